@@ -223,6 +223,7 @@ static weft_gemm_variant variant_of(const weft_gemm_kernels *kernels, const weft
         is_aligned(&p->a, bytes, n) && is_aligned(&p->b, bytes, n) && is_aligned(&p->c, bytes, n);
     variant.edges =
         !variant.aligned || p->m % rows != 0 || p->n % columns != 0 || p->k % depth != 0;
+    variant.whole_chunks = variant.edges && p->k * bytes % 16 == 0;
     variant.persistent = persistent_blocks(kernels, p, n, point) > 0;
     return variant;
 }

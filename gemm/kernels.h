@@ -16,12 +16,13 @@
 typedef struct weft_gemm_variant {
     weft_gemm_shape shape;
     weft_gemm_op op_a, op_b;
-    bool edges;       /* sizes need not be multiples of the tile */
-    bool aligned;     /* every column begins at a multiple of 16 bytes */
-    bool persistent;  /* blocks compute several tiles (mma) */
-    bool packed;      /* columns follow one another without gaps */
-    int matrix_depth; /* as in weft_limits */
-    int vector_bytes; /* of the host's registers; 0: a GPU */
+    bool edges;        /* sizes need not be multiples of the tile */
+    bool aligned;      /* every column begins at a multiple of 16 bytes */
+    bool whole_chunks; /* k is a multiple of the entries in 16 bytes; set with edges alone */
+    bool persistent;   /* blocks compute several tiles (mma) */
+    bool packed;       /* columns follow one another without gaps */
+    int matrix_depth;  /* as in weft_limits */
+    int vector_bytes;  /* of the host's registers; 0: a GPU */
 } weft_gemm_variant;
 
 /** Append the source of a kernel called "product".

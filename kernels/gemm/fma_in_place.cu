@@ -26,36 +26,73 @@ template <bool ALONG_K, int ROWS, int OWN, int L> struct operand {
     static INLINE int place(int l, int c) {
         return (l * LINE + (ALONG_K ? c ^ (l / PER & (BOUND - 1)) : c)) * 16;
     }
-    /* from: of the tile, or without EDGES of the thread's first chunk. rows, k: how many the tile has, all of them unless
-     * EDGE; rows beyond are copies of the last, k beyond are zero. */
-    template <bool EDGE>
+    static constexpr int PIECE = ALIGNED ? 16 : ELEMENT; /* of a copy, with EDGES */
+    static constexpr bool EVEN = THREADS % LINE == 0; /* the chunks of a thread are at the same place of their lines */
+
+    /* A thread's first chunk in a tile of `rows` rows; not EVEN, with EDGES: the tile itself. Rows beyond are copies of
+     * others. */
+    static INLINE const unsigned char *first(const unsigned char *tile, int64 pitch, int rows) {
+        const int c = threadIdx.x % LINE, l = threadIdx.x / LINE;
+        if (!EDGES)
+            return tile + source(threadIdx.x, pitch);
+        if (!EVEN)
+            return tile;
+        return ALONG_K ? tile + least(l, rows - 1) * pitch + c * 16
+                       : tile + l * pitch + least(c * 16, (rows - 1) * ELEMENT / PIECE * PIECE);
+    }
+
+    /* from: as `first` has it for this tile along k, of which k exist; k beyond are zero. */
     static INLINE void copy(unsigned char *to, const unsigned char *from, int64 pitch, int rows,
                             int k) {
         const int thread = threadIdx.x;
-        if (EDGES)
-            pitch = opaque(pitch);
+        if (EDGES && !EVEN) {
+            copy_by_chunk(to, from, pitch, rows, k);
+            return;
+        }
         const int64 step = THREADS / LINE * pitch;
-        const unsigned char *own = EDGES ? from + source(thread, pitch) : from;
+        const unsigned char *next = from;
         UNROLL for (int i = 0; i < COPIES; ++i) {
-            const int id = thread + i * THREADS, c = id % LINE, l = id / LINE;
-            unsigned char *at = to + place(l, c);
-            if constexpr (!EDGE) {
-                copy_async<16>(at, THREADS % LINE == 0
-                                       ? own + i * step
-                                       : own - source(thread, pitch) + source(id, pitch));
+            const int id = thread + i * THREADS, l = id / LINE;
+            unsigned char *at = to + place(l, id % LINE);
+            if constexpr (!EDGES) {
+                copy_async<16>(at, EVEN ? from + i * step
+                                        : from - source(thread, pitch) + source(id, pitch));
             } else {
-                constexpr int PIECE = ALIGNED ? 16 : ELEMENT;
+                const int c = thread % LINE;
                 UNROLL for (int q = 0; q < 16; q += PIECE) {
                     const int byte = c * 16 + q;
-                    if (ALONG_K)
-                        copy_async<PIECE>(at + q, from + least(l, rows - 1) * pitch + byte,
-                                          clamp_bytes(k * ELEMENT - byte, PIECE));
+                    if constexpr (ALONG_K)
+                        copy_async<PIECE>(at + q, next + q,
+                                          WHOLE_CHUNKS || PIECE == ELEMENT
+                                              ? (byte < k * ELEMENT ? PIECE : 0)
+                                              : clamp_bytes(k * ELEMENT - byte, PIECE));
                     else
                         copy_async<PIECE>(
                             at + q,
-                            from + l * pitch + least(byte, (rows - 1) * ELEMENT / PIECE * PIECE),
+                            next + (q > 0 ? least(q, (rows - 1) * ELEMENT - least(c * 16, (rows - 1) * ELEMENT)) : 0),
                             l < k ? PIECE : 0);
                 }
+                next += !ALONG_K || l + THREADS / LINE < rows ? step : 0;
+            }
+        }
+    }
+    /* The same where lines do not divide the threads evenly. */
+    static INLINE void copy_by_chunk(unsigned char *to, const unsigned char *from, int64 pitch,
+                                     int rows, int k) {
+        pitch = opaque(pitch);
+        UNROLL for (int i = 0; i < COPIES; ++i) {
+            const int id = threadIdx.x + i * THREADS, c = id % LINE, l = id / LINE;
+            unsigned char *at = to + place(l, c);
+            UNROLL for (int q = 0; q < 16; q += PIECE) {
+                const int byte = c * 16 + q;
+                if (ALONG_K)
+                    copy_async<PIECE>(at + q, from + least(l, rows - 1) * pitch + byte,
+                                      clamp_bytes(k * ELEMENT - byte, PIECE));
+                else
+                    copy_async<PIECE>(
+                        at + q,
+                        from + l * pitch + least(byte, (rows - 1) * ELEMENT / PIECE * PIECE),
+                        l < k ? PIECE : 0);
             }
         }
     }
@@ -141,11 +178,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
     DYNAMIC_SHARED(shared);
     const places at(p);
     const int64 pitch_a = p.lda * ELEMENT, pitch_b = p.ldb * ELEMENT;
-    const unsigned char *from_a = at.a(A, p), *from_b = at.b(B, p);
-    if (!EDGES) {
-        from_a += operand_a::source(threadIdx.x, pitch_a);
-        from_b += operand_b::source(threadIdx.x, pitch_b);
-    }
+    const unsigned char *from_a = operand_a::first(at.a(A, p), pitch_a, at.rows);
+    const unsigned char *from_b = operand_b::first(at.b(B, p), pitch_b, at.columns);
     const int n_tiles = EDGES ? (p.k + BK - 1) / BK : p.k / BK;
     int asked = 0, read = 0, write = STAGES - 1;
 
@@ -153,13 +187,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
         if (asked < n_tiles) {
             unsigned char *to = shared + stage * STAGE_BYTES;
             const int k = least(p.k - asked * BK, BK);
-            if (EDGES && (!ALIGNED || at.rows < BM || at.columns < BN || k < BK)) {
-                operand_a::copy<true>(to, from_a, pitch_a, at.rows, k);
-                operand_b::copy<true>(to + A_BYTES, from_b, pitch_b, at.columns, k);
-            } else {
-                operand_a::copy<false>(to, from_a, pitch_a, BM, BK);
-                operand_b::copy<false>(to + A_BYTES, from_b, pitch_b, BN, BK);
-            }
+            operand_a::copy(to, from_a, pitch_a, at.rows, k);
+            operand_b::copy(to + A_BYTES, from_b, pitch_b, at.columns, k);
             from_a += operand_a::advance(pitch_a);
             from_b += operand_b::advance(pitch_b);
         }

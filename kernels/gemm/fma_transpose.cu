@@ -34,8 +34,10 @@ template <bool ALONG_K, int ROWS> struct operand {
     static INLINE void load(chunk_reals &to, const unsigned char *from, int k) {
         if constexpr (ALIGNED && !EDGES)
             to.all = __ldg((const chunk *)from);
-        else if (ALIGNED && k >= CHUNK_ELEMENTS)
+        else if (ALIGNED && k >= (WHOLE_CHUNKS ? 1 : CHUNK_ELEMENTS))
             to.all = __ldg((const chunk *)from);
+        else if constexpr (ALIGNED && WHOLE_CHUNKS)
+            UNROLL for (int x = 0; x < CHUNK_REALS; ++x) to.each[x] = 0;
         else
             UNROLL for (int x = 0; x < CHUNK_REALS; ++x) to.each[x] =
                 x / PARTS < k ? __ldg((const real *)from + x) : (real)0;

@@ -15,6 +15,7 @@
  *     C_TRANSPOSED        1: the tile is of C^T; A and B have changed places
  *     EDGES               1: m, n, k need not be multiples of the tile
  *     ALIGNED             1: every column begins at a multiple of 16 bytes
+ *     WHOLE_CHUNKS        1: k is a multiple of the entries in 16 bytes
  *     PERSISTENT          1: a block computes one tile after another; the copies for the next begin while it
  *                         multiplies, which matters where sums are short
  *     NAME                of the kernel */
@@ -51,39 +52,75 @@ template <bool ALONG_K, int ROWS> struct operand {
         return ALONG_K ? KB * 128 : BLOCK_K * pitch;
     }
 
-    /* from: of the tile, and without EDGES of the thread's first chunk in it. rows, k: how many the
-     * tile has, all of them unless EDGE; rows beyond are copies of the last, k beyond are zero. */
-    template <bool EDGE>
+    static constexpr int PIECE = ALIGNED ? 16 : 8; /* of a copy, with EDGES */
+    static constexpr bool EVEN = THREADS % LINE == 0; /* the chunks of a thread are at the same place of their lines */
+
+    /* A thread's first chunk in a tile of `rows` rows; not EVEN, with EDGES: the tile itself. Rows beyond are copies of
+     * others. */
+    static INLINE const unsigned char *first(const unsigned char *tile, int64 pitch, int rows) {
+        const int c = threadIdx.x % LINE, l = threadIdx.x / LINE;
+        if (!EDGES)
+            return tile + source(threadIdx.x, pitch);
+        if (!EVEN)
+            return tile;
+        return ALONG_K ? tile + least(l, rows - 1) * pitch + c * 16
+                       : tile + l * pitch + least(c * 16, (rows - 1) * ELEMENT / PIECE * PIECE);
+    }
+
+    /* from: as `first` has it for this tile along k, of which k exist; k beyond are zero. */
     static INLINE void copy(unsigned char *to, const unsigned char *from, int64 pitch, int rows,
                             int k) {
         const int thread = threadIdx.x;
-        if (EDGES)
-            pitch = opaque(pitch);
+        if (EDGES && !EVEN) {
+            copy_by_chunk(to, from, pitch, rows, k);
+            return;
+        }
         const int64 step = THREADS / LINE * pitch;
-        const unsigned char *own = EDGES ? from + source(thread, pitch) : from, *next = own;
+        const unsigned char *next = from;
         UNROLL for (int i = 0; i < OWN; ++i) {
             const int id = thread + i * THREADS;
             unsigned char *at = to + place(id);
-            if constexpr (!EDGE) {
-                if constexpr (THREADS % LINE == 0)
+            if constexpr (!EDGES) {
+                if constexpr (EVEN)
                     copy_async<16>(at, next);
                 else
-                    copy_async<16>(at, own - source(thread, pitch) + source(id, pitch));
+                    copy_async<16>(at, from - source(thread, pitch) + source(id, pitch));
                 next += step;
             } else {
-                const int c = id % LINE, l = id / LINE;
-                constexpr int PIECE = ALIGNED ? 16 : 8;
+                const int c = thread % LINE, l = thread / LINE + i * (THREADS / LINE);
                 UNROLL for (int p = 0; p < 16; p += PIECE) {
                     const int byte = c * 16 + p;
-                    if (ALONG_K)
-                        copy_async<PIECE>(at + p, from + least(l, rows - 1) * pitch + byte,
-                                          clamp_bytes(k * ELEMENT - byte, PIECE));
+                    if constexpr (ALONG_K)
+                        copy_async<PIECE>(at + p, next + p,
+                                          WHOLE_CHUNKS || PIECE == 8
+                                              ? (byte < k * ELEMENT ? PIECE : 0)
+                                              : clamp_bytes(k * ELEMENT - byte, PIECE));
                     else
-                        copy_async<PIECE>(
-                            at + p,
-                            from + l * pitch + least(byte, (rows - 1) * ELEMENT / PIECE * PIECE),
-                            l < k ? PIECE : 0);
+                        copy_async<PIECE>(at + p,
+                                          next + (p > 0 && byte <= (rows - 1) * ELEMENT ? p : 0),
+                                          l < k ? PIECE : 0);
                 }
+                next += !ALONG_K || l + THREADS / LINE < rows ? step : 0;
+            }
+        }
+    }
+    /* The same where lines do not divide the threads evenly. */
+    static INLINE void copy_by_chunk(unsigned char *to, const unsigned char *from, int64 pitch,
+                                     int rows, int k) {
+        pitch = opaque(pitch);
+        UNROLL for (int i = 0; i < OWN; ++i) {
+            const int id = threadIdx.x + i * THREADS, c = id % LINE, l = id / LINE;
+            unsigned char *at = to + place(id);
+            UNROLL for (int p = 0; p < 16; p += PIECE) {
+                const int byte = c * 16 + p;
+                if (ALONG_K)
+                    copy_async<PIECE>(at + p, from + least(l, rows - 1) * pitch + byte,
+                                      clamp_bytes(k * ELEMENT - byte, PIECE));
+                else
+                    copy_async<PIECE>(
+                        at + p,
+                        from + l * pitch + least(byte, (rows - 1) * ELEMENT / PIECE * PIECE),
+                        l < k ? PIECE : 0);
             }
         }
     }
@@ -274,10 +311,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
                  (A_ALONG_K ? row * pitch_a : (int64)row * ELEMENT);
         from_b = B + (p.first_b + product * p.stride_b) * ELEMENT +
                  (B_ALONG_K ? column * pitch_b : (int64)column * ELEMENT);
-        if (!EDGES) {
-            from_a += operand_a::source(threadIdx.x, pitch_a);
-            from_b += operand_b::source(threadIdx.x, pitch_b);
-        }
+        from_a = operand_a::first(from_a, pitch_a, rows_a);
+        from_b = operand_b::first(from_b, pitch_b, rows_b);
     };
     start(blockIdx.x);
     const int n_tiles = EDGES ? (p.k + BLOCK_K - 1) / BLOCK_K : p.k / BLOCK_K;
@@ -290,13 +325,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
         if (tile < n_tiles) {
             unsigned char *to = shared + stage * STAGE_BYTES;
             const int k = least(p.k - tile * BLOCK_K, BLOCK_K);
-            if (EDGES && (!ALIGNED || rows_a < BM || rows_b < BN || k < BLOCK_K)) {
-                operand_a::template copy<true>(to, from_a, pitch_a, rows_a, k);
-                operand_b::template copy<true>(to + A_BYTES, from_b, pitch_b, rows_b, k);
-            } else {
-                operand_a::template copy<false>(to, from_a, pitch_a, BM, BLOCK_K);
-                operand_b::template copy<false>(to + A_BYTES, from_b, pitch_b, BN, BLOCK_K);
-            }
+            operand_a::copy(to, from_a, pitch_a, rows_a, k);
+            operand_b::copy(to + A_BYTES, from_b, pitch_b, rows_b, k);
             from_a += operand_a::advance(pitch_a);
             from_b += operand_b::advance(pitch_b);
             if (PERSISTENT && ++asked == n_tiles) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # labels: gpu
 # compute-sanitizer on the kernels of dense products: memcheck, racecheck and synccheck of every stencil, with whole tiles,
-# edges and columns that are not aligned, of batches, and of products by three real ones. Sizes are small, since racecheck is
+# edges and columns that are not aligned, of batches, of products by three real ones, and of transposed factors. Sizes are small, since racecheck is
 # slow. Results are checked in the same runs. Skipped where there is no GPU or no compute-sanitizer, or where that does
 # not support the device. TOOLS names other tools.
 set -euo pipefail
@@ -38,6 +38,12 @@ S|NN,TT|24 20 31|direct 2,3,64,1|--batch 9
 D|NN,TT|5 3 4|small 3,2,64|--batch 70
 C|NC|17 9 12|-|--batch 7
 Z|CN|33 29 20|-|--algorithm 3m
+S|TN,CC|66 70 20|fma 64,64,16,8,4,4,2,3,1,8,0+AB
+Z|CN|33 29 21|mma 32,32,1,16,16,3,1,4,1,1,8,0+A
+C|NC|65 66 18|fma 64,32,8,4,4,8,2,3,1,8,0+B
+C|all|66 34 22|fma 64,32,8,4,8,8,2,4,4,8,1
+D|all|34 50 24|mma 48,48,1,48,16,4,2,4,2,1,8,0
+D|NT|66 34 23|mma 64,64,1,32,32,4,2,8,2,2,8,0
 EOC
 
 # one TOOL CASE: prints what the tool prints if it finds an error, or if a result is wrong
