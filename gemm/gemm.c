@@ -225,6 +225,9 @@ static weft_gemm_variant variant_of(const weft_gemm_kernels *kernels, const weft
         !variant.aligned || p->m % rows != 0 || p->n % columns != 0 || p->k % depth != 0;
     variant.whole_chunks = variant.edges && p->k * bytes % 16 == 0;
     variant.persistent = persistent_blocks(kernels, p, n, point) > 0;
+    variant.shifted = variant.edges && variant.aligned && !variant.persistent && p->m >= rows &&
+                      p->n >= columns && p->m * bytes % 16 == 0 && p->n * bytes % 16 == 0 &&
+                      p->k * bytes % 16 == 0;
     return variant;
 }
 

@@ -19,6 +19,7 @@ typedef struct weft_gemm_variant {
     bool edges;        /* sizes need not be multiples of the tile */
     bool aligned;      /* every column begins at a multiple of 16 bytes */
     bool whole_chunks; /* k is a multiple of the entries in 16 bytes; set with edges alone */
+    bool shifted;      /* edges where the last tiles begin earlier, so that they are whole */
     bool persistent;   /* blocks compute several tiles (mma) */
     bool packed;       /* columns follow one another without gaps */
     int matrix_depth;  /* as in weft_limits */

@@ -45,7 +45,8 @@ weft_status weft_gemm_source(const weft_gemm_variant *variant, const weft_gemm_p
     if (point->stencil == WEFT_GEMM_SMALL || point->stencil == WEFT_GEMM_DIRECT)
         weft_text_add(out, "#define SM %d\n#define SN %d\n#define SK %d\n", (int)variant->shape.m,
                       (int)variant->shape.n, (int)variant->shape.k);
-    weft_text_add(out, "#define WHOLE_CHUNKS %d\n", variant->whole_chunks);
+    weft_text_add(out, "#define WHOLE_CHUNKS %d\n#define SHIFTED %d\n", variant->whole_chunks,
+                  variant->shifted);
     weft_text_add(out, "#define PERSISTENT %d\n#define NAME product\n", variant->persistent);
     if (variant->vector_bytes > 0)
         weft_text_add(out, "#define VECTOR_BYTES %d\n", variant->vector_bytes);

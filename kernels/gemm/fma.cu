@@ -21,6 +21,7 @@ constexpr int CHUNK_REALS = 16 / (int)sizeof(real);
 constexpr int CHUNK_ELEMENTS = 16 / ELEMENT;
 constexpr int LN = 32 / LM;
 constexpr int THREADS = (BM / TM) * (BN / TN);
+constexpr bool CLAMPED = EDGES && !SHIFTED;
 constexpr int A_BYTES = BM * BK * ELEMENT, STAGE_BYTES = A_BYTES + BN * BK * ELEMENT;
 static_assert(BM % (LM * TM) == 0 && BN % (LN * TN) == 0, "warps share a tile evenly");
 
@@ -35,6 +36,7 @@ typedef real accumulators[PARTS][TM][TN];
 struct places {
     int64 product;
     int row, column, rows, columns, warp_row, warp_column, lane_row, lane_column;
+    int first_row, first_column; /* SHIFTED: rows and columns before them are another block's */
 
     INLINE places(const gemm_values &p) {
         const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
@@ -46,17 +48,30 @@ struct places {
         warp_column = (warp / (BM / (LM * TM))) * LN * TN;
         product = blockIdx.x / (down * across);
         find_tile<GROUP>(blockIdx.x % (down * across), down, across, row, column);
-        row *= BM;
-        column *= BN;
+        first_row = row * BM;
+        first_column = column * BN;
+        row = SHIFTED ? least(first_row, p.m - BM) : first_row;
+        column = SHIFTED ? least(first_column, p.n - BN) : first_column;
         rows = least(p.m - row, BM);
         columns = least(p.n - column, BN);
     }
-    INLINE const unsigned char *a(const unsigned char *A, const gemm_values &p) const {
-        return A + (p.first_a + product * p.stride_a + (A_ALONG_K ? row * p.lda : row)) * ELEMENT;
+    /* before: k of the first tile that do not exist */
+    INLINE const unsigned char *a(const unsigned char *A, const gemm_values &p, int before) const {
+        return A + (p.first_a + product * p.stride_a +
+                    (A_ALONG_K ? row * p.lda - before : row - before * p.lda)) *
+                       ELEMENT;
     }
-    INLINE const unsigned char *b(const unsigned char *B, const gemm_values &p) const {
-        return B +
-               (p.first_b + product * p.stride_b + (B_ALONG_K ? column * p.ldb : column)) * ELEMENT;
+    INLINE const unsigned char *b(const unsigned char *B, const gemm_values &p, int before) const {
+        return B + (p.first_b + product * p.stride_b +
+                    (B_ALONG_K ? column * p.ldb - before : column - before * p.ldb)) *
+                       ELEMENT;
+    }
+    INLINE bool has(const gemm_values &p, int r, int c) const {
+        return !EDGES || (SHIFTED ? r >= first_row && c >= first_column : r < p.m && c < p.n);
+    }
+    /* Rows from r on, up to `most`. */
+    INLINE int below(const gemm_values &p, int r, int most) const {
+        return EDGES && !SHIFTED ? p.m - r : most;
     }
 };
 

@@ -26,14 +26,14 @@ template <bool ALONG_K, int ROWS, int OWN, int L> struct operand {
     static INLINE int place(int l, int c) {
         return (l * LINE + (ALONG_K ? c ^ (l / PER & (BOUND - 1)) : c)) * 16;
     }
-    static constexpr int PIECE = ALIGNED ? 16 : ELEMENT; /* of a copy, with EDGES */
+    static constexpr int PIECE = ALIGNED ? 16 : ELEMENT; /* of a CLAMPED copy */
     static constexpr bool EVEN = THREADS % LINE == 0; /* the chunks of a thread are at the same place of their lines */
 
-    /* A thread's first chunk in a tile of `rows` rows; not EVEN, with EDGES: the tile itself. Rows beyond are copies of
+    /* A thread's first chunk in a tile of `rows` rows; not EVEN and CLAMPED: the tile itself. Rows beyond are copies of
      * others. */
     static INLINE const unsigned char *first(const unsigned char *tile, int64 pitch, int rows) {
         const int c = threadIdx.x % LINE, l = threadIdx.x / LINE;
-        if (!EDGES)
+        if (!CLAMPED)
             return tile + source(threadIdx.x, pitch);
         if (!EVEN)
             return tile;
@@ -41,11 +41,12 @@ template <bool ALONG_K, int ROWS, int OWN, int L> struct operand {
                        : tile + l * pitch + least(c * 16, (rows - 1) * ELEMENT / PIECE * PIECE);
     }
 
-    /* from: as `first` has it for this tile along k, of which k exist; k beyond are zero. */
+    /* from: as `first` has it for this tile along k, of which k exist; the others are zero.
+     * leads: the tile is the first along k */
     static INLINE void copy(unsigned char *to, const unsigned char *from, int64 pitch, int rows,
-                            int k) {
+                            int k, bool leads) {
         const int thread = threadIdx.x;
-        if (EDGES && !EVEN) {
+        if (CLAMPED && !EVEN) {
             copy_by_chunk(to, from, pitch, rows, k);
             return;
         }
@@ -54,9 +55,14 @@ template <bool ALONG_K, int ROWS, int OWN, int L> struct operand {
         UNROLL for (int i = 0; i < COPIES; ++i) {
             const int id = thread + i * THREADS, l = id / LINE;
             unsigned char *at = to + place(l, id % LINE);
-            if constexpr (!EDGES) {
-                copy_async<16>(at, EVEN ? from + i * step
-                                        : from - source(thread, pitch) + source(id, pitch));
+            if constexpr (!CLAMPED) {
+                const unsigned char *own =
+                    EVEN ? from + i * step : from - source(thread, pitch) + source(id, pitch);
+                if (SHIFTED && leads)
+                    copy_async<16>(
+                        at, own, (ALONG_K ? id % LINE * CHUNK_ELEMENTS : l) >= BK - k ? 16 : 0);
+                else
+                    copy_async<16>(at, own);
             } else {
                 const int c = thread % LINE;
                 UNROLL for (int q = 0; q < 16; q += PIECE) {
@@ -178,17 +184,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
     DYNAMIC_SHARED(shared);
     const places at(p);
     const int64 pitch_a = p.lda * ELEMENT, pitch_b = p.ldb * ELEMENT;
-    const unsigned char *from_a = operand_a::first(at.a(A, p), pitch_a, at.rows);
-    const unsigned char *from_b = operand_b::first(at.b(B, p), pitch_b, at.columns);
     const int n_tiles = EDGES ? (p.k + BK - 1) / BK : p.k / BK;
+    const int before = SHIFTED ? n_tiles * BK - p.k : 0;
+    const unsigned char *from_a = operand_a::first(at.a(A, p, before), pitch_a, at.rows);
+    const unsigned char *from_b = operand_b::first(at.b(B, p, before), pitch_b, at.columns);
     int asked = 0, read = 0, write = STAGES - 1;
 
-    auto ask = [&](int stage) {
+    auto ask = [&](int stage, bool leads) {
         if (asked < n_tiles) {
             unsigned char *to = shared + stage * STAGE_BYTES;
-            const int k = least(p.k - asked * BK, BK);
-            operand_a::copy(to, from_a, pitch_a, at.rows, k);
-            operand_b::copy(to + A_BYTES, from_b, pitch_b, at.columns, k);
+            const int k = SHIFTED ? BK - before : least(p.k - asked * BK, BK);
+            operand_a::copy(to, from_a, pitch_a, at.rows, k, leads);
+            operand_b::copy(to + A_BYTES, from_b, pitch_b, at.columns, k, leads);
             from_a += operand_a::advance(pitch_a);
             from_b += operand_b::advance(pitch_b);
         }
@@ -199,7 +206,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
     UNROLL for (int x = 0; x < PARTS; ++x)
         UNROLL for (int i = 0; i < TM; ++i)
             UNROLL for (int j = 0; j < TN; ++j) sum[x][i][j] = 0;
-    UNROLL for (int s = 0; s < STAGES - 1; ++s) ask(s);
+    UNROLL for (int s = 0; s < STAGES - 1; ++s) ask(s, s == 0);
 
     fragments a[2];
     real b[RING][CHUNK_REALS];
@@ -226,7 +233,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
                 if (step == STEPS - 1 && x == 0) { /* from here on the next stage is read, too */
                     copy_wait<STAGES - 3>();
                     __syncthreads();
-                    ask(write);
+                    ask(write, false);
                     write = write + 1 == STAGES ? 0 : write + 1;
                 }
                 UNROLL for (int i = x * HELD / PASSING; i < (x + 1) * HELD / PASSING; ++i)
@@ -249,7 +256,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
                 re[x] = sum[0][i + x][j];
                 im[x] = sum[PARTS - 1][i + x][j];
             }
-            if (!EDGES || (r < p.m && c < p.n))
-                store<COUNT>(to + (r + c * p.ldc) * PARTS, p, re, im, EDGES ? p.m - r : COUNT);
+            if (at.has(p, r, c))
+                store<COUNT>(to + (r + c * p.ldc) * PARTS, p, re, im, at.below(p, r, COUNT));
         }
 }

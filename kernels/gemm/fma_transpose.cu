@@ -43,18 +43,22 @@ template <bool ALONG_K, int ROWS> struct operand {
                 x / PARTS < k ? __ldg((const real *)from + x) : (real)0;
     }
 
-    /* from: of the tile. rows, k: how many the tile has; rows beyond are copies of the last, k
-     * beyond are zero. What is transposed in registers waits in `held`. */
+    /* from: of the tile. rows, k: how many the tile has; rows beyond are copies of the last, the
+     * other k are zero. What is transposed in registers waits in `held`. leads: the tile is the first along k */
     static INLINE void ask(unsigned char *to, const unsigned char *from, int64 pitch, int rows,
-                           int k, chunk_reals *held) {
+                           int k, bool leads, chunk_reals *held) {
         const int thread = threadIdx.x;
         pitch = opaque(pitch);
         UNROLL for (int i = 0; i < OWN; ++i) {
             const int id = thread + i * THREADS, c = id % LINE, l = id / LINE;
             if constexpr (ALONG_K)
-                load(held[i], from + (EDGES ? least(l, rows - 1) : l) * pitch + c * 16,
-                     EDGES ? k - c * CHUNK_ELEMENTS : CHUNK_ELEMENTS);
-            else if constexpr (!EDGES)
+                load(held[i], from + (CLAMPED ? least(l, rows - 1) : l) * pitch + c * 16,
+                     CLAMPED                                      ? k - c * CHUNK_ELEMENTS
+                     : leads && SHIFTED && c * CHUNK_ELEMENTS < BK - k ? 0
+                                                                  : CHUNK_ELEMENTS);
+            else if (leads && SHIFTED)
+                copy_async<16>(to + id * 16, from + source(id, pitch), l >= BK - k ? 16 : 0);
+            else if constexpr (!CLAMPED)
                 copy_async<16>(to + id * 16, from + source(id, pitch));
             else {
                 constexpr int PIECE = ALIGNED ? 16 : ELEMENT;
@@ -128,17 +132,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
     DYNAMIC_SHARED(shared);
     const places at(p);
     const int64 pitch_a = p.lda * ELEMENT, pitch_b = p.ldb * ELEMENT;
-    const unsigned char *from_a = at.a(A, p), *from_b = at.b(B, p);
     const int n_tiles = EDGES ? (p.k + BK - 1) / BK : p.k / BK;
+    const int before = SHIFTED ? n_tiles * BK - p.k : 0;
+    const unsigned char *from_a = at.a(A, p, before), *from_b = at.b(B, p, before);
     int asked = 0, read = 0, write = STAGES - 1;
     chunk_reals held_a[operand_a::HELD], held_b[operand_b::HELD];
 
-    auto ask = [&](int stage) {
+    auto ask = [&](int stage, bool leads) {
         if (asked < n_tiles) {
             unsigned char *to = shared + stage * STAGE_BYTES;
-            const int k = least(p.k - asked * BK, BK);
-            operand_a::ask(to, from_a, pitch_a, at.rows, k, held_a);
-            operand_b::ask(to + A_BYTES, from_b, pitch_b, at.columns, k, held_b);
+            const int k = SHIFTED ? BK - before : least(p.k - asked * BK, BK);
+            operand_a::ask(to, from_a, pitch_a, at.rows, k, leads, held_a);
+            operand_b::ask(to + A_BYTES, from_b, pitch_b, at.columns, k, leads, held_b);
             from_a += operand_a::advance(pitch_a);
             from_b += operand_b::advance(pitch_b);
         }
@@ -156,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
         UNROLL for (int i = 0; i < TM; ++i)
             UNROLL for (int j = 0; j < TN; ++j) sum[x][i][j] = 0;
     UNROLL for (int s = 0; s < STAGES - 1; ++s) {
-        ask(s);
+        ask(s, s == 0);
         put(s);
     }
     real a[2][TM * PARTS], b[2][TN * PARTS];
@@ -180,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
             }
             fetch((k + 1) & 1, (k + 1) % BK);
             if (k == 0)
-                ask(write);
+                ask(write, false);
             multiply(sum, a[k & 1], b[k & 1]);
         }
     }
@@ -195,8 +200,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
                 re[x] = sum[0][CHUNK_ELEMENTS * i + x][j];
                 im[x] = sum[PARTS - 1][CHUNK_ELEMENTS * i + x][j];
             }
-            if (!EDGES || (r < p.m && c < p.n))
+            if (at.has(p, r, c))
                 store<CHUNK_ELEMENTS>(to + (r + c * p.ldc) * PARTS, p, re, im,
-                                      EDGES ? p.m - r : CHUNK_ELEMENTS);
+                                      at.below(p, r, CHUNK_ELEMENTS));
         }
 }

@@ -16,6 +16,8 @@
  *     EDGES               1: m, n, k need not be multiples of the tile
  *     ALIGNED             1: every column begins at a multiple of 16 bytes
  *     WHOLE_CHUNKS        1: k is a multiple of the entries in 16 bytes
+ *     SHIFTED             1: with EDGES; as are m and n, and no smaller than a tile: the last tiles begin earlier, so that all of
+ *                         their rows and columns exist, and what is missing along k is missing in the first tile
  *     PERSISTENT          1: a block computes one tile after another; the copies for the next begin while it
  *                         multiplies, which matters where sums are short
  *     NAME                of the kernel */
@@ -27,6 +29,7 @@ constexpr int THREADS = (BM / WM) * (BN / WN) * 32;
 constexpr int PARTS = COMPLEX ? 2 : 1;
 constexpr int A_BYTES = BM * KB * 128, STAGE_BYTES = A_BYTES + BN * KB * 128;
 constexpr int STEPS = KB * THREAD_K / SUB;     /* of a stage */
+constexpr bool CLAMPED = EDGES && !SHIFTED;
 constexpr int SLOTS = KI <= 1 ? 1 : KI / 4;    /* k of a thread in an instruction */
 constexpr int FRAGMENTS_A = WM / 16, FRAGMENTS_B = WN / 16;
 static_assert(BUFFERS == 0 || STEPS % 2 == 0, "two buffers need an even number of steps");
@@ -52,14 +55,14 @@ template <bool ALONG_K, int ROWS> struct operand {
         return ALONG_K ? KB * 128 : BLOCK_K * pitch;
     }
 
-    static constexpr int PIECE = ALIGNED ? 16 : 8; /* of a copy, with EDGES */
+    static constexpr int PIECE = ALIGNED ? 16 : 8; /* of a CLAMPED copy */
     static constexpr bool EVEN = THREADS % LINE == 0; /* the chunks of a thread are at the same place of their lines */
 
-    /* A thread's first chunk in a tile of `rows` rows; not EVEN, with EDGES: the tile itself. Rows beyond are copies of
+    /* A thread's first chunk in a tile of `rows` rows; not EVEN and CLAMPED: the tile itself. Rows beyond are copies of
      * others. */
     static INLINE const unsigned char *first(const unsigned char *tile, int64 pitch, int rows) {
         const int c = threadIdx.x % LINE, l = threadIdx.x / LINE;
-        if (!EDGES)
+        if (!CLAMPED)
             return tile + source(threadIdx.x, pitch);
         if (!EVEN)
             return tile;
@@ -67,11 +70,12 @@ template <bool ALONG_K, int ROWS> struct operand {
                        : tile + l * pitch + least(c * 16, (rows - 1) * ELEMENT / PIECE * PIECE);
     }
 
-    /* from: as `first` has it for this tile along k, of which k exist; k beyond are zero. */
+    /* from: as `first` has it for this tile along k, of which k exist; the others are zero.
+     * leads: the tile is the first along k */
     static INLINE void copy(unsigned char *to, const unsigned char *from, int64 pitch, int rows,
-                            int k) {
+                            int k, bool leads) {
         const int thread = threadIdx.x;
-        if (EDGES && !EVEN) {
+        if (CLAMPED && !EVEN) {
             copy_by_chunk(to, from, pitch, rows, k);
             return;
         }
@@ -80,11 +84,16 @@ template <bool ALONG_K, int ROWS> struct operand {
         UNROLL for (int i = 0; i < OWN; ++i) {
             const int id = thread + i * THREADS;
             unsigned char *at = to + place(id);
-            if constexpr (!EDGES) {
-                if constexpr (EVEN)
-                    copy_async<16>(at, next);
+            if constexpr (!CLAMPED) {
+                const unsigned char *own =
+                    EVEN ? next : from - source(thread, pitch) + source(id, pitch);
+                if (SHIFTED && leads)
+                    copy_async<16>(at, own,
+                                   (ALONG_K ? id % LINE * (16 / ELEMENT) : id / LINE) >= BLOCK_K - k
+                                       ? 16
+                                       : 0);
                 else
-                    copy_async<16>(at, from - source(thread, pitch) + source(id, pitch));
+                    copy_async<16>(at, own);
                 next += step;
             } else {
                 const int c = thread % LINE, l = thread / LINE + i * (THREADS / LINE);
@@ -256,9 +265,26 @@ INLINE void store_complex(double2 *at, const gemm_values &p, double re, double i
     *at = r;
 }
 
-/* The warp's tile, whose first row and column of the matrix are row, column. */
-INLINE void store_tile(double *C, const gemm_values &p, const accumulators &sum, int row,
-                       int column, int g, int t) {
+/* A block's tile of C. SHIFTED: rows and columns before the first are another block's. */
+struct tile_place {
+    int row, column, first_row, first_column;
+
+    INLINE void set(const gemm_values &p, int r, int c) {
+        first_row = r * BM;
+        first_column = c * BN;
+        row = SHIFTED ? least(first_row, p.m - BM) : first_row;
+        column = SHIFTED ? least(first_column, p.n - BN) : first_column;
+    }
+    INLINE bool has(const gemm_values &p, int r, int c) const {
+        return !EDGES || (SHIFTED ? r >= first_row && c >= first_column : r < p.m && c < p.n);
+    }
+};
+
+/* The tile of a warp, which begins at a row and a column of that of its block. */
+INLINE void store_tile(double *C, const gemm_values &p, const accumulators &sum,
+                       const tile_place &own, int warp_row, int warp_column) {
+    const int g = (threadIdx.x & 31) >> 2, t = threadIdx.x & 3;
+    const int row = own.row + warp_row, column = own.column + warp_column;
     UNROLL for (int i = 0; i < FRAGMENTS_A; ++i)
         UNROLL for (int j = 0; j < 2 * FRAGMENTS_B; ++j)
             UNROLL for (int h = 0; h < 2; ++h)
@@ -266,21 +292,20 @@ INLINE void store_tile(double *C, const gemm_values &p, const accumulators &sum,
                     if constexpr (COMPLEX) {
                         const int r = row + 16 * i + g + 8 * h, c = column + 8 * j + 2 * t + e;
                         double2 *at = (double2 *)C + (C_TRANSPOSED ? c + r * p.ldc : r + c * p.ldc);
-                        if (!EDGES || (r < p.m && c < p.n))
+                        if (own.has(p, r, c))
                             store_complex(at, p, sum[0][i][j][2 * h + e],
                                           sum[PARTS - 1][i][j][2 * h + e]);
                     } else if (C_TRANSPOSED && j % 2 == 0) {
                         const int r = row + 16 * i + 2 * g + h;
                         const int c = column + 8 * j + 4 * t + 2 * e;
                         store_pair(C + c + r * p.ldc, p, sum[0][i][j][2 * h + e],
-                                   sum[0][i][j + 1][2 * h + e], !EDGES || (r < p.m && c < p.n),
-                                   !EDGES || (r < p.m && c + 1 < p.n));
+                                   sum[0][i][j + 1][2 * h + e], own.has(p, r, c),
+                                   own.has(p, r, c + 1));
                     } else if (!C_TRANSPOSED && h == 0) {
                         const int r = row + 16 * i + 2 * g;
                         const int c = column + 16 * (j / 2) + 4 * t + 2 * e + j % 2;
                         store_pair(C + r + c * p.ldc, p, sum[0][i][j][e], sum[0][i][j][2 + e],
-                                   !EDGES || (r < p.m && c < p.n),
-                                   !EDGES || (r + 1 < p.m && c < p.n));
+                                   own.has(p, r, c), own.has(p, r + 1, c));
                     }
                 }
 }
@@ -296,37 +321,41 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
     const int64 pitch_a = p.lda * ELEMENT, pitch_b = p.ldb * ELEMENT;
     const int n_blocks = (int)n_products * (down * across);
     const unsigned char *from_a, *from_b;
-    int product, row, column, rows_a, rows_b;
+    int product, rows_a, rows_b;
+    tile_place own;
+    const int n_tiles = EDGES ? (p.k + BLOCK_K - 1) / BLOCK_K : p.k / BLOCK_K;
+    const int before = SHIFTED ? n_tiles * BLOCK_K - p.k : 0; /* k of the first tile that are none */
     auto locate = [&](int block) {
+        int row, column;
         product = block / (down * across);
         find_tile<GROUP>(block % (down * across), down, across, row, column);
-        row *= BM;
-        column *= BN;
+        own.set(p, row, column);
     };
     auto start = [&](int block) {
         locate(block);
-        rows_a = least(p.m - row, BM);
-        rows_b = least(p.n - column, BN);
+        rows_a = least(p.m - own.row, BM);
+        rows_b = least(p.n - own.column, BN);
         from_a = A + (p.first_a + product * p.stride_a) * ELEMENT +
-                 (A_ALONG_K ? row * pitch_a : (int64)row * ELEMENT);
+                 (A_ALONG_K ? own.row * pitch_a - before * ELEMENT
+                            : (int64)own.row * ELEMENT - before * pitch_a);
         from_b = B + (p.first_b + product * p.stride_b) * ELEMENT +
-                 (B_ALONG_K ? column * pitch_b : (int64)column * ELEMENT);
+                 (B_ALONG_K ? own.column * pitch_b - before * ELEMENT
+                            : (int64)own.column * ELEMENT - before * pitch_b);
         from_a = operand_a::first(from_a, pitch_a, rows_a);
         from_b = operand_b::first(from_b, pitch_b, rows_b);
     };
     start(blockIdx.x);
-    const int n_tiles = EDGES ? (p.k + BLOCK_K - 1) / BLOCK_K : p.k / BLOCK_K;
     int read = 0, write = STAGES - 1;
     int block = blockIdx.x, asked = 0; /* PERSISTENT: of the next copies */
 
-    auto ask = [&](int stage, int tile) {
+    auto ask = [&](int stage, int tile, bool leads) {
         if (PERSISTENT)
             tile = block < n_blocks ? asked : n_tiles;
         if (tile < n_tiles) {
             unsigned char *to = shared + stage * STAGE_BYTES;
-            const int k = least(p.k - tile * BLOCK_K, BLOCK_K);
-            operand_a::copy(to, from_a, pitch_a, rows_a, k);
-            operand_b::copy(to + A_BYTES, from_b, pitch_b, rows_b, k);
+            const int k = SHIFTED ? BLOCK_K - before : least(p.k - tile * BLOCK_K, BLOCK_K);
+            operand_a::copy(to, from_a, pitch_a, rows_a, k, leads);
+            operand_b::copy(to + A_BYTES, from_b, pitch_b, rows_b, k, leads);
             from_a += operand_a::advance(pitch_a);
             from_b += operand_b::advance(pitch_b);
             if (PERSISTENT && ++asked == n_tiles) {
@@ -346,8 +375,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
                     UNROLL for (int e = 0; e < 4; ++e) sum[x][i][j][e] = 0;
     };
     auto store = [&]() {
-        store_tile((double *)C + (p.first_c + product * p.stride_c) * PARTS, p, sum, row + warp_row,
-                   column + warp_column, g, t);
+        store_tile((double *)C + (p.first_c + product * p.stride_c) * PARTS, p, sum, own, warp_row,
+                   warp_column);
     };
     /* After a tile along k: a PERSISTENT block starts its next tile of C. */
     int finished = blockIdx.x;
@@ -362,7 +391,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
             tile = -1;
     };
     clear();
-    UNROLL for (int s = 0; s < STAGES - 1; ++s) ask(s, s);
+    UNROLL for (int s = 0; s < STAGES - 1; ++s) ask(s, s, s == 0);
 
     /* BUFFERS 0: read fragments, then multiply; 1: two sets of fragments; 2: two sets of B's, and a
      * row of A's is read again in its place after its last use. */
@@ -379,7 +408,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MINB)
                             fb[set][j]);
     };
     auto refill = [&](int tile) {
-        ask(write, tile + STAGES - 1);
+        ask(write, tile + STAGES - 1, false);
         write = write + 1 == STAGES ? 0 : write + 1;
     };
     auto next_stage = [&]() {

@@ -44,6 +44,9 @@ C|NC|65 66 18|fma 64,32,8,4,4,8,2,3,1,8,0+B
 C|all|66 34 22|fma 64,32,8,4,8,8,2,4,4,8,1
 D|all|34 50 24|mma 48,48,1,48,16,4,2,4,2,1,8,0
 D|NT|66 34 23|mma 64,64,1,32,32,4,2,8,2,2,8,0
+D|NN,TT|68 76 36|mma 64,64,1,32,32,4,2,8,2,2,8,0
+S|all|68 76 36|fma 64,64,16,8,4,4,2,3,1,8,0
+C|NC,CN|66 34 22|fma 64,32,8,4,8,8,2,4,4,8,1
 EOC
 
 # one TOOL CASE: prints what the tool prints if it finds an error, or if a result is wrong

@@ -168,11 +168,13 @@ static void run(weft_gemm_type type, weft_gemm_op op_a, weft_gemm_op op_b, const
     matrix_drop(&C);
 }
 
-/* Whole tiles; ragged; leading dimensions and first entries that are not aligned; a batch. */
+/* Whole tiles; ragged; leading dimensions and first entries that are not aligned; a batch; aligned and no smaller than a
+ * tile, so that the last tiles overlap others. */
 static const shape shapes[] = {{64, 64, 64, 0, 0, 1, 0},  {45, 39, 21, 0, 0, 1, -3},
                                {33, 65, 17, 3, 1, 1, 2},  {1, 1, 1, 0, 0, 1, 0},
                                {70, 34, 40, 0, 0, 2, 1},  {5, 80, 0, 1, 0, 1, 2},
-                               {50, 50, 50, 14, 0, 2, 0}, {7, 3, 100, 1, 3, 3, -1}};
+                               {50, 50, 50, 14, 0, 2, 0}, {7, 3, 100, 1, 3, 3, -1},
+                               {68, 76, 36, 4, 4, 1, -2}, {64, 100, 68, 0, 0, 2, 1}};
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
 typedef struct sample {
@@ -246,14 +248,16 @@ static void compile_samples(void) {
     weft_threads_free(&threads);
 }
 
-/* Of the three kernels of a point: for whole tiles, for edges, and for columns that are not aligned. */
+/* Of the kernels of a point: for whole tiles, for edges, for columns that are not aligned, and for tiles that overlap. */
 static int kernel_of(const shape *s) {
+    if (s->m % 4 == 0 && s->n % 4 == 0 && s->k % 4 == 0 && s->n % 64 != 0 && s->n > 64)
+        return 3;
     return s->extra % 2 == 1 || s->m % 2 == 1 ? 2 : s->m % 64 != 0 || s->k % 64 != 0;
 }
 
 /* All orders of operands: on a GPU for each sample. In the emulation, whose compiler is slow, two for
- * each, so that every order comes up with every stencil: one with whole tiles or aligned edges, in turn,
- * and one with columns that are not aligned, the most general kernel. */
+ * each, so that every order comes up with every stencil: one with whole tiles or aligned edges, in turn, and with tiles that
+ * overlap, and one with columns that are not aligned, the most general kernel. */
 static void test_samples(void **state) {
     (void)state;
     if (on_gpu())
@@ -263,10 +267,12 @@ static void test_samples(void **state) {
         const int from = on_gpu() ? 0 : 3 * i, to = on_gpu() ? orders : from + 2;
         for (int o = from; o < to; ++o) {
             const int order = o % orders;
-            for (int s = 0; s < N_SHAPES; ++s)
-                if (on_gpu() || kernel_of(&shapes[s]) == (o == from ? i % 2 : 2))
+            for (int s = 0; s < N_SHAPES; ++s) {
+                const int kernel = kernel_of(&shapes[s]);
+                if (on_gpu() || (o == from ? kernel == i % 2 || kernel == 3 : kernel == 2))
                     run(samples[i].type, (weft_gemm_op)(order % ops), (weft_gemm_op)(order / ops),
                         samples[i].point, &shapes[s]);
+            }
         }
     }
 }
