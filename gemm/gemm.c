@@ -287,7 +287,7 @@ static int64_t blocks_of(const weft_gemm_kernels *kernels, const weft_gemm_produ
     const int warps = resources->threads / 32;
     if (point->stencil == WEFT_GEMM_DIRECT)
         return (n * resources->warps + warps - 1) / warps;
-    if (point->stencil == WEFT_GEMM_SMALL)
+    if (point->stencil >= WEFT_GEMM_SMALL)
         return (n + resources->products - 1) / resources->products;
     const int64_t persistent = persistent_blocks(kernels, p, n, point);
     return persistent > 0 ? persistent : tiles_of(p, n, point);

@@ -5,7 +5,9 @@
  *      three.c     complex products by three real ones
  *      turn.c      factors that are transposed before a product
  *      source.c    the text of a kernel
- *      defaults.c  the points that are used where nothing was tuned */
+ *      defaults.c  the points that are used where nothing was tuned
+ *      roof.c      what a GPU can do at most
+ *      energy.c    joules of a product */
 #pragma once
 
 #include "gemm/space.h"

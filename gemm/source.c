@@ -42,7 +42,7 @@ weft_status weft_gemm_source(const weft_gemm_variant *variant, const weft_gemm_p
                   conjugate[!swap]);
     weft_text_add(out, "#define C_TRANSPOSED %d\n#define EDGES %d\n#define ALIGNED %d\n", swap,
                   variant->edges, variant->aligned);
-    if (point->stencil == WEFT_GEMM_SMALL || point->stencil == WEFT_GEMM_DIRECT)
+    if (point->stencil >= WEFT_GEMM_SMALL && point->stencil != WEFT_GEMM_HOST)
         weft_text_add(out, "#define SM %d\n#define SN %d\n#define SK %d\n", (int)variant->shape.m,
                       (int)variant->shape.n, (int)variant->shape.k);
     weft_text_add(out, "#define WHOLE_CHUNKS %d\n#define SHIFTED %d\n", variant->whole_chunks,
@@ -54,10 +54,11 @@ weft_status weft_gemm_source(const weft_gemm_variant *variant, const weft_gemm_p
         TRY(weft_gemm_source_file("device.cu", out, error));
         TRY(weft_gemm_source_file("units.cu", out, error));
     }
+    if (point->stencil == WEFT_GEMM_DIRECT || point->stencil == WEFT_GEMM_BATCH)
+        weft_text_add(out, "#define PACKED %d\n", variant->packed);
     if (point->stencil == WEFT_GEMM_DIRECT) {
-        weft_text_add(out, "typedef %s real;\n#define MATRIX_DEPTH %d\n#define PACKED %d\n",
-                      single ? "float" : "double", single ? 0 : variant->matrix_depth,
-                      variant->packed);
+        weft_text_add(out, "typedef %s real;\n#define MATRIX_DEPTH %d\n",
+                      single ? "float" : "double", single ? 0 : variant->matrix_depth);
         /* what is contiguous in shared memory is read four entries at once */
         const bool staged = single && !complex && point->values[DIRECT_STAGED] != 0;
         weft_text_add(out, "#define ROWS_RUN %d\n#define COLUMNS_RUN %d\n",

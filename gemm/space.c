@@ -41,11 +41,21 @@ const weft_gemm_stencil weft_gemm_stencils[WEFT_GEMM_STENCILS] = {
      {{"TM", 6, {1, 2, 3, 4, 6, 8}}, {"TN", 6, {1, 2, 3, 4, 6, 8}}, {"BLOCK", 3, {64, 128, 256}}}},
     {"direct",
      "direct.cu",
-     4,
+     5,
      {{"TILE_M", 4, {1, 2, 3, 4}},
       {"TILE_N", 6, {1, 2, 3, 4, 6, 8}},
       {"BLOCK", 3, {64, 128, 256}},
-      {"STAGED", 2, {0, 1}}}},
+      {"STAGED", 4, {0, 1, 2, 4}}, /* slabs along k in shared memory; 0: not there */
+      {"MINB", 1, {1}}}},
+    {"batch",
+     "batch.cu",
+     6,
+     {{"TM", 7, {3, 4, 6, 7, 8, 12, 16}},
+      {"TN", 6, {3, 4, 6, 7, 8, 12}},
+      {"RUN", 3, {1, 2, 4}}, /* neighbouring threads along a column */
+      {"PRODUCTS", 4, {1, 2, 4, 8}},
+      {"SLABS", 3, {1, 2, 4}}, /* parts along k */
+      {"MINB", 1, {1}}}},
     {"host",
      "host.c",
      5,
@@ -255,6 +265,11 @@ static weft_gemm_verdict direct_judge(const weft_gemm_shape *shape, const int *v
         return WEFT_GEMM_INDIVISIBLE;
     const int tiles = (int)((m + rows - 1) / rows * ((n + columns - 1) / columns));
     const int warps = v[DIRECT_BLOCK] / 32;
+    const int quads = ((int)shape->k + 3) / 4, slabs = v[DIRECT_STAGED];
+    if (slabs > 1 && (slabs - 1) * ((quads + slabs - 1) / slabs) >= quads)
+        return WEFT_GEMM_INDIVISIBLE; /* an empty one */
+    if (v[DIRECT_MINB] < 1)
+        return WEFT_GEMM_INDIVISIBLE;
     if (warps % tiles != 0 && (v[DIRECT_STAGED] || tiles % warps != 0))
         return WEFT_GEMM_INDIVISIBLE;
     r->threads = v[DIRECT_BLOCK];
@@ -277,6 +292,59 @@ static weft_gemm_verdict direct_judge(const weft_gemm_shape *shape, const int *v
         least(limits->registers / (r->registers * r->threads), limits->warps / (r->threads / 32));
     r->resident = least(r->resident, limits->shared / (r->shared_bytes + limits->shared_reserved));
     return WEFT_GEMM_SURVIVES;
+}
+
+/* ---- batch: kernels/gemm/batch.cu ------------------------------------------------------------ */
+
+enum { BATCH_OWN_REGISTERS = 32 };
+
+/* The largest power of two, at most the entries of 16 bytes, that divides both. */
+static int common(int chunk, int64_t x, int64_t y) {
+    while (x % chunk != 0 || y % chunk != 0)
+        chunk /= 2;
+    return chunk;
+}
+
+/* Entries of an operand of a product in shared memory, as in batch.cu, in either order. */
+static int batch_entries(int chunk, int64_t size, int64_t k) {
+    const int wide = common(chunk, k, k), line = (int)k;
+    const int along = (line / wide % 2 == 0 ? line + wide : line) * (int)size;
+    return (larger(along, (int)(size * k)) + chunk - 1) / chunk * chunk;
+}
+
+static weft_gemm_verdict batch_judge(const weft_gemm_shape *shape, const int *v,
+                                     const weft_gemm_limits *limits, weft_gemm_resources *r) {
+    enum { FEWEST = 4 };
+    const int64_t most = WEFT_GEMM_SMALL_MOST;
+    const int m = (int)shape->m, n = (int)shape->n, k = (int)shape->k;
+    const int tm = v[BATCH_TM], tn = v[BATCH_TN], slabs = v[BATCH_SLABS];
+    const int bytes = element_bytes(shape->type), chunk = 16 / bytes;
+    const int parts = is_complex(shape->type) ? 2 : 1, words = bytes / parts / 4;
+    if (shape->m > most || shape->n > most || shape->k > most || m < 1 || n < 1 || k < 1 ||
+        tm < 1 || tn < 1 || tm > m || tn > n || v[BATCH_RUN] < 1 || v[BATCH_PRODUCTS] < 1 ||
+        slabs < 1 || v[BATCH_MINB] < 1)
+        return WEFT_GEMM_INDIVISIBLE;
+    const int ti = (m + tm - 1) / tm, tj = (n + tn - 1) / tn, step = common(chunk, k, k);
+    const int depth = (k / step + slabs - 1) / slabs * step;
+    if (ti % v[BATCH_RUN] != 0 || (slabs - 1) * depth >= k)
+        return WEFT_GEMM_INDIVISIBLE;
+    r->products = v[BATCH_PRODUCTS];
+    r->threads = (r->products * ti * tj + 31) / 32 * 32;
+    r->shared_bytes =
+        r->products * 16 * ((batch_entries(chunk, m, k) + batch_entries(chunk, n, k)) / chunk | 1);
+    r->registers =
+        parts * words * (tm * tn + step * tm) + chunk * parts * words + BATCH_OWN_REGISTERS;
+    r->reuse = fma_reuse(shape->type, (const int[]){[FMA_TM] = tm, [FMA_TN] = tn});
+    if (r->threads > limits->threads_block || r->shared_bytes > limits->shared_block)
+        return WEFT_GEMM_NOT_ON_DEVICE;
+    if (r->registers > limits->registers_thread)
+        return WEFT_GEMM_REGISTERS;
+    r->resident = least(limits->shared / (r->shared_bytes + limits->shared_reserved),
+                        limits->registers / ((r->registers + 7) / 8 * 8 * r->threads));
+    r->resident = least(least(r->resident, limits->warps / (r->threads / 32)), limits->blocks);
+    if (r->resident < v[BATCH_MINB])
+        return WEFT_GEMM_REGISTERS;
+    return r->resident * r->threads / 32 < FEWEST ? WEFT_GEMM_FEW_WARPS : WEFT_GEMM_SURVIVES;
 }
 
 /* ---- host: kernels/gemm/host.c -------------------------------------------------------------- */
@@ -341,9 +409,10 @@ weft_gemm_verdict weft_gemm_judge(const weft_gemm_shape *shape, const weft_gemm_
         return verdict;
     }
     if (point->stencil >= WEFT_GEMM_SMALL) {
-        const weft_gemm_verdict verdict = point->stencil == WEFT_GEMM_DIRECT
-                                              ? direct_judge(shape, v, limits, &r)
-                                              : small_judge(shape, v, limits, &r);
+        const weft_gemm_verdict verdict =
+            point->stencil == WEFT_GEMM_DIRECT  ? direct_judge(shape, v, limits, &r)
+            : point->stencil == WEFT_GEMM_BATCH ? batch_judge(shape, v, limits, &r)
+                                                : small_judge(shape, v, limits, &r);
         if (resources)
             *resources = r;
         return verdict;
@@ -401,6 +470,7 @@ static bool same_shape(const weft_gemm_point *a, const weft_gemm_point *b) {
         {FMA_BM, FMA_BN, FMA_TM, FMA_TN, FMA_LM},
         {SMALL_TM, SMALL_TN, SMALL_TM, SMALL_TM, SMALL_TM},
         {DIRECT_M, DIRECT_N, DIRECT_M, DIRECT_M, DIRECT_M},
+        {BATCH_TM, BATCH_TN, BATCH_TM, BATCH_TM, BATCH_TM},
         {HOST_MR, HOST_NR, HOST_MR, HOST_MR, HOST_MR}};
     for (int i = 0; i < 5; ++i)
         if (a->values[parts[a->stencil][i]] != b->values[parts[a->stencil][i]])

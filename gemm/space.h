@@ -22,6 +22,7 @@ enum {
     WEFT_GEMM_FMA,
     WEFT_GEMM_SMALL, /* and those below: compiled for their sizes, or of hosts */
     WEFT_GEMM_DIRECT,
+    WEFT_GEMM_BATCH,
     WEFT_GEMM_HOST,
     WEFT_GEMM_STENCILS
 };
@@ -56,11 +57,12 @@ enum {
     FMA_TURN
 };
 enum { SMALL_TM, SMALL_TN, SMALL_BLOCK };
-enum { DIRECT_M, DIRECT_N, DIRECT_BLOCK, DIRECT_STAGED };
+enum { DIRECT_M, DIRECT_N, DIRECT_BLOCK, DIRECT_STAGED, DIRECT_MINB };
+enum { BATCH_TM, BATCH_TN, BATCH_RUN, BATCH_PRODUCTS, BATCH_SLABS, BATCH_MINB };
 enum { HOST_MR, HOST_NR, HOST_KC, HOST_MC, HOST_NC };
-enum { WEFT_GEMM_SMALL_MOST = 64 }; /* m, n and k of products of "small" and "direct" */
+enum { WEFT_GEMM_SMALL_MOST = 64 }; /* m, n and k of products of "small", "direct" and "batch" */
 
-/** What is computed: the type and the sizes, which matter to "small" and "direct" only. */
+/** What is computed: the type and the sizes, which matter to "small", "direct" and "batch" only. */
 typedef struct weft_gemm_shape {
     weft_gemm_type type;
     int64_t m, n, k;

@@ -166,6 +166,7 @@ static void add_candidates(searcher *s) {
     if (s->n > 1) {
         add_survivors(s, WEFT_GEMM_SMALL);
         add_survivors(s, WEFT_GEMM_DIRECT);
+        add_survivors(s, WEFT_GEMM_BATCH);
     }
     const bool matrix_units = s->kernels->limits.matrix_depth > 0 &&
                               (p->type == WEFT_GEMM_DOUBLE || p->type == WEFT_GEMM_DOUBLE_COMPLEX);
@@ -288,49 +289,17 @@ static int fastest(const weft_gemm_search *search, int stage, int most, int *lis
     return n;
 }
 
-/* Energy and power of a candidate over a burst of launches, from one step of the meter's counter, which
- * advances every 0.1 s, to another. Two groups of launches alternate, so that the device computes one while the
- * meter is read after the other. */
 static weft_status measure_energy(const searcher *s, weft_gemm_candidate *c, weft_error *error) {
-    static const double GROUP = 1e-2, WARM = 0.1;
     weft_status status = WEFT_OK;
-    weft_timer *timers[2] = {NULL};
+    weft_gemm_energy energy = {0};
     work_user user = {s->kernels, s->product, s->n, &c->point};
-    const double own = c->seconds[WEFT_GEMM_STAGES - 1], begin = weft_clock();
-    const int products = own > 0 && own < GROUP ? (int)(GROUP / own) : 1;
-    double first = 0, first_at = 0, last = weft_meter_read(s->meter).joules, now = begin, ignored;
-    int64_t done_at_first = 0;
-    for (int i = 0; i < 2; ++i)
-        TRY(weft_timer_make(s->kernels->device, &timers[i], error));
-    for (int64_t group = 0; now - begin < 2 * s->how.burst; ++group) {
-        TRY(weft_timer_start(timers[group % 2], error));
-        for (int i = 0; i < products; ++i)
-            TRY(run_work(&user, error));
-        TRY(weft_timer_stop(timers[group % 2], error));
-        if (group == 0)
-            continue;
-        TRY(weft_timer_seconds(timers[(group - 1) % 2], &ignored, error)); /* waits for it */
-        const weft_meter_reading reading = weft_meter_read(s->meter);
-        now = weft_clock();
-        if (reading.joules <= last || now - begin < WARM)
-            continue;
-        last = reading.joules;
-        c->megahertz = reading.megahertz;
-        if (first <= 0) {
-            first = last;
-            first_at = now;
-            done_at_first = group;
-            continue;
-        }
-        c->joules = (last - first) / (double)((group - done_at_first) * products);
-        c->watts = (last - first) / (now - first_at);
-        if (now - begin > s->how.burst)
-            break;
-    }
-    TRY(weft_device_wait(s->kernels->device, error));
+    const weft_gemm_work work = {run_work, &user};
+    TRY(weft_gemm_energy_measure(s->kernels->device, s->meter, &work, s->how.burst, &energy,
+                                 error));
+    c->joules = energy.joules;
+    c->watts = energy.watts;
+    c->megahertz = energy.megahertz;
 done:
-    weft_timer_free(&timers[0]);
-    weft_timer_free(&timers[1]);
     return status;
 }
 

@@ -18,6 +18,19 @@ typedef struct weft_gemm_work {
 weft_status weft_gemm_time(weft_device *device, const weft_gemm_work *works, int n, int rounds,
                            double least, double *seconds, weft_error *error);
 
+/** Energy of work, over launches without pauses between two steps of the meter's counter. */
+typedef struct weft_gemm_energy {
+    double joules, watts, seconds; /* of one launch; 0: the counter did not move */
+    double megahertz;              /* mean over the steps of the counter */
+    int64_t launches;
+} weft_gemm_energy;
+/** Measure for `burst` seconds.
+ *  meter   NULL: all is 0
+ *  Errors  those of the work and of timers */
+weft_status weft_gemm_energy_measure(weft_device *device, const weft_meter *meter,
+                                     const weft_gemm_work *work, double burst,
+                                     weft_gemm_energy *out, weft_error *error);
+
 typedef enum weft_gemm_outcome {
     WEFT_GEMM_UNTRIED,
     WEFT_GEMM_REFUSED, /* by the compiler */

@@ -9,6 +9,7 @@
 
 typedef struct gemm_options {
     const char *device, *compare, *point, *out, *t4[2];
+    double energy; /* seconds; 0: do not measure */
     const char *arguments[5];
     int n_arguments, n_t4, batch;
     bool check;
@@ -31,6 +32,9 @@ static const app_option table[] = {
      APP_FLAG(gemm_options, check, true)},
     {"compare", "NAME", "Time another library in the same run: cublas or openblas",
      APP_TEXT(gemm_options, compare)},
+    {"energy", "SECONDS",
+     "Run for so long without pauses, and print the energy of an operation (GPUs)",
+     APP_NUMBER(gemm_options, energy, 0.3, 1000)},
     {"point", "TEXT", "Use the kernel with these parameters, as the command prints them",
      APP_TEXT(gemm_options, point)},
     {"algorithm", "NAME",
@@ -51,7 +55,9 @@ static const char doc[] =
     "of A and of B: N as it is, T transposed, C conjugated and transposed; several are separated "
     "by commas, and all stands for all four (complex: nine). C has M rows and N columns, K is the "
     "length of the sums. Times are medians of nine interleaved rounds; p is that of a rank test. "
-    "Power and clock are those of the GPU at the end, from NVIDIA's management library.\n"
+    "Power and clock are those of the GPU at the end, from NVIDIA's management library. The roof "
+    "is the least time in which a GPU could move the matrices once, or multiply: its rates for "
+    "both are measured first.\n"
     "\n"
     "weft gemm space TYPE [OPS] counts the points of the space of kernels by the constraint that "
     "excludes them, with the limits of the device.\n"
@@ -233,7 +239,8 @@ static weft_status print_space(const gemm_options *options, const weft_monitor *
         const bool single = type == WEFT_GEMM_SINGLE || type == WEFT_GEMM_SINGLE_COMPLEX;
         const bool of_host = stencil == WEFT_GEMM_HOST;
         if (of_host != (limits->execution == WEFT_EXECUTION_SIMD) || stencil == WEFT_GEMM_SMALL ||
-            stencil == WEFT_GEMM_DIRECT || (stencil == WEFT_GEMM_MMA && single))
+            stencil == WEFT_GEMM_DIRECT || stencil == WEFT_GEMM_BATCH ||
+            (stencil == WEFT_GEMM_MMA && single))
             continue; /* that of small products depends on their sizes */
         weft_gemm_count(&(weft_gemm_shape){.type = type}, stencil, &own, &guidelines, counts,
                         &shapes);
@@ -258,6 +265,7 @@ typedef struct session {
     weft_gemm_kernels *kernels;
     weft_tuning *tuning;
     weft_meter *meter;
+    weft_gemm_roof roof; /* of a GPU; 0: not measured */
     gemm_case one;
     gemm_rival rival; /* name NULL: none */
     weft_gemm_point point;
@@ -438,6 +446,12 @@ static void print_times(const session *s, double *seconds, int forms) {
            bytes / median * 1e-9);
     if (forms > 0)
         printf("; %s %.2f us, ratio %.3f, p %.1e", s->rival.name, least * 1e6, least / median, p);
+    if (s->roof.flops > 0 && !s->one.three) {
+        bool arithmetic = false;
+        const double roof = weft_gemm_roof_seconds(&s->roof, flops_of(&s->one), bytes, &arithmetic);
+        printf("; %.0f %% of the roof (%s)", roof / median * 100,
+               arithmetic ? "arithmetic" : "memory");
+    }
     if (s->meter)
         printf("; %.0f W, %.0f MHz, throttle %#llx", reading.watts, reading.megahertz,
                (unsigned long long)reading.throttle);
@@ -462,6 +476,28 @@ done:
     return status;
 }
 
+/* Of ours and, if there is one, of the rival's. */
+static weft_status measure_energy(session *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    rival_work user = {s, 0};
+    const weft_gemm_work works[] = {{run_ours, s}, {run_rival, &user}};
+    const double flops = flops_of(&s->one);
+    for (int i = 0; i < (s->rival.name ? 2 : 1); ++i) {
+        weft_gemm_energy energy;
+        TRY(weft_gemm_energy_measure(s->one.device, s->meter, &works[i], s->options->energy,
+                                     &energy, error));
+        if (energy.launches > 0)
+            printf("  energy %-8s %6.2f pJ per flop, %.0f W, %.0f MHz, %.1f GFlop/s over %.2f s\n",
+                   i == 0 ? "weft" : s->rival.name, energy.joules / flops * 1e12, energy.watts,
+                   energy.megahertz, flops / energy.seconds * 1e-9,
+                   energy.seconds * (double)energy.launches);
+        else
+            printf("  energy is not measured: no GPU, or no NVIDIA management library\n");
+    }
+done:
+    return status;
+}
+
 static weft_status run_orders(session *s, const op_list *ops, weft_error *error) {
     static const char letters[] = "NTC";
     weft_status status = WEFT_OK;
@@ -476,6 +512,8 @@ static weft_status run_orders(session *s, const op_list *ops, weft_error *error)
         gemm_case_set(&s->one, ops->ops[i][0], ops->ops[i][1]);
         TRY(choose(s, error));
         TRY(measure(s, error));
+        if (s->options->energy > 0)
+            TRY(measure_energy(s, error));
         if (s->options->check)
             TRY(check(s, error));
         (void)fflush(stdout);
@@ -499,6 +537,18 @@ static weft_status check_algorithm(const gemm_options *options, weft_gemm_type t
         status = weft_error_set(error, WEFT_ERROR_USAGE,
                                 "other libraries have no batches by three products: leave out "
                                 "--compare or --batch");
+    return status;
+}
+
+static weft_status measure_roof(session *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_limits *limits = weft_device_limits(s->one.device);
+    if (limits->execution == WEFT_EXECUTION_SIMD || s->one.three)
+        goto done;
+    TRY(weft_gemm_roof_measure(s->kernels, s->one.product.type, &s->roof, error));
+    printf("  roof: copies move %.0f GB/s, units multiply %.1f TFlop/s\n", s->roof.bandwidth * 1e-9,
+           s->roof.flops * 1e-12);
+done:
     return status;
 }
 
@@ -535,6 +585,7 @@ static weft_status run_products(const gemm_options *options, app_messages *messa
     printf("%s: %s, %lld x %lld x %lld, %lld %s\n", options->arguments[0],
            weft_device_limits(device)->name, (long long)sizes[0], (long long)sizes[1],
            (long long)sizes[2], (long long)s.one.n, s.one.n > 1 ? "products" : "product");
+    TRY(measure_roof(&s, error));
     TRY(run_orders(&s, &ops, error));
 done:
     if (s.rival.close)

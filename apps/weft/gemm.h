@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/weft/tool.h"
+#include "gemm/roof.h"
 #include "gemm/tune.h"
 
 /** A product whose matrices hold random numbers in [-1, 1): number i of a memory is a period of

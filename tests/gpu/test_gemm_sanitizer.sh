@@ -31,11 +31,16 @@ D|NN,TT|65 33 17|fma 64,32,8,4,4,8,2,3,1,8,1
 S|all|66 70 20|fma 64,64,16,8,4,4,2,3,1,8,0
 S|NN,TT|65 33 17|fma 64,64,16,8,4,4,1,2,1,8,1
 C|NN,CT|33 65 18|fma 64,32,8,4,4,8,2,3,1,8,0
-D|TN|33 17 25|direct 2,3,64,1|--batch 9
-D|TN|32 17 25|direct 1,3,64,0|--batch 9
-D|NN,TT|64 64 64|direct 4,2,128,1|--batch 3
-S|NN,TT|24 20 31|direct 2,3,64,1|--batch 9
+D|TN|33 17 25|direct 2,3,64,1,1|--batch 9
+D|TN|32 17 25|direct 1,3,64,0,1|--batch 9
+D|NN,TT|64 64 64|direct 4,2,128,1,1|--batch 3
+S|NN,TT|24 20 31|direct 2,3,64,1,1|--batch 9
 D|NN,TT|5 3 4|small 3,2,64|--batch 70
+Z|NN,TC|44 28 29|direct 3,2,64,4,1|--batch 5
+S|NN,TT|18 18 18|batch 6,3,3,4,1,1|--batch 9
+S|all|28 32 44|batch 8,4,1,1,3,1|--batch 5
+C|NN,CT,NT|28 21 18|batch 7,7,2,3,2,1|--batch 7
+C|TN|7 5 9|batch 3,2,1,5,1,1|--batch 13
 C|NC|17 9 12|-|--batch 7
 Z|CN|33 29 20|-|--algorithm 3m
 S|TN,CC|66 70 20|fma 64,64,16,8,4,4,2,3,1,8,0+AB

@@ -289,29 +289,63 @@ static void test_small(void **state) {
         }
     run(WEFT_GEMM_DOUBLE, WEFT_GEMM_TRANSPOSED, WEFT_GEMM_PLAIN, "small 3,2,64", &small_shapes[3]);
     /* tiles that are larger than the product, and several tiles */
-    run(WEFT_GEMM_DOUBLE, WEFT_GEMM_PLAIN, WEFT_GEMM_PLAIN, "direct 2,2,64,0", &small_shapes[3]);
-    run(WEFT_GEMM_DOUBLE, WEFT_GEMM_TRANSPOSED, WEFT_GEMM_TRANSPOSED, "direct 2,4,128,1",
+    run(WEFT_GEMM_DOUBLE, WEFT_GEMM_PLAIN, WEFT_GEMM_PLAIN, "direct 2,2,64,0,1", &small_shapes[3]);
+    run(WEFT_GEMM_DOUBLE, WEFT_GEMM_TRANSPOSED, WEFT_GEMM_TRANSPOSED, "direct 2,4,128,1,1",
         &small_shapes[5]);
-    run(WEFT_GEMM_DOUBLE, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 1,1,64,1",
+    run(WEFT_GEMM_DOUBLE, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 1,1,64,1,1",
         &small_shapes[1]);
-    run(WEFT_GEMM_DOUBLE, WEFT_GEMM_TRANSPOSED, WEFT_GEMM_PLAIN, "direct 1,4,64,0",
+    run(WEFT_GEMM_DOUBLE, WEFT_GEMM_TRANSPOSED, WEFT_GEMM_PLAIN, "direct 1,4,64,0,1",
         &small_shapes[2]);
-    run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_PLAIN, "direct 2,1,64,0", &small_shapes[3]);
+    run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_PLAIN, "direct 2,1,64,0,1", &small_shapes[3]);
+    /* slabs along k, of which the last has less */
+    run(WEFT_GEMM_DOUBLE, WEFT_GEMM_PLAIN, WEFT_GEMM_PLAIN, "direct 4,4,64,3,1", &small_shapes[5]);
+    run(WEFT_GEMM_SINGLE, WEFT_GEMM_TRANSPOSED, WEFT_GEMM_PLAIN, "direct 2,2,64,2,1",
+        &(shape){18, 18, 18, 0, 0, 5, 0});
+    run(WEFT_GEMM_DOUBLE_COMPLEX, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 3,2,64,4,1",
+        &(shape){44, 28, 29, 0, 0, 3, 1});
     for (int wide = 0; wide < 2; ++wide) {
         const weft_gemm_type type = wide ? WEFT_GEMM_DOUBLE_COMPLEX : WEFT_GEMM_SINGLE_COMPLEX;
-        run(type, WEFT_GEMM_CONJUGATE_TRANSPOSED, WEFT_GEMM_PLAIN, "direct 2,2,64,1",
+        run(type, WEFT_GEMM_CONJUGATE_TRANSPOSED, WEFT_GEMM_PLAIN, "direct 2,2,64,1,1",
             &small_shapes[3]);
-        run(type, WEFT_GEMM_PLAIN, WEFT_GEMM_CONJUGATE_TRANSPOSED, "direct 1,4,64,0",
+        run(type, WEFT_GEMM_PLAIN, WEFT_GEMM_CONJUGATE_TRANSPOSED, "direct 1,4,64,0,1",
             &small_shapes[2]);
-        run(type, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 1,1,64,1", &small_shapes[1]);
+        run(type, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 1,1,64,1,1", &small_shapes[1]);
     }
-    run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 2,3,64,1",
+    run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 2,3,64,1,1",
         &(shape){18, 18, 18, 0, 1, 5, 0}); /* rows of 8 bytes, from a first entry that is not */
-    run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 2,3,64,1",
+    run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 2,3,64,1,1",
         &(shape){18, 18, 18, 0, 0, 5, 0});
-    run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 2,4,128,1",
+    run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_TRANSPOSED, "direct 2,4,128,1,1",
         &small_shapes[5]);
-    run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_PLAIN, "direct 4,5,32,1", &small_shapes[6]);
+    run(WEFT_GEMM_SINGLE, WEFT_GEMM_PLAIN, WEFT_GEMM_PLAIN, "direct 4,5,32,1,1", &small_shapes[6]);
+}
+
+/* Tiles of threads: several products per block, in warps of their own and not; columns that are copied whole, by 16 bytes, by
+ * pairs, and one by one; rows and k read four, two and one at once; tiles beyond the edges; slabs. */
+static void test_batch(void **state) {
+    (void)state;
+    static const struct {
+        weft_gemm_type type;
+        const char *point;
+        shape shape;
+    } list[] = {{WEFT_GEMM_SINGLE, "batch 8,7,1,2,2,1", {56, 56, 56, 0, 0, 3, 0}},
+                {WEFT_GEMM_SINGLE, "batch 6,3,3,4,1,1", {18, 18, 18, 0, 0, 9, 2}},
+                {WEFT_GEMM_SINGLE, "batch 6,3,1,4,1,1", {18, 18, 18, 0, 1, 5, 0}},
+                {WEFT_GEMM_SINGLE, "batch 12,6,2,1,3,1", {44, 44, 44, 0, 0, 2, 0}},
+                {WEFT_GEMM_SINGLE, "batch 4,3,1,3,1,1", {17, 9, 24, 3, 1, 7, 1}},
+                {WEFT_GEMM_SINGLE, "batch 8,5,1,2,1,1", {16, 20, 8, 4, 4, 5, 0}},
+                {WEFT_GEMM_SINGLE_COMPLEX, "batch 7,7,2,3,2,1", {28, 28, 28, 0, 0, 4, 0}},
+                {WEFT_GEMM_SINGLE_COMPLEX, "batch 4,8,2,2,3,1", {30, 22, 18, 0, 0, 3, -1}},
+                {WEFT_GEMM_SINGLE_COMPLEX, "batch 3,2,1,5,1,1", {9, 7, 5, 1, 3, 11, 2}},
+                {WEFT_GEMM_DOUBLE, "batch 4,3,1,2,2,1", {12, 10, 14, 0, 0, 5, 0}},
+                {WEFT_GEMM_DOUBLE_COMPLEX, "batch 3,2,1,2,1,1", {7, 8, 9, 0, 1, 5, 1}}};
+    const int n = sizeof list / sizeof *list;
+    for (int i = 0; i < n; ++i) {
+        const int ops = weft_gemm_is_complex(list[i].type) ? 3 : 2, orders = ops * ops;
+        for (int order = on_gpu() ? 0 : i % orders; order < orders; order += on_gpu() ? 1 : orders)
+            run(list[i].type, (weft_gemm_op)(order % ops), (weft_gemm_op)(order / ops),
+                list[i].point, &list[i].shape);
+    }
 }
 
 /* Blocks so small that every loop of the host's product is run several times, by three threads. */
@@ -457,10 +491,10 @@ static int close_device(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_default),    cmocka_unit_test(test_alpha_zero),
-        cmocka_unit_test(test_errors),     cmocka_unit_test(test_small),
-        cmocka_unit_test(test_persistent), cmocka_unit_test(test_three_products),
-        cmocka_unit_test(test_samples)};
+        cmocka_unit_test(test_default),        cmocka_unit_test(test_alpha_zero),
+        cmocka_unit_test(test_errors),         cmocka_unit_test(test_small),
+        cmocka_unit_test(test_batch),          cmocka_unit_test(test_persistent),
+        cmocka_unit_test(test_three_products), cmocka_unit_test(test_samples)};
     const struct CMUnitTest on_host[] = {cmocka_unit_test(test_host),
                                          cmocka_unit_test(test_three_products),
                                          cmocka_unit_test(test_errors)};

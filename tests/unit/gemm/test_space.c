@@ -143,15 +143,19 @@ static void test_choice(void **state) {
         {WEFT_GEMM_SINGLE, 1, 0, 8192, 8192, 64, 1, "fma 64,128,8,8,16,4,4,4,4,16,1"},
         {WEFT_GEMM_SINGLE_COMPLEX, 0, 0, 1024, 1024, 1024, 1, "fma 64,32,8,4,8,8,2,4,4,8,1"},
         {WEFT_GEMM_SINGLE_COMPLEX, 0, 0, 4224, 4096, 8192, 1, "fma 128,128,8,8,8,4,1,4,1,8,1"},
-        {WEFT_GEMM_SINGLE, 0, 0, 8, 8, 8, 100000, "small 4,4,128"},
-        {WEFT_GEMM_SINGLE, 0, 0, 16, 16, 16, 100000, "direct 1,2,64,1"},
-        {WEFT_GEMM_SINGLE, 0, 0, 40, 40, 40, 100000, "direct 3,5,64,1"},
-        {WEFT_GEMM_SINGLE, 0, 0, 64, 64, 64, 10000, "fma 64,64,8,8,8,8,2,4,4,8,1"},
-        {WEFT_GEMM_SINGLE_COMPLEX, 0, 0, 8, 8, 8, 100000, "direct 1,1,64,1"},
-        {WEFT_GEMM_SINGLE_COMPLEX, 0, 0, 32, 32, 32, 100000, "direct 2,4,32,1"},
-        {WEFT_GEMM_DOUBLE_COMPLEX, 0, 0, 24, 24, 24, 100000, "direct 1,3,64,1"},
+        {WEFT_GEMM_SINGLE, 0, 0, 6, 6, 6, 100000, "small 4,4,128"},
+        {WEFT_GEMM_SINGLE, 0, 0, 8, 8, 8, 100000, "batch 4,4,2,8,1,1"},
+        {WEFT_GEMM_SINGLE, 0, 0, 18, 18, 18, 100000, "batch 2,9,9,7,1,1"},
+        {WEFT_GEMM_SINGLE, 1, 0, 16, 16, 16, 100000, "batch 4,8,4,4,1,1"},
+        {WEFT_GEMM_SINGLE, 0, 0, 40, 40, 40, 100000, "batch 10,5,4,4,1,1"},
+        {WEFT_GEMM_SINGLE, 1, 0, 64, 64, 64, 10000, "batch 4,8,16,1,2,1"},
+        {WEFT_GEMM_SINGLE, 0, 0, 12, 20, 16, 1000, "direct 1,3,64,1,1"},
+        {WEFT_GEMM_SINGLE_COMPLEX, 0, 0, 8, 8, 8, 100000, "batch 2,4,4,4,1,1"},
+        {WEFT_GEMM_SINGLE_COMPLEX, 0, 0, 32, 32, 32, 100000, "batch 4,4,8,1,2,1"},
+        {WEFT_GEMM_DOUBLE_COMPLEX, 0, 0, 24, 24, 24, 100000, "direct 1,3,64,1,1"},
+        {WEFT_GEMM_DOUBLE_COMPLEX, 0, 0, 44, 44, 44, 10000, "direct 3,1,192,3,3"},
         {WEFT_GEMM_DOUBLE_COMPLEX, 0, 0, 64, 64, 64, 10000, "mma 64,64,1,32,32,4,1,4,1,2,8,0"},
-        {WEFT_GEMM_DOUBLE, 0, 0, 32, 32, 32, 100000, "direct 2,4,64,1"}};
+        {WEFT_GEMM_DOUBLE, 0, 0, 32, 32, 32, 100000, "direct 2,4,64,1,1"}};
     weft_error error;
     weft_device *device = NULL;
     weft_gemm_kernels *kernels = NULL;
