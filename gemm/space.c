@@ -331,7 +331,7 @@ static weft_gemm_verdict batch_judge(const weft_gemm_shape *shape, const int *v,
     r->products = v[BATCH_PRODUCTS];
     r->threads = (r->products * ti * tj + 31) / 32 * 32;
     r->shared_bytes =
-        r->products * 16 * ((batch_entries(chunk, m, k) + batch_entries(chunk, n, k)) / chunk | 1);
+        r->products * bytes * (batch_entries(chunk, m, k) + batch_entries(chunk, n, k));
     r->registers =
         parts * words * (tm * tn + step * tm) + chunk * parts * words + BATCH_OWN_REGISTERS;
     r->reuse = fma_reuse(shape->type, (const int[]){[FMA_TM] = tm, [FMA_TN] = tn});

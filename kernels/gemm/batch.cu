@@ -143,8 +143,7 @@ template <bool ALONG_K, int SIZE, int OWN, int ACROSS> struct operand {
 };
 typedef operand<A_ALONG_K, SM, TM, TI> operand_a;
 typedef operand<B_ALONG_K, SN, TN, TJ> operand_b;
-/* Entries of a product: an odd number of 16 bytes, so that neighbouring products of a warp are in different banks. */
-constexpr int SIZE = ((operand_a::ENTRIES + operand_b::ENTRIES) / CHUNK | 1) * CHUNK;
+constexpr int SIZE = operand_a::ENTRIES + operand_b::ENTRIES; /* of a product */
 /* C on its way through shared memory: where threads have rows one by one, stores of 16 bytes need that. */
 constexpr bool VIA_SHARED = A_ALONG_K && PACKED && SM * SN % CHUNK == 0 && SM * SN <= SIZE;
 constexpr int A_GROUPS = operand_a::GROUPS, B_GROUPS = operand_b::GROUPS;
