@@ -31,6 +31,9 @@ typedef struct weft_transient_part {
     const weft_form *form;
     const char *matrix, *mass,
         *vector; /* local matrices K and M; the list b or r that it accumulates */
+    /* What messages call the mass, and the name of an input; NULL: the script's. */
+    const char *mass_name;
+    const char *(*input_name)(const char *input);
 } weft_transient_part;
 
 /** Inputs of the forms that depend on time. */

@@ -120,6 +120,23 @@ void app_probes_clear(app_probes *probes) {
     *probes = (app_probes){0};
 }
 
+/* Refuse a point that another probe has. */
+static weft_status check_point(const app_probes *probes, const app_probe *probe,
+                               weft_error *error) {
+    const size_t bytes = (size_t)probe->place.n * sizeof *probe->place.point;
+    for (int i = 0; i < probes->n; ++i) {
+        if (memcmp(probes->list[i].place.point, probe->place.point, bytes) != 0)
+            continue;
+        weft_error_set(error, WEFT_ERROR_USAGE,
+                       "two probes are at the same point: %.200s and %.200s", probes->list[i].text,
+                       probe->text);
+        weft_error_location(error, "--probe", NULL, 0, 0);
+        weft_error_hint(error, "leave one of them out");
+        return WEFT_ERROR_USAGE;
+    }
+    return WEFT_OK;
+}
+
 static weft_status find_probe(const app_probe *probe, const weft_mesh *mesh, app_probes *out,
                               weft_error *error) {
     weft_status status = WEFT_OK;
@@ -136,6 +153,9 @@ static weft_status find_probe(const app_probe *probe, const weft_mesh *mesh, app
     for (int64_t i = 0; i < n; ++i) {
         app_probe found = {.text = probe->text, .place.n = d};
         memcpy(found.place.point, points + i * d, (size_t)d * sizeof *points);
+        for (int k = 0; k < d; ++k)
+            found.place.point[k] += 0.0; /* -0 is 0 */
+        TRY(check_point(out, &found, error));
         TRY(APP_APPEND(out->list, out->n, found, error));
     }
 done:

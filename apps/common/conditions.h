@@ -37,7 +37,7 @@ weft_status app_probe_read(app_probes *probes, const char *text, weft_error *err
 void app_probes_clear(app_probes *probes);
 /** The probes on a mesh: one for each point of a group.
  *  out     app_probes_clear; every place in it is a point
- *  Errors  as app_place_points */
+ *  Errors  as app_place_points; WEFT_ERROR_USAGE: two at the same point */
 weft_status app_probes_find(const app_probes *probes, const weft_mesh *mesh, app_probes *out,
                             weft_error *error);
 /** The cells of the probes, -1 outside, and their barycentric coordinates; [n] each. */

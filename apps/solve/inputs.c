@@ -60,14 +60,13 @@ static weft_status refuse_uniform(const solve_binding *binding, const char *why,
                                   weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE, "this input is a single number, and %s", why);
     weft_error_location(error, binding->origin, binding->value, 1, 1);
-    weft_error_hint(error,
-                    "write a constant, such as 1/40; what varies in space is an input over nodes or "
-                    "cells");
+    weft_error_hint(
+        error, "write a constant, such as 1/40; what varies in space is an input over nodes or "
+               "cells");
     return WEFT_ERROR_USAGE;
 }
 
-weft_status solve_check_uniform(const solve_binding *binding, const char *text,
-                                weft_error *error) {
+weft_status solve_check_uniform(const solve_binding *binding, const char *text, weft_error *error) {
     static const char *const axes[] = {"x", "y", "z"};
     weft_status status = WEFT_OK;
     for (int k = 0; k < 3; ++k)
@@ -247,18 +246,30 @@ done:
     return status;
 }
 
-static const solve_binding *find_binding(const solve *run, const char *name) {
+/* Does the user mean an input by a name? */
+static bool is_called(const solve *run, const char *input, const char *name) {
+    return strcmp(input, name) == 0 ||
+           (run->script.ufl && strcmp(solve_plain_name(input), name) == 0);
+}
+
+static const solve_binding *find_binding(const solve *run, const char *input) {
     for (int i = 0; i < run->options->inputs.n; ++i)
-        if (strcmp(run->options->inputs.list[i].name, name) == 0)
+        if (is_called(run, input, run->options->inputs.list[i].name))
             return &run->options->inputs.list[i];
     return NULL;
 }
 
+/* The name of an input for messages. */
+static const char *shown(const solve *run, const char *input) {
+    return run->script.ufl ? solve_plain_name(input) : input;
+}
+
 static weft_status refuse_missing(const solve *run, const weft_name_info *info, weft_error *error) {
     const int n = count(info);
-    weft_error_set(error, WEFT_ERROR_USAGE, "the script's input '%s' has no values", info->name);
+    const char *name = shown(run, info->name);
+    weft_error_set(error, WEFT_ERROR_USAGE, "the script's input '%s' has no values", name);
     weft_error_location(error, run->options->script, NULL, 0, 0);
-    weft_error_hint(error, "add --input %s=%s%s%s", info->name, info->over ? "EXPR" : "NUMBER",
+    weft_error_hint(error, "add --input %s=%s%s%s", name, info->over ? "EXPR" : "NUMBER",
                     n > 1 ? ",..., one for each component" : "",
                     strcmp(info->name, "u") == 0 ? "; or, where u is the solution, --nonlinear"
                                                  : "");
@@ -266,7 +277,8 @@ static weft_status refuse_missing(const solve *run, const weft_name_info *info, 
 }
 
 static weft_status refuse_over(const solve *run, const weft_name_info *info, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_INPUT, "the input '%s' is over '%s'", info->name, info->over);
+    weft_error_set(error, WEFT_ERROR_INPUT, "the input '%s' is over '%s'", shown(run, info->name),
+                   info->over);
     weft_error_location(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error, "inputs are over nodes, over cells, or uniform");
     return WEFT_ERROR_INPUT;
@@ -329,7 +341,7 @@ static weft_status check_unknown(const solve *run, const char *const *names, siz
         const solve_binding *binding = &run->options->inputs.list[i];
         bool known = false;
         for (size_t k = 0; k < n; ++k)
-            known |= strcmp(names[k], binding->name) == 0;
+            known |= is_called(run, names[k], binding->name);
         if (known && solve_time_sets(run, binding->name))
             return refuse_set(binding, error);
         if (known)

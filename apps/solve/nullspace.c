@@ -107,32 +107,108 @@ weft_transient_open solve_open_dofs(const solve *run, int m) {
     return component_of(run, run->open_values[m]);
 }
 
-/* For symmetric A: b - A g must be orthogonal to e, whose A e is zero but in the rows of constrained dofs. */
+/* Whether e.(A x) is zero for functions x that are zero where u is prescribed: of a symmetric A that follows from A e = 0,
+ * of others it is tried for a pseudorandom x. */
+static weft_status is_left(solve *run, const component *of, double *values[2],
+                           weft_memory *memory[2], bool *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    uint64_t seed = 1;
+    double sum = 0, sizes = 0;
+    *out = run->is_symmetric;
+    if (*out)
+        goto done;
+    for (int64_t i = 0; i < run->n_dofs; ++i) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        values[0][i] = (double)(seed >> 40) * 0x1p-24;
+    }
+    for (int64_t i = 0; i < run->base.n_constrained; ++i)
+        values[0][run->base.constrained[i]] = 0;
+    TRY(weft_vector_push(memory[0], values[0], run->n_dofs, error));
+    TRY(weft_operator_apply(run->base.op, memory[0], memory[1], error));
+    TRY(weft_vector_pull(memory[1], values[1], run->n_dofs, error));
+    for (int64_t i = of->first; i < of->last; i += of->step) {
+        sum += values[1][i];
+        sizes += fabs(values[1][i]);
+    }
+    *out = fabs(sum) <= UNSEEN * sizes;
+done:
+    return status;
+}
+
+/* y = A g, g being the prescribed values and zero elsewhere */
+static weft_status apply_given(solve *run, double *values[2], weft_memory *memory[2],
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    memset(values[0], 0, (size_t)run->n_dofs * sizeof *values[0]);
+    for (int64_t i = 0; i < run->base.n_constrained; ++i)
+        values[0][run->base.constrained[i]] = run->base.u_values[run->base.constrained[i]];
+    TRY(weft_vector_push(memory[0], values[0], run->n_dofs, error));
+    TRY(weft_operator_apply(run->base.op, memory[0], memory[1], error));
+    TRY(weft_vector_pull(memory[1], values[1], run->n_dofs, error));
+done:
+    return status;
+}
+
+/* More than the error of interpolating what is prescribed. */
+static const double INCOMPATIBLE = 1e-2;
+
+static void warn(const solve *run, int value, double sum, double sizes) {
+    if (fabs(sum) <= INCOMPATIBLE * sizes)
+        return;
+    weft_log(&run->base.messages->monitor, WEFT_LOG_WARNING,
+             "the equations of component %d of u, to which a constant can be added, add up to "
+             "%.3g, which should be 0: what is "
+             "prescribed is not compatible, such as more inflow than outflow; %.1e of their terms "
+             "was distributed over the domain",
+             value, sum, fabs(sum) / sizes);
+}
+
+/* b - A g must be orthogonal to e, whose A e is zero but in the rows of constrained dofs, where e.(A x) is zero for all other x. */
 weft_status solve_nullspace_project(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     double *values[2] = {NULL, NULL};
     weft_memory *memory[2] = {NULL, NULL};
-    if (run->n_open == 0 || !run->is_symmetric || run->base.is_null)
+    if (run->n_open == 0 || run->base.is_null)
         return WEFT_OK;
     TRY(make_vectors(run, values, memory, error));
     for (int m = 0; m < run->n_open; ++m) {
         const component of = component_of(run, run->open_values[m]);
-        double sum = 0;
+        double sum = 0, sizes = 0;
         int64_t n = 0;
-        TRY(apply(run, &of, values, memory, error));
-        for (int64_t i = of.first; i < of.last; i += of.step, ++n)
-            sum += run->base.b_values[i];
-        for (int64_t i = 0; i < run->base.n_constrained; ++i) {
-            const int32_t dof = run->base.constrained[i];
-            sum -= values[1][dof] * run->base.u_values[dof];
+        bool is_solvable = false;
+        TRY(is_left(run, &of, values, memory, &is_solvable, error));
+        if (!is_solvable)
+            continue;
+        TRY(apply_given(run, values, memory, error));
+        for (int64_t i = of.first; i < of.last; i += of.step, ++n) {
+            sum += run->base.b_values[i] - values[1][i];
+            sizes += fabs(run->base.b_values[i]) + fabs(values[1][i]);
         }
         for (int64_t i = of.first; i < of.last; i += of.step)
             run->base.b_values[i] -= sum / (double)n;
+        warn(run, run->open_values[m], sum, sizes);
     }
     TRY(weft_vector_push(run->base.b, run->base.b_values, run->n_dofs, error));
 done:
     free_vectors(values, memory);
     return status;
+}
+
+double solve_nullspace_imbalance(const solve *run, int *value) {
+    double most = 0;
+    for (int m = 0; m < run->n_open; ++m) {
+        const component of = component_of(run, run->open_values[m]);
+        double sum = 0, sizes = 0;
+        for (int64_t i = of.first; i < of.last; i += of.step) {
+            sum += run->base.b_values[i];
+            sizes += fabs(run->base.b_values[i]);
+        }
+        if (sizes > 0 && fabs(sum) / sizes > most) {
+            most = fabs(sum) / sizes;
+            *value = run->open_values[m];
+        }
+    }
+    return most;
 }
 
 weft_status solve_nullspace_remove(solve *run, weft_error *error) {

@@ -161,10 +161,23 @@ static const char *newton_advice(const weft_cg_result *cg) {
     }
 }
 
+/* Advice where a component can have any constant and its equations have no solution. */
+static bool open_advice(const solve *run, char *out, size_t size) {
+    int value = 0;
+    if (solve_nullspace_imbalance(run, &value) <= 0.01)
+        return false;
+    snprintf(out, size,
+             "the residual of component %d of u, to which a constant can be added, does not add up to 0: what is prescribed is "
+             "not compatible, such as more inflow than outflow",
+             value);
+    return true;
+}
+
 static int report_newton(const solve *run) {
     const app_run_options *options = &run->options->run;
     const solve_iteration *last =
         run->n_iterations ? &run->iterations[run->n_iterations - 1] : NULL;
+    char advice[256];
     if (run->newton_converged)
         return 0;
     fprintf(stderr, "solve: error: Newton's method has not converged: ");
@@ -179,7 +192,7 @@ static int report_newton(const solve *run) {
         fprintf(stderr, "relative residual %.2e", last ? last->residual : NAN);
     fprintf(stderr, " in load step %d, iteration %d (tolerance %g)\nhint: %s",
             last ? last->step : 0, last ? last->iteration : 0, run->options->newton_tolerance,
-            newton_advice(&run->base.cg));
+            open_advice(run, advice, sizeof advice) ? advice : newton_advice(&run->base.cg));
     if (options->output && !options->keep_unconverged)
         fprintf(stderr, "; --keep-unconverged writes %s anyway", options->output);
     fputc('\n', stderr);

@@ -239,6 +239,10 @@ weft_status solve_newton(solve *run, weft_error *error);
 /** Find components of a mixed u that are determined up to a constant; make the load compatible with them, with the
  *  prescribed values in u; set their means to zero. (apps/solve/nullspace.c) */
 solve_step solve_nullspace_find, solve_nullspace_project, solve_nullspace_remove;
+/** What the residual in b of an open component adds up to, over the sum of its sizes: the largest. More than 0.01 cannot be
+ *  solved.
+ *  value  the component; unchanged if there is none */
+double solve_nullspace_imbalance(const solve *run, int *value);
 /** The dofs of open component m < n_open. */
 weft_transient_open solve_open_dofs(const solve *run, int m);
 /** Compute errors, integrals, energy and probe values. (apps/solve/measure.c) */

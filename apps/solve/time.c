@@ -240,7 +240,9 @@ static weft_status make_parts(solve *run, weft_error *error) {
             (weft_transient_part){.form = &part->bound.form,
                                   .matrix = part->has_matrix ? script->matrix : NULL,
                                   .mass = part->has_mass ? script->mass : NULL,
-                                  .vector = part->has_vector ? script->vector : NULL};
+                                  .vector = part->has_vector ? script->vector : NULL,
+                                  .mass_name = script->problem ? script->problem->mass : NULL,
+                                  .input_name = script->ufl ? solve_plain_name : NULL};
     }
     return WEFT_OK;
 }
@@ -286,7 +288,10 @@ static weft_status check_mass(solve *run, const weft_transient_problem *problem,
         goto done;
     status = weft_error_set(error, WEFT_ERROR_INPUT,
                             "the mass matrix '%s' is not symmetric: |M - M^T| is %.1e of |M|",
-                            run->script.mass, asymmetry);
+                            run->script.problem && run->script.problem->mass
+                                ? run->script.problem->mass
+                                : run->script.mass,
+                            asymmetry);
     weft_error_location(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error, "leave out --method %s, or look at the script",
                     weft_method_about(run->base.method)->name);

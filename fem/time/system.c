@@ -53,7 +53,8 @@ done:
 static weft_status refuse_mass(const weft_transient_part *part, const char *input,
                                weft_error *error) {
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "the mass matrix '%s' depends on '%s'",
-                   part->mass, input);
+                   part->mass_name ? part->mass_name : part->mass,
+                   part->input_name ? part->input_name(input) : input);
     weft_error_location(error, part->form->name, NULL, 0, 0);
     weft_error_hint(error, "the mass is constant: put what depends on time or on the solution into "
                            "the stiffness");

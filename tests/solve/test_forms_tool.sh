@@ -79,3 +79,55 @@ refuse_solve "add --measure 'ds(2)=GROUP', with one of left (1), right (2), bott
     --measure 'ds(2)=rigth'
 refuse_solve 'no integral has the measure ds(3)' --mesh square:2 --measure 'ds(3)=left'
 refuse_solve 'write the boundary term into the form, with ds' --mesh square:2 --neumann left=1
+
+# Names that scripts use themselves are those of the file for the user.
+cat >"$folder/names.ufl" <<'EOF'
+e = FiniteElement("P", triangle, 1)
+u, v, b, t, f = TrialFunction(e), TestFunction(e), Constant(triangle), Coefficient(e), Coefficient(e)
+a, L = b*inner(grad(u), grad(v))*dx, t*v*dx + f*v*dx
+EOF
+named() {
+    "$WEFT_BUILD/solve" "$folder/names.ufl" --mesh square:4 --dirichlet boundary=0 --probe 0.5,0.5 "$@" >"$folder/out" 2>&1
+}
+named --input b=2 --input t=3 --input f=0 # -2 laplace u = 3: the values of -laplace u = 1.5
+grep '^probe' "$folder/out" >"$folder/one"
+named --input coefficient_b=1 --input coefficient_t=1.5 --input f=0
+grep '^probe' "$folder/out" | cmp - "$folder/one"
+named --input t=1 --input f=0 && exit 1
+grep -qF "the script's input 'b' has no values" "$folder/out"
+grep -qF "hint: add --input b=NUMBER" "$folder/out"
+
+# Two probes at one point would be two equal columns.
+named --input b=2 --input t=3 --input f=0 --probe 0.50,+0.5 && exit 1
+grep -qF "two probes are at the same point: 0.5,0.5 and 0.50,+0.5" "$folder/out"
+
+# An enclosed flow with more inflow than outflow: the symmetric form and the other have the same solution, and both say so.
+for sign in - +; do
+    cat >"$folder/enclosed.ufl" <<EOF
+W = VectorElement("P", triangle, 2)*FiniteElement("P", triangle, 1)
+(u, p), (v, q), f = TrialFunctions(W), TestFunctions(W), Constant(triangle)
+a = inner(grad(u), grad(v))*dx - p*div(v)*dx $sign q*div(u)*dx
+L = f*q*dx
+EOF
+    for right in "y*(1 - y)" "0.5*y*(1 - y)"; do
+        "$WEFT_BUILD/solve" "$folder/enclosed.ufl" --mesh square:8 --input f=0 --dirichlet bottom=0,0,free --dirichlet top=0,0,free \
+            --dirichlet "left=y*(1 - y),0,free" --dirichlet "right=$right,0,free" --preconditioner block >"$folder/out" 2>"$folder/err"
+        sed -n 's/^integral u  \([^,]*\),.*/\1/p' "$folder/out" >>"$folder/flow$sign"
+        if [ "$right" = "y*(1 - y)" ]; then
+            [ ! -s "$folder/err" ] || { cat "$folder/err"; exit 1; }
+        else
+            grep -q 'warning: the equations of component 2 of u.* more inflow than outflow' "$folder/err" || { cat "$folder/err"; exit 1; }
+        fi
+    done
+done
+paste "$folder/flow-" "$folder/flow+" | awk '($1 - $2)^2 > 1e-10 { exit 1 } END { exit NR != 2 }' # tolerances of 1e-8
+cat >"$folder/enclosed.ufl" <<EOF
+W = VectorElement("P", triangle, 2)*FiniteElement("P", triangle, 1)
+w = Coefficient(W)
+(u, p), (v, q) = split(w), TestFunctions(W)
+F = (inner(grad(u), grad(v)) + inner(grad(u)*u, v) - p*div(v) + q*div(u))*dx
+unknown = w
+EOF
+"$WEFT_BUILD/solve" "$folder/enclosed.ufl" --nonlinear --mesh square:4 --dirichlet boundary=0,0,free --dirichlet "left=y*(1 - y),0,free" \
+    >"$folder/out" 2>"$folder/err" && exit 1
+grep -q 'hint: the residual of component 2 of u, to which a constant can be added, does not add up to 0' "$folder/err"

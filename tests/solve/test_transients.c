@@ -198,7 +198,7 @@ static void test_mass_of_forms(void **state) {
     (void)snprintf(file, sizeof file, text, "m", "exp(t)");
     test_text_write(path, file);
     const char *const bad[][3] = {
-        {"--mass=m", "the mass matrix 'M' depends on", NULL},
+        {"--mass=m", "the mass matrix 'm' depends on 't'", NULL},
         {"--mass=q", "no bilinear form q in the space of the unknown", NULL}};
     for (int k = 0; k < 2; ++k) {
         test_run run =
