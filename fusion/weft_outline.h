@@ -19,6 +19,8 @@ typedef struct weft_outline weft_outline;
 weft_status weft_outline_make(const weft_fragment *fragments, int n_fragments, weft_outline **out,
                               weft_error *error);
 void weft_outline_free(weft_outline **outline);
+/** Is a word reserved, so that no script can declare it? */
+bool weft_outline_reserved(const char *word);
 typedef struct weft_outline_name {
     const char *name; /* borrowed from the outline */
     weft_name_kind kind;

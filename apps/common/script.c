@@ -14,11 +14,21 @@ static const char *find_shipped(const char *name) {
     return text;
 }
 
+bool app_is_form_file(const char *name) {
+    const char *end = strrchr(name, '.');
+    return end && (strcmp(end, ".ufl") == 0 || strcmp(end, ".py") == 0);
+}
+
 static weft_status refuse_script(const char *name, bool (*is_wanted)(const char *text),
                                  weft_error *error) {
     const char *nearest = NULL;
     weft_text list = {0};
     size_t n = 0;
+    if (app_is_form_file(name)) {
+        weft_error_set(error, WEFT_ERROR_IO, "there is no such form file");
+        weft_error_location(error, name, NULL, 0, 0);
+        return WEFT_ERROR_IO;
+    }
     const char **names = calloc(weft_embedded_scripts_count + 1, sizeof *names);
     for (size_t i = 0; names && i < weft_embedded_scripts_count; ++i) {
         const weft_embedded_file *shipped = &weft_embedded_scripts[i];
@@ -93,11 +103,6 @@ weft_status app_read_degrees(const app_option *row, const char *option, const ch
                              weft_error *error) {
     (void)row, (void)option;
     return weft_ufl_degrees_find(text, at, error);
-}
-
-bool app_is_form_file(const char *name) {
-    const char *end = strrchr(name, '.');
-    return end && (strcmp(end, ".ufl") == 0 || strcmp(end, ".py") == 0);
 }
 
 weft_status app_script_read_forms(const char *name, const weft_ufl_options *options, weft_ufl **ufl,

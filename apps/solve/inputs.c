@@ -248,8 +248,7 @@ done:
 
 /* Does the user mean an input by a name? */
 static bool is_called(const solve *run, const char *input, const char *name) {
-    return strcmp(input, name) == 0 ||
-           (run->script.ufl && strcmp(solve_plain_name(input), name) == 0);
+    return strcmp(run->script.ufl ? solve_plain_name(input) : input, name) == 0;
 }
 
 static const solve_binding *find_binding(const solve *run, const char *input) {
@@ -334,6 +333,26 @@ static weft_status refuse_set(const solve_binding *binding, weft_error *error) {
     return WEFT_ERROR_USAGE;
 }
 
+/* The same for a form file, whose coefficients and constants are listed. */
+static weft_status refuse_in_form(const solve *run, const solve_binding *binding,
+                                  const char *const *names, size_t n, weft_error *error) {
+    weft_text list = {0};
+    for (size_t i = 0; i < n; ++i) {
+        bool known = is_own(run, names[i]);
+        for (size_t k = 0; k < i; ++k)
+            known |= strcmp(names[k], names[i]) == 0;
+        if (!known)
+            weft_text_add(&list, "%s%s", list.length ? ", " : "", solve_plain_name(names[i]));
+    }
+    weft_error_set(error, WEFT_ERROR_USAGE,
+                   "the forms of %s contain no coefficient or constant '%s'", run->options->script,
+                   binding->name);
+    weft_error_hint(error, list.length ? "they contain %s" : "they contain none%s",
+                    list.length && !list.failed ? list.data : "");
+    weft_text_free(&list);
+    return WEFT_ERROR_USAGE;
+}
+
 /* Refuse an input of the options that the script does not have, or that steps set. */
 static weft_status check_unknown(const solve *run, const char *const *names, size_t n,
                                  weft_error *error) {
@@ -347,6 +366,8 @@ static weft_status check_unknown(const solve *run, const char *const *names, siz
         if (known)
             continue;
         const char *near = weft_nearest_name(binding->name, names, n);
+        if (run->script.ufl)
+            return refuse_in_form(run, binding, names, n, error);
         weft_error_set(error, WEFT_ERROR_USAGE, "the script %s has no input '%s'",
                        run->options->script, binding->name);
         if (near)

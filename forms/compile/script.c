@@ -1,5 +1,6 @@
 /* Writes the script of a part of a problem. */
 #include "forms/compile/compile.h"
+#include "fusion/weft_outline.h"
 
 #include <string.h>
 
@@ -22,9 +23,13 @@ const char *ufl_input_name(weft_ufl *ufl, const ufl_problem *problem, const ufl_
     if (node == problem->direction)
         return "v";
     const char *name = ufl_terminal_name(ufl, form, node);
-    bool clashes = strncmp(name, "dofs_", 5) == 0 || strncmp(name, "nodes_", 6) == 0;
-    for (size_t i = 0; i < sizeof taken / sizeof *taken; ++i)
-        clashes |= strcmp(name, taken[i]) == 0;
+    bool clashes = strncmp(name, "dofs_", 5) == 0 || strncmp(name, "nodes_", 6) == 0 ||
+                   strncmp(name, "coefficient_", 12) == 0 || weft_outline_reserved(name);
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; ++i) {
+        const size_t n = strlen(taken[i]);
+        clashes |= strncmp(name, taken[i], n) == 0 &&
+                   (!name[n] || strncmp(name + n, "_d", 2) == 0); /* K_ds_2 of a further part */
+    }
     return clashes ? ufl_print(&ufl->context, "coefficient_%s", name) : name;
 }
 

@@ -28,8 +28,13 @@ static weft_status for_each(const weft_ufl *ufl, const char *name,
         names[i] = ufl->module->forms[i].name;
     const char *nearest = weft_nearest_name(name, names, (size_t)n);
     weft_error_set(error, WEFT_ERROR_USAGE, "%s has no form '%.100s'", ufl->file, name);
-    if (nearest)
-        weft_error_hint(error, "did you mean '%s'?", nearest);
+    weft_text list = {0};
+    for (int i = 0; i < n; ++i)
+        weft_text_add(&list, "%s%s", i ? ", " : "", names[i]);
+    if (n > 0 && !list.failed)
+        weft_error_hint(error, "%s%s%sit has %s", nearest ? "did you mean '" : "",
+                        nearest ? nearest : "", nearest ? "'? " : "", list.data);
+    weft_text_free(&list);
     free(names);
     return WEFT_ERROR_USAGE;
 }

@@ -34,6 +34,10 @@ done:
     return status;
 }
 
+bool weft_outline_reserved(const char *word) {
+    return weft_script_reserved(word);
+}
+
 void weft_outline_free(weft_outline **outline) {
     if (!outline || !*outline)
         return;

@@ -91,8 +91,18 @@ named() {
 }
 named --input b=2 --input t=3 --input f=0 # -2 laplace u = 3: the values of -laplace u = 1.5
 grep '^probe' "$folder/out" >"$folder/one"
-named --input coefficient_b=1 --input coefficient_t=1.5 --input f=0
+cp "$folder/names.ufl" "$folder/kept.ufl"
+sed -i 's/\<b\>/index/g; s/\<t\>/coefficient_b/g; s/, f =/, b =/; s/f\*v/b*v/' "$folder/names.ufl" # also reserved words
+named --input index=1 --input coefficient_b=1.5 --input b=0
 grep '^probe' "$folder/out" | cmp - "$folder/one"
+named --input index=1 --input coefficient_b=1.5 --input b=0 --input g=0 && exit 1
+grep -qF "names.ufl contain no coefficient or constant 'g'" "$folder/out"
+grep -qF "hint: they contain index, b, coefficient_b" "$folder/out" || { cat "$folder/out"; exit 1; }
+mv "$folder/kept.ufl" "$folder/names.ufl"
+"$WEFT_BUILD/weft" ufl "$folder/names.ufl" --form xyz >"$folder/out" 2>&1 && exit 1
+grep -qF "hint: it has a, L" "$folder/out"
+"$WEFT_BUILD/solve" "$folder/nowhere.ufl" --mesh square:4 >"$folder/out" 2>&1 && exit 1
+grep -qF "nowhere.ufl: error: there is no such form file" "$folder/out"
 named --input t=1 --input f=0 && exit 1
 grep -qF "the script's input 'b' has no values" "$folder/out"
 grep -qF "hint: add --input b=NUMBER" "$folder/out"
