@@ -168,7 +168,9 @@ weft_status weft_compiled_make_all(weft_context *context, const weft_compile_req
                                    int n, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_clock();
-    compile_job *jobs = calloc((size_t)n + 1, sizeof *jobs);
+    compile_job *jobs = n > 0 ? calloc((size_t)n, sizeof *jobs) : NULL;
+    if (n == 0)
+        return WEFT_OK;
     if (!jobs)
         return weft_out_of_memory(error, "scripts");
     for (int i = 0; i < n; ++i) {

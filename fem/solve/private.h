@@ -80,7 +80,9 @@ struct weft_solver {
     double discretisation, algebraic; /* estimated errors in the energy norm; NaN: not estimated */
 };
 
-/** Run a script on the memories of this solve; compiled and bound on first use. */
+/** Compile the scripts that the solve will run, all at once. */
+weft_status weft_cg_compile(weft_solver *cg, weft_error *error);
+/** Run a script on the memories of this solve; compiled, if it is not yet, and bound on first use. */
 weft_status weft_cg_run(weft_solver *cg, weft_cg_script script, weft_error *error);
 /** Unbind the memories of a solve from a script; the program is kept. */
 void weft_cg_unbind(weft_solver *cg, weft_cg_script script);

@@ -2,6 +2,8 @@
 #include "fem/precondition/precondition.h"
 #include "fem/solve/private.h"
 
+#include <string.h>
+
 static const char *const names[WEFT_CG_NAMES] = {
     "x",     "b",    "z",     "p",      "q",          "d",     "rz",   "rz_before",
     "rr",    "pq",   "step",  "gain",   "energy",     "share", "size", "start",
@@ -38,44 +40,83 @@ static const weft_cg_use uses[WEFT_CG_SCRIPTS] = {
     {"cg_add.weft", 5, {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_Q, WEFT_CG_RZ, WEFT_CG_SIZE}},
 };
 
-/* A script, into `made`; NULL: only let other threads compile it. */
-static weft_status compile(weft_context *context, const weft_operator_in_script *in_script,
-                           weft_cg_script script, weft_compiled *made, weft_error *error) {
+/* How a script is compiled; its parts point to each other. */
+typedef struct weft_cg_request {
+    weft_fragment fragment;
+    weft_operator_choice choices[2];
+    weft_compile_options options;
+} weft_cg_request;
+
+static void describe(const weft_operator_in_script *in_script, weft_cg_script script,
+                     weft_cg_request *out) {
     const weft_cg_use *use = &uses[script];
-    const weft_fragment fragment = {use->file, weft_fem_script(use->file)};
-    const weft_operator_choice choices[] = {weft_operator_in_script_choice(in_script, "A"),
-                                            {.name = "M", .is_long = true}};
-    const weft_compile_options options = {.operators = choices,
-                                          .n_operators = script == WEFT_CG_LOOP ? 1
-                                                         : script == WEFT_CG_PRECONDITIONED_LOOP
-                                                             ? 2
-                                                             : 0};
-    if (made)
-        return weft_compiled_make(context, &fragment, 1, &options, made, error);
-    weft_compiled_ahead(context, &fragment, 1, &options);
-    return WEFT_OK;
+    *out = (weft_cg_request){.fragment = {use->file, weft_fem_script(use->file)},
+                             .choices = {weft_operator_in_script_choice(in_script, "A"),
+                                         {.name = "M", .is_long = true}}};
+    out->options =
+        (weft_compile_options){.operators = out->choices,
+                               .n_operators = script == WEFT_CG_LOOP                  ? 1
+                                              : script == WEFT_CG_PRECONDITIONED_LOOP ? 2
+                                                                                      : 0};
 }
 
-void weft_solver_ahead(weft_context *context, weft_operator *op, const weft_solver_plan *plan) {
-    weft_error ignored;
-    weft_operator_in_script in_script = {0};
+/* The scripts that every solve by the plan runs, unless it ends at once. */
+static void choose(const weft_context *context, const weft_operator *op,
+                   const weft_solver_plan *plan, bool runs[WEFT_CG_SCRIPTS]) {
     /* On a GPU a small system is solved by the persistent kernel. */
     const bool has_loop = weft_device_limits(context->device)->execution != WEFT_EXECUTION_SIMT ||
                           weft_operator_dofs(op) > PERSISTENT_MOST;
     const bool is_cg = plan->method == WEFT_METHOD_CG;
-    const bool runs[WEFT_CG_SCRIPTS] = {
+    const bool chosen[WEFT_CG_SCRIPTS] = {
         [WEFT_CG_LOOP] = is_cg && !plan->has_preconditioner && has_loop,
         [WEFT_CG_PRECONDITIONED_LOOP] = is_cg && plan->has_preconditioner,
         [WEFT_CG_RESIDUAL] = true,
         [WEFT_CG_DIAGONAL] = weft_method_about(plan->method)->needs_definite,
         [WEFT_CG_GIVEN] = plan->has_constrained,
         [WEFT_CG_ADD] = plan->starts_full};
+    memcpy(runs, chosen, sizeof chosen);
+}
+
+void weft_solver_ahead(weft_context *context, weft_operator *op, const weft_solver_plan *plan) {
+    weft_error ignored;
+    weft_operator_in_script in_script = {0};
+    weft_cg_request request;
+    bool runs[WEFT_CG_SCRIPTS];
+    choose(context, op, plan, runs);
     if (weft_operator_in_script_make(op, &in_script, &ignored) != WEFT_OK)
         return;
     for (int i = 0; i < WEFT_CG_SCRIPTS; ++i)
-        if (runs[i])
-            (void)compile(context, &in_script, (weft_cg_script)i, NULL, &ignored);
+        if (runs[i]) {
+            describe(&in_script, (weft_cg_script)i, &request);
+            weft_compiled_ahead(context, &request.fragment, 1, &request.options);
+        }
     weft_operator_in_script_free(&in_script);
+}
+
+weft_status weft_cg_compile(weft_solver *cg, weft_error *error) {
+    const weft_cg_options *options = cg->options;
+    const weft_solver_plan plan = {options->method, options->preconditioner != NULL,
+                                   options->n_constrained > 0, options->full_cycles > 0};
+    weft_cg_request described[WEFT_CG_SCRIPTS];
+    weft_compile_request requests[WEFT_CG_SCRIPTS];
+    bool runs[WEFT_CG_SCRIPTS];
+    int n = 0;
+    choose(cg->context, cg->op, &plan, runs);
+    for (int i = 0; i < WEFT_CG_SCRIPTS; ++i)
+        if (runs[i] && !cg->scripts[i].program) {
+            describe(&cg->in_script, (weft_cg_script)i, &described[n]);
+            requests[n] = (weft_compile_request){&described[n].fragment, 1, &described[n].options,
+                                                 &cg->scripts[i]};
+            ++n;
+        }
+    return weft_compiled_make_all(cg->context, requests, n, error);
+}
+
+static weft_status compile(weft_solver *cg, weft_cg_script script, weft_error *error) {
+    weft_cg_request request;
+    describe(&cg->in_script, script, &request);
+    return weft_compiled_make(cg->context, &request.fragment, 1, &request.options,
+                              &cg->scripts[script], error);
 }
 
 static bool is_loop(weft_cg_script script) {
@@ -123,7 +164,7 @@ weft_status weft_cg_run(weft_solver *cg, weft_cg_script script, weft_error *erro
     weft_compiled *compiled = &cg->scripts[script];
     const weft_cg_use *use = &uses[script];
     if (!compiled->program)
-        TRY(compile(cg->context, &cg->in_script, script, compiled, error));
+        TRY(compile(cg, script, error));
     if (!cg->bound[script]) {
         cg->bound[script] = true;
         TRY(weft_program_size(compiled->program, "nodes", cg->n, error));

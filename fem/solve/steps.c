@@ -315,6 +315,7 @@ weft_status weft_cg_start(weft_solver *cg, weft_memory *b, weft_memory *x,
                              error));
     if (options->project_mean)
         TRY(uniform_write(cg, WEFT_CG_SHARE, 1 / (double)cg->n, error));
+    TRY(weft_cg_compile(cg, error));
 done:
     return status;
 }
