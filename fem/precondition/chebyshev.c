@@ -50,6 +50,7 @@ void weft_chebyshev_append(weft_text *script, int degree, bool from_zero) {
 
 typedef struct chebyshev {
     weft_memory *d, *inverse;
+    weft_eigenvalue_steps bound;
     weft_compiled compiled;
     weft_operator_in_script in_script;
 } chebyshev;
@@ -58,6 +59,7 @@ static void chebyshev_free(weft_preconditioner *preconditioner) {
     chebyshev *state = preconditioner->state;
     if (!state)
         return;
+    weft_eigenvalue_steps_clear(&state->bound);
     weft_compiled_free(&state->compiled);
     weft_operator_in_script_free(&state->in_script);
     weft_memory_free(&state->d);
@@ -106,7 +108,8 @@ static weft_status chebyshev_update(weft_preconditioner *preconditioner, weft_er
     weft_operator *op = preconditioner->problem.op;
     weft_preconditioner_level *level = &preconditioner->report.levels[0];
     TRY(weft_inverse_diagonal(&preconditioner->problem, preconditioner->context, state->d, error));
-    TRY(weft_eigenvalue_bound(preconditioner->context, op, state->d, &level->lambda, error));
+    TRY(weft_eigenvalue_bound(preconditioner->context, &state->bound, op, state->d, &level->lambda,
+                              error));
     const double inverse = 1 / level->lambda;
     TRY(weft_memory_write(state->inverse, 0, &inverse, sizeof inverse, error));
 done:

@@ -31,12 +31,20 @@ static double largest(int n, const double *rz, const double *pq) {
 
 typedef struct lanczos {
     weft_memory *r, *p, *steps, *limit, *rz, *pq, *rz_history, *pq_history;
-    weft_compiled compiled;
+    weft_program *program; /* of the kept steps; NULL: not bound yet */
     weft_operator_in_script in_script;
 } lanczos;
 
+static const char *const names[] = {"r", "p", "d", "steps", "rz", "pq", "limit"};
+enum { NAMES = sizeof names / sizeof names[0] };
+
 static void lanczos_clear(lanczos *run) {
-    weft_compiled_free(&run->compiled);
+    for (int i = 0; run->program && i < NAMES; ++i)
+        (void)weft_program_bind(run->program, names[i], NULL, NULL);
+    if (run->program) {
+        (void)weft_program_record_history(run->program, "rz", NULL, 0, NULL);
+        (void)weft_program_record_history(run->program, "pq", NULL, 0, NULL);
+    }
     weft_operator_in_script_free(&run->in_script);
     weft_memory **memories[] = {&run->r,  &run->p,  &run->steps,      &run->limit,
                                 &run->rz, &run->pq, &run->rz_history, &run->pq_history};
@@ -117,22 +125,37 @@ done:
     return status;
 }
 
-static weft_status make_program(lanczos *run, weft_context *context, weft_operator *op,
-                                weft_memory *d, weft_error *error) {
+void weft_eigenvalue_steps_clear(weft_eigenvalue_steps *steps) {
+    weft_compiled_free(&steps->compiled);
+}
+
+static weft_status compile(weft_context *context, const weft_operator_in_script *in_script,
+                           weft_eigenvalue_steps *steps, weft_error *error) {
     weft_status status = WEFT_OK;
     static const char *const file = "eigenvalue.weft";
     const weft_fragment fragment = {file, weft_fem_script(file)};
-    TRY(weft_operator_in_script_make(op, &run->in_script, error));
-    const weft_operator_choice choice = weft_operator_in_script_choice(&run->in_script, "A");
+    const weft_operator_choice choice = weft_operator_in_script_choice(in_script, "A");
     const weft_compile_options options = {.operators = &choice, .n_operators = 1};
-    TRY(weft_compiled_make(context, &fragment, 1, &options, &run->compiled, error));
-    weft_program *program = run->compiled.program;
-    const weft_form_input inputs[] = {{"r", run->r},         {"p", run->p},   {"d", d},
-                                      {"steps", run->steps}, {"rz", run->rz}, {"pq", run->pq},
-                                      {"limit", run->limit}};
+    if (steps->compiled.program && steps->product_kernel == choice.product_kernel &&
+        steps->brings_dot == choice.brings_dot)
+        return WEFT_OK;
+    weft_eigenvalue_steps_clear(steps);
+    TRY(weft_compiled_make(context, &fragment, 1, &options, &steps->compiled, error));
+    steps->product_kernel = choice.product_kernel;
+    steps->brings_dot = choice.brings_dot;
+done:
+    return status;
+}
+
+static weft_status bind(lanczos *run, weft_program *program, weft_operator *op, weft_memory *d,
+                        weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *const memories[NAMES] = {run->r,  run->p,  d,         run->steps,
+                                          run->rz, run->pq, run->limit};
+    run->program = program;
     TRY(weft_program_size(program, "nodes", weft_operator_dofs(op), error));
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; ++i)
-        TRY(weft_program_bind(program, inputs[i].name, inputs[i].memory, error));
+    for (int i = 0; i < NAMES; ++i)
+        TRY(weft_program_bind(program, names[i], memories[i], error));
     TRY(weft_operator_in_script_bind(&run->in_script, program, "A", error));
     TRY(weft_program_record_history(program, "rz", run->rz_history, STEPS + 1, error));
     TRY(weft_program_record_history(program, "pq", run->pq_history, STEPS + 1, error));
@@ -140,8 +163,9 @@ done:
     return status;
 }
 
-weft_status weft_eigenvalue_bound(weft_context *context, weft_operator *op, weft_memory *d,
-                                  double *lambda, weft_error *error) {
+weft_status weft_eigenvalue_bound(weft_context *context, weft_eigenvalue_steps *steps,
+                                  weft_operator *op, weft_memory *d, double *lambda,
+                                  weft_error *error) {
     weft_status status = WEFT_OK;
     lanczos run = {0};
     double rz = 0, all_rz[STEPS + 1], all_pq[STEPS + 1];
@@ -150,9 +174,11 @@ weft_status weft_eigenvalue_bound(weft_context *context, weft_operator *op, weft
     TRY(make_memories(&run, context->device, d, weft_operator_dofs(op), &rz, error));
     if (!(rz > 0) || weft_device_limits(context->device)->records_only)
         goto done;
-    TRY(make_program(&run, context, op, d, error));
-    TRY(weft_program_run(run.compiled.program, error));
-    TRY(weft_program_iterations(run.compiled.program, &n, error));
+    TRY(weft_operator_in_script_make(op, &run.in_script, error));
+    TRY(compile(context, &run.in_script, steps, error));
+    TRY(bind(&run, steps->compiled.program, op, d, error));
+    TRY(weft_program_run(run.program, error));
+    TRY(weft_program_iterations(run.program, &n, error));
     TRY(weft_memory_read(run.rz_history, 0, all_rz, sizeof all_rz, error));
     TRY(weft_memory_read(run.pq_history, 0, all_pq, sizeof all_pq, error));
     for (int64_t i = 1; i <= n; ++i) /* a singular operator ends at zero, not below */

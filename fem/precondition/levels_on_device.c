@@ -21,7 +21,8 @@ typedef struct levels_work {
     weft_context *context;
     weft_setup *setup;
     weft_levels *out;
-    bool halves; /* for weft_sell_matrix_single */
+    bool halves;                  /* for weft_sell_matrix_single */
+    weft_eigenvalue_steps *bound; /* kept from level to level */
 } levels_work;
 
 static void level_clear(device_level *level, const weft_operator *finest) {
@@ -67,7 +68,7 @@ static weft_status make_diagonal(const levels_work *w, const device_level *level
     weft_memory *d = NULL;
     TRY(invert_diagonal(w, level, &d, error));
     if (source->lambda <= 0)
-        TRY(weft_eigenvalue_bound(w->context, level->op, d, &source->lambda, error));
+        TRY(weft_eigenvalue_bound(w->context, w->bound, level->op, d, &source->lambda, error));
     TRY(weft_memory_make_unset(device, (size_t)n * sizeof(float), &source->d, error));
     const weft_setup_kernel narrow = {"values", "narrow", n, 0, 0};
     TRY(weft_setup_launch(w->setup, &narrow, (weft_memory *[]){d, source->d}, 2, error));
@@ -201,7 +202,8 @@ done:
 weft_status weft_levels_finest(weft_context *context, const weft_preconditioner_problem *problem,
                                weft_cycle_source *source, bool *made, weft_error *error) {
     weft_status status = WEFT_OK;
-    levels_work w = {.context = context};
+    weft_eigenvalue_steps bound = {0};
+    levels_work w = {.context = context, .bound = &bound};
     device_level level = {.op = problem->op};
     *made = false;
     if (!weft_setup_on_device(context->device))
@@ -213,6 +215,7 @@ weft_status weft_levels_finest(weft_context *context, const weft_preconditioner_
     TRY(make_single(&w, &level, source, error));
 done:
     level_clear(&level, problem->op);
+    weft_eigenvalue_steps_clear(&bound);
     weft_setup_free(&w.setup);
     return status;
 }
@@ -221,7 +224,9 @@ weft_status weft_levels_on_device(weft_context *context, const weft_levels_optio
                                   weft_levels *out, bool *made, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_preconditioner_problem *problem = options->problem;
-    levels_work w = {.context = context, .out = out, .halves = options->components == 1};
+    weft_eigenvalue_steps bound = {0};
+    levels_work w = {
+        .context = context, .out = out, .halves = options->components == 1, .bound = &bound};
     device_level level = {.op = problem->op};
     *made = false;
     *out = (weft_levels){0};
@@ -237,6 +242,7 @@ done:
     if (status != WEFT_OK)
         weft_levels_clear(out);
     level_clear(&level, problem->op);
+    weft_eigenvalue_steps_clear(&bound);
     weft_setup_free(&w.setup);
     return status;
 }

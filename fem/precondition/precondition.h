@@ -67,16 +67,26 @@ weft_status weft_inverse_diagonal(const weft_preconditioner_problem *problem, we
                                   weft_memory *d, weft_error *error);
 /** The error for an entry of the diagonal that is not positive: WEFT_ERROR_UNSUPPORTED. */
 weft_status weft_diagonal_refused(int64_t dof, double value, weft_error *error);
+/** The compiled steps of weft_eigenvalue_bound, kept for the next operator. Initialise with {0}; free with
+ *  weft_eigenvalue_steps_clear. */
+typedef struct weft_eigenvalue_steps {
+    weft_compiled compiled;
+    const char *product_kernel; /* of the operator that it was compiled for */
+    bool brings_dot;
+} weft_eigenvalue_steps;
+void weft_eigenvalue_steps_clear(weft_eigenvalue_steps *steps);
 /** An upper bound of the largest eigenvalue of D^-1 A over free dofs: the largest Ritz value of a
  *  few Lanczos steps, i.e. of conjugate gradients for a fixed pseudo-random right-hand side, times
  *  1.05.
+ *  steps   compiled unless they fit the operator
  *  d       inverse diagonal, 0 at constrained dofs, [n_dofs] on the device
  *  lambda  1 if no dof is free
  *  Errors  WEFT_ERROR_UNSUPPORTED (the operator is not positive semi-definite or has NaN), _MEMORY,
  *          _COMPILER, _DEVICE
  *  Source  Saad 2003, Iterative methods for sparse linear systems, 6.7.3 */
-weft_status weft_eigenvalue_bound(weft_context *context, weft_operator *op, weft_memory *d,
-                                  double *lambda, weft_error *error);
+weft_status weft_eigenvalue_bound(weft_context *context, weft_eigenvalue_steps *steps,
+                                  weft_operator *op, weft_memory *d, double *lambda,
+                                  weft_error *error);
 enum { WEFT_CHEBYSHEV_DEGREE_MAX = 6 };
 /** Append to a script the smoothing of A x = b by a polynomial in D^-1 A of some degree: Chebyshev
  *  of the fourth kind with optimised weights, which needs no bound of the small eigenvalues.
