@@ -36,6 +36,21 @@ INLINE float sell_half_value(uint32_t word)
     return value;
 }
 
+/* The words of entries j, ... of a row of n: pairs of halves, and pairs of codes, or columns. */
+INLINE void sell_half_fetch(const uint32_t *a, const uint32_t *c, bool coded, int j, int n,
+                            uint32_t pair[SELL_HALF_GROUP / 2], uint32_t code[SELL_HALF_GROUP])
+{
+    UNROLL for (int i = 0; i < SELL_HALF_GROUP / 2; ++i) {
+        pair[i] = j + 2 * i < n ? sell_half_word(a + (j / 2 + i) * LANES) : 0;
+        if (coded)
+            code[i] = j + 2 * i < n ? sell_half_word(c + (j / 2 + i) * LANES) : 0;
+    }
+    if (!coded) {
+        UNROLL for (int i = 0; i < SELL_HALF_GROUP; ++i)
+            code[i] = j + i < n ? sell_half_word(c + (j + i) * LANES) : 0;
+    }
+}
+
 /* What a row's halves are multiplied by: 2^(e - 7), e the exponent of its entry on the diagonal. */
 INLINE float sell_half_unit(float diagonal)
 {
@@ -63,26 +78,27 @@ INLINE float sell_half_unit(float diagonal)
             const uint32_t *c = columns + column_start[slice] + lane;
             const int row = rows[slice * LANES + lane];
             real sum = 0;
+            uint32_t pair[SELL_HALF_GROUP / 2], code[SELL_HALF_GROUP];
+            sell_half_fetch(a, c, coded, 0, n, pair, code);
             for (int j = 0; j < n; j += SELL_HALF_GROUP) {
+                uint32_t now[SELL_HALF_GROUP / 2];
                 int32_t column[SELL_HALF_GROUP];
-                uint32_t pair[SELL_HALF_GROUP / 2];
                 real x[SELL_HALF_GROUP];
-                UNROLL for (int i = 0; i < SELL_HALF_GROUP; i += 2)
-                    pair[i / 2] = j + i < n ? sell_half_word(a + (j + i) / 2 * LANES) : 0;
+                UNROLL for (int i = 0; i < SELL_HALF_GROUP / 2; ++i)
+                    now[i] = pair[i];
                 if (coded) {
-                    UNROLL for (int i = 0; i < SELL_HALF_GROUP; i += 2) {
-                        const uint32_t two = j + i < n ? sell_half_word(c + (j + i) / 2 * LANES) : 0;
-                        column[i] = sell_half_decode(two & 0xffff, base);
-                        column[i + 1] = sell_half_decode(two >> 16, base);
-                    }
+                    UNROLL for (int i = 0; i < SELL_HALF_GROUP; ++i)
+                        column[i] = sell_half_decode(code[i / 2] >> i % 2 * 16 & 0xffff, base);
                 } else {
                     UNROLL for (int i = 0; i < SELL_HALF_GROUP; ++i)
-                        column[i] = j + i < n ? (int32_t)sell_half_word(c + (j + i) * LANES) : 0;
+                        column[i] = (int32_t)code[i];
                 }
+                if (j + SELL_HALF_GROUP < n) /* the next words are on their way while these are gathered */
+                    sell_half_fetch(a, c, coded, j + SELL_HALF_GROUP, n, pair, code);
                 UNROLL for (int i = 0; i < SELL_HALF_GROUP; ++i)
                     x[i] = j + i < n ? LOAD(column[i]) : (real)0;
                 UNROLL for (int i = 0; i < SELL_HALF_GROUP; ++i)
-                    sum += sell_half_value(pair[i / 2] >> i % 2 * 16) * x[i];
+                    sum += sell_half_value(now[i / 2] >> i % 2 * 16) * x[i];
             }
             sums[row] = sum;
         }
