@@ -94,6 +94,20 @@ static void streams_of_the_caller(void **state) {
     fclose(errors);
 }
 
+/* A child does not hold the caller's files open, nor their locks. */
+static void files_of_the_caller(void **state) {
+    (void)state;
+    char output[16];
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    assert_int_equal(dup2(fileno(file), 77), 77);
+    shell((weft_process_limits){0}, "test -e /proc/self/fd/77 && echo open || echo closed", output,
+          sizeof output);
+    assert_string_equal(output, "closed\n");
+    close(77);
+    fclose(file);
+}
+
 static void cannot_be_started(void **state) {
     (void)state;
 #ifdef __SANITIZE_THREAD__
@@ -258,6 +272,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_it_says),
         cmocka_unit_test(streams_of_the_caller),
+        cmocka_unit_test(files_of_the_caller),
         cmocka_unit_test(cannot_be_started),
         cmocka_unit_test(time_limit),
         cmocka_unit_test(server_left_behind),
