@@ -182,7 +182,7 @@ static weft_status check_mode(const gemm_options *options, gemm_mode mode, weft_
         const char *words, *options;
     } modes[] = {{"TYPE OPS M N K",
                   "--device, --batch, --tune (and with it --export), --check, --compare, "
-                  "--point and --algorithm"},
+                  "--energy, --point and --algorithm"},
                  {"space", "--device"},
                  {"report", "--device, --tune, --compare and --out"}};
     const struct {
@@ -193,6 +193,7 @@ static weft_status check_mode(const gemm_options *options, gemm_mode mode, weft_
                 {"tune", options->tune > 0, PRODUCTS | REPORT},
                 {"check", options->check, PRODUCTS},
                 {"compare", options->compare != NULL, PRODUCTS | REPORT},
+                {"energy", options->energy > 0, PRODUCTS},
                 {"point", options->point != NULL, PRODUCTS},
                 {"algorithm", options->algorithm >= 0, PRODUCTS},
                 {"out", options->out != NULL, REPORT},

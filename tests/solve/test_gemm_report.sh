@@ -64,11 +64,11 @@ refuse() {
     expect "--$option does not apply to weft gemm $words" "$@"
     expect "options that apply: --device" "$@"
 }
-for option in "batch 3" "tune 1" check "compare openblas" "point host" "algorithm standard" "out there" "export t4 there"; do
+for option in "batch 3" "tune 1" check "compare openblas" "energy 1" "point host" "algorithm standard" "out there" "export t4 there"; do
     # shellcheck disable=SC2086 # an option and its values
     refuse "${option%% *}" space "$weft" gemm space D --device host:1 --$option
 done
-for option in "batch 3" check "point host" "algorithm 3m" "export t4 there"; do
+for option in "batch 3" check "energy 1" "point host" "algorithm 3m" "export t4 there"; do
     # shellcheck disable=SC2086
     refuse "${option%% *}" report "$weft" gemm report NN 60 60 60 --device host:1 --out third --$option
 done
