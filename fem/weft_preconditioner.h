@@ -35,10 +35,10 @@ typedef struct weft_preconditioner_problem {
         is_general; /* the operator need not be symmetric, and neither need M: for GMRES, BiCGStab */
     bool project_mean;       /* the operator is singular, with the constants as its null space */
     const weft_space *space; /* of the dofs; NULL: unknown, which some kinds refuse */
-    const weft_space *const
-        *spaces;  /* [n_spaces] of a mixed function, whose dofs stand one space after another; `space`
+    const weft_space *const *
+        spaces; /* [n_spaces] of a mixed function, whose dofs stand one space after another; `space`
                      is NULL then */
-    int n_spaces; /* 0: the function is not mixed */
+    int n_spaces;                    /* 0: the function is not mixed */
     const weft_hierarchy *hierarchy; /* whose finest mesh is the space's; NULL: none */
     int degree;                      /* of the smoothing polynomial; 0: a default */
     int full_cycles; /* weft_preconditioner_full will be called with so many cycles, which is then
@@ -113,6 +113,10 @@ typedef struct weft_full_report {
 weft_status weft_preconditioner_full(weft_preconditioner *preconditioner, int cycles,
                                      weft_memory *r, weft_memory *z, weft_full_report *report,
                                      weft_error *error);
+/** A start of CG by full multigrid: z as above on the coarser levels, and interpolated to the finest in double
+ *  precision, without a cycle there, which an iteration of CG does as well. */
+weft_status weft_preconditioner_start(weft_preconditioner *preconditioner, int cycles,
+                                      weft_memory *r, weft_memory *z, weft_error *error);
 /** Set the free entries of x to a function that is smooth on every level, with the constrained ones as
  *  boundary values: their injections on the coarsest mesh, interpolated to the finest, on each level
  *  with the constrained values of that level.

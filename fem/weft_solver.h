@@ -56,7 +56,7 @@ typedef struct weft_cg_options {
     weft_preconditioner *preconditioner; /* with `jacobi` set, used instead of D^-1, which remains
                                             the scale of norms; borrowed; NULL: none */
     int full_cycles; /* CG starts by full multigrid of the preconditioner, with so many cycles on each
-                        level; 0: from x; otherwise only the constrained values of x are read if one of
+                        level but the finest; 0: from x; otherwise only the constrained values of x are read if one of
                         them is not 0 */
     bool
         until_discretisation; /* instead of CG: full multigrid with two cycles on each level and, until the

@@ -164,8 +164,8 @@ static bool is_about_matrix(weft_status status) {
     return status == WEFT_ERROR_UNSUPPORTED || status == WEFT_ERROR_INPUT;
 }
 
-/* Cycles of full multigrid as a solver or as a start, which saves three of eight iterations for one and
- * a half. Its scripts are worth their compilation for large systems, on a GPU their launches, which no
+/* Cycles of full multigrid as a solver, or as a start on the coarser levels, which saves two iterations for half of
+ * one. Its scripts are worth their compilation for large systems, on a GPU their launches, which no
  * graph captures, for larger ones. */
 static int full_cycles(const app_run *run) {
     const bool on_gpu = weft_device_limits(run->device)->execution == WEFT_EXECUTION_SIMT;

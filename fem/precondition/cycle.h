@@ -87,6 +87,11 @@ weft_status weft_cycle_run(weft_cycle *cycle, weft_memory *r, weft_memory *z, we
 weft_status weft_cycle_run_full(weft_cycle *cycle, int cycles, weft_memory *r, weft_memory *z,
                                 weft_full_report *report, weft_error *error);
 
+/** z = what full multigrid has on the next coarser level, interpolated to the finest, which has no cycle of its
+ *  own. */
+weft_status weft_cycle_run_start(weft_cycle *cycle, int cycles, weft_memory *r, weft_memory *z,
+                                 weft_error *error);
+
 /* ---- parts ---- */
 
 /** In double precision, let r and z be b and z of the finest level. */

@@ -283,13 +283,14 @@ done:
     return status;
 }
 
-static weft_status run_levels(weft_cycle *cycle, int cycles, weft_error *error) {
+/* Levels from the coarsest mesh to `finest`, 0 or 1. */
+static weft_status run_levels(weft_cycle *cycle, int finest, int cycles, weft_error *error) {
     weft_status status = WEFT_OK;
     const int n = cycle->full->n_levels;
     for (int i = 0; i + 1 < n; ++i)
         TRY(run(cycle, i, FULL_LOAD, error));
     TRY(weft_memory_zero(cycle->full->levels[n - 1].s, error));
-    for (int i = n; i-- > 0;) {
+    for (int i = n; i-- > finest;) {
         if (i + 1 < n)
             TRY(run(cycle, i, FULL_START, error));
         TRY(improve(cycle, i, cycles_of(cycle, i, cycles), error));
@@ -298,8 +299,8 @@ done:
     return status;
 }
 
-weft_status weft_cycle_run_full(weft_cycle *cycle, int cycles, weft_memory *r, weft_memory *z,
-                                weft_full_report *report, weft_error *error) {
+/* b of the finest level from r. */
+static weft_status begin(weft_cycle *cycle, weft_memory *r, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t bytes = (size_t)cycle->levels[0].n * sizeof(double);
     if (!cycle->full)
@@ -311,12 +312,44 @@ weft_status weft_cycle_run_full(weft_cycle *cycle, int cycles, weft_memory *r, w
         TRY(weft_memory_copy(cycle->full->b, r, bytes, error));
         TRY(weft_cycle_bind_ends(cycle, cycle->full->b, cycle->full->z, error));
     }
-    TRY(run_levels(cycle, cycles, error));
+done:
+    return status;
+}
+
+weft_status weft_cycle_run_full(weft_cycle *cycle, int cycles, weft_memory *r, weft_memory *z,
+                                weft_full_report *report, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)cycle->levels[0].n * sizeof(double);
+    TRY(begin(cycle, r, error));
+    TRY(run_levels(cycle, 0, cycles, error));
     TRY(read_changes(cycle, cycles, report, error));
     if (cycle->single)
         TRY(weft_cycle_convert_out(cycle, cycle->full->levels[0].s, cycle->square, z, error));
     else
         TRY(weft_memory_copy(z, cycle->full->levels[0].s, bytes, error));
+done:
+    if (status != WEFT_OK)
+        weft_cycle_full_free(&cycle->full); /* perhaps half made */
+    return status;
+}
+
+weft_status weft_cycle_run_start(weft_cycle *cycle, int cycles, weft_memory *r, weft_memory *z,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_full_report report;
+    const weft_cycle_level *finest = &cycle->levels[0];
+    if (cycle->full ? cycle->full->n_levels < 2 : count_meshes(cycle) < 2)
+        return weft_cycle_run_full(cycle, cycles, r, z, &report, error);
+    TRY(begin(cycle, r, error));
+    TRY(run_levels(cycle, 1, cycles, error));
+    if (cycle->single) {
+        TRY(weft_lists_interpolate(cycle->lists, cycle->square, finest->parents, finest->d,
+                                   cycle->full->levels[1].s, z, error));
+    } else {
+        TRY(run(cycle, 0, FULL_START, error));
+        TRY(weft_memory_copy(z, cycle->full->levels[0].s, (size_t)finest->n * sizeof(double),
+                             error));
+    }
 done:
     if (status != WEFT_OK)
         weft_cycle_full_free(&cycle->full); /* perhaps half made */

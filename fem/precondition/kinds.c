@@ -144,16 +144,30 @@ weft_status weft_preconditioner_refuse_full(const weft_preconditioner *precondit
     return WEFT_ERROR_UNSUPPORTED;
 }
 
-weft_status weft_preconditioner_full(weft_preconditioner *preconditioner, int cycles,
-                                     weft_memory *r, weft_memory *z, weft_full_report *report,
-                                     weft_error *error) {
-    weft_status status = WEFT_OK;
+static weft_status check_full(const weft_preconditioner *preconditioner, int cycles, weft_memory *r,
+                              weft_memory *z, weft_error *error) {
     if (!preconditioner->kind->full)
         return weft_preconditioner_refuse_full(preconditioner, error);
     if (cycles < 1 || cycles > WEFT_FULL_CYCLES_MAX)
         return weft_error_set(error, WEFT_ERROR_USAGE, "full multigrid has 1 to %d cycles a level",
                               WEFT_FULL_CYCLES_MAX);
-    TRY(check_lists(preconditioner, r, z, error));
+    return check_lists(preconditioner, r, z, error);
+}
+
+weft_status weft_preconditioner_start(weft_preconditioner *preconditioner, int cycles,
+                                      weft_memory *r, weft_memory *z, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(check_full(preconditioner, cycles, r, z, error));
+    TRY(preconditioner->kind->start(preconditioner, cycles, r, z, error));
+done:
+    return status;
+}
+
+weft_status weft_preconditioner_full(weft_preconditioner *preconditioner, int cycles,
+                                     weft_memory *r, weft_memory *z, weft_full_report *report,
+                                     weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(check_full(preconditioner, cycles, r, z, error));
     *report = (weft_full_report){0};
     TRY(preconditioner->kind->full(preconditioner, cycles, r, z, report, error));
 done:

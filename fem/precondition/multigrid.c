@@ -216,6 +216,12 @@ static weft_status full(weft_preconditioner *preconditioner, int cycles, weft_me
     return weft_cycle_run_full(&state->cycle, cycles, r, z, report, error);
 }
 
+static weft_status start(weft_preconditioner *preconditioner, int cycles, weft_memory *r,
+                         weft_memory *z, weft_error *error) {
+    multigrid *state = preconditioner->state;
+    return weft_cycle_run_start(&state->cycle, cycles, r, z, error);
+}
+
 static weft_to_coarsen finest(building *b) {
     const weft_preconditioner_problem *problem = b->problem;
     const weft_space *space = problem->space;
@@ -448,6 +454,7 @@ const weft_preconditioner_kind weft_preconditioner_multigrid = {
     .make = multigrid_make,
     .apply = apply,
     .full = full,
+    .start = start,
     .free = multigrid_free,
     .estimate_memory = estimate_memory,
 };

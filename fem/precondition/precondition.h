@@ -23,6 +23,9 @@ typedef struct weft_preconditioner_kind {
     /* weft_preconditioner_full; NULL: not supported */
     weft_status (*full)(weft_preconditioner *preconditioner, int cycles, weft_memory *r,
                         weft_memory *z, weft_full_report *report, weft_error *error);
+    /* weft_preconditioner_start; NULL: not supported */
+    weft_status (*start)(weft_preconditioner *preconditioner, int cycles, weft_memory *r,
+                         weft_memory *z, weft_error *error);
     void (*free)(weft_preconditioner *preconditioner); /* sets state to NULL; state may be NULL */
     /* Bytes that it will hold; NULL: not known. */
     size_t (*estimate_memory)(const weft_operator_sizes *sizes, int dimension);

@@ -215,9 +215,8 @@ weft_status weft_solver_solve(weft_solver *cg, weft_memory *b, weft_memory *x,
     } else if (options->until_discretisation) {
         TRY(weft_cg_until_discretisation(cg, &convergence, &outcome, error));
     } else {
-        weft_full_report report;
         if (options->full_cycles > 0)
-            TRY(weft_cg_full_start(cg, options->full_cycles, &report, error));
+            TRY(weft_cg_full_start(cg, options->full_cycles, NULL, error));
         TRY(iterate_adapting(cg, &convergence, &outcome, error));
     }
     if (options->project_mean)

@@ -23,8 +23,10 @@ weft_status weft_cg_full_start(weft_solver *cg, int cycles, weft_full_report *re
     if (!cg->is_homogeneous)
         TRY(weft_preconditioner_lift(preconditioner, cg->memory[WEFT_CG_X], error));
     TRY(weft_cg_residual(cg, error));
-    TRY(weft_preconditioner_full(preconditioner, cycles, cg->memory[WEFT_CG_Q],
-                                 cg->memory[WEFT_CG_Z], report, error));
+    TRY(report ? weft_preconditioner_full(preconditioner, cycles, cg->memory[WEFT_CG_Q],
+                                          cg->memory[WEFT_CG_Z], report, error)
+               : weft_preconditioner_start(preconditioner, cycles, cg->memory[WEFT_CG_Q],
+                                           cg->memory[WEFT_CG_Z], error));
     TRY(weft_cg_run(cg, WEFT_CG_ADD, error));
 done:
     return status;

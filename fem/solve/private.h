@@ -131,7 +131,8 @@ weft_status weft_cg_persistent_prepare(weft_solver *cg, bool *is_persistent, wef
  *  early if the recurrence meets the tolerance or breaks down (then rz is 0 or NaN). */
 weft_status weft_cg_persistent(weft_solver *cg, int iterations, weft_cg_batch *out,
                                weft_error *error);
-/** Start from full multigrid (fem/solve/full.c). Call after weft_cg_norm. */
+/** Start from full multigrid (fem/solve/full.c). Call after weft_cg_norm.
+ *  report  NULL: without cycles on the finest level */
 weft_status weft_cg_full_start(weft_solver *cg, int cycles, weft_full_report *report,
                                weft_error *error);
 /** Set the free entries of x to zero. */

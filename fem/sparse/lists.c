@@ -4,6 +4,7 @@
 #include "core/weft_core.h"
 #include "fem/base/memory.h"
 #include "fem/embedded_operators.h"
+#include "fusion/connectivity/connectivity.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,11 +42,11 @@ void weft_lists_free(weft_lists **lists) {
 }
 
 static weft_status launch(const weft_lists *lists, const char *kernel, int64_t n,
-                          weft_memory *const arguments[3], weft_error *error) {
+                          weft_memory *const *arguments, int n_arguments, weft_error *error) {
     const weft_launch launched = {.module = lists->module,
                                   .kernel = kernel,
                                   .arguments = arguments,
-                                  .n_arguments = 3,
+                                  .n_arguments = n_arguments,
                                   .n_elements = n,
                                   .lanes = 32,
                                   .block_threads = 256};
@@ -65,7 +66,7 @@ weft_status weft_lists_set(weft_lists *lists, weft_memory *list, const int32_t *
     TRY(weft_memory_place(lists->device, entries, (size_t)n, sizeof *entries, &where, error));
     TRY(weft_memory_place(lists->device, &value, 1, sizeof value, &what, error));
     weft_memory *const arguments[] = {where, what, list};
-    TRY(launch(lists, "set_entries", n, arguments, error));
+    TRY(launch(lists, "set_entries", n, arguments, 3, error));
 done:
     weft_memory_free(&where);
     weft_memory_free(&what);
@@ -79,6 +80,8 @@ typedef struct conversion {
     double *doubles;
     float *floats;
     int64_t n;
+    const int32_t *parents; /* [n][2] entries of floats */
+    const float *d;
 } conversion;
 
 enum { CONVERTED = 1 << 14 };
@@ -103,20 +106,59 @@ static weft_status convert(const weft_lists *lists, int64_t n, weft_memory *squa
     const double *squared = weft_memory_host(square);
     if (!squared || !weft_memory_host(doubles)) /* a null device */
         return WEFT_OK;
-    conversion c = {sqrt(squared[0]), weft_memory_host(doubles), weft_memory_host(floats), n};
+    conversion c = {.root = sqrt(squared[0]),
+                    .doubles = weft_memory_host(doubles),
+                    .floats = weft_memory_host(floats),
+                    .n = n};
     return weft_device_for(lists->device, (n + CONVERTED - 1) / CONVERTED, task, &c, error);
 }
 
 weft_status weft_lists_to_single(weft_lists *lists, int64_t n, weft_memory *square,
                                  weft_memory *from, weft_memory *to, weft_error *error) {
     weft_memory *const arguments[] = {square, from, to};
-    return lists->module ? launch(lists, "to_single", n, arguments, error)
+    return lists->module ? launch(lists, "to_single", n, arguments, 3, error)
                          : convert(lists, n, square, from, to, share_to_single, error);
 }
 
 weft_status weft_lists_to_double(weft_lists *lists, int64_t n, weft_memory *square,
                                  weft_memory *from, weft_memory *to, weft_error *error) {
     weft_memory *const arguments[] = {square, from, to};
-    return lists->module ? launch(lists, "to_double", n, arguments, error)
+    return lists->module ? launch(lists, "to_double", n, arguments, 3, error)
                          : convert(lists, n, square, to, from, share_to_double, error);
+}
+
+static void share_interpolated(void *user, int64_t share) {
+    const conversion *c = user;
+    const int64_t last = (share + 1) * CONVERTED < c->n ? (share + 1) * CONVERTED : c->n;
+    for (int64_t i = share * CONVERTED; i < last; ++i) {
+        const int32_t *pair = c->parents + 2 * i;
+        const double sum = (double)c->floats[pair[0]] + (double)c->floats[pair[1]];
+        c->doubles[i] = c->d[i] > 0 ? 0.5 * c->root * sum : 0;
+    }
+}
+
+weft_status weft_lists_interpolate(weft_lists *lists, weft_memory *square,
+                                   weft_connectivity *parents, weft_memory *d, weft_memory *from,
+                                   weft_memory *to, weft_error *error) {
+    enum { LANES = 32 }; /* of the kernel's indices */
+    weft_status status = WEFT_OK;
+    const int64_t n = weft_connectivity_from(parents);
+    const double *squared = weft_memory_host(square);
+    weft_memory *indices = NULL; /* the connectivity's */
+    if (lists->module) {
+        TRY(weft_connectivity_interleaved(parents, LANES, &indices, error));
+        weft_memory *const arguments[] = {square, indices, d, from, to};
+        TRY(launch(lists, "interpolate", n, arguments, 5, error));
+    } else if (squared && weft_memory_host(to)) { /* not a null device */
+        conversion c = {.root = sqrt(squared[0]),
+                        .doubles = weft_memory_host(to),
+                        .floats = weft_memory_host(from),
+                        .n = n,
+                        .parents = weft_connectivity_indices(parents),
+                        .d = weft_memory_host(d)};
+        TRY(weft_device_for(lists->device, (n + CONVERTED - 1) / CONVERTED, share_interpolated, &c,
+                            error));
+    }
+done:
+    return status;
 }

@@ -19,6 +19,19 @@ extern "C" __global__ void to_single(long long n, const double *__restrict__ squ
         to[i] = square[0] > 0 ? (float)(from[i] / sqrt(square[0])) : 0.0f;
 }
 
+/* Means of two floats as doubles, times the root of square[0]; 0 where d is.  indices: [i / 32][2][i % 32] */
+extern "C" __global__ void interpolate(long long n, const double *__restrict__ square,
+                                       const int *__restrict__ indices, const float *__restrict__ d,
+                                       const float *__restrict__ from, double *__restrict__ to)
+{
+    const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    const int *pair = indices + i / 32 * 64 + i % 32;
+    const double sum = (double)from[pair[0]] + (double)from[pair[32]];
+    to[i] = d[i] > 0 ? 0.5 * sqrt(square[0]) * sum : 0.0;
+}
+
 extern "C" __global__ void to_double(long long n, const double *__restrict__ square,
                                      const float *__restrict__ from, double *__restrict__ to)
 {

@@ -126,6 +126,81 @@ static void single_precision(void **state) {
     multigrid_case_free(&host);
 }
 
+static double *run_start(multigrid_case *c, const double *r) {
+    weft_error error = {0};
+    double *out = malloc((size_t)c->n * sizeof *out);
+    assert_non_null(out);
+    memcpy(c->r_values, r, (size_t)c->n * sizeof *r);
+    check(weft_vector_push(c->r, c->r_values, c->n, &error), &error);
+    check(weft_preconditioner_start(c->preconditioner, 2, c->r, c->z, &error), &error);
+    check(weft_vector_pull(c->z, c->z_values, c->n, &error), &error);
+    memcpy(out, c->z_values, (size_t)c->n * sizeof *out);
+    return out;
+}
+
+/* The start of CG is in the space of the coarser level: the value of a free node is the mean of those of its
+ * parents, to the rounding of doubles also where levels are in single precision; constrained ones are 0. For the
+ * exact solution P s of that space r.(P s) is its energy, at most that of x, and for a smooth x not less than three
+ * quarters of it. */
+static void starts_are_interpolated(void **state) {
+    (void)state;
+    static const double ROUNDING = 1e-15;
+    for (int single = 0; single < 3; ++single)
+        for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+            case_options options = cases[k];
+            multigrid_case c;
+            if (single == 2)
+                options.device = "host:1";
+            options.is_single = single > 0;
+            options.is_emulated = single == 2;
+            multigrid_case_make(&c, &options);
+            const weft_mesh *mesh = weft_space_mesh(c.space);
+            const int components = options.components;
+            const weft_hierarchy *hierarchy = c.problem.hierarchy;
+            const int32_t *parents = hierarchy->levels[hierarchy->n_levels - 1].parents;
+            double *x = calloc((size_t)c.n, sizeof *x), most = 0;
+            assert_non_null(x);
+            for (int64_t i = 0; i < c.n; ++i) {
+                const double *at = mesh->x + i / components * options.d;
+                x[i] = sin(2 * at[0]) * (1 + at[1] + (double)(i % components));
+            }
+            for (int64_t i = 0; i < c.problem.n_constrained; ++i)
+                x[c.problem.constrained[i]] = 0;
+            double *r = product(&c, x);
+            const double energy = dot(&c, x, r);
+            for (int64_t i = 0; i < c.problem.n_constrained; ++i)
+                r[c.problem.constrained[i]] = 0;
+            double *z = run_start(&c, r);
+            assert_true(dot(&c, r, z) > 0.75 * energy);
+            assert_true(dot(&c, r, z) < 1.01 * energy);
+            double *coarse =
+                calloc((size_t)c.n, sizeof *coarse); /* of nodes that are on both levels */
+            assert_non_null(coarse);
+            for (int64_t i = 0; i < c.n; ++i) {
+                const int32_t *pair = parents + i / components * 2;
+                most = fmax(most, fabs(z[i]));
+                if (pair[0] == pair[1])
+                    coarse[pair[0] * components + i % components] = z[i];
+            }
+            for (int64_t i = 0, next = 0; i < c.n; ++i) {
+                const int32_t *pair = parents + i / components * 2;
+                const double a = coarse[pair[0] * components + i % components];
+                const double b = coarse[pair[1] * components + i % components];
+                if (next < c.problem.n_constrained && c.problem.constrained[next] == i) {
+                    assert_true(z[i] == 0);
+                    ++next;
+                } else {
+                    assert_double_near(z[i], (a + b) / 2, 0, ROUNDING * most);
+                }
+            }
+            free(coarse);
+            free(x);
+            free(r);
+            free(z);
+            multigrid_case_free(&c);
+        }
+}
+
 /* A coarsest mesh without inner nodes: linear boundary values become the linear function. */
 static void boundary_values_on_all_levels(void **state) {
     (void)state;
@@ -189,6 +264,7 @@ static void refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cycles_reduce_the_error), cmocka_unit_test(single_precision),
-        cmocka_unit_test(boundary_values_on_all_levels), cmocka_unit_test(refused)};
+        cmocka_unit_test(starts_are_interpolated), cmocka_unit_test(boundary_values_on_all_levels),
+        cmocka_unit_test(refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
