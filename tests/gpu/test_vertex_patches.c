@@ -118,7 +118,7 @@ static void agree(void **state) {
         {"tetrahedra, a formula, gradient first", 3, 14, 4, false, true,
          "stiffness_product_mean.weft"},
         {"triangles, shuffled", 2, 60, 0, true, true, NULL},
-        {"triangles, a formula", 2, 60, 3, false, true, NULL},
+        {"triangles, a formula", 2, 60, 4, false, true, NULL},
         {"tetrahedra", 3, 1, 0, false, true, NULL},
         {"tetrahedra", 3, 30, 0, false, true, NULL},
         {"tetrahedra, shuffled", 3, 12, 0, true, true, NULL},
