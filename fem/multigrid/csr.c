@@ -11,6 +11,17 @@ void weft_csr_clear(weft_csr *matrix) {
     *matrix = (weft_csr){0};
 }
 
+weft_status weft_csr_allocate(int64_t n_rows, int64_t n_columns, int64_t n_entries, weft_csr *out,
+                              weft_error *error) {
+    *out = (weft_csr){.n_rows = n_rows, .n_columns = n_columns};
+    out->row_start = weft_array_make((size_t)n_rows + 1, sizeof *out->row_start);
+    out->columns = weft_array_make((size_t)n_entries + 1, sizeof *out->columns);
+    out->values = weft_array_make((size_t)n_entries + 1, sizeof *out->values);
+    if (!out->row_start || !out->columns || !out->values)
+        return weft_out_of_memory(error, "a sparse matrix");
+    return WEFT_OK;
+}
+
 /* ---- the transpose --------------------------------------------------------------------------- */
 
 enum { MOST_SHARES = 16 };

@@ -22,6 +22,11 @@ typedef struct weft_csr {
 } weft_csr;
 /** Free the arrays of a matrix that owns them, and set it to {0}. */
 void weft_csr_clear(weft_csr *matrix);
+/** Arrays for a matrix, zero.
+ *  out     caller's, also after an error; weft_csr_clear
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_csr_allocate(int64_t n_rows, int64_t n_columns, int64_t n_entries, weft_csr *out,
+                              weft_error *error);
 /** out = A^T.
  *  out     caller's; weft_csr_clear
  *  Errors  WEFT_ERROR_MEMORY; *out untouched */

@@ -242,17 +242,6 @@ static weft_status list_constrained(const analysis *a, weft_block *block, weft_e
     return WEFT_OK;
 }
 
-static weft_status allocate(int64_t n_rows, int64_t n_columns, int64_t n_entries, weft_csr *out,
-                            weft_error *error) {
-    *out = (weft_csr){.n_rows = n_rows, .n_columns = n_columns};
-    out->row_start = weft_array_make((size_t)n_rows + 1, sizeof *out->row_start);
-    out->columns = weft_array_make((size_t)n_entries + 1, sizeof *out->columns);
-    out->values = weft_array_make((size_t)n_entries + 1, sizeof *out->values);
-    if (!out->row_start || !out->columns || !out->values)
-        return weft_out_of_memory(error, "the blocks of a preconditioner");
-    return WEFT_OK;
-}
-
 /* Is the block, in contrast to its pattern, not symmetric? */
 static bool is_unsymmetric(const analysis *a, const weft_block *block) {
     static const double SYMMETRIC = 1e-10;
@@ -295,7 +284,7 @@ static weft_status extract(const analysis *a, weft_block *block, weft_error *err
     const int64_t last = block->first + block->n;
     for (int64_t k = A->row_start[block->first]; k < A->row_start[last]; ++k)
         n += A->columns[k] >= block->first && A->columns[k] < last;
-    TRY(allocate(block->n, block->n, n, &made, error));
+    TRY(weft_csr_allocate(block->n, block->n, n, &made, error));
     n = 0;
     for (int64_t i = block->first; i < last; ++i) {
         for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k)
@@ -351,7 +340,7 @@ static weft_status make_left(const analysis *a, const weft_block *block, const d
     const weft_csr *A = a->A;
     const int64_t most = A->row_start[block->first + block->n] - A->row_start[block->first];
     int64_t n = 0;
-    TRY(allocate(block->n, A->n_rows, most + block->n, out, error));
+    TRY(weft_csr_allocate(block->n, A->n_rows, most + block->n, out, error));
     for (int64_t i = block->first; i < block->first + block->n; ++i) {
         for (int64_t k = A->row_start[i]; k < A->row_start[i + 1] && a->free[i]; ++k) {
             const int32_t j = A->columns[k];
@@ -373,7 +362,7 @@ static weft_status make_right(const analysis *a, const weft_block *block, weft_c
     const weft_csr *A = a->A;
     const int64_t most = A->row_start[block->first + block->n] - A->row_start[block->first];
     int64_t n = 0;
-    TRY(allocate(A->n_rows, block->n, most + block->n, out, error));
+    TRY(weft_csr_allocate(A->n_rows, block->n, most + block->n, out, error));
     for (int64_t i = 0; i < A->n_rows; ++i) {
         if (is_own(a, block, (int32_t)i)) {
             out->columns[n] = (int32_t)(i - block->first);

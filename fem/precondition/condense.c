@@ -31,16 +31,6 @@ void weft_condensation_clear(weft_condensation *c) {
     *c = (weft_condensation){0};
 }
 
-static weft_status allocate(int64_t n_rows, int64_t n_entries, weft_csr *out, weft_error *error) {
-    *out = (weft_csr){.n_rows = n_rows, .n_columns = n_rows};
-    out->row_start = weft_array_make((size_t)n_rows + 1, sizeof *out->row_start);
-    out->columns = weft_array_make((size_t)n_entries + 1, sizeof *out->columns);
-    out->values = weft_array_make((size_t)n_entries + 1, sizeof *out->values);
-    if (!out->row_start || !out->columns || !out->values)
-        return weft_out_of_memory(error, "static condensation");
-    return WEFT_OK;
-}
-
 /* ---- one cell ---------------------------------------------------------------------------- */
 
 /* The free bubbles of a cell; false if they are too many. */
@@ -160,7 +150,7 @@ static weft_status make_rows(const elimination *e, const weft_csr *A, bool with_
     weft_csr made = {0};
     for (int64_t i = 0; i < A->n_rows; ++i)
         n_entries += e->kept[i] ? 1 : A->row_start[i + 1] - A->row_start[i];
-    TRY(allocate(A->n_rows, n_entries, &made, error));
+    TRY(weft_csr_allocate(A->n_rows, A->n_rows, n_entries, &made, error));
     if (!block)
         TRY(weft_out_of_memory(error, "static condensation"));
     for (int64_t i = 0; i < A->n_rows; ++i) {
@@ -192,7 +182,8 @@ static weft_status drop_bubbles(const elimination *e, const weft_csr *product, w
     weft_status status = WEFT_OK;
     int64_t n = 0;
     weft_csr made = {0};
-    TRY(allocate(product->n_rows, product->row_start[product->n_rows], &made, error));
+    TRY(weft_csr_allocate(product->n_rows, product->n_rows, product->row_start[product->n_rows],
+                          &made, error));
     for (int64_t i = 0; i < product->n_rows; ++i) {
         for (int64_t k = product->row_start[i]; k < product->row_start[i + 1]; ++k) {
             const int32_t j = product->columns[k];

@@ -93,16 +93,6 @@ static int64_t find_entry(const weft_csr *A, int64_t row, int64_t column) {
     return low < A->row_start[row + 1] && A->columns[low] == column ? low : -1;
 }
 
-static weft_status allocate(int64_t n, int64_t n_entries, weft_csr *out, weft_error *error) {
-    *out = (weft_csr){.n_rows = n, .n_columns = n};
-    out->row_start = weft_array_make((size_t)n + 1, sizeof *out->row_start);
-    out->columns = weft_array_make((size_t)n_entries + 1, sizeof *out->columns);
-    out->values = weft_array_make((size_t)n_entries + 1, sizeof *out->values);
-    if (!out->row_start || !out->columns || !out->values)
-        return weft_out_of_memory(error, "a factor of two coupled functions");
-    return WEFT_OK;
-}
-
 /* Row i of T = eta |X|, without what X has of C, and of H = C + T.
  * share  of C in T */
 static weft_status put_row(const weft_coupled *pair, int64_t i, double share, weft_csr *H,
@@ -136,8 +126,8 @@ weft_status weft_coupled_matrices(weft_device *device, const weft_coupled *pair,
     const int64_t n_entries = A->row_start[pair->m + pair->n] - A->row_start[pair->m];
     weft_csr factor = {0}, coupling = {0};
     double *symmetric = NULL;
-    TRY(allocate(pair->n, n_entries, &factor, error));
-    TRY(allocate(pair->n, n_entries, &coupling, error));
+    TRY(weft_csr_allocate(pair->n, pair->n, n_entries, &factor, error));
+    TRY(weft_csr_allocate(pair->n, pair->n, n_entries, &coupling, error));
     for (int64_t i = 0; i < pair->n; ++i)
         TRY(put_row(pair, i, share, &factor, &coupling, error));
     symmetric = weft_array_make_unset((size_t)n_entries * sizeof *symmetric + 1);
