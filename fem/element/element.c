@@ -1,4 +1,5 @@
 /* Makes elements: nodes, and the coefficients of their functions in an orthonormal basis. */
+#include "fem/base/invert.h"
 #include "fem/element/private.h"
 #include "fem/weft_element.h"
 
@@ -92,39 +93,6 @@ done:
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-/* Invert a [n][n] in place, into out, by Gauss-Jordan elimination with partial pivoting. */
-static void invert(int n, double *a, double *out) {
-    for (int i = 0; i < n * n; ++i)
-        out[i] = i % (n + 1) == 0;
-    for (int k = 0; k < n; ++k) {
-        int pivot = k;
-        for (int i = k + 1; i < n; ++i)
-            if (fabs(a[i * n + k]) > fabs(a[pivot * n + k]))
-                pivot = i;
-        for (int j = 0; j < n && pivot != k; ++j) {
-            const double left = a[k * n + j], right = out[k * n + j];
-            a[k * n + j] = a[pivot * n + j];
-            out[k * n + j] = out[pivot * n + j];
-            a[pivot * n + j] = left;
-            out[pivot * n + j] = right;
-        }
-        const double scale = 1 / a[k * n + k];
-        for (int j = 0; j < n; ++j) {
-            a[k * n + j] *= scale;
-            out[k * n + j] *= scale;
-        }
-        for (int i = 0; i < n; ++i) {
-            const double factor = a[i * n + k];
-            if (i == k || factor == 0)
-                continue;
-            for (int j = k; j < n; ++j)
-                a[i * n + j] -= factor * a[k * n + j];
-            for (int j = 0; j < n; ++j)
-                out[i * n + j] -= factor * out[k * n + j];
-        }
-    }
-}
-
 /* Degree of the orthonormal polynomials that span the functions (before the factor of bubbles). */
 static int span_degree(const weft_element *e) {
     return e->family == WEFT_BUBBLE ? e->degree - weft_cell_of(e->cell)->dimension - 1 : e->degree;
@@ -143,8 +111,8 @@ static weft_status set_coefficients(weft_element *e, weft_error *error) {
         for (size_t j = 0; j < n; ++j)
             transposed[j * n + k] = row[j];
     }
-    if (enough)
-        invert(e->n_nodes, transposed, e->coefficients);
+    if (enough) /* the nodes are unisolvent */
+        (void)weft_invert(e->n_nodes, transposed, e->coefficients, 0);
     free(transposed);
     free(row);
     return enough ? WEFT_OK : weft_out_of_memory(error, "the functions of an element");

@@ -22,6 +22,18 @@ weft_status weft_csr_allocate(int64_t n_rows, int64_t n_columns, int64_t n_entri
     return WEFT_OK;
 }
 
+int64_t weft_csr_find(const weft_csr *A, int64_t row, int64_t column) {
+    int64_t low = A->row_start[row], high = A->row_start[row + 1];
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (A->columns[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < A->row_start[row + 1] && A->columns[low] == column ? low : -1;
+}
+
 /* ---- the transpose --------------------------------------------------------------------------- */
 
 enum { MOST_SHARES = 16 };

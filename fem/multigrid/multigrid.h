@@ -27,6 +27,8 @@ void weft_csr_clear(weft_csr *matrix);
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_csr_allocate(int64_t n_rows, int64_t n_columns, int64_t n_entries, weft_csr *out,
                               weft_error *error);
+/** The place of an entry in columns and values; -1: none. */
+int64_t weft_csr_find(const weft_csr *A, int64_t row, int64_t column);
 /** out = A^T.
  *  out     caller's; weft_csr_clear
  *  Errors  WEFT_ERROR_MEMORY; *out untouched */

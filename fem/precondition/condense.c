@@ -1,7 +1,7 @@
 /* Eliminates the bubbles of a matrix cell by cell. */
 #include "fem/precondition/condense.h"
+#include "fem/base/invert.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,42 +56,6 @@ static int find_local(const local_block *block, int64_t row) {
     return -1;
 }
 
-/* Invert by Gauss and Jordan's method with pivots by rows; false: singular. */
-static bool invert(int n, double *A, double *inverse) {
-    double most = 0;
-    for (int i = 0; i < n * n; ++i) {
-        most = fmax(most, fabs(A[i]));
-        inverse[i] = i % (n + 1) == 0;
-    }
-    for (int k = 0; k < n; ++k) {
-        int pivot = k;
-        for (int i = k + 1; i < n; ++i)
-            pivot = fabs(A[i * n + k]) > fabs(A[pivot * n + k]) ? i : pivot;
-        if (!(fabs(A[pivot * n + k]) > SINGULAR * most))
-            return false;
-        for (int j = 0; j < n; ++j) {
-            const double a = A[pivot * n + j], b = inverse[pivot * n + j];
-            A[pivot * n + j] = A[k * n + j];
-            inverse[pivot * n + j] = inverse[k * n + j];
-            A[k * n + j] = a;
-            inverse[k * n + j] = b;
-        }
-        const double scale = 1 / A[k * n + k];
-        for (int j = 0; j < n; ++j) {
-            A[k * n + j] *= scale;
-            inverse[k * n + j] *= scale;
-        }
-        for (int i = 0; i < n; ++i) {
-            const double factor = i == k ? 0 : A[i * n + k];
-            for (int j = 0; j < n && factor != 0; ++j) {
-                A[i * n + j] -= factor * A[k * n + j];
-                inverse[i * n + j] -= factor * inverse[k * n + j];
-            }
-        }
-    }
-    return true;
-}
-
 /* A_bb^-1 of a cell; false: it cannot be eliminated, or its bubbles are seen by another cell. */
 static bool open_cell(const elimination *e, const weft_csr *A, int64_t cell, local_block *block) {
     double entries[LOCAL_MAX * LOCAL_MAX] = {0};
@@ -105,7 +69,7 @@ static bool open_cell(const elimination *e, const weft_csr *A, int64_t cell, loc
             else if (!e->kept[A->columns[k]] && A->values[k] != 0)
                 return false;
         }
-    return invert(block->n, entries, block->inverse);
+    return weft_invert(block->n, entries, block->inverse, SINGULAR);
 }
 
 /* ---- all cells --------------------------------------------------------------------------- */
@@ -122,17 +86,9 @@ static int64_t put_row(const elimination *e, const weft_csr *A, const local_bloc
         if (own >= 0)
             value = with_inverse ? block->inverse[i * block->n + own] : own == i;
         for (int j = 0; j < block->n && e->kept[column] == 1; ++j) {
-            const int64_t other = block->rows[j];
-            int64_t low = A->row_start[other], high = A->row_start[other + 1];
-            while (low < high) {
-                const int64_t middle = low + (high - low) / 2;
-                if (A->columns[middle] < column)
-                    low = middle + 1;
-                else
-                    high = middle;
-            }
-            if (low < A->row_start[other + 1] && A->columns[low] == column)
-                value -= block->inverse[i * block->n + j] * A->values[low];
+            const int64_t place = weft_csr_find(A, block->rows[j], column);
+            if (place >= 0)
+                value -= block->inverse[i * block->n + j] * A->values[place];
         }
         out->columns[at] = column;
         out->values[at++] = value;

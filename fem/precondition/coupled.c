@@ -80,19 +80,6 @@ bool weft_coupled_find(weft_coupled *pair) {
 
 /* ---- matrices ---------------------------------------------------------------------------- */
 
-/* The place of an entry of A; -1: none. */
-static int64_t find_entry(const weft_csr *A, int64_t row, int64_t column) {
-    int64_t low = A->row_start[row], high = A->row_start[row + 1];
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (A->columns[middle] < column)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < A->row_start[row + 1] && A->columns[low] == column ? low : -1;
-}
-
 /* Row i of T = eta |X|, without what X has of C, and of H = C + T.
  * share  of C in T */
 static weft_status put_row(const weft_coupled *pair, int64_t i, double share, weft_csr *H,
@@ -103,7 +90,7 @@ static weft_status put_row(const weft_coupled *pair, int64_t i, double share, we
         const int64_t j = A->columns[k] - pair->m;
         if (j < 0 || j >= pair->n)
             continue;
-        const int64_t at = find_entry(A, pair->c + i, A->columns[k]);
+        const int64_t at = weft_csr_find(A, pair->c + i, A->columns[k]);
         if (at < 0)
             return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                                   "the parts of the matrix have different patterns");

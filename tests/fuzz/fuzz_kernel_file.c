@@ -36,7 +36,7 @@ static void check_error(const weft_error *error, const char *file) {
 
 static void emit(const weft_specialisation *specialisation) {
     static const weft_body_style styles[] = {
-        {"SPLAT", "t", "    ", 0}, {NULL, "t", "    ", 0}, {"SPLAT", "0", "", 0}};
+        {"SPLAT", "t", "    ", 0, NULL}, {NULL, "t", "    ", 0, NULL}, {"SPLAT", "0", "", 0, NULL}};
     weft_accessor arguments[WEFT_ARGUMENTS_MAX], result = {.base = "v_result"};
     for (int i = 0; i < WEFT_ARGUMENTS_MAX; ++i)
         arguments[i] = (weft_accessor){.base = "v_argument", .offset = i};
