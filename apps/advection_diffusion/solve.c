@@ -30,9 +30,10 @@ static bool renews(const ad_run *run) {
 }
 
 app_work ad_work(const ad_run *run) {
-    return (app_work){.is_known = true,
+    const ad_options *options = run->options;
+    return (app_work){.is_known = !options->checkpoint && !options->restart,
                       .reassembles = renews(run),
-                      .solves = run->options->steps,
+                      .solves = options->steps,
                       .products = PRODUCTS};
 }
 

@@ -100,16 +100,17 @@ static const double FORM_WEIGHT = 2;
 enum { DEGREE_MOST = 2 };
 
 /* The work before the device is open. Mixed functions and those that are not continuous have other solvers than the prediction
- * knows, and the number of steps with --time-tolerance is not known. A script's u may have any number of components, and three
- * are assumed. */
+ * knows, and the number of steps with --time-tolerance is not known. The device of a run that is continued must not depend on
+ * the number of its steps. A script's u may have any number of components, and three are assumed. */
 static app_work work_of(const solve *run) {
     const solve_options *options = run->options;
     const app_run_options *base = &options->run;
     const weft_ufl_problem *problem = run->script.problem;
     const weft_ufl_set *unknown = problem ? &problem->sets[0] : NULL;
-    app_work work = {.is_known = options->time.tolerance == 0,
-                     .is_general = !base->method_auto &&
-                                   !weft_method_about(base->method)->needs_symmetric,
+    const bool is_continued = options->time.checkpoint || options->time.resume;
+    app_work work = {.is_known = options->time.tolerance == 0 && !is_continued,
+                     .is_general =
+                         !base->method_auto && !weft_method_about(base->method)->needs_symmetric,
                      .reassembles = options->nonlinear,
                      .components = options->script ? 3 : 1,
                      .weight = options->script ? FORM_WEIGHT : 1,
@@ -118,8 +119,8 @@ static app_work work_of(const solve *run) {
         return work;
     work.degree = unknown->sub[0].degree;
     work.components = problem->components;
-    work.is_known = work.is_known && unknown->n == 1 &&
-                    unknown->sub[0].family == WEFT_LAGRANGE && work.degree <= DEGREE_MOST;
+    work.is_known = work.is_known && unknown->n == 1 && unknown->sub[0].family == WEFT_LAGRANGE &&
+                    work.degree <= DEGREE_MOST;
     return work;
 }
 

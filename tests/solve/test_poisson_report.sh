@@ -73,6 +73,9 @@ must_not "which needs no words" "$scratch/out" 'automatic: .*GPU'
 env -u WEFT_DEVICE "$WEFT_BUILD/advection_diffusion" --mesh square:8 --velocity 1,0 --dt 0.01 --steps 2 \
     >"$scratch/out" 2>"$scratch/messages"
 must "a few steps are little work" "$scratch/out" '^ +automatic: .* predicted for 81 nodes, before a GPU'
+env -u WEFT_DEVICE "$WEFT_BUILD/advection_diffusion" --mesh square:8 --velocity 1,0 --dt 0.01 --steps 2 \
+    --checkpoint "$scratch/state.vtkhdf" --json - >"$scratch/out" 2>"$scratch/messages"
+must "a run to be continued has the device of every number of steps" "$scratch/out" '"device_reason": "no time on the host is predicted"'
 env -u WEFT_DEVICE "$WEFT_BUILD/solve" elasticity.weft --mesh square:8 --dirichlet left=0,0 --dirichlet right=1,0 \
     >"$scratch/out" 2>"$scratch/messages"
 must "and a script" "$scratch/out" '^ +automatic: .* predicted for 81 nodes, before a GPU'
