@@ -22,12 +22,20 @@ weft_status weft_cg_full_start(weft_solver *cg, int cycles, weft_full_report *re
     weft_preconditioner *preconditioner = cg->options->preconditioner;
     if (!cg->is_homogeneous)
         TRY(weft_preconditioner_lift(preconditioner, cg->memory[WEFT_CG_X], error));
-    TRY(weft_cg_residual(cg, error));
+    if (cg->is_zero && !report) { /* the residual is there, and the start becomes x */
+        TRY(weft_preconditioner_start(preconditioner, cycles, cg->memory[WEFT_CG_Q],
+                                      cg->memory[WEFT_CG_X], error));
+        cg->is_zero = false;
+        goto done;
+    }
+    if (!cg->is_zero)
+        TRY(weft_cg_residual(cg, error));
     TRY(report ? weft_preconditioner_full(preconditioner, cycles, cg->memory[WEFT_CG_Q],
                                           cg->memory[WEFT_CG_Z], report, error)
                : weft_preconditioner_start(preconditioner, cycles, cg->memory[WEFT_CG_Q],
                                            cg->memory[WEFT_CG_Z], error));
     TRY(weft_cg_run(cg, WEFT_CG_ADD, error));
+    cg->is_zero = false;
 done:
     return status;
 }

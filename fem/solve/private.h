@@ -39,6 +39,8 @@ typedef enum weft_cg_script {
     WEFT_CG_LOOP,
     WEFT_CG_PRECONDITIONED_LOOP,
     WEFT_CG_RESIDUAL,
+    WEFT_CG_RESIDUAL_MEAN,  /* the same, with its mean subtracted */
+    WEFT_CG_RESIDUAL_ALONE, /* the same, with a preconditioner: without z */
     WEFT_CG_MEAN, /* subtracts from x its mean */
     WEFT_CG_SOLUTION,
     WEFT_CG_DIAGONAL, /* makes d from diag(A) */
@@ -96,8 +98,8 @@ void weft_cg_end(weft_solver *cg);
  *  indefinite matrices take the absolute values of the diagonal, and the largest one for 0.
  *  least  gets the smallest diagonal entry of a free dof, or NaN if there is one */
 weft_status weft_cg_diagonal(weft_solver *cg, double *least, weft_error *error);
-/** Set norm and scaled_norm, to which residuals are relative. Overwrites z, p and q; p becomes
- *  zero. */
+/** Set norm and scaled_norm, to which residuals are relative. Overwrites z, p and q, the residual of x = 0 at free
+ *  dofs; p becomes zero. */
 weft_status weft_cg_norm(weft_solver *cg, weft_error *error);
 /** The factor for b and x with which the squares in CG neither overflow nor underflow: 1 for all
  *  but extreme systems, otherwise a power of two, so that scaling is exact. Call after
@@ -106,7 +108,7 @@ weft_status weft_cg_scale_wanted(weft_solver *cg, double *scale, weft_error *err
 /** Multiply b and x.
  *  largest  the largest |x| then; INFINITY if an entry is not finite */
 weft_status weft_cg_scale(weft_solver *cg, double factor, double *largest, weft_error *error);
-/** Compute r = b - A x into q, and z, rr and rz. Restarts: the next search direction is z. */
+/** Compute r = b - A x into q, rr and rz, and without a preconditioner z. Restarts: the next search direction is z. */
 weft_status weft_cg_residual(weft_solver *cg, weft_error *error);
 /** *size = the norm sqrt(x.x/d) of x over free dofs. */
 weft_status weft_cg_size(weft_solver *cg, double *size, weft_error *error);

@@ -145,7 +145,11 @@ done:
 /* r = b - q, of the reduced or projected system */
 static weft_status difference(weft_solver *cg, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_cg_run(cg, WEFT_CG_RESIDUAL, error));
+    TRY(weft_cg_run(cg,
+                    cg->options->project_mean     ? WEFT_CG_RESIDUAL_MEAN
+                    : cg->options->preconditioner ? WEFT_CG_RESIDUAL_ALONE
+                                                  : WEFT_CG_RESIDUAL,
+                    error));
     TRY(norms_read(cg, error));
     TRY(uniform_read(cg, WEFT_CG_ENERGY, &cg->energy, error));
 done:
