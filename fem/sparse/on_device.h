@@ -64,6 +64,10 @@ weft_status weft_sell_matrix_from_device(weft_setup *setup, const weft_device_pa
                                          weft_sell_matrix **out, weft_error *error);
 /** Make its values, zero, if it has none. */
 weft_status weft_sell_matrix_make_values(weft_sell_matrix *matrix, weft_error *error);
+/** weft_device_halos_make for such a matrix, from its layout.
+ *  most  gets the length of the longest halo */
+weft_status weft_sell_halos_make(weft_setup *setup, const weft_sell_matrix *matrix, int64_t n_rows,
+                                 weft_device_halos *out, int64_t *most, weft_error *error);
 /** The memories of a matrix, as the members of weft_sell; borrowed. */
 typedef struct weft_sell_memories {
     weft_memory *values, *start, *columns, *column_start, *bases, *rows, *slots;
@@ -126,12 +130,12 @@ weft_status weft_sell_matrix_set(weft_setup *setup, const weft_device_matrix *fr
  *  diagonal  [n_rows] float, not positive where a row becomes that of the identity, as of a constrained dof; borrowed, must
  *          outlive *out; with halves its entries change by about 2^-11 of themselves, and D with them
  *  halves  store entries off the diagonal in half precision (IEEE 754 binary16), in units of a power
- *          of two per row, unless some do not fit: for matrices of one component, which then differ
+ *          of two per row, unless some do not fit or a halo is too long: for matrices of one component, which then differ
  *          from this one in x.A x by at most about 2^-11 of it, because sums of rows are kept. With
  *          several components rotations of a body would gain energy
- *  Halves  the product kernel is sell_half: the diagonal; pairs of halves, [slice][k / 2][lane],
- *          where the slice's values start in SELL, halved; unit of a row 2^(e - 7), e the exponent
- *          of its diagonal entry
+ *  Halves  the product kernel is sell_half: the diagonal; for each pair of entries its halves and the local
+ *          numbers of their columns, two words, [slice][k / 2][lane], where the slice's values start in SELL, halved; unit
+ *          of a row 2^(e - 7), e the exponent of its diagonal entry
  *  out     caller's; weft_sell_matrix_free; either may be freed first */
 weft_status weft_sell_matrix_scaled(weft_setup *setup, weft_sell_matrix *matrix,
                                     weft_memory *diagonal, bool halves, weft_sell_matrix **out,

@@ -17,8 +17,10 @@ struct weft_sell_matrix {
     weft_memory *diagonal; /* borrowed; apart from the values, which are halves; otherwise NULL */
     int *
         n_uses; /* matrices that share the layout: all memories but values and diagonal; NULL: one */
-    weft_module *module;       /* the device's; NULL in single precision */
-    weft_memory *arguments[7]; /* of the product kernel */
+    weft_module *module;     /* the device's; NULL in single precision */
+    weft_device_halos halos; /* with halves */
+    int64_t longest_halo;
+    weft_memory *arguments[6]; /* of the product kernel */
     weft_product_arguments product_kernel;
 };
 
@@ -34,6 +36,7 @@ void weft_sell_matrix_free(weft_sell_matrix **matrix) {
     weft_memory **layout[] = {&m->start, &m->columns, &m->column_start,
                               &m->bases, &m->rows,    &m->slots};
     weft_memory_free(&m->values);
+    weft_device_halos_free(&m->halos);
     const bool is_last = !m->n_uses || --*m->n_uses == 0;
     for (size_t i = 0; is_last && i < sizeof layout / sizeof *layout; ++i)
         weft_memory_free(layout[i]);
@@ -73,15 +76,20 @@ static weft_status finish(weft_sell_matrix *m, bool single, weft_error *error) {
         TRY(weft_sell_source(&text, error));
         TRY(weft_device_module(m->device, "sell", text.data, &m->module, error));
     }
-    weft_memory *const arguments[] = {m->diagonal,     m->values, m->start, m->columns,
-                                      m->column_start, m->bases,  m->rows};
-    memcpy(m->arguments, arguments, sizeof arguments);
+    weft_memory *const plain[] = {m->values,       m->start, m->columns,
+                                  m->column_start, m->bases, m->rows};
+    weft_memory *const halves[] = {m->diagonal, m->values,      m->start,
+                                   m->rows,     m->halos.start, m->halos.columns};
+    memcpy(m->arguments, m->diagonal ? halves : plain, sizeof plain);
     m->product_kernel = (weft_product_arguments){
         .product_kernel = m->diagonal ? "sell_half" : "sell",
-        .arguments = m->arguments + !m->diagonal,
-        .n_arguments = 6 + (m->diagonal != NULL),
+        .arguments = m->arguments,
+        .n_arguments = 6,
         .n_rows = m->n_rows,
         .shared_bytes = WEFT_SELL_ROWS * (int)(single ? sizeof(float) : sizeof(double))};
+    if (m->diagonal) /* the block's part of v, its halo, sums */
+        m->product_kernel.shared_bytes =
+            (int)((2 * WEFT_SELL_ROWS + m->longest_halo) * (int64_t)sizeof(float));
 done:
     weft_text_free(&text);
     return status;
@@ -193,7 +201,7 @@ weft_status weft_sell_matrix_make_values(weft_sell_matrix *m, weft_error *error)
     if (m->values)
         return WEFT_OK;
     TRY(weft_memory_make(m->device, (size_t)m->n_values * sizeof(double), &m->values, error));
-    m->arguments[1] = m->values;
+    m->arguments[0] = m->values;
 done:
     return status;
 }
@@ -252,14 +260,35 @@ done:
     return status;
 }
 
+/* The local numbers of columns, beside the halves. */
+static weft_status localise(weft_setup *setup, const weft_sell_matrix *from, weft_memory *sizes,
+                            weft_sell_matrix *to, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *const arguments[] = {sizes,           from->rows,         from->bases,
+                                      from->start,     from->column_start, from->columns,
+                                      to->halos.start, to->halos.columns,  to->values};
+    const weft_setup_kernel kernel = {"halos", "sell_locals", to->n_blocks * WEFT_SELL_ROWS, 0, 0};
+    TRY(weft_setup_launch(setup, &kernel, arguments, 9, error));
+done:
+    return status;
+}
+
 /* Entries off the diagonal as halves, if they fit; otherwise the values of `to` are as before. */
 static weft_status halve(weft_setup *setup, const weft_sell_matrix *from, weft_memory *diagonal,
                          weft_sell_matrix *to, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n_places = to->n_blocks * WEFT_SELL_ROWS;
-    const size_t n_words = (size_t)to->n_values / 2; /* with room for an odd entry per slot */
+    const size_t n_words =
+        (size_t)to->n_values; /* two for two, with room for an odd entry per slot */
     int32_t is_bad = 0;
     weft_memory *sizes = NULL, *bad = NULL;
+    weft_error why = {0};
+    status = weft_sell_halos_make(setup, from, to->n_rows, &to->halos, &to->longest_halo, &why);
+    if (status == WEFT_ERROR_UNSUPPORTED) /* a halo is too long */
+        return WEFT_OK;
+    if (status != WEFT_OK && error)
+        *error = why;
+    TRY(status);
     TRY(weft_memory_make_unset(to->device, n_words * sizeof(uint32_t), &to->values, error));
     TRY(weft_setup_numbers(setup, &to->n_rows, 1, &sizes, error));
     TRY(weft_memory_make(to->device, sizeof is_bad, &bad, error));
@@ -268,10 +297,13 @@ static weft_status halve(weft_setup *setup, const weft_sell_matrix *from, weft_m
                                       diagonal, to->values,   bad};
     TRY(weft_setup_launch(setup, &kernel, arguments, 7, error));
     TRY(weft_memory_read(bad, 0, &is_bad, sizeof is_bad, error));
-    if (is_bad)
+    if (is_bad) {
         weft_memory_free(&to->values);
-    else
-        to->diagonal = diagonal;
+        weft_device_halos_free(&to->halos);
+        goto done;
+    }
+    TRY(localise(setup, from, sizes, to, error));
+    to->diagonal = diagonal;
 done:
     weft_memory_free(&sizes);
     weft_memory_free(&bad);
@@ -291,6 +323,7 @@ weft_status weft_sell_matrix_scaled(weft_setup *setup, weft_sell_matrix *matrix,
     }
     *made = *matrix;
     made->values = made->diagonal = NULL;
+    made->halos = (weft_device_halos){0};
     made->module = NULL;
     ++*made->n_uses;
     if (halves)

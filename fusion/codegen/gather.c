@@ -5,7 +5,7 @@
 /* The operand of a call that is evaluated for component `c` of `element`, or of the target i: v[...] is this number. */
 static void write_operand(const source_writer *w, const weft_operand *operand) {
     const weft_value *value = &w->graph->values[operand->value];
-    weft_text_add(w->out, "                const number_at %s = {",
+    weft_text_add(w->out, "            const number_at %s = {",
                   weft_source_variable(w, operand->value, operand->connectivity));
     if (operand->connectivity < 0 && weft_shape_count(&value->shape) > 1)
         weft_source_component(w, operand);
@@ -24,58 +24,71 @@ static void write_contribution(const source_writer *w, const weft_plan_kernel *k
     const int width = w->graph->connectivities[a->connectivity].width;
     if (kernel->prologue < 0 &&
         !w->graph->index_sets[w->graph->connectivities[a->connectivity].from].plain) {
-        weft_text_add(w->out, "                sum += p_%s[position[k]];\n",
+        weft_text_add(w->out, "            sum += p_%s[position[k]];\n",
                       weft_source_variable(w, weft_value_storage(w->graph, a->source), -1) + 2);
         return;
     }
     weft_text_add(
         w->out,
-        "                const int64_t row = position[k] / LANES, block = row / %d;\n"
-        "                const int lane = (int)(position[k] %% LANES), c = (int)(row %% %d);\n"
-        "                const int64_t element = block * LANES + lane;\n",
+        "            const int64_t row = position[k] / LANES, block = row / %d;\n"
+        "            const int lane = (int)(position[k] %% LANES), c = (int)(row %% %d);\n"
+        "            const int64_t element = block * LANES + lane;\n",
         width, width);
     if (kernel->prologue < 0) {
-        weft_text_add(w->out, "                sum += p_%s[element * %d + c];\n",
+        weft_text_add(w->out, "            sum += p_%s[element * %d + c];\n",
                       weft_source_variable(w, weft_value_storage(w->graph, a->source), -1) + 2,
                       width);
         return;
     }
-    weft_text_add(w->out, "                (void)element, (void)c;\n");
+    weft_text_add(w->out, "            (void)element, (void)c;\n");
     for (int m = 0; m < kernel->n_loads; ++m)
         write_operand(w, &kernel->loads[m]);
-    weft_text_add(w->out, "                sum += ");
+    weft_text_add(w->out, "            sum += ");
     weft_source_arithmetic_value(w, &w->graph->calls[kernel->prologue]);
     weft_text_add(w->out, ";\n");
 }
 
-/* The targets of a thread block on a GPU, each by as many threads as leave about four contributions to each: neighbours read
- * neighbouring positions. All targets of a block have as many, so that all threads take part in the shuffles. */
+bool weft_source_shares_targets(const weft_graph *graph, bool is_threaded,
+                                const weft_plan_kernel *kernel) {
+    const int target = graph->accumulations[kernel->gather].target;
+    return is_threaded && weft_shape_count(&graph->values[target].shape) == 1;
+}
+
+enum { GATHER_SERIAL = 16 /* contributions of a target that one thread adds up */ };
+
+int weft_source_gather_threads(int64_t contributions, int64_t targets) {
+    int width = 1;
+    while (contributions > GATHER_SERIAL * targets && width < 32 &&
+           4 * width * targets < contributions)
+        width *= 2;
+    return width;
+}
+
+/* The targets on a GPU, each by `width` threads (weft_source_gather_threads), of which neighbours read neighbouring positions. */
 static void write_shared(const source_writer *w, const weft_plan_kernel *kernel) {
     const weft_accumulation *a = &w->graph->accumulations[kernel->gather];
     const char *target = weft_source_variable(w, a->target, -1) + 2;
     weft_text_add(
         w->out,
-        "    const int64_t first = blockIdx.x * (int64_t)blockDim.x;\n"
-        "    const int64_t left = n_elements - first;\n"
-        "    const int64_t here = left < blockDim.x ? left : blockDim.x;\n"
-        "    const int64_t contributions = start[first + here] - start[first];\n"
+        "    const int64_t contributions = start[n_elements];\n"
         "    int width = 1;\n"
-        "    while (width < 32 && 4 * width * here < contributions)\n"
+        "    while (contributions > %d * n_elements && width < 32 &&\n"
+        "           4 * width * n_elements < contributions)\n"
         "        width *= 2;\n"
-        "    for (int pass = 0; pass < width; ++pass) {\n"
-        "        const int64_t i = first + (pass * (int)blockDim.x + (int)threadIdx.x) / width;\n"
-        "        const int part = (int)threadIdx.x %% width;\n"
-        "        scalar sum = 0;\n"
-        "        if (i < n_elements)\n"
-        "            for (int64_t k = start[i] + part; k < start[i + 1]; k += width) {\n");
+        "    const int64_t i = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / width;\n"
+        "    const int part = (int)threadIdx.x %% width;\n"
+        "    scalar sum = 0;\n"
+        "    if (i < n_elements)\n"
+        "        for (int64_t k = start[i] + part; k < start[i + 1]; k += width) {\n",
+        GATHER_SERIAL);
     write_contribution(w, kernel);
     weft_text_add(w->out,
-                  "            }\n"
-                  "        for (int by = width / 2; by > 0; by /= 2)\n"
-                  "            sum += __shfl_down_sync(0xffffffffu, sum, by);\n"
-                  "        if (part == 0 && i < n_elements)\n"
-                  "            p_%s[i] %s sum;\n"
-                  "    }\n}\n\n",
+                  "        }\n"
+                  "    for (int by = width / 2; by > 0; by /= 2)\n"
+                  "        sum += __shfl_down_sync(0xffffffffu, sum, by);\n"
+                  "    if (part == 0 && i < n_elements)\n"
+                  "        p_%s[i] %s sum;\n"
+                  "}\n\n",
                   target, kernel->accumulates ? "+=" : "=");
 }
 
@@ -97,7 +110,7 @@ weft_status weft_source_gather(const source_writer *w, const weft_plan_kernel *k
     weft_text_add(w->out, "  %s[%s] += ..., by the owner */\n", w->graph->values[a->target].name,
                   w->graph->connectivities[a->connectivity].name);
     weft_source_head(w, kernel);
-    if (w->backend->is_threaded && count == 1) {
+    if (weft_source_shares_targets(w->graph, w->backend->is_threaded, kernel)) {
         write_shared(w, kernel);
         return WEFT_OK;
     }

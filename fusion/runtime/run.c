@@ -164,6 +164,20 @@ static weft_status map_grid(const weft_program_segment *p, const weft_plan_kerne
     return WEFT_OK;
 }
 
+static weft_status gather_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
+                               weft_launch *launch, weft_error *error) {
+    const weft_graph *graph = p->segment->graph;
+    const weft_graph_connectivity *map =
+        &graph->connectivities[graph->accumulations[kernel->gather].connectivity];
+    (void)error;
+    if (!weft_source_shares_targets(graph, p->segment->plan->is_simt, kernel))
+        return WEFT_OK;
+    const int64_t contributions = p->sizes[map->from] * map->width;
+    set_blocks(launch, WEFT_CUDA_THREADS,
+               WEFT_CUDA_THREADS / weft_source_gather_threads(contributions, launch->n_elements));
+    return WEFT_OK;
+}
+
 static weft_status reduction_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
                                   weft_launch *launch, weft_error *error) {
     (void)kernel;
@@ -256,7 +270,7 @@ static const struct kernel_launcher {
     [KERNEL_CELL_PATCH] = {weft_program_cell_patch_grid, launch_once},
     [KERNEL_CELL_BORDER] = {weft_program_cell_border_grid, launch_once},
     [KERNEL_FINAL_REDUCTION] = {finish_grid, launch_finish},
-    [KERNEL_GATHER] = {NULL, launch_once},
+    [KERNEL_GATHER] = {gather_grid, launch_once},
     [KERNEL_NESTED] = {weft_program_nested_grid, launch_once},
     [KERNEL_NESTED_FINAL] = {weft_program_nested_final_grid, launch_once},
     [KERNEL_MEMBER] = {NULL, launch_later},

@@ -15,9 +15,13 @@ extern "C" __global__ void to_single(long long n, const double *__restrict__ squ
                                      const double *__restrict__ from, const float *__restrict__ a,
                                      float *__restrict__ to)
 {
+    __shared__ double inverse;
     const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (threadIdx.x == 0)
+        inverse = square[0] > 0 ? 1 / sqrt(square[0]) : 0.0;
+    __syncthreads();
     if (i < n)
-        to[i] = square[0] > 0 && a[i] > 0 ? (float)(from[i] / (sqrt(square[0]) * (double)a[i])) : 0.0f;
+        to[i] = a[i] > 0 ? (float)(from[i] * inverse) / a[i] : 0.0f;
 }
 
 /* Means of two floats as doubles, times the root of square[0]; 0 where a is not positive.  indices: [i / 32][2][i % 32] */
@@ -37,7 +41,11 @@ extern "C" __global__ void interpolate(long long n, const double *__restrict__ s
 extern "C" __global__ void to_double(long long n, const double *__restrict__ square,
                                      const float *__restrict__ from, double *__restrict__ to)
 {
+    __shared__ double root;
     const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (threadIdx.x == 0)
+        root = sqrt(square[0]);
+    __syncthreads();
     if (i < n)
-        to[i] = (double)from[i] * sqrt(square[0]);
+        to[i] = (double)from[i] * root;
 }

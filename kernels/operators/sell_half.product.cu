@@ -3,25 +3,15 @@
 //@ threads   256
 //@ nodes     512
 //@ argument  const float *diagonal     in order of rows, not positive where a row has no other entries
-//@ argument  const uint32_t *values    [slice][k / 2][lane] pairs of halves, in units of 2^(e - 7), e the exponent of the diagonal
+//@ argument  const uint32_t *words     [slice][k / 2][lane] two words: two halves, in units of 2^(e - 7), e the exponent of the diagonal; two local numbers
 //@ argument  const uint32_t *start     of single entries, [blocks * 16 + 1], as in sell.product.cu
-//@ argument  const uint32_t *columns   [slice][k][lane] columns, or [slice][k / 2][lane] pairs of codes
-//@ argument  const uint32_t *column_start [blocks * 16 + 1] where the columns of a slice begin
-//@ argument  const int32_t *bases      [block][lane] first columns that codes count from; negative: columns, not codes
 //@ argument  const uint16_t *rows      [block][512] the row, within its block, of each lane of each slice
-/* y = D^-1 A v for a sell matrix A whose entries off the diagonal have 16 bits, D its diagonal. */
-#define SELL_HALF_GROUP 4   /* entries in flight per thread */
-#define SELL_HALF_AHEAD 792 /* blocks: as many as run at once */
-
-INLINE uint32_t sell_half_word(const uint32_t *p)
-{
-    return __ldcs(p);
-}
-
-INLINE int32_t sell_half_decode(uint32_t code, int32_t base)
-{
-    return __shfl_sync(0xffffffffu, base, (int)(code >> 11)) + (int32_t)(code & 2047);
-}
+//@ argument  const int64_t *halo_start [blocks + 1]
+//@ argument  const int32_t *halo       the rows outside of a block that it reads, ascending
+/* y = D^-1 A v for a sell matrix A whose entries off the diagonal have 16 bits, D its diagonal. A block's part of v and its halo
+ * are read once, into shared memory, where local numbers refer to: 0 .. 511 are rows of the block, 512 + h is halo[h].
+ * Read from the caches by columns, each entry took some fifteen instructions, more than its bytes take. */
+#define SELL_HALF_GROUP 4 /* pairs of entries in flight per thread */
 
 /* The lower half of a word as a number. */
 INLINE float sell_half_value(uint32_t word)
@@ -37,33 +27,32 @@ INLINE float sell_half_value(uint32_t word)
     return value;
 }
 
-/* The words of entries j, ... of a row of n: pairs of halves, and pairs of codes, or columns. */
-INLINE void sell_half_fetch(const uint32_t *a, const uint32_t *c, bool coded, int j, int n,
-                            uint32_t pair[SELL_HALF_GROUP / 2], uint32_t code[SELL_HALF_GROUP])
+/* Two words, past the L1 cache. */
+INLINE void sell_half_load(const uint32_t *p, uint32_t *halves, uint32_t *locals)
 {
-    UNROLL for (int i = 0; i < SELL_HALF_GROUP / 2; ++i) {
-        pair[i] = j + 2 * i < n ? sell_half_word(a + (j / 2 + i) * LANES) : 0;
-        if (coded)
-            code[i] = j + 2 * i < n ? sell_half_word(c + (j / 2 + i) * LANES) : 0;
-    }
-    if (!coded) {
-        UNROLL for (int i = 0; i < SELL_HALF_GROUP; ++i)
-            code[i] = j + i < n ? sell_half_word(c + (j + i) * LANES) : 0;
+#ifdef __CUDA_ARCH__
+    asm volatile("ld.global.cs.v2.u32 {%0, %1}, [%2];" : "=r"(*halves), "=r"(*locals) : "l"(p));
+#else
+    *halves = p[0];
+    *locals = p[1];
+#endif
+}
+
+/* Pairs j, ... of n of a row. */
+INLINE void sell_half_fetch(const uint32_t *p, int j, int n, uint32_t halves[SELL_HALF_GROUP],
+                            uint32_t locals[SELL_HALF_GROUP])
+{
+    UNROLL for (int i = 0; i < SELL_HALF_GROUP; ++i) {
+        halves[i] = locals[i] = 0;
+        if (j + i < n)
+            sell_half_load(p + (int64_t)(j + i) * (2 * LANES), &halves[i], &locals[i]);
     }
 }
 
-/* The words of a block that starts when this one has ended: into the L2 cache, so that reading them waits less. */
-INLINE void sell_half_ahead(const uint32_t *start, const uint32_t *column_start, const uint32_t *values,
-                            const uint32_t *columns)
+/* Where the words of a slice begin. */
+INLINE int64_t sell_half_first(const uint32_t *start, int64_t slice)
 {
-    const int64_t block = blockIdx.x + (int64_t)SELL_HALF_AHEAD, slices = ROWS_NODES / LANES;
-    if (block >= gridDim.x)
-        return;
-    const uint32_t first = start[block * slices], last = start[(block + 1) * slices];
-    const uint32_t code = column_start[block * slices], end = column_start[(block + 1) * slices];
-    const int64_t offset = ((int64_t)first - (int64_t)gridDim.x * ROWS_NODES) / 2 + block * (ROWS_NODES / 2);
-    fetch_words(values + offset, (last - first) / 2 + ROWS_NODES / 2);
-    fetch_words(columns + code, end - code);
+    return 2 * (((int64_t)start[slice] - (int64_t)gridDim.x * ROWS_NODES) / 2 + slice * (LANES / 2));
 }
 
 /* What a row's halves are multiplied by: 2^(e - 7), e the exponent of its entry on the diagonal. */
@@ -78,52 +67,43 @@ INLINE float sell_half_unit(float diagonal)
 }
 //@ body
     {
-        real *sums = (real *)shared;
+        real *staged = (real *)shared;
         const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, warps = ROWS_THREADS / LANES;
-        const int32_t base = bases[blockIdx.x * (int64_t)LANES + lane];
-        const bool coded = __shfl_sync(0xffffffffu, base, 0) >= 0;
+        const int64_t first_halo = halo_start[blockIdx.x];
+        const int n_halo = (int)(halo_start[blockIdx.x + 1] - first_halo);
+        real *sums = staged + ROWS_NODES + n_halo;
         RETURN_IF_DONE; /* behind a load: the answer came with it */
+        UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {
+            const int at = k * ROWS_THREADS + threadIdx.x;
+            own[k] = first_row + at < n_rows ? LOAD(first_row + at) : (real)0;
+            staged[at] = own[k];
+        }
+        for (int i = threadIdx.x; i < n_halo; i += ROWS_THREADS)
+            staged[ROWS_NODES + i] = LOAD(halo[first_halo + i]);
+        __syncthreads();
         UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {
             /* back and forth, for slices come longest first */
             const int number = k * warps + (k % 2 ? warps - 1 - warp : warp);
             const int64_t slice = blockIdx.x * (int64_t)(ROWS_NODES / LANES) + number;
-            const uint32_t begin = start[slice];
-            const int n = (int)((start[slice + 1] - begin) / LANES);
-            const uint32_t *a = values + (begin - gridDim.x * ROWS_NODES) / 2 + slice * (LANES / 2) + lane;
-            const uint32_t *c = columns + column_start[slice] + lane;
+            const int n = (int)((start[slice + 1] - start[slice]) / LANES + 1) / 2;
+            const uint32_t *p = words + sell_half_first(start, slice) + 2 * lane;
             const int row = rows[slice * LANES + lane];
             real sum = 0;
-            uint32_t pair[SELL_HALF_GROUP / 2], code[SELL_HALF_GROUP];
-            sell_half_fetch(a, c, coded, 0, n, pair, code);
             for (int j = 0; j < n; j += SELL_HALF_GROUP) {
-                uint32_t now[SELL_HALF_GROUP / 2];
-                int32_t column[SELL_HALF_GROUP];
-                real x[SELL_HALF_GROUP];
-                UNROLL for (int i = 0; i < SELL_HALF_GROUP / 2; ++i)
-                    now[i] = pair[i];
-                if (coded) {
-                    UNROLL for (int i = 0; i < SELL_HALF_GROUP; ++i)
-                        column[i] = sell_half_decode(code[i / 2] >> i % 2 * 16 & 0xffff, base);
-                } else {
-                    UNROLL for (int i = 0; i < SELL_HALF_GROUP; ++i)
-                        column[i] = (int32_t)code[i];
+                uint32_t halves[SELL_HALF_GROUP], locals[SELL_HALF_GROUP];
+                sell_half_fetch(p, j, n, halves, locals);
+                UNROLL for (int i = 0; i < SELL_HALF_GROUP; ++i) {
+                    sum += sell_half_value(halves[i]) * staged[locals[i] & 0xffff];
+                    sum += sell_half_value(halves[i] >> 16) * staged[locals[i] >> 16];
                 }
-                if (j + SELL_HALF_GROUP < n) /* the next words are on their way while these are gathered */
-                    sell_half_fetch(a, c, coded, j + SELL_HALF_GROUP, n, pair, code);
-                UNROLL for (int i = 0; i < SELL_HALF_GROUP; ++i)
-                    x[i] = j + i < n ? LOAD(column[i]) : (real)0;
-                UNROLL for (int i = 0; i < SELL_HALF_GROUP; ++i)
-                    sum += sell_half_value(now[i / 2] >> i % 2 * 16) * x[i];
             }
             sums[row] = sum;
         }
-        sell_half_ahead(start, column_start, values, columns);
         __syncthreads();
         UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {
             const int at = k * ROWS_THREADS + threadIdx.x;
             const int64_t row = first_row + at;
-            const float own_entry = row < n_rows ? diagonal[row] : 0;
-            own[k] = row < n_rows ? LOAD(row) : (real)0;
+            const float own_entry = row < n_rows ? diagonal[row] : 1;
             y[k] = row < n_rows ? own[k] + sums[at] * sell_half_unit(own_entry) / own_entry : (real)0;
         }
     }

@@ -36,7 +36,7 @@ INLINE uint32_t exponent_of(float x)
     return bits_of(x) >> 23 & 0xff;
 }
 
-/* Write a row's halves in units of 2^(exponent - 7 - 127); what rounding takes off the sum of the row.  fits becomes false
+/* Write a row's halves, the first word of each pair, in units of 2^(exponent - 7 - 127); what rounding takes off the sum of the row.  fits becomes false
  * where an entry is too large. */
 INLINE double write_halves(const double *in, int length, uint32_t exponent, uint32_t *out, bool *fits)
 {
@@ -52,7 +52,7 @@ INLINE double write_halves(const double *in, int length, uint32_t exponent, uint
             pair |= half << i * 16;
             lost += entry - value_of(half) * unit;
         }
-        out[(int64_t)(k / 2) * 32] = pair;
+        out[64 * (k / 2)] = pair;
     }
     return lost;
 }
@@ -71,13 +71,13 @@ extern "C" __global__ void sell_halves(long long n, const int64_t *sizes, const 
     const int64_t slice = place / 32, row = place / 512 * 512 + rows[place];
     const int length = (int)((start[slice + 1] - start[slice]) / 32);
     const double *in = values + start[slice] + place % 32;
-    uint32_t *out = pairs + (start[slice] - n) / 2 + slice * 16 + place % 32;
+    uint32_t *out = pairs + 2 * (((int64_t)start[slice] - n) / 2 + slice * 16 + place % 32);
     const bool is_row = row < sizes[0] && diagonal[row] > 0;
     const double own = is_row ? values[row] : 0;
     bool fits = true, same = !is_row;
     float kept = (float)own;
     for (int k = 0; k < length && !is_row; ++k)
-        out[(int64_t)(k / 2) * 32] = 0;
+        out[64 * (k / 2)] = 0;
     for (int i = 0; i < 3 && fits && !same; ++i) {
         const uint32_t exponent = exponent_of(kept);
         fits = own > 0 && exponent > UNIT_EXPONENT && exponent < 255;

@@ -77,7 +77,7 @@ static double *decode(const weft_sell_matrix *matrix, const weft_sell *sell,
     weft_memory *const *arguments = weft_sell_matrix_product_kernel(matrix)->arguments;
     const int64_t n_places = sell->n_blocks * WEFT_SELL_ROWS;
     float *diagonal = setup_read(arguments[0], (size_t)sell->n_rows * sizeof *diagonal);
-    uint32_t *pairs = setup_read(arguments[1], (size_t)sell->n_values / 2 * sizeof *pairs);
+    uint32_t *pairs = setup_read(arguments[1], (size_t)sell->n_values * sizeof *pairs);
     double *out = weft_array_make((size_t)pattern->n_entries, sizeof *out);
     for (int64_t i = 0; i < sell->n_rows; ++i) {
         int64_t entry_of_row = 0;
@@ -90,8 +90,8 @@ static double *decode(const weft_sell_matrix *matrix, const weft_sell *sell,
             const int64_t place = weft_sell_place(sell, i, entry_of_row);
             const int64_t slice =
                 i / WEFT_SELL_ROWS * WEFT_SELL_SLICES + sell->slots[i] / WEFT_SLICE;
-            const int64_t word = (sell->start[slice] - n_places) / 2 + slice * WEFT_SLICE / 2 +
-                                 entry_of_row / 2 * WEFT_SLICE + place % WEFT_SLICE;
+            const int64_t word = 2 * ((sell->start[slice] - n_places) / 2 + slice * WEFT_SLICE / 2 +
+                                      entry_of_row / 2 * WEFT_SLICE + place % WEFT_SLICE);
             out[k] = decoded(pairs[word] >> entry_of_row % 2 * 16 & 0xffff) * unit;
             ++entry_of_row;
         }
