@@ -92,15 +92,20 @@ done:
     return status;
 }
 
-/* The operator of a coarse level and its matrix in single precision. */
-static weft_status lay_out(const levels_work *w, device_level *coarse, weft_error *error) {
+/* The operator of a coarse level and its matrix in single precision.
+ *  matrix  NULL, or gets that of the operator; borrowed */
+static weft_status lay_out(const levels_work *w, device_level *coarse,
+                           const weft_sell_matrix **matrix, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_sell_matrix *sell = NULL;
+    weft_sell_matrix *sell = NULL, *made = NULL;
     TRY(weft_sell_matrix_from_device(w->setup, &coarse->csr.pattern, &sell, error));
     TRY(weft_sell_matrix_set(w->setup, &coarse->csr, sell, error));
     TRY(weft_sell_matrix_single(w->setup, sell, w->halves, &coarse->single, error));
+    made = sell;
     TRY(weft_operator_from_sell(w->context, &sell, coarse->csr.pattern.n_entries, &coarse->op,
                                 error));
+    if (matrix)
+        *matrix = made;
 done:
     weft_sell_matrix_free(&sell);
     return status;
@@ -113,7 +118,7 @@ static weft_status coarsen(const levels_work *w, const device_level *fine,
     const weft_fine_matrix matrix = {fine->sell ? NULL : &fine->csr, fine->sell};
     TRY(weft_device_galerkin(w->setup, &matrix, parents, &coarse->csr, error));
     if (!is_last)
-        TRY(lay_out(w, coarse, error));
+        TRY(lay_out(w, coarse, NULL, error));
 done:
     return status;
 }
@@ -287,17 +292,6 @@ done:
     return status;
 }
 
-/* The operator of a coarse level; its CSR matrix is kept for the host, in case that the level is the last. */
-static weft_status lay_out_nodes(const levels_work *w, nodes_level *coarse, weft_error *error) {
-    weft_status status = WEFT_OK;
-    bool made = false;
-    TRY(lay_out(w, &coarse->matrix, error));
-    TRY(weft_operator_on_device(coarse->matrix.op, w->setup, &coarse->matrix.sell, NULL, &made,
-                                error));
-done:
-    return status;
-}
-
 /* Coarsen by one level: *level becomes the coarser one; without reduction it stays, and is the last. */
 static weft_status step_by_aggregation(const levels_work *w, const weft_levels_options *options,
                                        nodes_level *level, weft_error *error) {
@@ -324,8 +318,8 @@ static weft_status step_by_aggregation(const levels_work *w, const weft_levels_o
     TRY(coarsen_nodes(w, &coarsening, &aggregates, &source, &coarse, error));
     weft_device_aggregates_free(&aggregates);
     out->is_complete = out->n + 2 == options->most_levels || coarse.n <= options->coarsest_rows;
-    if (!out->is_complete)
-        TRY(lay_out_nodes(w, &coarse, error));
+    if (!out->is_complete) /* its CSR matrix stays, in case that it turns out to be the last */
+        TRY(lay_out(w, &coarse.matrix, &coarse.matrix.sell, error));
     weft_device_matrix_free(&level->matrix.csr);
     TRY(make_single(w, &level->matrix, &source, error));
     nodes_level_clear(level, options->problem->op);

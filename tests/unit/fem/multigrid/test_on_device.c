@@ -328,11 +328,16 @@ static int check_levels(level_case *c, int levels) {
 
 /* ---- cases ---- */
 
-static weft_mesh *make_mesh(int d, int64_t n) {
+static weft_mesh *regular_mesh(int d, int64_t n) {
     weft_mesh *mesh = NULL;
     assert_int_equal(d == 2 ? weft_mesh_make_square(n, &mesh, NULL)
                             : weft_mesh_make_cube(n, &mesh, NULL),
                      WEFT_OK);
+    return mesh;
+}
+
+static weft_mesh *make_mesh(int d, int64_t n) {
+    weft_mesh *mesh = regular_mesh(d, n);
     test_mesh_jitter(mesh, n, 0.2);
     return mesh;
 }
@@ -369,6 +374,19 @@ static void coefficients_jump(void **state) {
     for (int i = 0; i < 3; ++i) {
         check_problem(2, 30, inside[i], "boundary", 2);
         check_problem(3, 10, inside[i], "left", 2);
+    }
+}
+
+/* Many equal coordinates and couplings. */
+static void regular(void **state) {
+    (void)state;
+    for (int d = 2; d <= 3; ++d) {
+        weft_mesh *mesh = regular_mesh(d, d == 2 ? 33 : 11);
+        test_problem p = test_poisson(mesh, 1, "left");
+        level_case c = finest(&p);
+        assert_int_equal(check_levels(&c, 2), 2);
+        level_case_clear(&c);
+        weft_mesh_free(&mesh);
     }
 }
 
@@ -440,6 +458,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(sizes),
                                        cmocka_unit_test(several_levels),
                                        cmocka_unit_test(coefficients_jump),
+                                       cmocka_unit_test(regular),
                                        cmocka_unit_test(components_join),
                                        cmocka_unit_test(bodies_are_apart),
                                        cmocka_unit_test(nothing_to_aggregate)};
