@@ -13,7 +13,7 @@ enum {
     DEGREE = 2,
     COARSE_DEGREE = 4,
     COARSEST_ROWS = 500,
-    AGGREGATED_ON_HOST = 20000 /* rows of a level that the host coarsens faster than a device */
+    AGGREGATED_ON_HOST = 5000 /* rows of a level that the host coarsens as fast as a device */
 };
 
 typedef struct multigrid {
