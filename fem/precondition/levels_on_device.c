@@ -253,6 +253,29 @@ static void nodes_level_clear(nodes_level *level, const weft_operator *finest) {
     *level = (nodes_level){0};
 }
 
+/* When the steps of a level ended, for the log. */
+enum { START, BOUND, AGGREGATES, PROLONGATION, PRODUCT, STEPS };
+
+static weft_status mark(const levels_work *w, int step, double seconds[STEPS], weft_error *error) {
+    const weft_status status = weft_device_wait(w->context->device, error);
+    seconds[step] = weft_clock();
+    return status;
+}
+
+static void report_step(const weft_monitor *monitor, int number, const nodes_level *level,
+                        const nodes_level *coarse, const double seconds[STEPS]) {
+    double ms[STEPS];
+    for (int i = 1; i < STEPS; ++i)
+        ms[i] = 1e3 * (seconds[i] - seconds[i - 1]);
+    weft_log(monitor, WEFT_LOG_INFO,
+             "level %d: %lld rows, %lld aggregates, %lld entries on the next level; eigenvalue "
+             "%.1f ms, aggregates "
+             "%.1f ms, prolongation %.1f ms, product %.1f ms",
+             number, (long long)level->n, (long long)coarse->n,
+             (long long)coarse->matrix.csr.pattern.n_entries, ms[BOUND], ms[AGGREGATES],
+             ms[PROLONGATION], ms[PRODUCT]);
+}
+
 /* P in the cycle's form. */
 static weft_status make_transfer(const levels_work *w, weft_device_prolongation *P,
                                  weft_cycle_source *source, weft_error *error) {
@@ -273,14 +296,16 @@ done:
 static weft_status coarsen_nodes(const levels_work *w, const weft_device_coarsening *level,
                                  const weft_device_aggregates *aggregates,
                                  weft_cycle_source *source, nodes_level *coarse,
-                                 weft_error *error) {
+                                 double seconds[STEPS], weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device_prolongation P = {0}, whole;
     TRY(weft_device_prolong(w->setup, level, aggregates, &P, error));
+    TRY(mark(w, PROLONGATION, seconds, error));
     whole = P; /* the transfer has its columns from here on */
     TRY(make_transfer(w, &P, source, error));
     TRY(weft_device_galerkin_weighted(w->setup, level, aggregates->scale, &whole, source->transfer,
                                       &coarse->matrix.csr, error));
+    TRY(mark(w, PRODUCT, seconds, error));
     weft_connectivity_release_plain(source->transfer);
     TRY(weft_memory_make(w->context->device, (size_t)P.n_columns, &coarse->matrix.fixed, error));
     coarse->n = P.n_columns;
@@ -292,30 +317,41 @@ done:
     return status;
 }
 
+static weft_device_coarsening coarsening_of(const levels_work *w,
+                                            const weft_levels_options *options,
+                                            const nodes_level *level, double lambda) {
+    const int d = weft_space_mesh(options->problem->space)->dimension;
+    return (weft_device_coarsening){.A = level->matrix.sell,
+                                    .n = level->n,
+                                    .fixed = level->matrix.fixed,
+                                    .modes = level->modes,
+                                    .x = level->x,
+                                    .dimension = d,
+                                    .theta = weft_aggregation_theta(1, w->out->n),
+                                    .lambda = lambda,
+                                    .aggregate_nodes = weft_aggregation_nodes(d, false)};
+}
+
 /* Coarsen by one level: *level becomes the coarser one; without reduction it stays, and is the last. */
 static weft_status step_by_aggregation(const levels_work *w, const weft_levels_options *options,
                                        nodes_level *level, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_levels *out = w->out;
     weft_cycle_source source = {.degree = options->degree};
-    const int d = weft_space_mesh(options->problem->space)->dimension;
     weft_device_aggregates aggregates = {0};
     nodes_level coarse = {0};
+    double seconds[STEPS];
+    TRY(mark(w, START, seconds, error));
     TRY(make_diagonal(w, &level->matrix, &source, error));
-    const weft_device_coarsening coarsening = {.A = level->matrix.sell,
-                                               .n = level->n,
-                                               .fixed = level->matrix.fixed,
-                                               .modes = level->modes,
-                                               .x = level->x,
-                                               .dimension = d,
-                                               .theta = weft_aggregation_theta(1, out->n),
-                                               .lambda = source.lambda,
-                                               .aggregate_nodes = weft_aggregation_nodes(d, false)};
+    const weft_device_coarsening coarsening = coarsening_of(w, options, level, source.lambda);
+    TRY(mark(w, BOUND, seconds, error));
     TRY(weft_device_aggregate(w->setup, &coarsening, &aggregates, error));
     out->is_complete = !weft_aggregation_reduces(aggregates.n, level->n);
     if (out->is_complete)
         goto done;
-    TRY(coarsen_nodes(w, &coarsening, &aggregates, &source, &coarse, error));
+    TRY(mark(w, AGGREGATES, seconds, error));
+    TRY(coarsen_nodes(w, &coarsening, &aggregates, &source, &coarse, seconds, error));
+    report_step(options->problem->monitor, out->n, level, &coarse, seconds);
     weft_device_aggregates_free(&aggregates);
     out->is_complete = out->n + 2 == options->most_levels || coarse.n <= options->coarsest_rows;
     if (!out->is_complete) /* its CSR matrix stays, in case that it turns out to be the last */
