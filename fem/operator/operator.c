@@ -146,10 +146,6 @@ weft_status weft_operator_matrix(weft_operator *op, weft_memory **values, weft_e
     return WEFT_OK;
 }
 
-weft_status weft_operator_on_device(const weft_operator *op, weft_setup *setup,
-                                    const weft_sell_matrix **matrix, weft_sell_matrix **single,
-                                    bool *made, weft_error *error) {
-    *made = false;
-    return op->table->on_device ? op->table->on_device(op, setup, matrix, single, made, error)
-                                : WEFT_OK;
+weft_sell_matrix *weft_operator_sell(const weft_operator *op, int *components) {
+    return op->table->sell ? op->table->sell(op, components) : NULL;
 }

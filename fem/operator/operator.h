@@ -25,10 +25,8 @@ typedef struct weft_operator_table {
     weft_status (*matrix)(weft_operator *op, weft_memory **values, weft_error *error);
     /* make the arrays of op->pattern, which were left on the device; NULL: they are never */
     weft_status (*read_pattern)(const weft_operator *op, weft_error *error);
-    /* see weft_operator_on_device; NULL: the matrix is not on the device in this form */
-    weft_status (*on_device)(const weft_operator *op, weft_setup *setup,
-                             const weft_sell_matrix **matrix, weft_sell_matrix **single, bool *made,
-                             weft_error *error);
+    /* see weft_operator_sell; NULL: there is none */
+    weft_sell_matrix *(*sell)(const weft_operator *op, int *components);
 } weft_operator_table;
 
 struct weft_operator {
@@ -93,14 +91,9 @@ weft_status weft_operator_set_matrix(weft_operator *op, const double *values, we
  *  n_entries  of its pattern */
 weft_status weft_operator_from_sell(weft_context *context, weft_sell_matrix **matrix,
                                     int64_t n_entries, weft_operator **out, weft_error *error);
-/** The matrix of an operator whose set-up ran on the device.
- *  matrix  NULL, or gets it; borrowed
- *  single  NULL, or gets a copy in single precision; caller's; weft_sell_matrix_free
- *  made    false: there is none, and outputs are untouched
- *  Errors  WEFT_ERROR_MEMORY, _COMPILER, _DEVICE */
-weft_status weft_operator_on_device(const weft_operator *op, weft_setup *setup,
-                                    const weft_sell_matrix **matrix, weft_sell_matrix **single,
-                                    bool *made, weft_error *error);
+/** The matrix of an operator whose set-up ran on the device, borrowed; NULL: there is none.
+ *  components  gets the dofs per node */
+weft_sell_matrix *weft_operator_sell(const weft_operator *op, int *components);
 
 /* ---- formats ---- */
 

@@ -297,23 +297,11 @@ done:
     return status;
 }
 
-/* The setup is not the operator's own, which only says where the matrix was made. */
-static weft_status sell_on_device(const weft_operator *op, weft_setup *setup,
-                                  const weft_sell_matrix **matrix, weft_sell_matrix **single,
-                                  bool *made, weft_error *error) {
-    weft_status status = WEFT_OK;
+static weft_sell_matrix *sell_made_on_device(const weft_operator *op, int *components) {
     const sell_operator *sell = op->state;
     const weft_matrix_part *parts = op->parts;
-    if (!sell->setup)
-        return WEFT_OK;
-    if (matrix)
-        *matrix = sell->matrix;
-    if (single)
-        TRY(weft_sell_matrix_single(setup, sell->matrix, weft_form_components(&parts[0].form) == 1,
-                                    single, error));
-    *made = true;
-done:
-    return status;
+    *components = weft_form_components(&parts[0].form);
+    return sell->setup ? sell->matrix : NULL;
 }
 
 static const weft_operator_table sell_table = {
@@ -325,7 +313,7 @@ static const weft_operator_table sell_table = {
     .rows = sell_rows,
     .matrix = sell_matrix,
     .read_pattern = sell_read_pattern,
-    .on_device = sell_on_device,
+    .sell = sell_made_on_device,
 };
 
 /* The columns of the pattern are freed behind it: those of the layout are the same. */

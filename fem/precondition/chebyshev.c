@@ -29,14 +29,22 @@ static const char *split_before(int i, int degree) {
     return i < degree ? "split;\n" : "";
 }
 
-void weft_chebyshev_append(weft_text *script, int degree, bool from_zero) {
+void weft_chebyshev_append(weft_text *script, int degree, bool from_zero, bool is_scaled) {
+    const char *d = is_scaled ? "" : "d*";
     weft_text_add(script, from_zero ? "r1 = b;\n" : "r1 = b - apply(A, x0);\n");
-    weft_text_add(script, "e1 = 4/3*inverse*d*r1;\n%s", split_before(1, degree));
+    if (is_scaled && !from_zero) /* e1 is a multiple of r1, which is gathered in its place */
+        weft_text_add(script, "%s", split_before(1, degree));
+    weft_text_add(script, "e1 = 4/3*inverse*%sr1;\n", d);
+    if (!is_scaled)
+        weft_text_add(script, "%s", split_before(1, degree));
     for (int i = 2; i <= degree; ++i) {
         const int m = i - 1;
-        weft_text_add(script, "r%d = r%d - apply(A, e%d);\n", i, m, m);
-        weft_text_add(script, "e%d = %d/%d*e%d + %d/%d*inverse*d*r%d;\n%s", i, 2 * m - 1, 2 * m + 3,
-                      m, 8 * m + 4, 2 * m + 3, i, split_before(i, degree));
+        weft_text_add(script,
+                      is_scaled && m == 1 ? "r2 = r1 - 4/3*inverse*apply(A, r1);\n"
+                                          : "r%d = r%d - apply(A, e%d);\n",
+                      i, m, m);
+        weft_text_add(script, "e%d = %d/%d*e%d + %d/%d*inverse*%sr%d;\n%s", i, 2 * m - 1,
+                      2 * m + 3, m, 8 * m + 4, 2 * m + 3, d, i, split_before(i, degree));
     }
     weft_text_add(script, from_zero ? "x = " : "x = x0 + ");
     for (int i = 1; i <= degree; ++i)
@@ -74,7 +82,7 @@ static weft_status compile(weft_preconditioner *preconditioner, int degree, weft
     weft_text text = {0};
     weft_text_add(&text, "index nodes plain;\noperator A over nodes;\n"
                          "input b, d : real over nodes;\ninput inverse : real;\n");
-    weft_chebyshev_append(&text, degree, true);
+    weft_chebyshev_append(&text, degree, true, false);
     weft_text_add(&text, "return x;\n");
     if (text.failed)
         TRY(weft_out_of_memory(error, "a preconditioner"));

@@ -60,7 +60,7 @@ static void invert_column(void *user, int64_t column) {
 
 /* The inverse of a matrix on its range: a multiple of 1 1^T is added where constants are a null
  * space, which leaves the inverse on the others as it is. */
-static weft_status invert(weft_device *device, const weft_csr *A, const double *d, bool is_singular,
+static weft_status invert(weft_device *device, const weft_csr *A, const double *a, bool is_singular,
                           double *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = A->n_rows;
@@ -71,7 +71,7 @@ static weft_status invert(weft_device *device, const weft_csr *A, const double *
     for (int64_t i = 0; i < n; ++i)
         for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k) {
             const int64_t j = A->columns[k];
-            L[i * n + j] = d[i] > 0 && d[j] > 0 ? A->values[k] : 0;
+            L[i * n + j] = a[i] > 0 && a[j] > 0 ? A->values[k] : 0;
             trace += i == j ? L[i * n + j] : 0;
         }
     for (int64_t i = 0; is_singular && i < n * n; ++i)
@@ -106,14 +106,16 @@ done:
     return status;
 }
 
-weft_status weft_cycle_coarsest(weft_cycle *cycle, const weft_csr *A, const double *d,
+weft_status weft_cycle_coarsest(weft_cycle *cycle, const weft_csr *A, const double *a,
                                 bool is_singular, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = A->n_rows;
     double *inverse = calloc((size_t)(n * n) + 1, sizeof *inverse);
     if (!inverse)
         TRY(weft_out_of_memory(error, "the coarsest level of multigrid"));
-    TRY(invert(cycle->context->device, A, d, is_singular, inverse, error));
+    TRY(invert(cycle->context->device, A, a, is_singular, inverse, error));
+    for (int64_t i = 0; i < n * n; ++i)
+        inverse[i] *= a[i % n];
     TRY(weft_cycle_place(cycle, inverse, n * n, &cycle->coarsest_inverse, error));
     TRY(make_program(cycle, error));
 done:

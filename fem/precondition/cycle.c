@@ -1,6 +1,7 @@
 /* Makes a V-cycle from its levels, and runs it. */
 #include "fem/precondition/cycle.h"
 
+#include "core/base/fault.h"
 #include "core/weft_core.h"
 #include "fem/base/memory.h"
 
@@ -28,35 +29,35 @@ done:
     return status;
 }
 
-/* 1 / a_ii, and 0 where a row is constrained or empty */
-static double *inverse_diagonal(const weft_csr *A, const weft_preconditioner_problem *problem) {
-    double *d = calloc((size_t)A->n_rows + 1, sizeof *d);
-    for (int64_t i = 0; d && i < A->n_rows; ++i)
+/* a_ii, and -1 where a row is constrained or empty */
+static double *diagonal_of(const weft_csr *A, const weft_preconditioner_problem *problem) {
+    double *a = malloc(((size_t)A->n_rows + 1) * sizeof *a);
+    for (int64_t i = 0; a && i < A->n_rows; ++i) {
+        a[i] = -1;
         for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k)
             if (A->columns[k] == i && A->values[k] > 0)
-                d[i] = 1 / A->values[k];
-    for (int64_t k = 0; d && problem && k < problem->n_constrained; ++k)
-        d[problem->constrained[k]] = 0;
-    return d;
+                a[i] = A->values[k];
+    }
+    for (int64_t k = 0; a && problem && k < problem->n_constrained; ++k)
+        if (!weft_fault("mask_lost"))
+            a[problem->constrained[k]] = -1;
+    return a;
 }
 
 static weft_status make_lists(const weft_cycle *cycle, int number, const weft_cycle_source *source,
-                              const double *d, weft_error *error) {
+                              const double *a, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cycle_level *level = &cycle->levels[number];
     weft_device *device = cycle->context->device;
     const size_t bytes = (size_t)level->n * (cycle->single ? sizeof(float) : sizeof(double));
     const bool is_coarsest = number + 1 == cycle->n_levels;
-    const bool is_caller = number == 0 && !cycle->single; /* b and z are the caller's */
     const double inverse = source->lambda > 0 ? 1 / source->lambda : 1;
-    if (!is_caller) {
-        TRY(weft_memory_make(device, bytes, &level->b, error));
-        TRY(weft_memory_make(device, bytes, &level->z, error));
-    }
+    TRY(weft_memory_make(device, bytes, &level->b, error));
+    TRY(weft_memory_make(device, bytes, &level->z, error));
+    if (a)
+        TRY(weft_cycle_place(cycle, a, level->n, &level->a, error));
     if (!is_coarsest) {
         TRY(weft_memory_make(device, bytes, &level->x, error));
-        if (d)
-            TRY(weft_cycle_place(cycle, d, level->n, &level->d, error));
         TRY(weft_cycle_place(cycle, &inverse, 1, &level->inverse, error));
     }
 done:
@@ -127,7 +128,7 @@ done:
 
 void weft_cycle_source_clear(weft_cycle_source *source) {
     weft_operator_free(&source->op);
-    weft_memory_free(&source->d);
+    weft_memory_free(&source->a);
     weft_connectivity_free(&source->transfer);
     weft_memory_free(&source->weights);
     free(source->parents);
@@ -136,23 +137,63 @@ void weft_cycle_source_clear(weft_cycle_source *source) {
 
 /* ---- levels ---- */
 
-/* The operator of a level, with the arrays of its matrix or the borrowed pattern of that. */
+typedef struct scaling {
+    const weft_csr *A;
+    const double *a;
+    double *out;
+} scaling;
+
+enum { SCALED = 1 << 12 };
+
+static void scale_share(void *user, int64_t share) {
+    const scaling *s = user;
+    const int64_t n = s->A->n_rows, last = (share + 1) * SCALED < n ? (share + 1) * SCALED : n;
+    for (int64_t i = share * SCALED; i < last; ++i)
+        for (int64_t k = s->A->row_start[i]; k < s->A->row_start[i + 1]; ++k)
+            s->out[k] = s->a[i] > 0 ? s->A->values[k] / s->a[i] : 0;
+}
+
+/* The operator D^-1 A of a level, with the arrays of its matrix or the borrowed pattern of that. */
 static weft_status make_operator(const weft_cycle *cycle, weft_cycle_level *level,
-                                 const weft_cycle_source *source, weft_error *error) {
+                                 const weft_cycle_source *source, const double *a,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
     weft_csr *A = source->A;
+    const int64_t n_entries = A->row_start[A->n_rows];
     const unsigned how =
         (cycle->single ? WEFT_MATRIX_SINGLE : 0) | (source->takes ? 0 : WEFT_MATRIX_BORROWED);
+    double *own =
+        source->takes ? NULL : weft_array_make_unset((size_t)n_entries * sizeof *own);
+    scaling s = {A, a, source->takes ? A->values : own};
     weft_pattern *pattern = calloc(1, sizeof *pattern);
-    if (!pattern)
-        return weft_out_of_memory(error, "a level of multigrid");
-    *pattern = (weft_pattern){A->n_rows, A->row_start[A->n_rows], A->row_start, A->columns};
-    const weft_status status =
-        weft_operator_from_matrix(cycle->context, &pattern, A->values, how, &level->op, error);
+    if (!pattern || !s.out)
+        TRY(weft_out_of_memory(error, "a level of multigrid"));
+    TRY(weft_device_for(cycle->context->device, (A->n_rows + SCALED - 1) / SCALED, scale_share, &s,
+                        error));
+    *pattern = (weft_pattern){A->n_rows, n_entries, A->row_start, A->columns};
+    status = weft_operator_from_matrix(cycle->context, &pattern, s.out, how, &level->op, error);
     if (source->takes) {
         free(A->values);
         *A = (weft_csr){0};
     }
+done:
+    free(pattern);
+    free(own);
     return status;
+}
+
+/* Does the transfer lead to a constrained dof from a free one? */
+static bool leads_to_constrained(const weft_cycle_source *source, const double *a,
+                                 const double *coarse) {
+    const int64_t n = source->A->n_rows;
+    for (int64_t i = 0; i < n; ++i)
+        if (a[i] <= 0 && source->parents) {
+            if (coarse[source->parents[2 * i]] > 0 || coarse[source->parents[2 * i + 1]] > 0)
+                return true;
+        } else if (a[i] <= 0 && source->P->row_start[i] < source->P->row_start[i + 1]) {
+            return true;
+        }
+    return false;
 }
 
 /* A level whose matrix was made on the device; never the coarsest. */
@@ -161,34 +202,43 @@ static weft_status take_level(weft_cycle *cycle, int number, weft_cycle_source *
     weft_status status = WEFT_OK;
     weft_cycle_level *level = &cycle->levels[number];
     level->op = source->op;
-    level->d = source->d;
+    level->a = source->a;
+    level->is_masked = source->is_masked;
     source->op = NULL;
-    source->d = NULL;
+    source->a = NULL;
     TRY(make_lists(cycle, number, source, NULL, error));
     TRY(make_transfer(cycle, number, source, error));
 done:
     return status;
 }
 
+/* Make a level; *a is the diagonal of the next coarser one and becomes that of this one, or NULL if it was made on the
+ * device. */
 static weft_status make_level(weft_cycle *cycle, int number, weft_cycle_source *source,
-                              const weft_preconditioner_problem *problem, weft_error *error) {
+                              const weft_preconditioner_problem *problem, double **a,
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cycle_level *level = &cycle->levels[number];
     const bool is_coarsest = number + 1 == cycle->n_levels;
-    if (!source->A)
-        return take_level(cycle, number, source, error);
-    double *d = inverse_diagonal(source->A, number == 0 ? problem : NULL);
-    if (!d)
-        return weft_out_of_memory(error, "a level of multigrid");
-    TRY(make_lists(cycle, number, source, d, error));
+    double *coarse = *a;
+    *a = NULL;
+    if (!source->A) {
+        TRY(take_level(cycle, number, source, error));
+        goto done;
+    }
+    *a = diagonal_of(source->A, number == 0 ? problem : NULL);
+    if (!*a)
+        TRY(weft_out_of_memory(error, "a level of multigrid"));
+    TRY(make_lists(cycle, number, source, *a, error));
     if (is_coarsest) {
-        TRY(weft_cycle_coarsest(cycle, source->A, d, problem->project_mean, error));
+        TRY(weft_cycle_coarsest(cycle, source->A, *a, problem->project_mean, error));
     } else {
-        TRY(make_operator(cycle, level, source, error));
+        level->is_masked = leads_to_constrained(source, *a, coarse);
+        TRY(make_operator(cycle, level, source, *a, error));
         TRY(make_transfer(cycle, number, source, error));
     }
 done:
-    free(d);
+    free(coarse);
     return status;
 }
 
@@ -227,6 +277,7 @@ weft_status weft_cycle_make(weft_context *context, weft_cycle_source *sources, i
                             weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_limits *limits = weft_device_limits(context->device);
+    double *a = NULL;
     *out = (weft_cycle){.context = context,
                         .single = limits->execution == WEFT_EXECUTION_SIMT ||
                                   (!problem->double_levels && fits_floats(sources[0].A)),
@@ -241,13 +292,14 @@ weft_status weft_cycle_make(weft_context *context, weft_cycle_source *sources, i
         out->levels[i].is_twice = i > 0 && sources[i].is_twice;
     }
     for (int i = n_levels; i-- > 0;)
-        TRY(make_level(out, i, &sources[i], problem, error));
+        TRY(make_level(out, i, &sources[i], problem, &a, error));
     if (problem->full_cycles > 0)
         TRY(weft_cycle_full_ahead(out, error));
     TRY(weft_cycle_programs(out, error));
     TRY(weft_cycle_conversion(out, error));
     TRY(warm_up(out, problem->full_cycles, error));
 done:
+    free(a);
     return status;
 }
 
@@ -262,13 +314,14 @@ void weft_cycle_clear(weft_cycle *cycle) {
         weft_connectivity_free(&level->parents);
         free(level->parent_indices);
         weft_operator_free(&level->op);
-        weft_memory **memories[] = {&level->d, &level->inverse, &level->b,
+        weft_memory **memories[] = {&level->a, &level->inverse, &level->b,
                                     &level->x, &level->z,       &level->weights};
         for (size_t k = 0; k < sizeof memories / sizeof *memories; ++k)
             weft_memory_free(memories[k]);
     }
     weft_compiled_free(&cycle->coarsest);
     weft_compiled_free(&cycle->size);
+    weft_compiled_free(&cycle->divide);
     weft_memory_free(&cycle->coarsest_inverse);
     weft_memory_free(&cycle->square);
     weft_lists_free(&cycle->lists);
@@ -283,22 +336,6 @@ weft_status weft_cycle_program_run(const weft_cycle *cycle, const weft_compiled 
     if (cycle->is_predicated)
         weft_program_predicate(compiled->program, active);
     return weft_program_run(compiled->program, error);
-}
-
-/* In double precision, r and z are the lists of the finest level. */
-weft_status weft_cycle_bind_ends(const weft_cycle *cycle, weft_memory *r, weft_memory *z,
-                                 weft_error *error) {
-    weft_status status = WEFT_OK;
-    if (cycle->n_levels == 1) {
-        TRY(weft_program_bind(cycle->coarsest.program, "b", r, error));
-        TRY(weft_program_bind(cycle->coarsest.program, "z", z, error));
-    } else {
-        TRY(weft_program_bind(cycle->levels[0].programs[WEFT_CYCLE_DOWN].program, "b", r, error));
-        TRY(weft_program_bind(cycle->levels[0].programs[WEFT_CYCLE_UP].program, "b", r, error));
-        TRY(weft_program_bind(cycle->levels[0].programs[WEFT_CYCLE_UP].program, "x", z, error));
-    }
-done:
-    return status;
 }
 
 weft_status weft_cycle_run_from(weft_cycle *cycle, int number, weft_memory *active,
@@ -324,13 +361,9 @@ weft_status weft_cycle_run(weft_cycle *cycle, weft_memory *r, weft_memory *z, we
         TRY(weft_cycle_size(cycle, r, active, error));
         square = cycle->square;
     }
-    if (cycle->single)
-        TRY(weft_cycle_convert_in(cycle, r, square, error));
-    else
-        TRY(weft_cycle_bind_ends(cycle, r, z, error));
+    TRY(weft_cycle_convert_in(cycle, r, square, error));
     TRY(weft_cycle_run_from(cycle, 0, active, error));
-    if (cycle->single)
-        TRY(weft_cycle_convert_out(cycle, cycle->levels[0].z, square, z, error));
+    TRY(weft_cycle_convert_out(cycle, cycle->levels[0].z, square, z, error));
 done:
     return status;
 }

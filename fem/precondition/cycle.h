@@ -5,7 +5,8 @@
  *  Each level has scripts (fem/precondition/level.c): `down` smooths from zero and restricts the
  *  residual, `up` adds the prolonged correction and smooths. The coarsest level is solved by the
  *  inverse of its matrix (coarsest.c). Everything is in single precision, unless the problem asks for
- *  double precision on the host. */
+ *  double precision on the host. Matrices and right-hand sides are divided by the diagonal, D^-1 A and D^-1 b, so that
+ *  smoothing needs no list of it; the rows of constrained dofs are left out of D^-1 A. */
 #pragma once
 
 #include "fem/multigrid/multigrid.h"
@@ -17,8 +18,9 @@ typedef struct weft_cycle_source {
     weft_csr *A; /* NULL: made on the device, with the next two */
     bool
         takes; /* the arrays of A, which is then {0}; otherwise its pattern must outlive the cycle */
-    weft_operator *op; /* the matrix in the cycle's precision; moved */
-    weft_memory *d;    /* [n] its inverse diagonal, 0 at constrained dofs; moved */
+    weft_operator *op; /* D^-1 A in the cycle's precision; moved */
+    weft_memory *a;    /* [n] the diagonal D, -1 at constrained dofs; moved */
+    bool is_masked;    /* the transfer leads to constrained dofs */
     const weft_csr *P; /* from the next coarser level; NULL on the coarsest */
     int32_t *parents; /* [n][2] coarser dofs whose mean is the dof, in place of P, or NULL; moved */
     weft_connectivity
@@ -43,13 +45,14 @@ typedef enum weft_cycle_step {
 typedef struct weft_cycle_level {
     int64_t n;
     int degree;                 /* of the smoothing polynomial */
-    weft_operator *op;          /* its matrix; NULL on the coarsest level */
-    weft_memory *d, *inverse;   /* [n] inverse diagonal, 0 at constrained dofs; [1] 1 / lambda */
-    weft_memory *b, *x, *z;     /* [n] right-hand side; smoothed from zero; result */
+    weft_operator *op;          /* its matrix, D^-1 A; NULL on the coarsest level */
+    weft_memory *a, *inverse;   /* [n] diagonal D, -1 at constrained dofs; [1] 1 / lambda */
+    weft_memory *b, *x, *z;     /* [n] right-hand side, D^-1 of it; smoothed from zero; result */
     weft_connectivity *parents; /* dofs -> dofs of the coarser level; NULL on the coarsest level */
     int32_t *parent_indices;
     weft_memory *weights; /* [n][width] of P, or [2], the same for every dof */
     bool has_dof_weights; /* [n][width] */
+    bool is_masked;       /* the transfer leads to constrained dofs, where corrections are 0 */
     bool is_twice;
     weft_compiled programs[WEFT_CYCLE_STEPS];
     weft_operator_in_script operators[WEFT_CYCLE_STEPS]; /* A of each */
@@ -65,10 +68,11 @@ typedef struct weft_cycle {
     /* the coarsest level: z = A^-1 b */
     weft_memory *coarsest_inverse;
     weft_compiled coarsest;
-    /* with single precision: conversion of r and z (convert.c) */
+    /* conversion of r and z (convert.c); with single precision: */
     weft_compiled size;
     weft_memory *square; /* r.r, where the caller has none */
     weft_lists *lists;
+    weft_compiled divide; /* with double precision */
     weft_cycle_full *full; /* NULL before its first use */
     bool is_predicated;    /* programs are compiled so that launches can be skipped */
 } weft_cycle;
@@ -97,9 +101,6 @@ weft_status weft_cycle_run_start(weft_cycle *cycle, int cycles, weft_memory *r, 
 
 /* ---- parts ---- */
 
-/** In double precision, let r and z be b and z of the finest level. */
-weft_status weft_cycle_bind_ends(const weft_cycle *cycle, weft_memory *r, weft_memory *z,
-                                 weft_error *error);
 /** z of a level from its b, which is kept; those of coarser levels change. */
 weft_status weft_cycle_run_from(weft_cycle *cycle, int number, weft_memory *active,
                                 weft_error *error);
@@ -109,14 +110,14 @@ void weft_cycle_full_free(weft_cycle_full **full);
 weft_status weft_cycle_full_ahead(const weft_cycle *cycle, weft_error *error);
 /** Make the programs of all levels but the coarsest and bind them; the lists of all levels exist. */
 weft_status weft_cycle_programs(weft_cycle *cycle, weft_error *error);
-/** Make the inverse of the coarsest matrix and its program.
- *  d            [n] rows with 0 get zero rows
+/** Make the inverse of the coarsest matrix, for D^-1 b, and its program.
+ *  a            [n] the diagonal; rows that are not positive get zero rows
  *  is_singular  the constants are the null space, on which the inverse does not matter */
-weft_status weft_cycle_coarsest(weft_cycle *cycle, const weft_csr *A, const double *d,
+weft_status weft_cycle_coarsest(weft_cycle *cycle, const weft_csr *A, const double *a,
                                 bool is_singular, weft_error *error);
-/** Make what converts r to levels[0].b, and a list of the finest level to z; nothing in double
- *  precision. */
+/** Make what converts r to levels[0].b, and a list of the finest level to z. */
 weft_status weft_cycle_conversion(weft_cycle *cycle, weft_error *error);
+/** square  in double precision not read */
 weft_status weft_cycle_convert_in(weft_cycle *cycle, weft_memory *r, weft_memory *square,
                                   weft_error *error);
 weft_status weft_cycle_convert_out(weft_cycle *cycle, weft_memory *from, weft_memory *square,

@@ -28,7 +28,6 @@ typedef struct full_level {
 struct weft_cycle_full {
     int n_levels; /* of meshes, from 0 */
     full_level *levels;
-    weft_memory *b, *z; /* of the finest level in double precision, where the cycle has none */
 };
 
 static const char *const names[FULL_STEPS] = {"full_load.weft", "full_start.weft", "full_step.weft",
@@ -82,17 +81,17 @@ static weft_status bind(const weft_cycle *cycle, int number, full_step step, wef
     const weft_cycle_level *level = &cycle->levels[number];
     full_level *full = &cycle->full->levels[number];
     weft_program *program = full->programs[step].program;
-    const bool is_finest = number == 0 && !cycle->single;
     const bool is_coarsest = number + 1 == cycle->full->n_levels;
-    const weft_form_input all[] = {{"b", is_finest ? cycle->full->b : level->b},
-                                   {"z", is_finest ? cycle->full->z : level->z},
+    const weft_form_input all[] = {{"b", level->b},
+                                   {"z", level->z},
                                    {"s", full->s},
-                                   {"d", level->d},
+                                   {"a", level->a},
                                    {"weights", level->weights},
+                                   {"ac", is_coarsest ? NULL : level[1].a},
                                    {"bc", is_coarsest ? NULL : level[1].b},
                                    {"sc", is_coarsest ? NULL : full[1].s}};
-    static const char *const uses[FULL_STEPS] = {"b d weights bc", "b s d weights sc", "b z s",
-                                                 "b z s"};
+    static const char *const uses[FULL_STEPS] = {"b a weights ac bc", "b s a weights sc", "b a z s",
+                                                 "b a z s"};
     if (step == FULL_LOAD || step == FULL_START)
         TRY(weft_program_bind_connectivity(program, "parents", level->parents, error));
     else
@@ -162,11 +161,6 @@ static weft_status make_full(weft_cycle *cycle, weft_error *error) {
     full->levels = calloc((size_t)full->n_levels, sizeof *full->levels);
     if (!full->levels)
         TRY(weft_out_of_memory(error, "full multigrid"));
-    if (!cycle->single) {
-        const size_t bytes = (size_t)cycle->levels[0].n * sizeof(double);
-        TRY(weft_memory_make_unset(device, bytes, &full->b, error));
-        TRY(weft_memory_make_unset(device, bytes, &full->z, error));
-    }
     for (int i = 0; i < full->n_levels; ++i) {
         const size_t bytes = (size_t)cycle->levels[i].n * real_bytes;
         TRY(weft_memory_make(device, bytes, &full->levels[i].s, error));
@@ -214,8 +208,6 @@ void weft_cycle_full_free(weft_cycle_full **full) {
         }
     }
     free((*full)->levels);
-    weft_memory_free(&(*full)->b);
-    weft_memory_free(&(*full)->z);
     free(*full);
     *full = NULL;
 }
@@ -302,16 +294,11 @@ done:
 /* b of the finest level from r. */
 static weft_status begin(weft_cycle *cycle, weft_memory *r, weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t bytes = (size_t)cycle->levels[0].n * sizeof(double);
     if (!cycle->full)
         TRY(make_full(cycle, error));
-    if (cycle->single) {
+    if (cycle->single)
         TRY(weft_cycle_size(cycle, r, NULL, error));
-        TRY(weft_cycle_convert_in(cycle, r, cycle->square, error));
-    } else {
-        TRY(weft_memory_copy(cycle->full->b, r, bytes, error));
-        TRY(weft_cycle_bind_ends(cycle, cycle->full->b, cycle->full->z, error));
-    }
+    TRY(weft_cycle_convert_in(cycle, r, cycle->square, error));
 done:
     return status;
 }
@@ -319,14 +306,10 @@ done:
 weft_status weft_cycle_run_full(weft_cycle *cycle, int cycles, weft_memory *r, weft_memory *z,
                                 weft_full_report *report, weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t bytes = (size_t)cycle->levels[0].n * sizeof(double);
     TRY(begin(cycle, r, error));
     TRY(run_levels(cycle, 0, cycles, error));
     TRY(read_changes(cycle, cycles, report, error));
-    if (cycle->single)
-        TRY(weft_cycle_convert_out(cycle, cycle->full->levels[0].s, cycle->square, z, error));
-    else
-        TRY(weft_memory_copy(z, cycle->full->levels[0].s, bytes, error));
+    TRY(weft_cycle_convert_out(cycle, cycle->full->levels[0].s, cycle->square, z, error));
 done:
     if (status != WEFT_OK)
         weft_cycle_full_free(&cycle->full); /* perhaps half made */
@@ -343,7 +326,7 @@ weft_status weft_cycle_run_start(weft_cycle *cycle, int cycles, weft_memory *r, 
     TRY(begin(cycle, r, error));
     TRY(run_levels(cycle, 1, cycles, error));
     if (cycle->single) {
-        TRY(weft_lists_interpolate(cycle->lists, cycle->square, finest->parents, finest->d,
+        TRY(weft_lists_interpolate(cycle->lists, cycle->square, finest->parents, finest->a,
                                    cycle->full->levels[1].s, z, error));
     } else {
         TRY(run(cycle, 0, FULL_START, error));

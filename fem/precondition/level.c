@@ -1,4 +1,5 @@
-/* The scripts of a level of the V-cycle: smoothing, and the transfer from and to the coarser level. */
+/* The scripts of a level of the V-cycle: smoothing, and the transfer from and to the coarser level. The operator is D^-1 A, and b
+ * is divided by the diagonal D, too. */
 #include "fem/precondition/cycle.h"
 
 #include "core/base/fault.h"
@@ -9,7 +10,7 @@ static const char *const declarations = "index fine plain, coarse plain;\n"
                                         "parameter w = 2;\n"
                                         "connectivity parents : fine -> coarse[w];\n"
                                         "operator A over fine;\n"
-                                        "input b, d : real over fine;\n"
+                                        "input b : real over fine;\n"
                                         "input inverse : real;\n";
 
 static void append_declarations(weft_text *text, const weft_cycle_level *level) {
@@ -17,29 +18,32 @@ static void append_declarations(weft_text *text, const weft_cycle_level *level) 
                   level->has_dof_weights ? " over fine" : "");
 }
 
-/* rc = P^T (b - A x), with x from zero, or from z */
+/* rc = Dc^-1 P^T D (b - A x), with x from zero, or from z */
 static void append_down(weft_text *text, const weft_cycle_level *level, bool from_zero) {
     append_declarations(text, level);
+    weft_text_add(text, "input a : real over fine;\ninput ac : real over coarse;\n");
     if (!from_zero)
         weft_text_add(text, "input x0 : real over fine;\n");
-    weft_chebyshev_append(text, level->degree, from_zero);
+    weft_chebyshev_append(text, level->degree, from_zero, true);
     weft_text_add(text,
                   "split;\n"
-                  "residual = select(d %s 0, 0, b - apply(A, x));\n"
-                  "rc[parents] += %s*residual;\n"
+                  "residual = a*(b - apply(A, x));\n"
+                  "rc[parents] += select(ac[parents] > 0, %s*residual/ac[parents], 0);\n"
                   "return x, rc;\n",
-                  weft_fault("mask_lost") ? "<" : "<=",
                   weft_fault("restriction_scaled") ? "2*weights" : "weights");
 }
 
 /* z = x + P xc, smoothed */
 static void append_up(weft_text *text, const weft_cycle_level *level) {
     append_declarations(text, level);
-    weft_text_add(text, "input before : real over fine;\n"
-                        "input xc : real over coarse;\n"
-                        "x0 = before + select(d <= 0, 0, dot(weights, xc[parents]));\n"
-                        "split;\n");
-    weft_chebyshev_append(text, level->degree, false);
+    weft_text_add(text,
+                  "%sinput before : real over fine;\n"
+                  "input xc : real over coarse;\n"
+                  "x0 = before + %sdot(weights, xc[parents])%s;\n"
+                  "split;\n",
+                  level->is_masked ? "input a : real over fine;\n" : "",
+                  level->is_masked ? "select(a <= 0, 0, " : "", level->is_masked ? ")" : "");
+    weft_chebyshev_append(text, level->degree, false, true);
     weft_text_add(text, "return x;\n");
 }
 
@@ -92,15 +96,18 @@ static weft_status bind(const weft_cycle *cycle, int number, weft_cycle_step ste
     weft_program *program = level->programs[step].program;
     const bool is_up = step == WEFT_CYCLE_UP;
     const weft_form_input all[] = {{"b", level->b},
-                                   {"d", level->d},
                                    {"inverse", level->inverse},
                                    {"weights", level->weights},
                                    {"x", is_up ? level->z : level->x},
                                    {is_up ? "xc" : "rc", is_up ? coarser->z : coarser->b},
-                                   {is_up ? "before" : "x0", is_up ? level->x : level->z}};
+                                   {"a", is_up && !level->is_masked ? NULL : level->a},
+                                   {"ac", is_up ? NULL : coarser->a},
+                                   {"before", is_up ? level->x : NULL},
+                                   {"x0", step == WEFT_CYCLE_AGAIN ? level->z : NULL}};
     TRY(weft_program_bind_connectivity(program, "parents", level->parents, error));
-    for (int i = 0; i < (step == WEFT_CYCLE_DOWN ? 6 : 7); ++i)
-        TRY(weft_program_bind(program, all[i].name, all[i].memory, error));
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
+        if (all[i].memory)
+            TRY(weft_program_bind(program, all[i].name, all[i].memory, error));
     TRY(weft_operator_in_script_bind(&level->operators[step], program, "A", error));
 done:
     return status;

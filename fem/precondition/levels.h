@@ -37,8 +37,8 @@ typedef struct weft_levels {
 weft_status weft_levels_on_device(weft_context *context, const weft_levels_options *options,
                                   weft_levels *out, bool *made, weft_error *error);
 /** Make the matrix and the inverse diagonal of the finest level alone on such a device.
- *  source  gets op and d, and lambda if it is 0
- *  made    as above; otherwise op and d are untouched
+ *  source  gets op and a, and lambda if it is 0
+ *  made    as above; otherwise op and a are untouched
  *  Errors  as above */
 weft_status weft_levels_finest(weft_context *context, const weft_preconditioner_problem *problem,
                                weft_cycle_source *source, bool *made, weft_error *error);

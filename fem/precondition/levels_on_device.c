@@ -12,18 +12,17 @@
 
 /* The level that is being coarsened. */
 typedef struct device_level {
-    weft_device_matrix csr;
-    const weft_sell_matrix *sell; /* of the finest, in place of csr; borrowed */
-    weft_operator *op;            /* in double precision; the finest: borrowed */
-    weft_sell_matrix *single;
-    weft_memory *fixed; /* bytes, 1: constrained */
+    weft_device_matrix csr; /* that of the finest is {0} */
+    weft_sell_matrix *sell; /* the matrix of op */
+    weft_operator *op;      /* in double precision; the finest: borrowed */
+    weft_memory *fixed;     /* bytes, 1: constrained */
 } device_level;
 
 typedef struct levels_work {
     weft_context *context;
     weft_setup *setup;
     weft_levels *out;
-    bool halves;                  /* for weft_sell_matrix_single */
+    bool halves;                  /* for weft_sell_matrix_scaled */
     weft_eigenvalue_steps *bound; /* kept from level to level */
 } levels_work;
 
@@ -31,7 +30,6 @@ static void level_clear(device_level *level, const weft_operator *finest) {
     weft_device_matrix_free(&level->csr);
     if (level->op != finest)
         weft_operator_free(&level->op);
-    weft_sell_matrix_free(&level->single);
     weft_memory_free(&level->fixed);
     *level = (device_level){0};
 }
@@ -71,41 +69,35 @@ static weft_status make_diagonal(const levels_work *w, const device_level *level
     TRY(invert_diagonal(w, level, &d, error));
     if (source->lambda <= 0)
         TRY(weft_eigenvalue_bound(w->context, w->bound, level->op, d, &source->lambda, error));
-    TRY(weft_memory_make_unset(device, (size_t)n * sizeof(float), &source->d, error));
-    const weft_setup_kernel narrow = {"values", "narrow", n, 0, 0};
-    TRY(weft_setup_launch(w->setup, &narrow, (weft_memory *[]){d, source->d}, 2, error));
+    TRY(weft_memory_make_unset(device, (size_t)n * sizeof(float), &source->a, error));
+    const weft_setup_kernel invert = {"values", "diagonal", n, 0, 0};
+    TRY(weft_setup_launch(w->setup, &invert, (weft_memory *[]){d, source->a}, 2, error));
 done:
     weft_memory_free(&d);
     return status;
 }
 
-/* The matrix in single precision; that of the finest level is made here, when there is room. */
-static weft_status make_single(const levels_work *w, device_level *level, weft_cycle_source *source,
-                               weft_error *error) {
+/* The scaled matrix in single precision. */
+static weft_status make_scaled(const levels_work *w, const device_level *level,
+                               weft_cycle_source *source, weft_error *error) {
     weft_status status = WEFT_OK;
-    bool made = false;
-    if (!level->single)
-        TRY(weft_operator_on_device(level->op, w->setup, NULL, &level->single, &made, error));
-    TRY(weft_operator_from_sell(w->context, &level->single, weft_operator_entries(level->op),
-                                &source->op, error));
+    weft_sell_matrix *scaled = NULL;
+    TRY(weft_sell_matrix_scaled(w->setup, level->sell, source->a, w->halves, &scaled, error));
+    TRY(weft_operator_from_sell(w->context, &scaled, weft_operator_entries(level->op), &source->op,
+                                error));
 done:
     return status;
 }
 
-/* The operator of a coarse level and its matrix in single precision.
- *  matrix  NULL, or gets that of the operator; borrowed */
-static weft_status lay_out(const levels_work *w, device_level *coarse,
-                           const weft_sell_matrix **matrix, weft_error *error) {
+/* The operator of a coarse level. */
+static weft_status lay_out(const levels_work *w, device_level *coarse, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_sell_matrix *sell = NULL, *made = NULL;
+    weft_sell_matrix *sell = NULL;
     TRY(weft_sell_matrix_from_device(w->setup, &coarse->csr.pattern, &sell, error));
     TRY(weft_sell_matrix_set(w->setup, &coarse->csr, sell, error));
-    TRY(weft_sell_matrix_single(w->setup, sell, w->halves, &coarse->single, error));
-    made = sell;
+    coarse->sell = sell;
     TRY(weft_operator_from_sell(w->context, &sell, coarse->csr.pattern.n_entries, &coarse->op,
                                 error));
-    if (matrix)
-        *matrix = made;
 done:
     weft_sell_matrix_free(&sell);
     return status;
@@ -115,10 +107,11 @@ static weft_status coarsen(const levels_work *w, const device_level *fine,
                            const weft_device_parents *parents, device_level *coarse, bool is_last,
                            weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_fine_matrix matrix = {fine->sell ? NULL : &fine->csr, fine->sell};
+    const bool has_csr = fine->csr.values != NULL;
+    const weft_fine_matrix matrix = {has_csr ? &fine->csr : NULL, has_csr ? NULL : fine->sell};
     TRY(weft_device_galerkin(w->setup, &matrix, parents, &coarse->csr, error));
     if (!is_last)
-        TRY(lay_out(w, coarse, NULL, error));
+        TRY(lay_out(w, coarse, error));
 done:
     return status;
 }
@@ -176,9 +169,10 @@ static weft_status step(const levels_work *w, const weft_levels_options *options
     parents.parents = connectivity;
     TRY(weft_device_coarse_flags(w->setup, &parents, error));
     coarse.fixed = parents.coarse_fixed;
+    source->is_masked = parents.is_masked;
     TRY(coarsen(w, level, &parents, &coarse, is_last, error));
     weft_device_matrix_free(&level->csr);
-    TRY(make_single(w, level, source, error));
+    TRY(make_scaled(w, level, source, error));
     level_clear(level, options->problem->op);
     *level = coarse;
     coarse = (device_level){0};
@@ -206,8 +200,11 @@ void weft_levels_clear(weft_levels *levels) {
 static weft_status open_finest(levels_work *w, const weft_preconditioner_problem *problem,
                                device_level *level, bool *made, weft_error *error) {
     weft_status status = WEFT_OK;
+    int components = 0;
     TRY(weft_setup_make(w->context->device, &w->setup, error));
-    TRY(weft_operator_on_device(problem->op, w->setup, &level->sell, NULL, made, error));
+    level->sell = weft_operator_sell(problem->op, &components);
+    w->halves = components == 1;
+    *made = level->sell != NULL;
     if (*made)
         TRY(weft_device_flags(w->setup, problem->constrained, problem->n_constrained,
                               weft_operator_dofs(problem->op), &level->fixed, error));
@@ -228,7 +225,7 @@ weft_status weft_levels_finest(weft_context *context, const weft_preconditioner_
     if (!*made)
         goto done;
     TRY(make_diagonal(&w, &level, source, error));
-    TRY(make_single(&w, &level, source, error));
+    TRY(make_scaled(&w, &level, source, error));
 done:
     level_clear(&level, problem->op);
     weft_eigenvalue_steps_clear(&bound);
@@ -283,7 +280,7 @@ static weft_status make_transfer(const levels_work *w, weft_device_prolongation 
     weft_device *device = w->context->device;
     const int64_t n = P->n_rows * WEFT_ROW_AGGREGATES;
     TRY(weft_memory_make_unset(device, (size_t)n * sizeof(float), &source->weights, error));
-    const weft_setup_kernel narrow = {"values", "narrow", n, 0, 0};
+    const weft_setup_kernel narrow = {"aggregation", "narrow", n, 0, 0};
     TRY(weft_setup_launch(w->setup, &narrow, (weft_memory *[]){P->weights, source->weights}, 2,
                           error));
     TRY(weft_connectivity_make_copied(device, NULL, &P->columns, WEFT_ROW_AGGREGATES, P->n_columns,
@@ -355,9 +352,9 @@ static weft_status step_by_aggregation(const levels_work *w, const weft_levels_o
     weft_device_aggregates_free(&aggregates);
     out->is_complete = out->n + 2 == options->most_levels || coarse.n <= options->coarsest_rows;
     if (!out->is_complete) /* its CSR matrix stays, in case that it turns out to be the last */
-        TRY(lay_out(w, &coarse.matrix, &coarse.matrix.sell, error));
+        TRY(lay_out(w, &coarse.matrix, error));
     weft_device_matrix_free(&level->matrix.csr);
-    TRY(make_single(w, &level->matrix, &source, error));
+    TRY(make_scaled(w, &level->matrix, &source, error));
     nodes_level_clear(level, options->problem->op);
     *level = coarse;
     coarse = (nodes_level){0};
@@ -411,8 +408,11 @@ static weft_status make_by_aggregation(levels_work *w, const weft_levels_options
     TRY(open_nodes(w, problem, &level, made, error));
     if (!*made)
         goto done;
-    while (!out->is_complete)
+    while (!out->is_complete) {
         TRY(step_by_aggregation(w, options, &level, error));
+        w->halves =
+            false; /* they keep sums of rows, but the near-nullspace is not constant there */
+    }
     *made = out->n > 0;
     if (!*made)
         goto done;
@@ -448,8 +448,6 @@ weft_status weft_levels_on_device(weft_context *context, const weft_levels_optio
     if (!weft_setup_on_device(context->device) || options->most_levels < 2 ||
         weft_operator_dofs(options->problem->op) <= options->coarsest_rows)
         return WEFT_OK;
-    /* sums of rows, which halves keep, are not those that matter on levels by aggregation */
-    w.halves = options->hierarchy && options->components == 1;
     TRY(options->hierarchy ? make_by_hierarchy(&w, options, made, error)
                            : make_by_aggregation(&w, options, made, error));
 done:

@@ -99,8 +99,9 @@ enum { WEFT_CHEBYSHEV_DEGREE_MAX = 6 };
  *  reciprocal of a bound of the largest eigenvalue of D^-1 A. The text defines the smoothed x,
  *  after degree products, or degree - 1 from zero.
  *  from_zero  the initial guess is zero
+ *  is_scaled  A and b are divided by the diagonal already, and there is no d
  *  Source     Lottes 2022, Optimal polynomial smoothers for multigrid V-cycles; Phillips and
  *             Fischer 2022 */
-void weft_chebyshev_append(weft_text *script, int degree, bool from_zero);
+void weft_chebyshev_append(weft_text *script, int degree, bool from_zero, bool is_scaled);
 /** The weight of step i = 1 .. degree. */
 double weft_chebyshev_weight(int degree, int i);

@@ -32,17 +32,25 @@ done:
 weft_status weft_device_coarse_flags(weft_setup *setup, weft_device_parents *parents,
                                      weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_memory *indices = NULL, *made = NULL;
+    weft_memory *indices = NULL, *made = NULL, *found = NULL;
     const int64_t n = weft_connectivity_from(parents->parents);
+    int32_t is_masked = 0;
     TRY(weft_connectivity_interleaved(parents->parents, PARENT_LANES, &indices, error));
     TRY(weft_memory_make(weft_setup_device(setup), (size_t)weft_connectivity_to(parents->parents),
                          &made, error));
     const weft_setup_kernel set = {"galerkin", "coarse_flags", n, 0, 0};
     TRY(weft_setup_launch(setup, &set, (weft_memory *[]){indices, parents->fine_fixed, made}, 3,
                           error));
+    TRY(weft_memory_make(weft_setup_device(setup), sizeof is_masked, &found, error));
+    const weft_setup_kernel look = {"galerkin", "masked", n, 0, 0};
+    TRY(weft_setup_launch(setup, &look,
+                          (weft_memory *[]){indices, parents->fine_fixed, made, found}, 4, error));
+    TRY(weft_memory_read(found, 0, &is_masked, sizeof is_masked, error));
+    parents->is_masked = is_masked;
     parents->coarse_fixed = made;
     made = NULL;
 done:
+    weft_memory_free(&found);
     weft_memory_free(&made);
     return status;
 }

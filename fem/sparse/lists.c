@@ -81,7 +81,7 @@ typedef struct conversion {
     float *floats;
     int64_t n;
     const int32_t *parents; /* [n][2] entries of floats */
-    const float *d;
+    const float *a;
 } conversion;
 
 enum { CONVERTED = 1 << 14 };
@@ -90,7 +90,8 @@ static void share_to_single(void *user, int64_t share) {
     const conversion *c = user;
     const int64_t last = (share + 1) * CONVERTED < c->n ? (share + 1) * CONVERTED : c->n;
     for (int64_t i = share * CONVERTED; i < last; ++i)
-        c->floats[i] = c->root > 0 ? (float)(c->doubles[i] / c->root) : 0;
+        c->floats[i] =
+            c->root > 0 && c->a[i] > 0 ? (float)(c->doubles[i] / (c->root * (double)c->a[i])) : 0;
 }
 
 static void share_to_double(void *user, int64_t share) {
@@ -101,30 +102,32 @@ static void share_to_double(void *user, int64_t share) {
 }
 
 static weft_status convert(const weft_lists *lists, int64_t n, weft_memory *square,
-                           weft_memory *doubles, weft_memory *floats, weft_task task,
-                           weft_error *error) {
+                           weft_memory *doubles, weft_memory *a, weft_memory *floats,
+                           weft_task task, weft_error *error) {
     const double *squared = weft_memory_host(square);
     if (!squared || !weft_memory_host(doubles)) /* a null device */
         return WEFT_OK;
     conversion c = {.root = sqrt(squared[0]),
                     .doubles = weft_memory_host(doubles),
                     .floats = weft_memory_host(floats),
+                    .a = a ? weft_memory_host(a) : NULL,
                     .n = n};
     return weft_device_for(lists->device, (n + CONVERTED - 1) / CONVERTED, task, &c, error);
 }
 
 weft_status weft_lists_to_single(weft_lists *lists, int64_t n, weft_memory *square,
-                                 weft_memory *from, weft_memory *to, weft_error *error) {
-    weft_memory *const arguments[] = {square, from, to};
-    return lists->module ? launch(lists, "to_single", n, arguments, 3, error)
-                         : convert(lists, n, square, from, to, share_to_single, error);
+                                 weft_memory *from, weft_memory *a, weft_memory *to,
+                                 weft_error *error) {
+    weft_memory *const arguments[] = {square, from, a, to};
+    return lists->module ? launch(lists, "to_single", n, arguments, 4, error)
+                         : convert(lists, n, square, from, a, to, share_to_single, error);
 }
 
 weft_status weft_lists_to_double(weft_lists *lists, int64_t n, weft_memory *square,
                                  weft_memory *from, weft_memory *to, weft_error *error) {
     weft_memory *const arguments[] = {square, from, to};
     return lists->module ? launch(lists, "to_double", n, arguments, 3, error)
-                         : convert(lists, n, square, to, from, share_to_double, error);
+                         : convert(lists, n, square, to, NULL, from, share_to_double, error);
 }
 
 static void share_interpolated(void *user, int64_t share) {
@@ -133,12 +136,12 @@ static void share_interpolated(void *user, int64_t share) {
     for (int64_t i = share * CONVERTED; i < last; ++i) {
         const int32_t *pair = c->parents + 2 * i;
         const double sum = (double)c->floats[pair[0]] + (double)c->floats[pair[1]];
-        c->doubles[i] = c->d[i] > 0 ? 0.5 * c->root * sum : 0;
+        c->doubles[i] = c->a[i] > 0 ? 0.5 * c->root * sum : 0;
     }
 }
 
 weft_status weft_lists_interpolate(weft_lists *lists, weft_memory *square,
-                                   weft_connectivity *parents, weft_memory *d, weft_memory *from,
+                                   weft_connectivity *parents, weft_memory *a, weft_memory *from,
                                    weft_memory *to, weft_error *error) {
     enum { LANES = 32 }; /* of the kernel's indices */
     weft_status status = WEFT_OK;
@@ -147,7 +150,7 @@ weft_status weft_lists_interpolate(weft_lists *lists, weft_memory *square,
     weft_memory *indices = NULL; /* the connectivity's */
     if (lists->module) {
         TRY(weft_connectivity_interleaved(parents, LANES, &indices, error));
-        weft_memory *const arguments[] = {square, indices, d, from, to};
+        weft_memory *const arguments[] = {square, indices, a, from, to};
         TRY(launch(lists, "interpolate", n, arguments, 5, error));
     } else if (squared && weft_memory_host(to)) { /* not a null device */
         conversion c = {.root = sqrt(squared[0]),
@@ -155,7 +158,7 @@ weft_status weft_lists_interpolate(weft_lists *lists, weft_memory *square,
                         .floats = weft_memory_host(from),
                         .n = n,
                         .parents = weft_connectivity_indices(parents),
-                        .d = weft_memory_host(d)};
+                        .a = weft_memory_host(a)};
         TRY(weft_device_for(lists->device, (n + CONVERTED - 1) / CONVERTED, share_interpolated, &c,
                             error));
     }

@@ -18,15 +18,16 @@ void weft_lists_free(weft_lists **lists);
  *  Errors   WEFT_ERROR_MEMORY, _DEVICE */
 weft_status weft_lists_set(weft_lists *lists, weft_memory *list, const int32_t *entries, int64_t n,
                            double value, weft_error *error);
-/** to = from / sqrt(square), as float, or 0 if square is 0.
- *  square  one double; from [n] double; to [n] float; on the device */
+/** to = from / (a sqrt(square)), as float, or 0 where a or square is not positive.
+ *  square  one double; from [n] double; a, to [n] float; on the device */
 weft_status weft_lists_to_single(weft_lists *lists, int64_t n, weft_memory *square,
-                                 weft_memory *from, weft_memory *to, weft_error *error);
+                                 weft_memory *from, weft_memory *a, weft_memory *to,
+                                 weft_error *error);
 /** to = sqrt(square) (from[a] + from[b]) / 2 for the parents a and b of an entry, as double, so that it is not
- *  rounded to single precision; 0 where d is.
- *  parents  n entries with two parents each; d [n] float; from: floats; to [n] double; on the device */
+ *  rounded to single precision; 0 where a is not positive.
+ *  parents  n entries with two parents each; a [n] float; from: floats; to [n] double; on the device */
 weft_status weft_lists_interpolate(weft_lists *lists, weft_memory *square,
-                                   weft_connectivity *parents, weft_memory *d, weft_memory *from,
+                                   weft_connectivity *parents, weft_memory *a, weft_memory *from,
                                    weft_memory *to, weft_error *error);
 /** to = from sqrt(square), as double. */
 weft_status weft_lists_to_double(weft_lists *lists, int64_t n, weft_memory *square,

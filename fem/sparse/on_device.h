@@ -122,29 +122,33 @@ void weft_device_matrix_free(weft_device_matrix *matrix);
  *  Errors  WEFT_ERROR_MEMORY, _COMPILER, _DEVICE */
 weft_status weft_sell_matrix_set(weft_setup *setup, const weft_device_matrix *from,
                                  weft_sell_matrix *to, weft_error *error);
-/** A copy for product kernels of scripts in single precision, which shares the layout.
+/** D^-1 A for product kernels of scripts in single precision, D being the diagonal of A; it shares the layout.
+ *  diagonal  [n_rows] float, not positive where a row becomes that of the identity, as of a constrained dof; borrowed, must
+ *          outlive *out; with halves its entries change by about 2^-11 of themselves, and D with them
  *  halves  store entries off the diagonal in half precision (IEEE 754 binary16), in units of a power
  *          of two per row, unless some do not fit: for matrices of one component, which then differ
  *          from this one in x.A x by at most about 2^-11 of it, because sums of rows are kept. With
  *          several components rotations of a body would gain energy
- *  Halves  the product kernel is sell_half: float [n_rows], the diagonal; pairs of halves, [slice][k / 2][lane],
+ *  Halves  the product kernel is sell_half: the diagonal; pairs of halves, [slice][k / 2][lane],
  *          where the slice's values start in SELL, halved; unit of a row 2^(e - 7), e the exponent
  *          of its diagonal entry
  *  out     caller's; weft_sell_matrix_free; either may be freed first */
-weft_status weft_sell_matrix_single(weft_setup *setup, weft_sell_matrix *matrix, bool halves,
-                                    weft_sell_matrix **out, weft_error *error);
+weft_status weft_sell_matrix_scaled(weft_setup *setup, weft_sell_matrix *matrix,
+                                    weft_memory *diagonal, bool halves, weft_sell_matrix **out,
+                                    weft_error *error);
 
 /** A refined mesh's dofs over those of the coarser one, on the device. */
 typedef struct weft_device_parents {
     weft_connectivity *parents; /* fine dofs -> 2 coarse dofs, whose mean a value is; borrowed */
     weft_memory *fine_fixed, *coarse_fixed; /* bytes, 1: constrained */
+    bool is_masked; /* a constrained fine dof has a parent that is free */
 } weft_device_parents;
 /** Make bytes that are 1 at the given numbers.
  *  numbers  [n_numbers] on the host
  *  out      [n] */
 weft_status weft_device_flags(weft_setup *setup, const int32_t *numbers, int64_t n_numbers,
                               int64_t n, weft_memory **out, weft_error *error);
-/** Make coarse_fixed: a coarse dof is constrained where the fine one in its place is. */
+/** Make coarse_fixed, a coarse dof is constrained where the fine one in its place is, and is_masked. */
 weft_status weft_device_coarse_flags(weft_setup *setup, weft_device_parents *parents,
                                      weft_error *error);
 /** A matrix on the device in one of two formats; borrowed. */

@@ -14,7 +14,7 @@ struct weft_sell_matrix {
     weft_device *device;
     int64_t n_rows, n_blocks, n_values;
     weft_memory *values, *start, *columns, *column_start, *bases, *rows, *slots;
-    weft_memory *diagonal; /* apart from the values, which are halves; otherwise NULL */
+    weft_memory *diagonal; /* borrowed; apart from the values, which are halves; otherwise NULL */
     int *
         n_uses; /* matrices that share the layout: all memories but values and diagonal; NULL: one */
     weft_module *module;       /* the device's; NULL in single precision */
@@ -34,7 +34,6 @@ void weft_sell_matrix_free(weft_sell_matrix **matrix) {
     weft_memory **layout[] = {&m->start, &m->columns, &m->column_start,
                               &m->bases, &m->rows,    &m->slots};
     weft_memory_free(&m->values);
-    weft_memory_free(&m->diagonal);
     const bool is_last = !m->n_uses || --*m->n_uses == 0;
     for (size_t i = 0; is_last && i < sizeof layout / sizeof *layout; ++i)
         weft_memory_free(layout[i]);
@@ -237,47 +236,51 @@ done:
     return status;
 }
 
-static weft_status narrow(weft_setup *setup, const weft_sell_matrix *from, weft_sell_matrix *to,
-                          weft_error *error) {
+static weft_status scale(weft_setup *setup, const weft_sell_matrix *from, weft_memory *diagonal,
+                         weft_sell_matrix *to, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_setup_kernel kernel = {"values", "narrow", to->n_values, 0, 0};
+    weft_memory *sizes = NULL;
+    const weft_setup_kernel kernel = {"halves", "sell_scaled", to->n_blocks * WEFT_SELL_ROWS, 0, 0};
     TRY(weft_memory_make_unset(to->device, (size_t)to->n_values * sizeof(float), &to->values,
                                error));
-    TRY(weft_setup_launch(setup, &kernel, (weft_memory *[]){from->values, to->values}, 2, error));
+    TRY(weft_setup_numbers(setup, &to->n_rows, 1, &sizes, error));
+    weft_memory *const arguments[] = {sizes,    from->values, to->start,
+                                      to->rows, diagonal,     to->values};
+    TRY(weft_setup_launch(setup, &kernel, arguments, 6, error));
 done:
+    weft_memory_free(&sizes);
     return status;
 }
 
 /* Entries off the diagonal as halves, if they fit; otherwise the values of `to` are as before. */
-static weft_status halve(weft_setup *setup, const weft_sell_matrix *from, weft_sell_matrix *to,
-                         weft_error *error) {
+static weft_status halve(weft_setup *setup, const weft_sell_matrix *from, weft_memory *diagonal,
+                         weft_sell_matrix *to, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n_places = to->n_blocks * WEFT_SELL_ROWS;
     const size_t n_words = (size_t)to->n_values / 2; /* with room for an odd entry per slot */
     int32_t is_bad = 0;
     weft_memory *sizes = NULL, *bad = NULL;
     TRY(weft_memory_make_unset(to->device, n_words * sizeof(uint32_t), &to->values, error));
-    TRY(weft_memory_make_unset(to->device, (size_t)to->n_rows * sizeof(float), &to->diagonal,
-                               error));
     TRY(weft_setup_numbers(setup, &to->n_rows, 1, &sizes, error));
     TRY(weft_memory_make(to->device, sizeof is_bad, &bad, error));
     const weft_setup_kernel kernel = {"halves", "sell_halves", n_places, 0, 0};
-    weft_memory *const arguments[] = {sizes,        from->values, to->start, to->rows,
-                                      to->diagonal, to->values,   bad};
+    weft_memory *const arguments[] = {sizes,    from->values, to->start, to->rows,
+                                      diagonal, to->values,   bad};
     TRY(weft_setup_launch(setup, &kernel, arguments, 7, error));
     TRY(weft_memory_read(bad, 0, &is_bad, sizeof is_bad, error));
-    if (is_bad) {
+    if (is_bad)
         weft_memory_free(&to->values);
-        weft_memory_free(&to->diagonal);
-    }
+    else
+        to->diagonal = diagonal;
 done:
     weft_memory_free(&sizes);
     weft_memory_free(&bad);
     return status;
 }
 
-weft_status weft_sell_matrix_single(weft_setup *setup, weft_sell_matrix *matrix, bool halves,
-                                    weft_sell_matrix **out, weft_error *error) {
+weft_status weft_sell_matrix_scaled(weft_setup *setup, weft_sell_matrix *matrix,
+                                    weft_memory *diagonal, bool halves, weft_sell_matrix **out,
+                                    weft_error *error) {
     weft_status status = WEFT_OK;
     weft_sell_matrix *made = calloc(1, sizeof *made);
     if (made && !matrix->n_uses && (matrix->n_uses = malloc(sizeof *matrix->n_uses)))
@@ -287,13 +290,13 @@ weft_status weft_sell_matrix_single(weft_setup *setup, weft_sell_matrix *matrix,
         return weft_out_of_memory(error, "a SELL matrix");
     }
     *made = *matrix;
-    made->values = NULL;
+    made->values = made->diagonal = NULL;
     made->module = NULL;
     ++*made->n_uses;
     if (halves)
-        TRY(halve(setup, matrix, made, error));
+        TRY(halve(setup, matrix, diagonal, made, error));
     if (!made->values)
-        TRY(narrow(setup, matrix, made, error));
+        TRY(scale(setup, matrix, diagonal, made, error));
     TRY(finish(made, true, error));
     *out = made;
     made = NULL;

@@ -1,5 +1,43 @@
-/* Writes gather kernels: each target sums the contributions that an earlier kernel has stored. */
+/* Writes gather kernels: each target sums the contributions that an earlier kernel has stored, or that it evaluates
+ * itself. */
 #include "fusion/codegen/private.h"
+
+/* The operand of a call that is evaluated for component `c` of `element`, or of the target i: v[...] is this number. */
+static void write_operand(const source_writer *w, const weft_operand *operand) {
+    const weft_value *value = &w->graph->values[operand->value];
+    weft_text_add(w->out, "            const number_at %s = {",
+                  weft_source_variable(w, operand->value, operand->connectivity));
+    if (operand->connectivity < 0 && weft_shape_count(&value->shape) > 1)
+        weft_source_component(w, operand);
+    else
+        weft_text_add(w->out, "p_%s[%s]",
+                      weft_source_variable(w, weft_value_storage(w->graph, operand->value), -1) + 2,
+                      operand->connectivity >= 0 ? "i"
+                      : value->index_set < 0     ? "0"
+                                                 : "element");
+    weft_text_add(w->out, "};\n");
+}
+
+static void write_folded(const source_writer *w, const weft_plan_kernel *kernel) {
+    const weft_accumulation *a = &w->graph->accumulations[kernel->gather];
+    const weft_call *call = &w->graph->calls[kernel->prologue];
+    const char *target = weft_source_variable(w, a->target, -1) + 2;
+    const int width = w->graph->connectivities[a->connectivity].width;
+    weft_text_add(w->out,
+                  "        scalar sum = %s%s%s;\n"
+                  "        for (int64_t k = start[i]; k < start[i + 1]; ++k) {\n"
+                  "            const int64_t row = position[k] / LANES, block = row / %d;\n"
+                  "            const int lane = (int)(position[k] %% LANES), c = (int)(row %% %d);\n"
+                  "            const int64_t element = block * LANES + lane;\n"
+                  "            (void)element, (void)c;\n",
+                  kernel->accumulates ? "p_" : "0", kernel->accumulates ? target : "",
+                  kernel->accumulates ? "[i]" : "", width, width);
+    for (int m = 0; m < kernel->n_loads; ++m)
+        write_operand(w, &kernel->loads[m]);
+    weft_text_add(w->out, "            sum += ");
+    weft_source_arithmetic_value(w, call);
+    weft_text_add(w->out, ";\n        }\n        p_%s[i] = sum;\n", target);
+}
 
 /* The sum runs in ascending order of cell, so it is deterministic. */
 weft_status weft_source_gather(const source_writer *w, const weft_plan_kernel *kernel,
@@ -11,6 +49,8 @@ weft_status weft_source_gather(const source_writer *w, const weft_plan_kernel *k
     const weft_graph_connectivity *connectivity = &w->graph->connectivities[a->connectivity];
     const bool plain = w->graph->index_sets[connectivity->from].plain;
     const char *target = weft_source_variable(w, a->target, -1) + 2;
+    if (kernel->prologue >= 0)
+        weft_source_call_comment(w, &w->graph->calls[kernel->prologue]);
     weft_text_add(w->out, "/* ");
     weft_source_place(w, &a->place);
     weft_text_add(w->out, "  %s[%s] += ..., by the owner */\n", w->graph->values[a->target].name,
@@ -23,7 +63,9 @@ weft_status weft_source_gather(const source_writer *w, const weft_plan_kernel *k
                       : "    const int64_t last = last_block * LANES < n_elements ? last_block * "
                         "LANES : n_elements;\n"
                         "    for (int64_t i = first_block * LANES; i < last; ++i) {\n");
-    if (plain) /* position: ((cell / LANES) * width + local) * LANES + cell % LANES */
+    if (kernel->prologue >= 0)
+        write_folded(w, kernel);
+    else if (plain) /* position: ((cell / LANES) * width + local) * LANES + cell % LANES */
         weft_text_add(w->out,
                       "        scalar sum[%d] = {0};\n"
                       "        for (int64_t k = start[i]; k < start[i + 1]; ++k) {\n"

@@ -14,6 +14,7 @@ typedef struct weft_cover {
     /* of a saved plan: */
     const int *group; /* [n] the shared launch of each kernel, from 1; 0: none; NULL: chosen later */
     const weft_combination *combinations; /* [number of shared launches] */
+    const bool *folds; /* [n] may a gather evaluate the kernel's call? NULL: chosen later */
 } weft_cover;
 
 /** The input of the search for covers. It must outlive them; covers are allocated in the arena. */

@@ -99,9 +99,10 @@ weft_status weft_traffic_saved(weft_arena *arena, const weft_graph *graph,
 /** Traffic per target of the kernel that gathers an accumulation. A target has as many contributions
  *  as the connectivity is wide: the mean where both index sets have equally many elements, which
  *  predictions assume.
- *  adds  to the value that the target has */
+ *  is_folded  it evaluates the contributions itself
+ *  adds       to the value that the target has */
 void weft_traffic_of_gather(const weft_graph *graph, const weft_accumulation *accumulation,
-                            double real_bytes, bool adds, double *loaded, double *stored);
+                            bool is_folded, double real_bytes, bool adds, double *loaded, double *stored);
 
 /* ---- prediction (fusion/plan/predict.c) ---- */
 

@@ -347,8 +347,73 @@ static weft_status kernel_extras(planner *p, weft_plan_kernel *kernel, bool was_
     return WEFT_OK;
 }
 
-/* Append the gather kernels of a fusion's accumulations, each over the target's index set. */
-static weft_status gather_kernels(planner *p, const weft_fusion *fusion, weft_error *error) {
+/* Can a gather evaluate the call for each contribution: arithmetic on whole lists of the elements, and on scalars of
+ * the targets, which it reads through the connectivity of the accumulation? */
+static bool is_foldable(const weft_graph *graph, const weft_call *call,
+                        const weft_accumulation *a) {
+    int n_lists = 0;
+    for (int i = 0; i < call->n_operands; ++i) {
+        const weft_operand *operand = &call->operands[i];
+        const weft_value *value = &graph->values[operand->value];
+        const bool is_owner = operand->connectivity == a->connectivity;
+        const int width = is_owner ? graph->connectivities[a->connectivity].width : 1;
+        n_lists += value->index_set >= 0 && !is_owner;
+        if (operand->offset != 0 || (operand->connectivity >= 0 && !is_owner) ||
+            (is_owner && weft_shape_count(&value->shape) != 1) ||
+            weft_shape_count(&operand->shape) != width * weft_shape_count(&value->shape))
+            return false;
+    }
+    return call->n_arithmetic > 0 && n_lists <= 2;
+}
+
+/* Is a fusion one call whose result only the gather of a scalar reads, which can evaluate it itself? That spares a kernel
+ * and the contributions in memory. */
+static bool is_folded(const planner *p, const weft_fusion *fusion) {
+    const weft_graph *graph = p->graph;
+    const weft_call *call = &graph->calls[fusion->calls[0]];
+    bool found = false;
+    if (!p->plan->is_simt || p->options->plan != WEFT_PLAN_FUSED || fusion->n_calls != 1 ||
+        call->result < 0 || graph->values[call->result].storage >= 0 ||
+        weft_value_is_live_out(graph, fusion, call->result))
+        return false;
+    for (int k = 0; k < graph->n_accumulations; ++k) {
+        const weft_accumulation *a = &graph->accumulations[k];
+        if (a->source != call->result)
+            continue;
+        if (found || a->call != call->id || !is_gathered(p, a) ||
+            weft_shape_count(&graph->values[a->target].shape) != 1 || !is_foldable(graph, call, a))
+            return false;
+        found = true;
+    }
+    return found;
+}
+
+/* The operands of a call that a gather evaluates, each once. */
+static weft_status folded_loads(planner *p, weft_plan_kernel *kernel, const weft_call *call,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(WEFT_ALLOC(p->arena, kernel->loads, (size_t)call->n_operands + 1, error));
+    for (int i = 0; i < call->n_operands; ++i) {
+        const weft_operand *operand = &call->operands[i];
+        const int storage = weft_value_storage(p->graph, operand->value);
+        bool repeated = false;
+        for (int k = 0; k < i; ++k)
+            repeated |= call->operands[k].value == operand->value &&
+                        call->operands[k].connectivity == operand->connectivity;
+        if (repeated)
+            continue;
+        kernel->loads[kernel->n_loads++] = *operand;
+        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_VALUE, storage, 0}, error));
+    }
+    kernel->flops = call->flops;
+done:
+    return status;
+}
+
+/* Append the gather kernels of a fusion's accumulations, each over the target's index set.
+ * folded  NULL, or the implementation of its only call, which the gather evaluates */
+static weft_status gather_kernels(planner *p, const weft_fusion *fusion,
+                                  const weft_implementation *folded, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->graph;
     const double real_bytes = p->options->single ? sizeof(float) : sizeof(double);
@@ -358,16 +423,21 @@ static weft_status gather_kernels(planner *p, const weft_fusion *fusion, weft_er
             continue;
         weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
         *kernel = (weft_plan_kernel){.kind = KERNEL_GATHER,
+                                     .implementation = folded,
                                      .gather = k,
                                      .product = -1,
-                                     .prologue = -1,
+                                     .prologue = folded != NULL ? a->call : -1,
                                      .index_set = graph->connectivities[a->connectivity].to};
         kernel->name = weft_arena_print(p->arena, "k%d_gather_%s", p->plan->n_kernels,
                                         graph->values[a->target].name);
         if (kernel->name == NULL)
             return weft_no_memory(error);
-        const int source = weft_value_storage(graph, a->source);
-        TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_VALUE, source, 0}, error));
+        if (folded != NULL)
+            TRY(folded_loads(p, kernel, &graph->calls[a->call], error));
+        else
+            TRY(argument_add(
+                p, kernel,
+                (weft_argument){ARGUMENT_VALUE, weft_value_storage(graph, a->source), 0}, error));
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_VALUE, a->target, 0}, error));
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_GATHER, a->connectivity, 0}, error));
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_GATHER, a->connectivity, 1}, error));
@@ -375,8 +445,8 @@ static weft_status gather_kernels(planner *p, const weft_fusion *fusion, weft_er
         kernel->accumulates = (p->started[a->target] && !weft_fault("gather_overwrites")) ||
                               graph->values[a->target].is_input;
         p->started[a->target] = true;
-        weft_traffic_of_gather(graph, a, real_bytes, kernel->accumulates, &kernel->bytes_loaded,
-                               &kernel->bytes_stored);
+        weft_traffic_of_gather(graph, a, folded != NULL, real_bytes, kernel->accumulates,
+                               &kernel->bytes_loaded, &kernel->bytes_stored);
         ++p->plan->n_kernels;
     }
 done:
@@ -451,6 +521,11 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
     weft_status status = WEFT_OK;
     for (int i = 0; i < cover->n; ++i) {
         weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
+        if ((cover->folds == NULL || cover->folds[i]) &&
+            is_folded(p, cover->list[i]->fusion)) {
+            TRY(gather_kernels(p, cover->list[i]->fusion, cover->list[i], error));
+            continue;
+        }
         *kernel =
             (weft_plan_kernel){.implementation = cover->list[i],
                                .gather = -1,
@@ -473,7 +548,7 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
         TRY(kernel_extras(p, kernel, was_started, error));
         ++p->plan->n_kernels;
         TRY(finish_after(p, kernel, error));
-        TRY(gather_kernels(p, cover->list[i]->fusion, error));
+        TRY(gather_kernels(p, cover->list[i]->fusion, NULL, error));
     }
 done:
     return status;

@@ -49,7 +49,7 @@ typedef enum weft_kernel_kind {
     KERNEL_CELL_PATCH,      /* one accumulation over patches of cells (cell_patches.h) */
     KERNEL_CELL_BORDER,     /* adds up what patches of cells leave for their border nodes */
     KERNEL_FINAL_REDUCTION, /* combines the partial results of the preceding kernel */
-    KERNEL_GATHER,          /* each target sums the contributions stored for it */
+    KERNEL_GATHER,          /* each target sums the contributions stored for it, or evaluates them */
     KERNEL_NESTED,          /* over a product of two index sets, slice by slice (nested.h) */
     KERNEL_NESTED_FINAL,    /* combines the parts of one open result of a KERNEL_NESTED */
     KERNEL_MEMBER,          /* a KERNEL_MAP that the next KERNEL_GROUP launches */
@@ -60,9 +60,9 @@ typedef enum weft_kernel_kind {
 typedef struct weft_plan_kernel {
     weft_kernel_kind kind;
     const char *name;
-    const weft_implementation *implementation; /* NULL: KERNEL_FINAL_REDUCTION, KERNEL_GATHER,
-                                                  KERNEL_NESTED_FINAL, KERNEL_CELL_BORDER,
-                                                  KERNEL_GROUP */
+    const weft_implementation *implementation; /* NULL: KERNEL_FINAL_REDUCTION, KERNEL_GATHER
+                                                  without prologue, KERNEL_NESTED_FINAL,
+                                                  KERNEL_CELL_BORDER, KERNEL_GROUP */
     int index_set;                             /* KERNEL_GROUP: UNIFORM */
     weft_operand *loads; /* whole values loaded at the start, directly or through a connectivity */
     int n_loads;
@@ -72,7 +72,7 @@ typedef struct weft_plan_kernel {
     int n_scatters;
     int gather;       /* KERNEL_GATHER, KERNEL_CELL_BORDER: the accumulation; else -1 */
     int product;      /* KERNEL_PRODUCT: the product call; else -1 */
-    int prologue;     /* KERNEL_PRODUCT: the call inlined into the product kernel's loads, or -1 */
+    int prologue;     /* KERNEL_PRODUCT, KERNEL_GATHER: the call inlined into what is loaded, or -1 */
     int patch_nodes;  /* nodes per patch */
     int patch_cells;  /* KERNEL_CELL_PATCH, KERNEL_CELL_BORDER: cells per patch */
     bool accumulates; /* gathers and patches: add to the target instead of overwriting it */

@@ -360,7 +360,7 @@ static double gather_seconds(const weft_predictor *p, weft_implementation *made,
             !weft_fusion_contains(made->fusion, a->call))
             continue;
         double loaded = 0, stored = 0;
-        weft_traffic_of_gather(p->graph, a, p->real_bytes, p->graph->values[a->target].is_input,
+        weft_traffic_of_gather(p->graph, a, false, p->real_bytes, p->graph->values[a->target].is_input,
                                &loaded, &stored);
         const int number = p->accumulates[i * PLACES + PLACE_REGISTER];
         const double n =

@@ -315,6 +315,9 @@ static void print_finish(const weft_graph *graph, const weft_plan *plan,
 static void print_gather(const weft_graph *graph, const weft_plan *plan,
                          const weft_plan_kernel *kernel, weft_text *out) {
     (void)plan;
+    print_loads(graph, kernel, out);
+    if (kernel->prologue >= 0)
+        print_kernel_calls(graph, kernel, out);
     weft_text_add(out, "    %-9s", "gathers");
     weft_print_accumulation(graph, &graph->accumulations[kernel->gather], out);
     weft_text_add(out, ", %s\n", kernel->accumulates ? "added to what is there" : "written");

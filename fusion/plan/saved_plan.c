@@ -1,7 +1,7 @@
 /* Loads a plan saved as JSON by weft_plan_json, perhaps edited, as the cover of a graph.
  *
- * Only the calls of each kernel, their variants, its block shape, and which kernels share a launch
- * are read; the rest of the plan follows from them. The kernels become the only candidates, with one
+ * Only the calls of each kernel, their variants, its block shape, whether a gather evaluates its call, and which kernels
+ * share a launch are read; the rest of the plan follows from them. The kernels become the only candidates, with one
  * chosen implementation each. A plan that does not fit is rejected. */
 #include "fusion/plan/saved_plan.h"
 #include "fusion/base/array.h"
@@ -28,6 +28,7 @@ typedef struct forcing {
     weft_fuse *blocks;  /* [n_calls] by kernel */
     bool has_blocks;    /* use the plan's block shapes: it was made for a GPU of as many lanes */
     int *group;         /* [n_calls] by kernel: the launch that it shares, from 1; 0: none */
+    bool *folds;        /* [n_calls] by kernel: its call is evaluated by the gather that reads it */
     weft_combination *combinations; /* [n_groups] */
     int n_groups;
     int n_kernels;
@@ -56,9 +57,10 @@ static weft_status names_make(forcing *f) {
     f->variant = weft_arena_alloc(arena, n + 1, sizeof *f->variant);
     f->blocks = weft_arena_alloc(arena, n + 1, sizeof *f->blocks);
     f->group = weft_arena_alloc(arena, n + 1, sizeof *f->group);
+    f->folds = weft_arena_alloc(arena, n + 1, sizeof *f->folds);
     f->combinations = weft_arena_alloc(arena, n + 1, sizeof *f->combinations);
     if (f->names == NULL || f->kernel == NULL || f->variant == NULL || f->blocks == NULL ||
-        f->group == NULL || f->combinations == NULL)
+        f->group == NULL || f->folds == NULL || f->combinations == NULL)
         return weft_no_memory(f->error);
     for (int i = 0; i < f->graph->n_calls; ++i) {
         weft_text text = {0};
@@ -177,7 +179,7 @@ static weft_status read_group(forcing *f, const json_t *kernels, const json_t *g
     return WEFT_OK;
 }
 
-/* Kernels without calls (gathers, final reductions) follow from the others and are skipped. */
+/* Kernels without calls (most gathers, final reductions) follow from the others and are skipped. */
 static weft_status read_kernels(forcing *f, const json_t *plan) {
     weft_status status = WEFT_OK;
     const json_t *kernels = json_object_get(plan, "kernels");
@@ -193,6 +195,8 @@ static weft_status read_kernels(forcing *f, const json_t *plan) {
         for (size_t k = 0; k < json_array_size(calls); ++k)
             TRY(read_call(f, json_array_get(calls, k)));
         TRY(read_block(f, json_array_get(kernels, i)));
+        f->folds[f->n_kernels] =
+            json_is_object(json_object_get(json_array_get(kernels, i), "gather"));
         ++f->n_kernels;
     }
     for (int i = 0; i < f->graph->n_calls; ++i)
@@ -416,6 +420,7 @@ static weft_status cover_make(const forcing *f, weft_cover *cover) {
             cover->list[kernel] = one;
     }
     cover->group = f->group;
+    cover->folds = f->folds;
     cover->combinations = f->combinations;
     for (cover->n = 0; cover->n < f->n_kernels; ++cover->n) {
         if (cover->list[cover->n] == NULL)

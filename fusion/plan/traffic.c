@@ -189,9 +189,19 @@ done:
 }
 
 void weft_traffic_of_gather(const weft_graph *graph, const weft_accumulation *accumulation,
-                            double real_bytes, bool adds, double *loaded, double *stored) {
+                            bool is_folded, double real_bytes, bool adds, double *loaded,
+                            double *stored) {
     const int width = graph->connectivities[accumulation->connectivity].width;
-    *stored = real_bytes * weft_shape_count(&graph->values[accumulation->target].shape);
+    const weft_call *call = &graph->calls[accumulation->call];
+    double contribution = *stored =
+        real_bytes * weft_shape_count(&graph->values[accumulation->target].shape);
     /* the start of the target's list; positions and contributions */
-    *loaded = sizeof(int64_t) + width * (sizeof(uint32_t) + *stored) + (adds ? *stored : 0);
+    *loaded = sizeof(int64_t) + (adds ? *stored : 0);
+    if (is_folded) {
+        contribution = 0;
+        for (int i = 0; i < call->n_operands; ++i)
+            if (graph->values[call->operands[i].value].index_set >= 0)
+                *(call->operands[i].connectivity < 0 ? &contribution : loaded) += real_bytes;
+    }
+    *loaded += width * (sizeof(uint32_t) + contribution);
 }

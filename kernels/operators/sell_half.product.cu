@@ -2,14 +2,14 @@
 //@ source    sliced ELLPACK as in sell.product.cu; numbers of IEEE 754 binary16
 //@ threads   256
 //@ nodes     512
-//@ argument  const float *diagonal     in order of rows
+//@ argument  const float *diagonal     in order of rows, not positive where a row has no other entries
 //@ argument  const uint32_t *values    [slice][k / 2][lane] pairs of halves, in units of 2^(e - 7), e the exponent of the diagonal
 //@ argument  const uint32_t *start     of single entries, [blocks * 16 + 1], as in sell.product.cu
 //@ argument  const uint32_t *columns   [slice][k][lane] columns, or [slice][k / 2][lane] pairs of codes
 //@ argument  const uint32_t *column_start [blocks * 16 + 1] where the columns of a slice begin
 //@ argument  const int32_t *bases      [block][lane] first columns that codes count from; negative: columns, not codes
 //@ argument  const uint16_t *rows      [block][512] the row, within its block, of each lane of each slice
-/* A sell matrix whose entries off the diagonal have 16 bits. */
+/* y = D^-1 A v for a sell matrix A whose entries off the diagonal have 16 bits, D its diagonal. */
 #define SELL_HALF_GROUP 4 /* entries in flight per thread */
 
 INLINE uint32_t sell_half_word(const uint32_t *p)
@@ -108,6 +108,6 @@ INLINE float sell_half_unit(float diagonal)
             const int64_t row = first_row + at;
             const float own_entry = row < n_rows ? diagonal[row] : 0;
             own[k] = row < n_rows ? LOAD(row) : (real)0;
-            y[k] = row < n_rows ? sums[at] * sell_half_unit(own_entry) + own_entry * own[k] : (real)0;
+            y[k] = row < n_rows ? own[k] + sums[at] * sell_half_unit(own_entry) / own_entry : (real)0;
         }
     }

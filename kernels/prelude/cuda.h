@@ -50,6 +50,15 @@ INLINE void load_block(real *v, const scalar *p, int components)
     each_value(components, [=](int c) { v[c] = p[c * LANES]; });
 }
 
+/* a number in place of an array of which one entry is read */
+struct number_at {
+    real value;
+    __device__ __forceinline__ real operator[](int) const
+    {
+        return value;
+    }
+};
+
 /* plain lists: [element][component] */
 INLINE void load_plain(real *v, const scalar *p, int components, int64_t element, int64_t)
 {

@@ -377,3 +377,10 @@ extern "C" __global__ void prolongation(long long n, const int64_t *sizes, const
     row_truncate(norms, &row);
     row_write(&row, columns + i * ROW_AGGREGATES, weights + i * ROW_AGGREGATES);
 }
+
+extern "C" __global__ void narrow(long long n, const double *from, float *to)
+{
+    const int64_t i = element();
+    if (i < n)
+        to[i] = (float)from[i];
+}

@@ -176,3 +176,13 @@ extern "C" __global__ void coarse_flags(long long n, const int32_t *parents, con
     if (first == parent(parents, (int32_t)i, 1))
         coarse_fixed[first] = 1;
 }
+
+/* found[0] becomes 1 if a constrained dof has a parent that is free.  n: fine dofs */
+extern "C" __global__ void masked(long long n, const int32_t *parents, const unsigned char *fine_fixed,
+                                  const unsigned char *coarse_fixed, int32_t *found)
+{
+    const int64_t i = element();
+    if (i < n && fine_fixed[i] &&
+        !(coarse_fixed[parent(parents, (int32_t)i, 0)] && coarse_fixed[parent(parents, (int32_t)i, 1)]))
+        found[0] = 1;
+}

@@ -1,4 +1,5 @@
-/* The entries of a SELL matrix off the diagonal in half precision (fem/sparse/on_device.h). */
+/* SELL matrices in single precision, with their rows scaled, or with entries off the diagonal in half precision
+ * (fem/sparse/on_device.h). */
 #define HALF_MOST 65504.0f
 #define UNIT_EXPONENT 7
 
@@ -56,18 +57,8 @@ INLINE double write_halves(const double *in, int length, uint32_t exponent, uint
     return lost;
 }
 
-/* Zeros, as of a constrained dof on a coarser level. */
-INLINE bool write_zeros(const double *in, int length, uint32_t *out)
-{
-    bool are_zero = true;
-    for (int k = 0; k < length; ++k) {
-        are_zero &= in[(int64_t)k * 32] == 0;
-        out[(int64_t)(k / 2) * 32] = 0;
-    }
-    return are_zero;
-}
-
-/* n: slots.  sizes: rows.  bad[0] becomes 1 where the numbers of a row do not fit.
+/* n: slots.  sizes: rows.  diagonal: not positive where a row is to be left out.  bad[0] becomes 1 where the numbers of a
+ * row do not fit.
  * The diagonal takes what rounding takes off, so that sums of rows stay: then x.(B - A)x is a sum of
  * (b_ij - a_ij)(x_i - x_j)^2 / 2, small against x.A x. With it the exponent may change, once. */
 extern "C" __global__ void sell_halves(long long n, const int64_t *sizes, const double *values,
@@ -81,9 +72,12 @@ extern "C" __global__ void sell_halves(long long n, const int64_t *sizes, const 
     const int length = (int)((start[slice + 1] - start[slice]) / 32);
     const double *in = values + start[slice] + place % 32;
     uint32_t *out = pairs + (start[slice] - n) / 2 + slice * 16 + place % 32;
-    const double own = row < sizes[0] ? values[row] : 0;
-    bool fits = true, same = own == 0 && write_zeros(in, length, out);
+    const bool is_row = row < sizes[0] && diagonal[row] > 0;
+    const double own = is_row ? values[row] : 0;
+    bool fits = true, same = !is_row;
     float kept = (float)own;
+    for (int k = 0; k < length && !is_row; ++k)
+        out[(int64_t)(k / 2) * 32] = 0;
     for (int i = 0; i < 3 && fits && !same; ++i) {
         const uint32_t exponent = exponent_of(kept);
         fits = own > 0 && exponent > UNIT_EXPONENT && exponent < 255;
@@ -93,6 +87,23 @@ extern "C" __global__ void sell_halves(long long n, const int64_t *sizes, const 
     }
     if (!fits || !same)
         bad[0] = 1;
-    if (row < sizes[0])
+    if (is_row)
         diagonal[row] = kept;
+}
+
+/* D^-1 A as floats; rows of the identity where the diagonal is not positive.  n: slots.  sizes: rows */
+extern "C" __global__ void sell_scaled(long long n, const int64_t *sizes, const double *values,
+                                       const uint32_t *start, const uint16_t *rows, const float *diagonal,
+                                       float *out)
+{
+    const int64_t place = element();
+    if (place >= n)
+        return;
+    const int64_t slice = place / 32, row = place / 512 * 512 + rows[place];
+    const int length = (int)((start[slice + 1] - start[slice]) / 32);
+    const int64_t first = start[slice] + place % 32;
+    const double scale = row < sizes[0] && diagonal[row] > 0 ? 1 / (double)diagonal[row] : 0;
+    for (int k = 0; k < length; ++k)
+        out[first + (int64_t)k * 32] = (float)(values[first + (int64_t)k * 32] * scale);
+    out[row] = scale > 0 ? (float)(values[row] * scale) : 1.0f;
 }

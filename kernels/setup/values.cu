@@ -8,13 +8,6 @@ extern "C" __global__ void set_flags(long long n, const int32_t *numbers, unsign
         flags[numbers[i]] = 1;
 }
 
-extern "C" __global__ void narrow(long long n, const double *from, float *to)
-{
-    const int64_t i = element();
-    if (i < n)
-        to[i] = (float)from[i];
-}
-
 /* A diagonal becomes its inverse, 0 where a dof is constrained. Entries that are not positive stay, and bad[0] gets
  * 2^31 - 1 - the first of them, or stays 0. */
 extern "C" __global__ void invert_diagonal(long long n, const unsigned char *fixed, double *d, int32_t *bad)
@@ -26,6 +19,14 @@ extern "C" __global__ void invert_diagonal(long long n, const unsigned char *fix
         atomicMax(bad, (int32_t)(0x7fffffff - i));
     else
         d[i] = fixed[i] ? 0 : 1 / d[i];
+}
+
+/* A diagonal from its inverse, -1 where that is 0. */
+extern "C" __global__ void diagonal(long long n, const double *inverse, float *to)
+{
+    const int64_t i = element();
+    if (i < n)
+        to[i] = inverse[i] > 0 ? (float)(1 / inverse[i]) : -1.0f;
 }
 
 /* An entry of a fixed pseudorandom vector, uniform in [-1, 1): SplitMix64 of the row. */

@@ -19,6 +19,7 @@ typedef struct case_options {
     int components; /* 1: diffusion; d: elasticity */
     const char *kind;
     bool is_free;       /* natural conditions alone */
+    bool is_pinned;     /* u = 0 at the midpoint of an edge inside, too, whose ends are free */
     const char *device; /* NULL: host:2 */
     bool is_emulated;   /* CUDA text on the host */
     bool is_single;     /* on the host: levels in single precision, where the matrix allows that */
@@ -39,6 +40,7 @@ typedef struct multigrid_case {
     weft_operator *op;
     weft_preconditioner_problem problem;
     weft_preconditioner *preconditioner;
+    int32_t *pinned; /* the constrained dofs with is_pinned */
     int64_t n; /* dofs */
     weft_memory *r, *z;
     double *r_values, *z_values;
@@ -84,6 +86,30 @@ static inline void multigrid_conditions(multigrid_case *c, const case_options *o
     check(weft_bc_make(&c->context, c->space, conditions, n, &c->bc, &error), &error);
 }
 
+/* Constrain the first dof of a node in the middle that refinement has made. */
+static inline void multigrid_pin(multigrid_case *c, const case_options *options) {
+    const weft_hierarchy_level *finest = &c->hierarchy->levels[options->times];
+    const int64_t n = c->problem.n_constrained;
+    int64_t node = 0, at = 0;
+    for (;; ++node) {
+        bool is_inside = finest->parents[2 * node] != finest->parents[2 * node + 1];
+        assert_true(node < finest->mesh->n_nodes);
+        for (int k = 0; k < options->d; ++k)
+            is_inside &= fabs(finest->mesh->x[node * options->d + k] - 0.5) < 0.2;
+        if (is_inside)
+            break;
+    }
+    c->pinned = malloc(((size_t)n + 1) * sizeof *c->pinned);
+    assert_non_null(c->pinned);
+    for (; at < n && c->problem.constrained[at] < node * options->components; ++at)
+        c->pinned[at] = c->problem.constrained[at];
+    c->pinned[at] = (int32_t)(node * options->components);
+    for (; at < n; ++at)
+        c->pinned[at + 1] = c->problem.constrained[at];
+    c->problem.constrained = c->pinned;
+    ++c->problem.n_constrained;
+}
+
 static inline void multigrid_case_open(multigrid_case *c, const case_options *options,
                                        weft_assembly assembly) {
     const weft_hierarchy_options refined = {
@@ -124,6 +150,8 @@ static inline void multigrid_case_open(multigrid_case *c, const case_options *op
                                                .space = c->space,
                                                .hierarchy = c->hierarchy};
     c->problem.constrained = weft_bc_constrained(c->bc, &c->problem.n_constrained);
+    if (options->is_pinned)
+        multigrid_pin(c, options);
 }
 
 static inline weft_status multigrid_try(multigrid_case *c, const char *kind, weft_error *error) {
@@ -144,6 +172,7 @@ static inline void multigrid_case_free(multigrid_case *c) {
     weft_memory_free(&c->z);
     weft_operator_free(&c->op);
     weft_memory_free(&c->k);
+    free(c->pinned);
     free(c->r_values);
     free(c->z_values);
     free(c->k_values);

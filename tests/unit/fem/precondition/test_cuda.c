@@ -10,6 +10,7 @@ static void converges_as_on_the_host(void **state) {
         {.d = 2, .n = 12, .times = 1, .components = 1, .kind = "multigrid"},
         {.d = 2, .n = 12, .times = 1, .components = 1, .kind = "multigrid", .is_free = true},
         {.d = 2, .n = 24, .times = 1, .components = 1, .kind = "multigrid"}, /* 3 levels */
+        {.d = 2, .n = 24, .times = 1, .components = 1, .kind = "multigrid", .is_pinned = true},
         {.d = 2, .n = 8, .times = 1, .components = 2, .kind = "multigrid"},
         {.d = 2, .n = 24, .times = 0, .components = 1, .kind = "aggregation"},
         {.d = 3, .n = 17, .times = 0, .components = 1, .kind = "aggregation"}, /* on the device */

@@ -16,6 +16,8 @@ static const struct {
     {{.d = 2, .n = 12, .times = 2, .components = 1, .kind = "multigrid", .is_free = true},
      {14, 12}},
     {{.d = 2, .n = 8, .times = 2, .components = 2, .kind = "multigrid"}, {25, 20}},
+    {{.d = 2, .n = 12, .times = 2, .components = 1, .kind = "multigrid", .is_pinned = true},
+     {18, 16}},
     {{.d = 3, .n = 4, .times = 1, .components = 3, .kind = "multigrid"}, {25, 20}},
     {{.d = 2, .n = 48, .times = 0, .components = 1, .kind = "aggregation"}, {25, 20}},
     {{.d = 3, .n = 8, .times = 0, .components = 1, .kind = "aggregation"}, {25, 20}},

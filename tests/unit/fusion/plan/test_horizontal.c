@@ -112,7 +112,7 @@ static void dependences(void **state) {
            small, 4, 3);
     expect("null:h200",
            "index E, V plain, M;\nconnectivity ends : E -> V[2];\ninput x : real[2] over E;\n"
-           "input y : real over M;\nr[ends] += 2*x;\nb = 3*y;\nreturn r, b;\n",
+           "input y : real over M;\na = 2*x;\nr[ends] += a;\nb = 3*y;\nreturn r, a, b;\n",
            (weft_compile_options){.elements = 1000, .scatter = WEFT_SCATTER_GATHERED}, 3, 2);
     /* the update of x comes after its reader */
     expect("null:h200",

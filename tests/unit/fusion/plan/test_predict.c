@@ -9,6 +9,7 @@
 #include "library_state.h"
 #include "test_support.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char script[] = "index N;\ninput x : real[3] over N;\ny = 2*x;\nreturn y;\n";

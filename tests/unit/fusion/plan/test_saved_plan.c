@@ -119,8 +119,10 @@ static const char GATHERED[] = "index cells, nodes, groups;\n"
                                "input g : real[3] over cells;\n"
                                "a = 2*x;\n"
                                "C = mmul(A, A);\n"
-                               "b[dofs] += 3*g;\n"
-                               "return a, b, C;\n";
+                               "h = 4*g;\n"
+                               "b[dofs] += h;\n"
+                               "c[dofs] += 3*g;\n" /* evaluated by the gather */
+                               "return a, b, c, h, C;\n";
 
 /* What is printed reads back: the same plan, whatever is expected of the sizes. Variants are kept,
  * and so is what shares a launch: in a fused plan the small kernels, in an unfused one nothing. */
