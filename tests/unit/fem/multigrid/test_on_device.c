@@ -454,8 +454,130 @@ static void nothing_to_aggregate(void **state) {
     }
 }
 
+/* ---- any prolongation ---- */
+
+/* Entries of each row in random columns, the same one twice now and then, a quarter of them 0. */
+static weft_csr random_prolongation(int64_t n, int64_t m) {
+    const int w = WEFT_ROW_AGGREGATES;
+    uint64_t seed = 77 + (uint64_t)m;
+    weft_csr P = {0};
+    weft_error error = {0};
+    check(weft_csr_allocate(n, m, n * w, &P, &error), &error);
+    for (int64_t k = 0; k < n * w; ++k) {
+        P.row_start[k / w + 1] = k + 1;
+        P.columns[k] = (int32_t)(setup_random(&seed) % (uint64_t)m);
+        P.values[k] =
+            setup_random(&seed) % 4 ? (double)(setup_random(&seed) >> 11) * 0x1p-53 - 0.3 : 0;
+    }
+    return P;
+}
+
+static weft_status multiply(device_steps *s, const level_case *c, const weft_csr *P,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = P->n_rows, n_entries = n * WEFT_ROW_AGGREGATES;
+    double *scale = malloc((size_t)n * sizeof *scale);
+    for (int64_t i = 0; i < n; ++i)
+        scale[i] = 1 / sqrt(c->A.values[weft_csr_find(&c->A, i, i)]);
+    s->aggregates.scale = place(s->device, scale, n, sizeof *scale);
+    s->P = (weft_device_prolongation){
+        .n_rows = n,
+        .n_columns = P->n_columns,
+        .columns = place(s->device, P->columns, n_entries, sizeof *P->columns),
+        .weights = place(s->device, P->values, n_entries, sizeof *P->values)};
+    free(scale);
+    weft_memory *plain = s->P.columns;
+    TRY(weft_connectivity_make_copied(s->device, NULL, &plain, WEFT_ROW_AGGREGATES, P->n_columns,
+                                      &s->transfer, error));
+    TRY(weft_device_galerkin_weighted(s->setup, &s->level, s->aggregates.scale, &s->P, s->transfer,
+                                      &s->coarse, error));
+done:
+    return status;
+}
+
+/* Rows of one entry to more than a warp takes at a time; the longest that there may be have 256. */
+static void any_prolongation(void **state) {
+    (void)state;
+    static const int64_t m[] = {1, 2, 7, 8, 9, 63, 64, 65, 129, 256, 300};
+    weft_mesh *mesh = make_mesh(3, 12);
+    test_problem p = test_poisson(mesh, 1, NULL);
+    level_case c = finest(&p);
+    int64_t most = 0, n_refused = 0;
+    for (size_t i = 0; i < sizeof m / sizeof *m; ++i) {
+        device_steps s;
+        weft_error error = {0};
+        weft_csr P = random_prolongation(c.A.n_rows, m[i]);
+        double *dense = plain_product(&c, &P);
+        int64_t longest = 0;
+        for (int64_t a = 0; a < m[i]; ++a) {
+            int64_t n = 0;
+            for (int64_t b = 0; b < m[i]; ++b)
+                n += dense[a * m[i] + b] != 0;
+            longest = n > longest ? n : longest;
+        }
+        most = longest > most && longest <= 256 ? longest : most;
+        device_open(&c, 1, &s);
+        const weft_status status = multiply(&s, &c, &P, &error);
+        if (longest > 256) {
+            assert_int_equal(status, WEFT_ERROR_UNSUPPORTED);
+            assert_non_null(strstr(error.message, "more than 256 entries"));
+            ++n_refused;
+        } else {
+            check(status, &error);
+            weft_csr found = read_coarse(&s);
+            compare_product(&c, &P, &found);
+            weft_csr_clear(&found);
+        }
+        free(dense);
+        device_close(&s);
+        weft_csr_clear(&P);
+    }
+    assert_int_equal(most, 256);
+    assert_int_equal(n_refused, 1);
+    level_case_clear(&c);
+    weft_mesh_free(&mesh);
+}
+
+/* A node with couplings to `n` pairs of nodes along a line, each of which is an aggregate. */
+static weft_status couple_pairs(int64_t n, weft_error *error) {
+    level_case c = {.d = 1, .theta = 0.02};
+    device_steps s;
+    test_rows rows = test_rows_make(2 * n + 1, 2 * n + 1);
+    for (int64_t i = 0; i <= 2 * n; ++i)
+        test_rows_add(&rows, i, i, 1);
+    for (int64_t i = 0; i < n; ++i)
+        for (int k = 0; k < 2; ++k) {
+            test_rows_add(&rows, 2 * i + k, 2 * i + 1 - k, -0.5);
+            test_rows_add(&rows, k ? 2 * i : 2 * n, k ? 2 * n : 2 * i, -0.1);
+        }
+    c.A = test_rows_finish(&rows);
+    c.scale = malloc((size_t)(2 * n + 1) * sizeof *c.scale);
+    c.modes = malloc((size_t)(2 * n + 1) * sizeof *c.modes);
+    c.x = malloc((size_t)(2 * n + 1) * sizeof *c.x);
+    for (int64_t i = 0; i <= 2 * n; ++i) {
+        c.scale[i] = c.modes[i] = 1;
+        c.x[i] = i == 2 * n ? -1 : (double)i;
+    }
+    device_open(&c, 2, &s);
+    s.level.aggregate_nodes = 2;
+    const weft_status status = device_run(&s, error);
+    device_close(&s);
+    level_case_clear(&c);
+    return status;
+}
+
+static void too_many_aggregates(void **state) {
+    (void)state;
+    weft_error error = {0};
+    check(couple_pairs(60, &error), &error);
+    assert_int_equal(couple_pairs(70, &error), WEFT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "more than 64 aggregates"));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_prolongation),
+                                       cmocka_unit_test(too_many_aggregates),
+                                       cmocka_unit_test(sizes),
                                        cmocka_unit_test(several_levels),
                                        cmocka_unit_test(coefficients_jump),
                                        cmocka_unit_test(regular),
