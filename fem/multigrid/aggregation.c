@@ -210,7 +210,9 @@ static void report(const weft_monitor *monitor, const weft_algebraic_level *leve
                  n_finer + l, (long long)A->n_rows, (long long)A->row_start[A->n_rows],
                  levels[l].lambda, (long long)widest);
     }
-    weft_log(monitor, WEFT_LOG_INFO, "operator complexity %.3g", finest > 0 ? entries / finest : 1);
+    if (n_finer == 0)
+        weft_log(monitor, WEFT_LOG_INFO, "operator complexity %.3g",
+                 finest > 0 ? entries / finest : 1);
 }
 
 weft_status weft_aggregation_make(weft_device *device, const weft_csr *A,

@@ -136,7 +136,7 @@ bool weft_aggregation_reduces(int64_t n_coarse, int64_t n_rows);
  *  levels    [*n_levels]; caller's; weft_algebraic_levels_free
  *  Coarsest  has more than coarsest_rows rows if no aggregate has two nodes, e.g. for a diagonal
  *            matrix, and may be singular if A is. Rows of P that no coarse dof supports are empty
- *  Log       levels, rows, entries, widest row of P; operator complexity
+ *  Log       levels, rows, entries, widest row of P; operator complexity, without finer levels
  *  Errors    as weft_csr_eigenvalue; WEFT_ERROR_USAGE (options), WEFT_ERROR_INPUT (coordinates or
  *            near-nullspace not finite), WEFT_ERROR_SHAPE, WEFT_ERROR_MEMORY; *levels untouched
  *  Source    Vanek, Mandel and Brezina 1996 */
