@@ -139,9 +139,37 @@ extern "C" __global__ void weighted_lengths(long long n, const int64_t *start, c
         atomicMax(longest, length);
 }
 
-/* The sums of the lane's two columns, and size = sum_k p_ki^2 a_kk.  columns, values: [32] shared */
+/* 32 contributions, which lanes read several at a time. */
+struct __align__(16) four_columns {
+    int32_t v[4];
+};
+struct __align__(16) two_values {
+    double v[2];
+};
+struct contributions {
+    four_columns columns[8];
+    two_values values[16];
+};
+
+/* Add those of the lane's two columns. */
+INLINE void add_own(const contributions *held, const int32_t mine[2], double sums[2])
+{
+    UNROLL for (int q = 0; q < 8; ++q) {
+        const four_columns columns = held->columns[q];
+        const two_values values[2] = {held->values[2 * q], held->values[2 * q + 1]};
+        UNROLL for (int s = 0; s < 4; ++s) {
+            const double value = values[s / 2].v[s % 2];
+            if (columns.v[s] == mine[0])
+                sums[0] = __dadd_rn(sums[0], value);
+            if (columns.v[s] == mine[1])
+                sums[1] = __dadd_rn(sums[1], value);
+        }
+    }
+}
+
+/* The sums of the lane's two columns, and size = sum_k p_ki^2 a_kk.  held: shared */
 INLINE void add_contributions(const transfer *P, const sell_matrix *A, const double *scale, int64_t row,
-                              const int32_t mine[2], double sums[2], double *size, int32_t *columns, double *values)
+                              const int32_t mine[2], double sums[2], double *size, contributions *held)
 {
     const int lane = (int)threadIdx.x % 32;
     for (int64_t p = P->start[row]; p < P->start[row + 1]; ++p) {
@@ -152,17 +180,10 @@ INLINE void add_contributions(const transfer *P, const sell_matrix *A, const dou
         *size += part * part;
         for (int base = 0; base < t.n; base += 32) {
             double factor = 0;
-            columns[lane] = contribution<true>(P, A, &t, base + lane, &factor);
-            values[lane] = __dmul_rn(t.weight, factor);
+            held->columns[lane / 4].v[lane % 4] = contribution<true>(P, A, &t, base + lane, &factor);
+            held->values[lane / 2].v[lane % 2] = __dmul_rn(t.weight, factor);
             __syncwarp();
-            UNROLL for (int s = 0; s < 32; ++s) {
-                const int32_t column = columns[s];
-                const double value = values[s];
-                if (column == mine[0])
-                    sums[0] = __dadd_rn(sums[0], value);
-                if (column == mine[1])
-                    sums[1] = __dadd_rn(sums[1], value);
-            }
+            add_own(held, mine, sums);
             __syncwarp();
         }
     }
@@ -177,8 +198,8 @@ extern "C" __global__ void weighted_rows(long long n, const int64_t *start, cons
                                         const double *scale, const int64_t *out_start, int32_t *out_columns,
                                         double *out_values)
 {
-    __shared__ int32_t tables[WARPS][TABLE], lists[WARPS][ROW_MOST], counts[WARPS], held[WARPS][32];
-    __shared__ double held_values[WARPS][32];
+    __shared__ int32_t tables[WARPS][TABLE], lists[WARPS][ROW_MOST], counts[WARPS];
+    __shared__ contributions held[WARPS];
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     const int64_t row = element() / 32;
     if (row >= n / 32)
@@ -192,7 +213,7 @@ extern "C" __global__ void weighted_rows(long long n, const int64_t *start, cons
         double sums[2] = {0, 0}, size = 0;
         for (int k = 0; k < 2; ++k)
             mine[k] = base + 32 * k < length ? tables[warp][base + 32 * k] : NONE - 1;
-        add_contributions(&P, &A, scale, row, mine, sums, &size, held[warp], held_values[warp]);
+        add_contributions(&P, &A, scale, row, mine, sums, &size, &held[warp]);
         for (int k = 0; k < 2; ++k)
             if (mine[k] >= 0) {
                 const bool is_singular = mine[k] == row && sums[k] <= SINGULAR * size;
