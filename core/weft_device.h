@@ -68,7 +68,8 @@ typedef struct weft_device weft_device;
 /** Open a device by name:
  *
  *      auto, NULL          $WEFT_DEVICE if set; else cuda if driver, GPU and NVRTC work; else host.
- *                          The choice and its reason are logged.
+ *                          The choice and its reason are logged. (The programs take the host without
+ *                          looking for a GPU where they predict little work: apps/common/choose_device.c.)
  *      host                the CPU, with all available threads and its best instruction set
  *      host:THREADS, host:SET, host:THREADS:SET
  *                          SET: sse2, avx2, avx512 or neon
@@ -82,6 +83,9 @@ typedef struct weft_device weft_device;
  *  Errors   WEFT_ERROR_USAGE (lists the valid names), WEFT_ERROR_DEVICE, WEFT_ERROR_MEMORY */
 weft_status weft_device_open(const char *name, const weft_device_options *options,
                              weft_device **out, weft_error *error);
+/** Whether weft_device_open chooses the device by itself: the name is NULL or "auto", and $WEFT_DEVICE
+ *  names none. A caller that knows its work may then take another one, such as the host for little work. */
+bool weft_device_is_automatic(const char *name);
 void weft_device_free(weft_device **device);
 const weft_limits *weft_device_limits(const weft_device *device);
 /** The monitor that the device was opened with; may be NULL. */

@@ -18,6 +18,7 @@ typedef struct weft_preconditioner_info {
     const char *help;  /* a few words */
     bool needs_matrix; /* refuses operators whose assembly stores no matrix */
     bool needs_levels; /* refuses problems without a hierarchy */
+    bool needs_host;   /* refuses devices other than the host */
 } weft_preconditioner_info;
 /** The number of kinds, which are numbered from 0. */
 int weft_preconditioner_count(void);

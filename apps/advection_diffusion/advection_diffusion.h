@@ -112,6 +112,9 @@ weft_status ad_initial_make(ad_run *run, weft_error *error);
  *  if it exceeds its limit. (apps/advection_diffusion/coefficients.c)
  *  Errors  WEFT_ERROR_INPUT (says where, with the eigenvalues) */
 weft_status ad_coefficients_check(ad_run *run, weft_error *error);
+/** The work of the steps, for the choice of the device; not known for runs with checkpoints, whose device must not depend on
+ *  the number of steps. (apps/advection_diffusion/solve.c) */
+app_work ad_work(const ad_run *run);
 /** Choose the assembly; make the stepper and the measurements.
  *  (apps/advection_diffusion/solve.c) */
 weft_status ad_stepper_make(ad_run *run, weft_error *error);

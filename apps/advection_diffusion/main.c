@@ -10,6 +10,7 @@
 /* mesh -> dofs -> initial values -> coefficients -> stepper -> steps -> report */
 static weft_status solve(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
+    run->base.work = ad_work(run);
     TRY(app_run_open(&run->base, error));
     TRY(ad_check(run, error));
     TRY(app_run_mesh_make(&run->base, error));

@@ -13,21 +13,32 @@ static bool use_time(const ad_formulas *formulas) {
     return false;
 }
 
+/* Products with the matrices per step, about. */
+enum { PRODUCTS = 100 };
+
+/* Do the operators change in time, as far as known? */
+static bool change(const ad_run *run) {
+    return use_time(&run->options->velocity) || use_time(&run->options->diffusivity) ||
+           (run->base.bc && weft_bc_moves(run->base.bc).alpha);
+}
+
 /* Are the operators reassembled in every step? */
 static bool renews(const ad_run *run) {
+    const ad_reassemble reassemble = run->options->reassemble;
+    return reassemble == AD_REASSEMBLE_EVERY_STEP ||
+           (reassemble == AD_REASSEMBLE_AUTO && change(run));
+}
+
+app_work ad_work(const ad_run *run) {
     const ad_options *options = run->options;
-    const bool change = use_time(&options->velocity) || use_time(&options->diffusivity) ||
-                        (run->base.bc && weft_bc_moves(run->base.bc).alpha);
-    if (change && options->reassemble == AD_REASSEMBLE_ONCE)
-        weft_log(&run->base.messages->monitor, WEFT_LOG_WARNING,
-                 "--reassemble once: the coefficients keep their values at t = 0");
-    return options->reassemble == AD_REASSEMBLE_EVERY_STEP ||
-           (change && options->reassemble == AD_REASSEMBLE_AUTO);
+    return (app_work){.is_known = !options->checkpoint && !options->restart,
+                      .reassembles = renews(run),
+                      .solves = options->steps,
+                      .products = PRODUCTS};
 }
 
 /* The assembly named by the user, else the cheapest for the products per assembly. */
 static weft_status choose_assembly(ad_run *run, bool reassemble, weft_error *error) {
-    enum { PRODUCTS = 100 /* per step, about */ };
     const double products = PRODUCTS * (reassemble ? 1.0 : fmax(1, run->options->steps));
     /* symmetric, as those are that are applied most */
     const weft_assembly_problem problem = weft_space_problem(run->base.space, products);
@@ -49,6 +60,9 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
     const ad_formulas *u = &options->velocity, *mu = &options->diffusivity;
     const bool reassemble = renews(run);
     const weft_expression exact = {NULL, options->exact, "--exact"};
+    if (change(run) && options->reassemble == AD_REASSEMBLE_ONCE)
+        weft_log(&run->base.messages->monitor, WEFT_LOG_WARNING,
+                 "--reassemble once: the coefficients keep their values at t = 0");
     TRY(choose_assembly(run, reassemble, error));
     run->problem = (weft_advection_diffusion_problem){
         .mesh = run->base.mesh,

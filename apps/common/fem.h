@@ -1,19 +1,9 @@
-/** Shared by apps that solve on a mesh: opening the device, memory estimates, scripts, and checks
- *  of the user's texts. Includes the options and reports of apps/common. */
+/** Shared by apps that solve on a mesh: memory estimates, scripts, and checks of the user's texts. Includes the options and reports of apps/common. */
 #pragma once
 
 #include "apps/common/option_table.h"
 #include "apps/common/report.h"
 #include "forms/weft_ufl.h"
-
-/* ---- device (apps/common/device.c) --------------------------------------------------------- */
-
-/** Open a device and the library of shipped functions, and fill a context with them.
- *  device, library  caller's, also on errors
- *  context          borrows both */
-weft_status app_device_open(const char *name, weft_plan_kind plan, const weft_monitor *monitor,
-                            weft_device **device, weft_library **library, weft_context *context,
-                            weft_error *error);
 
 /* ---- assembly and memory (apps/common/memory_estimate.c) ------------------------------------ */
 

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MOST_TIMES = 12 }; /* of weft_mesh_refine */
 
@@ -92,20 +93,61 @@ void app_mesh_shape_count(app_mesh_shape *shape) {
     }
 }
 
+/* The intervals per side, refined, of the mesh if that is `shape`:N; -1: it is another one. */
+static int64_t side_of(const app_mesh_options *options, const char *shape) {
+    const size_t length = strlen(shape);
+    if (strncmp(options->name, shape, length) != 0 || options->name[length] != ':')
+        return -1;
+    const char *number = options->name + length + 1;
+    if (*number == '\0' || number[strspn(number, "0123456789")] != '\0')
+        return -1;
+    return (int64_t)fmin(ldexp(strtod(number, NULL), options->refine), 1e9);
+}
+
 bool app_mesh_shape_of(const app_mesh_options *options, app_mesh_shape *out) {
     static const char *const names[] = {"square", "cube"};
     for (int i = 0; i < 2; ++i) {
-        const size_t length = strlen(names[i]);
-        const char *number = options->name + length + 1;
-        if (strncmp(options->name, names[i], length) != 0 || options->name[length] != ':' ||
-            *number == '\0' || number[strspn(number, "0123456789")] != '\0')
+        const int64_t side = side_of(options, names[i]);
+        if (side < 0)
             continue;
-        *out = (app_mesh_shape){.name = names[i], .dimension = i + 2, .refine = options->refine};
-        out->side = (int64_t)fmin(ldexp(strtod(number, NULL), options->refine), 1e9);
+        *out = (app_mesh_shape){
+            .name = names[i], .dimension = i + 2, .side = side, .refine = options->refine};
         app_mesh_shape_count(out);
         return true;
     }
     return false;
+}
+
+/* A bound of the nodes of a file, by the fewest bytes that a format has for a node and its two cells or more. */
+static bool bound_file(const app_mesh_options *options, app_mesh_size *out) {
+    enum { BYTES_LEAST = 20 };
+    struct stat info;
+    if (!weft_mesh_is_gmsh(options->name) || app_ends_with(options->name, ".geo") ||
+        options->refine > 0 || stat(options->name, &info) != 0 || !S_ISREG(info.st_mode))
+        return false;
+    *out = (app_mesh_size){.n_nodes = info.st_size / BYTES_LEAST + 1, .is_bound = true};
+    return true;
+}
+
+bool app_mesh_size_of(const app_mesh_options *options, app_mesh_size *out) {
+    static const struct {
+        const char *name;
+        int dimension, simplices; /* of a box */
+    } shapes[] = {
+        {"interval", 1, 1}, {"square", 2, 2}, {"quads", 2, 2}, {"cube", 3, 6}, {"hexes", 3, 6}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; ++i) {
+        const int64_t side = side_of(options, shapes[i].name),
+                      counted = side < 1000000 ? side : 1000000;
+        if (side < 1)
+            continue;
+        *out = (app_mesh_size){shapes[i].dimension, 1, shapes[i].simplices, false};
+        for (int k = 0; k < shapes[i].dimension; ++k) {
+            out->n_nodes *= counted + 1;
+            out->n_cells *= counted;
+        }
+        return true;
+    }
+    return bound_file(options, out);
 }
 
 /* Refine a coarse mesh and keep the levels.

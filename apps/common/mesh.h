@@ -59,6 +59,16 @@ typedef struct app_mesh_shape {
 void app_mesh_shape_count(app_mesh_shape *shape);
 /** The shape of the mesh that the options name; false: it is not square:N or cube:N. */
 bool app_mesh_shape_of(const app_mesh_options *options, app_mesh_shape *out);
+/** What is known of the size of a mesh before it is read. */
+typedef struct app_mesh_size {
+    int dimension; /* 0: 2 or 3 */
+    int64_t n_nodes,
+        n_cells; /* cells as simplices: two for a quadrilateral, six for a hexahedron; 0: not known */
+    bool is_bound; /* there may be fewer */
+} app_mesh_size;
+/** The size of a built-in mesh, refined, or a bound by the size of a file that Gmsh reads. False: it is not known, as of
+ *  a .geo file, or of a .vtkhdf file, which may be compressed. At most 10^6 intervals per side are counted. */
+bool app_mesh_size_of(const app_mesh_options *options, app_mesh_size *out);
 /** Free the mesh and its hierarchy. */
 void app_mesh_free(weft_mesh **mesh, app_mesh_made *made);
 /** Print the mesh's lines of the report to stdout. */

@@ -69,8 +69,11 @@ static void print_saving(const weft_saving *saving, const char *script) {
                saving->bytes_unfused);
 }
 
-void app_plan_print(const weft_context *context, weft_assembly assembly, const char *more) {
+void app_plan_print(const weft_context *context, const char *device_reason, weft_assembly assembly,
+                    const char *more) {
     printf("device      %s\n", weft_device_limits(context->device)->name);
+    if (device_reason)
+        printf("            automatic: %s\n", device_reason);
     printf("plan        %s, %d kernels, assembly %s%s\n",
            context->plan == WEFT_PLAN_FUSED ? "fused" : "unfused", context->n_kernels,
            weft_assembly_name(assembly), more);
@@ -102,13 +105,15 @@ bool app_json_set_mesh(json_t *root, const weft_mesh *mesh) {
            app_json_set(object, "ignored_facets", json_integer(mesh->n_ignored_facets));
 }
 
-bool app_json_set_plan(json_t *root, const weft_context *context, weft_assembly assembly) {
+bool app_json_set_plan(json_t *root, const weft_context *context, const char *device_reason,
+                       weft_assembly assembly) {
     json_t *object = json_object();
     const char *kind = context->plan == WEFT_PLAN_FUSED ? "fused" : "unfused";
     return app_json_set(root, "assembly", json_string(weft_assembly_name(assembly))) &&
            app_json_set(root, "plan", object) && app_json_set(object, "kind", json_string(kind)) &&
            app_json_set(object, "kernels", json_integer(context->n_kernels)) &&
-           app_json_set(root, "device", app_json_text(weft_device_limits(context->device)->name));
+           app_json_set(root, "device", app_json_text(weft_device_limits(context->device)->name)) &&
+           app_json_set(root, "device_reason", json_string(device_reason));
 }
 
 json_t *app_json_values(const double *values, int components) {

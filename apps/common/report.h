@@ -43,14 +43,17 @@ double app_strip_nan_sign(double value);
  *  Errors  WEFT_ERROR_IO */
 weft_status app_stdout_check(weft_error *error);
 /** Print the lines about device and plan to stdout.
- *  more  text after the assembly */
-void app_plan_print(const weft_context *context, weft_assembly assembly, const char *more);
+ *  device_reason  why the device was chosen by the program; NULL: it was not
+ *  more           text after the assembly */
+void app_plan_print(const weft_context *context, const char *device_reason, weft_assembly assembly,
+                    const char *more);
 /** Print one line "name(X,Y) = ..." per probe to stdout.
  *  values  [n_probes][components]; NaN outside */
 void app_probes_print(const app_probes *probes, const char *name, const double *values,
                       int components);
 bool app_json_set_mesh(json_t *root, const weft_mesh *mesh);
-bool app_json_set_plan(json_t *root, const weft_context *context, weft_assembly assembly);
+bool app_json_set_plan(json_t *root, const weft_context *context, const char *device_reason,
+                       weft_assembly assembly);
 /** A number for one component, else a list; NULL if memory is out. */
 json_t *app_json_values(const double *values, int components);
 /** values  [n_probes][components]; NULL: null for each probe */

@@ -43,8 +43,7 @@ weft_status app_run_open(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (run->seconds.started == 0)
         run->seconds.started = weft_clock();
-    TRY(app_device_open(run->options->device, run->options->plan, &run->messages->monitor,
-                        &run->device, &run->library, &run->context, error));
+    TRY(app_device_open(run, error));
     run->is_null = weft_device_limits(run->device)->records_only;
     weft_setup_precompile(run->device);
 done:

@@ -5,7 +5,7 @@
  *  Each app adds its own data. */
 #pragma once
 
-#include "apps/common/fem.h"
+#include "apps/common/choose_device.h"
 #include "apps/common/places.h"
 #include "fusion/setup/setup.h"
 
@@ -25,7 +25,10 @@ typedef struct app_run {
     weft_device *device;
     weft_library *library;
     weft_context context;
-    bool is_null; /* the device computes nothing */
+    app_work work;                      /* for the choice of the device */
+    char device_reason[APP_REASON_MAX]; /* why it was chosen */
+    bool host_preferred; /* the device was chosen here, for its little work or what it needs */
+    bool is_null;        /* the device computes nothing */
     weft_mesh *mesh;
     app_mesh_made mesh_made;
     weft_data *data;   /* of the mesh, for formulas by group */
@@ -86,8 +89,14 @@ typedef struct app_run {
 
 void app_run_clear(app_run *run);
 
-/** Open the device and the library. */
+/** Open the device and the library. Where the device is for the program to choose (weft_device_is_automatic), it is the host
+ *  for little work, as predicted by `work`, and otherwise that of weft_device_open. */
 weft_status app_run_open(app_run *run, weft_error *error);
+/** Why the report says that the program chose the device; NULL: it did not. */
+const char *app_run_device_reason(const app_run *run);
+/** Set device, library, context, device_reason and host_preferred. (apps/common/device.c)
+ *  Errors  those of weft_device_open and weft_fem_library_make */
+weft_status app_device_open(app_run *run, weft_error *error);
 /** Check that --output and --json can be written.
  *  Errors  WEFT_ERROR_IO */
 weft_status app_run_files_check(const app_run *run, weft_error *error);

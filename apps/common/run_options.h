@@ -46,9 +46,12 @@ app_option_read app_read_assembly, app_read_preconditioner, app_read_condition, 
 #define APP_CONDITION(type, kind) APP_BY(app_read_condition, type, run.conditions), .low = (kind)
 extern const char *const app_plan_names[]; /* of --plan */
 /** Help that the apps share. */
+#define APP_DEVICE_NAMES                                                                           \
+    "host, host:THREADS, host:THREADS:SET (sse2, avx2, avx512 or neon), cuda, or null (plans, "    \
+    "but computes nothing)"
 #define APP_DEVICE_HELP                                                                            \
-    "auto (default), host, host:THREADS, host:THREADS:SET (sse2, avx2, avx512 or neon), cuda, or " \
-    "null (plans, but computes nothing)"
+    "auto (default: a GPU if there is one, but the host for work that is done before a GPU has "   \
+    "started, as predicted), " APP_DEVICE_NAMES
 #define APP_JSON_HELP                                                                              \
     "Write the results as JSON; - is standard output, where then nothing else is printed"
 #define APP_ENVIRONMENT_HELP                                                                       \

@@ -36,14 +36,34 @@ static weft_status add_device(const char *name, scaling_cases *out, weft_error *
     return scaling_list_append(&out->devices, name, error);
 }
 
+/* What `auto` stands for in all runs of a study, whatever their sizes: the device that weft_device_open takes. An app that
+ * is told `auto` would take the host for small meshes. */
+static weft_status resolve_automatic(const weft_monitor *monitor, const char **name,
+                                     weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = NULL;
+    const weft_device_options plain = weft_device_options_default(monitor);
+    const bool is_automatic = weft_device_is_automatic(*name);
+    if (!is_automatic && strcmp(*name, "auto") == 0)
+        *name = getenv("WEFT_DEVICE");
+    if (!is_automatic)
+        return WEFT_OK;
+    TRY(weft_device_open(*name, &plain, &device, error));
+    *name = weft_device_limits(device)->execution == WEFT_EXECUTION_SIMT ? "cuda" : "host";
+done:
+    weft_device_free(&device);
+    return status;
+}
+
 /* --device host with --threads 1,2 is host:1, host:2 */
-static weft_status list_devices(const scaling_options *options, scaling_cases *out,
-                                weft_error *error) {
+static weft_status list_devices(const scaling_options *options, const weft_monitor *monitor,
+                                scaling_cases *out, weft_error *error) {
     weft_status status = WEFT_OK;
     char name[40];
     bool any = false;
     for (int i = 0; i < options->devices.n; ++i) {
         const char *device = options->devices.items[i];
+        TRY(resolve_automatic(monitor, &device, error));
         const bool spread = options->threads.n > 0 && strcmp(device, "host") == 0;
         if (strncmp(device, "null", 4) == 0) {
             status =
@@ -158,7 +178,7 @@ weft_status scaling_cases_make(const scaling_options *options, const weft_monito
     weft_status status = WEFT_OK;
     TRY(find_app(options, out, error));
     TRY(scaling_levels_make(options, out, error));
-    TRY(list_devices(options, out, error));
+    TRY(list_devices(options, monitor, out, error));
     TRY(open_devices(monitor, out, error));
     TRY(list_cases(options, out, error));
     TRY(list_arguments(options, out, error));

@@ -137,7 +137,9 @@ static const app_option case_options[] = {
      "poisson: preconditioners to compare, a list with commas (default: jacobi alone), as for the "
      "application",
      APP_BY(read_preconditioners, scaling_options, preconditioners)},
-    {"device", "LIST", "host (default), host:THREADS, host:THREADS:SET, cuda, cuda:NUMBER",
+    {"device", "LIST",
+     "host (default), host:THREADS, host:THREADS:SET, cuda, cuda:NUMBER, or auto: a GPU if "
+     "there is one, for runs of every size",
      APP_BY(read_devices, scaling_options, devices)},
     {"threads", "N1,N2,...",
      "Strong scaling: run on the host with each of these numbers of threads",

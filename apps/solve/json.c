@@ -78,10 +78,10 @@ weft_status solve_json_write(const solve *run, weft_error *error) {
     json_t *root = json_object();
     const bool fine =
         root && app_json_set_mesh(root, base->mesh) && set_script(root, run) &&
-        app_json_set_plan(root, &base->context, base->assembly) && set_results(root, run) &&
-        set_errors(root, run) && set_newton(root, run) && solve_time_json(root, run) &&
-        set_amounts(root, run) && app_run_json_constraints(root, base) &&
-        app_run_json_derived(root, base) &&
+        app_json_set_plan(root, &base->context, base->device_reason, base->assembly) &&
+        set_results(root, run) && set_errors(root, run) && set_newton(root, run) &&
+        solve_time_json(root, run) && set_amounts(root, run) &&
+        app_run_json_constraints(root, base) && app_run_json_derived(root, base) &&
         app_json_set_probes(root, &base->points, base->probes, base->n_values) &&
         (options->verbosity != APP_VERBOSE || app_json_set_history(root, &base->cg)) &&
         app_json_set_costs(root, base->device, &base->seconds, false);

@@ -71,7 +71,7 @@ static void print_head(const solve *run) {
     if (run->script.ufl)
         printf("unknowns    %" PRId64 " in all, values prescribed by conditions included\n",
                run->n_dofs);
-    app_plan_print(&run->base.context, run->base.assembly, "");
+    app_plan_print(&run->base.context, app_run_device_reason(&run->base), run->base.assembly, "");
 }
 
 /* Of a mixed function, the errors of each component. */

@@ -93,6 +93,37 @@ done:
     return status;
 }
 
+/* The time of scripts and forms relative to that of poisson, at most (docs/decisions.md). */
+static const double FORM_WEIGHT = 2;
+
+/* The highest degree whose work the prediction knows: local matrices of higher ones take longer. */
+enum { DEGREE_MOST = 2 };
+
+/* The work before the device is open. Mixed functions and those that are not continuous have other solvers than the prediction
+ * knows, and the number of steps with --time-tolerance is not known. The device of a run that is continued must not depend on
+ * the number of its steps. A script's u may have any number of components, and three are assumed. */
+static app_work work_of(const solve *run) {
+    const solve_options *options = run->options;
+    const app_run_options *base = &options->run;
+    const weft_ufl_problem *problem = run->script.problem;
+    const weft_ufl_set *unknown = problem ? &problem->sets[0] : NULL;
+    const bool is_continued = options->time.checkpoint || options->time.resume;
+    app_work work = {.is_known = options->time.tolerance == 0 && !is_continued,
+                     .is_general =
+                         !base->method_auto && !weft_method_about(base->method)->needs_symmetric,
+                     .reassembles = options->nonlinear,
+                     .components = options->script ? 3 : 1,
+                     .weight = options->script ? FORM_WEIGHT : 1,
+                     .solves = run->base.expected_solves};
+    if (!unknown)
+        return work;
+    work.degree = unknown->sub[0].degree;
+    work.components = problem->components;
+    work.is_known = work.is_known && unknown->n == 1 && unknown->sub[0].family == WEFT_LAGRANGE &&
+                    work.degree <= DEGREE_MOST;
+    return work;
+}
+
 /* script -> mesh -> ordering -> memory estimate -> dofs -> inputs -> right-hand side -> operator
  * -> Krylov method or Newton -> errors -> output */
 static weft_status run_all(solve *run, weft_error *error) {
@@ -101,6 +132,7 @@ static weft_status run_all(solve *run, weft_error *error) {
     run->base.seconds.started = weft_clock(); /* the script is read first */
     if (problem->script_read)
         TRY(problem->script_read(run, error));
+    run->base.work = work_of(run);
     TRY(app_run_open(&run->base, error));
     if (problem->script_try)
         TRY(problem->script_try(run, error));

@@ -83,6 +83,20 @@ static weft_status open_automatic(weft_device *device, const weft_device_options
     return status;
 }
 
+/* The name in the environment that `auto` stands for; NULL: none. */
+static const char *named_in_environment(void) {
+    const char *name = getenv("WEFT_DEVICE");
+    return name && name[0] && strcmp(name, "auto") != 0 ? name : NULL;
+}
+
+static bool is_auto(const char *name) {
+    return !name || strcmp(name, "auto") == 0;
+}
+
+bool weft_device_is_automatic(const char *name) {
+    return is_auto(name) && !named_in_environment();
+}
+
 weft_status weft_device_open(const char *name, const weft_device_options *options,
                              weft_device **out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -91,12 +105,10 @@ weft_status weft_device_open(const char *name, const weft_device_options *option
         usual = weft_device_options_default(NULL);
         options = &usual;
     }
-    bool from_environment = false, automatic = false;
-    if (!name || strcmp(name, "auto") == 0) {
-        name = getenv("WEFT_DEVICE");
-        from_environment = name && name[0] && strcmp(name, "auto") != 0;
-        automatic = !from_environment;
-    }
+    const bool automatic = weft_device_is_automatic(name);
+    const bool from_environment = is_auto(name) && !automatic;
+    if (from_environment)
+        name = named_in_environment();
     weft_device *device = calloc(1, sizeof *device);
     if (!device)
         return weft_out_of_memory(error, "a device");

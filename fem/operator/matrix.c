@@ -12,8 +12,15 @@ typedef struct given_matrix {
     weft_sell_matrix *sell;            /* NULL on the host */
     weft_sell *layout;                 /* of it, for other values; NULL: there will be none */
     weft_memory *row_start, *exported; /* of weft_operator_matrix */
-    weft_memory *floats; /* [n_entries] on the host in single precision, otherwise NULL */
+    weft_memory *floats; /* [n_entries] in single precision, on the host and of a small matrix; otherwise NULL */
+    /* of a small matrix on a GPU, in single precision: */
+    weft_memory *arguments[3]; /* rows, columns, and values, which are the floats */
+    weft_product_arguments wide;
 } given_matrix;
+
+/* Matrices with at most as many rows have the product kernel with several threads a row: a thread a row, in blocks of 512 rows,
+ * leaves most of a large GPU idle. */
+enum { WIDE_ROWS = 1 << 17, WIDE_BLOCK = 64 };
 
 static const weft_operator_table host_table = {.apply = weft_operator_csr_apply,
                                                .diagonal = weft_operator_csr_diagonal};
@@ -159,6 +166,64 @@ done:
     return status;
 }
 
+/* ---- small matrices in single precision on a GPU ---- */
+
+static weft_status wide_apply(weft_operator *op, weft_memory *v, weft_memory *y,
+                              weft_error *error) {
+    (void)op, (void)v, (void)y;
+    return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                          "a matrix in single precision is applied by scripts alone");
+}
+
+static const weft_product_arguments *wide_rows(const weft_operator *op) {
+    return &((given_matrix *)op->state)->wide;
+}
+
+static void wide_free(weft_operator *op) {
+    given_matrix *matrix = op->state;
+    weft_memory_free(&matrix->arguments[0]);
+    weft_memory_free(&matrix->arguments[1]);
+    weft_memory_free(&matrix->floats);
+}
+
+static const weft_operator_table wide_table = {
+    .apply = wide_apply, .free = wide_free, .rows = wide_rows};
+
+static bool is_wide(const weft_pattern *pattern) {
+    return pattern->n_rows <= WIDE_ROWS && pattern->n_entries < INT32_MAX;
+}
+
+static weft_status wide_make(weft_operator *op, const double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = op->context->device;
+    given_matrix *matrix = op->state;
+    const weft_pattern *pattern = op->pattern;
+    const size_t n_rows = (size_t)pattern->n_rows, n_entries = (size_t)pattern->n_entries;
+    int32_t *starts = weft_array_make(n_rows + 1, sizeof *starts);
+    float *floats = weft_array_make(n_entries + 1, sizeof *floats);
+    if (!starts || !floats)
+        TRY(weft_out_of_memory(error, "a sparse matrix"));
+    for (size_t i = 0; i <= n_rows; ++i)
+        starts[i] = (int32_t)pattern->row_start[i];
+    for (size_t k = 0; k < n_entries; ++k)
+        floats[k] = (float)values[k];
+    TRY(weft_memory_place(device, starts, n_rows + 1, sizeof *starts, &matrix->arguments[0],
+                          error));
+    TRY(weft_memory_place(device, pattern->columns, n_entries, sizeof *pattern->columns,
+                          &matrix->arguments[1], error));
+    TRY(weft_memory_place(device, floats, n_entries, sizeof *floats, &matrix->floats, error));
+    matrix->arguments[2] = matrix->floats;
+    matrix->wide = (weft_product_arguments){.product_kernel = "csr_wide",
+                                            .arguments = matrix->arguments,
+                                            .n_arguments = 3,
+                                            .n_rows = pattern->n_rows,
+                                            .shared_bytes = WIDE_BLOCK * (int)sizeof(float)};
+done:
+    free(starts);
+    free(floats);
+    return status;
+}
+
 /* ---- the operator ---- */
 
 weft_status weft_operator_from_matrix(weft_context *context, weft_pattern **pattern,
@@ -171,14 +236,20 @@ weft_status weft_operator_from_matrix(weft_context *context, weft_pattern **patt
     const weft_operator_bytes bytes = {.state = sizeof(given_matrix)};
     weft_operator *op = NULL;
     weft_sell *layout = NULL;
-    const weft_operator_table *table = on_gpu ? &sell_table : single ? &single_table : &host_table;
+    const bool wide = on_gpu && single && is_wide(*pattern);
+    const weft_operator_table *table = wide     ? &wide_table
+                                       : on_gpu ? &sell_table
+                                       : single ? &single_table
+                                                : &host_table;
     TRY(weft_operator_allocate(context, table, &bytes, NULL, 0, &op, error));
     op->single = single;
     op->borrows_pattern = (how & WEFT_MATRIX_BORROWED) != 0;
     op->pattern = *pattern;
     op->n_dofs = op->pattern->n_rows;
     *pattern = NULL;
-    if (on_gpu) {
+    if (wide) {
+        TRY(wide_make(op, values, error));
+    } else if (on_gpu) {
         TRY(weft_sell_matrix_make(device, op->pattern, single, &layout,
                                   &((given_matrix *)op->state)->sell, error));
         TRY(sell_values(op, layout, values, single, error));

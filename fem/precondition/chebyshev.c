@@ -43,8 +43,8 @@ void weft_chebyshev_append(weft_text *script, int degree, bool from_zero, bool i
                       is_scaled && m == 1 ? "r2 = r1 - 4/3*inverse*apply(A, r1);\n"
                                           : "r%d = r%d - apply(A, e%d);\n",
                       i, m, m);
-        weft_text_add(script, "e%d = %d/%d*e%d + %d/%d*inverse*%sr%d;\n%s", i, 2 * m - 1,
-                      2 * m + 3, m, 8 * m + 4, 2 * m + 3, d, i, split_before(i, degree));
+        weft_text_add(script, "e%d = %d/%d*e%d + %d/%d*inverse*%sr%d;\n%s", i, 2 * m - 1, 2 * m + 3,
+                      m, 8 * m + 4, 2 * m + 3, d, i, split_before(i, degree));
     }
     weft_text_add(script, from_zero ? "x = " : "x = x0 + ");
     for (int i = 1; i <= degree; ++i)

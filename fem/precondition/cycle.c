@@ -162,8 +162,7 @@ static weft_status make_operator(const weft_cycle *cycle, weft_cycle_level *leve
     const int64_t n_entries = A->row_start[A->n_rows];
     const unsigned how =
         (cycle->single ? WEFT_MATRIX_SINGLE : 0) | (source->takes ? 0 : WEFT_MATRIX_BORROWED);
-    double *own =
-        source->takes ? NULL : weft_array_make_unset((size_t)n_entries * sizeof *own);
+    double *own = source->takes ? NULL : weft_array_make_unset((size_t)n_entries * sizeof *own);
     scaling s = {A, a, source->takes ? A->values : own};
     weft_pattern *pattern = calloc(1, sizeof *pattern);
     if (!pattern || !s.out)

@@ -80,7 +80,7 @@ static void library_free(weft_preconditioner *preconditioner) {
 }
 
 const weft_preconditioner_kind weft_preconditioner_hypre = {
-    .info = {"hypre", "BoomerAMG of the library hypre", true},
+    .info = {"hypre", "BoomerAMG of the library hypre", .needs_matrix = true, .needs_host = true},
     .make = library_make,
     .update = library_update,
     .apply = library_apply,
@@ -88,7 +88,8 @@ const weft_preconditioner_kind weft_preconditioner_hypre = {
 };
 
 const weft_preconditioner_kind weft_preconditioner_petsc = {
-    .info = {"petsc", "GAMG, or ILU for nonsymmetric matrices, of the library PETSc", true},
+    .info = {"petsc", "GAMG, or ILU for nonsymmetric matrices, of the library PETSc",
+             .needs_matrix = true, .needs_host = true},
     .make = library_make,
     .update = library_update,
     .apply = library_apply,
@@ -96,7 +97,8 @@ const weft_preconditioner_kind weft_preconditioner_petsc = {
 };
 
 const weft_preconditioner_kind weft_preconditioner_cholmod = {
-    .info = {"cholmod", "a factorization by the library CHOLMOD", true},
+    .info = {"cholmod", "a factorization by the library CHOLMOD", .needs_matrix = true,
+             .needs_host = true},
     .make = library_make,
     .update = library_update,
     .apply = library_apply,

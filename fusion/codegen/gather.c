@@ -5,7 +5,7 @@
 /* The operand of a call that is evaluated for component `c` of `element`, or of the target i: v[...] is this number. */
 static void write_operand(const source_writer *w, const weft_operand *operand) {
     const weft_value *value = &w->graph->values[operand->value];
-    weft_text_add(w->out, "            const number_at %s = {",
+    weft_text_add(w->out, "                const number_at %s = {",
                   weft_source_variable(w, operand->value, operand->connectivity));
     if (operand->connectivity < 0 && weft_shape_count(&value->shape) > 1)
         weft_source_component(w, operand);
@@ -18,28 +18,69 @@ static void write_operand(const source_writer *w, const weft_operand *operand) {
     weft_text_add(w->out, "};\n");
 }
 
-static void write_folded(const source_writer *w, const weft_plan_kernel *kernel) {
+/* Add contribution k to the sum. */
+static void write_contribution(const source_writer *w, const weft_plan_kernel *kernel) {
     const weft_accumulation *a = &w->graph->accumulations[kernel->gather];
-    const weft_call *call = &w->graph->calls[kernel->prologue];
-    const char *target = weft_source_variable(w, a->target, -1) + 2;
     const int width = w->graph->connectivities[a->connectivity].width;
-    weft_text_add(w->out,
-                  "        scalar sum = %s%s%s;\n"
-                  "        for (int64_t k = start[i]; k < start[i + 1]; ++k) {\n"
-                  "            const int64_t row = position[k] / LANES, block = row / %d;\n"
-                  "            const int lane = (int)(position[k] %% LANES), c = (int)(row %% %d);\n"
-                  "            const int64_t element = block * LANES + lane;\n"
-                  "            (void)element, (void)c;\n",
-                  kernel->accumulates ? "p_" : "0", kernel->accumulates ? target : "",
-                  kernel->accumulates ? "[i]" : "", width, width);
+    if (kernel->prologue < 0 &&
+        !w->graph->index_sets[w->graph->connectivities[a->connectivity].from].plain) {
+        weft_text_add(w->out, "                sum += p_%s[position[k]];\n",
+                      weft_source_variable(w, weft_value_storage(w->graph, a->source), -1) + 2);
+        return;
+    }
+    weft_text_add(
+        w->out,
+        "                const int64_t row = position[k] / LANES, block = row / %d;\n"
+        "                const int lane = (int)(position[k] %% LANES), c = (int)(row %% %d);\n"
+        "                const int64_t element = block * LANES + lane;\n",
+        width, width);
+    if (kernel->prologue < 0) {
+        weft_text_add(w->out, "                sum += p_%s[element * %d + c];\n",
+                      weft_source_variable(w, weft_value_storage(w->graph, a->source), -1) + 2,
+                      width);
+        return;
+    }
+    weft_text_add(w->out, "                (void)element, (void)c;\n");
     for (int m = 0; m < kernel->n_loads; ++m)
         write_operand(w, &kernel->loads[m]);
-    weft_text_add(w->out, "            sum += ");
-    weft_source_arithmetic_value(w, call);
-    weft_text_add(w->out, ";\n        }\n        p_%s[i] = sum;\n", target);
+    weft_text_add(w->out, "                sum += ");
+    weft_source_arithmetic_value(w, &w->graph->calls[kernel->prologue]);
+    weft_text_add(w->out, ";\n");
 }
 
-/* The sum runs in ascending order of cell, so it is deterministic. */
+/* The targets of a thread block on a GPU, each by as many threads as leave about four contributions to each: neighbours read
+ * neighbouring positions. All targets of a block have as many, so that all threads take part in the shuffles. */
+static void write_shared(const source_writer *w, const weft_plan_kernel *kernel) {
+    const weft_accumulation *a = &w->graph->accumulations[kernel->gather];
+    const char *target = weft_source_variable(w, a->target, -1) + 2;
+    weft_text_add(
+        w->out,
+        "    const int64_t first = blockIdx.x * (int64_t)blockDim.x;\n"
+        "    const int64_t left = n_elements - first;\n"
+        "    const int64_t here = left < blockDim.x ? left : blockDim.x;\n"
+        "    const int64_t contributions = start[first + here] - start[first];\n"
+        "    int width = 1;\n"
+        "    while (width < 32 && 4 * width * here < contributions)\n"
+        "        width *= 2;\n"
+        "    for (int pass = 0; pass < width; ++pass) {\n"
+        "        const int64_t i = first + (pass * (int)blockDim.x + (int)threadIdx.x) / width;\n"
+        "        const int part = (int)threadIdx.x %% width;\n"
+        "        scalar sum = 0;\n"
+        "        if (i < n_elements)\n"
+        "            for (int64_t k = start[i] + part; k < start[i + 1]; k += width) {\n");
+    write_contribution(w, kernel);
+    weft_text_add(w->out,
+                  "            }\n"
+                  "        for (int by = width / 2; by > 0; by /= 2)\n"
+                  "            sum += __shfl_down_sync(0xffffffffu, sum, by);\n"
+                  "        if (part == 0 && i < n_elements)\n"
+                  "            p_%s[i] %s sum;\n"
+                  "    }\n}\n\n",
+                  target, kernel->accumulates ? "+=" : "=");
+}
+
+/* The sum runs in ascending order of cell, or in a tree that depends on the numbers of contributions alone, so it is
+ * deterministic. */
 weft_status weft_source_gather(const source_writer *w, const weft_plan_kernel *kernel,
                                weft_error *error) {
     (void)error;
@@ -56,6 +97,10 @@ weft_status weft_source_gather(const source_writer *w, const weft_plan_kernel *k
     weft_text_add(w->out, "  %s[%s] += ..., by the owner */\n", w->graph->values[a->target].name,
                   w->graph->connectivities[a->connectivity].name);
     weft_source_head(w, kernel);
+    if (w->backend->is_threaded && count == 1) {
+        write_shared(w, kernel);
+        return WEFT_OK;
+    }
     weft_text_add(w->out,
                   w->backend->is_threaded
                       ? "    const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;\n"
@@ -63,9 +108,7 @@ weft_status weft_source_gather(const source_writer *w, const weft_plan_kernel *k
                       : "    const int64_t last = last_block * LANES < n_elements ? last_block * "
                         "LANES : n_elements;\n"
                         "    for (int64_t i = first_block * LANES; i < last; ++i) {\n");
-    if (kernel->prologue >= 0)
-        write_folded(w, kernel);
-    else if (plain) /* position: ((cell / LANES) * width + local) * LANES + cell % LANES */
+    if (plain) /* position: ((cell / LANES) * width + local) * LANES + cell % LANES */
         weft_text_add(w->out,
                       "        scalar sum[%d] = {0};\n"
                       "        for (int64_t k = start[i]; k < start[i + 1]; ++k) {\n"

@@ -45,7 +45,8 @@ static void write_definitions(const source_writer *w, const weft_plan_kernel *ke
                   "#define ROWS_THREADS %d\n"
                   "#define ROWS_BOUNDS ROWS_THREADS%s\n"
                   "#define ROWS_NODES %d /* rows of a block */\n"
-                  "#define ROWS_PER_THREAD (ROWS_NODES / ROWS_THREADS)\n"
+                  "#define ROWS_PER_THREAD (ROWS_NODES < ROWS_THREADS ? 1 : ROWS_NODES / "
+                  "ROWS_THREADS)\n"
                   "#define LOAD(j) load_row(j)\n"
                   "#define RETURN_IF_DONE %s\n",
                   product_kernel->threads, blocks, product_kernel->rows,
@@ -155,9 +156,12 @@ static weft_status write_rows(const source_writer *w, const weft_plan_kernel *ke
     weft_text_add(w->out, "    UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n");
     weft_source_thread(w, "        ", "first_row + k * ROWS_THREADS + threadIdx.x");
     weft_text_add(w->out,
-                  "        if (element >= n_elements)\n            continue;\n"
+                  "        if (element >= n_elements%s)\n            continue;\n"
                   "        real %s[1] = {own[k]}, %s[1] = {y[k]};\n"
                   "        (void)block, (void)lane;\n",
+                  rows->product_kernel->rows < rows->product_kernel->threads
+                      ? " || threadIdx.x >= ROWS_NODES"
+                      : "",
                   weft_source_variable(w, rows->operands[0].value, -1),
                   weft_source_variable(w, rows->result, -1));
     for (int i = 0; i < kernel->n_loads; ++i) {

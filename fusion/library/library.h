@@ -136,7 +136,8 @@ typedef struct weft_product_argument {
  *  docs/kernel-files.md describes the names in its scope and those that it must set. */
 typedef struct weft_product_kernel {
     const char *name;
-    int threads, rows; /* per block; rows: multiple of threads and of WEFT_CUDA_REDUCTION_TILE */
+    int threads, rows; /* per block; rows: a multiple of WEFT_CUDA_REDUCTION_TILE and of threads, or
+                          32, 64, 128 or 256, and then no reduction shares the kernel */
     int blocks; /* minimum resident blocks per multiprocessor (launch bounds); 0: any number */
     weft_product_argument *arguments;
     int n_arguments;

@@ -102,8 +102,10 @@ static weft_status check(const reader *r) {
         return broken(r, "the threads of a block must be 32, 64, 128, 256 or 512");
     if (product_kernel->blocks > 2048 / product_kernel->threads)
         return broken(r, "so many blocks of so many threads are more than a multiprocessor's 2048");
-    if (product_kernel->rows < 1 || product_kernel->rows % WEFT_CUDA_REDUCTION_TILE != 0)
-        return broken(r, "the nodes of a block must be a multiple of 512");
+    const int rows = product_kernel->rows;
+    if (rows < 1 || (rows % WEFT_CUDA_REDUCTION_TILE != 0 && rows != 32 && rows != 64 &&
+                     rows != 128 && rows != 256))
+        return broken(r, "the nodes of a block must be a multiple of 512, or 32, 64, 128 or 256");
     return WEFT_OK;
 }
 

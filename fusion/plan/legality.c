@@ -5,6 +5,7 @@
  * a script, saved plans and explanations all use these functions. */
 #include "fusion/plan/legality.h"
 #include "core/base/fault.h"
+#include "fusion/base/target.h"
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/nested.h"
 
@@ -133,10 +134,11 @@ static bool folds_unfinished(const weft_graph *graph, const uint64_t *set, int p
 
 bool weft_fusion_fits(const weft_graph *graph, const uint64_t *set) {
     int rows = -1, n_rows = 0;
-    bool has_others = false;
+    bool has_others = false, reduces = false;
     for (int i = 0; i < graph->n_calls; ++i)
         if (weft_set_has(set, i)) {
             has_others |= weft_call_accumulates(graph, i) || loads_through_map(&graph->calls[i]);
+            reduces |= graph->calls[i].reduction != NULL;
             if (graph->calls[i].product_kernel != NULL) {
                 rows = i;
                 ++n_rows;
@@ -147,7 +149,9 @@ bool weft_fusion_fits(const weft_graph *graph, const uint64_t *set) {
     if (rows < 0)
         return true;
     const int prologue = graph->values[graph->calls[rows].operands[0].value].producer;
-    return n_rows == 1 && !has_others &&
+    const bool is_tile =
+        graph->calls[rows].product_kernel->rows % WEFT_CUDA_REDUCTION_TILE == 0;
+    return n_rows == 1 && !has_others && (is_tile || !reduces) &&
            (prologue < 0 || !weft_set_has(set, prologue) ||
             !folds_unfinished(graph, set, prologue));
 }

@@ -436,8 +436,8 @@ static weft_status gather_kernels(planner *p, const weft_fusion *fusion,
             TRY(folded_loads(p, kernel, &graph->calls[a->call], error));
         else
             TRY(argument_add(
-                p, kernel,
-                (weft_argument){ARGUMENT_VALUE, weft_value_storage(graph, a->source), 0}, error));
+                p, kernel, (weft_argument){ARGUMENT_VALUE, weft_value_storage(graph, a->source), 0},
+                error));
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_VALUE, a->target, 0}, error));
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_GATHER, a->connectivity, 0}, error));
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_GATHER, a->connectivity, 1}, error));
@@ -521,8 +521,7 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
     weft_status status = WEFT_OK;
     for (int i = 0; i < cover->n; ++i) {
         weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
-        if ((cover->folds == NULL || cover->folds[i]) &&
-            is_folded(p, cover->list[i]->fusion)) {
+        if ((cover->folds == NULL || cover->folds[i]) && is_folded(p, cover->list[i]->fusion)) {
             TRY(gather_kernels(p, cover->list[i]->fusion, cover->list[i], error));
             continue;
         }

@@ -10,7 +10,8 @@
 //@ argument  const int32_t *bases      [block][lane] first columns that codes count from; negative: columns, not codes
 //@ argument  const uint16_t *rows      [block][512] the row, within its block, of each lane of each slice
 /* y = D^-1 A v for a sell matrix A whose entries off the diagonal have 16 bits, D its diagonal. */
-#define SELL_HALF_GROUP 4 /* entries in flight per thread */
+#define SELL_HALF_GROUP 4   /* entries in flight per thread */
+#define SELL_HALF_AHEAD 792 /* blocks: as many as run at once */
 
 INLINE uint32_t sell_half_word(const uint32_t *p)
 {
@@ -49,6 +50,20 @@ INLINE void sell_half_fetch(const uint32_t *a, const uint32_t *c, bool coded, in
         UNROLL for (int i = 0; i < SELL_HALF_GROUP; ++i)
             code[i] = j + i < n ? sell_half_word(c + (j + i) * LANES) : 0;
     }
+}
+
+/* The words of a block that starts when this one has ended: into the L2 cache, so that reading them waits less. */
+INLINE void sell_half_ahead(const uint32_t *start, const uint32_t *column_start, const uint32_t *values,
+                            const uint32_t *columns)
+{
+    const int64_t block = blockIdx.x + (int64_t)SELL_HALF_AHEAD, slices = ROWS_NODES / LANES;
+    if (block >= gridDim.x)
+        return;
+    const uint32_t first = start[block * slices], last = start[(block + 1) * slices];
+    const uint32_t code = column_start[block * slices], end = column_start[(block + 1) * slices];
+    const int64_t offset = ((int64_t)first - (int64_t)gridDim.x * ROWS_NODES) / 2 + block * (ROWS_NODES / 2);
+    fetch_words(values + offset, (last - first) / 2 + ROWS_NODES / 2);
+    fetch_words(columns + code, end - code);
 }
 
 /* What a row's halves are multiplied by: 2^(e - 7), e the exponent of its entry on the diagonal. */
@@ -102,6 +117,7 @@ INLINE float sell_half_unit(float diagonal)
             }
             sums[row] = sum;
         }
+        sell_half_ahead(start, column_start, values, columns);
         __syncthreads();
         UNROLL for (int k = 0; k < ROWS_PER_THREAD; ++k) {
             const int at = k * ROWS_THREADS + threadIdx.x;

@@ -65,6 +65,17 @@ INLINE void load_plain(real *v, const scalar *p, int components, int64_t element
     each_value(components, [=](int c) { v[c] = p[element * components + c]; });
 }
 
+/* n words, by the threads of a block: into the L2 cache */
+INLINE void fetch_words(const uint32_t *p, int64_t n)
+{
+#ifdef __CUDA_ARCH__
+    for (int64_t i = threadIdx.x * 32; i < n; i += blockDim.x * 32)
+        asm volatile("prefetch.global.L2 [%0];" :: "l"(p + i));
+#else
+    (void)p, (void)n;
+#endif
+}
+
 /* n numbers, which the block's threads will ask for: into the L2 cache */
 INLINE void fetch_rows(const scalar *p, int64_t n)
 {

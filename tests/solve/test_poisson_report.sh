@@ -56,4 +56,27 @@ must "--verbose: kernels" "$scratch/messages" 'poisson: info: poisson.weft \+ ma
 "${solve[@]}" --plan unfused >"$scratch/out" 2>"$scratch/messages"
 must "unfused" "$scratch/out" '^plan +unfused'
 must_not "spares nothing" "$scratch/out" 'without fusion|instead of'
+
+# Without a name the device is chosen: little work is done on the host, GPU or not, which the report and JSON explain.
+env -u WEFT_DEVICE "${solve[@]}" >"$scratch/out" 2>"$scratch/messages"
+must "little work is done on the host" "$scratch/out" '^device +host'
+must "and why" "$scratch/out" '^ +automatic: [0-9.]+ (us|ms) predicted for 289 nodes, before a GPU would have started$'
+must_not "which is no message" "$scratch/messages" .
+env -u WEFT_DEVICE "${solve[@]}" --device auto --verbose --json - >"$scratch/out" 2>"$scratch/messages"
+must "JSON has it" "$scratch/out" '"device_reason": "[0-9.]+ (us|ms) predicted for 289 nodes, before'
+must "--verbose too" "$scratch/messages" '^poisson: info: device auto: the host: [0-9.]+ (us|ms) predicted for 289 nodes'
+WEFT_DEVICE=host:1 "${solve[@]}" --json - >"$scratch/out"
+must "who names a device gets it" "$scratch/out" '"device": "host: .*, 1 thread"'
+must "as requested" "$scratch/out" '"device_reason": "as requested"'
+WEFT_DEVICE=host:1 "${solve[@]}" >"$scratch/out"
+must_not "which needs no words" "$scratch/out" 'automatic: .*GPU'
+env -u WEFT_DEVICE "$WEFT_BUILD/advection_diffusion" --mesh square:8 --velocity 1,0 --dt 0.01 --steps 2 \
+    >"$scratch/out" 2>"$scratch/messages"
+must "a few steps are little work" "$scratch/out" '^ +automatic: .* predicted for 81 nodes, before a GPU'
+env -u WEFT_DEVICE "$WEFT_BUILD/advection_diffusion" --mesh square:8 --velocity 1,0 --dt 0.01 --steps 2 \
+    --checkpoint "$scratch/state.vtkhdf" --json - >"$scratch/out" 2>"$scratch/messages"
+must "a run to be continued has the device of every number of steps" "$scratch/out" '"device_reason": "no time on the host is predicted"'
+env -u WEFT_DEVICE "$WEFT_BUILD/solve" elasticity.weft --mesh square:8 --dirichlet left=0,0 --dirichlet right=1,0 \
+    >"$scratch/out" 2>"$scratch/messages"
+must "and a script" "$scratch/out" '^ +automatic: .* predicted for 81 nodes, before a GPU'
 exit "$((failures > 0))"

@@ -119,6 +119,24 @@ grep -q "did you mean 'multigrid'" err || fail "no near name for multigird"
 study 2 --app advection_diffusion --sizes 4 --preconditioner jacobi --out wrong
 grep -q 'advection_diffusion has no option --preconditioner' err || fail "of advection_diffusion"
 
+# auto is one device for all sizes, though poisson by itself would take the host for the small one.
+(unset WEFT_DEVICE; study 0 --sizes 8,512 --assembly csr --repeat 1 --warmup 0 --device auto --out any) || exit 1
+WEFT_DEVICE=host:1 study 0 --sizes 4 --assembly csr --repeat 1 --warmup 0 --device auto --out named
+python3 - <<'END' || fail "one device"
+import json
+def of(name):
+    cases = json.load(open(name + "/results.json"))["cases"]
+    lines = [json.loads(line) for line in open(name + "/study.jsonl")][1:]
+    assert all(line["result"]["device_reason"] == "as requested" for line in lines)
+    return {case["device"] for case in cases}
+assert of("any") in ({"host"}, {"cuda"}), of("any")
+assert of("named") == {"host:1"}, of("named")
+END
+study 2 --sizes 4 --device auto,host --out wrong
+grep -q 'the device host is given twice' err || fail "auto is host where WEFT_DEVICE says so"
+WEFT_DEVICE=null study 2 --sizes 4 --device auto --out wrong
+grep -q 'the device null computes nothing' err || fail "auto may be null"
+
 # Plots: the script always, pictures where gnuplot is.
 [ -s plane/plots.gp ] || fail "no plots.gp"
 if command -v gnuplot >/dev/null; then

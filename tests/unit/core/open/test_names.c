@@ -106,6 +106,27 @@ static void automatic_without_a_name(void **state) {
     weft_device_free(&device);
 }
 
+/* Only the names for which nothing else says what they are. */
+static void automatic_or_not(void **state) {
+    static const struct {
+        const char *environment, *name;
+        bool is_automatic;
+    } cases[] = {{NULL, NULL, true},     {NULL, "auto", true},    {"", "auto", true},
+                 {"auto", NULL, true},   {"auto", "auto", true},  {"host", "auto", false},
+                 {"cuda", NULL, false},  {"auto", "host", false}, {NULL, "host:2", false},
+                 {NULL, "cuda", false},  {NULL, "", false},       {NULL, "automatic", false},
+                 {"none", "auto", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        if (cases[i].environment)
+            setenv("WEFT_DEVICE", cases[i].environment, 1);
+        else
+            unsetenv("WEFT_DEVICE");
+        assert_int_equal(weft_device_is_automatic(cases[i].name), cases[i].is_automatic);
+    }
+    unsetenv("WEFT_DEVICE");
+}
+
 static void automatic(void **state) {
     (void)state;
     setenv("WEFT_DEVICE", "host", 1);
@@ -195,8 +216,8 @@ static void limits_of_an_h200(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_that_are_none), cmocka_unit_test(automatic_without_a_name),
-        cmocka_unit_test(automatic),           cmocka_unit_test(host_limits),
-        cmocka_unit_test(limits_of_an_h200),
+        cmocka_unit_test(automatic_or_not),    cmocka_unit_test(automatic),
+        cmocka_unit_test(host_limits),         cmocka_unit_test(limits_of_an_h200),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,7 +83,8 @@ static void run_on(bool emulated, bool constrained) {
     weft_form_bind_input(&form, "x", weft_space_coordinates(space));
     weft_form_bind_input(&form, "t", t);
     weft_form_bind_parameter(&form, "d", 2);
-    const weft_transient_part part = {&form.form, "K", "M", "b"};
+    const weft_transient_part part = {
+        .form = &form.form, .matrix = "K", .mass = "M", .vector = "b"};
     if (constrained)
         constrain(&context, space, bc, &constraints, &loads);
     weft_transient_problem problem = {

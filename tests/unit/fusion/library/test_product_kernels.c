@@ -37,7 +37,8 @@ static void files(void **state) {
         int line;
     } wrong[] = {
         {"//@ rows a\n//@ threads 100\n//@ nodes 512\n//@ body\n", "threads of a block", 4},
-        {"//@ rows a\n//@ threads 256\n//@ nodes 500\n//@ body\n", "multiple of 512", 4},
+        {"//@ rows a\n//@ threads 256\n//@ nodes 500\n//@ body\n", "multiple of 512, or 32", 4},
+        {"//@ rows a\n//@ threads 256\n//@ nodes 16\n//@ body\n", "multiple of 512, or 32", 4},
         {"//@ rows a\n//@ threads x\n", "number", 2},
         {"//@ rows a\n//@ argument const double values\n", "pointer", 2},
         {"//@ rows a\n//@ argument const double *\n", "name is missing", 2},

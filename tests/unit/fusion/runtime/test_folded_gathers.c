@@ -110,7 +110,7 @@ static void run(int number, const char *plain, int64_t n_elements, int64_t n_tar
 
 static void sums_are_the_same(void **state) {
     (void)state;
-    static const int64_t sizes[][2] = {{1, 1}, {31, 7}, {32, 40}, {33, 12}, {699, 300}};
+    static const int64_t sizes[][2] = {{1, 1}, {31, 7}, {32, 40}, {33, 12}, {699, 300}, {699, 5}, {650, 90}};
     for (int i = 0; i < (int)(sizeof cases / sizeof *cases); ++i)
         for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
             run(i, HEAD(""), sizes[k][0], sizes[k][1]);
