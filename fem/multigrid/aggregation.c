@@ -1,6 +1,7 @@
 /* Makes a hierarchy of levels by smoothed aggregation. */
 #include "fem/multigrid/private.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { MOST_LEVELS = 20, COARSEST_ROWS = 2000, ROW_AGGREGATES = 4, SHARES = 256 };
@@ -77,13 +78,19 @@ static weft_status nodes_make(int components, int64_t n_rows, weft_coarsening *l
     return WEFT_OK;
 }
 
+double weft_aggregation_theta(int n_modes, int level) {
+    return ldexp(n_modes == 1 ? THETA : THETA_OF_MODES, -level);
+}
+
 /* More rigid body modes than components make coarse levels dense in 3D. */
-static double aggregate_nodes(const weft_aggregation_options *options) {
-    if (options->aggregate_nodes != 0)
-        return options->aggregate_nodes;
-    if (options->dimension == 1)
+double weft_aggregation_nodes(int dimension, bool rigid_body_modes) {
+    if (dimension == 1)
         return 3;
-    return options->dimension == 2 ? 9 : options->rigid_body_modes ? 20 : 16;
+    return dimension == 2 ? 9 : rigid_body_modes ? 20 : 16;
+}
+
+bool weft_aggregation_reduces(int64_t n_coarse, int64_t n_rows) {
+    return n_coarse > 0 && (double)n_coarse <= LEAST_REDUCTION * (double)n_rows;
 }
 
 static weft_status finest_make(const weft_csr *A, const weft_aggregation_options *options,
@@ -91,7 +98,9 @@ static weft_status finest_make(const weft_csr *A, const weft_aggregation_options
     weft_status status = WEFT_OK;
     const int d = options->dimension, components = options->components ? options->components : 1;
     TRY(weft_free_rows(A, options->constrained, options->n_constrained, &out->scale, error));
-    out->aggregate_nodes = aggregate_nodes(options);
+    out->aggregate_nodes = options->aggregate_nodes != 0
+                               ? options->aggregate_nodes
+                               : weft_aggregation_nodes(d, options->rigid_body_modes);
     out->row_aggregates = options->row_aggregates ? options->row_aggregates : ROW_AGGREGATES;
     TRY(nodes_make(components, A->n_rows, out, error));
     TRY(weft_modes_make(out->device, options, A->n_rows, out->scale, &out->modes, &out->n_modes,
@@ -164,7 +173,7 @@ static weft_status coarsen(weft_coarsening *level, weft_csr *P, weft_csr *A,
     TRY(weft_node_graph_make(level, &graph, error));
     TRY(aggregates_make(level, &graph, &aggregates, error));
     TRY(weft_tentative_make(level, &aggregates, coarse, &n_rows, error));
-    if (n_rows == 0 || (double)n_rows > LEAST_REDUCTION * (double)level->A->n_rows) {
+    if (!weft_aggregation_reduces(n_rows, level->A->n_rows)) {
         coarsening_clear(coarse);
         goto done;
     }
@@ -185,7 +194,8 @@ done:
     return status;
 }
 
-static void report(const weft_monitor *monitor, const weft_algebraic_level *levels, int n) {
+static void report(const weft_monitor *monitor, const weft_algebraic_level *levels, int n,
+                   int n_finer) {
     double entries = 0, finest = (double)levels[0].A.row_start[levels[0].A.n_rows];
     for (int l = 0; l < n; ++l) {
         const weft_csr *A = &levels[l].A, *P = &levels[l].P;
@@ -196,11 +206,13 @@ static void report(const weft_monitor *monitor, const weft_algebraic_level *leve
         }
         entries += (double)A->row_start[A->n_rows];
         weft_log(monitor, WEFT_LOG_INFO,
-                 "level %d: %lld rows, %lld entries, lambda %.3g, widest row of P %lld", l,
-                 (long long)A->n_rows, (long long)A->row_start[A->n_rows], levels[l].lambda,
-                 (long long)widest);
+                 "level %d: %lld rows, %lld entries, lambda %.3g, widest row of P %lld",
+                 n_finer + l, (long long)A->n_rows, (long long)A->row_start[A->n_rows],
+                 levels[l].lambda, (long long)widest);
     }
-    weft_log(monitor, WEFT_LOG_INFO, "operator complexity %.3g", finest > 0 ? entries / finest : 1);
+    if (n_finer == 0)
+        weft_log(monitor, WEFT_LOG_INFO, "operator complexity %.3g",
+                 finest > 0 ? entries / finest : 1);
 }
 
 weft_status weft_aggregation_make(weft_device *device, const weft_csr *A,
@@ -220,7 +232,7 @@ weft_status weft_aggregation_make(weft_device *device, const weft_csr *A,
         TRY(weft_out_of_memory(error, "levels"));
     made[0].A = *A;
     TRY(finest_make(A, options, &level, error));
-    level.theta = level.n_modes == 1 ? THETA : THETA_OF_MODES;
+    level.theta = weft_aggregation_theta(level.n_modes, options->n_finer);
     for (;;) {
         level.A = &made[n].A;
         TRY(weft_csr_scale(device, level.A, level.scale, &bound, error));
@@ -235,7 +247,7 @@ weft_status weft_aggregation_make(weft_device *device, const weft_csr *A,
         level = coarse;
         coarse = (weft_coarsening){0};
     }
-    report(monitor, made, n);
+    report(monitor, made, n, options->n_finer);
     *levels = made;
     *n_levels = n;
     made = NULL;

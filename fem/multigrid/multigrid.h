@@ -112,11 +112,19 @@ typedef struct weft_aggregation_options {
     bool rigid_body_modes;        /* instead: 1, 3, 6 in 1D to 3D; components = dimension, with x */
     double aggregate_nodes;       /* mean size; 0: 3 in 1D, 9 in 2D, 16 in 3D, 20 with rigid body
  modes in 3D; not used without x */
+    int n_finer;                  /* levels that were made before this matrix */
     int row_aggregates;           /* most aggregates that a row of P interpolates from; 0: 4 */
     int most_levels;              /* 0: 20 */
     int64_t coarsest_rows;        /* a level of at most this many rows is the last; 0: 2000 */
 } weft_aggregation_options;
 enum { WEFT_MOST_MODES = 16 };
+
+/** The bound theta of strong couplings on a level, 0 the finest. */
+double weft_aggregation_theta(int n_modes, int level);
+/** The default of aggregate_nodes. */
+double weft_aggregation_nodes(int dimension, bool rigid_body_modes);
+/** Whether a level of n_coarse rows is worth to be made from one of n_rows. */
+bool weft_aggregation_reduces(int64_t n_coarse, int64_t n_rows);
 
 /** Make a hierarchy by smoothed aggregation. Aggregates come from recursive bisection of the
  *  coordinates and are connected by strong couplings (|a_ij|^2 > theta^2 a_ii a_jj); couplings that
@@ -128,7 +136,7 @@ enum { WEFT_MOST_MODES = 16 };
  *  levels    [*n_levels]; caller's; weft_algebraic_levels_free
  *  Coarsest  has more than coarsest_rows rows if no aggregate has two nodes, e.g. for a diagonal
  *            matrix, and may be singular if A is. Rows of P that no coarse dof supports are empty
- *  Log       levels, rows, entries, widest row of P; operator complexity
+ *  Log       levels, rows, entries, widest row of P; operator complexity, without finer levels
  *  Errors    as weft_csr_eigenvalue; WEFT_ERROR_USAGE (options), WEFT_ERROR_INPUT (coordinates or
  *            near-nullspace not finite), WEFT_ERROR_SHAPE, WEFT_ERROR_MEMORY; *levels untouched
  *  Source    Vanek, Mandel and Brezina 1996 */

@@ -1,4 +1,5 @@
-/* Numbers nodes by recursive coordinate bisection on a device (kernels/setup/bisection.cu). Each axis
+/* Recursive coordinate bisection on a device (kernels/setup/bisection.cu), of nodes to be numbered and of points to be
+ * divided into sets. Each axis
  * has a list of all nodes, sorted once; every level divides all ranges of all lists by one stable
  * partition. The number of launches depends on the depth of the recursion alone. */
 #include "fem/base/memory.h"
@@ -20,7 +21,8 @@ typedef struct bisection {
     int64_t n, leaf;
     int d;
     weft_memory *sizes;                 /* dimension, nodes */
-    weft_memory *leaf_size, *q;         /* uint32_t [d][n] */
+    weft_memory *leaf_size, *q;         /* of nodes; uint32_t [d][n] */
+    weft_memory *sets;                  /* NULL, or of each range: the sets that it becomes */
     weft_memory *lists[3], *spares[3];  /* int32_t [n] each, d of them */
     weft_memory *range, *sides, *tiles; /* of a place, of a node; first halves by tile */
     weft_memory *start, *axis;          /* of the ranges */
@@ -192,6 +194,28 @@ done:
     return status;
 }
 
+/* The sizes of first halves, and the starts of all halves. */
+static weft_status halve(bisection *b, weft_memory *lefts, weft_memory *next, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *sets = NULL;
+    if (b->sets) {
+        TRY(make(b, 2 * b->n_ranges, sizeof(uint32_t), &sets, error));
+        const weft_setup_kernel kernel = {"bisection", "range_sets", b->n_ranges, 0, 0};
+        weft_memory *const arguments[] = {b->sets, b->start, lefts, next, sets};
+        TRY(weft_setup_launch(b->setup, &kernel, arguments, 5, error));
+        weft_memory_free(&b->sets);
+        b->sets = sets;
+        sets = NULL;
+    } else {
+        const weft_setup_kernel kernel = {"bisection", "range_halves", b->n_ranges, 0, 0};
+        weft_memory *const arguments[] = {b->leaf_size, b->start, lefts, next};
+        TRY(weft_setup_launch(b->setup, &kernel, arguments, 4, error));
+    }
+done:
+    weft_memory_free(&sets);
+    return status;
+}
+
 /* Divide every range. */
 static weft_status divide(bisection *b, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -200,9 +224,7 @@ static weft_status divide(bisection *b, weft_error *error) {
     TRY(find_axes(b, error));
     TRY(make(b, b->n_ranges, sizeof(uint32_t), &lefts, error));
     TRY(make(b, 2 * b->n_ranges + 1, sizeof(int32_t), &next, error));
-    const weft_setup_kernel kernel = {"bisection", "range_halves", b->n_ranges, 0, 0};
-    TRY(weft_setup_launch(b->setup, &kernel, (weft_memory *[]){b->leaf_size, b->start, lefts, next},
-                          4, error));
+    TRY(halve(b, lefts, next, error));
     TRY(weft_setup_sums(b->setup, lefts, b->n_ranges, &sums, &total, error));
     TRY(move_lists(b, sums, next, error));
     weft_memory_free(&b->axis);
@@ -214,6 +236,22 @@ done:
     weft_memory_free(&lefts);
     weft_memory_free(&sums);
     weft_memory_free(&next);
+    return status;
+}
+
+/* All nodes are one range, which is divided so often. */
+static weft_status divide_all(bisection *b, int depth, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int32_t all[] = {0, (int32_t)b->n};
+    const int64_t n_tiles = (b->n + PART_TILE - 1) / PART_TILE;
+    TRY(make(b, b->n, 1, &b->sides, error));
+    TRY(make(b, n_tiles * b->d, sizeof(int64_t), &b->tiles, error));
+    TRY(make(b, 2, sizeof *all, &b->start, error));
+    TRY(weft_memory_write(b->start, 0, all, sizeof all, error));
+    b->n_ranges = 1;
+    for (; depth > 0; --depth)
+        TRY(divide(b, error));
+done:
     return status;
 }
 
@@ -229,15 +267,7 @@ static int depth_of(int64_t n, int64_t leaf) {
 
 static weft_status bisect(bisection *b, weft_memory *old, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int32_t all[] = {0, (int32_t)b->n};
-    const int64_t n_tiles = (b->n + PART_TILE - 1) / PART_TILE;
-    TRY(make(b, b->n, 1, &b->sides, error));
-    TRY(make(b, n_tiles * b->d, sizeof(int64_t), &b->tiles, error));
-    TRY(make(b, 2, sizeof *all, &b->start, error));
-    TRY(weft_memory_write(b->start, 0, all, sizeof all, error));
-    b->n_ranges = 1;
-    for (int depth = depth_of(b->n, b->leaf); depth > 0; --depth)
-        TRY(divide(b, error));
+    TRY(divide_all(b, depth_of(b->n, b->leaf), error));
     TRY(find_axes(b, error));
     const weft_setup_kernel kernel = {"bisection", "take_lists", b->n, 0, 0};
     weft_memory *const arguments[] = {
@@ -247,27 +277,59 @@ done:
     return status;
 }
 
+static weft_status open_bisection(bisection *b, weft_memory *x, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_setup_numbers(b->setup, (int64_t[]){b->d, b->n}, 2, &b->sizes, error));
+    TRY(weft_setup_numbers(b->setup, &b->leaf, 1, &b->leaf_size, error));
+    TRY(make_points(b, x, error));
+    TRY(make_lists(b, error));
+done:
+    return status;
+}
+
+static void close_bisection(bisection *b) {
+    for (int c = 0; c < 3; ++c) {
+        weft_memory_free(&b->lists[c]);
+        weft_memory_free(&b->spares[c]);
+    }
+    weft_memory **memories[] = {&b->sizes, &b->leaf_size, &b->q,     &b->sets, &b->range,
+                                &b->sides, &b->tiles,     &b->start, &b->axis};
+    for (size_t i = 0; i < sizeof memories / sizeof *memories; ++i)
+        weft_memory_free(memories[i]);
+}
+
 weft_status weft_order_bisect_on_device(weft_setup *setup, const weft_mesh *mesh, int64_t leaf,
                                         weft_memory *x, weft_memory *old, weft_error *error) {
     weft_status status = WEFT_OK;
     bisection b = {.setup = setup, .n = mesh->n_nodes, .leaf = leaf, .d = mesh->dimension};
-    TRY(weft_setup_numbers(setup, (int64_t[]){b.d, b.n}, 2, &b.sizes, error));
-    TRY(weft_setup_numbers(setup, &leaf, 1, &b.leaf_size, error));
-    TRY(make_points(&b, x, error));
-    TRY(make_lists(&b, error));
+    TRY(open_bisection(&b, x, error));
     TRY(bisect(&b, old, error));
 done:
-    for (int c = 0; c < 3; ++c) {
-        weft_memory_free(&b.lists[c]);
-        weft_memory_free(&b.spares[c]);
-    }
-    weft_memory_free(&b.sizes);
-    weft_memory_free(&b.leaf_size);
-    weft_memory_free(&b.q);
-    weft_memory_free(&b.range);
-    weft_memory_free(&b.sides);
-    weft_memory_free(&b.tiles);
-    weft_memory_free(&b.start);
-    weft_memory_free(&b.axis);
+    close_bisection(&b);
     return status;
+}
+
+weft_status weft_point_sets_on_device(weft_setup *setup, const weft_points_on_device *points,
+                                      int64_t n_sets, weft_point_ranges *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const uint32_t all = (uint32_t)n_sets;
+    bisection b = {.setup = setup, .n = points->n, .d = points->dimension};
+    int depth = 0;
+    for (int64_t n = n_sets; n > 1; n = (n + 1) / 2)
+        ++depth;
+    TRY(open_bisection(&b, points->x, error));
+    TRY(make(&b, 1, sizeof all, &b.sets, error));
+    TRY(weft_memory_write(b.sets, 0, &all, sizeof all, error));
+    TRY(divide_all(&b, depth, error));
+    *out = (weft_point_ranges){b.n_ranges, b.start, b.lists[0]};
+    b.start = b.lists[0] = NULL;
+done:
+    close_bisection(&b);
+    return status;
+}
+
+void weft_point_ranges_free(weft_point_ranges *ranges) {
+    weft_memory_free(&ranges->start);
+    weft_memory_free(&ranges->points);
+    *ranges = (weft_point_ranges){0};
 }

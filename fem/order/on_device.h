@@ -17,6 +17,29 @@
 weft_status weft_order_bisect_on_device(weft_setup *setup, const weft_mesh *mesh, int64_t leaf,
                                         weft_memory *x, weft_memory *old, weft_error *error);
 
+/** Points to be divided into sets; borrowed. */
+typedef struct weft_points_on_device {
+    int64_t n;
+    int dimension;
+    weft_memory *x; /* [n][dimension] double, finite */
+} weft_points_on_device;
+/** Range r has the points points[start[r]] .. points[start[r + 1] - 1], in no particular order; ranges may be
+ *  empty. */
+typedef struct weft_point_ranges {
+    int64_t n;
+    weft_memory *start, *points; /* int32_t [n + 1], int32_t [points] */
+} weft_point_ranges;
+/** Accepts {0}; leaves {0}. */
+void weft_point_ranges_free(weft_point_ranges *ranges);
+/** Bisect points by their coordinates into sets, which become the ranges that are not empty: of k sets, the
+ *  first floor(k / 2) get floor(n floor(k / 2) / k) of n points, the lowest along the longest axis of their box.
+ *  n_sets  1 to the number of points
+ *  out     caller's; weft_point_ranges_free
+ *  Memory  during the call, 41 bytes per point on the device
+ *  Errors  WEFT_ERROR_MEMORY, _COMPILER, _DEVICE; *out untouched */
+weft_status weft_point_sets_on_device(weft_setup *setup, const weft_points_on_device *points,
+                                      int64_t n_sets, weft_point_ranges *out, weft_error *error);
+
 /** Simplices on the device.
  *  nodes   [n][width] int32_t, width 1 to 4
  *  from    NULL, or made; [n] int32_t: the old index of each simplex */

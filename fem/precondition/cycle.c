@@ -105,6 +105,14 @@ static weft_status make_transfer(const weft_cycle *cycle, int number, weft_cycle
     static const double halves[2] = {0.5, 0.5};
     weft_cycle_level *level = &cycle->levels[number];
     int width = 2;
+    if (source->transfer) {
+        level->parents = source->transfer;
+        level->weights = source->weights;
+        level->has_dof_weights = true;
+        source->transfer = NULL;
+        source->weights = NULL;
+        goto done;
+    }
     if (source->parents) {
         level->parent_indices = source->parents;
         source->parents = NULL;
@@ -121,6 +129,8 @@ done:
 void weft_cycle_source_clear(weft_cycle_source *source) {
     weft_operator_free(&source->op);
     weft_memory_free(&source->a);
+    weft_connectivity_free(&source->transfer);
+    weft_memory_free(&source->weights);
     free(source->parents);
     source->parents = NULL;
 }

@@ -23,6 +23,9 @@ typedef struct weft_cycle_source {
     bool is_masked;    /* the transfer leads to constrained dofs */
     const weft_csr *P; /* from the next coarser level; NULL on the coarsest */
     int32_t *parents; /* [n][2] coarser dofs whose mean is the dof, in place of P, or NULL; moved */
+    weft_connectivity
+        *transfer; /* P made on the device, or NULL: dofs -> columns of P, with the next; moved */
+    weft_memory *weights; /* [n][width] in the cycle's precision; moved */
     double lambda;
     int degree;    /* of the smoothing polynomial */
     bool is_twice; /* the cycle from here on is run twice, where it stands in for a solution */

@@ -1,6 +1,6 @@
-/** The geometric levels of multigrid, made on a device. Not installed.
+/** Levels of multigrid, geometric or by aggregation, made on a device. Not installed.
  *
- *      In: an operator whose matrix was made on the device, a hierarchy of meshes.
+ *      In: an operator whose matrix was made on the device, a hierarchy of meshes or the coordinates of a space.
  *      Out: levels of a cycle, and the coarsest matrix on the host. */
 #pragma once
 
@@ -8,11 +8,11 @@
 
 typedef struct weft_levels_options {
     const weft_preconditioner_problem *problem;
-    const weft_hierarchy *hierarchy;
-    int components;        /* dofs per node */
-    int degree;            /* of the smoothing */
-    int most_levels;       /* 2 to hierarchy->n_levels, with the coarsest */
-    int64_t coarsest_rows; /* a level of at most this many rows is the last */
+    const weft_hierarchy *hierarchy; /* NULL: by aggregation */
+    int components;                  /* dofs per node */
+    int degree;                      /* of the smoothing */
+    int most_levels;                 /* with the coarsest; at most hierarchy->n_levels */
+    int64_t coarsest_rows;           /* a level of at most this many rows is the last */
 } weft_levels_options;
 
 /** All levels but the coarsest, [0] the finest. Free with weft_levels_clear. */
@@ -23,13 +23,17 @@ typedef struct weft_levels {
     const weft_mesh *mesh;
     int32_t *constrained; /* [n_constrained] its constrained dofs, ascending */
     int64_t n_constrained;
+    double *x,
+        *modes; /* by aggregation, in place of mesh and constrained: [rows of last][dimension] coordinates,
+                          [rows of last] the near-nullspace */
     bool is_complete; /* while they are made: the last exists */
 } weft_levels;
 
-/** Make the levels on a device on which set-up runs.
- *  made    false: the matrix or the set-up is on the host, and *out is {0}
- *  Errors  WEFT_ERROR_UNSUPPORTED (a row of a coarse matrix is too long; an entry of the diagonal or
- *          the matrix is not positive), _MEMORY, _COMPILER, _DEVICE; *out is {0} */
+/** Make the levels on a device on which set-up runs; by aggregation for one component and the constants.
+ *  made    false: the matrix or the set-up is on the host, or aggregation finds no strong couplings, and *out
+ *          is {0}
+ *  Errors  WEFT_ERROR_UNSUPPORTED (a row of a coarse matrix is too long; a node is next to too many aggregates; an
+ *          entry of the diagonal or the matrix is not positive), _MEMORY, _COMPILER, _DEVICE; *out is {0} */
 weft_status weft_levels_on_device(weft_context *context, const weft_levels_options *options,
                                   weft_levels *out, bool *made, weft_error *error);
 /** Make the matrix and the inverse diagonal of the finest level alone on such a device.

@@ -9,7 +9,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { DEGREE = 2, COARSE_DEGREE = 4, COARSEST_ROWS = 500 };
+enum {
+    DEGREE = 2,
+    COARSE_DEGREE = 4,
+    COARSEST_ROWS = 500,
+    AGGREGATED_ON_HOST = 5000 /* rows of a level that the host coarsens as fast as a device */
+};
 
 typedef struct multigrid {
     weft_cycle cycle;
@@ -131,6 +136,7 @@ typedef struct weft_to_coarsen {
     const double *x;
     const int32_t *constrained;
     int64_t n_constrained;
+    const double *near_nullspace; /* NULL: that of the problem */
 } weft_to_coarsen;
 
 /* Levels by aggregation from a matrix on. */
@@ -148,6 +154,12 @@ static weft_status aggregate(building *b, const weft_to_coarsen *from, weft_erro
         options.dimension = from->mesh->dimension;
         options.x = from->x;
         options.rigid_body_modes = options.components == from->mesh->dimension;
+    }
+    if (from->near_nullspace) {
+        options.near_nullspace = from->near_nullspace;
+        options.n_near_nullspace = 1;
+        options.n_finer = b->n_sources;
+        options.rigid_body_modes = false;
     }
     TRY(weft_aggregation_make(b->device, from->A, &options, problem->monitor, &b->algebraic,
                               &b->n_algebraic, error));
@@ -225,9 +237,11 @@ static weft_status start(weft_preconditioner *preconditioner, int cycles, weft_m
 static weft_to_coarsen finest(building *b) {
     const weft_preconditioner_problem *problem = b->problem;
     const weft_space *space = problem->space;
-    return (weft_to_coarsen){&b->finest, space ? weft_space_mesh(space) : NULL,
-                             space ? weft_space_points(space) : NULL, problem->constrained,
-                             problem->n_constrained};
+    return (weft_to_coarsen){.A = &b->finest,
+                             .mesh = space ? weft_space_mesh(space) : NULL,
+                             .x = space ? weft_space_points(space) : NULL,
+                             .constrained = problem->constrained,
+                             .n_constrained = problem->n_constrained};
 }
 
 /* From a space of higher degree to linear functions on the same mesh, whose matrix is the Galerkin product. Its list of
@@ -243,8 +257,58 @@ static weft_status coarsen_degree(building *b, weft_to_coarsen *from, weft_error
                                  &b->constrained[0], &n_constrained, error));
     TRY(weft_galerkin(b->device, from->A, &b->P[0], &b->A[0], error));
     add_source(b, from->A, &b->P[0], NULL, lambda);
-    *from =
-        (weft_to_coarsen){&b->A[0], from->mesh, from->mesh->x, b->constrained[0], n_constrained};
+    *from = (weft_to_coarsen){&b->A[0],          from->mesh,    from->mesh->x,
+                              b->constrained[0], n_constrained, NULL};
+done:
+    return status;
+}
+
+/* The levels that the device makes become sources of b.
+ *  from  of the coarsest of them, on the host */
+static weft_status take_levels(building *b, const weft_levels_options *options, bool *made,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_levels *levels = &b->on_device;
+    weft_error why = {0};
+    bool unsupported = false;
+    status = weft_levels_on_device(b->context, options, levels, made, &why);
+    TRY(weft_status_supported(status, &why, &unsupported, error));
+    *made &= !unsupported;
+    if (unsupported)
+        weft_log(b->problem->monitor, WEFT_LOG_INFO, "levels of multigrid on the host: %s",
+                 why.message);
+    if (!*made)
+        goto done;
+    weft_log(b->problem->monitor, WEFT_LOG_INFO, "%d levels of multigrid by %s on the device",
+             levels->n, options->hierarchy ? "Galerkin products" : "aggregation");
+    for (int i = 0; i < levels->n; ++i)
+        b->sources[b->n_sources++] = levels->sources[i];
+    levels->n = 0; /* they are b's now */
+done:
+    return status;
+}
+
+static weft_status aggregate_on_device(building *b, weft_to_coarsen *from, bool *made,
+                                       weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_preconditioner_problem *problem = b->problem;
+    const weft_levels *levels = &b->on_device;
+    const weft_levels_options options = {
+        .problem = problem,
+        .components = 1,
+        .degree = b->degree,
+        .most_levels = problem->levels > 0 ? problem->levels : WEFT_PRECONDITIONER_LEVELS_MAX,
+        .coarsest_rows = AGGREGATED_ON_HOST};
+    if (!problem->space || weft_space_components(problem->space) != 1 ||
+        weft_space_coarsens(problem->space) || !weft_space_points(problem->space) ||
+        problem->is_general || b->given)
+        return WEFT_OK;
+    TRY(take_levels(b, &options, made, error));
+    if (*made)
+        *from = (weft_to_coarsen){.A = &b->on_device.last,
+                                  .mesh = weft_space_mesh(problem->space),
+                                  .x = levels->x,
+                                  .near_nullspace = levels->modes};
 done:
     return status;
 }
@@ -253,6 +317,9 @@ static weft_status coarsen_by_aggregation(building *b, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_to_coarsen from = finest(b);
     bool made = false;
+    TRY(aggregate_on_device(b, &from, &made, error));
+    if (made)
+        return aggregate(b, &from, error);
     TRY(read_matrix(b, error));
     if (weft_space_coarsens(b->problem->space))
         TRY(coarsen_degree(b, &from, error));
@@ -351,7 +418,7 @@ static weft_status coarsen_once(building *b, const weft_hierarchy *hierarchy, in
     TRY(weft_galerkin(b->device, from->A, &b->P[number], &b->A[number], error));
     add_source(b, from->A, &b->P[number], dof_parents, lambda);
     dof_parents = NULL;
-    *from = (weft_to_coarsen){&b->A[number], coarser, coarser->x, constrained, n_constrained};
+    *from = (weft_to_coarsen){&b->A[number], coarser, coarser->x, constrained, n_constrained, NULL};
 done:
     free(dof_parents);
     return status;
@@ -382,24 +449,15 @@ static weft_status coarsen_on_device(building *b, int most_levels, weft_to_coars
                                          .degree = b->degree,
                                          .most_levels = most_levels,
                                          .coarsest_rows = COARSEST_ROWS};
-    weft_error why = {0};
-    bool unsupported = false;
-    status = weft_levels_on_device(b->context, &options, &b->on_device, made, &why);
-    TRY(weft_status_supported(status, &why, &unsupported, error));
-    *made &= !unsupported;
-    if (unsupported)
-        weft_log(b->problem->monitor, WEFT_LOG_INFO, "levels of multigrid on the host: %s",
-                 why.message);
+    const weft_levels *levels = &b->on_device;
+    TRY(take_levels(b, &options, made, error));
     if (!*made)
         goto done;
-    weft_levels *levels = &b->on_device;
-    weft_log(b->problem->monitor, WEFT_LOG_INFO,
-             "%d levels of multigrid by Galerkin products on the device", levels->n);
-    for (int i = 0; i < levels->n; ++i)
-        b->sources[b->n_sources++] = levels->sources[i];
-    levels->n = 0; /* they are b's now */
-    *from = (weft_to_coarsen){&levels->last, levels->mesh, levels->mesh->x, levels->constrained,
-                              levels->n_constrained};
+    *from = (weft_to_coarsen){.A = &b->on_device.last,
+                              .mesh = levels->mesh,
+                              .x = levels->mesh->x,
+                              .constrained = levels->constrained,
+                              .n_constrained = levels->n_constrained};
 done:
     return status;
 }

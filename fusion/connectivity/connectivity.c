@@ -100,6 +100,9 @@ weft_status weft_connectivity_make_copied(weft_device *device, const int32_t *in
     const int64_t n = (int64_t)(weft_memory_bytes(*plain) / sizeof *indices);
     bool fit = false;
     TRY(weft_indices_fit_on_device(device, *plain, n, n_to, &fit, error));
+    if (!fit && !indices)
+        TRY(weft_error_set(error, WEFT_ERROR_SHAPE, "an index on the device is not in [0, %lld)",
+                           (long long)n_to));
     if (!fit) /* which says what does not */
         return weft_connectivity_make(device, indices, n / width, width, n_to, out, error);
     TRY(connectivity_new(device, indices, n / width, width, n_to, out, error));
@@ -382,6 +385,10 @@ weft_status weft_connectivity_transposed(weft_connectivity *connectivity, int la
     *positions = form->positions;
 done:
     return status;
+}
+
+void weft_connectivity_release_plain(weft_connectivity *connectivity) {
+    weft_memory_free(&connectivity->plain);
 }
 
 void weft_connectivity_release_transposed(weft_connectivity *connectivity) {

@@ -14,12 +14,16 @@
 weft_status weft_connectivity_interleaved(weft_connectivity *connectivity, int lanes,
                                           weft_memory **out, weft_error *error);
 /** weft_connectivity_make of indices that a device on which set-up runs already has.
- *  plain   [n_from][width] int32_t, a copy of indices; taken over and NULL, unless there is an error.
- *          The first interleaved form is made of it
- *  Errors  those of weft_connectivity_make; WEFT_ERROR_COMPILER, _DEVICE */
+ *  indices  NULL: on the device alone. Then there are interleaved and transposed forms only
+ *  plain    [n_from][width] int32_t, a copy of indices; taken over and NULL, unless there is an error.
+ *           The first interleaved form is made of it; without indices it stays
+ *  Errors   those of weft_connectivity_make; WEFT_ERROR_COMPILER, _DEVICE */
 weft_status weft_connectivity_make_copied(weft_device *device, const int32_t *indices,
                                           weft_memory **plain, int width, int64_t n_to,
                                           weft_connectivity **out, weft_error *error);
+/** Free the indices on the device. Afterwards a connectivity without indices on the host has no other forms
+ *  than those that were made. */
+void weft_connectivity_release_plain(weft_connectivity *connectivity);
 /** Chunks of consecutive cell blocks, grouped by colour: chunks of one colour share no target.
  *  Errors  WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_connectivity_schedule(weft_connectivity *connectivity, int lanes,

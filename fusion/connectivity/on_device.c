@@ -35,6 +35,9 @@ weft_status weft_interleave_on_device(weft_connectivity *connectivity, int lanes
     weft_memory *sizes = NULL, *plain = NULL, *made = NULL;
     TRY(weft_setup_make(device, &setup, error));
     TRY(weft_setup_numbers(setup, (int64_t[]){n, width, lanes}, 3, &sizes, error));
+    if (!connectivity->plain && !connectivity->indices)
+        TRY(weft_error_set(error, WEFT_ERROR_INTERNAL,
+                           "the indices of a connectivity were released"));
     if (!connectivity->plain) {
         TRY(weft_memory_make_unset(device, bytes, &plain, error));
         TRY(weft_memory_write(plain, 0, connectivity->indices, bytes, error));
@@ -45,7 +48,8 @@ weft_status weft_interleave_on_device(weft_connectivity *connectivity, int lanes
     const weft_setup_kernel kernel = {"connectivity", "interleave", n_padded, 0, 0};
     TRY(weft_setup_launch(setup, &kernel, (weft_memory *[]){sizes, connectivity->plain, made}, 3,
                           error));
-    weft_memory_free(&connectivity->plain);
+    if (connectivity->indices)
+        weft_memory_free(&connectivity->plain);
     *out = made;
     made = NULL;
 done:

@@ -85,7 +85,26 @@ extern "C" __global__ void range_halves(long long n, const int64_t *sizes, const
         next[2 * n] = (int32_t)last;
 }
 
-/* n: nodes.  next: of range_halves.  range [n]: of a place, becomes the half; sides [n]: of a node, 1: the second */
+/* The same for ranges of which each becomes so many sets: the first half gets half of them, and nodes in proportion; a
+ * range of one set stays.  sets [n]; next_sets [2 n]: those of the halves, 0 of empty ones */
+extern "C" __global__ void range_sets(long long n, const uint32_t *sets, const int32_t *start, uint32_t *lefts,
+                                      int32_t *next, uint32_t *next_sets)
+{
+    const int64_t r = element();
+    if (r >= n)
+        return;
+    const int64_t first = start[r], last = start[r + 1], own = sets[r], half = own > 1 ? own / 2 : own;
+    const int64_t left = own > 1 ? (last - first) * half / own : last - first;
+    lefts[r] = (uint32_t)left;
+    next[2 * r] = (int32_t)first;
+    next[2 * r + 1] = (int32_t)(first + left);
+    next_sets[2 * r] = (uint32_t)half;
+    next_sets[2 * r + 1] = (uint32_t)(own - half);
+    if (r == n - 1)
+        next[2 * n] = (int32_t)last;
+}
+
+/* n: nodes.  next: of range_halves or range_sets.  range [n]: of a place, becomes the half; sides [n]: of a node, 1: the second */
 extern "C" __global__ void part_sides(long long n, const int32_t *next, const unsigned char *axis,
                                       const int32_t *list_x, const int32_t *list_y, const int32_t *list_z,
                                       uint32_t *range, unsigned char *sides)

@@ -33,7 +33,7 @@ template <bool has_values> INLINE int add_entry(int32_t *row, double *sums, int 
     return n + 1;
 }
 
-/* The entries of a row of the fine matrix, by column: in CSR order, or in a SELL layout. */
+/* The entries of a row of the fine matrix in CSR format, by column, as those of sell_entries. */
 struct csr_matrix {
     const int64_t *row_start;
     const int32_t *columns;
@@ -54,39 +54,6 @@ INLINE bool next_entry(csr_entries *e, int32_t *column, int64_t *place)
         return false;
     *column = e->m->columns[e->at];
     *place = e->at++;
-    return true;
-}
-
-struct sell_matrix {
-    const uint16_t *slots;
-    sell_layout layout;
-    const double *values;
-};
-struct sell_entries {
-    sell_row own;
-    int64_t row, first; /* the row; its first value off the diagonal */
-    int k;
-    bool below; /* the diagonal is still to come */
-};
-INLINE sell_entries entries_of(const sell_matrix *m, int64_t row)
-{
-    const int64_t slot = row / 512 * 512 + m->slots[row];
-    const sell_entries e = {sell_row_of(m->layout, slot), row, m->layout.start[slot / 32] + slot % 32, 0, true};
-    return e;
-}
-INLINE bool next_entry(sell_entries *e, int32_t *column, int64_t *place)
-{
-    const int32_t found = e->k < e->own.length ? sell_column(e->own, e->k) : (int32_t)e->row;
-    if (e->below && (found == e->row || found > e->row)) {
-        e->below = false;
-        *column = (int32_t)e->row;
-        *place = e->row;
-        return true;
-    }
-    if (found == e->row) /* padding, or the end */
-        return false;
-    *column = found;
-    *place = e->first + (int64_t)e->k++ * 32;
     return true;
 }
 

@@ -13,6 +13,8 @@ static void converges_as_on_the_host(void **state) {
         {.d = 2, .n = 24, .times = 1, .components = 1, .kind = "multigrid", .is_pinned = true},
         {.d = 2, .n = 8, .times = 1, .components = 2, .kind = "multigrid"},
         {.d = 2, .n = 24, .times = 0, .components = 1, .kind = "aggregation"},
+        {.d = 3, .n = 17, .times = 0, .components = 1, .kind = "aggregation"}, /* on the device */
+        {.d = 2, .n = 72, .times = 0, .components = 1, .kind = "aggregation", .is_free = true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         multigrid_case host, gpu;

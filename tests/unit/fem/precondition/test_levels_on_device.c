@@ -1,9 +1,12 @@
 /* labels: full */
 /* Levels of multigrid that a device makes, against Galerkin products, prolongations and bounds of
  * eigenvalues of the host, which fem/multigrid's tests check: entries of the coarsest matrix, sums of
- * some hundred products, to 1e-13 of the largest; where the host has no entry, 0. Runs on an emulated
- * GPU, or on the device that WEFT_TEST_DEVICE names. */
+ * some hundred products, to 1e-13 of the largest; where the host has no entry, 0. Levels by aggregation against
+ * Galerkin products with the weights of their own transfers, which are floats: to 1e-5 of the largest entry;
+ * fem/multigrid's tests check aggregates and prolongations. Runs on an emulated GPU, or on the device that
+ * WEFT_TEST_DEVICE names. */
 #include "fem/precondition/levels.h"
+#include "fusion/connectivity/connectivity.h"
 #include "preconditioner_support.h"
 
 static const double TOLERANCE = 1e-13;
@@ -175,6 +178,138 @@ static void levels_are_those_of_the_host(void **state) {
     }
 }
 
+/* ---- aggregation ---- */
+
+static const double SINGLE = 1e-5;
+
+/* P of a level, from the form of its transfer for blocks of 32 rows. */
+static weft_csr prolongation_of(const weft_cycle_source *source) {
+    const int64_t n = weft_connectivity_from(source->transfer);
+    const int width = weft_connectivity_width(source->transfer);
+    const size_t n_weights = (size_t)n * (size_t)width;
+    const size_t n_columns = (size_t)((n + 31) / 32 * 32) * (size_t)width;
+    weft_memory *memory = NULL;
+    weft_error error = {0};
+    weft_csr P = {.n_rows = n, .n_columns = weft_connectivity_to(source->transfer)};
+    int32_t *columns = malloc(n_columns * sizeof *columns);
+    float *weights = malloc(n_weights * sizeof *weights);
+    check(weft_connectivity_interleaved(source->transfer, 32, &memory, &error), &error);
+    check(weft_memory_read(memory, 0, columns, n_columns * sizeof *columns, &error), &error);
+    check(weft_memory_read(source->weights, 0, weights, n_weights * sizeof *weights, &error),
+          &error);
+    check(weft_csr_allocate(n, P.n_columns, (int64_t)n_weights, &P, &error), &error);
+    for (int64_t i = 0; i < n; ++i) {
+        int64_t at = P.row_start[i];
+        for (int k = 0; k < width; ++k) {
+            if (weights[i * width + k] == 0)
+                continue;
+            P.columns[at] = columns[(i / 32 * width + k) * 32 + i % 32];
+            P.values[at++] = (double)weights[i * width + k];
+        }
+        P.row_start[i + 1] = at;
+    }
+    free(columns);
+    free(weights);
+    return P;
+}
+
+/* Entries to SINGLE of the largest, also where one of the two has none. */
+static void compare_entries(const weft_csr *made, const weft_csr *expected) {
+    double most = 0;
+    assert_int_equal(made->n_rows, expected->n_rows);
+    for (int64_t k = 0; k < expected->row_start[expected->n_rows]; ++k)
+        most = fmax(most, fabs(expected->values[k]));
+    for (int64_t i = 0; i < made->n_rows; ++i)
+        for (int way = 0; way < 2; ++way) {
+            const weft_csr *A = way ? made : expected, *B = way ? expected : made;
+            for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k) {
+                bool has = false;
+                assert_double_near(A->values[k], entry(B, i, A->columns[k], &has), 0,
+                                   SINGLE * most);
+            }
+        }
+}
+
+/* One level's transfer interpolates its near-nullspace from the coarser one's, but at nodes beside constrained ones,
+ * of which there are none if nothing is constrained. */
+static void check_constants(const weft_csr *P, double *modes) {
+    double *fine = calloc((size_t)P->n_rows, sizeof *fine);
+    assert_non_null(fine);
+    for (int64_t i = 0; i < P->n_rows; ++i)
+        for (int64_t k = P->row_start[i]; k < P->row_start[i + 1]; ++k)
+            fine[i] += P->values[k] * modes[P->columns[k]];
+    for (int64_t i = 0; i < P->n_rows; ++i)
+        assert_double_near(fine[i], 1, SINGLE, 0);
+    free(fine);
+}
+
+/* The host's matrices from the weights of the device. */
+static void check_aggregation(multigrid_case *c, const weft_levels *levels) {
+    host_level level = finest(c);
+    for (int l = 0; l < levels->n; ++l) {
+        weft_csr P = prolongation_of(&levels->sources[l]);
+        host_level next = {0};
+        weft_error error = {0};
+        check_source(&levels->sources[l], &level, l == 0);
+        assert_int_equal(P.n_rows, level.A.n_rows);
+        for (int64_t k = 0; k < level.n_constrained; ++k)
+            assert_int_equal(P.row_start[level.constrained[k] + 1],
+                             P.row_start[level.constrained[k]]);
+        if (levels->n == 1 && level.n_constrained == 0)
+            check_constants(&P, levels->modes);
+        check(weft_galerkin(NULL, &level.A, &P, &next.A, &error), &error);
+        next.constrained = calloc(1, sizeof *next.constrained);
+        free(level.constrained);
+        if (l == 0) /* its pattern is the operator's */
+            free(level.A.values);
+        else
+            weft_csr_clear(&level.A);
+        weft_csr_clear(&P);
+        level = next;
+    }
+    compare_entries(&levels->last, &level.A);
+    assert_int_equal(levels->n_constrained, 0);
+    weft_csr_clear(&level.A);
+    free(level.constrained);
+}
+
+static void aggregates_of_the_device(void **state) {
+    (void)state;
+    static const struct {
+        case_options options;
+        int most_levels, n_levels;
+        int64_t coarsest_rows;
+    } cases[] = {
+        {{.d = 2, .n = 40, .components = 1}, 32, 2, 30},
+        {{.d = 2, .n = 30, .components = 1}, 2, 1, 4}, /* by most_levels */
+        {{.d = 3, .n = 10, .components = 1}, 32, 1, 100},
+        {{.d = 3, .n = 9, .components = 1, .is_free = true}, 2, 1, 4},
+        {{.d = 2, .n = 17, .times = 1, .components = 1}, 32, 2, 20},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        case_options options = cases[i].options;
+        multigrid_case c;
+        weft_levels levels;
+        weft_error error = {0};
+        bool made = false;
+        options.device = getenv("WEFT_TEST_DEVICE");
+        options.is_emulated = !options.device;
+        multigrid_case_open(&c, &options, WEFT_ASSEMBLY_CSR);
+        check(weft_operator_assemble(c.op, &error), &error);
+        const weft_levels_options wanted = {.problem = &c.problem,
+                                            .components = 1,
+                                            .degree = 2,
+                                            .most_levels = cases[i].most_levels,
+                                            .coarsest_rows = cases[i].coarsest_rows};
+        check(weft_levels_on_device(&c.context, &wanted, &levels, &made, &error), &error);
+        assert_true(made);
+        assert_int_equal(levels.n, cases[i].n_levels);
+        check_aggregation(&c, &levels);
+        weft_levels_clear(&levels);
+        multigrid_case_free(&c);
+    }
+}
+
 /* ---- device memory that runs out ---- */
 
 static weft_status (*memory_make)(weft_memory *memory, weft_error *error);
@@ -210,11 +345,21 @@ static weft_status use_levels(multigrid_case *c, weft_error *error) {
     return status;
 }
 
+static weft_status use_aggregation(multigrid_case *c, weft_error *error) {
+    const weft_levels_options wanted = {
+        .problem = &c->problem, .components = 1, .degree = 2, .most_levels = 2, .coarsest_rows = 4};
+    weft_levels levels;
+    bool made = false;
+    const weft_status status = weft_levels_on_device(&c->context, &wanted, &levels, &made, error);
+    weft_levels_clear(&levels);
+    return status;
+}
+
 /* Every allocation fails once: the error is reported, and nothing stays allocated. */
 static void each_allocation_may_fail(void **state) {
     (void)state;
-    weft_status (*const uses[])(multigrid_case * c, weft_error * error) = {use_operator,
-                                                                           use_levels};
+    weft_status (*const uses[])(multigrid_case * c, weft_error * error) = {use_operator, use_levels,
+                                                                           use_aggregation};
     const case_options options = {.d = 2, .n = 3, .times = 1, .components = 1, .is_emulated = true};
     multigrid_case c;
     if (getenv("WEFT_TEST_DEVICE"))
@@ -267,7 +412,8 @@ static double bytes_more(size_t before, int64_t n) {
  * matrix 8 + 10 * 14. The transposed connectivity (8 + 4 * 24) and the columns of the pattern (4 * 15)
  * must be freed before the values (8 * 15) are there: then no more than what stays is there at any
  * time, up to 5 %. Verification adds four vectors and what it needs for its cells. Levels: halves, parents, the coarse matrix and vectors are less than a copy of the matrix in
- * CSR format, 8 + 12 * 15. */
+ * CSR format, 8 + 12 * 15. By aggregation, with the Galerkin product: diagonal and numbers of aggregates 20, P 48, in the
+ * cycle's form 32, its transpose 16, flags and modes 9, and a coarse matrix of 40 to 50 entries for 14 nodes. */
 static void little_memory_at_a_time(void **state) {
     (void)state;
     const case_options options = {.d = 3, .n = 4, .times = 2, .components = 1, .is_emulated = true};
@@ -296,14 +442,18 @@ static void little_memory_at_a_time(void **state) {
     check(use_levels(&c, &error), &error);
     assert_true(bytes_more(settled, c.n) <
                 8 + 12.0 * (double)weft_operator_entries(op) / (double)c.n);
+    const size_t levels = weft_device_bytes(c.device);
+    most_bytes = levels;
+    check(use_aggregation(&c, &error), &error);
+    assert_true(bytes_more(levels, c.n) < 180);
     table->memory_make = memory_make;
     weft_operator_free(&op);
     multigrid_case_free(&c);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(levels_are_those_of_the_host),
-                                       cmocka_unit_test(each_allocation_may_fail),
-                                       cmocka_unit_test(little_memory_at_a_time)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(levels_are_those_of_the_host), cmocka_unit_test(aggregates_of_the_device),
+        cmocka_unit_test(each_allocation_may_fail), cmocka_unit_test(little_memory_at_a_time)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,161 @@
+/* Makes prolongations of smoothed aggregation and their Galerkin matrices on a device (kernels/setup/aggregation.cu,
+ * galerkin_weighted.cu). */
+#include "fem/multigrid/on_device.h"
+
+#include "fusion/connectivity/connectivity.h"
+
+enum { ROW_NEIGHBOURS = 64 }; /* as in kernels/setup/aggregation.cu */
+
+void weft_device_prolongation_free(weft_device_prolongation *prolongation) {
+    weft_memory **memories[] = {&prolongation->columns, &prolongation->weights,
+                                &prolongation->modes, &prolongation->x};
+    for (size_t i = 0; i < sizeof memories / sizeof *memories; ++i)
+        weft_memory_free(memories[i]);
+    *prolongation = (weft_device_prolongation){0};
+}
+
+/* T, by node; the near-nullspace and the coordinates of the coarse level. */
+static weft_status make_tentative(weft_setup *setup, const weft_device_coarsening *level,
+                                  const weft_device_aggregates *aggregates, weft_memory **t,
+                                  weft_device_prolongation *made, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = weft_setup_device(setup);
+    const int64_t n = aggregates->n, d = level->dimension;
+    weft_memory *sizes = NULL;
+    TRY(weft_memory_make(device, (size_t)level->n * sizeof(double), t, error));
+    TRY(weft_memory_make_unset(device, (size_t)n * sizeof(double), &made->modes, error));
+    TRY(weft_memory_make_unset(device, (size_t)(n * d) * sizeof(double), &made->x, error));
+    TRY(weft_setup_numbers(setup, &d, 1, &sizes, error));
+    const weft_setup_kernel kernel = {"aggregation", "tentative", n, 0, 0};
+    weft_memory *const arguments[] = {sizes,
+                                      aggregates->start,
+                                      aggregates->members,
+                                      aggregates->nodes,
+                                      level->modes,
+                                      level->x,
+                                      *t,
+                                      made->modes,
+                                      made->x};
+    TRY(weft_setup_launch(setup, &kernel, arguments, 9, error));
+done:
+    weft_memory_free(&sizes);
+    return status;
+}
+
+static weft_status make_rows(weft_setup *setup, const weft_device_coarsening *level,
+                             const weft_device_aggregates *aggregates, weft_memory *t,
+                             weft_device_prolongation *made, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = weft_setup_device(setup);
+    const double limits[] = {level->theta, level->lambda};
+    const size_t n_entries = (size_t)level->n * WEFT_ROW_AGGREGATES;
+    int32_t is_wide = 0;
+    weft_sell_memories A;
+    weft_memory *sizes = NULL, *bounds = NULL, *wide = NULL;
+    weft_sell_matrix_memories(level->A, &A);
+    TRY(weft_setup_numbers(setup, &aggregates->n, 1, &sizes, error));
+    TRY(weft_memory_make_unset(device, sizeof limits, &bounds, error));
+    TRY(weft_memory_write(bounds, 0, limits, sizeof limits, error));
+    TRY(weft_memory_make(device, sizeof is_wide, &wide, error));
+    TRY(weft_memory_make_unset(device, n_entries * sizeof(int32_t), &made->columns, error));
+    TRY(weft_memory_make_unset(device, n_entries * sizeof(double), &made->weights, error));
+    const weft_setup_kernel kernel = {"aggregation", "prolongation", level->n, 0, 0};
+    weft_memory *const arguments[] = {sizes,
+                                      bounds,
+                                      A.slots,
+                                      A.bases,
+                                      A.start,
+                                      A.column_start,
+                                      A.columns,
+                                      A.values,
+                                      aggregates->scale,
+                                      aggregates->of,
+                                      t,
+                                      made->modes,
+                                      made->columns,
+                                      made->weights,
+                                      wide};
+    TRY(weft_setup_launch(setup, &kernel, arguments, 15, error));
+    TRY(weft_memory_read(wide, 0, &is_wide, sizeof is_wide, error));
+    if (is_wide)
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "a node is next to more than %d aggregates", ROW_NEIGHBOURS));
+done:
+    weft_memory_free(&sizes);
+    weft_memory_free(&bounds);
+    weft_memory_free(&wide);
+    return status;
+}
+
+weft_status weft_device_prolong(weft_setup *setup, const weft_device_coarsening *level,
+                                const weft_device_aggregates *aggregates,
+                                weft_device_prolongation *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device_prolongation made = {.n_rows = level->n, .n_columns = aggregates->n};
+    weft_memory *t = NULL;
+    TRY(make_tentative(setup, level, aggregates, &t, &made, error));
+    TRY(make_rows(setup, level, aggregates, t, &made, error));
+    *out = made;
+    made = (weft_device_prolongation){0};
+done:
+    weft_memory_free(&t);
+    weft_device_prolongation_free(&made);
+    return status;
+}
+
+/* ---- the Galerkin matrix ---------------------------------------------------------------------- */
+
+/* P, A, and what the kernels write. */
+typedef struct product {
+    weft_setup *setup;
+    weft_memory *arguments[16];
+    int n_common;
+} product;
+
+static weft_status run(product *p, const char *name, int64_t n_rows, weft_memory *const *outputs,
+                       int n_outputs, weft_error *error) {
+    const weft_setup_kernel kernel = {"galerkin_weighted", name, 32 * n_rows, 0, 0};
+    for (int i = 0; i < n_outputs; ++i)
+        p->arguments[p->n_common + i] = outputs[i];
+    return weft_setup_launch(p->setup, &kernel, p->arguments, p->n_common + n_outputs, error);
+}
+
+weft_status weft_device_galerkin_weighted(weft_setup *setup, const weft_device_coarsening *level,
+                                          weft_memory *scale, const weft_device_prolongation *P,
+                                          weft_connectivity *transfer, weft_device_matrix *out,
+                                          weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = weft_setup_device(setup);
+    const int64_t n = P->n_columns;
+    weft_device_matrix made = {.pattern.n_rows = n};
+    weft_device_pattern *pattern = &made.pattern;
+    weft_memory *start = NULL, *places = NULL, *lengths = NULL, *longest = NULL;
+    weft_sell_memories A;
+    int32_t most = 0;
+    weft_sell_matrix_memories(level->A, &A);
+    TRY(weft_connectivity_transposed(transfer, weft_device_limits(device)->lanes_double, &start,
+                                     &places, error));
+    TRY(weft_memory_make_unset(device, (size_t)(n + 1) * sizeof(uint32_t), &lengths, error));
+    TRY(weft_memory_make(device, sizeof most, &longest, error));
+    product p = {setup,
+                 {start, places, P->columns, P->weights, A.slots, A.bases, A.start, A.column_start,
+                  A.columns},
+                 9};
+    TRY(run(&p, "weighted_lengths", n, (weft_memory *[]){lengths, longest}, 2, error));
+    TRY(weft_setup_sums(setup, lengths, n, &pattern->row_start, &pattern->n_entries, error));
+    TRY(weft_memory_read(longest, 0, &most, sizeof most, error));
+    TRY(weft_device_pattern_check(most, pattern->n_entries, error));
+    const size_t n_entries = (size_t)pattern->n_entries;
+    TRY(weft_memory_make_unset(device, n_entries * sizeof(int32_t), &pattern->columns, error));
+    TRY(weft_memory_make_unset(device, n_entries * sizeof(double), &made.values, error));
+    weft_memory *const outputs[] = {A.values, scale, pattern->row_start, pattern->columns,
+                                    made.values};
+    TRY(run(&p, "weighted_rows", n, outputs, 5, error));
+    *out = made;
+    made = (weft_device_matrix){0};
+done:
+    weft_memory_free(&lengths);
+    weft_memory_free(&longest);
+    weft_device_matrix_free(&made);
+    return status;
+}
