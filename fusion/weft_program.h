@@ -119,10 +119,13 @@ weft_status weft_program_iterations(const weft_program *program, int64_t *out, w
  *  word_start  [slices + 1] uint32_t, first word of a slice
  *  halo        int32_t, nodes of other blocks, block after block
  *  halo_start  [blocks + 1] int64_t
+ *  first       [1] int64_t, the first of the n_blocks blocks whose rows a run assembles; words and
+ *              word_start are read for their slices alone
  *  cells       int32_t, the cell of each word; NULL: no list over cells is read */
 typedef struct weft_matrix_rows {
-    weft_memory *start, *rows, *word_start, *words, *halo_start, *halo, *cells;
-    int64_t n_rows;
+    weft_memory *start, *rows, *word_start, *words, *halo_start, *halo, *first, *cells;
+    int64_t n_rows;      /* of the matrix */
+    int64_t n_blocks;    /* that are assembled */
     int most_local;      /* maximum over blocks: own and halo nodes */
     int64_t most_values; /* maximum over blocks: off-diagonal entries */
 } weft_matrix_rows;
