@@ -52,6 +52,11 @@ done:
     return status;
 }
 
+static int count_shares(const weft_operator *op, const weft_connectivity *dofs) {
+    const int64_t n = weft_connectivity_from(dofs) * weft_connectivity_width(dofs);
+    return weft_connectivity_shares(weft_device_limits(op->context->device), (size_t)n);
+}
+
 /* Rows of whole blocks. */
 static weft_target_range band_rows(const weft_operator *op, int band, int n_bands) {
     const int64_t n = op->pattern->n_rows, n_blocks = (n + WEFT_SELL_ROWS - 1) / WEFT_SELL_ROWS;
@@ -154,11 +159,9 @@ done:
 /* A program with more kernels than that of the matrix would run them again for each band. */
 static int count_bands(const weft_operator *op, const weft_matrix_part *part) {
     const sell_operator *sell = op->state;
-    const weft_connectivity *dofs = part->form.dofs;
-    const int64_t n_places = weft_connectivity_from(dofs) * weft_connectivity_width(dofs);
     return sell->setup && weft_compilation_kernels(part->assemble.compilation) == 1 &&
-                   op->pattern->n_rows >= WEFT_ADDTO_BANDS * WEFT_SELL_ROWS
-               ? weft_addto_bands(weft_device_limits(op->context->device), (size_t)n_places)
+                   op->pattern->n_rows >= WEFT_CONNECTIVITY_SHARES * WEFT_SELL_ROWS
+               ? count_shares(op, part->form.dofs)
                : 1;
 }
 
@@ -330,7 +333,7 @@ static weft_status sell_diagonal(weft_operator *op, weft_memory *d, weft_error *
     return weft_sell_diagonal(sell->matrix, d, error);
 }
 
-static void sell_settle(weft_operator *op) {
+static void assembly_free(weft_operator *op) {
     sell_operator *sell = op->state;
     weft_matrix_part *parts = op->parts;
     for (int i = 0; i < op->n_parts; ++i)
@@ -339,9 +342,18 @@ static void sell_settle(weft_operator *op) {
     weft_device_halos_free(&sell->halos);
 }
 
+static void sell_settle(weft_operator *op) {
+    const sell_operator *sell = op->state;
+    const weft_matrix_part *parts = op->parts;
+    assembly_free(op);
+    for (int i = 0; i < op->n_parts; ++i)
+        if (sell->setup && count_shares(op, parts[i].form.dofs) > 1)
+            weft_connectivity_release(parts[i].form.dofs);
+}
+
 static void sell_free(weft_operator *op) {
     sell_operator *sell = op->state;
-    sell_settle(op);
+    assembly_free(op);
     weft_sell_matrix_free(&sell->matrix);
     weft_sell_free(&sell->layout);
     weft_row_cells_free(&sell->cells);
@@ -423,12 +435,10 @@ static weft_status layout_on_device(weft_operator *op, weft_connectivity *dofs, 
     weft_device_pattern pattern = {0};
     weft_pattern *sizes = NULL;
     const double start = weft_clock();
-    const size_t n_places =
-        (size_t)weft_connectivity_from(dofs) * (size_t)weft_connectivity_width(dofs);
     TRY(weft_setup_make(op->context->device, &sell->setup, error));
     TRY(weft_row_cells_make(sell->setup, dofs, NULL, &sell->cells, error));
     TRY(weft_device_pattern_make(sell->setup, dofs, &sell->cells, &pattern, error));
-    if (weft_addto_bands(weft_device_limits(op->context->device), n_places) > 1)
+    if (count_shares(op, dofs) > 1)
         weft_row_cells_free(&sell->cells); /* those of each band are made when needed */
     TRY(weft_sell_matrix_from_device(sell->setup, &pattern, &sell->matrix, error));
     status = weft_device_halos_make(sell->setup, &pattern, &sell->halos, &sell->why);

@@ -76,10 +76,3 @@ weft_status weft_addto_rows_make(weft_device *device, const weft_sell *layout,
                                  bool with_cells, weft_matrix_rows *out, weft_error *error);
 /** Accepts {0}; leaves {0}. */
 void weft_addto_rows_free(weft_matrix_rows *rows);
-
-enum { WEFT_ADDTO_BANDS = 16 };
-/** The number of bands of rows for which words are made and used one after another: 1, words of all
- *  rows, which can be kept; or, where the words and the cells of rows that they are made from would
- *  take more than a sixteenth of the device's memory, WEFT_ADDTO_BANDS.
- *  n_places  vertices of cells */
-int weft_addto_bands(const weft_limits *limits, size_t n_places);

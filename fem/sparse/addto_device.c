@@ -34,11 +34,6 @@ done:
     return status;
 }
 
-int weft_addto_bands(const weft_limits *limits, size_t n_places) {
-    const size_t place_bytes = sizeof(uint64_t) + sizeof(uint32_t);
-    return n_places > limits->memory_bytes / 16 / place_bytes ? WEFT_ADDTO_BANDS : 1;
-}
-
 void weft_addto_rows_free(weft_matrix_rows *rows) {
     weft_memory_free(&rows->word_start);
     weft_memory_free(&rows->words);

@@ -20,6 +20,13 @@ weft_status weft_connectivity_interleaved(weft_connectivity *connectivity, int l
 weft_status weft_connectivity_make_copied(weft_device *device, const int32_t *indices,
                                           weft_memory **plain, int width, int64_t n_to,
                                           weft_connectivity **out, weft_error *error);
+/** Consecutive elements of a connectivity as a connectivity. Interleaved forms that it has are shared,
+ *  if they begin with the first element.
+ *  first   of n elements
+ *  out     caller's; weft_connectivity_free, before those forms are released
+ *  Errors  WEFT_ERROR_MEMORY, _DEVICE; *out untouched */
+weft_status weft_connectivity_share_make(const weft_connectivity *connectivity, int64_t first,
+                                         int64_t n, weft_connectivity **out, weft_error *error);
 /** Chunks of consecutive cell blocks, grouped by colour: chunks of one colour share no target.
  *  Errors  WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_connectivity_schedule(weft_connectivity *connectivity, int lanes,
