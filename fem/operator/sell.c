@@ -22,7 +22,7 @@ typedef struct sell_operator {
     weft_device_halos halos; /* on the device, for the rows of all parts; empty: too large, */
     weft_error why;          /* for this reason */
     weft_row_cells cells;    /* of each row of the first form, until those of all parts are made */
-    weft_memory *row_start;  /* on the device; made on the host: NULL until requested */
+    weft_memory *row_start;  /* on the device; NULL: not requested yet */
     weft_memory *exported;   /* in the pattern's order; NULL: not requested yet */
     bool is_assembled;       /* at least once */
 } sell_operator;
@@ -373,6 +373,8 @@ static weft_status sell_matrix(weft_operator *op, weft_memory **values, weft_err
     if (!sell->exported)
         TRY(weft_memory_make(op->context->device, (size_t)op->pattern->n_entries * sizeof(double),
                              &sell->exported, error));
+    if (!sell->row_start && sell->setup)
+        TRY(weft_sell_matrix_row_starts(sell->setup, sell->matrix, &sell->row_start, error));
     if (!sell->row_start)
         TRY(weft_memory_place(op->context->device, op->pattern->row_start,
                               (size_t)op->pattern->n_rows + 1, sizeof(int64_t), &sell->row_start,
@@ -386,13 +388,13 @@ done:
 static weft_status sell_read_pattern(const weft_operator *op, weft_error *error) {
     weft_status status = WEFT_OK;
     const sell_operator *sell = op->state;
-    weft_device_pattern pattern = {op->pattern->n_rows, op->pattern->n_entries, sell->row_start,
-                                   NULL};
-    TRY(weft_sell_matrix_columns(sell->setup, sell->matrix, sell->row_start, pattern.n_entries,
+    weft_device_pattern pattern = {op->pattern->n_rows, op->pattern->n_entries, NULL, NULL};
+    TRY(weft_sell_matrix_row_starts(sell->setup, sell->matrix, &pattern.row_start, error));
+    TRY(weft_sell_matrix_columns(sell->setup, sell->matrix, pattern.row_start, pattern.n_entries,
                                  &pattern.columns, error));
     TRY(weft_device_pattern_read(&pattern, op->pattern, error));
 done:
-    weft_memory_free(&pattern.columns);
+    weft_device_pattern_free(&pattern);
     return status;
 }
 
@@ -427,7 +429,7 @@ static const weft_operator_table sell_table = {
     .on_device = sell_on_device,
 };
 
-/* The columns of the pattern are freed behind it: those of the layout are the same. */
+/* The pattern is freed behind it: it can be read from the layout. */
 static weft_status layout_on_device(weft_operator *op, weft_connectivity *dofs, weft_error *error) {
     weft_status status = WEFT_OK;
     sell_operator *sell = op->state;
@@ -449,11 +451,9 @@ static weft_status layout_on_device(weft_operator *op, weft_connectivity *dofs, 
     sizes->n_rows = pattern.n_rows;
     sizes->n_entries = pattern.n_entries;
     op->pattern = sizes;
-    sell->row_start = pattern.row_start;
     weft_log(op->context->monitor, WEFT_LOG_INFO,
              "a matrix of %lld rows and %lld entries laid out on the device in %.3f s",
              (long long)pattern.n_rows, (long long)pattern.n_entries, weft_clock() - start);
-    pattern.row_start = NULL;
 done:
     weft_device_pattern_free(&pattern);
     return status;

@@ -73,7 +73,11 @@ typedef struct weft_sell_memories {
     weft_memory *values, *start, *columns, *column_start, *bases, *rows, *slots;
 } weft_sell_memories;
 void weft_sell_matrix_memories(const weft_sell_matrix *matrix, weft_sell_memories *out);
-/** The columns of the pattern that a matrix was made from, again from its layout.
+/** The starts of rows of the pattern that a matrix was made from, again from its layout.
+ *  row_start  int64_t [n_rows + 1]; caller's; weft_memory_free */
+weft_status weft_sell_matrix_row_starts(weft_setup *setup, const weft_sell_matrix *matrix,
+                                        weft_memory **row_start, weft_error *error);
+/** The same of the columns.
  *  row_start  of the pattern
  *  columns    caller's; weft_memory_free */
 weft_status weft_sell_matrix_columns(weft_setup *setup, const weft_sell_matrix *matrix,

@@ -95,6 +95,10 @@ static void check_pattern(const weft_device_pattern *made, const weft_pattern *e
         WEFT_OK);
     setup_equal("columns of the layout", again, expected->columns, bytes);
     weft_memory_free(&again);
+    assert_int_equal(weft_sell_matrix_row_starts(setup, matrix, &again, NULL), WEFT_OK);
+    setup_equal("starts of rows of the layout", again, expected->row_start,
+                (size_t)(expected->n_rows + 1) * sizeof(int64_t));
+    weft_memory_free(&again);
     free(read.row_start);
     free(read.columns);
 }
