@@ -165,8 +165,7 @@ void weft_operator_free(weft_operator **op);
  *          the first call), _MEMORY, _DEVICE */
 weft_status weft_operator_assemble(weft_operator *op, weft_error *error);
 /** Free what only the assembly of a matrix needs, such as the positions of local matrices, after the
- *  last one, and the device's copies of connectivities that take much of its memory
- *  (weft_connectivity_shares), which programs make again: from then on weft_operator_assemble is an error, WEFT_ERROR_USAGE. Without effect on
+ *  last one: from then on weft_operator_assemble is an error, WEFT_ERROR_USAGE. Without effect on
  *  operators that store no global matrix. */
 void weft_operator_settle(weft_operator *op);
 /** y = A v; v, y [n_dofs] doubles on the operator's device.

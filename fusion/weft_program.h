@@ -26,7 +26,7 @@ void weft_connectivity_release_transposed(weft_connectivity *connectivity);
 void weft_connectivity_release(weft_connectivity *connectivity);
 /** In how many shares, one after another, something is made of a connectivity with so many indices if it
  *  takes memory for each of them: 1, or WEFT_CONNECTIVITY_SHARES on a device that runs elements as
- *  threads where 12 bytes per index are more than a sixteenth of its memory. */
+ *  threads and holds data, where 12 bytes per index are more than a sixteenth of its memory. */
 enum { WEFT_CONNECTIVITY_SHARES = 16 };
 int weft_connectivity_shares(const weft_limits *limits, size_t n_indices);
 int64_t weft_connectivity_from(const weft_connectivity *connectivity);

@@ -333,7 +333,7 @@ static weft_status sell_diagonal(weft_operator *op, weft_memory *d, weft_error *
     return weft_sell_diagonal(sell->matrix, d, error);
 }
 
-static void assembly_free(weft_operator *op) {
+static void sell_settle(weft_operator *op) {
     sell_operator *sell = op->state;
     weft_matrix_part *parts = op->parts;
     for (int i = 0; i < op->n_parts; ++i)
@@ -342,18 +342,9 @@ static void assembly_free(weft_operator *op) {
     weft_device_halos_free(&sell->halos);
 }
 
-static void sell_settle(weft_operator *op) {
-    const sell_operator *sell = op->state;
-    const weft_matrix_part *parts = op->parts;
-    assembly_free(op);
-    for (int i = 0; i < op->n_parts; ++i)
-        if (sell->setup && count_shares(op, parts[i].form.dofs) > 1)
-            weft_connectivity_release(parts[i].form.dofs);
-}
-
 static void sell_free(weft_operator *op) {
     sell_operator *sell = op->state;
-    assembly_free(op);
+    sell_settle(op);
     weft_sell_matrix_free(&sell->matrix);
     weft_sell_free(&sell->layout);
     weft_row_cells_free(&sell->cells);

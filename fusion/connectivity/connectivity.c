@@ -399,7 +399,8 @@ void weft_connectivity_release(weft_connectivity *connectivity) {
 }
 
 int weft_connectivity_shares(const weft_limits *limits, size_t n_indices) {
-    return limits->execution == WEFT_EXECUTION_SIMT && n_indices > limits->memory_bytes / 16 / 12
+    return limits->execution == WEFT_EXECUTION_SIMT && !limits->records_only &&
+                   n_indices > limits->memory_bytes / 16 / 12
                ? WEFT_CONNECTIVITY_SHARES
                : 1;
 }
