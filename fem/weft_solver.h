@@ -177,8 +177,8 @@ int weft_preconditioner_costs(const weft_limits *limits, const weft_assembly_pro
  *  options             borrowed; only method and restart are read
  *  has_preconditioner  other than Jacobi's, which the persistent kernel does not apply */
 size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly,
-                               const weft_assembly_problem *problem,
-                               const weft_cg_options *options, bool has_preconditioner);
+                               const weft_assembly_problem *problem, const weft_cg_options *options,
+                               bool has_preconditioner);
 
 #ifdef __cplusplus
 }

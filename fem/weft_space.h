@@ -69,8 +69,7 @@ weft_memory *weft_space_coordinates(const weft_space *space);
 /** Free the device's copies of coordinates and connectivity, if they take much of its memory
  *  (weft_connectivity_shares), for a time in which nothing reads the coordinates. */
 void weft_space_evict(weft_space *space);
-/** Copy the coordinates to the device again, unless they are there; the connectivity is made again where
- *  it is needed.
+/** Copy the coordinates to the device again, unless they are there; programs make the connectivity again.
  *  Errors  WEFT_ERROR_MEMORY, _DEVICE */
 weft_status weft_space_restore(weft_space *space, weft_error *error);
 /** The same on the host. Borrowed. */

@@ -49,8 +49,7 @@ static size_t load_bytes(const weft_limits *limits, const app_memory_estimate *w
     const weft_assembly_problem *problem = &what->problem;
     const size_t c = problem->components > 1 ? (size_t)problem->components : 1;
     const size_t starts = (size_t)problem->n_nodes * sizeof(int64_t);
-    const size_t shares =
-        what->shares_load ? (size_t)weft_connectivity_shares(limits, places) : 1;
+    const size_t shares = what->shares_load ? (size_t)weft_connectivity_shares(limits, places) : 1;
     if (limits->execution != WEFT_EXECUTION_SIMT || !problem->assembles_load)
         return 0;
     if (shares > 1)
@@ -77,8 +76,7 @@ static cell_bytes count_cells(const weft_limits *limits, const app_memory_estima
     if (shares > 1 && what->solves_once && problem->width == problem->dimension + 1 &&
         weft_assembly_about(assembly)->stores_matrix) {
         bytes.evicted = bytes.connectivity + coordinates;
-        bytes.integrals =
-            (bytes.integrals + 2 * bytes.connectivity) / shares + coordinates;
+        bytes.integrals = (bytes.integrals + 2 * bytes.connectivity) / shares + coordinates;
     }
     return bytes;
 }
@@ -109,13 +107,12 @@ void app_memory_estimate_run(const weft_limits *limits, const app_memory_estimat
             ? 0
             : weft_preconditioner_memory_estimate(limits, what->preconditioner, problem);
     /* the null device solves nothing */
-    const size_t cg =
-        limits->records_only
-            ? 0
-            : larger(weft_cg_memory_estimate(limits, assembly, problem, &solver,
-                                             what->preconditioner >= 0),
-                     cells.integrals) +
-                  preconditioner;
+    const size_t cg = limits->records_only
+                          ? 0
+                          : larger(weft_cg_memory_estimate(limits, assembly, problem, &solver,
+                                                           what->preconditioner >= 0),
+                                   cells.integrals) +
+                                preconditioner;
     const size_t kept = whole - (what->assembles_again || limits->records_only ? 0 : early);
     const size_t solve = kept + cg - (cg > 0 ? cells.evicted : 0);
     const size_t first = what->assembles_again ? whole - late : cells.connectivity;

@@ -297,8 +297,7 @@ void app_run_solve_ahead(app_run *run) {
 
 /* Where the matrix is all that a solve reads. */
 static void evict_cells(app_run *run) {
-    if (run->space && app_run_is_linear(run) &&
-        weft_assembly_about(run->assembly)->stores_matrix)
+    if (run->space && app_run_is_linear(run) && weft_assembly_about(run->assembly)->stores_matrix)
         weft_space_evict(run->space);
 }
 

@@ -51,8 +51,9 @@ static weft_status add(const weft_bc *bc, const weft_bound_form *form, int64_t n
     const weft_expression *formula = &form->expressions[0];
     const int64_t n_dofs = weft_space_dofs(bc->space);
     const weft_form_outputs outputs = {&output, &b, 1, "cells", n};
-    TRY(adds_to_b(form) ? weft_form_run_shares(bc->context, &form->form, &outputs, NULL, NULL, error)
-                        : weft_form_run(bc->context, &form->form, &outputs, error));
+    TRY(adds_to_b(form)
+            ? weft_form_run_shares(bc->context, &form->form, &outputs, NULL, NULL, error)
+            : weft_form_run(bc->context, &form->form, &outputs, error));
     TRY(weft_vector_pull(b, values, n_dofs, error));
     finite_check check = {.values = values, .n = bc->is_null ? 0 : n_dofs, .first = n_dofs};
     TRY(weft_device_for(bc->context->device, (check.n + SHARE - 1) / SHARE, check_share, &check,

@@ -99,7 +99,8 @@ weft_status weft_form_run_shares(weft_context *context, const weft_form *form,
     if (most < n)
         most = (most / WEFT_SHARE_UNIT + 1) * WEFT_SHARE_UNIT;
     if (most >= n) {
-        TRY(run_share(&compiled, form->dofs, outputs, done, user, &(weft_target_range){0, n}, error));
+        TRY(run_share(&compiled, form->dofs, outputs, done, user, &(weft_target_range){0, n},
+                      error));
         goto done;
     }
     for (int64_t first = 0; first < n; first += most) {

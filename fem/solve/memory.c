@@ -9,8 +9,8 @@ static int basis_vectors(const weft_limits *limits, int m) {
 }
 
 size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly,
-                               const weft_assembly_problem *problem,
-                               const weft_cg_options *options, bool has_preconditioner) {
+                               const weft_assembly_problem *problem, const weft_cg_options *options,
+                               bool has_preconditioner) {
     const weft_krylov_method *method = weft_krylov_method_of(options->method);
     const bool gpu = limits->execution == WEFT_EXECUTION_SIMT;
     const weft_operator_format *format = weft_operator_format_of(assembly);

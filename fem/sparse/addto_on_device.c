@@ -113,10 +113,8 @@ weft_status weft_addto_rows_on_device(weft_setup *setup, const weft_sell_matrix 
     const int64_t n_rows = weft_connectivity_to(dofs), first = cells->rows.first;
     const int64_t n_blocks = (cells->rows.n + WEFT_SELL_ROWS - 1) / WEFT_SELL_ROWS;
     const int64_t range[] = {first, first / WEFT_SLICE, n_rows};
-    weft_matrix_rows made = {.n_rows = n_rows,
-                             .n_blocks = n_blocks,
-                             .halo_start = halos->start,
-                             .halo = halos->columns};
+    weft_matrix_rows made = {
+        .n_rows = n_rows, .n_blocks = n_blocks, .halo_start = halos->start, .halo = halos->columns};
     addto_steps s = {.setup = setup,
                      .matrix = matrix,
                      .cells = cells,

@@ -89,13 +89,13 @@ INLINE uint32_t local_of(int32_t column, int64_t first, int64_t n, const int32_t
     return (uint32_t)(SELL_ROWS + low);
 }
 
-/* n: slots.  sizes: rows, width, lanes of the indices; first, places: of the cells of each row, with one lane; bases, start,
- * column_start, columns: of the SELL layout; cells may be the same memory as fault if they are not wanted: sizes[3]
- * is 0 */
+/* n: slots.  sizes: rows, width, lanes of the indices; first, places: of the cells of each row, with one lane; bases,
+ * start, column_start, columns: of the SELL layout; cells may be the same memory as fault if they are not wanted:
+ * sizes[3] is 0 */
 extern "C" __global__ void addto_words(long long n, const int64_t *sizes, const int64_t *range,
                                        const int32_t *indices, const int64_t *first,
-                                       const uint32_t *places,
-                                       const uint16_t *rows, const int32_t *bases,
+                                       const uint32_t *places, const uint16_t *rows,
+                                       const int32_t *bases,
                                        const uint32_t *start, const uint32_t *column_start,
                                        const uint32_t *columns, const int64_t *halo_start,
                                        const int32_t *halo, const uint32_t *word_start,

@@ -73,7 +73,8 @@ static measured measure(size_t memory_bytes) {
     measured out = {0};
     multigrid_case_open(&c, &options, WEFT_ASSEMBLY_CSR);
     solve(&c);
-    check(weft_form_ship(c.space, "integral.weft", weft_space_cells(c.space), &form, &error), &error);
+    check(weft_form_ship(c.space, "integral.weft", weft_space_cells(c.space), &form, &error),
+          &error);
     weft_form_bind_input(&form, "u", c.z);
     check(weft_form_sum(&c.context, &form, weft_space_mesh(c.space)->n_cells, integral, 1,
                         &out.integral, &error),
@@ -90,8 +91,8 @@ static measured measure(size_t memory_bytes) {
 
 static void check_estimate(const char *what, const measured *m) {
     const double ratio = (double)m->estimated / (double)m->peak;
-    print_message("%s: %.1f bytes per node, %.1f predicted\n", what,
-                  (double)m->peak / (double)m->n, (double)m->estimated / (double)m->n);
+    print_message("%s: %.1f bytes per node, %.1f predicted\n", what, (double)m->peak / (double)m->n,
+                  (double)m->estimated / (double)m->n);
     if (ratio < 0.9 || ratio > 1.1)
         fail_msg("%s: %zu bytes were predicted, %zu counted", what, m->estimated, m->peak);
 }

@@ -183,10 +183,13 @@ static void evicted_and_restored(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_and_writes_stay_inside),  cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(reads_and_writes_stay_inside),
+        cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(evicted_and_restored),
-        cmocka_unit_test(wrapped_memory_is_the_callers), cmocka_unit_test(null_holds_nothing),
-        cmocka_unit_test(too_much_is_refused),           cmocka_unit_test(bytes_are_counted),
+        cmocka_unit_test(wrapped_memory_is_the_callers),
+        cmocka_unit_test(null_holds_nothing),
+        cmocka_unit_test(too_much_is_refused),
+        cmocka_unit_test(bytes_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

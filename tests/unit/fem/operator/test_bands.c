@@ -9,8 +9,9 @@
 
 #define TOLERANCE 1e-13
 
-enum { SIDE = 20 };               /* 9261 nodes: more than 16 blocks of 512 rows */
-static const size_t SMALL = 30e6; /* 12 bytes for each vertex of 48000 cells are more than a sixteenth */
+enum { SIDE = 20 }; /* 9261 nodes: more than 16 blocks of 512 rows */
+/* 12 bytes for each vertex of 48000 cells are more than a sixteenth of this memory. */
+static const size_t SMALL = 30e6;
 
 /* Forms with their bindings; must not be moved. */
 typedef struct problem {

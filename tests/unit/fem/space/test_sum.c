@@ -1,21 +1,21 @@
 /* labels: quick */
 /* Sums over cells on the host and by kernels for set-up: integrals of 1 + x + 2 y over the unit square, 5/2,
- * by 2 (more than three blocks of threads) to 20,000 cells. On a device with little memory the same sum comes of three
- * shares of the cells, bit by bit, and a form that reads a list over cells is not shared. A sum of n terms by pairs is off by log2 n
- * roundings at most; 1e-13 is ten times as much. */
+ * by 2 (more than three blocks of threads) to 20,000 cells. On a device with little memory the same sum comes
+ * of three shares of the cells, bit by bit, and a form that reads a list over cells is not shared. A sum of n
+ * terms by pairs is off by log2 n roundings at most; 1e-13 is ten times as much. */
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "setup_support.h"
 #include "test_support.h"
 
-static const char weighted[] =
-    "parameter d = 2;\n"
-    "index cells, nodes;\n"
-    "connectivity dofs : cells -> nodes[d + 1];\n"
-    "input x : real[d] over nodes;\n"
-    "input weight : real over cells;\n"
-    "input u : real over nodes;\n"
-    "I = weight*quadrature_integral(interpolate(u[dofs], degree = 1), jacobian(x[dofs]), degree = 1);\n";
+static const char weighted[] = "parameter d = 2;\n"
+                               "index cells, nodes;\n"
+                               "connectivity dofs : cells -> nodes[d + 1];\n"
+                               "input x : real[d] over nodes;\n"
+                               "input weight : real over cells;\n"
+                               "input u : real over nodes;\n"
+                               "I = weight*quadrature_integral(interpolate(u[dofs], degree = 1), "
+                               "jacobian(x[dofs]), degree = 1);\n";
 
 /* The same times 2, the weight of each cell. */
 static void check_weighted(weft_context *context, const weft_space *space, weft_memory *u) {
@@ -83,7 +83,8 @@ static void integrals(void **state) {
         assert_int_equal(weft_device_open("host:1", NULL, &host, NULL), WEFT_OK);
         check_sum(host, meshes[i]);
         const double sum = check_sum(device, meshes[i]);
-        device->limits.memory_bytes = (size_t)10e6; /* 12 bytes for 60,000 indices are more than a sixteenth */
+        /* 12 bytes for each of 60,000 indices are more than a sixteenth of this memory */
+        device->limits.memory_bytes = (size_t)10e6;
         const double shared = check_sum(device, meshes[i]);
         assert_memory_equal(&sum, &shared, sizeof sum);
         weft_device_free(&host);

@@ -142,9 +142,9 @@ static void check_band(const both *b, weft_setup *setup, const weft_sell_matrix 
     const int64_t n_slices = (band->n + WEFT_SELL_ROWS - 1) / WEFT_SELL_ROWS * WEFT_SELL_SLICES;
     const uint32_t first = a->word_start[slice];
     assert_int_equal(weft_row_cells_make(setup, b->on_device, band, &cells, NULL), WEFT_OK);
-    assert_int_equal(weft_addto_rows_on_device(setup, matrix, halos, b->on_device, &cells, true,
-                                               &rows, NULL),
-                     WEFT_OK);
+    assert_int_equal(
+        weft_addto_rows_on_device(setup, matrix, halos, b->on_device, &cells, true, &rows, NULL),
+        WEFT_OK);
     int64_t *first_block = setup_read(rows.first, sizeof *first_block);
     uint32_t *start = setup_read(rows.word_start, (size_t)(slice + n_slices + 1) * sizeof *start);
     assert_int_equal(*first_block, band->first / WEFT_SELL_ROWS);
