@@ -141,6 +141,13 @@ typedef struct weft_matrix_rows {
 weft_status weft_program_bind_matrix_rows(weft_program *program, const char *name,
                                           weft_memory *values, const weft_matrix_rows *rows,
                                           weft_error *error);
+/** Memory for intermediate values, shared by programs that run one after another. */
+typedef struct weft_shared_buffers weft_shared_buffers;
+/** out  caller's; weft_shared_buffers_free, after the programs */
+weft_status weft_shared_buffers_make(weft_shared_buffers **out, weft_error *error);
+void weft_shared_buffers_free(weft_shared_buffers **shared);
+/** Let a program that has not run yet take its intermediate values' memory from there; borrowed. */
+void weft_program_share_buffers(weft_program *program, weft_shared_buffers *shared);
 int weft_program_lanes(const weft_program *program);
 /** Run the whole program once. The first run allocates results that are not bound. Accumulated
  *  lists that are not inputs start from zero in every run.

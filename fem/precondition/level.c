@@ -98,6 +98,7 @@ static weft_status bind(const weft_cycle *cycle, int number, weft_cycle_step ste
                                    {"x", is_up ? level->z : level->x},
                                    {is_up ? "xc" : "rc", is_up ? coarser->z : coarser->b},
                                    {is_up ? "before" : "x0", is_up ? level->x : level->z}};
+    weft_program_share_buffers(program, cycle->buffers);
     TRY(weft_program_bind_connectivity(program, "parents", level->parents, error));
     for (int i = 0; i < (step == WEFT_CYCLE_DOWN ? 6 : 7); ++i)
         TRY(weft_program_bind(program, all[i].name, all[i].memory, error));

@@ -452,7 +452,7 @@ static size_t multigrid_memory(const weft_operator_sizes *sizes, int dimension) 
     const double rows = (double)sizes->n_rows, entries = (double)sizes->n_entries;
     const double children = dimension == 2 ? 4 : 8, coarsest = fmin(rows, COARSEST_ROWS);
     const double values = (sizes->n_components == 1 ? 2.06 : 4.12) * entries;
-    const double finest = values + 60 * rows, coarse = values + 2.06 * entries + 75 * rows;
+    const double finest = values + 60 * rows, coarse = values + 2.06 * entries + 47 * rows;
     if (!sizes->on_gpu)
         return aggregation_memory(sizes, dimension);
     return (size_t)(finest + coarse / (children - 1) + sizeof(float) * coarsest * coarsest);
