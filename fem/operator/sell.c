@@ -342,14 +342,19 @@ static void sell_settle(weft_operator *op) {
     weft_device_halos_free(&sell->halos);
 }
 
+static void sell_matrix_release(weft_operator *op) {
+    sell_operator *sell = op->state;
+    weft_memory_free(&sell->row_start);
+    weft_memory_free(&sell->exported);
+}
+
 static void sell_free(weft_operator *op) {
     sell_operator *sell = op->state;
     sell_settle(op);
     weft_sell_matrix_free(&sell->matrix);
     weft_sell_free(&sell->layout);
     weft_row_cells_free(&sell->cells);
-    weft_memory_free(&sell->row_start);
-    weft_memory_free(&sell->exported);
+    sell_matrix_release(op);
     weft_setup_free(&sell->setup);
 }
 
@@ -416,6 +421,7 @@ static const weft_operator_table sell_table = {
     .free = sell_free,
     .rows = sell_rows,
     .matrix = sell_matrix,
+    .matrix_release = sell_matrix_release,
     .read_pattern = sell_read_pattern,
     .on_device = sell_on_device,
 };

@@ -79,6 +79,7 @@ weft_status weft_matrix_on_host(const weft_preconditioner_problem *problem, weft
         if (!*own)
             TRY(weft_out_of_memory(error, "the matrix for multigrid"));
         TRY(weft_memory_read(values, 0, *own, bytes, error));
+        weft_operator_matrix_release(op);
     }
 done:
     return status;

@@ -64,8 +64,11 @@ static double *assemble(problem *p, int64_t *n) {
     *n = weft_operator_entries(p->op);
     double *copy = malloc((size_t)*n * sizeof *copy);
     assert_non_null(copy);
+    const size_t before = weft_device_bytes(p->f.device);
     assert_int_equal(weft_operator_matrix(p->op, &values, NULL), WEFT_OK);
     assert_int_equal(weft_memory_read(values, 0, copy, (size_t)*n * sizeof *copy, NULL), WEFT_OK);
+    weft_operator_matrix_release(p->op); /* copies are made again by the next call */
+    assert_int_equal(weft_device_bytes(p->f.device), before);
     return copy;
 }
 
