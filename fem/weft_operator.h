@@ -186,6 +186,8 @@ weft_memory *weft_operator_values(const weft_operator *op);
  *  values  on the operator's device; borrowed; copied by each call if kept in another order
  *  Errors  WEFT_ERROR_USAGE (a format without a matrix), _MEMORY, _DEVICE */
 weft_status weft_operator_matrix(weft_operator *op, weft_memory **values, weft_error *error);
+/** Free the values of weft_operator_matrix where they were copied. */
+void weft_operator_matrix_release(weft_operator *op);
 /** Formats that store local matrices: those of a form, interleaved. Borrowed; otherwise NULL. */
 weft_memory *weft_operator_local(const weft_operator *op, int form);
 

@@ -174,10 +174,11 @@ int weft_preconditioner_costs(const weft_limits *limits, const weft_assembly_pro
                               weft_preconditioner_cost out[WEFT_COSTS_MAX]);
 /** Bytes that a solver holds besides the operator, x and b: vectors, and with CG for systems that
  *  the persistent kernel keeps on a GPU's chip a second copy of the matrix.
- *  options  borrowed; only method, restart and jacobi are read */
+ *  options             borrowed; only method and restart are read
+ *  has_preconditioner  other than Jacobi's, which the persistent kernel does not apply */
 size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly,
-                               const weft_assembly_problem *problem,
-                               const weft_cg_options *options);
+                               const weft_assembly_problem *problem, const weft_cg_options *options,
+                               bool has_preconditioner);
 
 #ifdef __cplusplus
 }

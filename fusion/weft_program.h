@@ -22,6 +22,13 @@ weft_status weft_connectivity_make(weft_device *device, const int32_t *indices, 
 void weft_connectivity_free(weft_connectivity **connectivity);
 /** Free the transpose, which is computed again where a program needs it. */
 void weft_connectivity_release_transposed(weft_connectivity *connectivity);
+/** Free the interleaved copy, too, which is then made of the indices again. */
+void weft_connectivity_release(weft_connectivity *connectivity);
+/** In how many shares, one after another, something is made of a connectivity with so many indices if it
+ *  takes memory for each of them: 1, or WEFT_CONNECTIVITY_SHARES on a device that runs elements as
+ *  threads and holds data, where 12 bytes per index are more than a sixteenth of its memory. */
+enum { WEFT_CONNECTIVITY_SHARES = 16 };
+int weft_connectivity_shares(const weft_limits *limits, size_t n_indices);
 int64_t weft_connectivity_from(const weft_connectivity *connectivity);
 int64_t weft_connectivity_to(const weft_connectivity *connectivity);
 int weft_connectivity_width(const weft_connectivity *connectivity);
@@ -119,10 +126,13 @@ weft_status weft_program_iterations(const weft_program *program, int64_t *out, w
  *  word_start  [slices + 1] uint32_t, first word of a slice
  *  halo        int32_t, nodes of other blocks, block after block
  *  halo_start  [blocks + 1] int64_t
+ *  first       [1] int64_t, the first of the n_blocks blocks whose rows a run assembles; words and
+ *              word_start are read for their slices alone
  *  cells       int32_t, the cell of each word; NULL: no list over cells is read */
 typedef struct weft_matrix_rows {
-    weft_memory *start, *rows, *word_start, *words, *halo_start, *halo, *cells;
-    int64_t n_rows;
+    weft_memory *start, *rows, *word_start, *words, *halo_start, *halo, *first, *cells;
+    int64_t n_rows;      /* of the matrix */
+    int64_t n_blocks;    /* that are assembled */
     int most_local;      /* maximum over blocks: own and halo nodes */
     int64_t most_values; /* maximum over blocks: off-diagonal entries */
 } weft_matrix_rows;
@@ -131,6 +141,13 @@ typedef struct weft_matrix_rows {
 weft_status weft_program_bind_matrix_rows(weft_program *program, const char *name,
                                           weft_memory *values, const weft_matrix_rows *rows,
                                           weft_error *error);
+/** Memory for intermediate values, shared by programs that run one after another. */
+typedef struct weft_shared_buffers weft_shared_buffers;
+/** out  caller's; weft_shared_buffers_free, after the programs */
+weft_status weft_shared_buffers_make(weft_shared_buffers **out, weft_error *error);
+void weft_shared_buffers_free(weft_shared_buffers **shared);
+/** Let a program that has not run yet take its intermediate values' memory from there; borrowed. */
+void weft_program_share_buffers(weft_program *program, weft_shared_buffers *shared);
 int weft_program_lanes(const weft_program *program);
 /** Run the whole program once. The first run allocates results that are not bound. Accumulated
  *  lists that are not inputs start from zero in every run.

@@ -16,6 +16,8 @@ typedef struct app_memory_estimate {
     int restart;          /* of GMRES */
     int preconditioner;   /* a kind of weft_preconditioner; -1: none */
     bool assembles_again; /* after a solve, so that what assembly needs is kept */
+    bool solves_once;     /* by app_run_solve, during which cells may be evicted */
+    bool shares_load;     /* weft_bc_load_make makes it, in shares where there are many cells */
 } app_memory_estimate;
 
 /** Speeds of a device for predictions: those of the tuning database, elsewhere constants. */

@@ -33,32 +33,64 @@ static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
+/* What the steps of a run hold of the cells. */
+typedef struct cell_bytes {
+    size_t connectivity;
+    size_t load;      /* beside it, while the right-hand side is made */
+    size_t evicted;   /* connectivity and coordinates, while the system is solved */
+    size_t integrals; /* two lists over cells that are summed, with what they are made from */
+} cell_bytes;
+
 /* A right-hand side gathered from the cells on a GPU: its values in cells and the transposed
- * connectivity, unless the operator keeps that. */
-static size_t load_bytes(const weft_limits *limits, const weft_assembly_problem *problem,
-                         weft_assembly assembly, size_t cells) {
+ * connectivity, unless the operator keeps that. In shares: of one, or the interleaved connectivity and the
+ * copy that it is made from. */
+static size_t load_bytes(const weft_limits *limits, const app_memory_estimate *what,
+                         weft_assembly assembly, size_t places) {
+    const weft_assembly_problem *problem = &what->problem;
     const size_t c = problem->components > 1 ? (size_t)problem->components : 1;
-    const size_t places = cells * (size_t)problem->width;
+    const size_t starts = (size_t)problem->n_nodes * sizeof(int64_t);
+    const size_t shares = what->shares_load ? (size_t)weft_connectivity_shares(limits, places) : 1;
     if (limits->execution != WEFT_EXECUTION_SIMT || !problem->assembles_load)
         return 0;
+    if (shares > 1)
+        return larger(places / shares * (sizeof(double) + sizeof(uint32_t)) + 3 * starts / 2,
+                      places * sizeof(int32_t));
     return places * c * sizeof(double) +
            (weft_assembly_about(assembly)->scatter == WEFT_SCATTER_GATHERED
                 ? 0
-                : places * sizeof(uint32_t) + (size_t)problem->n_nodes * sizeof(int64_t));
+                : places * sizeof(uint32_t) + starts);
+}
+
+static cell_bytes count_cells(const weft_limits *limits, const app_memory_estimate *what,
+                              weft_assembly assembly) {
+    const weft_assembly_problem *problem = &what->problem;
+    const size_t lanes = (size_t)limits->lanes_double;
+    const size_t cells = ((size_t)problem->n_cells + lanes - 1) / lanes * lanes;
+    const size_t places = cells * (size_t)problem->width;
+    const size_t shares = (size_t)weft_connectivity_shares(limits, places);
+    const size_t coordinates =
+        (size_t)problem->n_nodes * (size_t)problem->dimension * sizeof(double);
+    cell_bytes bytes = {.connectivity = places * sizeof(int32_t),
+                        .load = load_bytes(limits, what, assembly, places),
+                        .integrals = 2 * cells * sizeof(double)};
+    if (shares > 1 && what->solves_once && problem->width == problem->dimension + 1 &&
+        weft_assembly_about(assembly)->stores_matrix) {
+        bytes.evicted = bytes.connectivity + coordinates;
+        bytes.integrals = (bytes.integrals + 2 * bytes.connectivity) / shares + coordinates;
+    }
+    return bytes;
 }
 
 /* Coordinates, vectors and the largest of what is there at one time:
  * the right-hand side, which is made first (in Newton's method again, beside the operator); the
- * operator, and what its assembly needs; the solver and its preconditioner, when that is freed; after
- * it, two fields on cells that are summed. */
+ * operator, and what its assembly needs; the solver or, after it, two fields on cells that are summed, and the
+ * preconditioner, when what assembly needs is freed. */
 void app_memory_estimate_run(const weft_limits *limits, const app_memory_estimate *what,
                              weft_assembly assembly, weft_memory_estimate *estimate) {
     const weft_assembly_problem *problem = &what->problem;
     const size_t c = problem->components > 1 ? (size_t)problem->components : 1;
     const size_t nodes = (size_t)problem->n_nodes, real_bytes = sizeof(double);
-    const size_t lanes = (size_t)limits->lanes_double;
-    const size_t cells = ((size_t)problem->n_cells + lanes - 1) / lanes * lanes;
-    const size_t load = load_bytes(limits, problem, assembly, cells);
+    const cell_bytes cells = count_cells(limits, what, assembly);
     size_t late = 0, early = 0;
     weft_memory_estimate_add(estimate, "coordinates", nodes * (size_t)problem->dimension,
                              real_bytes);
@@ -75,21 +107,22 @@ void app_memory_estimate_run(const weft_limits *limits, const app_memory_estimat
             ? 0
             : weft_preconditioner_memory_estimate(limits, what->preconditioner, problem);
     /* the null device solves nothing */
-    const size_t cg =
-        limits->records_only
-            ? 0
-            : larger(weft_cg_memory_estimate(limits, assembly, problem, &solver) + preconditioner,
-                     2 * cells * real_bytes);
+    const size_t cg = limits->records_only
+                          ? 0
+                          : larger(weft_cg_memory_estimate(limits, assembly, problem, &solver,
+                                                           what->preconditioner >= 0),
+                                   cells.integrals) +
+                                preconditioner;
     const size_t kept = whole - (what->assembles_again || limits->records_only ? 0 : early);
-    const size_t first = cells * (size_t)problem->width * sizeof(int32_t);
-    const size_t most =
-        larger(larger((what->assembles_again ? whole - late : first) + load, whole), kept + cg);
+    const size_t solve = kept + cg - (cg > 0 ? cells.evicted : 0);
+    const size_t first = what->assembles_again ? whole - late : cells.connectivity;
+    const size_t most = larger(larger(first + cells.load, whole), solve);
     if (most > whole)
         weft_memory_estimate_add(estimate, "solver, preconditioner, lists of cells", most - whole,
                                  1);
 }
 
-/* "526 bytes per node: about 2.7e+08 nodes fit", and the assembly that needs the least memory, if it is not
+/* "320 bytes per node: about 4.4e+08 nodes fit", and the assembly that needs the least memory, if it is not
  * the current one. */
 static void write_hint(const weft_device *device, const app_memory_estimate *what, size_t here,
                        char *hint, size_t size) {

@@ -29,6 +29,8 @@ static weft_memory_estimate estimate(const forecast *f, const app_mesh_shape *sh
                                                                 options->tolerance),
                     .assembles_load = true},
         .n_vectors = 2,
+        .solves_once = true,
+        .shares_load = true,
         .method = options->method_auto ? WEFT_METHOD_CG : options->method,
         .restart = options->restart,
         .preconditioner = f->preconditioner};

@@ -294,6 +294,12 @@ void app_run_solve_ahead(app_run *run) {
     weft_solver_ahead(&run->context, run->op, &plan);
 }
 
+/* Where the matrix is all that a solve reads. */
+static void evict_cells(app_run *run) {
+    if (run->space && app_run_is_linear(run) && weft_assembly_about(run->assembly)->stores_matrix)
+        weft_space_evict(run->space);
+}
+
 weft_status app_run_solve(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cg_options options;
@@ -301,6 +307,7 @@ weft_status app_run_solve(app_run *run, weft_error *error) {
     run->solves_once = true;
     TRY(app_run_constrain(run, error));
     weft_operator_settle(run->op);
+    evict_cells(run);
     options = app_run_solver_options(run);
     options.project_mean = run->project;
     TRY(app_run_precondition(run, error));
@@ -314,6 +321,8 @@ weft_status app_run_solve(app_run *run, weft_error *error) {
         run->minres_if_indefinite)
         TRY(solve_indefinite(run, &options, error));
     run->seconds.solve = app_clock(&run->context) - start - run->seconds.precondition;
+    if (run->space)
+        TRY(weft_space_restore(run->space, error));
     TRY(weft_vector_pull(run->u, run->u_values, run->n_dofs, error));
     app_cg_advise(run);
     TRY(app_run_release(run, error));

@@ -498,6 +498,8 @@ weft_status solve_memory_estimate(solve *run, weft_error *error) {
                                             .assembles_load = !is_null || run->script.n_parts == 0},
                                 .n_vectors = run->options->nonlinear && !is_null ? 7 : 2,
                                 .assembles_again = run->options->nonlinear,
+                                .solves_once = !run->options->nonlinear && !run->options->time.text,
+                                .shares_load = run->script.n_parts == 0,
                                 .method = run->base.method,
                                 .restart = options->restart};
     TRY(list_inputs(run, &inputs, &n_inputs, error));

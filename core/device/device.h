@@ -92,6 +92,7 @@ struct weft_memory {
     bool wrapped;  /* made from the caller's array */
     bool borrowed; /* the caller's array itself, which is not counted */
     bool unset;    /* need not be zeroed */
+    bool evicted;  /* without storage, and not counted */
     void *state;
 };
 

@@ -88,11 +88,39 @@ done:
 void weft_memory_free(weft_memory **memory) {
     if (!memory || !*memory)
         return;
-    (*memory)->device->table->memory_free(*memory);
-    if (!(*memory)->borrowed)
+    if (!(*memory)->evicted)
+        (*memory)->device->table->memory_free(*memory);
+    if (!(*memory)->borrowed && !(*memory)->evicted)
         atomic_fetch_sub(&(*memory)->device->bytes, (*memory)->bytes);
     free(*memory);
     *memory = NULL;
+}
+
+void weft_memory_evict(weft_memory *memory) {
+    const bool in_place = memory->borrowed || (memory->wrapped && memory->host);
+    if (in_place || memory->evicted ||
+        weft_device_graph_refuses(memory->device, "freeing an array", NULL) != WEFT_OK)
+        return;
+    memory->device->table->memory_free(memory);
+    memory->host = NULL;
+    memory->evicted = true;
+    atomic_fetch_sub(&memory->device->bytes, memory->bytes);
+}
+
+weft_status weft_memory_restore(weft_memory *memory, const void *bytes, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = memory->device;
+    if (!memory->evicted)
+        return WEFT_OK;
+    TRY(weft_device_graph_refuses(device, "making an array", error));
+    memory->wrapped = false;
+    memory->unset = true;
+    TRY(device->table->memory_make(memory, error));
+    memory->evicted = false;
+    count_bytes(device, memory->bytes);
+    TRY(weft_memory_write(memory, 0, bytes, memory->bytes, error));
+done:
+    return status;
 }
 
 size_t weft_memory_bytes(const weft_memory *memory) {

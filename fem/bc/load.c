@@ -1,6 +1,7 @@
 /* Loads of cells and facets, and whether they sum to zero where only that allows a solution. */
 #include "fem/bc/private.h"
 #include "fem/mesh/mesh.h"
+#include "fusion/connectivity/connectivity.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -35,6 +36,13 @@ static void check_share(void *user, int64_t share) {
         ;
 }
 
+static bool adds_to_b(const weft_bound_form *form) {
+    for (int i = 0; i < form->form.n_inputs; ++i)
+        if (strcmp(form->inputs[i].name, "b") == 0)
+            return true;
+    return false;
+}
+
 /* Add a load to b over n elements, and refuse what is not finite. */
 static weft_status add(const weft_bc *bc, const weft_bound_form *form, int64_t n, weft_memory *b,
                        double *values, weft_error *error) {
@@ -42,8 +50,10 @@ static weft_status add(const weft_bc *bc, const weft_bound_form *form, int64_t n
     const char *output = "b";
     const weft_expression *formula = &form->expressions[0];
     const int64_t n_dofs = weft_space_dofs(bc->space);
-    TRY(weft_form_run(bc->context, &form->form, &(weft_form_outputs){&output, &b, 1, "cells", n},
-                      error));
+    const weft_form_outputs outputs = {&output, &b, 1, "cells", n};
+    TRY(adds_to_b(form)
+            ? weft_form_run_shares(bc->context, &form->form, &outputs, NULL, NULL, error)
+            : weft_form_run(bc->context, &form->form, &outputs, error));
     TRY(weft_vector_pull(b, values, n_dofs, error));
     finite_check check = {.values = values, .n = bc->is_null ? 0 : n_dofs, .first = n_dofs};
     TRY(weft_device_for(bc->context->device, (check.n + SHARE - 1) / SHARE, check_share, &check,
@@ -129,8 +139,18 @@ done:
 static weft_status make_cell_source(const weft_bc *bc, const char *source, const char *origin,
                                     int degree, weft_memory *b, double *values, weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_limits *limits = weft_device_limits(bc->context->device);
+    weft_connectivity *cells = weft_space_cells(bc->space);
+    const int64_t n_indices = weft_connectivity_from(cells) * weft_connectivity_width(cells);
+    const bool has_shares = weft_connectivity_shares(limits, (size_t)n_indices) > 1;
+    weft_memory *indices = NULL;
     weft_bound_form form;
-    TRY(weft_form_ship(bc->space, "load.weft", weft_space_cells(bc->space), &form, error));
+    TRY(weft_form_ship(bc->space, has_shares ? "load_add.weft" : "load.weft", cells, &form, error));
+    if (has_shares) { /* of indices that the operator needs, too */
+        TRY(weft_memory_zero(b, error));
+        TRY(weft_connectivity_interleaved(cells, limits->lanes_double, &indices, error));
+        weft_form_bind_input(&form, "b", b);
+    }
     weft_form_bind_expression(&form, "source", source, origin);
     weft_form_bind_parameter(&form, "degree", degree);
     TRY(add(bc, &form, weft_space_mesh(bc->space)->n_cells, b, values, error));

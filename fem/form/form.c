@@ -1,10 +1,15 @@
 /* Compiles and runs a form once. */
 #include "fem/form/form.h"
+#include "fusion/connectivity/connectivity.h"
 
-weft_status weft_form_run(weft_context *context, const weft_form *form,
-                          const weft_form_outputs *outputs, weft_error *error) {
+#include <string.h>
+
+enum { OUTPUTS_MAX = 8 };
+
+static weft_status compile(weft_context *context, const weft_form *form,
+                           const weft_form_outputs *outputs, weft_compiled *compiled,
+                           weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_compiled compiled = {0};
     weft_text returns = {0};
     for (int i = 0; i < outputs->n; ++i)
         weft_text_add(&returns, "%s %s", i ? "," : "return", outputs->names[i]);
@@ -19,15 +24,93 @@ weft_status weft_form_run(weft_context *context, const weft_form *form,
     /* runs only once: a gather costs little, and makes results bitwise repeatable on GPUs */
     if (weft_device_limits(context->device)->execution == WEFT_EXECUTION_SIMT)
         options.scatter = WEFT_SCATTER_GATHERED;
-    TRY(weft_compiled_make(context, fragments, 2, &options, &compiled, error));
-    TRY(weft_compiled_bind_form(&compiled, form, error));
+    TRY(weft_compiled_make(context, fragments, 2, &options, compiled, error));
+    TRY(weft_compiled_bind_form(compiled, form, error));
+    for (int i = 0; i < outputs->n; ++i)
+        if (outputs->memories[i])
+            TRY(weft_program_bind(compiled->program, outputs->names[i], outputs->memories[i],
+                                  error));
+done:
+    weft_text_free(&returns);
+    return status;
+}
+
+weft_status weft_form_run(weft_context *context, const weft_form *form,
+                          const weft_form_outputs *outputs, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compiled compiled = {0};
+    TRY(compile(context, form, outputs, &compiled, error));
     if (outputs->index_set)
         TRY(weft_program_size(compiled.program, outputs->index_set, outputs->n_elements, error));
-    for (int i = 0; i < outputs->n; ++i)
-        TRY(weft_program_bind(compiled.program, outputs->names[i], outputs->memories[i], error));
     TRY(weft_program_run(compiled.program, error));
 done:
     weft_compiled_free(&compiled);
-    weft_text_free(&returns);
+    return status;
+}
+
+/* Does a script read nothing of its cells but the nodes of one connectivity? */
+static bool reads_nodes_alone(const weft_compilation *compilation) {
+    const char *cells = NULL;
+    int n_connectivities = 0;
+    for (int i = 0; i < weft_compilation_names(compilation); ++i) {
+        weft_name_info info;
+        weft_compilation_name(compilation, i, &info);
+        if (info.kind == WEFT_NAME_CONNECTIVITY) {
+            cells = info.over;
+            ++n_connectivities;
+        }
+        if ((info.kind == WEFT_NAME_INPUT || info.kind == WEFT_NAME_DATA) && info.over && cells &&
+            strcmp(info.over, cells) == 0)
+            return false;
+    }
+    return n_connectivities == 1;
+}
+
+/* Elements first .. first + n - 1 */
+static weft_status run_share(const weft_compiled *compiled, weft_connectivity *dofs,
+                             const weft_form_outputs *outputs, weft_share_done *done, void *user,
+                             const weft_target_range *share, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *memories[OUTPUTS_MAX];
+    TRY(weft_program_bind_connectivity(compiled->program, "dofs", dofs, error));
+    if (outputs->index_set)
+        TRY(weft_program_size(compiled->program, outputs->index_set, share->n, error));
+    TRY(weft_program_run(compiled->program, error));
+    for (int i = 0; i < outputs->n && i < OUTPUTS_MAX; ++i)
+        memories[i] = weft_program_result(compiled->program, outputs->names[i]);
+    if (done)
+        TRY(done(user, memories, share->first, share->n, error));
+done:
+    return status;
+}
+
+weft_status weft_form_run_shares(weft_context *context, const weft_form *form,
+                                 const weft_form_outputs *outputs, weft_share_done *done,
+                                 void *user, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compiled compiled = {0};
+    weft_connectivity *dofs = NULL;
+    const int64_t n = weft_connectivity_from(form->dofs);
+    const size_t n_indices = (size_t)n * (size_t)weft_connectivity_width(form->dofs);
+    int64_t most = n;
+    TRY(compile(context, form, outputs, &compiled, error));
+    if (reads_nodes_alone(compiled.compilation))
+        most = n / weft_connectivity_shares(weft_device_limits(context->device), n_indices);
+    if (most < n)
+        most = (most / WEFT_SHARE_UNIT + 1) * WEFT_SHARE_UNIT;
+    if (most >= n) {
+        TRY(run_share(&compiled, form->dofs, outputs, done, user, &(weft_target_range){0, n},
+                      error));
+        goto done;
+    }
+    for (int64_t first = 0; first < n; first += most) {
+        const weft_target_range share = {first, first + most < n ? most : n - first};
+        weft_connectivity_free(&dofs);
+        TRY(weft_connectivity_share_make(form->dofs, share.first, share.n, &dofs, error));
+        TRY(run_share(&compiled, dofs, outputs, done, user, &share, error));
+    }
+done:
+    weft_compiled_free(&compiled);
+    weft_connectivity_free(&dofs);
     return status;
 }

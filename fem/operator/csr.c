@@ -99,6 +99,16 @@ void weft_operator_estimate_positions(const weft_operator_sizes *s,
                              s->n_padded * s->n_local * s->n_local, sizeof(uint32_t));
 }
 
+/* A word per row and cell, with the padding of slices, and three vectors for the verification; or, for a
+ * band of rows, words and the transposed connectivity, which are not there during the verification. */
+static size_t cells_bytes(const weft_operator_sizes *s) {
+    const size_t places = s->n_padded * s->n_local / 25 * 26;
+    const size_t vectors = 3 * s->n_rows * sizeof(double);
+    const size_t shares = (size_t)weft_connectivity_shares(s->limits, s->n_cells * s->width);
+    const size_t band = places / shares * (sizeof(uint64_t) + sizeof(uint32_t));
+    return shares == 1 ? places * sizeof(uint64_t) + vectors : band > vectors ? band : vectors;
+}
+
 static size_t csr_estimate_memory(const weft_operator_sizes *s, double applications,
                                   weft_memory_estimate *estimate) {
     (void)applications;
@@ -115,17 +125,13 @@ static size_t csr_estimate_memory(const weft_operator_sizes *s, double applicati
     weft_memory_estimate_add(estimate, "matrix, values", blocks * WEFT_SELL_ROWS + others,
                              sizeof(double));
     weft_memory_estimate_add(estimate, "matrix, columns", others, sizeof(uint16_t));
-    /* a word per row and cell, with the padding of slices, three vectors for the verification, and
-     * halos; with several components positions instead */
     if (s->n_components > 1)
         weft_operator_estimate_positions(s, estimate);
     else
-        weft_memory_estimate_add(estimate, weft_assembly_cells,
-                                 s->n_padded * s->n_local / 25 * 26 + 3 * s->n_rows,
-                                 sizeof(uint64_t));
+        weft_memory_estimate_add(estimate, weft_assembly_cells, cells_bytes(s), 1);
     weft_memory_estimate_add(estimate, weft_assembly_halos, s->n_rows, sizeof(int32_t));
     weft_memory_estimate_add(estimate, "matrix, rows and starts",
-                             blocks * (2 * WEFT_SELL_SLICES + WEFT_SELL_BASES + 3 * WEFT_SELL_ROWS),
+                             blocks * (2 * WEFT_SELL_SLICES + WEFT_SELL_BASES + WEFT_SELL_ROWS),
                              sizeof(uint32_t));
     return 0;
 }

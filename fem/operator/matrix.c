@@ -53,11 +53,15 @@ static const weft_product_arguments *sell_rows(const weft_operator *op) {
     return weft_sell_matrix_product_kernel(((given_matrix *)op->state)->sell);
 }
 
+static void sell_matrix_release(weft_operator *op) {
+    weft_memory_free(&((given_matrix *)op->state)->row_start);
+    weft_memory_free(&((given_matrix *)op->state)->exported);
+}
+
 static void sell_free(weft_operator *op) {
     weft_sell_matrix_free(&((given_matrix *)op->state)->sell);
     weft_sell_free(&((given_matrix *)op->state)->layout);
-    weft_memory_free(&((given_matrix *)op->state)->row_start);
-    weft_memory_free(&((given_matrix *)op->state)->exported);
+    sell_matrix_release(op);
 }
 
 /* The values in the pattern's order, of matrices in double precision whose pattern is on the host. */
@@ -84,7 +88,8 @@ static const weft_operator_table sell_table = {.apply = sell_apply,
                                                .diagonal = sell_diagonal,
                                                .free = sell_free,
                                                .rows = sell_rows,
-                                               .matrix = sell_matrix};
+                                               .matrix = sell_matrix,
+                                               .matrix_release = sell_matrix_release};
 
 /* ---- values in SELL format ---- */
 

@@ -146,6 +146,11 @@ weft_status weft_operator_matrix(weft_operator *op, weft_memory **values, weft_e
     return WEFT_OK;
 }
 
+void weft_operator_matrix_release(weft_operator *op) {
+    if (op->table->matrix_release)
+        op->table->matrix_release(op);
+}
+
 weft_sell_matrix *weft_operator_sell(const weft_operator *op, int *components) {
     return op->table->sell ? op->table->sell(op, components) : NULL;
 }

@@ -23,6 +23,8 @@ typedef struct weft_operator_table {
     const weft_product_arguments *(*rows)(const weft_operator *op);
     /* the values, copied into the pattern's order, borrowed; NULL: op->values has this order */
     weft_status (*matrix)(weft_operator *op, weft_memory **values, weft_error *error);
+    /* free those copies; NULL: there are none */
+    void (*matrix_release)(weft_operator *op);
     /* make the arrays of op->pattern, which were left on the device; NULL: they are never */
     weft_status (*read_pattern)(const weft_operator *op, weft_error *error);
     /* see weft_operator_sell; NULL: there is none */

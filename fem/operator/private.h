@@ -21,8 +21,10 @@ typedef struct weft_matrix_part {
     weft_vector_dofs vector_dofs;
     weft_compiled assemble;
     weft_memory *positions; /* of the entries of local matrices */
-    /* sell.c: owner-computes assembly, without positions; whether it was verified */
+    /* sell.c: owner-computes assembly, without positions; whether it was verified; the bands of rows
+     * for which words are made in each assembly, or 1: in rows, kept */
     bool by_owners, is_checked;
+    int n_bands;
     weft_matrix_rows rows;
 } weft_matrix_part;
 /** weft_operator_allocate for such a format, with the forms and dofs of the parts. */

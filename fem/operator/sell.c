@@ -22,8 +22,9 @@ typedef struct sell_operator {
     weft_device_halos halos; /* on the device, for the rows of all parts; empty: too large, */
     weft_error why;          /* for this reason */
     weft_row_cells cells;    /* of each row of the first form, until those of all parts are made */
-    weft_memory *row_start;  /* on the device; made on the host: NULL until requested */
+    weft_memory *row_start;  /* on the device; NULL: not requested yet */
     weft_memory *exported;   /* in the pattern's order; NULL: not requested yet */
+    bool is_assembled;       /* at least once */
 } sell_operator;
 
 /* ---- one form ---- */
@@ -51,19 +52,34 @@ done:
     return status;
 }
 
-static weft_status rows_on_device(const weft_operator *op, weft_connectivity *dofs, bool with_cells,
+static int count_shares(const weft_operator *op, const weft_connectivity *dofs) {
+    const int64_t n = weft_connectivity_from(dofs) * weft_connectivity_width(dofs);
+    return weft_connectivity_shares(weft_device_limits(op->context->device), (size_t)n);
+}
+
+/* Rows of whole blocks. */
+static weft_target_range band_rows(const weft_operator *op, int band, int n_bands) {
+    const int64_t n = op->pattern->n_rows, n_blocks = (n + WEFT_SELL_ROWS - 1) / WEFT_SELL_ROWS;
+    const int64_t first = n_blocks * band / n_bands * WEFT_SELL_ROWS;
+    const int64_t last = n_blocks * (band + 1) / n_bands * WEFT_SELL_ROWS;
+    return (weft_target_range){first, (last < n ? last : n) - first};
+}
+
+static weft_status rows_on_device(const weft_operator *op, weft_connectivity *dofs,
+                                  const weft_target_range *band, bool with_cells,
                                   weft_matrix_rows *rows, weft_error *error) {
     weft_status status = WEFT_OK;
     const sell_operator *sell = op->state;
     const weft_matrix_part *parts = op->parts;
-    const bool has_cells = sell->cells.start && dofs == parts[0].vector_dofs.connectivity;
+    const bool has_cells = sell->cells.start && dofs == parts[0].vector_dofs.connectivity &&
+                           band->n == op->pattern->n_rows;
     weft_row_cells own = {0};
     if (!sell->halos.start) {
         *error = sell->why;
         return WEFT_ERROR_UNSUPPORTED;
     }
     if (!has_cells)
-        TRY(weft_row_cells_make(sell->setup, dofs, &own, error));
+        TRY(weft_row_cells_make(sell->setup, dofs, band, &own, error));
     TRY(weft_addto_rows_on_device(sell->setup, sell->matrix, &sell->halos, dofs,
                                   has_cells ? &sell->cells : &own, with_cells, rows, error));
 done:
@@ -78,14 +94,16 @@ static void rows_free(const sell_operator *sell, weft_matrix_rows *rows) {
     weft_addto_rows_free(rows);
 }
 
-/* Make the data for dofs of an owner-computes program. */
+/* Make the data for dofs of an owner-computes program, for the rows of a band; bands need set-up on the
+ * device. */
 static weft_status rows_make(const weft_operator *op, const weft_compiled *compiled,
-                             weft_connectivity *dofs, weft_matrix_rows *rows, weft_error *error) {
+                             weft_connectivity *dofs, const weft_target_range *band,
+                             weft_matrix_rows *rows, weft_error *error) {
     weft_status status = WEFT_OK;
     const sell_operator *sell = op->state;
     bool with_cells = false;
     (void)patches_of(compiled, &with_cells);
-    TRY(sell->setup ? rows_on_device(op, dofs, with_cells, rows, error)
+    TRY(sell->setup ? rows_on_device(op, dofs, band, with_cells, rows, error)
                     : weft_addto_rows_make(op->context->device, sell->layout, op->pattern, dofs,
                                            with_cells, rows, error));
     rows->start = weft_sell_matrix_start(sell->matrix);
@@ -127,13 +145,24 @@ done:
 
 static weft_status part_bind(const weft_operator *op, weft_matrix_part *part, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (part->by_owners)
+    if (part->by_owners && part->n_bands > 1) /* rows are bound band by band */
+        TRY(weft_program_bind_connectivity(part->assemble.program, "dofs", part->form.dofs, error));
+    else if (part->by_owners)
         TRY(bind_owners(op->state, &part->assemble, part->form.dofs, &part->rows, error));
     else
         TRY(bind_positions(op->state, &part->assemble, part->form.dofs,
                            part->vector_dofs.connectivity, &part->positions, error));
 done:
     return status;
+}
+
+/* A program with more kernels than that of the matrix would run them again for each band. */
+static int count_bands(const weft_operator *op, const weft_matrix_part *part) {
+    const sell_operator *sell = op->state;
+    return sell->setup && weft_compilation_kernels(part->assemble.compilation) == 1 &&
+                   op->pattern->n_rows >= WEFT_CONNECTIVITY_SHARES * WEFT_SELL_ROWS
+               ? count_shares(op, part->form.dofs)
+               : 1;
 }
 
 /* Compile a part and make its rows; nothing of it needs the values of the matrix yet. */
@@ -148,12 +177,32 @@ static weft_status part_make(const weft_operator *op, weft_matrix_part *part, we
     part->by_owners = patches_of(&part->assemble, &with_cells);
     if (!part->by_owners)
         goto done;
-    status = rows_make(op, &part->assemble, part->form.dofs, &part->rows, &why);
+    part->n_bands = count_bands(op, part);
+    const weft_target_range all = band_rows(op, 0, 1);
+    if (part->n_bands == 1)
+        status = rows_make(op, &part->assemble, part->form.dofs, &all, &part->rows, &why);
     TRY(weft_status_supported(status, &why, &unsupported, error));
     if (unsupported)
         TRY(part_fall_back(op, part, &atomic, why.message, error));
 done:
     weft_compiled_free(&atomic);
+    return status;
+}
+
+/* Run an owner-computes program over dofs, with rows of it all or band by band. */
+static weft_status run_bands(const weft_operator *op, const weft_matrix_part *part,
+                             weft_connectivity *dofs, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_matrix_rows rows = {0};
+    for (int band = 0; band < part->n_bands; ++band) {
+        const weft_target_range own = band_rows(op, band, part->n_bands);
+        TRY(rows_make(op, &part->assemble, dofs, &own, &rows, error));
+        TRY(bind_owners(op->state, &part->assemble, dofs, &rows, error));
+        TRY(weft_program_run(part->assemble.program, error));
+        rows_free(op->state, &rows);
+    }
+done:
+    rows_free(op->state, &rows);
     return status;
 }
 
@@ -166,7 +215,6 @@ typedef struct trial {
     weft_compiled atomic;
     weft_connectivity *few;
     weft_memory *positions;
-    weft_matrix_rows rows;
 } trial;
 
 /* y = A v with the matrix that a program assembles from zero. A weft_product_way. */
@@ -175,15 +223,11 @@ static weft_status trial_run(void *user, int which, weft_memory *v, weft_memory 
     weft_status status = WEFT_OK;
     trial *t = user;
     const sell_operator *sell = t->op->state;
-    const weft_compiled *compiled = which == 0 ? &t->atomic : &t->part->assemble;
     if (which == 0)
-        TRY(bind_positions(sell, compiled, t->few, t->few, &t->positions, error));
-    else
-        TRY(rows_make(t->op, compiled, t->few, &t->rows, error));
-    if (which == 1)
-        TRY(bind_owners(sell, compiled, t->few, &t->rows, error));
+        TRY(bind_positions(sell, &t->atomic, t->few, t->few, &t->positions, error));
     TRY(weft_memory_zero(weft_sell_matrix_values(sell->matrix), error));
-    TRY(weft_program_run(compiled->program, error));
+    TRY(which == 0 ? weft_program_run(t->atomic.program, error)
+                   : run_bands(t->op, t->part, t->few, error));
     TRY(weft_sell_product(sell->matrix, v, y, error));
 done:
     return status;
@@ -213,7 +257,6 @@ static weft_status part_check(const weft_operator *op, weft_matrix_part *part, w
     part->is_checked = true;
 done:
     weft_compiled_free(&t.atomic);
-    rows_free(op->state, &t.rows);
     weft_memory_free(&t.positions);
     weft_connectivity_free(&t.few);
     return status;
@@ -221,13 +264,60 @@ done:
 
 /* ---- the operator ---- */
 
+/* Words that were made band by band are kept from the second assembly on, if there is room: then there may
+ * be many. */
+static weft_status part_keep(const weft_operator *op, weft_matrix_part *part, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_connectivity *dofs = part->form.dofs;
+    const weft_target_range all = band_rows(op, 0, 1);
+    const size_t n_places =
+        (size_t)weft_connectivity_from(dofs) * (size_t)weft_connectivity_width(dofs);
+    const size_t bytes = n_places * 2 * sizeof(uint64_t); /* and what they are made from */
+    if (!part->by_owners || part->n_bands == 1 ||
+        bytes > weft_device_bytes_free(op->context->device) / 2)
+        return WEFT_OK;
+    part->n_bands = 1;
+    TRY(rows_make(op, &part->assemble, part->form.dofs, &all, &part->rows, error));
+    TRY(part_bind(op, part, error));
+done:
+    return status;
+}
+
+/* Add a form to the matrix. What its owners cannot make is found when the words are: before, or, band by
+ * band, here; then *again is set, and all forms have to be added from the first one on. */
+static weft_status part_assemble(weft_operator *op, weft_matrix_part *part, bool *again,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compiled atomic = {0};
+    weft_error why = {0};
+    *again = false;
+    if (!part->by_owners || part->n_bands == 1)
+        return weft_program_run(part->assemble.program, error);
+    status = run_bands(op, part, part->form.dofs, &why);
+    TRY(weft_status_supported(status, &why, again, error));
+    if (*again) {
+        TRY(part_fall_back(op, part, &atomic, why.message, error));
+        TRY(part_bind(op, part, error));
+    }
+done:
+    weft_compiled_free(&atomic);
+    return status;
+}
+
 static weft_status sell_assemble(weft_operator *op, weft_error *error) {
     weft_status status = WEFT_OK;
     sell_operator *sell = op->state;
-    for (int i = 0; i < op->n_parts; ++i)
-        TRY(part_check(op, (weft_matrix_part *)op->parts + i, error));
+    weft_matrix_part *parts = op->parts;
+    bool again = false;
+    for (int i = 0; i < op->n_parts; ++i) {
+        TRY(part_check(op, &parts[i], error));
+        if (sell->is_assembled)
+            TRY(part_keep(op, &parts[i], error));
+    }
     weft_sell_free(&sell->layout);
-    TRY(weft_matrix_parts_assemble(op, error));
+    for (int i = 0; i < op->n_parts; i = again ? 0 : i + 1)
+        TRY(part_assemble(op, &parts[i], &again, error));
+    sell->is_assembled = true;
 done:
     return status;
 }
@@ -252,14 +342,19 @@ static void sell_settle(weft_operator *op) {
     weft_device_halos_free(&sell->halos);
 }
 
+static void sell_matrix_release(weft_operator *op) {
+    sell_operator *sell = op->state;
+    weft_memory_free(&sell->row_start);
+    weft_memory_free(&sell->exported);
+}
+
 static void sell_free(weft_operator *op) {
     sell_operator *sell = op->state;
     sell_settle(op);
     weft_sell_matrix_free(&sell->matrix);
     weft_sell_free(&sell->layout);
     weft_row_cells_free(&sell->cells);
-    weft_memory_free(&sell->row_start);
-    weft_memory_free(&sell->exported);
+    sell_matrix_release(op);
     weft_setup_free(&sell->setup);
 }
 
@@ -274,6 +369,8 @@ static weft_status sell_matrix(weft_operator *op, weft_memory **values, weft_err
     if (!sell->exported)
         TRY(weft_memory_make(op->context->device, (size_t)op->pattern->n_entries * sizeof(double),
                              &sell->exported, error));
+    if (!sell->row_start && sell->setup)
+        TRY(weft_sell_matrix_row_starts(sell->setup, sell->matrix, &sell->row_start, error));
     if (!sell->row_start)
         TRY(weft_memory_place(op->context->device, op->pattern->row_start,
                               (size_t)op->pattern->n_rows + 1, sizeof(int64_t), &sell->row_start,
@@ -287,13 +384,13 @@ done:
 static weft_status sell_read_pattern(const weft_operator *op, weft_error *error) {
     weft_status status = WEFT_OK;
     const sell_operator *sell = op->state;
-    weft_device_pattern pattern = {op->pattern->n_rows, op->pattern->n_entries, sell->row_start,
-                                   NULL};
-    TRY(weft_sell_matrix_columns(sell->setup, sell->matrix, sell->row_start, pattern.n_entries,
+    weft_device_pattern pattern = {op->pattern->n_rows, op->pattern->n_entries, NULL, NULL};
+    TRY(weft_sell_matrix_row_starts(sell->setup, sell->matrix, &pattern.row_start, error));
+    TRY(weft_sell_matrix_columns(sell->setup, sell->matrix, pattern.row_start, pattern.n_entries,
                                  &pattern.columns, error));
     TRY(weft_device_pattern_read(&pattern, op->pattern, error));
 done:
-    weft_memory_free(&pattern.columns);
+    weft_device_pattern_free(&pattern);
     return status;
 }
 
@@ -312,11 +409,12 @@ static const weft_operator_table sell_table = {
     .free = sell_free,
     .rows = sell_rows,
     .matrix = sell_matrix,
+    .matrix_release = sell_matrix_release,
     .read_pattern = sell_read_pattern,
     .sell = sell_made_on_device,
 };
 
-/* The columns of the pattern are freed behind it: those of the layout are the same. */
+/* The pattern is freed behind it: it can be read from the layout. */
 static weft_status layout_on_device(weft_operator *op, weft_connectivity *dofs, weft_error *error) {
     weft_status status = WEFT_OK;
     sell_operator *sell = op->state;
@@ -325,8 +423,10 @@ static weft_status layout_on_device(weft_operator *op, weft_connectivity *dofs, 
     weft_pattern *sizes = NULL;
     const double start = weft_clock();
     TRY(weft_setup_make(op->context->device, &sell->setup, error));
-    TRY(weft_row_cells_make(sell->setup, dofs, &sell->cells, error));
+    TRY(weft_row_cells_make(sell->setup, dofs, NULL, &sell->cells, error));
     TRY(weft_device_pattern_make(sell->setup, dofs, &sell->cells, &pattern, error));
+    if (count_shares(op, dofs) > 1)
+        weft_row_cells_free(&sell->cells); /* those of each band are made when needed */
     TRY(weft_sell_matrix_from_device(sell->setup, &pattern, &sell->matrix, error));
     status = weft_device_halos_make(sell->setup, &pattern, &sell->halos, &sell->why);
     TRY(weft_status_supported(status, &sell->why, &unsupported, error));
@@ -336,11 +436,9 @@ static weft_status layout_on_device(weft_operator *op, weft_connectivity *dofs, 
     sizes->n_rows = pattern.n_rows;
     sizes->n_entries = pattern.n_entries;
     op->pattern = sizes;
-    sell->row_start = pattern.row_start;
     weft_log(op->context->monitor, WEFT_LOG_INFO,
              "a matrix of %lld rows and %lld entries laid out on the device in %.3f s",
              (long long)pattern.n_rows, (long long)pattern.n_entries, weft_clock() - start);
-    pattern.row_start = NULL;
 done:
     weft_device_pattern_free(&pattern);
     return status;

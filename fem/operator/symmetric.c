@@ -148,7 +148,7 @@ static weft_status layout_on_device(const weft_operator *op, const weft_symmetri
     weft_row_cells cells = {0};
     const double start = weft_clock();
     TRY(weft_setup_make(op->context->device, &s->setup, error));
-    TRY(weft_row_cells_make(s->setup, dofs, &cells, error));
+    TRY(weft_row_cells_make(s->setup, dofs, NULL, &cells, error));
     TRY(weft_device_pattern_make(s->setup, dofs, &cells, &s->device_pattern, error));
     weft_row_cells_free(&cells);
     TRY(weft_device_symmetric_make(s->setup, &s->device_pattern, options, &s->layout, error));

@@ -290,6 +290,7 @@ weft_status weft_cycle_make(weft_context *context, weft_cycle_source *sources, i
         out->levels[i].degree = sources[i].degree;
         out->levels[i].is_twice = i > 0 && sources[i].is_twice;
     }
+    TRY(weft_shared_buffers_make(&out->buffers, error));
     for (int i = n_levels; i-- > 0;)
         TRY(make_level(out, i, &sources[i], problem, &a, error));
     if (problem->full_cycles > 0)
@@ -321,6 +322,7 @@ void weft_cycle_clear(weft_cycle *cycle) {
     weft_compiled_free(&cycle->coarsest);
     weft_compiled_free(&cycle->size);
     weft_compiled_free(&cycle->divide);
+    weft_shared_buffers_free(&cycle->buffers);
     weft_memory_free(&cycle->coarsest_inverse);
     weft_memory_free(&cycle->square);
     weft_lists_free(&cycle->lists);

@@ -75,6 +75,7 @@ typedef struct weft_cycle {
     weft_compiled divide; /* with double precision */
     weft_cycle_full *full; /* NULL before its first use */
     bool is_predicated;    /* programs are compiled so that launches can be skipped */
+    weft_shared_buffers *buffers; /* of all programs */
 } weft_cycle;
 
 /** problem  its constrained dofs and project_mean are read

@@ -92,6 +92,7 @@ static weft_status bind(const weft_cycle *cycle, int number, full_step step, wef
                                    {"sc", is_coarsest ? NULL : full[1].s}};
     static const char *const uses[FULL_STEPS] = {"b a weights ac bc", "b s a weights sc", "b a z s",
                                                  "b a z s"};
+    weft_program_share_buffers(program, cycle->buffers);
     if (step == FULL_LOAD || step == FULL_START)
         TRY(weft_program_bind_connectivity(program, "parents", level->parents, error));
     else

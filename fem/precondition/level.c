@@ -104,6 +104,7 @@ static weft_status bind(const weft_cycle *cycle, int number, weft_cycle_step ste
                                    {"ac", is_up ? NULL : coarser->a},
                                    {"before", is_up ? level->x : NULL},
                                    {"x0", step == WEFT_CYCLE_AGAIN ? level->z : NULL}};
+    weft_program_share_buffers(program, cycle->buffers);
     TRY(weft_program_bind_connectivity(program, "parents", level->parents, error));
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
         if (all[i].memory)

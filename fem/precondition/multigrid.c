@@ -84,6 +84,7 @@ weft_status weft_matrix_on_host(const weft_preconditioner_problem *problem, weft
         if (!*own)
             TRY(weft_out_of_memory(error, "the matrix for multigrid"));
         TRY(weft_memory_read(values, 0, *own, bytes, error));
+        weft_operator_matrix_release(op);
     }
 done:
     return status;
@@ -494,14 +495,26 @@ static weft_status multigrid_make(weft_preconditioner *preconditioner, weft_erro
 }
 
 /* Matrices, lists and transfers of all levels, whose rows sum to those of the finest times 2^d / (2^d - 1),
- * the inverse of the coarsest, and a list of full multigrid. Entries are floats, on a GPU with 16-bit columns
- * and with one component halves; on the host their columns are the pattern's. */
-static size_t estimate_memory(const weft_operator_sizes *sizes, int dimension) {
+ * the inverse of the coarsest, and a list of full multigrid. Entries are floats, on a GPU with 16-bit columns, or of one
+ * component halves with local numbers; on the host their columns are the pattern's. */
+static size_t aggregation_memory(const weft_operator_sizes *sizes, int dimension) {
     const double rows = (double)sizes->n_rows, entries = (double)sizes->n_entries;
     const double children = dimension == 2 ? 4 : 8, coarsest = fmin(rows, COARSEST_ROWS);
-    const double entry = sizes->n_components == 1 ? 4.2 : 6.2;
-    const double finest = sizes->on_gpu ? entry * entries + 82 * rows : 4 * entries + 90 * rows;
+    const double finest = sizes->on_gpu ? 6.2 * entries + 82 * rows : 4 * entries + 90 * rows;
     return (size_t)(finest * children / (children - 1) + sizeof(float) * coarsest * coarsest);
+}
+
+/* Levels that a GPU makes are counted: on the finest halves with local numbers and halos, or floats, lists and transfers; on
+ * the others columns, too. */
+static size_t multigrid_memory(const weft_operator_sizes *sizes, int dimension) {
+    const double rows = (double)sizes->n_rows, entries = (double)sizes->n_entries;
+    const double children = dimension == 2 ? 4 : 8, coarsest = fmin(rows, COARSEST_ROWS);
+    const double halo = sizes->n_components > 1 ? 0 : dimension == 2 ? 1 : 4;
+    const double values = 4.12 * entries + halo * rows;
+    const double finest = values + 60 * rows, coarse = values + 2.06 * entries + 47 * rows;
+    if (!sizes->on_gpu)
+        return aggregation_memory(sizes, dimension);
+    return (size_t)(finest + coarse / (children - 1) + sizeof(float) * coarsest * coarsest);
 }
 
 const weft_preconditioner_kind weft_preconditioner_multigrid = {
@@ -514,7 +527,7 @@ const weft_preconditioner_kind weft_preconditioner_multigrid = {
     .full = full,
     .start = start,
     .free = multigrid_free,
-    .estimate_memory = estimate_memory,
+    .estimate_memory = multigrid_memory,
 };
 
 const weft_preconditioner_kind weft_preconditioner_aggregation = {
@@ -524,5 +537,5 @@ const weft_preconditioner_kind weft_preconditioner_aggregation = {
     .make = aggregation_make,
     .apply = apply,
     .free = multigrid_free,
-    .estimate_memory = estimate_memory,
+    .estimate_memory = aggregation_memory,
 };

@@ -9,8 +9,8 @@ static int basis_vectors(const weft_limits *limits, int m) {
 }
 
 size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly,
-                               const weft_assembly_problem *problem,
-                               const weft_cg_options *options) {
+                               const weft_assembly_problem *problem, const weft_cg_options *options,
+                               bool has_preconditioner) {
     const weft_krylov_method *method = weft_krylov_method_of(options->method);
     const bool gpu = limits->execution == WEFT_EXECUTION_SIMT;
     const weft_operator_format *format = weft_operator_format_of(assembly);
@@ -23,7 +23,7 @@ size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly
         return 8 * rows * (size_t)(4 + method->n_vectors + basis);
     }
     /* the entries by rows; pairs of entries, 28 bytes each; vectors */
-    if (gpu && format->info.stores_matrix &&
+    if (gpu && format->info.stores_matrix && !has_preconditioner &&
         weft_persistent_fits(limits, (int64_t)rows, (int64_t)entries, &shape, reason,
                              sizeof reason))
         return 8 * entries + 28 * (entries - rows) / 2 + 64 * rows;

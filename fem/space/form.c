@@ -1,4 +1,5 @@
 /* Forms with what is bound to them: scripts over the cells, facets or nodes of a space. */
+#include "fem/form/form.h"
 #include "fem/mesh/mesh.h"
 #include "fem/space/private.h"
 #include "fem/space/space.h"
@@ -58,47 +59,64 @@ void weft_form_bind_connectivity(weft_bound_form *form, const char *name,
 
 enum { THREADS = 256 }; /* see kernels/setup/values.cu */
 
-/* The sums of the device's blocks of threads if kernels for set-up run there, otherwise the list. */
-static weft_status sum_list(weft_device *device, weft_memory *list, int64_t n, double *sum,
-                            weft_error *error) {
+/* Lists whose values are summed: of blocks of the device's threads if kernels for set-up run there,
+ * otherwise each value. */
+typedef struct list_sums {
+    weft_device *device;
+    int n;
+    int64_t each; /* elements of a value; divides WEFT_SHARE_UNIT */
+    double *values[2];
+} list_sums;
+
+static weft_status read_values(const list_sums *sums, weft_memory *list, int64_t n, double *values,
+                               weft_error *error) {
     weft_status status = WEFT_OK;
-    const bool on_device = weft_setup_on_device(device);
-    const int64_t n_parts = on_device ? (n + THREADS - 1) / THREADS : n;
+    const int64_t n_values = (n + sums->each - 1) / sums->each;
+    const size_t bytes = (size_t)n_values * sizeof *values;
     weft_setup *setup = NULL;
     weft_memory *parts = NULL;
-    double *values = weft_array_make_unset((uint64_t)n_parts * sizeof *values);
-    if (!values)
-        TRY(weft_out_of_memory(error, "the sum of a list"));
-    if (on_device) {
-        const weft_setup_kernel kernel = {"values", "block_sums", n, n_parts, 0};
-        TRY(weft_setup_make(device, &setup, error));
-        TRY(weft_memory_make_unset(device, (size_t)n_parts * sizeof *values, &parts, error));
+    if (sums->each > 1) {
+        const weft_setup_kernel kernel = {"values", "block_sums", n, n_values, 0};
+        TRY(weft_setup_make(sums->device, &setup, error));
+        TRY(weft_memory_make_unset(sums->device, bytes, &parts, error));
         TRY(weft_setup_launch(setup, &kernel, (weft_memory *[]){list, parts}, 2, error));
     }
-    TRY(weft_memory_read(on_device ? parts : list, 0, values, (size_t)n_parts * sizeof *values,
-                         error));
-    *sum = weft_sum(values, n_parts);
+    TRY(weft_memory_read(parts ? parts : list, 0, values, bytes, error));
 done:
-    free(values);
     weft_memory_free(&parts);
     weft_setup_free(&setup);
+    return status;
+}
+
+/* A weft_share_done. */
+static weft_status read_share(void *user, weft_memory *const *lists, int64_t first, int64_t n,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const list_sums *sums = user;
+    for (int i = 0; i < sums->n; ++i)
+        TRY(read_values(sums, lists[i], n, sums->values[i] + first / sums->each, error));
+done:
     return status;
 }
 
 weft_status weft_form_sum(weft_context *context, const weft_bound_form *form, int64_t n_cells,
                           const char *const *names, int n, double *sums, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t lanes = weft_device_limits(context->device)->lanes_double;
-    const int64_t room = (n_cells + lanes - 1) / lanes * lanes; /* interleaved: in their order */
-    weft_memory *memories[2] = {NULL, NULL};
+    weft_memory *const own[2] = {NULL, NULL};
+    list_sums lists = {.device = context->device,
+                       .n = n,
+                       .each = weft_setup_on_device(context->device) ? THREADS : 1};
+    const int64_t n_values = (n_cells + lists.each - 1) / lists.each;
     for (int i = 0; i < n; ++i)
-        TRY(weft_memory_make(context->device, (size_t)room * sizeof(double), &memories[i], error));
-    TRY(weft_form_run(context, &form->form,
-                      &(weft_form_outputs){names, memories, n, "cells", n_cells}, error));
+        if (!(lists.values[i] = weft_array_make_unset((uint64_t)n_values * sizeof(double))))
+            TRY(weft_out_of_memory(error, "the sum of a list"));
+    TRY(weft_form_run_shares(context, &form->form,
+                             &(weft_form_outputs){names, own, n, "cells", n_cells}, read_share,
+                             &lists, error));
     for (int i = 0; i < n; ++i)
-        TRY(sum_list(context->device, memories[i], n_cells, &sums[i], error));
+        sums[i] = weft_sum(lists.values[i], n_values);
 done:
-    weft_memory_free(&memories[0]);
-    weft_memory_free(&memories[1]);
+    free(lists.values[0]);
+    free(lists.values[1]);
     return status;
 }

@@ -140,6 +140,18 @@ weft_memory *weft_space_coordinates(const weft_space *space) {
     return space->x;
 }
 
+void weft_space_evict(weft_space *space) {
+    const int64_t n = weft_connectivity_from(space->cells) * weft_connectivity_width(space->cells);
+    if (weft_connectivity_shares(weft_device_limits(space->device), (size_t)n) == 1)
+        return;
+    weft_connectivity_release(space->cells);
+    weft_memory_evict(space->x);
+}
+
+weft_status weft_space_restore(weft_space *space, weft_error *error) {
+    return weft_memory_restore(space->x, weft_space_points(space), error);
+}
+
 const double *weft_space_points(const weft_space *space) {
     return space->own_x ? space->own_x : space->mesh->x;
 }

@@ -91,7 +91,7 @@ weft_status weft_device_galerkin(weft_setup *setup, const weft_fine_matrix *A,
     weft_device_matrix made = {.pattern.n_rows = weft_connectivity_to(parents->parents)};
     const int64_t n = made.pattern.n_rows;
     int32_t most = 0;
-    TRY(weft_row_cells_make(setup, parents->parents, &children, error));
+    TRY(weft_row_cells_make(setup, parents->parents, NULL, &children, error));
     TRY(weft_connectivity_interleaved(parents->parents, PARENT_LANES, &indices, error));
     TRY(weft_memory_make_unset(device, (size_t)(n + 1) * sizeof(uint32_t), &lengths, error));
     TRY(weft_memory_make(device, sizeof most, &longest, error));

@@ -7,16 +7,20 @@
 
 #include "fem/sparse/addto.h"
 #include "fem/sparse/symmetric.h"
+#include "fusion/connectivity/connectivity.h"
 #include "fusion/setup/setup.h"
 
-/** The cells of each row: cell * width + vertex in places[start[row]] .. places[start[row + 1] - 1],
- *  ascending; int64_t and uint32_t. Free with weft_row_cells_free. */
+/** The cells of each row of a range: cell * width + vertex, of row rows.first + i in places[start[i]] ..
+ *  places[start[i + 1] - 1], ascending; int64_t and uint32_t. Free with weft_row_cells_free. */
 typedef struct weft_row_cells {
+    weft_target_range rows;
     weft_memory *start, *places;
 } weft_row_cells;
-/** Errors  WEFT_ERROR_UNSUPPORTED: more than 2^32 - 1 vertices of cells; _MEMORY, _COMPILER, _DEVICE;
+/** rows    NULL: all
+ *  Errors  WEFT_ERROR_UNSUPPORTED: more than 2^32 - 1 vertices of cells; _MEMORY, _COMPILER, _DEVICE;
  *          *out untouched */
-weft_status weft_row_cells_make(weft_setup *setup, weft_connectivity *dofs, weft_row_cells *out,
+weft_status weft_row_cells_make(weft_setup *setup, weft_connectivity *dofs,
+                                const weft_target_range *rows, weft_row_cells *out,
                                 weft_error *error);
 /** Accepts {0}; leaves {0}. */
 void weft_row_cells_free(weft_row_cells *cells);
@@ -73,15 +77,19 @@ typedef struct weft_sell_memories {
     weft_memory *values, *start, *columns, *column_start, *bases, *rows, *slots;
 } weft_sell_memories;
 void weft_sell_matrix_memories(const weft_sell_matrix *matrix, weft_sell_memories *out);
-/** The columns of the pattern that a matrix was made from, again from its layout.
+/** The starts of rows of the pattern that a matrix was made from, again from its layout.
+ *  row_start  int64_t [n_rows + 1]; caller's; weft_memory_free */
+weft_status weft_sell_matrix_row_starts(weft_setup *setup, const weft_sell_matrix *matrix,
+                                        weft_memory **row_start, weft_error *error);
+/** The same of the columns.
  *  row_start  of the pattern
  *  columns    caller's; weft_memory_free */
 weft_status weft_sell_matrix_columns(weft_setup *setup, const weft_sell_matrix *matrix,
                                      weft_memory *row_start, int64_t n_entries,
                                      weft_memory **columns, weft_error *error);
-/** weft_addto_rows_make for such a matrix.
+/** weft_addto_rows_make for such a matrix, for the blocks of some rows.
  *  halos  of the pattern that the matrix was made from; borrowed by *out
- *  cells  of dofs
+ *  cells  of dofs; of rows from a multiple of 512 to another or to the last row
  *  out    caller's; free with weft_addto_rows_free after halo_start and halo were set to NULL */
 weft_status weft_addto_rows_on_device(weft_setup *setup, const weft_sell_matrix *matrix,
                                       const weft_device_halos *halos, weft_connectivity *dofs,

@@ -1,20 +1,21 @@
 /* Makes the sparsity pattern of a connectivity on a device (kernels/setup/pattern.cu). */
 #include "fem/base/memory.h"
 #include "fem/sparse/on_device.h"
-#include "fusion/connectivity/connectivity.h"
 
 #include <stdlib.h>
 
 enum { ROW_MOST = 256 }; /* as in kernels/setup/pattern.cu */
 
-weft_status weft_row_cells_make(weft_setup *setup, weft_connectivity *dofs, weft_row_cells *out,
+weft_status weft_row_cells_make(weft_setup *setup, weft_connectivity *dofs,
+                                const weft_target_range *rows, weft_row_cells *out,
                                 weft_error *error) {
     const int64_t n = weft_connectivity_from(dofs), width = weft_connectivity_width(dofs);
     if (n * width > (int64_t)UINT32_MAX)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                               "%lld cells of %lld vertices are more than 2^32 - 1 vertices",
                               (long long)n, (long long)width);
-    return weft_connectivity_places(dofs, setup, 1, &out->start, &out->places, error);
+    out->rows = rows ? *rows : (weft_target_range){0, weft_connectivity_to(dofs)};
+    return weft_connectivity_places(dofs, setup, 1, rows, &out->start, &out->places, error);
 }
 
 void weft_row_cells_free(weft_row_cells *cells) {

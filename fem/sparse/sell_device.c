@@ -211,6 +211,23 @@ void weft_sell_matrix_memories(const weft_sell_matrix *m, weft_sell_memories *ou
                                 m->bases,  m->rows,  m->slots};
 }
 
+weft_status weft_sell_matrix_row_starts(weft_setup *setup, const weft_sell_matrix *m,
+                                        weft_memory **row_start, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *lengths = NULL;
+    int64_t n_entries = 0;
+    TRY(weft_memory_make_unset(m->device, (size_t)(m->n_rows + 1) * sizeof(uint32_t), &lengths,
+                               error));
+    const weft_setup_kernel kernel = {"sell", "sell_lengths", m->n_rows, 0, 0};
+    weft_memory *const arguments[] = {m->slots,        m->bases,   m->start,
+                                      m->column_start, m->columns, lengths};
+    TRY(weft_setup_launch(setup, &kernel, arguments, 6, error));
+    TRY(weft_setup_sums(setup, lengths, m->n_rows, row_start, &n_entries, error));
+done:
+    weft_memory_free(&lengths);
+    return status;
+}
+
 weft_status weft_sell_matrix_columns(weft_setup *setup, const weft_sell_matrix *m,
                                      weft_memory *row_start, int64_t n_entries,
                                      weft_memory **columns, weft_error *error) {

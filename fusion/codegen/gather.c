@@ -54,7 +54,7 @@ bool weft_source_shares_targets(const weft_graph *graph, bool is_threaded,
     return is_threaded && weft_shape_count(&graph->values[target].shape) == 1;
 }
 
-enum { GATHER_SERIAL = 16 /* contributions of a target that one thread adds up */ };
+enum { GATHER_SERIAL = 32 /* contributions of a target that one thread adds up */ };
 
 int weft_source_gather_threads(int64_t contributions, int64_t targets) {
     int width = 1;
@@ -77,19 +77,25 @@ static void write_shared(const source_writer *w, const weft_plan_kernel *kernel)
         "        width *= 2;\n"
         "    const int64_t i = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / width;\n"
         "    const int part = (int)threadIdx.x %% width;\n"
-        "    scalar sum = 0;\n"
-        "    if (i < n_elements)\n"
-        "        for (int64_t k = start[i] + part; k < start[i + 1]; k += width) {\n",
+        "    scalar sum = 0;\n",
         GATHER_SERIAL);
+    if (kernel->accumulates)
+        weft_text_add(w->out,
+                      "    if (i < n_elements && part == 0)\n"
+                      "        sum = p_%s[i];\n",
+                      target);
+    weft_text_add(w->out,
+                  "    if (i < n_elements)\n"
+                  "        for (int64_t k = start[i] + part; k < start[i + 1]; k += width) {\n");
     write_contribution(w, kernel);
     weft_text_add(w->out,
                   "        }\n"
                   "    for (int by = width / 2; by > 0; by /= 2)\n"
                   "        sum += __shfl_down_sync(0xffffffffu, sum, by);\n"
                   "    if (part == 0 && i < n_elements)\n"
-                  "        p_%s[i] %s sum;\n"
+                  "        p_%s[i] = sum;\n"
                   "}\n\n",
-                  target, kernel->accumulates ? "+=" : "=");
+                  target);
 }
 
 /* The sum runs in ascending order of cell, or in a tree that depends on the numbers of contributions alone, so it is

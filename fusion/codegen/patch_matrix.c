@@ -10,7 +10,7 @@ const char *const weft_patch_matrix_arguments[WEFT_PATCH_MATRIX_ARGUMENTS] = {
     "const uint32_t *restrict patch_start",      "const unsigned short *restrict patch_rows",
     "const uint32_t *restrict patch_word_start", "const unsigned long long *restrict patch_words",
     "const int64_t *restrict patch_halo_start",  "const int32_t *restrict patch_halo",
-    "const int32_t *restrict patch_cells"};
+    "const int64_t *restrict patch_first",       "const int32_t *restrict patch_cells"};
 
 typedef struct matrix_writer {
     const source_writer *w;
@@ -32,10 +32,10 @@ static const char *storage(const matrix_writer *m, int value) {
 static void write_shared(const matrix_writer *m) {
     weft_text *out = m->w->out;
     weft_text_add(out, "    extern __shared__ __align__(16) unsigned char shared[];\n"
-                       "    const int64_t first_row = blockIdx.x * (int64_t)ROWS_NODES;\n"
-                       "    const int64_t halo_first = patch_halo_start[blockIdx.x];\n"
-                       "    const int n_halo = (int)(patch_halo_start[blockIdx.x + 1] - "
-                       "halo_first);\n"
+                       "    const int64_t block = patch_first[0] + blockIdx.x;\n"
+                       "    const int64_t first_row = block * ROWS_NODES;\n"
+                       "    const int64_t halo_first = patch_halo_start[block];\n"
+                       "    const int n_halo = (int)(patch_halo_start[block + 1] - halo_first);\n"
                        "    scalar *staged = (scalar *)shared;\n");
     for (int i = 0; i < m->patch->n_loads; ++i)
         if (weft_patch_is_nodal(m->patch, &m->patch->loads[i]))

@@ -398,6 +398,51 @@ void weft_connectivity_release_transposed(weft_connectivity *connectivity) {
     }
 }
 
+void weft_connectivity_release(weft_connectivity *connectivity) {
+    weft_connectivity_release_transposed(connectivity);
+    for (weft_connectivity_copy *form = connectivity->forms; form; form = form->next)
+        weft_memory_free(&form->interleaved);
+    weft_memory_free(&connectivity->plain);
+}
+
+int weft_connectivity_shares(const weft_limits *limits, size_t n_indices) {
+    return limits->execution == WEFT_EXECUTION_SIMT && !limits->records_only &&
+                   n_indices > limits->memory_bytes / 16 / 12
+               ? WEFT_CONNECTIVITY_SHARES
+               : 1;
+}
+
+/* The blocks of a form from `first` on, without a copy. */
+static weft_status share_form(const weft_connectivity_copy *whole, int64_t first,
+                              weft_connectivity *share, weft_error *error) {
+    const int64_t lanes = whole->lanes, n_blocks = (share->n_from + lanes - 1) / lanes;
+    const size_t row = (size_t)share->width * sizeof(int32_t);
+    char *address = weft_memory_address(whole->interleaved);
+    weft_connectivity_copy *form = form_find(share, whole->lanes);
+    if (!form)
+        return weft_cells_no_memory("interleaved connectivity", share->n_from, error);
+    return weft_memory_borrow(share->device, address ? address + (size_t)first * row : NULL,
+                              (size_t)(n_blocks * lanes) * row, &form->interleaved, error);
+}
+
+weft_status weft_connectivity_share_make(const weft_connectivity *connectivity, int64_t first,
+                                         int64_t n, weft_connectivity **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int32_t *indices = connectivity->indices + first * connectivity->width;
+    weft_connectivity *made = NULL;
+    TRY(connectivity_new(connectivity->device, indices, n, connectivity->width, connectivity->n_to,
+                         &made, error));
+    for (const weft_connectivity_copy *form = connectivity->forms; form; form = form->next)
+        if (form->interleaved && first % form->lanes == 0 &&
+            (n % form->lanes == 0 || first + n == connectivity->n_from))
+            TRY(share_form(form, first, made, error));
+    *out = made;
+    made = NULL;
+done:
+    weft_connectivity_free(&made);
+    return status;
+}
+
 weft_status weft_connectivity_schedule(weft_connectivity *connectivity, int lanes,
                                        const weft_schedule **out, weft_error *error) {
     weft_status status = WEFT_OK;

@@ -24,6 +24,13 @@ weft_status weft_connectivity_make_copied(weft_device *device, const int32_t *in
 /** Free the indices on the device. Afterwards a connectivity without indices on the host has no other forms
  *  than those that were made. */
 void weft_connectivity_release_plain(weft_connectivity *connectivity);
+/** Consecutive elements of a connectivity as a connectivity. Interleaved forms that it has are shared,
+ *  if they begin with the first element.
+ *  first   of n elements
+ *  out     caller's; weft_connectivity_free, before those forms are released
+ *  Errors  WEFT_ERROR_MEMORY, _DEVICE; *out untouched */
+weft_status weft_connectivity_share_make(const weft_connectivity *connectivity, int64_t first,
+                                         int64_t n, weft_connectivity **out, weft_error *error);
 /** Chunks of consecutive cell blocks, grouped by colour: chunks of one colour share no target.
  *  Errors  WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_connectivity_schedule(weft_connectivity *connectivity, int lanes,
@@ -38,13 +45,19 @@ weft_status weft_connectivity_transposed(weft_connectivity *connectivity, int la
                                          weft_memory **start, weft_memory **positions,
                                          weft_error *error);
 
-/** The same made on the device, for blocks of any number of lanes, and not kept: with 1 lane, local
- *  index `local` of a cell is at cell * width + local.
+/** Consecutive targets. */
+typedef struct weft_target_range {
+    int64_t first, n;
+} weft_target_range;
+/** The same of some targets, made on the device, for blocks of any number of lanes, and not kept:
+ *  with 1 lane, local index `local` of a cell is at cell * width + local.
  *  setup      of a device on which set-up runs (weft_setup_on_device)
- *  start      caller's, as places; weft_memory_free
+ *  targets    NULL: all
+ *  start      [targets->n + 1]; caller's, as places; weft_memory_free
  *  Errors     WEFT_ERROR_MEMORY, _COMPILER, _DEVICE; outputs untouched */
 weft_status weft_connectivity_places(weft_connectivity *connectivity, weft_setup *setup, int lanes,
-                                     weft_memory **start, weft_memory **places, weft_error *error);
+                                     const weft_target_range *targets, weft_memory **start,
+                                     weft_memory **places, weft_error *error);
 
 typedef struct weft_cell_colours weft_cell_colours;
 /** Elements by colour. No two elements of a colour share a target, so a colour may accumulate in

@@ -61,22 +61,24 @@ done:
 }
 
 weft_status weft_connectivity_places(weft_connectivity *connectivity, weft_setup *setup, int lanes,
-                                     weft_memory **start, weft_memory **places, weft_error *error) {
+                                     const weft_target_range *targets, weft_memory **start,
+                                     weft_memory **places, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = connectivity->device;
     const int own_lanes = weft_device_limits(device)->lanes_double;
-    const int64_t n = connectivity->n_from, n_to = connectivity->n_to;
-    const size_t n_places = (size_t)n * (size_t)connectivity->width;
+    const weft_target_range all = {0, connectivity->n_to};
+    const int64_t n = connectivity->n_from;
+    const int64_t first = (targets ? targets : &all)->first, n_to = (targets ? targets : &all)->n;
+    const int64_t numbers[] = {connectivity->width, own_lanes, lanes, first, n_to};
     int64_t total = 0;
     weft_memory *sizes = NULL, *indices = NULL, *counts = NULL, *starts = NULL, *made = NULL;
     TRY(weft_connectivity_interleaved(connectivity, own_lanes, &indices, error));
-    TRY(weft_setup_numbers(setup, (int64_t[]){connectivity->width, own_lanes, lanes}, 3, &sizes,
-                           error));
+    TRY(weft_setup_numbers(setup, numbers, 5, &sizes, error));
     TRY(weft_memory_make(device, (size_t)(n_to + 1) * sizeof(uint32_t), &counts, error));
-    TRY(weft_memory_make_unset(device, n_places * sizeof(uint32_t), &made, error));
     const weft_setup_kernel count = {"connectivity", "count_places", n, 0, 0};
     TRY(weft_setup_launch(setup, &count, (weft_memory *[]){sizes, indices, counts}, 3, error));
     TRY(weft_setup_sums(setup, counts, n_to, &starts, &total, error));
+    TRY(weft_memory_make_unset(device, (size_t)total * sizeof(uint32_t), &made, error));
     const weft_setup_kernel put = {"connectivity", "put_places", n, 0, 0};
     TRY(weft_setup_launch(setup, &put, (weft_memory *[]){sizes, indices, starts, counts, made}, 5,
                           error));
@@ -99,7 +101,7 @@ weft_status weft_transpose_on_device(weft_connectivity *connectivity, int lanes,
     weft_status status = WEFT_OK;
     weft_setup *setup = NULL;
     TRY(weft_setup_make(connectivity->device, &setup, error));
-    TRY(weft_connectivity_places(connectivity, setup, lanes, start, positions, error));
+    TRY(weft_connectivity_places(connectivity, setup, lanes, NULL, start, positions, error));
 done:
     weft_setup_free(&setup);
     return status;

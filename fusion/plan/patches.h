@@ -35,7 +35,7 @@ weft_patch_computation weft_patch_computation_of(const weft_graph *graph,
  *  before edge patches; the cells are the last argument of each. */
 enum { WEFT_PATCH_ARGUMENTS = 6, WEFT_EDGE_PATCH_ARGUMENTS = 5 };
 
-enum { WEFT_PATCH_MATRIX_ARGUMENTS = 7 };
+enum { WEFT_PATCH_MATRIX_ARGUMENTS = 8 };
 /** Components of a load. */
 int weft_patch_load_count(const weft_graph *graph, const weft_operand *load);
 /** Is it loaded through the store's connectivity? */

@@ -219,6 +219,23 @@ done:
     return status;
 }
 
+static weft_status prepare_buffer(weft_program_segment *p, int number, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_plan_buffer *buffer = &p->segment->plan->buffers[number];
+    weft_memory **memory = &p->buffers[number];
+    size_t needed = 0;
+    TRY(list_bytes(p, buffer->index_set, buffer->components, "a buffer", &needed, error));
+    if (*memory != NULL && weft_memory_bytes(*memory) >= needed)
+        return WEFT_OK;
+    if (p->shared == NULL)
+        weft_memory_free(memory);
+    *memory = NULL;
+    TRY(p->shared != NULL ? weft_program_shared_buffer(p, needed, memory, error)
+                          : weft_memory_make(p->device, needed, memory, error));
+done:
+    return status;
+}
+
 weft_status weft_program_prepare(weft_program_segment *p, weft_error *error) {
     weft_status status = WEFT_OK;
     if (p->ready)
@@ -229,15 +246,8 @@ weft_status weft_program_prepare(weft_program_segment *p, weft_error *error) {
     for (int i = 0; i < graph->n_values; ++i)
         if (weft_program_uses(plan, i) && plan->buffer_of[i] < 0)
             TRY(prepare_value(p, &graph->values[i], error));
-    for (int i = 0; i < plan->n_buffers; ++i) {
-        size_t needed = 0;
-        TRY(list_bytes(p, plan->buffers[i].index_set, plan->buffers[i].components, "a buffer",
-                       &needed, error));
-        if (p->buffers[i] != NULL && weft_memory_bytes(p->buffers[i]) >= needed)
-            continue;
-        weft_memory_free(&p->buffers[i]);
-        TRY(weft_memory_make(p->device, needed, &p->buffers[i], error));
-    }
+    for (int i = 0; i < plan->n_buffers; ++i)
+        TRY(prepare_buffer(p, i, error));
     for (int i = 0; i < plan->n_kernels; ++i) {
         const weft_kernel_kind kind = plan->kernels[i].kind;
         if (kind == KERNEL_NESTED)

@@ -50,6 +50,12 @@ weft_status weft_program_prepare_all(weft_program *program, weft_error *error);
 weft_status weft_program_step(weft_program *program, const weft_control_step *step,
                               weft_error *error);
 
+/* fusion/runtime/shared_buffers.c */
+/** A buffer of p->shared that is no other of the segment; borrowed.
+ *  Errors  WEFT_ERROR_MEMORY, _DEVICE */
+weft_status weft_program_shared_buffer(const weft_program_segment *p, size_t needed,
+                                       weft_memory **out, weft_error *error);
+
 /* fusion/runtime/prepare.c */
 weft_status weft_program_prepare(weft_program_segment *p, weft_error *error);
 /** Check that the sizes of all connectivities and index sets agree.  Errors  WEFT_ERROR_SHAPE */

@@ -27,7 +27,8 @@ typedef struct weft_program_segment {
     weft_memory **positions;            /* [n_values] of matrices, borrowed */
     weft_matrix_rows *matrix_rows;      /* [n_values] of matrices assembled by rows */
     weft_connectivity **connectivities; /* [n_connectivities], borrowed */
-    weft_memory **buffers;              /* [n_buffers] of intermediates */
+    weft_memory **buffers;              /* [n_buffers] of intermediates; own, or of shared */
+    weft_shared_buffers *shared;        /* NULL, or where buffers are from; borrowed */
     weft_memory **partials;             /* [n_values] of reductions' results, own */
     weft_nested_launch *nested;         /* [n_kernels] */
     weft_memory **members;              /* [n_kernels] of groups: their ARGUMENT_MEMBERS, own */

@@ -130,7 +130,7 @@ weft_status weft_program_matrix_argument(const weft_program_segment *p,
     const weft_matrix_rows *rows = &p->matrix_rows[argument->index];
     weft_memory *const memories[WEFT_PATCH_MATRIX_ARGUMENTS] = {
         rows->start,      rows->rows, rows->word_start, rows->words,
-        rows->halo_start, rows->halo, rows->cells};
+        rows->halo_start, rows->halo, rows->first,      rows->cells};
     *out = memories[argument->part];
     return *out != NULL
                ? WEFT_OK
@@ -160,7 +160,7 @@ weft_status weft_program_matrix_grid(const weft_program_segment *p, const weft_p
     }
     launch->n_elements = rows->n_rows;
     launch->block_threads = WEFT_PATCH_MATRIX_THREADS;
-    launch->n_blocks = (rows->n_rows + WEFT_PATCH_NODES - 1) / WEFT_PATCH_NODES;
+    launch->n_blocks = rows->n_blocks;
     launch->shared_bytes = (int)bytes;
     return WEFT_OK;
 }

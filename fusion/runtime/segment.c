@@ -71,7 +71,7 @@ static void free_tables(weft_program_segment *p) {
     for (int i = 0; p->data != NULL && p->own != NULL && i < p->segment->graph->n_values; ++i)
         if (p->own[i])
             weft_memory_free(&p->data[i]);
-    for (int i = 0; p->buffers != NULL && i < (int)most_buffers(p); ++i)
+    for (int i = 0; p->buffers != NULL && p->shared == NULL && i < (int)most_buffers(p); ++i)
         weft_memory_free(&p->buffers[i]);
     for (int i = 0; p->partials != NULL && i < p->segment->graph->n_values; ++i)
         weft_memory_free(&p->partials[i]);

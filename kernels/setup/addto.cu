@@ -11,16 +11,19 @@
 #define FAULT_TWICE 4
 #define FAULT_MISSING 5
 
-/* A block of threads for each block of rows.  n: rows.  counts [slices]: the most cells of a row of the slice */
-extern "C" __global__ void addto_counts(long long n, const int64_t *first, const uint16_t *rows,
-                                        uint32_t *counts)
+/* Kernels for rows of some blocks read range: the first row, its slice, and the number of rows of the matrix. */
+
+/* A block of threads for each block of rows.  n: rows, whose cells start at `first`.  counts [slices]: the most cells
+ * of a row of the slice */
+extern "C" __global__ void addto_counts(long long n, const int64_t *range, const int64_t *first,
+                                        const uint16_t *rows, uint32_t *counts)
 {
     const int64_t block = blockIdx.x;
     for (int slice = (int)threadIdx.x; slice < SELL_SLICES; slice += SETUP_THREADS) {
         int64_t most = 0;
         for (int lane = 0; lane < SELL_SLICE; ++lane) {
-            const int64_t row =
-                block * SELL_ROWS + rows[block * SELL_ROWS + slice * SELL_SLICE + lane];
+            const int64_t slot = block * SELL_ROWS + slice * SELL_SLICE + lane;
+            const int64_t row = block * SELL_ROWS + rows[range[0] + slot];
             const int64_t length = row < n ? first[row + 1] - first[row] : 0;
             most = length > most ? length : most;
         }
@@ -29,11 +32,12 @@ extern "C" __global__ void addto_counts(long long n, const int64_t *first, const
 }
 
 /* Starts of slices in words.  n: slices + 1 */
-extern "C" __global__ void word_starts(long long n, const int64_t *sums, uint32_t *start)
+extern "C" __global__ void word_starts(long long n, const int64_t *range, const int64_t *sums,
+                                       uint32_t *start)
 {
     const int64_t i = element();
     if (i < n)
-        start[i] = (uint32_t)(sums[i] * SELL_SLICE);
+        start[range[1] + i] = (uint32_t)(sums[i] * SELL_SLICE);
 }
 
 /* One block: the most local numbers and the most values of a block of rows.  n: blocks */
@@ -85,25 +89,26 @@ INLINE uint32_t local_of(int32_t column, int64_t first, int64_t n, const int32_t
     return (uint32_t)(SELL_ROWS + low);
 }
 
-/* n: slots.  sizes: rows, width, lanes of the indices; places: of the cells of each row, with one lane; bases, start,
- * column_start, columns: of the SELL layout; cells may be the same memory as fault if they are not wanted: sizes[3]
- * is 0 */
-extern "C" __global__ void addto_words(long long n, const int64_t *sizes, const int32_t *indices,
-                                       const int64_t *first, const uint32_t *places,
-                                       const uint16_t *rows, const int32_t *bases,
+/* n: slots.  sizes: rows, width, lanes of the indices; first, places: of the cells of each row, with one lane; bases,
+ * start, column_start, columns: of the SELL layout; cells may be the same memory as fault if they are not wanted:
+ * sizes[3] is 0 */
+extern "C" __global__ void addto_words(long long n, const int64_t *sizes, const int64_t *range,
+                                       const int32_t *indices, const int64_t *first,
+                                       const uint32_t *places, const uint16_t *rows,
+                                       const int32_t *bases,
                                        const uint32_t *start, const uint32_t *column_start,
                                        const uint32_t *columns, const int64_t *halo_start,
                                        const int32_t *halo, const uint32_t *word_start,
                                        uint64_t *words, int32_t *cells, int32_t *fault)
 {
-    const int64_t slot = element();
-    if (slot >= n)
+    const int64_t place_in_range = element(), slot = range[0] + place_in_range;
+    if (place_in_range >= n)
         return;
     const int64_t slice = slot / SELL_SLICE, block = slot / SELL_ROWS;
-    const int64_t row = block * SELL_ROWS + rows[slot];
+    const int64_t row = block * SELL_ROWS + rows[slot], own_row = row - range[0];
     const int width = (int)sizes[1], lanes = (int)sizes[2];
-    const int64_t begin = row < sizes[0] ? first[row] : 0;
-    const int64_t have = row < sizes[0] ? first[row + 1] - begin : 0;
+    const int64_t begin = own_row < sizes[0] ? first[own_row] : 0;
+    const int64_t have = own_row < sizes[0] ? first[own_row + 1] - begin : 0;
     const sell_layout layout = {bases, start, column_start, columns};
     const sell_row entries = sell_row_of(layout, slot);
     const int32_t *own_halo = halo + halo_start[block];
@@ -126,7 +131,7 @@ extern "C" __global__ void addto_words(long long n, const int64_t *sizes, const 
                 word = NO_CELL;
                 break;
             }
-            const uint32_t local = local_of(other, block * SELL_ROWS, sizes[0], own_halo, n_halo);
+            const uint32_t local = local_of(other, block * SELL_ROWS, range[2], own_halo, n_halo);
             word |= ((uint64_t)local | (uint64_t)k << LOCAL_BITS) << (v - 1) * (LOCAL_BITS + SLOT_BITS);
         }
         words[at] = word;

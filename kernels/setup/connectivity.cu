@@ -37,15 +37,19 @@ extern "C" __global__ void interleave(long long n, const int64_t *sizes, const i
 }
 
 /* A counting sort of the places by target: slots are drawn from a counter in any order, and each target's list is
- * sorted afterwards.  n: elements.  sizes: width, lanes of the indices, lanes of the places */
+ * sorted afterwards.  n: elements.  sizes: width, lanes of the indices, lanes of the places, first target, number of
+ * targets; others are passed over */
 extern "C" __global__ void count_places(long long n, const int64_t *sizes, const int32_t *indices,
                                         uint32_t *counts)
 {
     const int64_t i = element(), width = sizes[0];
     if (i >= n)
         return;
-    for (int64_t k = 0; k < width; ++k)
-        atomicAdd(&counts[indices[place_of(i, k, width, sizes[1])]], 1u);
+    for (int64_t k = 0; k < width; ++k) {
+        const int64_t target = indices[place_of(i, k, width, sizes[1])] - sizes[3];
+        if (target >= 0 && target < sizes[4])
+            atomicAdd(&counts[target], 1u);
+    }
 }
 
 extern "C" __global__ void put_places(long long n, const int64_t *sizes, const int32_t *indices,
@@ -55,7 +59,9 @@ extern "C" __global__ void put_places(long long n, const int64_t *sizes, const i
     if (i >= n)
         return;
     for (int64_t k = 0; k < width; ++k) {
-        const int32_t target = indices[place_of(i, k, width, sizes[1])];
+        const int64_t target = indices[place_of(i, k, width, sizes[1])] - sizes[3];
+        if (target < 0 || target >= sizes[4])
+            continue;
         const int64_t slot = start[target] + atomicAdd(&counts[target], ~0u) - 1;
         places[slot] = (uint32_t)place_of(i, k, width, sizes[2]);
     }

@@ -129,6 +129,22 @@ extern "C" __global__ void sell_columns(long long n, const int64_t *sizes, const
     }
 }
 
+/* Entries of each row, with the diagonal; padding has the row's own column.  n: rows */
+extern "C" __global__ void sell_lengths(long long n, const uint16_t *slots, const int32_t *bases,
+                                        const uint32_t *start, const uint32_t *column_start,
+                                        const uint32_t *words, uint32_t *lengths)
+{
+    const int64_t row = element();
+    if (row >= n)
+        return;
+    const sell_layout layout = {bases, start, column_start, words};
+    const sell_row own = sell_row_of(layout, row / SELL_ROWS * SELL_ROWS + slots[row]);
+    int length = own.length;
+    while (length > 0 && sell_column(own, length - 1) == row)
+        --length;
+    lengths[row] = (uint32_t)length + 1;
+}
+
 /* The columns of the pattern from those of the layout.  n: rows */
 extern "C" __global__ void sell_pattern(long long n, const int64_t *row_start, const uint16_t *slots,
                                         const int32_t *bases, const uint32_t *start,

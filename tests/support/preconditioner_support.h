@@ -22,6 +22,7 @@ typedef struct case_options {
     bool is_pinned;     /* u = 0 at the midpoint of an edge inside, too, whose ends are free */
     const char *device; /* NULL: host:2 */
     bool is_emulated;   /* CUDA text on the host */
+    size_t memory_bytes; /* of an emulated device; 0: the host's */
     bool is_single;     /* on the host: levels in single precision, where the matrix allows that */
     double scale;       /* of the matrix, without conditions; 0: 1 */
 } case_options;
@@ -122,6 +123,8 @@ static inline void multigrid_case_open(multigrid_case *c, const case_options *op
           &error);
     if (options->is_emulated)
         emulated_gpu_make(c->device)->repeated = repeated;
+    if (options->memory_bytes > 0)
+        c->device->limits.memory_bytes = options->memory_bytes;
     check(weft_fem_library_make(&c->library, &error), &error);
     c->context = (weft_context){.device = c->device, .library = c->library};
     c->hierarchy = make_hierarchy(c->device, irregular_mesh(options->d, options->n), &refined);

@@ -148,11 +148,48 @@ static void bytes_are_counted(void **state) {
     free(array);
 }
 
+/* Without storage a memory is not counted; restored, the object is the same and has new contents. What is
+ * used in place stays. */
+static void evicted_and_restored(void **state) {
+    (void)state;
+    weft_device *device = open_device("host:1");
+    weft_memory *memory = NULL, *wrapped = NULL, *lost = NULL;
+    double values[50], back[50];
+    for (int i = 0; i < 50; ++i)
+        values[i] = i * 0.37;
+    assert_int_equal(weft_memory_make(device, sizeof values, &memory, NULL), WEFT_OK);
+    assert_int_equal(weft_memory_make(device, sizeof values, &lost, NULL), WEFT_OK);
+    assert_int_equal(weft_memory_wrap(device, values, sizeof values, &wrapped, NULL), WEFT_OK);
+    const size_t before = weft_device_bytes(device);
+    weft_memory_evict(memory);
+    weft_memory_evict(memory);
+    weft_memory_evict(wrapped);
+    assert_ptr_equal(weft_memory_host(wrapped), values);
+    assert_null(weft_memory_host(memory));
+    assert_int_equal(weft_device_bytes(device), before - sizeof values);
+    assert_int_equal(weft_memory_bytes(memory), sizeof values);
+    for (int i = 0; i < 2; ++i) /* the second time without effect */
+        assert_int_equal(weft_memory_restore(memory, i == 0 ? values : back, NULL), WEFT_OK);
+    assert_int_equal(weft_device_bytes(device), before);
+    assert_int_equal(weft_memory_read(memory, 0, back, sizeof back, NULL), WEFT_OK);
+    assert_memory_equal(back, values, sizeof back);
+    weft_memory_evict(lost);
+    weft_memory_free(&lost);
+    weft_memory_free(&memory);
+    weft_memory_free(&wrapped);
+    assert_int_equal(weft_device_bytes(device), 0);
+    weft_device_free(&device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_and_writes_stay_inside),  cmocka_unit_test(what_is_written_is_read),
-        cmocka_unit_test(wrapped_memory_is_the_callers), cmocka_unit_test(null_holds_nothing),
-        cmocka_unit_test(too_much_is_refused),           cmocka_unit_test(bytes_are_counted),
+        cmocka_unit_test(reads_and_writes_stay_inside),
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(evicted_and_restored),
+        cmocka_unit_test(wrapped_memory_is_the_callers),
+        cmocka_unit_test(null_holds_nothing),
+        cmocka_unit_test(too_much_is_refused),
+        cmocka_unit_test(bytes_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,6 +95,10 @@ static void check_pattern(const weft_device_pattern *made, const weft_pattern *e
         WEFT_OK);
     setup_equal("columns of the layout", again, expected->columns, bytes);
     weft_memory_free(&again);
+    assert_int_equal(weft_sell_matrix_row_starts(setup, matrix, &again, NULL), WEFT_OK);
+    setup_equal("starts of rows of the layout", again, expected->row_start,
+                (size_t)(expected->n_rows + 1) * sizeof(int64_t));
+    weft_memory_free(&again);
     free(read.row_start);
     free(read.columns);
 }
@@ -128,6 +132,48 @@ static void check_words(const weft_matrix_rows *made, const weft_addto *a) {
     setup_equal("cells", made->cells, a->cells, (size_t)a->n_words * sizeof *a->cells);
 }
 
+/* The words of the rows of a band are those of the whole, from its first slice on. */
+static void check_band(const both *b, weft_setup *setup, const weft_sell_matrix *matrix,
+                       const weft_device_halos *halos, const weft_target_range *band,
+                       const weft_addto *a) {
+    weft_row_cells cells = {0};
+    weft_matrix_rows rows = {0};
+    const int64_t slice = band->first / WEFT_SLICE;
+    const int64_t n_slices = (band->n + WEFT_SELL_ROWS - 1) / WEFT_SELL_ROWS * WEFT_SELL_SLICES;
+    const uint32_t first = a->word_start[slice];
+    assert_int_equal(weft_row_cells_make(setup, b->on_device, band, &cells, NULL), WEFT_OK);
+    assert_int_equal(
+        weft_addto_rows_on_device(setup, matrix, halos, b->on_device, &cells, true, &rows, NULL),
+        WEFT_OK);
+    int64_t *first_block = setup_read(rows.first, sizeof *first_block);
+    uint32_t *start = setup_read(rows.word_start, (size_t)(slice + n_slices + 1) * sizeof *start);
+    assert_int_equal(*first_block, band->first / WEFT_SELL_ROWS);
+    assert_int_equal(rows.n_blocks, n_slices / WEFT_SELL_SLICES);
+    assert_int_equal(rows.n_rows, weft_connectivity_to(b->on_device));
+    assert_int_equal(rows.most_local, a->most_local);
+    assert_int_equal(rows.most_values, a->most_values);
+    for (int64_t i = 0; i <= n_slices; ++i)
+        assert_int_equal(start[slice + i], a->word_start[slice + i] - first);
+    setup_equal("words of a band", rows.words, a->words + first,
+                (a->word_start[slice + n_slices] - first) * sizeof *a->words);
+    setup_equal("cells of a band", rows.cells, a->cells + first,
+                (a->word_start[slice + n_slices] - first) * sizeof *a->cells);
+    free(first_block);
+    free(start);
+    rows.halo_start = rows.halo = NULL;
+    weft_addto_rows_free(&rows);
+    weft_row_cells_free(&cells);
+}
+
+/* The first block, and the others. */
+static void check_bands(const both *b, weft_setup *setup, const weft_sell_matrix *matrix,
+                        const weft_device_halos *halos, const weft_addto *a) {
+    const int64_t n = weft_connectivity_to(b->on_device);
+    const weft_target_range bands[] = {{0, WEFT_SELL_ROWS}, {WEFT_SELL_ROWS, n - WEFT_SELL_ROWS}};
+    for (int i = 0; i < 2 && n > WEFT_SELL_ROWS; ++i)
+        check_band(b, setup, matrix, halos, &bands[i], a);
+}
+
 /* Both refuse, or both make the same. */
 static void check_rows(const both *b, weft_setup *setup, const weft_device_pattern *pattern,
                        const weft_row_cells *cells, const weft_sell_matrix *matrix,
@@ -143,10 +189,12 @@ static void check_rows(const both *b, weft_setup *setup, const weft_device_patte
         status = weft_addto_rows_on_device(setup, matrix, &halos, b->on_device, cells, true, &rows,
                                            &errors[1]);
     assert_int_equal(status, expected);
-    if (expected == WEFT_OK)
+    if (expected == WEFT_OK) {
         check_words(&rows, addto);
-    else
+        check_bands(b, setup, matrix, &halos, addto);
+    } else {
         assert_string_equal(errors[0].message, errors[1].message);
+    }
     rows.halo_start = rows.halo = NULL;
     weft_addto_rows_free(&rows);
     weft_device_halos_free(&halos);
@@ -166,7 +214,7 @@ static void check_example(const example *e) {
     assert_int_equal(weft_pattern_make(b.host, b.on_host, 8, &pattern, NULL, NULL), WEFT_OK);
     assert_int_equal(weft_sell_make(b.host, pattern, &sell, NULL), WEFT_OK);
     assert_int_equal(weft_setup_make(b.device, &setup, NULL), WEFT_OK);
-    assert_int_equal(weft_row_cells_make(setup, b.on_device, &cells, &error), WEFT_OK);
+    assert_int_equal(weft_row_cells_make(setup, b.on_device, NULL, &cells, &error), WEFT_OK);
     if (weft_device_pattern_make(setup, b.on_device, &cells, &made, &error) != WEFT_OK)
         fail_msg("%s", error.message);
     assert_int_equal(weft_sell_matrix_from_device(setup, &made, &matrix, &error), WEFT_OK);
@@ -209,7 +257,7 @@ static weft_status layouts_make(const both *b, int most_rounds, layouts *l, weft
     assert_int_equal(weft_pattern_make(b->host, b->on_host, 8, &l->pattern, NULL, NULL), WEFT_OK);
     assert_int_equal(weft_symmetric_make(b->host, l->pattern, &options, &l->expected, NULL),
                      WEFT_OK);
-    assert_int_equal(weft_row_cells_make(l->setup, b->on_device, &cells, NULL), WEFT_OK);
+    assert_int_equal(weft_row_cells_make(l->setup, b->on_device, NULL, &cells, NULL), WEFT_OK);
     assert_int_equal(
         weft_device_pattern_make(l->setup, b->on_device, &cells, &l->device_pattern, NULL),
         WEFT_OK);
@@ -421,7 +469,7 @@ static void a_hub(void **state) {
                          WEFT_OK);
         check_forms(&b, &e, 32);
         assert_int_equal(weft_setup_make(b.device, &setup, NULL), WEFT_OK);
-        assert_int_equal(weft_row_cells_make(setup, b.on_device, &found, NULL), WEFT_OK);
+        assert_int_equal(weft_row_cells_make(setup, b.on_device, NULL, &found, NULL), WEFT_OK);
         const weft_status status =
             weft_device_pattern_make(setup, b.on_device, &found, &made, &error);
         assert_int_equal(status, n < 256 ? WEFT_OK : WEFT_ERROR_UNSUPPORTED);

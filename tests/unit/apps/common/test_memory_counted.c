@@ -1,0 +1,115 @@
+/* labels: full */
+/* The device memory that a solve with multigrid takes at most, counted on an emulated GPU, against the
+ * estimate, within 10 %: load, matrix, levels, conjugate gradients and an integral of the solution. With little memory
+ * the cells are gone through in shares and evicted for the solve: then at most three quarters of what it takes
+ * otherwise, and the same solution, bit by bit. */
+#include "apps/common/fem.h"
+#include "preconditioner_support.h"
+
+enum { SIDE = 8, TIMES = 2 }; /* 32 cells a side: 35937 nodes, 196608 tetrahedra */
+
+typedef struct measured {
+    size_t peak, estimated;
+    double integral;
+    double *u; /* [n] free() */
+    int64_t n;
+} measured;
+
+static size_t estimate_of(const multigrid_case *c) {
+    const weft_mesh *mesh = weft_space_mesh(c->space);
+    weft_memory_estimate estimate = {0};
+    app_memory_estimate what = {.problem = {.dimension = 3,
+                                            .width = 4,
+                                            .n_nodes = mesh->n_nodes,
+                                            .n_cells = mesh->n_cells,
+                                            .symmetric = true,
+                                            .applications = 10,
+                                            .assembles_load = true},
+                                .n_vectors = 3, /* and the diffusivity */
+                                .method = WEFT_METHOD_CG,
+                                .solves_once = true,
+                                .shares_load = true};
+    weft_error error = {0};
+    check(weft_preconditioner_find("multigrid", &what.preconditioner, &error), &error);
+    app_memory_estimate_run(weft_device_limits(c->device), &what, WEFT_ASSEMBLY_CSR, &estimate);
+    return estimate.bytes;
+}
+
+/* As the applications do it: the load before the operator. */
+static void solve(multigrid_case *c) {
+    weft_error error = {0};
+    weft_cg_options options = {.tolerance = 1e-8,
+                               .max_iterations = 50,
+                               .constrained = c->problem.constrained,
+                               .n_constrained = c->problem.n_constrained};
+    weft_cg_result result = {0};
+    weft_operator_free(&c->op);
+    check(weft_bc_load_make(c->bc, "1 + x", "test", 2, c->r, c->r_values, &error), &error);
+    weft_connectivity_release_transposed(weft_space_cells(c->space));
+    check(weft_bc_operator_make(c->bc, WEFT_ASSEMBLY_CSR, &c->form.form, &c->op, &error), &error);
+    c->problem.op = c->op;
+    weft_operator_settle(c->op);
+    weft_space_evict(c->space);
+    check(multigrid_try(c, "multigrid", &error), &error);
+    options.preconditioner = c->preconditioner;
+    check(weft_cg_solve(&c->context, c->op, c->r, c->z, &options, &result, &error), &error);
+    assert_int_equal(result.outcome, WEFT_CG_CONVERGED);
+    free(result.history);
+    check(weft_space_restore(c->space, &error), &error);
+}
+
+static measured measure(size_t memory_bytes) {
+    static const char *const integral[] = {"I"};
+    const case_options options = {.d = 3,
+                                  .n = SIDE,
+                                  .times = TIMES,
+                                  .components = 1,
+                                  .device = "host:1", /* of the emulation: kernels one by one */
+                                  .is_emulated = true,
+                                  .memory_bytes = memory_bytes};
+    multigrid_case c;
+    weft_bound_form form;
+    weft_error error = {0};
+    measured out = {0};
+    multigrid_case_open(&c, &options, WEFT_ASSEMBLY_CSR);
+    solve(&c);
+    check(weft_form_ship(c.space, "integral.weft", weft_space_cells(c.space), &form, &error),
+          &error);
+    weft_form_bind_input(&form, "u", c.z);
+    check(weft_form_sum(&c.context, &form, weft_space_mesh(c.space)->n_cells, integral, 1,
+                        &out.integral, &error),
+          &error);
+    out.peak = weft_device_bytes_peak(c.device);
+    out.estimated = estimate_of(&c);
+    out.n = c.n;
+    out.u = malloc((size_t)c.n * sizeof *out.u);
+    assert_non_null(out.u);
+    check(weft_memory_read(c.z, 0, out.u, (size_t)c.n * sizeof *out.u, &error), &error);
+    multigrid_case_free(&c);
+    return out;
+}
+
+static void check_estimate(const char *what, const measured *m) {
+    const double ratio = (double)m->estimated / (double)m->peak;
+    print_message("%s: %.1f bytes per node, %.1f predicted\n", what, (double)m->peak / (double)m->n,
+                  (double)m->estimated / (double)m->n);
+    if (ratio < 0.9 || ratio > 1.1)
+        fail_msg("%s: %zu bytes were predicted, %zu counted", what, m->estimated, m->peak);
+}
+
+static void peaks(void **state) {
+    measured plenty = measure(0), little = measure((size_t)60e6);
+    (void)state;
+    check_estimate("plenty of memory", &plenty);
+    check_estimate("little memory", &little);
+    assert_true(4 * little.peak < 3 * plenty.peak);
+    assert_memory_equal(little.u, plenty.u, (size_t)plenty.n * sizeof *plenty.u);
+    assert_memory_equal(&little.integral, &plenty.integral, sizeof little.integral);
+    free(plenty.u);
+    free(little.u);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(peaks)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
