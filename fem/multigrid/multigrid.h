@@ -52,8 +52,8 @@ weft_status weft_galerkin(weft_device *device, const weft_csr *A, const weft_csr
 weft_status weft_csr_symmetric_part(weft_device *device, const weft_csr *A, double *out,
                                     weft_error *error);
 /** A bound of the largest eigenvalue of D^-1 A, D = diag(A), without the constrained rows and
- *  columns: the largest Ritz value of 10 Lanczos steps from a pseudorandom vector, plus its
- *  residual or 5 %, whichever is more; at most the largest row sum of |D^-1 A|.
+ *  columns: the largest Ritz value of 8 Lanczos steps, plus its residual or 5 %, whichever is more; at
+ *  most the largest row sum of |D^-1 A|, and this sum once a Ritz value reaches 9/10 of it.
  *  A            symmetric, with a positive diagonal
  *  constrained  [n_constrained] ascending rows
  *  out          0 if all rows are constrained

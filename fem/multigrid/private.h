@@ -86,15 +86,12 @@ static inline int64_t weft_share(int64_t n, int64_t share, int64_t n_shares) {
  *  Errors  WEFT_ERROR_SHAPE, WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_free_rows(const weft_csr *A, const int32_t *constrained, int64_t n_constrained,
                            double **out, weft_error *error);
-/** Check a matrix and find its diagonal.
- *  scale   [n_rows]: 0 marks constrained rows, other entries get 1 / sqrt(a_ii)
- *  bound   gets the largest row sum of |D^-1 A| of a free row
+/** Check a matrix, find its diagonal, and bound the eigenvalues as weft_csr_eigenvalue.
+ *  scale   [n_rows] 0 for constrained rows, 1 for others, which get 1 / sqrt(a_ii)
+ *  lambda  gets the bound
  *  Errors  as weft_csr_eigenvalue */
-weft_status weft_csr_scale(weft_device *device, const weft_csr *A, double *scale, double *bound,
+weft_status weft_csr_scale(weft_device *device, const weft_csr *A, double *scale, double *lambda,
                            weft_error *error);
-/** weft_csr_eigenvalue with the results of weft_csr_scale. */
-weft_status weft_csr_lanczos(weft_device *device, const weft_csr *A, const double *scale,
-                             double bound, double *out, weft_error *error);
 
 /** A level being coarsened. */
 typedef struct weft_coarsening {
