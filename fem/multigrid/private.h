@@ -42,7 +42,7 @@ weft_status weft_csr_build(weft_device *device, weft_csr_fill fill, const void *
 
 /** A sparse row as a hash table of column -> sum. */
 typedef struct weft_row_sum {
-    uint32_t mask;
+    int shift;     /* there are 2^(32 - shift) slots */
     int32_t *keys; /* -1: empty slot */
     double *sums;
     uint32_t *used; /* slots in order of their first addition */
@@ -51,20 +51,20 @@ typedef struct weft_row_sum {
 /** Make a table for at most `most` columns; false without memory. */
 bool weft_row_sum_make(weft_row_sum *row, int64_t most);
 void weft_row_sum_free(weft_row_sum *row);
-static inline uint32_t weft_row_sum_slot(const weft_row_sum *row, int32_t column) {
-    uint32_t slot = (uint32_t)column * UINT32_C(2654435769) >> 7 & row->mask;
-    while (row->keys[slot] != column && row->keys[slot] >= 0)
-        slot = (slot + 1) & row->mask;
-    return slot;
+static inline size_t weft_row_sum_slots(const weft_row_sum *row) {
+    return (size_t)1 << (32 - row->shift);
+}
+/** The slot of a column that is not in its first one; a new slot has the sum 0. */
+uint32_t weft_row_sum_probe(weft_row_sum *row, int32_t column);
+static inline uint32_t weft_row_sum_hash(int32_t column, int shift) {
+    return (uint32_t)column * UINT32_C(2654435769) >> shift;
+}
+static inline uint32_t weft_row_sum_slot(weft_row_sum *row, int32_t column) {
+    const uint32_t slot = weft_row_sum_hash(column, row->shift);
+    return __builtin_expect(row->keys[slot] == column, 1) ? slot : weft_row_sum_probe(row, column);
 }
 static inline void weft_row_sum_add(weft_row_sum *row, int32_t column, double value) {
-    uint32_t slot = weft_row_sum_slot(row, column);
-    if (row->keys[slot] < 0) {
-        row->keys[slot] = column;
-        row->sums[slot] = 0;
-        row->used[row->n_used++] = slot;
-    }
-    row->sums[slot] += value;
+    row->sums[weft_row_sum_slot(row, column)] += value;
 }
 /** Append the row to a chunk that has room for it, and empty the table.
  *  sorted  by columns; otherwise in the order of their first addition */
