@@ -8,8 +8,7 @@
 #include <string.h>
 
 enum { STEPS = 8, CHUNK = 4096 };
-/* A Ritz value this close to the largest row sum of |D^-1 A|, which is a bound, ends the steps. */
-static const double NEAR = 0.9;
+static const double MARGIN = 1.05;
 /* Sums that cancel to less than this have no sign. */
 static const double ROUNDING = 1e-6;
 
@@ -255,7 +254,7 @@ static weft_status lanczos_run(weft_device *device, lanczos *l, double *out, wef
     *out = 0;
     if (l->norm == 0)
         goto done;
-    while (n < STEPS && (n == 0 || beta[n - 1] > 1e-10 * alpha[0]) && value < NEAR * l->bound) {
+    while (n < STEPS && (n == 0 || beta[n - 1] > 1e-10 * alpha[0]) && MARGIN * value < l->bound) {
         double *free_vector = l->before;
         TRY(weft_device_for(device, n_chunks, chunk_multiply, l, error));
         alpha[n] = l->alpha = sum_of(l);
@@ -268,8 +267,7 @@ static weft_status lanczos_run(weft_device *device, lanczos *l, double *out, wef
         l->norm = l->beta;
         value = weft_ritz_value(alpha, beta, ++n, &residual);
     }
-    *out =
-        value < NEAR * l->bound ? fmin(value + fmax(0.05 * value, residual), l->bound) : l->bound;
+    *out = fmin(fmax(MARGIN * value, value + residual), l->bound);
 done:
     return status;
 }

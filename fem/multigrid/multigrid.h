@@ -53,7 +53,7 @@ weft_status weft_csr_symmetric_part(weft_device *device, const weft_csr *A, doub
                                     weft_error *error);
 /** A bound of the largest eigenvalue of D^-1 A, D = diag(A), without the constrained rows and
  *  columns: the largest Ritz value of 8 Lanczos steps, plus its residual or 5 %, whichever is more; at
- *  most the largest row sum of |D^-1 A|, and this sum once a Ritz value reaches 9/10 of it.
+ *  most the largest row sum of |D^-1 A|, which ends the steps.
  *  A            symmetric, with a positive diagonal
  *  constrained  [n_constrained] ascending rows
  *  out          0 if all rows are constrained
