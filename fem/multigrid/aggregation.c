@@ -224,7 +224,6 @@ weft_status weft_aggregation_make(weft_device *device, const weft_csr *A,
     const int64_t few = options->coarsest_rows ? options->coarsest_rows : COARSEST_ROWS;
     weft_coarsening level = {.device = device}, coarse = {0};
     weft_algebraic_level *made = NULL;
-    double bound;
     int n = 0;
     TRY(options_check(A, options, error));
     made = calloc((size_t)most, sizeof *made);
@@ -235,8 +234,7 @@ weft_status weft_aggregation_make(weft_device *device, const weft_csr *A,
     level.theta = weft_aggregation_theta(level.n_modes, options->n_finer);
     for (;;) {
         level.A = &made[n].A;
-        TRY(weft_csr_scale(device, level.A, level.scale, &bound, error));
-        TRY(weft_csr_lanczos(device, level.A, level.scale, bound, &made[n].lambda, error));
+        TRY(weft_csr_scale(device, level.A, level.scale, &made[n].lambda, error));
         level.lambda = made[n].lambda;
         if (++n == most || level.A->n_rows <= few || level.lambda == 0)
             break;

@@ -111,11 +111,16 @@ done:
     return status;
 }
 
+/* Eight slots per column, up to a table that fits into the first cache: most columns are in their first slot. */
 bool weft_row_sum_make(weft_row_sum *row, int64_t most) {
+    enum { SMALL = 1024 };
     size_t n_slots = 16;
-    while (n_slots < 2 * (size_t)most)
+    int shift = 28;
+    while (n_slots < 2 * (size_t)most || (n_slots < SMALL && n_slots < 8 * (size_t)most)) {
         n_slots *= 2;
-    *row = (weft_row_sum){.mask = (uint32_t)(n_slots - 1)};
+        --shift;
+    }
+    *row = (weft_row_sum){.shift = shift};
     row->keys = malloc(n_slots * sizeof *row->keys);
     row->sums = malloc(n_slots * sizeof *row->sums);
     row->used = malloc(n_slots * sizeof *row->used);
@@ -125,6 +130,19 @@ bool weft_row_sum_make(weft_row_sum *row, int64_t most) {
     }
     memset(row->keys, 0xff, n_slots * sizeof *row->keys);
     return true;
+}
+
+uint32_t weft_row_sum_probe(weft_row_sum *row, int32_t column) {
+    const uint32_t last = UINT32_MAX >> row->shift;
+    uint32_t slot = weft_row_sum_hash(column, row->shift);
+    while (row->keys[slot] != column && row->keys[slot] >= 0)
+        slot = (slot + 1) & last;
+    if (row->keys[slot] < 0) {
+        row->keys[slot] = column;
+        row->sums[slot] = 0;
+        row->used[row->n_used++] = slot;
+    }
+    return slot;
 }
 
 void weft_row_sum_free(weft_row_sum *row) {
@@ -142,7 +160,7 @@ void weft_row_sum_append(weft_row_sum *row, bool sorted, weft_csr_chunk *chunk) 
     if (sorted)
         weft_numbers_sort((uint32_t *)columns, (size_t)row->n_used);
     for (int64_t k = 0; k < row->n_used; ++k)
-        values[k] = row->sums[sorted ? weft_row_sum_slot(row, columns[k]) : row->used[k]];
+        values[k] = row->sums[sorted ? weft_row_sum_probe(row, columns[k]) : row->used[k]];
     for (int64_t k = 0; k < row->n_used; ++k)
         row->keys[row->used[k]] = -1;
     chunk->n += row->n_used;

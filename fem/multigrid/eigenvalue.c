@@ -5,8 +5,12 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { STEPS = 10, CHUNK = 4096 };
+enum { STEPS = 8, CHUNK = 4096 };
+static const double MARGIN = 1.05;
+/* Sums that cancel to less than this have no sign. */
+static const double ROUNDING = 1e-6;
 
 static int64_t chunk_last(int64_t chunk, int64_t n) {
     return (chunk + 1) * CHUNK < n ? (chunk + 1) * CHUNK : n;
@@ -37,74 +41,95 @@ weft_status weft_free_rows(const weft_csr *A, const int32_t *constrained, int64_
 
 typedef struct scaling {
     const weft_csr *A;
-    double *scale;
-    double *bounds;   /* [n_chunks] */
-    int64_t *refused; /* [n_chunks] first row that is refused, or -1 */
+    const double *is_free; /* [n_rows] 1; 0: constrained */
+    double *scale, *start; /* [n_rows] */
+    double *bounds;        /* [n_chunks] */
+    int64_t *refused;      /* [n_chunks] first row that is refused, or -1 */
 } scaling;
 
-/* Returns a_ii, and the sum of |a_ij|, which is not finite if an entry is not. */
-static double row_diagonal(const scaling *s, int64_t i, double *sum) {
+/* Of a row: */
+typedef struct row_sums {
+    double diagonal;
+    double all; /* the sum of |a_ij| over free columns, which is not finite if any entry is not */
+    double before; /* the sum of a_ij s_j v_j over columns j from `first` to i - 1 */
+} row_sums;
+
+static row_sums sum_row(const scaling *s, int64_t i, int64_t first) {
     const weft_csr *A = s->A;
-    double diagonal = 0;
-    *sum = 0;
-    for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k) {
-        if (A->columns[k] == i)
-            diagonal = A->values[k];
-        *sum += fabs(A->values[k]);
+    const int64_t last = A->row_start[i + 1];
+    row_sums sums = {0};
+    int64_t k = A->row_start[i];
+    for (; k < last && A->columns[k] < first; ++k)
+        sums.all += fabs(A->values[k]) * s->is_free[A->columns[k]];
+    for (; k < last && A->columns[k] < i; ++k) {
+        sums.all += fabs(A->values[k]) * s->is_free[A->columns[k]];
+        sums.before += A->values[k] * s->scale[A->columns[k]] * s->start[A->columns[k]];
     }
-    return diagonal;
+    if (k < last && A->columns[k] == i)
+        sums.diagonal = A->values[k];
+    for (; k < last; ++k)
+        sums.all += fabs(A->values[k]) * s->is_free[A->columns[k]];
+    return sums;
 }
 
+/* The start v of the Lanczos method has the row sums of |D^-1 A|, which are large where large eigenvalues can be, and signs for
+ * which v.(S A S)v grows from row to row. Rows of a chunk do not depend on those of others. */
 static void chunk_scale(void *user, int64_t chunk) {
     const scaling *s = user;
+    const int64_t first = chunk * CHUNK;
     double bound = 0;
     s->refused[chunk] = -1;
-    for (int64_t i = chunk * CHUNK; i < chunk_last(chunk, s->A->n_rows); ++i) {
-        double sum, diagonal = row_diagonal(s, i, &sum);
-        if (!isfinite(sum) || (s->scale[i] != 0 && !(diagonal > 0))) {
+    for (int64_t i = first; i < chunk_last(chunk, s->A->n_rows); ++i) {
+        const row_sums sums = sum_row(s, i, first);
+        const bool is_free = s->is_free[i] != 0;
+        s->scale[i] = s->start[i] = 0;
+        if (!isfinite(sums.all) || (is_free && !(sums.diagonal > 0))) {
             s->refused[chunk] = i;
             break;
         }
-        if (s->scale[i] != 0) {
-            s->scale[i] = 1 / sqrt(diagonal);
-            bound = fmax(bound, sum / diagonal);
+        if (is_free) {
+            const double sum = sums.all / sums.diagonal;
+            s->scale[i] = 1 / sqrt(sums.diagonal);
+            const double before = s->scale[i] * sums.before;
+            s->start[i] = copysign(sum, fabs(before) > ROUNDING ? before : weft_random_entry(i));
+            bound = fmax(bound, sum);
         }
     }
     s->bounds[chunk] = bound;
 }
 
 static weft_status refuse_row(const scaling *s, int64_t i, weft_error *error) {
-    double sum, diagonal = row_diagonal(s, i, &sum);
-    if (!isfinite(sum))
+    const row_sums sums = sum_row(s, i, i);
+    if (!isfinite(sums.all))
         return weft_error_set(error, WEFT_ERROR_INPUT,
                               "row %lld of the matrix has an entry that is not finite",
                               (long long)i);
     weft_error_set(error, WEFT_ERROR_INPUT, "the diagonal entry of row %lld of the matrix is %g",
-                   (long long)i, diagonal);
+                   (long long)i, sums.diagonal);
     weft_error_hint(error, "multigrid needs a symmetric positive definite matrix, all of whose "
                            "diagonal entries are positive");
     return WEFT_ERROR_INPUT;
 }
 
-weft_status weft_csr_scale(weft_device *device, const weft_csr *A, double *scale, double *bound,
-                           weft_error *error) {
+/* Find s->scale, s->start and the largest row sum of |D^-1 A| of a free row. */
+static weft_status find_diagonal(weft_device *device, scaling *s, double *bound,
+                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    int64_t n_chunks = (A->n_rows + CHUNK - 1) / CHUNK;
-    scaling s = {.A = A, .scale = scale};
-    s.bounds = malloc((size_t)(n_chunks + 1) * sizeof *s.bounds);
-    s.refused = malloc((size_t)(n_chunks + 1) * sizeof *s.refused);
-    if (!s.bounds || !s.refused)
+    int64_t n_chunks = (s->A->n_rows + CHUNK - 1) / CHUNK;
+    s->bounds = malloc((size_t)(n_chunks + 1) * sizeof *s->bounds);
+    s->refused = malloc((size_t)(n_chunks + 1) * sizeof *s->refused);
+    if (!s->bounds || !s->refused)
         TRY(weft_out_of_memory(error, "the diagonal of a matrix"));
-    TRY(weft_device_for(device, n_chunks, chunk_scale, &s, error));
+    TRY(weft_device_for(device, n_chunks, chunk_scale, s, error));
     *bound = 0;
     for (int64_t i = 0; i < n_chunks; ++i) {
-        if (s.refused[i] >= 0)
-            TRY(refuse_row(&s, s.refused[i], error));
-        *bound = fmax(*bound, s.bounds[i]);
+        if (s->refused[i] >= 0)
+            TRY(refuse_row(s, s->refused[i], error));
+        *bound = fmax(*bound, s->bounds[i]);
     }
 done:
-    free(s.bounds);
-    free(s.refused);
+    free(s->bounds);
+    free(s->refused);
     return status;
 }
 
@@ -114,10 +139,11 @@ done:
  *      beta_k v_k+1 = S A S v_k - alpha_k v_k - beta_k-1 v_k-1,  S = D^-1/2 */
 typedef struct lanczos {
     const weft_csr *A;
-    const double *scale;
-    double *v, *before, *next; /* [n_rows]; v is not yet divided by its norm */
-    double *scaled;            /* [n_rows] S v / |v| */
+    double *scale;             /* [n_rows] of S; 0: constrained */
+    double *v, *before, *next; /* [n_rows]; v and before are not yet divided by their norms */
+    double *scaled;            /* [n_rows] S v; at first S */
     double *sums;              /* [n_chunks] */
+    double bound;              /* largest row sum of |D^-1 A| */
     double norm, norm_before;  /* of v and before */
     double alpha, beta;
 } lanczos;
@@ -130,44 +156,48 @@ double weft_random_entry(int64_t i) {
     return (double)(int64_t)z * 0x1p-63;
 }
 
+/* v has row sums with signs, of find_diagonal. Their eighth powers favour rows with large eigenvalues, random factors keep
+ * the parts of all eigenvectors, and no row has less than a thousandth of the largest. */
 static void chunk_start(void *user, int64_t chunk) {
     const lanczos *l = user;
     double sum = 0;
     for (int64_t i = chunk * CHUNK; i < chunk_last(chunk, l->A->n_rows); ++i) {
-        l->before[i] = 0;
-        l->v[i] = l->scale[i] != 0 ? weft_random_entry(i) : 0;
+        double power = l->v[i] / l->bound;
+        power *= power;
+        power *= power;
+        power *= power;
+        const double size = fmax(power, 1e-3) * (0.5 + 0.5 * fabs(weft_random_entry(i)));
+        l->scale[i] = l->scaled[i];
+        l->v[i] = l->scale[i] != 0 ? copysign(size, l->v[i]) : 0;
+        l->scaled[i] = l->scale[i] * l->v[i];
         sum += l->v[i] * l->v[i];
     }
     l->sums[chunk] = sum;
 }
 
-static void chunk_scaled(void *user, int64_t chunk) {
-    const lanczos *l = user;
-    for (int64_t i = chunk * CHUNK; i < chunk_last(chunk, l->A->n_rows); ++i)
-        l->scaled[i] = l->scale[i] * (l->v[i] / l->norm);
-}
-
 static void chunk_multiply(void *user, int64_t chunk) {
     const lanczos *l = user;
     const weft_csr *A = l->A;
+    const double inverse = 1 / l->norm;
     double dot = 0;
     for (int64_t i = chunk * CHUNK; i < chunk_last(chunk, A->n_rows); ++i) {
         double sum = 0;
         for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k)
             sum += A->values[k] * l->scaled[A->columns[k]];
-        l->next[i] = l->scale[i] * sum;
-        dot += l->next[i] * (l->v[i] / l->norm);
+        l->next[i] = l->scale[i] * sum * inverse;
+        dot += l->next[i] * (l->v[i] * inverse);
     }
     l->sums[chunk] = dot;
 }
 
 static void chunk_subtract(void *user, int64_t chunk) {
     const lanczos *l = user;
+    const double of_v = l->alpha / l->norm;
+    const double of_before = l->norm_before != 0 ? l->beta / l->norm_before : 0;
     double sum = 0;
     for (int64_t i = chunk * CHUNK; i < chunk_last(chunk, l->A->n_rows); ++i) {
-        l->next[i] -= l->alpha * (l->v[i] / l->norm);
-        if (l->norm_before != 0)
-            l->next[i] -= l->beta * (l->before[i] / l->norm_before);
+        l->next[i] -= of_v * l->v[i] + of_before * l->before[i];
+        l->scaled[i] = l->scale[i] * l->next[i];
         sum += l->next[i] * l->next[i];
     }
     l->sums[chunk] = sum;
@@ -217,16 +247,15 @@ double weft_ritz_value(const double *alpha, const double *beta, int n, double *r
 static weft_status lanczos_run(weft_device *device, lanczos *l, double *out, weft_error *error) {
     weft_status status = WEFT_OK;
     int64_t n_chunks = (l->A->n_rows + CHUNK - 1) / CHUNK;
-    double alpha[STEPS], beta[STEPS], residual = 0;
+    double alpha[STEPS], beta[STEPS], value = 0, residual = 0;
     int n = 0;
     TRY(weft_device_for(device, n_chunks, chunk_start, l, error));
     l->norm = sqrt(sum_of(l));
     *out = 0;
     if (l->norm == 0)
         goto done;
-    while (n < STEPS && (n == 0 || beta[n - 1] > 1e-10 * alpha[0])) {
+    while (n < STEPS && (n == 0 || beta[n - 1] > 1e-10 * alpha[0]) && MARGIN * value < l->bound) {
         double *free_vector = l->before;
-        TRY(weft_device_for(device, n_chunks, chunk_scaled, l, error));
         TRY(weft_device_for(device, n_chunks, chunk_multiply, l, error));
         alpha[n] = l->alpha = sum_of(l);
         TRY(weft_device_for(device, n_chunks, chunk_subtract, l, error));
@@ -236,19 +265,17 @@ static weft_status lanczos_run(weft_device *device, lanczos *l, double *out, wef
         l->next = free_vector;
         l->norm_before = l->norm;
         l->norm = l->beta;
-        ++n;
+        value = weft_ritz_value(alpha, beta, ++n, &residual);
     }
-    *out = weft_ritz_value(alpha, beta, n, &residual);
-    *out += fmax(0.05 * *out, residual);
+    *out = fmin(fmax(MARGIN * value, value + residual), l->bound);
 done:
     return status;
 }
 
-weft_status weft_csr_lanczos(weft_device *device, const weft_csr *A, const double *scale,
-                             double bound, double *out, weft_error *error) {
+weft_status weft_csr_scale(weft_device *device, const weft_csr *A, double *scale, double *lambda,
+                           weft_error *error) {
     weft_status status = WEFT_OK;
-    size_t n_rows = (size_t)A->n_rows;
-    double value = 0;
+    const size_t n_rows = (size_t)A->n_rows;
     lanczos l = {.A = A, .scale = scale};
     double *vectors = weft_scratch_make(4 * n_rows + 1, sizeof *vectors);
     l.sums = malloc((n_rows / CHUNK + 1) * sizeof *l.sums);
@@ -258,8 +285,10 @@ weft_status weft_csr_lanczos(weft_device *device, const weft_csr *A, const doubl
     l.before = vectors + n_rows;
     l.next = vectors + 2 * n_rows;
     l.scaled = vectors + 3 * n_rows;
-    TRY(lanczos_run(device, &l, &value, error));
-    *out = fmin(value, bound);
+    memset(l.before, 0, n_rows * sizeof *l.before);
+    scaling s = {.A = A, .is_free = scale, .scale = l.scaled, .start = l.v};
+    TRY(find_diagonal(device, &s, &l.bound, error));
+    TRY(lanczos_run(device, &l, lambda, error));
 done:
     free(vectors);
     free(l.sums);
@@ -269,10 +298,10 @@ done:
 weft_status weft_csr_eigenvalue(weft_device *device, const weft_csr *A, const int32_t *constrained,
                                 int64_t n_constrained, double *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    double bound, *scale = NULL;
+    double *scale = NULL, lambda = 0;
     TRY(weft_free_rows(A, constrained, n_constrained, &scale, error));
-    TRY(weft_csr_scale(device, A, scale, &bound, error));
-    TRY(weft_csr_lanczos(device, A, scale, bound, out, error));
+    TRY(weft_csr_scale(device, A, scale, &lambda, error));
+    *out = lambda;
 done:
     free(scale);
     return status;

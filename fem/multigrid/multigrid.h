@@ -52,8 +52,8 @@ weft_status weft_galerkin(weft_device *device, const weft_csr *A, const weft_csr
 weft_status weft_csr_symmetric_part(weft_device *device, const weft_csr *A, double *out,
                                     weft_error *error);
 /** A bound of the largest eigenvalue of D^-1 A, D = diag(A), without the constrained rows and
- *  columns: the largest Ritz value of 10 Lanczos steps from a pseudorandom vector, plus its
- *  residual or 5 %, whichever is more; at most the largest row sum of |D^-1 A|.
+ *  columns: the largest Ritz value of 8 Lanczos steps, plus its residual or 5 %, whichever is more; at
+ *  most the largest row sum of |D^-1 A|, which ends the steps.
  *  A            symmetric, with a positive diagonal
  *  constrained  [n_constrained] ascending rows
  *  out          0 if all rows are constrained
@@ -71,7 +71,7 @@ double weft_ritz_value(const double *alpha, const double *beta, int n, double *r
 /** An entry of a fixed pseudorandom vector, uniform in [-1, 1): SplitMix64 of the row. */
 double weft_random_entry(int64_t row);
 
-/* ---- geometric prolongation ---------------------------------------------------------------- */
+/* ---- refined meshes ------------------------------------------------------------------------ */
 
 /** Nodes of a uniformly refined mesh over those of the coarser one. */
 typedef struct weft_parents {
@@ -82,13 +82,16 @@ typedef struct weft_parents {
     const int32_t *fine_constrained, *coarse_constrained; /* ascending dofs */
     int64_t n_fine_constrained, n_coarse_constrained;
 } weft_parents;
-/** Make the linear interpolation of refined nodes: weights 1/2 and 1/2, or 1. Rows of constrained
- *  fine dofs are empty; columns of constrained coarse dofs have no entries.
- *  out     [n_fine * components][n_coarse * components]; caller's; weft_csr_clear
- *  Errors  WEFT_ERROR_SHAPE (a parent or a constrained dof is out of range), WEFT_ERROR_MEMORY;
- *          *out untouched */
-weft_status weft_csr_from_parents(weft_device *device, const weft_parents *parents, weft_csr *out,
-                                  weft_error *error);
+/** out = P^T A P with the linear interpolation P of refined nodes: weights 1/2 and 1/2, or 1. Rows of
+ *  constrained fine dofs of P are empty, its columns of constrained coarse dofs too. Entries of out are those
+ *  of the pattern, as with weft_galerkin.
+ *  A       [n_fine * components] rows and columns
+ *  out     [n_coarse * components] rows and columns; caller's; weft_csr_clear
+ *  Memory  during the call, 16 bytes per fine dof, at most 128 per coarse dof, and a copy of the entries of out
+ *  Errors  WEFT_ERROR_SHAPE (a parent or a constrained dof is out of range, or A has another size),
+ *          WEFT_ERROR_MEMORY; *out untouched */
+weft_status weft_galerkin_refined(weft_device *device, const weft_csr *A,
+                                  const weft_parents *parents, weft_csr *out, weft_error *error);
 
 /* ---- smoothed aggregation ------------------------------------------------------------------ */
 

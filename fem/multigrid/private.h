@@ -42,7 +42,7 @@ weft_status weft_csr_build(weft_device *device, weft_csr_fill fill, const void *
 
 /** A sparse row as a hash table of column -> sum. */
 typedef struct weft_row_sum {
-    uint32_t mask;
+    int shift;     /* there are 2^(32 - shift) slots */
     int32_t *keys; /* -1: empty slot */
     double *sums;
     uint32_t *used; /* slots in order of their first addition */
@@ -51,20 +51,20 @@ typedef struct weft_row_sum {
 /** Make a table for at most `most` columns; false without memory. */
 bool weft_row_sum_make(weft_row_sum *row, int64_t most);
 void weft_row_sum_free(weft_row_sum *row);
-static inline uint32_t weft_row_sum_slot(const weft_row_sum *row, int32_t column) {
-    uint32_t slot = (uint32_t)column * UINT32_C(2654435769) >> 7 & row->mask;
-    while (row->keys[slot] != column && row->keys[slot] >= 0)
-        slot = (slot + 1) & row->mask;
-    return slot;
+static inline size_t weft_row_sum_slots(const weft_row_sum *row) {
+    return (size_t)1 << (32 - row->shift);
+}
+/** The slot of a column that is not in its first one; a new slot has the sum 0. */
+uint32_t weft_row_sum_probe(weft_row_sum *row, int32_t column);
+static inline uint32_t weft_row_sum_hash(int32_t column, int shift) {
+    return (uint32_t)column * UINT32_C(2654435769) >> shift;
+}
+static inline uint32_t weft_row_sum_slot(weft_row_sum *row, int32_t column) {
+    const uint32_t slot = weft_row_sum_hash(column, row->shift);
+    return __builtin_expect(row->keys[slot] == column, 1) ? slot : weft_row_sum_probe(row, column);
 }
 static inline void weft_row_sum_add(weft_row_sum *row, int32_t column, double value) {
-    uint32_t slot = weft_row_sum_slot(row, column);
-    if (row->keys[slot] < 0) {
-        row->keys[slot] = column;
-        row->sums[slot] = 0;
-        row->used[row->n_used++] = slot;
-    }
-    row->sums[slot] += value;
+    row->sums[weft_row_sum_slot(row, column)] += value;
 }
 /** Append the row to a chunk that has room for it, and empty the table.
  *  sorted  by columns; otherwise in the order of their first addition */
@@ -86,15 +86,12 @@ static inline int64_t weft_share(int64_t n, int64_t share, int64_t n_shares) {
  *  Errors  WEFT_ERROR_SHAPE, WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_free_rows(const weft_csr *A, const int32_t *constrained, int64_t n_constrained,
                            double **out, weft_error *error);
-/** Check a matrix and find its diagonal.
- *  scale   [n_rows]: 0 marks constrained rows, other entries get 1 / sqrt(a_ii)
- *  bound   gets the largest row sum of |D^-1 A| of a free row
+/** Check a matrix, find its diagonal, and bound the eigenvalues as weft_csr_eigenvalue.
+ *  scale   [n_rows] 0 for constrained rows, 1 for others, which get 1 / sqrt(a_ii)
+ *  lambda  gets the bound
  *  Errors  as weft_csr_eigenvalue */
-weft_status weft_csr_scale(weft_device *device, const weft_csr *A, double *scale, double *bound,
+weft_status weft_csr_scale(weft_device *device, const weft_csr *A, double *scale, double *lambda,
                            weft_error *error);
-/** weft_csr_eigenvalue with the results of weft_csr_scale. */
-weft_status weft_csr_lanczos(weft_device *device, const weft_csr *A, const double *scale,
-                             double bound, double *out, weft_error *error);
 
 /** A level being coarsened. */
 typedef struct weft_coarsening {

@@ -12,18 +12,31 @@ weft_status weft_operator_csr_apply(weft_operator *op, weft_memory *v, weft_memo
                             weft_memory_host(y), error);
 }
 
-weft_status weft_operator_csr_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
-    (void)error;
-    const weft_pattern *pattern = op->pattern;
-    const double *values = weft_memory_host(op->values);
-    double *out = weft_memory_host(d);
-    for (int64_t r = 0; values && r < pattern->n_rows; ++r) {
-        out[r] = 0;
-        for (int64_t k = pattern->row_start[r]; k < pattern->row_start[r + 1]; ++k)
-            if (pattern->columns[k] == r)
-                out[r] = values[k];
+typedef struct diagonal {
+    const weft_pattern *pattern;
+    const double *values;
+    double *out;
+} diagonal;
+
+enum { SHARE = 1 << 14 };
+
+static void share_diagonal(void *user, int64_t share) {
+    const diagonal *d = user;
+    const int64_t n = d->pattern->n_rows, end = (share + 1) * SHARE;
+    for (int64_t r = share * SHARE; r < end && r < n; ++r) {
+        const int64_t last = d->pattern->row_start[r + 1];
+        int64_t k = d->pattern->row_start[r];
+        while (k < last && d->pattern->columns[k] < r)
+            ++k;
+        d->out[r] = k < last && d->pattern->columns[k] == r ? d->values[k] : 0;
     }
-    return WEFT_OK;
+}
+
+weft_status weft_operator_csr_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
+    diagonal run = {op->pattern, weft_memory_host(op->values), weft_memory_host(d)};
+    const int64_t n = run.values ? op->pattern->n_rows : 0; /* a null device has none */
+    return weft_device_for(op->context->device, (n + SHARE - 1) / SHARE, share_diagonal, &run,
+                           error);
 }
 
 static const weft_operator_table csr_table = {.assemble = weft_matrix_parts_assemble,

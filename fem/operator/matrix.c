@@ -12,9 +12,9 @@ typedef struct given_matrix {
     weft_sell_matrix *sell;            /* NULL on the host */
     weft_sell *layout;                 /* of it, for other values; NULL: there will be none */
     weft_memory *row_start, *exported; /* of weft_operator_matrix */
-    weft_memory *floats; /* [n_entries] in single precision, on the host and of a small matrix; otherwise NULL */
+    weft_memory *floats; /* [n_entries] on the host in single precision, otherwise NULL */
     /* of a small matrix on a GPU, in single precision: */
-    weft_memory *arguments[3]; /* rows, columns, and values, which are the floats */
+    weft_memory *arguments[3]; /* starts of rows, columns, values */
     weft_product_arguments wide;
 } given_matrix;
 
@@ -188,14 +188,23 @@ static void wide_free(weft_operator *op) {
     given_matrix *matrix = op->state;
     weft_memory_free(&matrix->arguments[0]);
     weft_memory_free(&matrix->arguments[1]);
-    weft_memory_free(&matrix->floats);
+    weft_memory_free(&matrix->arguments[2]);
 }
 
 static const weft_operator_table wide_table = {
     .apply = wide_apply, .free = wide_free, .rows = wide_rows};
 
-static bool is_wide(const weft_pattern *pattern) {
-    return pattern->n_rows <= WIDE_ROWS && pattern->n_entries < INT32_MAX;
+bool weft_operator_is_wide(int64_t n_rows, int64_t n_entries) {
+    return n_rows <= WIDE_ROWS && n_entries < INT32_MAX;
+}
+
+/* The product kernel with the arguments, which are there. */
+static void set_wide(given_matrix *matrix, int64_t n_rows) {
+    matrix->wide = (weft_product_arguments){.product_kernel = "csr_wide",
+                                            .arguments = matrix->arguments,
+                                            .n_arguments = 3,
+                                            .n_rows = n_rows,
+                                            .shared_bytes = WIDE_BLOCK * (int)sizeof(float)};
 }
 
 static weft_status wide_make(weft_operator *op, const double *values, weft_error *error) {
@@ -216,13 +225,8 @@ static weft_status wide_make(weft_operator *op, const double *values, weft_error
                           error));
     TRY(weft_memory_place(device, pattern->columns, n_entries, sizeof *pattern->columns,
                           &matrix->arguments[1], error));
-    TRY(weft_memory_place(device, floats, n_entries, sizeof *floats, &matrix->floats, error));
-    matrix->arguments[2] = matrix->floats;
-    matrix->wide = (weft_product_arguments){.product_kernel = "csr_wide",
-                                            .arguments = matrix->arguments,
-                                            .n_arguments = 3,
-                                            .n_rows = pattern->n_rows,
-                                            .shared_bytes = WIDE_BLOCK * (int)sizeof(float)};
+    TRY(weft_memory_place(device, floats, n_entries, sizeof *floats, &matrix->arguments[2], error));
+    set_wide(matrix, pattern->n_rows);
 done:
     free(starts);
     free(floats);
@@ -241,7 +245,8 @@ weft_status weft_operator_from_matrix(weft_context *context, weft_pattern **patt
     const weft_operator_bytes bytes = {.state = sizeof(given_matrix)};
     weft_operator *op = NULL;
     weft_sell *layout = NULL;
-    const bool wide = on_gpu && single && is_wide(*pattern);
+    const bool wide =
+        on_gpu && single && weft_operator_is_wide((*pattern)->n_rows, (*pattern)->n_entries);
     const weft_operator_table *table = wide     ? &wide_table
                                        : on_gpu ? &sell_table
                                        : single ? &single_table
@@ -286,20 +291,52 @@ weft_status weft_operator_set_matrix(weft_operator *op, const double *values, we
                                             (size_t)op->pattern->n_entries * sizeof *values, error);
 }
 
+/* An operator without a pattern on the host. */
+static weft_status make_without_pattern(weft_context *context, const weft_operator_table *table,
+                                        int64_t n_rows, int64_t n_entries, weft_operator **out,
+                                        weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_operator_bytes bytes = {.state = sizeof(given_matrix)};
+    TRY(weft_operator_allocate(context, table, &bytes, NULL, 0, out, error));
+    (*out)->n_dofs = n_rows;
+    (*out)->pattern = calloc(1, sizeof *(*out)->pattern);
+    if (!(*out)->pattern)
+        TRY(weft_out_of_memory(error, "a sparse matrix"));
+    (*out)->pattern->n_rows = n_rows;
+    (*out)->pattern->n_entries = n_entries;
+done:
+    return status;
+}
+
+weft_status weft_operator_from_wide(weft_context *context, int64_t n_rows, int64_t n_entries,
+                                    weft_memory *arguments[3], weft_operator **out,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_operator *op = NULL;
+    TRY(make_without_pattern(context, &wide_table, n_rows, n_entries, &op, error));
+    op->single = true;
+    for (int i = 0; i < 3; ++i) {
+        ((given_matrix *)op->state)->arguments[i] = arguments[i];
+        arguments[i] = NULL;
+    }
+    set_wide(op->state, n_rows);
+    *out = op;
+    op = NULL;
+done:
+    for (int i = 0; i < 3; ++i)
+        weft_memory_free(&arguments[i]);
+    weft_operator_free(&op);
+    return status;
+}
+
 weft_status weft_operator_from_sell(weft_context *context, weft_sell_matrix **matrix,
                                     int64_t n_entries, weft_operator **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_operator_bytes bytes = {.state = sizeof(given_matrix)};
     weft_operator *op = NULL;
-    TRY(weft_operator_allocate(context, &sell_table, &bytes, NULL, 0, &op, error));
+    TRY(make_without_pattern(context, &sell_table, weft_sell_matrix_product_kernel(*matrix)->n_rows,
+                             n_entries, &op, error));
     ((given_matrix *)op->state)->sell = *matrix;
-    op->n_dofs = weft_sell_matrix_product_kernel(*matrix)->n_rows;
     *matrix = NULL;
-    op->pattern = calloc(1, sizeof *op->pattern);
-    if (!op->pattern)
-        TRY(weft_out_of_memory(error, "a sparse matrix"));
-    op->pattern->n_rows = op->n_dofs;
-    op->pattern->n_entries = n_entries;
     *out = op;
     op = NULL;
 done:

@@ -77,11 +77,38 @@ done:
     return status;
 }
 
+/* The same of a small matrix in CSR format, whose columns are moved. */
+static weft_status make_wide(const levels_work *w, device_level *level, weft_cycle_source *source,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = w->context->device;
+    weft_device_pattern *pattern = &level->csr.pattern;
+    const size_t n_rows = (size_t)pattern->n_rows, n_entries = (size_t)pattern->n_entries;
+    weft_memory *made[3] = {NULL}; /* starts, columns, values */
+    TRY(weft_memory_make_unset(device, (n_rows + 1) * sizeof(int32_t), &made[0], error));
+    TRY(weft_memory_make_unset(device, n_entries * sizeof(float), &made[2], error));
+    const weft_setup_kernel kernel = {"values", "csr_scaled", pattern->n_rows, 0, 0};
+    weft_memory *const arguments[] = {pattern->row_start, pattern->columns, level->csr.values,
+                                      source->a,          made[0],          made[2]};
+    TRY(weft_setup_launch(w->setup, &kernel, arguments, 6, error));
+    made[1] = pattern->columns;
+    pattern->columns = NULL;
+    TRY(weft_operator_from_wide(w->context, pattern->n_rows, pattern->n_entries, made, &source->op,
+                                error));
+done:
+    for (int i = 0; i < 3; ++i)
+        weft_memory_free(&made[i]);
+    return status;
+}
+
 /* The scaled matrix in single precision. */
-static weft_status make_scaled(const levels_work *w, const device_level *level,
-                               weft_cycle_source *source, weft_error *error) {
+static weft_status make_scaled(const levels_work *w, device_level *level, weft_cycle_source *source,
+                               weft_error *error) {
     weft_status status = WEFT_OK;
     weft_sell_matrix *scaled = NULL;
+    if (level->csr.values &&
+        weft_operator_is_wide(level->csr.pattern.n_rows, level->csr.pattern.n_entries))
+        return make_wide(w, level, source, error);
     TRY(weft_sell_matrix_scaled(w->setup, level->sell, source->a, w->halves, &scaled, error));
     TRY(weft_operator_from_sell(w->context, &scaled, weft_operator_entries(level->op), &source->op,
                                 error));
@@ -171,7 +198,6 @@ static weft_status step(const levels_work *w, const weft_levels_options *options
     coarse.fixed = parents.coarse_fixed;
     source->is_masked = parents.is_masked;
     TRY(coarsen(w, level, &parents, &coarse, is_last, error));
-    weft_device_matrix_free(&level->csr);
     TRY(make_scaled(w, level, source, error));
     level_clear(level, options->problem->op);
     *level = coarse;
@@ -353,7 +379,6 @@ static weft_status step_by_aggregation(const levels_work *w, const weft_levels_o
     out->is_complete = out->n + 2 == options->most_levels || coarse.n <= options->coarsest_rows;
     if (!out->is_complete) /* its CSR matrix stays, in case that it turns out to be the last */
         TRY(lay_out(w, &coarse.matrix, error));
-    weft_device_matrix_free(&level->matrix.csr);
     TRY(make_scaled(w, &level->matrix, &source, error));
     nodes_level_clear(level, options->problem->op);
     *level = coarse;

@@ -39,9 +39,9 @@ typedef struct building {
     int degree;     /* of the smoothing on levels to be added */
     double *values; /* a copy of the operator's that are not on the host */
     weft_csr finest;
-    /* geometric levels, from 1: the matrix of level i, the transfer to it from level i - 1; 0: linear
-     * functions below a space of higher degree */
-    weft_csr A[WEFT_PRECONDITIONER_LEVELS_MAX], P[WEFT_PRECONDITIONER_LEVELS_MAX];
+    /* geometric levels, from 1: the matrix of level i; 0: linear functions below a space of higher degree, with the
+     * transfer from them */
+    weft_csr A[WEFT_PRECONDITIONER_LEVELS_MAX], P;
     int32_t *constrained[WEFT_PRECONDITIONER_LEVELS_MAX];
     weft_levels on_device; /* in place of these, made on the device */
     weft_algebraic_level *algebraic;
@@ -53,9 +53,9 @@ typedef struct building {
 static void building_clear(building *b) {
     for (int i = 0; i < WEFT_PRECONDITIONER_LEVELS_MAX; ++i) {
         weft_csr_clear(&b->A[i]);
-        weft_csr_clear(&b->P[i]);
         free(b->constrained[i]);
     }
+    weft_csr_clear(&b->P);
     for (int i = 0; i < b->n_sources; ++i)
         weft_cycle_source_clear(&b->sources[i]);
     weft_algebraic_levels_free(&b->algebraic, b->n_algebraic);
@@ -254,10 +254,10 @@ static weft_status coarsen_degree(building *b, weft_to_coarsen *from, weft_error
     double lambda = 0;
     TRY(weft_csr_eigenvalue(b->device, from->A, from->constrained, from->n_constrained, &lambda,
                             error));
-    TRY(weft_degree_prolongation(space, from->constrained, from->n_constrained, &b->P[0],
+    TRY(weft_degree_prolongation(space, from->constrained, from->n_constrained, &b->P,
                                  &b->constrained[0], &n_constrained, error));
-    TRY(weft_galerkin(b->device, from->A, &b->P[0], &b->A[0], error));
-    add_source(b, from->A, &b->P[0], NULL, lambda);
+    TRY(weft_galerkin(b->device, from->A, &b->P, &b->A[0], error));
+    add_source(b, from->A, &b->P, NULL, lambda);
     *from = (weft_to_coarsen){&b->A[0],          from->mesh,    from->mesh->x,
                               b->constrained[0], n_constrained, NULL};
 done:
@@ -415,9 +415,8 @@ static weft_status coarsen_once(building *b, const weft_hierarchy *hierarchy, in
                                   .n_coarse_constrained = n_constrained};
     TRY(weft_csr_eigenvalue(b->device, from->A, from->constrained, from->n_constrained, &lambda,
                             error));
-    TRY(weft_csr_from_parents(b->device, &parents, &b->P[number], error));
-    TRY(weft_galerkin(b->device, from->A, &b->P[number], &b->A[number], error));
-    add_source(b, from->A, &b->P[number], dof_parents, lambda);
+    TRY(weft_galerkin_refined(b->device, from->A, &parents, &b->A[number], error));
+    add_source(b, from->A, NULL, dof_parents, lambda);
     dof_parents = NULL;
     *from = (weft_to_coarsen){&b->A[number], coarser, coarser->x, constrained, n_constrained, NULL};
 done:

@@ -131,3 +131,18 @@ extern "C" __global__ void sell_values(long long n, const int64_t *row_start, co
         at += 32;
     }
 }
+
+/* D^-1 A in CSR format, with starts of 32 bits; rows of the identity where the diagonal is not positive.  n: rows */
+extern "C" __global__ void csr_scaled(long long n, const int64_t *row_start, const int32_t *columns,
+                                      const double *values, const float *diagonal, int32_t *start, float *out)
+{
+    const int64_t row = element();
+    if (row >= n)
+        return;
+    const bool is_row = diagonal[row] > 0;
+    for (int64_t k = row_start[row]; k < row_start[row + 1]; ++k)
+        out[k] = is_row ? (float)(values[k] / (double)diagonal[row]) : columns[k] == row ? 1.0f : 0.0f;
+    start[row] = (int32_t)row_start[row];
+    if (row + 1 == n)
+        start[n] = (int32_t)row_start[n];
+}

@@ -25,14 +25,19 @@ done:
 static weft_status use_products(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     const given *with = user;
-    const int32_t ends[] = {0, 0, 0, 1, 1, 1};
-    const weft_parents parents = {.parents = ends, .n_fine = 3, .n_coarse = 2};
-    weft_csr B = {0}, P = {0};
+    enum { ROWS = 13 * 13 };
+    int32_t ends[2 * ROWS];
+    for (int32_t i = 0; i < ROWS; ++i) {
+        ends[2 * i] = i / 2;
+        ends[2 * i + 1] = (i + 1) / 2;
+    }
+    const weft_parents parents = {.parents = ends, .n_fine = ROWS, .n_coarse = ROWS / 2 + 1};
+    weft_csr B = {0}, C = {0};
     TRY(weft_csr_multiply(with->device, &with->A, &with->A, &B, error));
-    TRY(weft_csr_from_parents(with->device, &parents, &P, error));
+    TRY(weft_galerkin_refined(with->device, &with->A, &parents, &C, error));
 done:
     weft_csr_clear(&B);
-    weft_csr_clear(&P);
+    weft_csr_clear(&C);
     return status;
 }
 

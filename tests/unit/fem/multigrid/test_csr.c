@@ -108,7 +108,6 @@ static void shapes_must_agree(void **state) {
     weft_csr_clear(&A);
 }
 
-/* An edge refined: nodes 0, 1 of the coarse mesh, and their midpoint. Two components. */
 /* Of R + R^T's pattern, and of R's alone. */
 static void symmetric_parts(void **state) {
     (void)state;
@@ -138,40 +137,168 @@ static void symmetric_parts(void **state) {
     }
 }
 
-static void parents_become_weights(void **state) {
-    (void)state;
-    const int32_t ends[3][2] = {{1, 1}, {1, 0}, {0, 0}};
-    const int32_t fine[] = {1}, coarse[] = {3};
-    const weft_parents parents = {ends[0], 3, 2, 2, fine, coarse, 1, 1};
-    /* Fine dof 1 and coarse dof 3, the second components of nodes 0 and 1, are constrained. */
-    const double expected[6][4] = {{0, 0, 1, 0},   {0, 0, 0, 0}, {0.5, 0, 0.5, 0},
-                                   {0, 0.5, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}};
-    weft_csr P = {0};
-    assert_int_equal(weft_csr_from_parents(NULL, &parents, &P, NULL), WEFT_OK);
-    assert_int_equal(P.n_rows, 6);
-    assert_int_equal(P.n_columns, 4);
-    assert_int_equal(P.row_start[6], 6);
-    double *copy = calloc(24, sizeof *copy);
-    memcpy(copy, expected, sizeof expected);
-    check(&P, copy, 0);
-    weft_csr_clear(&P);
+/* ---- refined meshes -------------------------------------------------------------------------- */
+
+/* Dofs of a refined mesh, with random parents, and random constrained dofs of both levels. */
+typedef struct refinement {
+    weft_parents parents;
+    int32_t *ends, *fine, *coarse;
+} refinement;
+
+static int64_t some_dofs(int64_t n, uint64_t *seed, int32_t *out) {
+    int64_t n_out = 0;
+    for (int64_t i = 0; i < n; ++i)
+        if (random_next(seed) % 7 == 0)
+            out[n_out++] = (int32_t)i;
+    return n_out;
 }
 
-static void parents_must_exist(void **state) {
+static refinement random_refinement(int64_t n_fine, int64_t n_coarse, int components,
+                                    bool constrained, uint64_t seed) {
+    refinement out = {0};
+    const int64_t n = n_fine * components, m = n_coarse * components;
+    int32_t *ends = calloc(2 * (size_t)n_fine, sizeof *ends);
+    out.fine = calloc((size_t)n, sizeof *out.fine);
+    out.coarse = calloc((size_t)m, sizeof *out.coarse);
+    for (int64_t i = 0; i < n_fine; ++i) {
+        ends[2 * i] = (int32_t)(random_next(&seed) % (uint64_t)n_coarse);
+        ends[2 * i + 1] = random_next(&seed) % 3
+                              ? (int32_t)(random_next(&seed) % (uint64_t)n_coarse)
+                              : ends[2 * i];
+    }
+    out.ends = ends;
+    out.parents = (weft_parents){.parents = ends,
+                                 .n_fine = n_fine,
+                                 .n_coarse = n_coarse,
+                                 .components = components,
+                                 .fine_constrained = out.fine,
+                                 .coarse_constrained = out.coarse};
+    if (constrained) {
+        out.parents.n_fine_constrained = some_dofs(n, &seed, out.fine);
+        out.parents.n_coarse_constrained = some_dofs(m, &seed, out.coarse);
+    }
+    return out;
+}
+
+static void refinement_clear(refinement *r) {
+    free(r->ends);
+    free(r->fine);
+    free(r->coarse);
+}
+
+/* Means of two dofs, from the definition. */
+static weft_csr interpolation(const weft_parents *parents) {
+    const int c = parents->components;
+    const int64_t n = parents->n_fine * c, m = parents->n_coarse * c;
+    char *fine = calloc((size_t)n, 1), *coarse = calloc((size_t)m, 1);
+    test_rows rows = test_rows_make(n, m);
+    for (int64_t k = 0; k < parents->n_fine_constrained; ++k)
+        fine[parents->fine_constrained[k]] = 1;
+    for (int64_t k = 0; k < parents->n_coarse_constrained; ++k)
+        coarse[parents->coarse_constrained[k]] = 1;
+    for (int64_t i = 0; i < n; ++i)
+        for (int end = 0; end < 2 && !fine[i]; ++end) {
+            const int64_t j = (int64_t)parents->parents[i / c * 2 + end] * c + i % c;
+            if (!coarse[j])
+                test_rows_add(&rows, i, j, 0.5);
+        }
+    free(fine);
+    free(coarse);
+    return test_rows_finish(&rows);
+}
+
+/* Entries of A are integers, those of P halves: no sum is rounded. */
+static void refined_products(void **state) {
     (void)state;
-    const int32_t ends[2][2] = {{0, 0}, {0, 1}};
-    const weft_parents parents = {.parents = ends[0], .n_fine = 2, .n_coarse = 1};
+    const int64_t sizes[][2] = {{1, 1}, {9, 2}, {60, 11}, {150, 30}};
+    weft_device *device = NULL;
+    assert_int_equal(weft_device_open("host:3", NULL, &device, NULL), WEFT_OK);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; ++s)
+        for (int i = 0; i < 4; ++i) {
+            const int components = 1 + i % 2;
+            refinement r = random_refinement(sizes[s][0], sizes[s][1], components, i / 2, 11 + s);
+            const int64_t n = sizes[s][0] * components, m = sizes[s][1] * components;
+            weft_csr A = random_matrix(n, n, true, 5 + s), P = interpolation(&r.parents), C = {0};
+            double *a = dense(&A), *p = dense(&P), *pt = dense_transpose(p, n, m);
+            double *ap = dense_product(a, p, n, n, m);
+            assert_int_equal(weft_galerkin_refined(device, &A, &r.parents, &C, NULL), WEFT_OK);
+            assert_int_equal(C.n_rows, m);
+            assert_int_equal(C.n_columns, m);
+            check(&C, dense_product(pt, ap, m, n, m), 0);
+            free(a);
+            free(p);
+            free(pt);
+            free(ap);
+            weft_csr_clear(&A);
+            weft_csr_clear(&P);
+            weft_csr_clear(&C);
+            refinement_clear(&r);
+        }
+    weft_device_free(&device);
+}
+
+/* Several chunks of rows: entries and values are those of the general product, and with real entries the same for any
+ * number of threads. */
+static void large_refined_product(void **state) {
+    (void)state;
+    enum { FINE = 40000, COARSE = 9000 };
+    refinement r = random_refinement(FINE, COARSE, 1, true, 3);
+    weft_csr P = interpolation(&r.parents);
+    for (int real = 0; real < 2; ++real) {
+        uint64_t seed = 9;
+        test_rows rows = test_rows_make(FINE, FINE);
+        for (int64_t k = 0; k < 5 * FINE; ++k)
+            test_rows_add(&rows, k / 5, (int64_t)(random_next(&seed) % FINE),
+                          (double)(random_next(&seed) % 101) / (real ? 64.3 : 1));
+        weft_csr A = test_rows_finish(&rows), C[2] = {0};
+        for (int t = 0; t < 2; ++t) {
+            weft_device *device = NULL;
+            assert_int_equal(weft_device_open(t ? "host:4" : "host:1", NULL, &device, NULL),
+                             WEFT_OK);
+            const weft_status status =
+                t || real ? weft_galerkin_refined(device, &A, &r.parents, &C[t], NULL)
+                          : weft_galerkin(device, &A, &P, &C[t], NULL);
+            assert_int_equal(status, WEFT_OK);
+            weft_device_free(&device);
+        }
+        const int64_t n = C[0].row_start[COARSE];
+        assert_memory_equal(C[0].row_start, C[1].row_start, (COARSE + 1) * sizeof *C[0].row_start);
+        assert_memory_equal(C[0].columns, C[1].columns, (size_t)n * sizeof *C[0].columns);
+        assert_memory_equal(C[0].values, C[1].values, (size_t)n * sizeof *C[0].values);
+        weft_csr_clear(&A);
+        weft_csr_clear(&C[0]);
+        weft_csr_clear(&C[1]);
+    }
+    weft_csr_clear(&P);
+    refinement_clear(&r);
+}
+
+static void refinements_are_checked(void **state) {
+    (void)state;
+    const int32_t ends[2][2] = {{0, 0}, {0, 1}}, dofs[] = {2};
+    weft_parents parents = {.parents = ends[0], .n_fine = 2, .n_coarse = 1};
     weft_error error = {0};
-    weft_csr P = {0};
-    assert_int_equal(weft_csr_from_parents(NULL, &parents, &P, &error), WEFT_ERROR_SHAPE);
+    weft_csr A = random_matrix(2, 2, true, 1), larger = random_matrix(3, 3, true, 1), C = {0};
+    assert_int_equal(weft_galerkin_refined(NULL, &A, &parents, &C, &error), WEFT_ERROR_SHAPE);
     assert_string_equal(error.message, "node 1 has the parent 1 of 1");
-    assert_null(P.values);
+    assert_int_equal(weft_galerkin_refined(NULL, &larger, &parents, &C, &error), WEFT_ERROR_SHAPE);
+    assert_string_equal(error.message, "a matrix of 3 rows and 3 columns for 2 refined dofs");
+    parents.n_coarse = 2;
+    parents.coarse_constrained = dofs;
+    parents.n_coarse_constrained = 1;
+    assert_int_equal(weft_galerkin_refined(NULL, &A, &parents, &C, &error), WEFT_ERROR_SHAPE);
+    assert_string_equal(error.message, "constrained dof 2 of 2 dofs");
+    assert_null(C.values);
+    weft_csr_clear(&A);
+    weft_csr_clear(&larger);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_are_dense_products), cmocka_unit_test(shapes_must_agree),
-        cmocka_unit_test(symmetric_parts), cmocka_unit_test(parents_become_weights),
-        cmocka_unit_test(parents_must_exist)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(products_are_dense_products),
+                                       cmocka_unit_test(shapes_must_agree),
+                                       cmocka_unit_test(symmetric_parts),
+                                       cmocka_unit_test(refined_products),
+                                       cmocka_unit_test(large_refined_product),
+                                       cmocka_unit_test(refinements_are_checked)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

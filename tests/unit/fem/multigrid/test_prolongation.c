@@ -15,7 +15,6 @@ typedef struct steps {
 /* Without weak couplings: lumping does not keep the product with rotations. */
 static steps run(const test_problem *p, int row_aggregates) {
     steps s = {0};
-    double bound;
     const weft_aggregation_options options = test_options(p);
     weft_coarsening *level = &s.level;
     int64_t n = p->A.n_rows, c = p->components, n_nodes = n / c, d = p->mesh->dimension;
@@ -35,12 +34,11 @@ static steps run(const test_problem *p, int row_aggregates) {
     assert_int_equal(weft_free_rows(&p->A, p->constrained, p->n_constrained, &level->scale, NULL),
                      WEFT_OK);
     assert_int_equal(
-        weft_modes_make(NULL, &options, n, level->scale, &level->modes, &level->n_modes, NULL), WEFT_OK);
+        weft_modes_make(NULL, &options, n, level->scale, &level->modes, &level->n_modes, NULL),
+        WEFT_OK);
     s.modes = malloc((size_t)(n * level->n_modes) * sizeof *s.modes);
     memcpy(s.modes, level->modes, (size_t)(n * level->n_modes) * sizeof *s.modes);
-    assert_int_equal(weft_csr_scale(NULL, &p->A, level->scale, &bound, NULL), WEFT_OK);
-    assert_int_equal(weft_csr_lanczos(NULL, &p->A, level->scale, bound, &level->lambda, NULL),
-                     WEFT_OK);
+    assert_int_equal(weft_csr_scale(NULL, &p->A, level->scale, &level->lambda, NULL), WEFT_OK);
     assert_int_equal(weft_node_graph_make(level, &s.graph, NULL), WEFT_OK);
     assert_int_equal(weft_nodes_bisect(level, &s.graph, &s.aggregates, NULL), WEFT_OK);
     assert_int_equal(weft_nodes_connect(level, &s.graph, &s.aggregates, NULL), WEFT_OK);

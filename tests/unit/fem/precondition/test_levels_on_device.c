@@ -69,7 +69,6 @@ static host_level coarser(const host_level *fine, const weft_hierarchy_level *le
                           int components) {
     const int64_t n = level[-1].mesh->n_nodes * components;
     host_level out = {0};
-    weft_csr P = {0};
     weft_error error = {0};
     char *marks = calloc((size_t)n, 1);
     out.constrained = malloc((size_t)(n + 1) * sizeof *out.constrained);
@@ -90,9 +89,7 @@ static host_level coarser(const host_level *fine, const weft_hierarchy_level *le
                                   .coarse_constrained = out.constrained,
                                   .n_fine_constrained = fine->n_constrained,
                                   .n_coarse_constrained = out.n_constrained};
-    check(weft_csr_from_parents(NULL, &parents, &P, &error), &error);
-    check(weft_galerkin(NULL, &fine->A, &P, &out.A, &error), &error);
-    weft_csr_clear(&P);
+    check(weft_galerkin_refined(NULL, &fine->A, &parents, &out.A, &error), &error);
     free(marks);
     return out;
 }
