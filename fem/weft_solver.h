@@ -91,6 +91,7 @@ typedef struct weft_solver_plan {
     weft_method method;
     bool has_preconditioner, has_constrained; /* dofs */
     bool starts_full;                         /* full_cycles > 0 */
+    bool stays_single; /* the preconditioner's result stays in single precision */
 } weft_solver_plan;
 /** Let other threads compile the scripts of the solve meanwhile, if kernels are compiled at all and not in the
  *  cache. Failures come again in the solve. */

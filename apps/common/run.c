@@ -287,8 +287,12 @@ done:
 void app_run_solve_ahead(app_run *run) {
     run->solves_once = true;
     const bool has_preconditioner = run->options->preconditioner >= 0;
+    const weft_preconditioner_info *info =
+        has_preconditioner ? weft_preconditioner_about(run->options->preconditioner) : NULL;
+    const bool on_gpu = weft_device_limits(run->device)->execution == WEFT_EXECUTION_SIMT;
     const weft_solver_plan plan = {.method = run->method,
                                    .has_preconditioner = has_preconditioner,
+                                   .stays_single = on_gpu && info && info->needs_matrix,
                                    .has_constrained = run->n_constrained > 0,
                                    .starts_full = has_preconditioner && full_cycles(run) > 0};
     weft_solver_ahead(&run->context, run->op, &plan);

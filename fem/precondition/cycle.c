@@ -364,7 +364,8 @@ weft_status weft_cycle_run(weft_cycle *cycle, weft_memory *r, weft_memory *z, we
     }
     TRY(weft_cycle_convert_in(cycle, r, square, error));
     TRY(weft_cycle_run_from(cycle, 0, active, error));
-    TRY(weft_cycle_convert_out(cycle, cycle->levels[0].z, square, z, error));
+    if (z != cycle->levels[0].z)
+        TRY(weft_cycle_convert_out(cycle, cycle->levels[0].z, square, z, error));
 done:
     return status;
 }

@@ -85,7 +85,7 @@ weft_status weft_cycle_make(weft_context *context, weft_cycle_source *sources, i
                             const weft_preconditioner_problem *problem, weft_cycle *out,
                             weft_error *error);
 void weft_cycle_clear(weft_cycle *cycle);
-/** z = V r; [n] doubles.
+/** z = V r; [n] doubles, or in z of the finest level, as floats and divided by the root of square, which is then given.
  *  square  r.r, on the device; NULL: computed where it is needed
  *  active  NULL, or see weft_program_product */
 weft_status weft_cycle_run(weft_cycle *cycle, weft_memory *r, weft_memory *z, weft_memory *square,

@@ -118,7 +118,9 @@ bool weft_preconditioner_used(weft_preconditioner *preconditioner, int iteration
 static weft_status check_lists(const weft_preconditioner *preconditioner, const weft_memory *r,
                                const weft_memory *z, weft_error *error) {
     const size_t bytes = (size_t)weft_operator_dofs(preconditioner->problem.op) * sizeof(double);
-    if (weft_memory_bytes(r) < bytes || weft_memory_bytes(z) < bytes)
+    const bool is_single =
+        preconditioner->kind->single && z == preconditioner->kind->single(preconditioner);
+    if (weft_memory_bytes(r) < bytes || (weft_memory_bytes(z) < bytes && !is_single))
         return weft_error_set(error, WEFT_ERROR_SHAPE,
                               "the lists of a preconditioner must hold %lld doubles each",
                               (long long)(bytes / sizeof(double)));

@@ -223,6 +223,13 @@ static weft_status apply(weft_preconditioner *preconditioner, weft_memory *r, we
                           error);
 }
 
+/* On a GPU, whose kernels read floats as doubles. */
+static weft_memory *single(const weft_preconditioner *preconditioner) {
+    const weft_cycle *cycle = &((const multigrid *)preconditioner->state)->cycle;
+    const weft_limits *limits = weft_device_limits(cycle->context->device);
+    return limits->execution == WEFT_EXECUTION_SIMT ? cycle->levels[0].z : NULL;
+}
+
 static weft_status full(weft_preconditioner *preconditioner, int cycles, weft_memory *r,
                         weft_memory *z, weft_full_report *report, weft_error *error) {
     multigrid *state = preconditioner->state;
@@ -523,6 +530,7 @@ const weft_preconditioner_kind weft_preconditioner_multigrid = {
              .needs_levels = true},
     .make = multigrid_make,
     .apply = apply,
+    .single = single,
     .full = full,
     .start = start,
     .free = multigrid_free,
@@ -535,6 +543,7 @@ const weft_preconditioner_kind weft_preconditioner_aggregation = {
              .needs_matrix = true},
     .make = aggregation_make,
     .apply = apply,
+    .single = single,
     .free = multigrid_free,
     .estimate_memory = aggregation_memory,
 };

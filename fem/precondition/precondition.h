@@ -26,6 +26,9 @@ typedef struct weft_preconditioner_kind {
     /* weft_preconditioner_start; NULL: not supported */
     weft_status (*start)(weft_preconditioner *preconditioner, int cycles, weft_memory *r,
                          weft_memory *z, weft_error *error);
+    /* The list of floats in which apply leaves the result divided by the root of preconditioner->square, if it is also
+     * the list z: [n], the same until `free`; NULL, also the function: results are doubles */
+    weft_memory *(*single)(const weft_preconditioner *preconditioner);
     void (*free)(weft_preconditioner *preconditioner); /* sets state to NULL; state may be NULL */
     /* Bytes that it will hold; NULL: not known. */
     size_t (*estimate_memory)(const weft_operator_sizes *sizes, int dimension);

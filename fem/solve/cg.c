@@ -156,6 +156,7 @@ static weft_status iterate_adapting(weft_solver *cg, weft_cg_convergence *conver
         options->monitor, WEFT_LOG_INFO,
         "the preconditioner, which was made for another matrix, is updated after %d iterations",
         convergence->iterations);
+    weft_cg_unbind(cg, WEFT_CG_SINGLE_LOOP); /* which is bound to a list of the preconditioner */
     TRY(weft_preconditioner_update(preconditioner, error));
     free(convergence->history);
     free(convergence->gains);

@@ -24,7 +24,8 @@ typedef enum weft_cg_name {
     WEFT_CG_GAIN,   /* sum of alpha r.z: decrease of the squared energy norm of the error */
     WEFT_CG_ENERGY, /* x.A x */
     WEFT_CG_SHARE,  /* 1 / n if means are subtracted, otherwise 0 */
-    WEFT_CG_SIZE,   /* of WEFT_CG_SOLUTION x.x/d over free dofs; see also the scripts below */
+    WEFT_CG_SIZE,   /* of WEFT_CG_SOLUTION x.x/d over free dofs; of the single loop |r|; see also the
+                       scripts below */
     WEFT_CG_START,  /* of WEFT_CG_GIVEN: sum of |x| */
     WEFT_CG_LEAST,  /* of the diagonal of free dofs */
     WEFT_CG_MOST,
@@ -38,6 +39,7 @@ typedef enum weft_cg_name {
 typedef enum weft_cg_script {
     WEFT_CG_LOOP,
     WEFT_CG_PRECONDITIONED_LOOP,
+    WEFT_CG_SINGLE_LOOP, /* the same, where z stays in single precision */
     WEFT_CG_RESIDUAL,
     WEFT_CG_RESIDUAL_MEAN,  /* the same, with its mean subtracted */
     WEFT_CG_RESIDUAL_ALONE, /* the same, with a preconditioner: without z */
@@ -82,6 +84,8 @@ struct weft_solver {
     double discretisation, algebraic; /* estimated errors in the energy norm; NaN: not estimated */
 };
 
+/** The list in single precision in which the preconditioner of CG leaves its result; NULL: it has none. */
+weft_memory *weft_cg_single(const weft_solver *cg);
 /** Compile the scripts that the solve will run, all at once. */
 weft_status weft_cg_compile(weft_solver *cg, weft_error *error);
 /** Run a script on the memories of this solve; compiled, if it is not yet, and bound on first use. */

@@ -27,6 +27,10 @@ static const weft_cg_use uses[WEFT_CG_SCRIPTS] = {
      11,
      {WEFT_CG_X, WEFT_CG_P, WEFT_CG_D, WEFT_CG_ITERATIONS, WEFT_CG_LIMIT, WEFT_CG_RR, WEFT_CG_RZ,
       WEFT_CG_RZ_BEFORE, WEFT_CG_PQ, WEFT_CG_STEP, WEFT_CG_GAIN}},
+    {"cg_preconditioned_single.weft",
+     12,
+     {WEFT_CG_X, WEFT_CG_P, WEFT_CG_D, WEFT_CG_ITERATIONS, WEFT_CG_LIMIT, WEFT_CG_RR, WEFT_CG_RZ,
+      WEFT_CG_RZ_BEFORE, WEFT_CG_PQ, WEFT_CG_STEP, WEFT_CG_GAIN, WEFT_CG_SIZE}},
     {"cg_residual.weft",
      8,
      {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_B, WEFT_CG_Q, WEFT_CG_D, WEFT_CG_RR, WEFT_CG_RZ,
@@ -54,6 +58,10 @@ typedef struct weft_cg_request {
     weft_compile_options options;
 } weft_cg_request;
 
+static bool has_preconditioner(weft_cg_script script) {
+    return script == WEFT_CG_PRECONDITIONED_LOOP || script == WEFT_CG_SINGLE_LOOP;
+}
+
 static void describe(const weft_operator_in_script *in_script, weft_cg_script script,
                      weft_cg_request *out) {
     const weft_cg_use *use = &uses[script];
@@ -62,9 +70,10 @@ static void describe(const weft_operator_in_script *in_script, weft_cg_script sc
                                          {.name = "M", .is_long = true}}};
     out->options =
         (weft_compile_options){.operators = out->choices,
-                               .n_operators = script == WEFT_CG_LOOP                  ? 1
-                                              : script == WEFT_CG_PRECONDITIONED_LOOP ? 2
-                                                                                      : 0};
+                               .n_operators = script == WEFT_CG_LOOP       ? 1
+                                              : has_preconditioner(script) ? 2
+                                                                           : 0,
+                               .narrow = script == WEFT_CG_SINGLE_LOOP ? "z" : NULL};
 }
 
 /* The scripts that every solve by the plan runs, unless it ends at once. */
@@ -76,7 +85,8 @@ static void choose(const weft_context *context, const weft_operator *op,
     const bool is_cg = plan->method == WEFT_METHOD_CG;
     const bool chosen[WEFT_CG_SCRIPTS] = {
         [WEFT_CG_LOOP] = is_cg && !plan->has_preconditioner && has_loop,
-        [WEFT_CG_PRECONDITIONED_LOOP] = is_cg && plan->has_preconditioner,
+        [WEFT_CG_PRECONDITIONED_LOOP] = is_cg && plan->has_preconditioner && !plan->stays_single,
+        [WEFT_CG_SINGLE_LOOP] = is_cg && plan->has_preconditioner && plan->stays_single,
         [WEFT_CG_RESIDUAL] = !plan->has_preconditioner,
         [WEFT_CG_RESIDUAL_ALONE] = plan->has_preconditioner,
         [WEFT_CG_DIAGONAL] = weft_method_about(plan->method)->needs_definite,
@@ -104,7 +114,8 @@ void weft_solver_ahead(weft_context *context, weft_operator *op, const weft_solv
 weft_status weft_cg_compile(weft_solver *cg, weft_error *error) {
     const weft_cg_options *options = cg->options;
     const weft_solver_plan plan = {options->method, options->preconditioner != NULL,
-                                   options->n_constrained > 0, options->full_cycles > 0};
+                                   options->n_constrained > 0, options->full_cycles > 0,
+                                   weft_cg_single(cg) != NULL};
     weft_cg_request described[WEFT_CG_SCRIPTS];
     weft_compile_request requests[WEFT_CG_SCRIPTS];
     bool runs[WEFT_CG_SCRIPTS];
@@ -128,7 +139,7 @@ static weft_status compile(weft_solver *cg, weft_cg_script script, weft_error *e
 }
 
 static bool is_loop(weft_cg_script script) {
-    return script == WEFT_CG_LOOP || script == WEFT_CG_PRECONDITIONED_LOOP;
+    return script == WEFT_CG_LOOP || has_preconditioner(script);
 }
 
 static weft_status precondition(void *user, const weft_program_product *product,
@@ -143,11 +154,19 @@ static weft_status precondition(void *user, const weft_program_product *product,
     return status;
 }
 
+weft_memory *weft_cg_single(const weft_solver *cg) {
+    weft_preconditioner *preconditioner = cg->options->preconditioner;
+    return preconditioner && preconditioner->kind->single && cg->options->method == WEFT_METHOD_CG
+               ? preconditioner->kind->single(preconditioner)
+               : NULL;
+}
+
 static weft_status bind_preconditioner(weft_solver *cg, weft_program *program, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_program_bind_operator(program, "M", precondition, cg, error));
     TRY(weft_program_bind(program, "r", cg->memory[WEFT_CG_Q], error));
-    TRY(weft_program_bind(program, "z", cg->memory[WEFT_CG_Z], error));
+    TRY(weft_program_bind(program, "z", weft_cg_single(cg) ? weft_cg_single(cg) : cg->memory[WEFT_CG_Z],
+                          error));
 done:
     return status;
 }
@@ -155,7 +174,7 @@ done:
 static weft_status bind_loop(weft_solver *cg, weft_program *program, weft_cg_script script,
                              weft_error *error) {
     weft_status status = WEFT_OK;
-    const bool has_operator = script == WEFT_CG_PRECONDITIONED_LOOP;
+    const bool has_operator = has_preconditioner(script);
     if (has_operator)
         TRY(bind_preconditioner(cg, program, error));
     if (!weft_operator_rows(cg->op))

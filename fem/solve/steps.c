@@ -239,12 +239,16 @@ weft_status weft_cg_iterations(weft_solver *cg, int iterations, int *done, doubl
                                weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cg_script loop =
-        cg->options->preconditioner ? WEFT_CG_PRECONDITIONED_LOOP : WEFT_CG_LOOP;
+        !cg->options->preconditioner ? WEFT_CG_LOOP
+        : weft_cg_single(cg)         ? WEFT_CG_SINGLE_LOOP
+                                     : WEFT_CG_PRECONDITIONED_LOOP;
     int64_t counted = 0;
     iterations = iterations < WEFT_CG_ITERATIONS_MAX ? iterations : WEFT_CG_ITERATIONS_MAX;
     TRY(uniform_write(cg, WEFT_CG_ITERATIONS, iterations, error));
     TRY(uniform_write(cg, WEFT_CG_LIMIT, cg->limit, error));
     TRY(uniform_write(cg, WEFT_CG_STEP, 0, error));
+    if (loop == WEFT_CG_SINGLE_LOOP)
+        TRY(uniform_write(cg, WEFT_CG_SIZE, sqrt(cg->rr), error));
     TRY(weft_cg_run(cg, loop, error));
     TRY(weft_program_iterations(cg->scripts[loop].program, &counted, error));
     TRY(weft_memory_read(cg->history, 0, rr, (size_t)(counted + 1) * sizeof *rr, error));

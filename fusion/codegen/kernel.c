@@ -45,8 +45,11 @@ static void write_argument(const source_writer *w, const weft_plan_kernel *kerne
                            const weft_argument *argument) {
     switch (argument->kind) {
     case ARGUMENT_VALUE:
-        weft_text_add(w->out, "%sscalar *restrict p_%s",
+        weft_text_add(w->out, "%s%s *restrict p_%s",
                       is_written(w, kernel, argument->index) ? "" : "const ",
+                      weft_value_is_narrow(w->options, &w->graph->values[argument->index])
+                          ? "float"
+                          : "scalar",
                       weft_source_variable(w, argument->index, -1) + 2);
         break;
     case ARGUMENT_CONNECTIVITY:

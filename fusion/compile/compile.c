@@ -60,6 +60,7 @@ static weft_status copy_options(weft_arena *arena, const weft_compile_options *f
     }
     TRY(copy_operators(arena, from, to, error));
     TRY(copy_text(arena, &to->cover, error));
+    TRY(copy_text(arena, &to->narrow, error));
     TRY(copy_text(arena, &to->forced_plan, error));
     to->expressions = expressions;
     to->parameters = parameters;

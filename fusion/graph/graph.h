@@ -44,6 +44,10 @@ typedef struct weft_value {
     weft_location place;
 } weft_value;
 
+/** Is a list, by its name or value, float in memory, where the script computes in double? */
+bool weft_name_is_narrow(const weft_compile_options *options, const char *name);
+bool weft_value_is_narrow(const weft_compile_options *options, const weft_value *value);
+
 /** How a call sees a value: directly or through a connectivity, whole or a leading part of it. */
 typedef struct weft_operand {
     int value;

@@ -298,3 +298,11 @@ weft_status weft_value_make(weft_graph_builder *builder, const weft_node *node,
 done:
     return status;
 }
+
+bool weft_name_is_narrow(const weft_compile_options *options, const char *name) {
+    return options->narrow != NULL && !options->single && strcmp(options->narrow, name) == 0;
+}
+
+bool weft_value_is_narrow(const weft_compile_options *options, const weft_value *value) {
+    return value->is_input && weft_name_is_narrow(options, value->name);
+}

@@ -108,7 +108,8 @@ static void count_data(const weft_graph *graph, const weft_compile_options *opti
         const weft_operand *operand = &made->onchip[m];
         const weft_value *value = &graph->values[operand->value];
         const bool produced_here = made->produced_here[m];
-        const double bytes = real_bytes * weft_shape_count(&operand->shape) *
+        const double bytes = (weft_value_is_narrow(options, value) ? sizeof(float) : real_bytes) *
+                             weft_shape_count(&operand->shape) *
                              weft_traffic_share(graph, options, made->fusion, value->index_set);
         bool live_out = value->index_set >= 0 && made->live_out[m];
         for (int i = 0; gathered && i < graph->n_accumulations; ++i)

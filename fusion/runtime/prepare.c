@@ -91,6 +91,8 @@ static weft_status prepare_value(weft_program_segment *p, const weft_value *valu
         return prepare_matrix(p, value, error);
     TRY(list_bytes(p, value->index_set, weft_shape_count(&value->shape), value->name, &needed,
                    error));
+    if (weft_value_is_narrow(&p->segment->options, value))
+        needed /= 2;
     if (value->is_input && p->data[i] == NULL)
         return weft_error_set(error, WEFT_ERROR_USAGE, "input '%s' is not bound", value->name);
     TRY(weft_program_own(p->device, value->name, needed, &p->data[i], &p->own[i], error));

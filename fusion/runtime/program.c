@@ -332,7 +332,9 @@ weft_status weft_program_record_history(weft_program *p, const char *name, weft_
 static weft_status name_bytes(const weft_program *p, const weft_control_name *name, size_t *out,
                               weft_error *error) {
     const weft_script *script = p->compilation->control->script;
-    const size_t real_bytes = p->compilation->options.single ? sizeof(float) : sizeof(double);
+    const weft_compile_options *options = &p->compilation->options;
+    const bool is_float = options->single || weft_name_is_narrow(options, name->name);
+    const size_t real_bytes = is_float ? sizeof(float) : sizeof(double);
     const int64_t lanes = weft_program_lanes(p), components = weft_shape_count(&name->shape);
     int64_t n = 1;
     if (name->index_set >= 0) {

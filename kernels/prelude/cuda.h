@@ -60,9 +60,9 @@ struct number_at {
 };
 
 /* plain lists: [element][component] */
-INLINE void load_plain(real *v, const scalar *p, int components, int64_t element, int64_t)
+template <class S> INLINE void load_plain(real *v, const S *p, int components, int64_t element, int64_t)
 {
-    each_value(components, [=](int c) { v[c] = p[element * components + c]; });
+    each_value(components, [=](int c) { v[c] = (real)p[element * components + c]; });
 }
 
 /* n numbers, which the block's threads will ask for: into the L2 cache */
