@@ -26,7 +26,7 @@ typedef struct weft_backend {
 } weft_backend;
 /** The backend of limits->language; if that is NULL, the first one of limits->execution. */
 const weft_backend *weft_source_backend(const weft_limits *limits);
-/** Do threads share a target of a KERNEL_GATHER? As many as this: about four contributions each, but one thread for few. */
+/** Do threads share a target of a KERNEL_GATHER? As many as this: about sixteen contributions each, but one thread for few. */
 bool weft_source_shares_targets(const weft_graph *graph, bool is_threaded,
                                 const weft_plan_kernel *kernel);
 int weft_source_gather_threads(int64_t contributions, int64_t targets);

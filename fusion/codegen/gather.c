@@ -54,12 +54,15 @@ bool weft_source_shares_targets(const weft_graph *graph, bool is_threaded,
     return is_threaded && weft_shape_count(&graph->values[target].shape) == 1;
 }
 
-enum { GATHER_SERIAL = 32 /* contributions of a target that one thread adds up */ };
+enum {
+    GATHER_SERIAL = 32, /* contributions of a target that one thread adds up */
+    GATHER_EACH = 16    /* of each of several threads, about */
+};
 
 int weft_source_gather_threads(int64_t contributions, int64_t targets) {
     int width = 1;
     while (contributions > GATHER_SERIAL * targets && width < 32 &&
-           4 * width * targets < contributions)
+           GATHER_EACH * width * targets < contributions)
         width *= 2;
     return width;
 }
@@ -73,12 +76,12 @@ static void write_shared(const source_writer *w, const weft_plan_kernel *kernel)
         "    const int64_t contributions = start[n_elements];\n"
         "    int width = 1;\n"
         "    while (contributions > %d * n_elements && width < 32 &&\n"
-        "           4 * width * n_elements < contributions)\n"
+        "           %d * width * n_elements < contributions)\n"
         "        width *= 2;\n"
         "    const int64_t i = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / width;\n"
         "    const int part = (int)threadIdx.x %% width;\n"
         "    scalar sum = 0;\n",
-        GATHER_SERIAL);
+        GATHER_SERIAL, GATHER_EACH);
     if (kernel->accumulates)
         weft_text_add(w->out,
                       "    if (i < n_elements && part == 0)\n"

@@ -17,11 +17,13 @@ extern "C" __global__ void to_single(long long n, const double *__restrict__ squ
 {
     __shared__ double inverse;
     const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    const double value = i < n ? from[i] : 0; /* on their way while the root is taken */
+    const float divisor = i < n ? a[i] : 0;
     if (threadIdx.x == 0)
         inverse = square[0] > 0 ? 1 / sqrt(square[0]) : 0.0;
     __syncthreads();
     if (i < n)
-        to[i] = a[i] > 0 ? (float)(from[i] * inverse) / a[i] : 0.0f;
+        to[i] = divisor > 0 ? (float)(value * inverse) / divisor : 0.0f;
 }
 
 /* Means of two floats as doubles, times the root of square[0]; 0 where a is not positive.  indices: [i / 32][2][i % 32] */
@@ -43,9 +45,10 @@ extern "C" __global__ void to_double(long long n, const double *__restrict__ squ
 {
     __shared__ double root;
     const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    const double value = i < n ? (double)from[i] : 0;
     if (threadIdx.x == 0)
         root = sqrt(square[0]);
     __syncthreads();
     if (i < n)
-        to[i] = (double)from[i] * root;
+        to[i] = value * root;
 }
