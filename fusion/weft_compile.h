@@ -147,8 +147,9 @@ typedef struct weft_compile_options {
     int n_parameters;
     const weft_variant_choice *variants;
     int n_variants;
-    const char *narrow; /* a list that is float in memory where real is double, of a script with loops for a device with
-                           threads: the result of an opaque operator; NULL: none */
+    const char *narrow; /* an input over a plain index set, or the result of an opaque operator, that is float in memory
+                           where real is double and is read element by element; NULL: none. Not on the host:
+                           WEFT_ERROR_UNSUPPORTED */
     const weft_operator_choice *operators; /* operators that are not listed are opaque */
     int n_operators;
     weft_rematerialise rematerialise;
