@@ -105,8 +105,8 @@ class weft_parameter(Structure):
 class weft_compile_options(Structure):
     _fields_ = [("plan", c_int), ("scatter", c_int), ("single", c_bool), ("expressions", POINTER(weft_expression)),
                 ("n_expressions", c_int), ("parameters", POINTER(weft_parameter)), ("n_parameters", c_int),
-                ("variants", c_void_p), ("n_variants", c_int), ("operators", c_void_p), ("n_operators", c_int),
-                ("rematerialise", c_int), ("iterations", c_int), ("elements", c_int64), ("forced_plan", c_char_p),
+                ("variants", c_void_p), ("n_variants", c_int), ("narrow", c_char_p), ("operators", c_void_p),
+                ("n_operators", c_int), ("rematerialise", c_int), ("iterations", c_int), ("elements", c_int64), ("forced_plan", c_char_p),
                 ("max_fusion", c_int), ("costs", c_void_p), ("alternative", c_int), ("patch_nodes", c_int),
                 ("predicated", c_bool), ("cover", c_char_p)]
 
