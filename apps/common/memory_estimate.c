@@ -36,7 +36,7 @@ static size_t larger(size_t a, size_t b) {
 /* What the steps of a run hold of the cells. */
 typedef struct cell_bytes {
     size_t connectivity;
-    size_t load;      /* beside it, while the right-hand side is made */
+    size_t load;      /* needed besides, while the right-hand side is made */
     size_t evicted;   /* connectivity and coordinates, while the system is solved */
     size_t integrals; /* two lists over cells that are summed, with what they are made from */
 } cell_bytes;

@@ -37,7 +37,7 @@ static weft_status add_device(const char *name, scaling_cases *out, weft_error *
 }
 
 /* What `auto` stands for in all runs of a study, whatever their sizes: the device that weft_device_open takes. An app that
- * is told `auto` would take the host for small meshes. */
+ * is given `auto` would take the host for small meshes. */
 static weft_status resolve_automatic(const weft_monitor *monitor, const char **name,
                                      weft_error *error) {
     weft_status status = WEFT_OK;

@@ -73,22 +73,6 @@ INLINE int turned(int width, int own, int v)
     return width == 2 ? 1 - own : width == 3 ? (own + v) % 3 : others_4[own][v - 1];
 }
 
-/* The local number of a column: a row of the block that begins with `first`, or of its halo. */
-INLINE uint32_t local_of(int32_t column, int64_t first, int64_t n, const int32_t *halo, int n_halo)
-{
-    int low = 0, high = n_halo;
-    if (column >= first && column < first + SELL_ROWS && column < n)
-        return (uint32_t)(column - first);
-    while (low < high) {
-        const int middle = (low + high) / 2;
-        if (halo[middle] < column)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (uint32_t)(SELL_ROWS + low);
-}
-
 /* n: slots.  sizes: rows, width, lanes of the indices; first, places: of the cells of each row, with one lane; bases,
  * start, column_start, columns: of the SELL layout; cells may be the same memory as fault if they are not wanted:
  * sizes[3] is 0 */
@@ -111,6 +95,8 @@ extern "C" __global__ void addto_words(long long n, const int64_t *sizes, const 
     const int64_t have = own_row < sizes[0] ? first[own_row + 1] - begin : 0;
     const sell_layout layout = {bases, start, column_start, columns};
     const sell_row entries = sell_row_of(layout, slot);
+    const int64_t begin_row = block * SELL_ROWS;
+    const int64_t end_row = begin_row + SELL_ROWS < range[2] ? begin_row + SELL_ROWS : range[2];
     const int32_t *own_halo = halo + halo_start[block];
     const int n_halo = (int)(halo_start[block + 1] - halo_start[block]);
     const int64_t room = (word_start[slice + 1] - word_start[slice]) / SELL_SLICE;
@@ -131,7 +117,7 @@ extern "C" __global__ void addto_words(long long n, const int64_t *sizes, const 
                 word = NO_CELL;
                 break;
             }
-            const uint32_t local = local_of(other, block * SELL_ROWS, range[2], own_halo, n_halo);
+            const uint32_t local = local_number(other, begin_row, end_row, own_halo, n_halo);
             word |= ((uint64_t)local | (uint64_t)k << LOCAL_BITS) << (v - 1) * (LOCAL_BITS + SLOT_BITS);
         }
         words[at] = word;

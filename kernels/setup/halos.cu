@@ -133,22 +133,6 @@ extern "C" __global__ void sell_halo_columns(long long n, const uint16_t *rows, 
     list_halo(n, matrix, halo_start, halo);
 }
 
-/* The number of a column among the rows first to last - 1 and the halo of their block. */
-INLINE uint32_t local_number(int32_t column, int64_t first, int64_t last, const int32_t *halo, int length)
-{
-    int low = 0, high = length;
-    if (column >= first && column < last)
-        return (uint32_t)(column - first);
-    while (low < high) {
-        const int middle = (low + high) / 2;
-        if (halo[middle] < column)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (uint32_t)(BLOCK_ROWS + low);
-}
-
 /* The local number of each entry.  n: rows; a block of threads for each block of rows */
 extern "C" __global__ void entry_locals(long long n, const int64_t *row_start, const int32_t *columns,
                                         const int64_t *halo_start, const int32_t *all_halo,

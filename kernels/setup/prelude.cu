@@ -128,3 +128,19 @@ INLINE bool next_entry(sell_entries *e, int32_t *column, int64_t *place)
     *place = e->first + (int64_t)e->k++ * 32;
     return true;
 }
+
+/* The number of a column among the rows first to last - 1 and the halo of their block of 512 rows. */
+INLINE uint32_t local_number(int32_t column, int64_t first, int64_t last, const int32_t *halo, int length)
+{
+    int low = 0, high = length;
+    if (column >= first && column < last)
+        return (uint32_t)(column - first);
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (halo[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (uint32_t)(512 + low);
+}
