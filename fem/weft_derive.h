@@ -66,7 +66,7 @@ typedef struct weft_derive_function {
                                 cells, as forms have them */
     int64_t first;
     int first_component; /* of its components among those of the name */
-    int components;      /* without a space */
+    int components;      /* in `values` at each node or cell; 0: those of the space */
 } weft_derive_function;
 /** A number, vector or matrix that formulas may name. */
 typedef struct weft_derive_constant {

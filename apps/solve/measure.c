@@ -156,14 +156,19 @@ typedef struct functions {
     int n, n_constants;
 } functions;
 
-static void add_function(functions *f, const char *name, const weft_space *space,
-                         weft_memory *values, int64_t first, int first_component) {
-    if (f->n < DERIVE_FUNCTIONS_MAX && weft_space_element(space)->family != WEFT_QUADRATURE)
-        f->list[f->n++] = (weft_derive_function){.name = name,
-                                                 .space = space,
-                                                 .values = values,
-                                                 .first = first,
-                                                 .first_component = first_component};
+static void add_function(functions *f, weft_derive_function one) {
+    if (f->n < DERIVE_FUNCTIONS_MAX &&
+        (!one.space || weft_space_element(one.space)->family != WEFT_QUADRATURE))
+        f->list[f->n++] = one;
+}
+
+/* Components of an input at each node or cell. Inputs of one element share a set of nodes, and its space,
+ * whatever their numbers of components. */
+static int count_components(const weft_name_info *info) {
+    int n = 1;
+    for (int k = 0; k < info->rank; ++k)
+        n *= info->sizes[k];
+    return n;
 }
 
 static void add_input(const solve *run, const solve_input *input, functions *f) {
@@ -178,23 +183,30 @@ static void add_input(const solve *run, const solve_input *input, functions *f) 
         for (int k = 0; k < info->rank; ++k)
             constant->sizes[k] = info->sizes[k];
     }
-    if (info->over && strcmp(info->over, "cells") == 0 && f->n < DERIVE_FUNCTIONS_MAX) {
-        int components = 1;
-        for (int k = 0; k < info->rank; ++k)
-            components *= info->sizes[k];
-        f->list[f->n++] = (weft_derive_function){
-            .name = name, .values = input->memory, .components = components};
-    }
+    if (info->over && strcmp(info->over, "cells") == 0)
+        add_function(f, (weft_derive_function){.name = name,
+                                               .values = input->memory,
+                                               .components = count_components(info)});
     for (int i = 0; set && i < set->n; ++i) {
-        add_function(f, name, spaces[i], input->memory, first, set->sub[i].first_value);
-        first += weft_space_dofs(spaces[i]);
+        const int components =
+            set->flat ? weft_space_components(spaces[i]) : count_components(info);
+        add_function(f, (weft_derive_function){.name = name,
+                                               .space = spaces[i],
+                                               .values = input->memory,
+                                               .first = first,
+                                               .first_component = set->sub[i].first_value,
+                                               .components = components});
+        first += weft_space_nodes(spaces[i]) * components;
     }
 }
 
 static void list_functions(const solve *run, functions *f) {
     for (int i = 0; i < run->base.n_fields; ++i)
-        add_function(f, "u", run->base.fields[i].space, run->base.u, run->base.fields[i].first_dof,
-                     run->base.fields[i].first_value);
+        add_function(f, (weft_derive_function){.name = "u",
+                                               .space = run->base.fields[i].space,
+                                               .values = run->base.u,
+                                               .first = run->base.fields[i].first_dof,
+                                               .first_component = run->base.fields[i].first_value});
     for (int i = 0; i < run->n_inputs; ++i)
         add_input(run, &run->inputs[i], f);
 }

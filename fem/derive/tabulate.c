@@ -95,7 +95,7 @@ static weft_status make_sources(weft_derive *derive, weft_error *error) {
     for (int i = 0; i < problem->n_functions; ++i) {
         const weft_derive_function *f = &problem->functions[i];
         derive_source *s = &t->sources[t->n_sources++];
-        const int c = f->space ? weft_space_components(f->space) : f->components;
+        const int c = f->components > 0 ? f->components : weft_space_components(f->space);
         *s = (derive_source){.space = f->space,
                              .components = c,
                              .memory = f->values,
@@ -322,7 +322,8 @@ weft_status derive_tabulated_pull(weft_derive *derive, weft_error *error) {
     for (int i = 1; i < t->n_sources; ++i) {
         derive_source *s = &t->sources[i];
         TRY(s->space ? weft_memory_read(s->memory, (size_t)s->first * sizeof(double), s->values,
-                                        (size_t)weft_space_dofs(s->space) * sizeof(double), error)
+                                        (size_t)(rows_of(t, s) * s->components) * sizeof(double),
+                                        error)
                      : pull_cells(derive, s, error));
     }
 done:
