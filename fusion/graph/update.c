@@ -72,6 +72,17 @@ static bool reads_around(const weft_graph *graph, int call, int list) {
     return false;
 }
 
+/* May the value be computed into the memory of the list? It may if it is the whole result of the last call, made
+ * for this update, and that call reads no other elements of the list. A value that is only loaded from
+ * the list through a connectivity takes two copies: one that loads it, and one that stores it. */
+static bool can_be_stored(const weft_graph *graph, const weft_operand *next, int n_before,
+                          int list) {
+    const weft_value *value = &graph->values[next->value];
+    return value->producer >= n_before && value->producer == graph->n_calls - 1 &&
+           next->connectivity < 0 && weft_shape_equal(&value->shape, &next->shape) &&
+           (!reads_around(graph, value->producer, list) || weft_fault("update_reads_around"));
+}
+
 weft_status weft_graph_update(weft_graph_builder *builder, const weft_script_statement *statement,
                               weft_error *error) {
     weft_status status = WEFT_OK;
@@ -86,10 +97,7 @@ weft_status weft_graph_update(weft_graph_builder *builder, const weft_script_sta
     TRY(weft_value_make(builder, statement->value, &v, error));
     TRY(weft_value_materialise(builder, &v, graph->values[storage].index_set, statement->place,
                                &next, error));
-    const int producer = graph->values[next.value].producer;
-    if (producer < n_before || producer != graph->n_calls - 1 || next.connectivity >= 0 ||
-        reads_around(graph, producer, storage) ||
-        !weft_shape_equal(&graph->values[next.value].shape, &next.shape)) {
+    while (!can_be_stored(graph, &next, n_before, storage)) {
         builder->keep_apart = true;
         status = weft_operand_copy(builder, &next, statement->place, &next, error);
         builder->keep_apart = false;

@@ -631,6 +631,7 @@ weft_status weft_plan_make(weft_arena *arena, const weft_graph *graph, const wef
     TRY(plan_kernels(&p, cover, error));
     if (p.plan->is_simt && options->plan == WEFT_PLAN_FUSED)
         TRY(weft_plan_group(arena, graph, cover, p.plan, error));
+    TRY(weft_plan_check(graph, p.plan, error));
     TRY(plan_buffers(&p, error));
     *out = p.plan;
 done:

@@ -123,6 +123,9 @@ bool weft_kernel_writes(const weft_graph *graph, const weft_plan_kernel *kernel,
  *  Source  Dey 2020, types of kernel fusion */
 weft_status weft_plan_group(weft_arena *arena, const weft_graph *graph, const weft_cover *cover,
                             weft_plan *plan, weft_error *error);
+/** Check that no kernel stores a list of which it loads other elements (fusion/plan/check.c).
+ *  Errors  WEFT_ERROR_INTERNAL: names the kernel and the list */
+weft_status weft_plan_check(const weft_graph *graph, const weft_plan *plan, weft_error *error);
 /** Nodes per patch of vertex and edge patches: the option, or WEFT_PATCH_NODES if it is 0. */
 int weft_patch_nodes(const weft_compile_options *options);
 /** Make the plan of a cover.

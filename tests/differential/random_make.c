@@ -142,6 +142,26 @@ static bool may_update(const maker *m, int list) {
     return list < s->n_inputs && (!m->updated[list] || has_control(s));
 }
 
+/* What other members of its set hold: list[map][i], nothing else. */
+static int gather_add(maker *m, int list) {
+    const random_script *s = m->script;
+    for (int i = 0; i < s->n_connectivities; ++i) {
+        const random_map *map = &s->connectivities[i];
+        if (map->from != s->lists[list].set || map->to != s->lists[list].set ||
+            s->lists[list].shape.rank > 1)
+            continue;
+        return random_node_add(m, &(random_node){.kind = RANDOM_LIST,
+                                                 .shape = s->lists[list].shape,
+                                                 .set = map->from,
+                                                 .list = list,
+                                                 .map = i,
+                                                 .n_subscripts = 1,
+                                                 .subscripts = {random_maker_below(m, map->width)},
+                                                 .children = {-1, -1, -1, -1}});
+    }
+    return -1;
+}
+
 static bool make_update_of(maker *m, int list) {
     const random_script *s = m->script;
     const int set = s->lists[list].set;
@@ -150,8 +170,10 @@ static bool make_update_of(maker *m, int list) {
     if (!may_update(m, list) ||
         (set == UNIFORM_SET && (!s->flows || s->lists[list].shape.rank > 0)))
         return false;
-    one.root = random_expression_add(m, set, 1 + random_maker_below(m, 3));
-    if (one.root < 0 || s->nodes[one.root].kind == RANDOM_LIST || s->nodes[one.root].set != set ||
+    one.root = random_maker_below(m, 4) == 0
+                   ? gather_add(m, list)
+                   : random_expression_add(m, set, random_maker_below(m, 4));
+    if (one.root < 0 || s->nodes[one.root].set != set ||
         !random_shape_equal(&s->nodes[one.root].shape, &s->lists[list].shape) ||
         !statement_add(m, &one))
         return false;

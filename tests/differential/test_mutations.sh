@@ -29,6 +29,7 @@ bugs=(
     "gather_overwrites      unit_fusion_runtime_accumulate" # the second gather into a list does not add
     "wrong_order            batch emulated"  # kernels stand in an order that data do not allow
     "update_too_early       batch emulated"  # a list is overwritten before its last reader
+    "update_reads_around    unit_fusion_runtime_update_cycle" # a list is overwritten by what is only loaded from its other elements
     "parts_merged           unit_fusion_runtime_arithmetic" # calls on other parts of a list are taken for the same
     "offset_lost            batch emulated"  # a part of a list seen through a map starts at 0
     "tail_transposed        batch emulated"  # a gather reads the last block at wrong places
