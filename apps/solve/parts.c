@@ -79,6 +79,11 @@ weft_status solve_forms_read(solve *run, weft_error *error) {
     TRY(weft_ufl_read(run->options->script, &options, &script->ufl, error));
     TRY(find_problem(run, error));
     const weft_ufl_problem *problem = script->problem;
+    if (problem->unused)
+        weft_log(options.monitor, WEFT_LOG_WARNING,
+                 "%s has no form L, so that the load is zero: the linear form %s is not part of "
+                 "the problem; call it L if it is the load",
+                 run->options->script, problem->unused);
     if (problem->nonlinear && !run->options->nonlinear)
         TRY(refuse_linear(run, error));
     if (!problem->nonlinear && run->options->nonlinear)

@@ -41,6 +41,7 @@ static weft_status make_load(solve *run, weft_error *error) {
         TRY(weft_point_loads_apply(run->base.point_loads, run->base.b, error));
         TRY(weft_vector_pull(run->base.b, run->base.b_values, run->n_dofs, error));
     }
+    solve_load_advise(run);
     solve_load_release(run);
     run->base.context.saving.calls[0] = '\0'; /* the example of reports is the operator's */
 done:

@@ -193,6 +193,8 @@ weft_status solve_memory_estimate(solve *run, weft_error *error);
 weft_status solve_data_make(solve *run, weft_error *error);
 /** Free what only the right-hand side needed, if it is not made again (apps/solve/load.c). */
 void solve_load_release(solve *run);
+/** Warn if the load is zero for want of a vector. (apps/solve/load.c) */
+void solve_load_advise(const solve *run);
 /** Fill in the form of a part: the script with its inputs, parameters and expressions.
  *  (apps/solve/forms.c) */
 void solve_form_of(solve *run, const solve_part *part, weft_bound_form *out);

@@ -1,8 +1,6 @@
 /* Compiles the problem of a form file: its scripts, and the functions that they call. */
 #include "forms/compile/compile.h"
 
-#include <string.h>
-
 /* The problem, made by the first call. */
 static weft_status find_problem(weft_ufl *ufl, weft_error *error) {
     weft_error ignored = {0};
@@ -86,13 +84,12 @@ weft_status weft_ufl_print_kernels(weft_ufl *ufl, const char *form, weft_text *o
     weft_error ignored = {0};
     ufl->context.status = WEFT_OK;
     ufl->context.error = error ? error : &ignored;
-    bool found = false;
+    const int wanted = form ? ufl_module_form(ufl->module, form) : -1;
     for (int i = 0; i < ufl->module->n_forms && ufl->context.status == WEFT_OK; ++i) {
         const char *name = ufl->module->forms[i].name;
         const ufl_prepared *prepared = ufl->prepared[i];
-        if (form && strcmp(form, name) != 0)
+        if (form && i != wanted)
             continue;
-        found = true;
         for (int k = 0; k < prepared->form.n_integrals; ++k) {
             const ufl_integral *integral = &prepared->form.integrals[k];
             const int n = integral->type == UFL_CELL
@@ -116,7 +113,7 @@ weft_status weft_ufl_print_kernels(weft_ufl *ufl, const char *form, weft_text *o
     }
     const weft_status status = ufl->context.status;
     ufl->context.error = NULL;
-    if (status == WEFT_OK && form && !found)
+    if (status == WEFT_OK && form && wanted < 0)
         return weft_ufl_print_forms(ufl, form, out, error); /* names the forms that there are */
     return status == WEFT_OK && out->failed ? weft_out_of_memory(error, NULL) : status;
 }

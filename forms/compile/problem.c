@@ -15,19 +15,12 @@ const char *ufl_kernel_name(weft_ufl *ufl, const char *form, int integral) {
 
 /* ---- the forms --------------------------------------------------------------------------- */
 
-static int find_form(const weft_ufl *ufl, const char *name) {
-    for (int i = 0; i < ufl->module->n_forms; ++i)
-        if (strcmp(ufl->module->forms[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
 /* What F is differentiated by where the file has no J: `unknown`, or the coefficient that is called u. */
 static const ufl_node *find_unknown(weft_ufl *ufl, const ufl_prepared *form) {
-    const ufl_node *found = ufl->module->unknown;
+    const ufl_node *found = ufl->module->unknown, *u = ufl_module_terminal(ufl->module, "u");
     for (int i = 0; !found && i < form->n_coefficients; ++i)
-        if (strcmp(ufl_terminal_name(ufl, form, form->coefficients[i]), "u") == 0)
-            found = form->coefficients[i];
+        if (form->coefficients[i] == u)
+            found = u;
     for (int i = 0; !found && i < form->n_coefficients; ++i)
         if (form->coefficients[i]->space == form->arguments[0]->space)
             found = form->coefficients[i];
@@ -41,18 +34,48 @@ static bool derive_tangent(weft_ufl *ufl, const ufl_form *form, ufl_problem *out
     return out->matrix != NULL;
 }
 
-/* Find a and L, or F and J. */
+/* A linear form of the file in this space, or NULL. */
+static const char *find_unused(weft_ufl *ufl, const ufl_space *space) {
+    const ufl_module *module = ufl->module;
+    for (int i = 0; i < module->n_variables; ++i) {
+        const ufl_node **arguments = NULL;
+        const ufl_form *form = module->variables[i].form;
+        if (ufl_form_terminals(&ufl->graph, form, UFL_ARGUMENT, &arguments) == 1 &&
+            arguments[0]->space == space)
+            return module->variables[i].name;
+    }
+    return NULL;
+}
+
+/* The load of a problem with the matrix a: L, where the file has it. A sum that vanishes has no arguments. */
+static bool find_load(weft_ufl *ufl, int L, ufl_problem *out) {
+    const ufl_prepared *form = L >= 0 ? ufl->prepared[L] : NULL;
+    out->shown.unused = form ? NULL : find_unused(ufl, out->matrix->arguments[0]->space);
+    if (!form || form->form.n_integrals == 0)
+        return true;
+    if (form->n_arguments == 1) {
+        out->vector = form;
+        out->shown.vector = "L";
+        return true;
+    }
+    ufl->context.place = form->form.place;
+    ufl_fail(&ufl->context, WEFT_ERROR_INPUT, "the load L of a linear problem has %s",
+             form->n_arguments == 0 ? "no test function" : "a trial function");
+    ufl_hint(&ufl->context, "L is a linear form, such as L = f*v*dx with the test function v");
+    return false;
+}
+
+/* Find a and L, or F and J, among the variables of the file. */
 static bool find_forms(weft_ufl *ufl, ufl_problem *out) {
-    const int a = find_form(ufl, "a"), L = find_form(ufl, "L"), F = find_form(ufl, "F"),
-              J = find_form(ufl, "J");
+    const ufl_module *module = ufl->module;
+    const int a = ufl_module_form(module, "a"), L = ufl_module_form(module, "L"),
+              F = ufl_module_form(module, "F"), J = ufl_module_form(module, "J");
     ufl->context.place = (ufl_place){0, 0};
     if (a >= 0 && ufl->prepared[a]->n_arguments == 2) {
         out->matrix = ufl->prepared[a];
-        out->matrix_form = ufl->module->forms[a].form;
-        out->vector = L >= 0 && ufl->prepared[L]->n_arguments == 1 ? ufl->prepared[L] : NULL;
+        out->matrix_form = module->forms[a].form;
         out->shown.matrix = "a";
-        out->shown.vector = out->vector ? "L" : NULL;
-        return true;
+        return find_load(ufl, L, out);
     }
     if (F < 0 || ufl->prepared[F]->n_arguments != 1) {
         ufl_fail(&ufl->context, WEFT_ERROR_INPUT,
@@ -72,9 +95,9 @@ static bool find_forms(weft_ufl *ufl, ufl_problem *out) {
         return false;
     }
     if (J < 0 || ufl->prepared[J]->n_arguments != 2)
-        return derive_tangent(ufl, ufl->module->forms[F].form, out);
+        return derive_tangent(ufl, module->forms[F].form, out);
     out->matrix = ufl->prepared[J];
-    out->matrix_form = ufl->module->forms[J].form;
+    out->matrix_form = module->forms[J].form;
     return true;
 }
 

@@ -11,15 +11,13 @@ enum { INTEGRAND_MAX = 4000 };
 static weft_status for_each(const weft_ufl *ufl, const char *name,
                             void (*print)(const weft_ufl *, int, weft_text *), weft_text *out,
                             weft_error *error) {
-    int n = ufl->module->n_forms, found = 0;
+    const int n = ufl->module->n_forms, found = name ? ufl_module_form(ufl->module, name) : -1;
     for (int i = 0; i < n; ++i)
-        if (!name || strcmp(ufl->module->forms[i].name, name) == 0) {
+        if (!name || i == found)
             print(ufl, i, out);
-            ++found;
-        }
     if (!name && n == 0)
         weft_text_add(out, "no forms\n");
-    if (!name || found > 0)
+    if (!name || found >= 0)
         return out->failed ? weft_out_of_memory(error, NULL) : WEFT_OK;
     const char **names = calloc((size_t)n + 1, sizeof *names);
     if (!names)

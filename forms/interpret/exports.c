@@ -32,6 +32,24 @@ const char *ufl_module_name(const ufl_module *module, const ufl_node *node) {
     return NULL;
 }
 
+const ufl_node *ufl_module_terminal(const ufl_module *module, const char *name) {
+    for (int i = 0; i < module->n_names; ++i)
+        if (strcmp(module->names[i].name, name) == 0)
+            return module->names[i].node;
+    return NULL;
+}
+
+int ufl_module_form(const ufl_module *module, const char *name) {
+    const ufl_form *form = NULL;
+    for (int i = 0; i < module->n_variables; ++i)
+        if (strcmp(module->variables[i].name, name) == 0)
+            form = module->variables[i].form;
+    for (int i = 0; i < module->n_forms; ++i)
+        if (module->forms[i].form == form || strcmp(module->forms[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
 /* All variables that hold forms. */
 static bool collect_variables(ufl_interpreter *interpreter, ufl_module *module) {
     const ufl_scope *scope = interpreter->globals;
@@ -45,9 +63,21 @@ static bool collect_variables(ufl_interpreter *interpreter, ufl_module *module) 
     return true;
 }
 
-/* The first variable, in alphabetical order, that holds a form. */
+/* The names of forms that UFL looks for, in the order in which it exports them. */
+static const char *const roles[] = {"a", "L", "M", "F", "J"};
+enum { ROLES = sizeof roles / sizeof *roles };
+
+static const ufl_form *form_of(const ufl_scope *scope, const char *name) {
+    const ufl_value *value = ufl_scope_find(scope, name);
+    return value && value->kind == UFL_K_FORM ? value->form : NULL;
+}
+
+/* The variable that a form is called by: the first role that holds it, else the first in alphabetical order. */
 static const char *form_name(const ufl_scope *scope, const ufl_form *form) {
     const char *name = NULL;
+    for (int i = 0; i < ROLES; ++i)
+        if (form_of(scope, roles[i]) == form)
+            return roles[i];
     for (size_t i = 0; i < (size_t)1 << scope->bits; ++i)
         if (scope->names[i] && scope->values[i].kind == UFL_K_FORM &&
             scope->values[i].form == form && (!name || strcmp(scope->names[i], name) < 0))
@@ -56,45 +86,48 @@ static const char *form_name(const ufl_scope *scope, const ufl_form *form) {
 }
 
 static bool add_form(ufl_interpreter *interpreter, ufl_module *module, ufl_export **forms,
-                     const ufl_form *form, const char *otherwise) {
-    const char *name = form_name(interpreter->globals, form);
+                     const ufl_form *form, const char *name) {
     *forms = ufl_room(interpreter->context, *forms, (size_t)module->n_forms, sizeof **forms);
     if (!*forms)
         return false;
-    (*forms)[module->n_forms++] = (ufl_export){name ? name : otherwise, form};
+    (*forms)[module->n_forms++] = (ufl_export){name, form};
     module->forms = *forms;
+    return true;
+}
+
+/* forms = [...] */
+static bool collect_list(ufl_interpreter *interpreter, ufl_module *module, ufl_value list) {
+    ufl_export *forms = NULL;
+    const ufl_value *items = NULL;
+    size_t n = 0;
+    if (!ufl_iterate(interpreter, list, &items, &n))
+        return false;
+    for (size_t i = 0; i < n; ++i) {
+        if (items[i].kind != UFL_K_FORM) {
+            ufl_wrong(interpreter, WEFT_ERROR_TYPE, "forms[%zu] is %s, not a form", i,
+                      ufl_kind_words(items[i]));
+            return false;
+        }
+        const char *name = form_name(interpreter->globals, items[i].form);
+        if (!name)
+            name = ufl_print(interpreter->context, "forms[%zu]", i);
+        if (!name || !add_form(interpreter, module, &forms, items[i].form, name))
+            return false;
+    }
     return true;
 }
 
 /* forms = [...], or else a, L, M, and F, J unless both a and L are there. */
 static bool collect_forms(ufl_interpreter *interpreter, ufl_module *module) {
-    static const char *const names[] = {"a", "L", "M", "F", "J"};
+    const ufl_scope *scope = interpreter->globals;
+    const ufl_value *list = ufl_scope_find(scope, "forms");
     ufl_export *forms = NULL;
-    const ufl_value *list = ufl_scope_find(interpreter->globals, "forms"), *items = NULL;
-    size_t n = 0;
-    if (list && list->kind != UFL_K_NONE) {
-        if (!ufl_iterate(interpreter, *list, &items, &n))
-            return false;
-        for (size_t i = 0; i < n; ++i) {
-            if (items[i].kind != UFL_K_FORM) {
-                ufl_wrong(interpreter, WEFT_ERROR_TYPE, "forms[%zu] is %s, not a form", i,
-                          ufl_kind_words(items[i]));
-                return false;
-            }
-            if (!add_form(interpreter, module, &forms, items[i].form,
-                          ufl_print(interpreter->context, "forms[%zu]", i)))
-                return false;
-        }
-        return true;
-    }
-    bool both = true;
-    for (int i = 0; i < 5; ++i) {
-        const ufl_value *value = ufl_scope_find(interpreter->globals, names[i]);
-        bool is_form = value && value->kind == UFL_K_FORM;
-        if (i < 2)
-            both = both && is_form;
-        if (is_form && (i < 3 || !both) &&
-            !add_form(interpreter, module, &forms, value->form, names[i]))
+    if (list && list->kind != UFL_K_NONE)
+        return collect_list(interpreter, module, *list);
+    const bool both = form_of(scope, "a") && form_of(scope, "L");
+    for (int i = 0; i < ROLES; ++i) {
+        const ufl_form *form = form_of(scope, roles[i]);
+        if (form && (i < 3 || !both) && !add_form(interpreter, module, &forms, form, roles[i]))
             return false;
     }
     return true;

@@ -20,7 +20,7 @@
 #include "forms/transform/transform.h"
 
 typedef struct ufl_export {
-    const char *name; /* the variable, or "forms[k]" */
+    const char *name; /* a variable, of several a, L, M, F or J; or "forms[k]" */
     const ufl_form *form;
 } ufl_export;
 
@@ -47,5 +47,9 @@ const ufl_module *ufl_execute(ufl_graph *graph, const ufl_syntax *program, bool 
 char *ufl_repr_text(ufl_context *context, const char *text, size_t length);
 /** Execute the expression of ufl_repr_text. The form is called "a". */
 const ufl_module *ufl_execute_repr(ufl_graph *graph, const ufl_syntax *expression);
-/** The variable that holds a terminal, or NULL. */
+/** The variable that holds a terminal, of several the last in alphabetical order; or NULL. */
 const char *ufl_module_name(const ufl_module *module, const ufl_node *node);
+/** The terminal that a variable holds, or NULL: a terminal can have several names. */
+const ufl_node *ufl_module_terminal(const ufl_module *module, const char *name);
+/** The exported form that a variable holds, whatever the form is called; -1: none. */
+int ufl_module_form(const ufl_module *module, const char *name);

@@ -218,9 +218,9 @@ class weft_ufl_part(Structure):
 
 
 class weft_ufl_problem(Structure):
-    _fields_ = [("matrix", c_char_p), ("vector", c_char_p), ("mass", c_char_p), ("nonlinear", c_bool), ("cell", c_int),
-                ("components", c_int), ("n_sets", c_int), ("geometry", c_int), ("n_parts", c_int), ("sets", POINTER(weft_ufl_set)),
-                ("parts", POINTER(weft_ufl_part))]
+    _fields_ = [("matrix", c_char_p), ("vector", c_char_p), ("mass", c_char_p), ("unused", c_char_p), ("nonlinear", c_bool),
+                ("cell", c_int), ("components", c_int), ("n_sets", c_int), ("geometry", c_int), ("n_parts", c_int),
+                ("sets", POINTER(weft_ufl_set)), ("parts", POINTER(weft_ufl_part))]
 
 
 class weft_ufl_options(Structure):

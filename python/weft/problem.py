@@ -234,6 +234,8 @@ class Form:
         out = self.space.zeros()
         names = (c_char_p * 1)(encode(name))
         pieces = [piece for piece in self._pieces if piece.has_vector]
+        if not pieces:
+            raise UsageError("the forms have no linear form L, so they have no vector", "usage")
         total = 0
         for piece in pieces:
             memories = (c_void_p * 1)(out._pointer)

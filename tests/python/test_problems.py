@@ -141,6 +141,22 @@ L = f*v*dx
         with self.assertRaises(weft.FileError):
             weft.FormFile("nowhere.ufl")
 
+    def test_forms_of_several_names(self):
+        """The load L is found under each of its names: its sum is the area of the square, 1."""
+        text = """
+e = FiniteElement("Lagrange", triangle, 1)
+u, v = TrialFunction(e), TestFunction(e)
+a = inner(grad(u), grad(v))*dx
+F = v*dx
+"""
+        space = weft.Space(weft.Mesh("square:4"), self.device)
+        for more in ("L = F", "L = F\nforms = [F, a]"):
+            forms = weft.FormFile(text + more + "\n", name="Poisson.ufl")
+            self.assertEqual(forms.forms, {"a": 2, "L": 1})
+            self.assertAlmostEqual(weft.Form(space, forms).vector().numpy().sum(), 1, places=12)
+        with self.assertRaisesRegex(weft.UsageError, "no linear form L"):
+            weft.Form(space, weft.FormFile(text, name="Poisson.ufl")).vector()
+
     def test_degrees_of_forms(self):
         """p in P1 of P2 x P1 has degree 2 in UFL 2026.1, and 1 in 2026.2."""
         text = """

@@ -148,6 +148,10 @@ static void test_exports(void **state) {
         {"F = 3*dx(triangle)\nJ = 2*dx(triangle)\na = 2", "F J "},
         {"F = 3*dx(triangle)\nF = Identity(2)\nM = 2*dx(triangle)", "M "},
         {"b = 3*dx(triangle)\nc = b\nforms = (b, 2*dx(triangle))", "b forms[1] "},
+        {"F = 2*dx(triangle)\nL = F\na = 3*dx(triangle)", "a L "},
+        {"A = 3*dx(triangle)\na = A\nF = 2*dx(triangle)\nL = F\nforms = [A, F]", "a L "},
+        {"B = 2*dx(triangle)\nF = B\nC = 3*dx(triangle)\nJ = C", "F J "},
+        {"B = 2*dx(triangle)\nF = B\nC = 3*dx(triangle)\nforms = [C, B]", "C F "},
         {"element = FiniteElement('P', triangle, 2)", ""},
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; ++k) {
