@@ -90,8 +90,8 @@ typedef struct weft_mesh_options {
     double size;    /* mesh size of a .geo file, in its unit: the value of its constant h, lc, cl,
                        size or meshsize if DefineConstant[] has one, otherwise the size of every
                        cell; <= 0: as the file specifies */
-    double memory;  /* limit for Gmsh, in bytes */
-    double seconds; /* limit for Gmsh */
+    double memory;  /* limit for Gmsh or HDF5, in bytes */
+    double seconds; /* limit for Gmsh or HDF5 */
     bool trust_geo; /* a .geo file may run programs and write files */
     weft_device *device; /* borrowed, for its threads; NULL: one */
 } weft_mesh_options;

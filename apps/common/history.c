@@ -1,5 +1,6 @@
 /* Writes values at probes, integrals and extrema after time steps, while the run goes: a CSV file. */
 #include "apps/common/history.h"
+#include "core/base/file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -72,7 +73,7 @@ static void write_row(FILE *file, const app_run *run, const app_history_row *row
 /* The rows up to time t of the file of an earlier run; NULL: there is none. */
 static char *rows_until(const char *path, double t) {
     char *text = NULL;
-    if (weft_file_read(path, &text, NULL, NULL) != WEFT_OK)
+    if (weft_file_read_as(path, WEFT_FILE_HISTORY, &text, NULL, NULL) != WEFT_OK)
         return NULL;
     char *at = strchr(text, '\n'); /* the head */
     while (at && at[1] && strtod(at + 1, NULL) <= t * (1 + 1e-12))

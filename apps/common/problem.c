@@ -1,13 +1,12 @@
 /* Reads problem files: YAML by libyaml's events, without aliases, into texts for options. */
 #include "apps/common/problem.h"
+#include "core/base/file.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <yaml.h>
 
-enum { BYTES_MAX = 1 << 20, DEPTH_MAX = 6, ROWS_MAX = 128 };
+enum { DEPTH_MAX = 6, ROWS_MAX = 128 };
 
 const app_option app_problem_options[] = {
     {.help = "Problem file:"},
@@ -349,19 +348,9 @@ static weft_status add_key(problem_reader *r, const value *v) {
 }
 
 static weft_status read_content(problem_reader *r) {
-    struct stat info;
     size_t length = 0;
     weft_status status = WEFT_OK;
-    if (stat(r->path, &info) != 0) {
-        weft_error_set(r->error, WEFT_ERROR_IO, "cannot read %s: %s", r->path, strerror(errno));
-        return WEFT_ERROR_IO;
-    }
-    if (!S_ISREG(info.st_mode) || info.st_size > BYTES_MAX) {
-        weft_error_set(r->error, WEFT_ERROR_INPUT,
-                       "%s is not a problem file: it is not a file of at most 1 MB", r->path);
-        return WEFT_ERROR_INPUT;
-    }
-    TRY(weft_file_read(r->path, &r->content, &length, r->error));
+    TRY(weft_file_read_as(r->path, WEFT_FILE_PROBLEM, &r->content, &length, r->error));
     yaml_parser_set_input_string(&r->parser, (const unsigned char *)r->content, length);
 done:
     return status;
@@ -388,7 +377,7 @@ done:
 void app_problem_locate(const char *path, const app_entry *entry, weft_error *error) {
     char *content = NULL;
     size_t length = 0;
-    if (!error || weft_file_read(path, &content, &length, NULL) != WEFT_OK)
+    if (!error || weft_file_read_as(path, WEFT_FILE_PROBLEM, &content, &length, NULL) != WEFT_OK)
         return;
     weft_error_location(error, path, content, entry->line, entry->column);
     free(content);

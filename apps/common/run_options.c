@@ -150,11 +150,11 @@ const char *const app_plan_names[] = {"fused", "unfused", NULL};
 
 const app_option app_reading_options[] = {
     {"mesh-memory", "SIZE",
-     "Memory that Gmsh may use, such as 16G (default: three quarters of the machine's memory; for "
-     "files other than .geo at most 1 GB plus 64 times the size of the file)",
+     "Memory that Gmsh or HDF5 may use to read a mesh, such as 16G (default: three quarters of the "
+     "machine's memory; for files other than .geo at most 1 GB plus 64 times the size of the file)",
      APP_BY(read_memory, weft_mesh_options, memory)},
     {"mesh-time", "SECONDS",
-     "Time that Gmsh may take (default: 3600 for FILE.geo, else 300 plus 10 per megabyte)",
+     "Time that Gmsh or HDF5 may take (default: 3600 for FILE.geo, else 300 plus 10 per megabyte)",
      APP_BY(read_seconds, weft_mesh_options, seconds)},
     {"trust-geo", NULL,
      "Accept a FILE.geo that runs programs or writes files; by default it is refused",

@@ -1,5 +1,6 @@
 /* Reads scripts from files, from the shipped scripts or from standard input. */
 #include "apps/common/fem.h"
+#include "core/base/file.h"
 #include "fem/embedded_scripts.h"
 
 #include <stdlib.h>
@@ -86,7 +87,7 @@ weft_status app_script_read(const char *name, char **text, weft_error *error) {
         *text = strdup(shipped);
         return *text ? WEFT_OK : weft_out_of_memory(error, NULL);
     }
-    TRY(weft_file_read(name, text, &length, error));
+    TRY(weft_file_read_as(name, WEFT_FILE_SCRIPT, text, &length, error));
     if (strlen(*text) != length) {
         free(*text);
         *text = NULL;

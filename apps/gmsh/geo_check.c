@@ -2,7 +2,9 @@
  * Gmsh's sources, rules Printf and Command; how files are opened: Common/OpenFile.cpp, MergeFile.
  */
 #include "apps/gmsh/geo_tokens.h"
+#include "core/base/file.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,11 +93,11 @@ static bool is_script(const char *path) {
     for (size_t i = 0; i < sizeof data_endings / sizeof *data_endings; ++i)
         if (path_ends_with(path, data_endings[i]))
             return false;
-    FILE *file = fopen(path, "re");
-    if (!file)
+    int file = -1;
+    if (weft_file_open(path, O_RDONLY, &file, NULL, NULL) != WEFT_OK)
         return false;
-    size_t n = fread(start, 1, sizeof start - 1, file);
-    fclose(file);
+    const ssize_t n = read(file, start, sizeof start - 1);
+    close(file);
     for (size_t i = 0; n > 0 && i < sizeof marks / sizeof *marks; ++i)
         if (strncmp(start, marks[i], strlen(marks[i])) == 0)
             return false;
@@ -201,7 +203,7 @@ static weft_status check_file(const char *path, int depth, int *n_files, weft_er
         weft_error_hint(error, "remove the Include or Merge of the file itself");
         return WEFT_ERROR_INPUT;
     }
-    TRY(weft_file_read(path, &text, &length, error));
+    TRY(weft_file_read_as(path, WEFT_FILE_GEOMETRY, &text, &length, error));
     geo_file file = {path, text, geo_reader_make(text, length, is_command), depth, n_files, error};
     TRY(check_commands(&file));
 done:

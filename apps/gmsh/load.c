@@ -1,5 +1,6 @@
 /* Open a file in Gmsh, and mesh it where it is a geometry. Gmsh's errors hide in its logger. */
 #include "apps/gmsh/weft_gmsh.h"
+#include "core/base/file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -23,7 +24,7 @@ static void place_error(const char *entry, const char *path, weft_error *error) 
         message += strspn(message, " :");
     }
     if (line > 0)
-        weft_file_read(file, &text, NULL, NULL);
+        weft_file_read_as(file, WEFT_FILE_GEOMETRY, &text, NULL, NULL);
     weft_error_set(error, WEFT_ERROR_INPUT, "Gmsh: %s", message);
     weft_error_location(error, line > 0 ? file : path, text, line, 0);
     bool is_geo = path_ends_with(path, ".geo");
@@ -237,7 +238,7 @@ static weft_status load_geometry(const char *path, double size, stream *out, wef
     weft_status status = WEFT_OK;
     char *text = NULL;
     meshing how = {.size = size};
-    TRY(weft_file_read(path, &text, NULL, error));
+    TRY(weft_file_read_as(path, WEFT_FILE_GEOMETRY, &text, NULL, error));
     strip_comments(text);
     find_constant(text, how.constant, sizeof how.constant);
     how.own_3d = strstr(text, "Algorithm3D");

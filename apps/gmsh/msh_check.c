@@ -1,5 +1,6 @@
 /* The structure of a .msh file. Gmsh reads a damaged one without a word, or crashes. */
 #include "apps/gmsh/weft_gmsh.h"
+#include "core/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static weft_status check_version(msh_file *file) {
@@ -138,19 +138,19 @@ done:
 
 weft_status msh_map(msh_file *file) {
     weft_status status = WEFT_OK;
-    struct stat info;
+    int descriptor = -1;
+    int64_t size = 0;
     void *text = MAP_FAILED;
+    TRY(weft_file_open(file->path, O_RDONLY, &descriptor, &size, file->error));
     errno = 0;
-    int descriptor = open(file->path, O_RDONLY | O_CLOEXEC);
-    if (descriptor >= 0 && fstat(descriptor, &info) == 0 && info.st_size > 0)
-        text = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (text == MAP_FAILED) {
-        status = weft_error_set(file->error, WEFT_ERROR_IO, "cannot read %s: %s", file->path,
-                                errno ? strerror(errno) : "it is empty");
-    } else {
-        file->text = text;
-        file->size = (size_t)info.st_size;
-    }
+    if (size > 0)
+        text = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (text == MAP_FAILED)
+        TRY(weft_error_set(file->error, WEFT_ERROR_IO, "cannot read %s: %s", file->path,
+                           errno ? strerror(errno) : "it is empty"));
+    file->text = text;
+    file->size = (size_t)size;
+done:
     if (descriptor >= 0)
         close(descriptor);
     return status;

@@ -26,16 +26,15 @@ static int copy_bytes(int file, size_t from, size_t to, int out) {
 }
 
 int msh_copy(const char *path, const msh_names *names, const char *lines, int out) {
-    struct stat info;
-    int number = 0, file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0 || fstat(file, &info) != 0)
-        number = errno;
+    int64_t size = 0;
+    int file = -1;
+    int number = weft_file_open(path, O_RDONLY, &file, &size, NULL) == WEFT_OK ? 0 : EIO;
     if (number == 0)
         number = copy_bytes(file, 0, names->start, out);
     if (number == 0 && weft_write_all(out, lines, strlen(lines)) != WEFT_OK)
         number = errno;
     if (number == 0)
-        number = copy_bytes(file, names->end, (size_t)info.st_size, out);
+        number = copy_bytes(file, names->end, (size_t)size, out);
     if (file >= 0)
         close(file);
     return number;

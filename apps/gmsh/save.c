@@ -1,6 +1,7 @@
 /* Save the mesh as a .msh file. Gmsh does not look at what its writes return: so the file is read
  * again before it gets its name. */
 #include "apps/gmsh/weft_gmsh.h"
+#include "core/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -63,10 +64,12 @@ static int write_fault(const char *path) {
 }
 
 static int sync_file(const char *path) {
-    int number = 0, file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0 || fsync(file) != 0)
+    int number = 0, file = -1;
+    if (weft_file_open(path, O_RDONLY, &file, NULL, NULL) != WEFT_OK)
+        return EIO;
+    if (fsync(file) != 0)
         number = errno;
-    if (file >= 0 && close(file) != 0 && number == 0)
+    if (close(file) != 0 && number == 0)
         number = errno;
     return number;
 }

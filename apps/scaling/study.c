@@ -127,7 +127,7 @@ static weft_status read_lines(scaling_study *study, const scaling_cases *cases, 
     size_t length = 0, at = 0;
     json_t *line = NULL;
     int number = 0;
-    TRY(weft_file_read(study->path, &text, &length, error));
+    TRY(weft_file_read_as(study->path, WEFT_FILE_STUDY, &text, &length, error));
     while (at < length) {
         const char *end = memchr(text + at, '\n', length - at);
         if (!end)

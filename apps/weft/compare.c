@@ -1,6 +1,7 @@
 /* weft compare: compares the run times of two scaling studies by a rank test. */
 #include "apps/common/statistics.h"
 #include "apps/weft/tool.h"
+#include "core/base/file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -101,7 +102,7 @@ static weft_status read_file(comparison *out, int side, weft_error *error) {
     const char *path = out->paths[side];
     char *text = NULL;
     json_error_t place;
-    TRY(weft_file_read(path, &text, NULL, error));
+    TRY(weft_file_read_as(path, WEFT_FILE_JSON, &text, NULL, error));
     out->roots[side] = json_loads(text, 0, &place);
     if (!out->roots[side])
         TRY(refuse_file(path, place.line, "this is no JSON", error));

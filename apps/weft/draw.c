@@ -1,6 +1,7 @@
 /* weft calibrate --plot: figures 4 and 5 of Fousek et al. 2011, from the file of --validate
  * --json. */
 #include "apps/weft/tool.h"
+#include "core/base/file.h"
 #include "core/weft_escape.h"
 
 #include <errno.h>
@@ -171,7 +172,7 @@ static weft_status read_drawing(drawing *d, weft_error *error) {
     char *text = NULL;
     size_t length = 0;
     json_error_t place;
-    TRY(weft_file_read(d->path, &text, &length, error));
+    TRY(weft_file_read_as(d->path, WEFT_FILE_JSON, &text, &length, error));
     d->root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &place);
     if (!d->root && (!place.text[0] || json_error_code(&place) == json_error_out_of_memory))
         TRY(weft_out_of_memory(error, NULL)); /* it says nothing then */

@@ -1,6 +1,7 @@
 /* weft compile and weft explain: compile scripts and print a chosen stage. */
 #include "apps/common/fem.h"
 #include "apps/weft/tool.h"
+#include "core/base/file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +142,7 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
     TRY(weft_tool_scripts_read(options->arguments, options->n_arguments, &options->ufl, &scripts,
                                error));
     if (options->force != NULL)
-        TRY(weft_file_read(options->force, &forced, NULL, error));
+        TRY(weft_file_read_as(options->force, WEFT_FILE_PLAN, &forced, NULL, error));
     compile_options.forced_plan = forced;
     TRY(weft_tool_library_make(options, &library, error));
     TRY(weft_tool_scripts_add(&scripts, library, error));

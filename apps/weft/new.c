@@ -1,5 +1,6 @@
 /* weft new: writes templates of functions and scripts. */
 #include "apps/weft/tool.h"
+#include "core/base/file.h"
 #include "fem/weft_fem.h"
 
 #include <ctype.h>
@@ -187,7 +188,7 @@ static weft_status make_script(weft_library *library, const char *name, bool *us
         fill_in(script_text, name, out);
         return WEFT_OK;
     }
-    TRY(weft_file_read(kernel, &text, &length, error));
+    TRY(weft_file_read_as(kernel, WEFT_FILE_KERNELS, &text, &length, error));
     TRY(weft_library_add_text(library, kernel, text, error));
     if (find_function(library, kernel, true, &function))
         TRY(print_call(library, function, name, out, error));

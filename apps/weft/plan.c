@@ -1,5 +1,6 @@
 /* weft plan diff: shows the differences of two saved plans. */
 #include "apps/weft/tool.h"
+#include "core/base/file.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static weft_status read_plan(const char *path, saved_plan *out, weft_error *erro
     char *text = NULL;
     json_error_t reason;
     out->path = path;
-    TRY(weft_file_read(path, &text, NULL, error));
+    TRY(weft_file_read_as(path, WEFT_FILE_PLAN, &text, NULL, error));
     out->root = json_loads(text, 0, &reason);
     free(text);
     if (json_is_object(out->root))

@@ -140,11 +140,8 @@ void weft_source_keep(const char *folder, const weft_monitor *monitor, const cha
                  folder, strerror(errno));
         return;
     }
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool good = file >= 0 && weft_write_all(file, source, strlen(source)) == WEFT_OK;
-    int number = errno;
-    if (file >= 0)
-        close(file);
+    const bool good = weft_file_replace(path, source, strlen(source)) == WEFT_OK;
+    const int number = errno;
     if (good)
         weft_log(monitor, WEFT_LOG_INFO, "source of %s is in %s", name, path);
     else

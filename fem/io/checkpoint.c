@@ -87,9 +87,11 @@ static bool write_list(hid_t group, const char *name, const double *values, int6
 
 /* Runs in the child. */
 static weft_status write_notes(const content *c, const char *temporary, weft_error *error) {
-    hid_t file = H5Fopen(temporary, H5F_ACC_RDWR, H5P_DEFAULT);
-    hid_t group =
-        file < 0 ? -1 : H5Gcreate2(file, "Weft/Checkpoint", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    static const char unwritten[] = "the checkpoint could not be written";
+    hid_t file = -1, group = -1;
+    if (weft_hdf5_open_file(temporary, H5F_ACC_RDWR, H5P_DEFAULT, unwritten, &file, error) ==
+        WEFT_OK)
+        group = H5Gcreate2(file, "Weft/Checkpoint", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool good = group >= 0;
     for (int i = 0; good && i < NOTES; ++i)
         good = write_note(group, note_names[i], c->notes[i]);
@@ -97,8 +99,7 @@ static weft_status write_notes(const content *c, const char *temporary, weft_err
         good = write_list(group, c->checkpoint->names[i], c->checkpoint->lists[i],
                           c->checkpoint->lengths[i]);
     if (!good) {
-        const weft_status status =
-            weft_hdf5_unwritten(c->path, "the checkpoint could not be written", error);
+        const weft_status status = weft_hdf5_unwritten(c->path, unwritten, error);
         if (status == WEFT_ERROR_IO)
             weft_error_hint(error, "see that the disk has room; a text that is too long for HDF5, "
                                    "above 64 kB, is another cause");
@@ -192,7 +193,7 @@ static weft_status compare_notes(const char *path, const char *problem, char *co
 }
 
 static weft_status read_notes(hid_t file, const char *path, char *notes[NOTES], weft_error *error) {
-    hid_t group = H5Gopen2(file, "Weft/Checkpoint", H5P_DEFAULT);
+    hid_t group = weft_hdf5_open_group(file, "Weft/Checkpoint");
     bool whole = true, no_room = false;
     if (group < 0)
         return refuse(path, "this is not a checkpoint",
@@ -258,15 +259,14 @@ typedef struct reading {
 static weft_status read_in_child(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
     const reading *r = user;
-    weft_hdf5_silence();
-    hid_t file = H5Fopen(r->path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (file < 0) {
-        status = weft_hdf5_error(WEFT_ERROR_INPUT, r->path, "this checkpoint is incomplete", error);
-        if (status == WEFT_ERROR_INPUT)
-            weft_error_hint(error, "it is missing, cut short or of another kind: give a file that "
-                                   "--checkpoint wrote");
-        return status;
-    }
+    hid_t file = -1;
+    weft_hdf5_start();
+    status = weft_hdf5_open_file(r->path, H5F_ACC_RDONLY, H5P_DEFAULT,
+                                 "this checkpoint is incomplete", &file, error);
+    if (status == WEFT_ERROR_INPUT)
+        weft_error_hint(error, "it is missing, cut short or of another kind: give a file that "
+                               "--checkpoint wrote");
+    TRY(status);
     TRY(read_file(file, r->path, r->mesh, r->checkpoint, error));
     TRY(weft_child_write(out, &r->checkpoint->step, sizeof r->checkpoint->step, error));
     for (int i = 0; i < r->checkpoint->n_lists; ++i)
@@ -280,9 +280,11 @@ weft_status weft_checkpoint_read(const char *path, const weft_mesh *mesh,
                                  weft_checkpoint *checkpoint, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_child child = WEFT_CHILD_NONE;
+    weft_child_limits limits;
     reading r = {path, mesh, checkpoint};
     TRY(weft_file_unlocked(path, false, error));
-    TRY(weft_child_start(read_in_child, &r, path, &child, error));
+    TRY(weft_child_limits_of(path, 0, 0, &limits, error));
+    TRY(weft_child_start(read_in_child, &r, path, &limits, &child, error));
     int64_t step = 0;
     bool whole = weft_child_read(&child, &step, sizeof step);
     for (int i = 0; whole && i < checkpoint->n_lists; ++i)

@@ -4,12 +4,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +22,58 @@ struct weft_child_page {
     weft_status status;
     weft_error error;
 };
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+weft_status weft_child_limits_of(const char *path, double memory, double seconds,
+                                 weft_child_limits *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *memory_text = getenv("WEFT_MESH_MEMORY"), *seconds_text = getenv("WEFT_MESH_TIME");
+    const double machine = 0.75 * (double)weft_memory_available();
+    struct stat info;
+    if (memory <= 0 && memory_text && *memory_text)
+        TRY(weft_parse_bytes("WEFT_MESH_MEMORY", memory_text, &memory, error));
+    if (seconds <= 0 && seconds_text && *seconds_text)
+        TRY(weft_parse_seconds("WEFT_MESH_TIME", seconds_text, &seconds, error));
+    const double bytes = stat(path, &info) == 0 ? (double)info.st_size : 0;
+    if (memory <= 0)
+        memory = fmin(1e9 + 64 * bytes, machine);
+    if (seconds <= 0)
+        seconds = 300 + 1e-5 * bytes;
+    *out = (weft_child_limits){memory, seconds};
+done:
+    return status;
+}
+
+/* Address space of this process, in bytes; 0: unknown. */
+static double space_now(void) {
+    double pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (!file)
+        return 0;
+    if (fscanf(file, "%lf", &pages) != 1)
+        pages = 0;
+    fclose(file);
+    return pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+/* Lower a limit of the system to `most`. */
+static void lower(int resource, double most) {
+    struct rlimit limit;
+    if (getrlimit((__rlimit_resource_t)resource, &limit) != 0 || most >= 9e18 ||
+        (limit.rlim_cur != RLIM_INFINITY && (double)limit.rlim_cur <= most))
+        return;
+    limit.rlim_cur = (rlim_t)most;
+    setrlimit((__rlimit_resource_t)resource, &limit);
+}
+
+static void set_limits(const weft_child_limits *limits) {
+    const double now = space_now();
+    if (limits->memory > 0 && now > 0)
+        lower(RLIMIT_AS, now + limits->memory);
+    if (limits->seconds > 0)
+        lower(RLIMIT_CPU, ceil(limits->seconds));
+}
 
 /* ---- the child ------------------------------------------------------------------------------- */
 
@@ -34,7 +89,7 @@ static bool is_debugged(void) {
 
 static void set_signals(void) {
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
-    static const int defaults[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
+    static const int defaults[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU};
     sigset_t none;
     /* The parent handles these signals; the child ends with it. */
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; ++i)
@@ -46,7 +101,8 @@ static void set_signals(void) {
 }
 
 __attribute__((noreturn)) static void run_child(weft_child_call call, void *user, int out,
-                                                pid_t parent, struct weft_child_page *page) {
+                                                pid_t parent, const weft_child *self) {
+    struct weft_child_page *page = self->page;
     const struct rlimit no_core = {0, 0};
     set_signals();
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
@@ -57,6 +113,7 @@ __attribute__((noreturn)) static void run_child(weft_child_call call, void *user
         if (nowhere >= 0 && (dup2(nowhere, 1) < 0 || dup2(nowhere, 2) < 0))
             _exit(255);
     }
+    set_limits(&self->limits);
     if (atexit(leave) == 0) {
         page->status = call(user, out, &page->error);
         page->done = true;
@@ -72,17 +129,20 @@ weft_status weft_child_write(int out, const void *bytes, size_t n, weft_error *e
 
 /* ---- the parent ------------------------------------------------------------------------------ */
 
-weft_status weft_child_start(weft_child_call call, void *user, const char *path, weft_child *out,
-                             weft_error *error) {
+weft_status weft_child_start(weft_child_call call, void *user, const char *path,
+                             const weft_child_limits *limits, weft_child *out, weft_error *error) {
     int ends[2] = {-1, -1};
     const pid_t parent = getpid();
     *out = WEFT_CHILD_NONE;
     void *page =
         mmap(NULL, sizeof *out->page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (limits)
+        out->limits = *limits;
     if (page != MAP_FAILED && pipe2(ends, O_CLOEXEC) == 0) {
+        out->page = page;
         out->pid = fork();
         if (out->pid == 0)
-            run_child(call, user, ends[1], parent, page);
+            run_child(call, user, ends[1], parent, out);
     } else {
         out->pid = -1;
     }
@@ -90,7 +150,6 @@ weft_status weft_child_start(weft_child_call call, void *user, const char *path,
     if (ends[1] >= 0)
         close(ends[1]);
     if (out->pid > 0) {
-        out->page = page;
         out->from = ends[0];
         return WEFT_OK;
     }
@@ -120,7 +179,15 @@ bool weft_child_read(const weft_child *child, void *out, size_t n) {
     return true;
 }
 
-static weft_status explain_end(int how, const char *path, weft_error *error) {
+static weft_status explain_end(int how, const char *path, const weft_child_limits *limits,
+                               weft_error *error) {
+    if (WIFSIGNALED(how) && WTERMSIG(how) == SIGXCPU && limits->seconds > 0) {
+        weft_error_set(error, WEFT_ERROR_INPUT,
+                       "%s: it was not read after %g seconds of processor time", path,
+                       limits->seconds);
+        weft_error_hint(error, "where the file is right, raise the limit by WEFT_MESH_TIME");
+        return WEFT_ERROR_INPUT;
+    }
     if (WIFSIGNALED(how))
         weft_error_set(error, WEFT_ERROR_MEMORY, "%s: HDF5 crashed (signal %d) on it", path,
                        WTERMSIG(how));
@@ -143,6 +210,7 @@ weft_status weft_child_end(weft_child *child, bool kill_it, const char *path, we
             ;
     }
     struct weft_child_page *page = child->page;
+    const weft_child_limits limits = child->limits;
     *child = WEFT_CHILD_NONE;
     if (!page)
         return WEFT_OK;
@@ -151,7 +219,12 @@ weft_status weft_child_end(weft_child *child, bool kill_it, const char *path, we
     else if (page->error.message[0])
         status = page->error.status;
     else
-        status = explain_end(how, path, &page->error);
+        status = explain_end(how, path, &limits, &page->error);
+    if (status == WEFT_ERROR_MEMORY && limits.memory > 0 && !page->error.hint[0])
+        weft_error_hint(&page->error,
+                        "reading this file may take %.3g GB of memory; where the file is right and "
+                        "the machine has more, raise the limit by WEFT_MESH_MEMORY (such as 64G)",
+                        limits.memory / 1e9);
     if (status != WEFT_OK && error)
         *error = page->error;
     munmap(page, sizeof *page);
@@ -160,6 +233,6 @@ weft_status weft_child_end(weft_child *child, bool kill_it, const char *path, we
 
 weft_status weft_child_run(weft_child_call call, void *user, const char *path, weft_error *error) {
     weft_child child;
-    const weft_status status = weft_child_start(call, user, path, &child, error);
+    const weft_status status = weft_child_start(call, user, path, NULL, &child, error);
     return status == WEFT_OK ? weft_child_end(&child, false, path, error) : status;
 }

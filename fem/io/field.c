@@ -23,7 +23,7 @@ typedef struct head {
 
 static void list_fields(const weft_vtkhdf_reader *r, weft_text *out) {
     for (int i = 0; i < 2; ++i) {
-        hid_t folder = H5Gopen2(r->file, folders[i], H5P_DEFAULT);
+        hid_t folder = weft_hdf5_open_group(r->file, folders[i]);
         H5G_info_t info = {0};
         char name[128];
         if (folder >= 0 && H5Gget_info(folder, &info) >= 0)
@@ -54,11 +54,13 @@ static weft_status open_field(const weft_vtkhdf_reader *r, const char *name, boo
         *on_cells = i == 1;
         if (strchr(name, '/') ||
             (size_t)snprintf(path, sizeof path, "%s/%s", folders[i], name) >= sizeof path ||
-            H5Lexists(r->file, folders[i], H5P_DEFAULT) <= 0 ||
-            H5Lexists(r->file, path, H5P_DEFAULT) <= 0)
+            !weft_hdf5_has(r->file, path))
             continue;
-        hid_t set = H5Dopen2(r->file, path, H5P_DEFAULT);
-        hid_t space = set < 0 ? -1 : H5Dget_space(set);
+        hid_t set = -1;
+        const weft_status status = weft_hdf5_open_set(r->file, r->path, path, &set, r->error);
+        if (status != WEFT_OK)
+            return status;
+        hid_t space = H5Dget_space(set);
         const int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
         const bool good = (rank == 1 || rank == 2) &&
                           H5Sget_simple_extent_dims(space, extent, NULL) == rank &&
@@ -67,8 +69,7 @@ static weft_status open_field(const weft_vtkhdf_reader *r, const char *name, boo
         if (space >= 0)
             H5Sclose(space);
         if (!good) {
-            if (set >= 0)
-                H5Dclose(set);
+            H5Dclose(set);
             return weft_vtkhdf_damaged(r, "a field does not fit the mesh, or it is a time series");
         }
         *width = (int)extent[1];
@@ -122,7 +123,7 @@ static weft_status read_in_child(void *user, int out, weft_error *error) {
     bool on_cells = false;
     int width = 1;
     double *values = NULL;
-    weft_hdf5_silence();
+    weft_hdf5_start();
     TRY(weft_vtkhdf_read_data(&r));
     TRY(check_cells(&r));
     TRY(open_field(&r, wanted->name ? wanted->name : "u", &on_cells, &width, &set));
@@ -162,9 +163,11 @@ weft_status weft_file_field_read(const char *path, const char *name, weft_file_f
     weft_file_field made = {0};
     request wanted = {path, name};
     head got = {0};
+    weft_child_limits limits;
     TRY(weft_file_check(path, error));
     TRY(weft_file_unlocked(path, false, error));
-    TRY(weft_child_start(read_in_child, &wanted, path, &child, error));
+    TRY(weft_child_limits_of(path, 0, 0, &limits, error));
+    TRY(weft_child_start(read_in_child, &wanted, path, &limits, &child, error));
     bool whole = weft_child_read(&child, &got, sizeof got);
     const size_t d = (size_t)got.dimension, c = (size_t)got.n_components;
     made = (weft_file_field){.dimension = got.dimension,

@@ -39,7 +39,8 @@ static bool find_in_path(char *out, size_t size) {
     const char *path = getenv("PATH");
     while (path && *path) {
         int length = (int)strcspn(path, ":");
-        if (length > 0 && snprintf(out, size, "%.*s/weft-gmsh", length, path) < (int)size &&
+        /* relative directories depend on the working directory */
+        if (*path == '/' && snprintf(out, size, "%.*s/weft-gmsh", length, path) < (int)size &&
             is_program(out))
             return true;
         path += length;

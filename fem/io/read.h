@@ -52,5 +52,5 @@ void weft_file_field_free(weft_file_field *field);
 /** Whether the file can be read, with the message of weft_mesh_read if not. */
 weft_status weft_file_check(const char *path, weft_error *error);
 /** Read a .vtkhdf file. Contract as weft_mesh_read_with. */
-weft_status weft_mesh_read_vtkhdf(const char *path, const weft_monitor *monitor, weft_mesh **out,
-                                  weft_error *error);
+weft_status weft_mesh_read_vtkhdf(const char *path, const weft_mesh_options *options,
+                                  const weft_monitor *monitor, weft_mesh **out, weft_error *error);

@@ -116,7 +116,7 @@ weft_status weft_mesh_read_with(const char *name, const weft_mesh_options *optio
         TRY(weft_mesh_read_gmsh(name, options, monitor, out, error));
     } else if (ends_with(name, ".vtkhdf")) {
         TRY(weft_file_check(name, error));
-        TRY(weft_mesh_read_vtkhdf(name, monitor, out, error));
+        TRY(weft_mesh_read_vtkhdf(name, options, monitor, out, error));
     } else {
         status = refuse_name(name, error);
     }

@@ -338,7 +338,7 @@ weft_status weft_vtkhdf_write(const char *temporary, const weft_result_content *
     weft_status status = WEFT_OK;
     writer w = {content->path, content->mesh, content, {0}, -1, -1, -1, -1, -1, -1, error};
     TRY(weft_result_grid_make(content->mesh, content->nodes, &w.grid, error));
-    weft_hdf5_silence();
+    weft_hdf5_start();
     TRY(open_groups(&w, temporary));
     TRY(write_mesh(&w));
     if (!content->nodes)

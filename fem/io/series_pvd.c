@@ -3,6 +3,7 @@
  * atomically.
  *
  * Source  ParaView's guide, "PVD file format" */
+#include "core/base/file.h"
 #include "fem/io/result.h"
 #include "fem/io/series.h"
 
@@ -53,7 +54,7 @@ static weft_status look(weft_series *s, weft_series_found *out, weft_error *erro
     weft_status status = WEFT_OK;
     char *text = NULL;
     size_t length = 0;
-    TRY(weft_file_read(s->path, &text, &length, error));
+    TRY(weft_file_read_as(s->path, WEFT_FILE_INDEX, &text, &length, error));
     const char *at = strlen(text) == length ? strstr(text, "<!-- Weft series") : NULL;
     if (at && sscanf(at, magic, out->mesh, out->problem) == 2) {
         const locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);

@@ -55,8 +55,11 @@ static weft_status make_set(const weft_series_room *j, const char *name, hid_t t
 
 static weft_status extend_set(const weft_series_room *j, const char *name, int64_t n, int width) {
     const hsize_t extent[2] = {(hsize_t)n, width > 0 ? (hsize_t)width : 1};
-    hid_t set = H5Dopen2(j->file, name, H5P_DEFAULT);
-    if (set < 0 || H5Dset_extent(set, extent) < 0 || H5Dclose(set) < 0)
+    hid_t set = -1;
+    const weft_status status = weft_hdf5_open_set(j->file, j->s->path, name, &set, j->error);
+    if (status != WEFT_OK)
+        return status;
+    if (H5Dset_extent(set, extent) < 0 || H5Dclose(set) < 0)
         return failed(j, "a data set could not be extended");
     return WEFT_OK;
 }
@@ -70,8 +73,8 @@ static weft_status extend_numbers(const weft_series_room *j, const step_set *num
     for (int64_t i = 0; i < j->room; ++i)
         values[i] = numbers->first + i * numbers->by;
     TRY(extend_set(j, numbers->name, j->room, numbers->width));
-    set = H5Dopen2(j->file, numbers->name, H5P_DEFAULT);
-    if (set < 0 || H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0 ||
+    TRY(weft_hdf5_open_set(j->file, j->s->path, numbers->name, &set, j->error));
+    if (H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0 ||
         H5Dclose(set) < 0)
         status = failed(j, "values could not be written");
 done:
@@ -162,7 +165,7 @@ done:
 /* Open an attribute of a group, or make it with one value. */
 static weft_status write_attribute(const weft_series_room *j, const char *group, const char *name,
                                    hid_t type, const void *value) {
-    hid_t in = H5Gopen2(j->file, group, H5P_DEFAULT), attribute = -1;
+    hid_t in = weft_hdf5_open_group(j->file, group), attribute = -1;
     if (in >= 0 && H5Aexists(in, name) > 0) {
         attribute = H5Aopen(in, name, H5P_DEFAULT);
     } else if (in >= 0) {
@@ -203,11 +206,12 @@ done:
 }
 
 /* Make new objects with headers of version 1, which have no checksums. */
-static hid_t open_old(const char *name, unsigned how) {
+static weft_status open_old(weft_series_room *j, unsigned how) {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     if (access < 0 || H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18) < 0)
-        return -1;
-    return H5Fopen(name, how, access);
+        return failed(j, "HDF5 did not start");
+    return weft_hdf5_open_file(j->name, how, access, "the series cannot be opened", &j->file,
+                               j->error);
 }
 
 /* ---- offsets ------------------------------------------------------------------------------- */
@@ -241,9 +245,12 @@ static int64_t chunk_of(hid_t set) {
 /* The offsets of j->room rows of `width` numbers of 8 bytes, every `by`-th of a data set. */
 static weft_status find_entries(const weft_series_room *j, const char *name, int64_t by, int width,
                                 int64_t *out) {
-    hid_t set = H5Dopen2(j->file, name, H5P_DEFAULT);
-    const int64_t chunk = chunk_of(set);
+    hid_t set = -1;
     haddr_t start = 0;
+    const weft_status status = weft_hdf5_open_set(j->file, j->s->path, name, &set, j->error);
+    if (status != WEFT_OK)
+        return status;
+    const int64_t chunk = chunk_of(set);
     if (chunk < 1 || chunk % by != 0)
         return failed(j, "a data set could not be opened");
     for (int64_t i = 0; i < j->room; ++i) {
@@ -289,8 +296,12 @@ static weft_status note_places(const weft_series_room *j, int64_t mark, weft_ser
         uint8_t head[8];
         int64_t now, most;
     } extent = {{1, 1, 1, 0, 0, 0, 0, 0}, j->room + 1, -1};
-    hid_t kept = H5Dopen2(j->file, "Weft/SeriesPlaces", H5P_DEFAULT);
-    const haddr_t place = kept < 0 ? HADDR_UNDEF : H5Dget_offset(kept);
+    hid_t kept = -1;
+    const weft_status status =
+        weft_hdf5_open_set(j->file, j->s->path, "Weft/SeriesPlaces", &kept, j->error);
+    if (status != WEFT_OK)
+        return status;
+    const haddr_t place = H5Dget_offset(kept);
     const int file = open(j->name, O_RDWR | O_CLOEXEC);
     if (place == HADDR_UNDEF || file < 0)
         return failed(j, "a piece of a data set could not be found");
@@ -314,12 +325,10 @@ weft_status weft_series_make_room(void *user, int out, weft_error *error) {
     const weft_result_content content = content_of(j);
     const int64_t mark = INT64_C(0x1B5F3A9D5745F70B);
     j->error = error;
-    weft_hdf5_silence();
+    weft_hdf5_start();
     if (j->make)
         TRY(weft_vtkhdf_write(j->name, &content, error));
-    j->file = open_old(j->name, H5F_ACC_RDWR);
-    if (j->file < 0)
-        TRY(failed(j, "the file could not be made"));
+    TRY(open_old(j, H5F_ACC_RDWR));
     if (j->make)
         TRY(make_groups(j));
     if (j->make)
@@ -327,9 +336,7 @@ weft_status weft_series_make_room(void *user, int out, weft_error *error) {
     TRY(handle_sets(j));
     if (H5Fclose(j->file) < 0)
         TRY(failed(j, "the file could not be closed"));
-    j->file = open_old(j->name, H5F_ACC_RDONLY);
-    if (j->file < 0)
-        TRY(failed(j, "the file could not be opened again"));
+    TRY(open_old(j, H5F_ACC_RDONLY));
     if (j->make)
         TRY(note_places(j, mark, &j->at));
     TRY(send_places(j, &j->at, out));
@@ -341,8 +348,7 @@ done:
 
 static bool read_hash(hid_t file, const char *name, char out[33]) {
     bool no_room = false;
-    char *text =
-        weft_hdf5_text(H5Aopen_by_name(file, "Weft", name, H5P_DEFAULT, H5P_DEFAULT), &no_room);
+    char *text = weft_hdf5_text(weft_hdf5_open_attribute(file, "Weft", name), &no_room);
     const bool good = text && strlen(text) == 32;
     if (good)
         memcpy(out, text, 33);
@@ -350,19 +356,26 @@ static bool read_hash(hid_t file, const char *name, char out[33]) {
     return good;
 }
 
+/* A data set of a series, or -1: the file is not one. */
+static hid_t open_known(const weft_series_room *j, const char *name) {
+    hid_t set = -1;
+    return weft_hdf5_open_set(j->file, j->s->path, name, &set, NULL) == WEFT_OK ? set : -1;
+}
+
 /* Rows of a data set. */
 static int64_t length_of(hid_t set) {
     hid_t space = set < 0 ? -1 : H5Dget_space(set);
     const int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
     hsize_t extent[2] = {0, 0};
-    if (rank != 1 && rank != 2)
+    if ((rank != 1 && rank != 2) || H5Sget_simple_extent_dims(space, extent, NULL) < 0 ||
+        extent[0] > INT64_MAX / 4096)
         return -1;
-    return H5Sget_simple_extent_dims(space, extent, NULL) < 0 ? -1 : (int64_t)extent[0];
+    return (int64_t)extent[0];
 }
 
-static bool read_places(hid_t file, weft_series_places *out) {
+static bool read_places(const weft_series_room *j, weft_series_places *out) {
     int64_t both[2] = {-1, -1};
-    hid_t set = H5Dopen2(file, "Weft/SeriesPlaces", H5P_DEFAULT);
+    hid_t set = open_known(j, "Weft/SeriesPlaces");
     const bool good = length_of(set) == 2 &&
                       H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, both) >= 0;
     *out = (weft_series_places){.count = both[0], .extent = both[1]};
@@ -378,19 +391,17 @@ weft_status weft_series_look(void *user, int out, weft_error *error) {
     weft_series_places at;
     char field[256];
     j->error = error;
-    weft_hdf5_silence();
-    j->file = open_old(j->name, H5F_ACC_RDONLY);
-    if (j->file < 0)
+    weft_hdf5_start();
+    if (open_old(j, H5F_ACC_RDONLY) != WEFT_OK)
         return WEFT_OK;
-    hid_t count = H5Aopen_by_name(j->file, "VTKHDF/Steps", "NSteps", H5P_DEFAULT, H5P_DEFAULT);
-    hid_t values = H5Dopen2(j->file, "VTKHDF/Steps/Values", H5P_DEFAULT);
+    hid_t count = weft_hdf5_open_attribute(j->file, "VTKHDF/Steps", "NSteps");
+    hid_t values = open_known(j, "VTKHDF/Steps/Values");
     name_field(j, 0, field, sizeof field);
-    j->room = length_of(H5Dopen2(j->file, field, H5P_DEFAULT)) / weft_series_rows(j->s, 0);
+    j->room = length_of(open_known(j, field)) / weft_series_rows(j->s, 0);
     const int64_t n_times = length_of(values);
     if (count < 0 || H5Aread(count, H5T_NATIVE_INT64, &found.n_steps) < 0 || found.n_steps < 0 ||
         !read_hash(j->file, "SeriesMesh", found.mesh) ||
-        !read_hash(j->file, "SeriesProblem", found.problem) || n_times < 0 ||
-        !read_places(j->file, &at))
+        !read_hash(j->file, "SeriesProblem", found.problem) || n_times < 0 || !read_places(j, &at))
         return WEFT_OK;
     if (found.n_steps > n_times) /* killed between writing the two numbers */
         found.n_steps = n_times;

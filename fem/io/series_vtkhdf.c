@@ -18,6 +18,7 @@
  * steps, so that the file is whole at any moment, and other programs can read it meanwhile. Both
  * numbers lie in object headers of the first version, which have no checksums. To get more room the
  * file is copied, the data sets of the copy are extended, and the copy takes the file's name. */
+#include "core/base/file.h"
 #include "fem/io/child_process.h"
 #include "fem/io/result.h"
 #include "fem/io/series_room.h"
@@ -51,11 +52,13 @@ static weft_status look(weft_series *s, weft_series_found *out, weft_error *erro
     weft_status status = WEFT_OK;
     weft_child child = WEFT_CHILD_NONE;
     weft_series_room j = {.s = s, .name = s->path, .file = -1};
+    weft_child_limits limits;
     TRY(weft_file_unlocked(s->path, true, error));
+    TRY(weft_child_limits_of(s->path, 0, 0, &limits, error));
     s->state = s->state ? s->state : calloc(1, sizeof(weft_series_places));
     if (!s->state)
         return weft_out_of_memory(error, s->path);
-    TRY(weft_child_start(weft_series_look, &j, s->path, &child, error));
+    TRY(weft_child_start(weft_series_look, &j, s->path, &limits, &child, error));
     weft_series_found found = {0};
     if (weft_child_read(&child, &found, sizeof found)) {
         found.times = malloc(((size_t)found.n_steps + 1) * sizeof *found.times);
@@ -101,12 +104,14 @@ done:
 
 static weft_status copy_file(const weft_series *s, int to, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int from = open(s->path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = from < 0 ? -1 : 1;
+    int from = -1;
+    ssize_t n = 1;
+    TRY(weft_file_open(s->path, O_RDONLY, &from, NULL, error));
     while (n > 0)
         n = sendfile(to, from, NULL, (size_t)1 << 30);
     if (n < 0)
         status = weft_cannot_write(s->path, errno, error);
+done:
     if (from >= 0)
         close(from);
     return status;
@@ -139,7 +144,7 @@ static weft_status fill(void *user, const weft_temporary *temporary, weft_error 
         TRY(copy_file(f->s, temporary->file, error));
         TRY(write_at(f->s, temporary->file, &extent, sizeof extent, p->extent, error));
     }
-    TRY(weft_child_start(weft_series_make_room, &j, f->s->path, &child, error));
+    TRY(weft_child_start(weft_series_make_room, &j, f->s->path, NULL, &child, error));
     const bool received = receive_places(&child, f->s->n_fields, p);
     TRY(weft_child_end(&child, false, f->s->path, error));
     if (!received)

@@ -1,5 +1,6 @@
 /* Replaces files atomically. A temporary is named NAME.PID-STAMP.tmp and locked by its process, so
  * that later runs can recognise those without an owner. */
+#include "core/base/file.h"
 #include "fem/io/result.h"
 
 #include <ctype.h>
@@ -181,8 +182,8 @@ void weft_temporary_clean(const char *path) {
 
 /* HDF5 locks by flock: readers share, a writer is alone. */
 weft_status weft_file_unlocked(const char *path, bool to_write, weft_error *error) {
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
+    int file = -1;
+    if (weft_file_open(path, O_RDONLY, &file, NULL, NULL) != WEFT_OK)
         return WEFT_OK; /* opening it later reports the reason */
     const bool locked =
         flock(file, (to_write ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 && errno == EWOULDBLOCK;

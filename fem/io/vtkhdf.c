@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void weft_hdf5_silence(void) {
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-}
-
 /* Cause of an error, from HDF5's error stack. */
 typedef struct hdf5_cause {
     char innermost[256], reason[128]; /* reason: the system's words, where it has any */
@@ -83,12 +79,12 @@ char *weft_hdf5_text(hid_t attribute, bool *no_room) {
     return out;
 }
 
-static const char again[] = "write the file again: it is damaged or cut short";
+const char weft_hdf5_write_again[] = "write the file again: it is damaged or cut short";
 
 weft_status weft_vtkhdf_damaged(const weft_vtkhdf_reader *r, const char *what) {
     const weft_status status = weft_hdf5_error(WEFT_ERROR_INPUT, r->path, what, r->error);
     if (status == WEFT_ERROR_INPUT)
-        weft_error_hint(r->error, "%s", again);
+        weft_error_hint(r->error, "%s", weft_hdf5_write_again);
     return status;
 }
 
@@ -101,8 +97,11 @@ weft_status weft_vtkhdf_open_set(const weft_vtkhdf_reader *r, const char *name, 
                                  int width, hid_t *out) {
     char what[160] = "";
     hsize_t extent[2] = {0, 0};
-    hid_t set = H5Dopen2(r->file, name, H5P_DEFAULT);
-    hid_t space = set < 0 ? -1 : H5Dget_space(set);
+    hid_t set = -1;
+    weft_status status = weft_hdf5_open_set(r->file, r->path, name, &set, r->error);
+    if (status != WEFT_OK)
+        return status;
+    hid_t space = H5Dget_space(set);
     int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
     bool good = rank == (width > 0 ? 2 : 1) &&
                 H5Sget_simple_extent_dims(space, extent, NULL) == rank &&
@@ -115,10 +114,8 @@ weft_status weft_vtkhdf_open_set(const weft_vtkhdf_reader *r, const char *name, 
         *out = set;
         return WEFT_OK;
     }
-    if (set >= 0)
-        H5Dclose(set);
-    snprintf(what, sizeof what, "%s %s", name,
-             set < 0 ? "cannot be read" : "has not the size it should have");
+    H5Dclose(set);
+    snprintf(what, sizeof what, "%s has not the size it should have", name);
     return weft_vtkhdf_damaged(r, what);
 }
 

@@ -17,9 +17,37 @@
 
 #include <hdf5.h>
 
-/** Disable HDF5's printing of errors in this thread. Need not be restored, as HDF5 only runs in
- *  child processes (fem/io/child_process.h). */
-void weft_hdf5_silence(void);
+/** Call before all else of HDF5: it prints no errors, loads no code (filters, drivers, connectors)
+ *  and follows no external links. Need not be restored, as HDF5 only runs in child processes
+ *  (fem/io/child_process.h). */
+void weft_hdf5_start(void);
+
+/* ---- opening (fem/io/hdf5_open.c): all that is opened lies in the file itself ----------------- */
+
+/** Open a regular file.
+ *  how     H5F_ACC_RDONLY or H5F_ACC_RDWR
+ *  list    a file access property list, or H5P_DEFAULT
+ *  what    for the message if it is not an HDF5 file: "this HDF5 file is incomplete"
+ *  out     caller's; H5Fclose
+ *  Errors  WEFT_ERROR_INPUT, WEFT_ERROR_MEMORY */
+weft_status weft_hdf5_open_file(const char *path, unsigned how, hid_t list, const char *what,
+                                hid_t *out, weft_error *error);
+/** Whether the file has an object of this name, with its groups; a link that leads nowhere counts. */
+bool weft_hdf5_has(hid_t file, const char *name);
+/** Open a group, or an attribute of one. Returns -1 if it is missing or reached by a link. */
+hid_t weft_hdf5_open_group(hid_t file, const char *name);
+hid_t weft_hdf5_open_attribute(hid_t file, const char *group, const char *name);
+/** Open a data set of numbers or texts whose values lie in the file itself, in pieces of a size that
+ *  fits them, uncompressed or compressed by filters of HDF5 itself.
+ *  path    of the file, for messages
+ *  out     caller's; H5Dclose
+ *  Errors  WEFT_ERROR_INPUT (missing, damaged), WEFT_ERROR_UNSUPPORTED (a link, external storage, a
+ *          virtual data set, another filter, too large a piece), WEFT_ERROR_MEMORY */
+weft_status weft_hdf5_open_set(hid_t file, const char *path, const char *name, hid_t *out,
+                               weft_error *error);
+/** The hint for a damaged file. */
+extern const char weft_hdf5_write_again[];
+
 /** Set an error with the system's reason, or the innermost cause on HDF5's error stack. Returns
  *  status, or WEFT_ERROR_MEMORY if memory was the cause. */
 weft_status weft_hdf5_error(weft_status status, const char *path, const char *what,

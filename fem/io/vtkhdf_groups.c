@@ -47,7 +47,7 @@ static weft_status read_group_table(weft_vtkhdf_reader *r, int64_t n_facets) {
     TRY(weft_vtkhdf_read_set(r, "Weft/GroupDimensions", n, 0, H5T_NATIVE_INT64, numbers));
     TRY(weft_vtkhdf_read_set(r, "Weft/GroupFirst", n, 0, H5T_NATIVE_INT64, numbers + n));
     TRY(weft_vtkhdf_read_set(r, "Weft/GroupCount", n, 0, H5T_NATIVE_INT64, numbers + 2 * n));
-    if (H5Lexists(r->file, "Weft/GroupNumbers", H5P_DEFAULT) > 0)
+    if (weft_hdf5_has(r->file, "Weft/GroupNumbers"))
         TRY(weft_vtkhdf_read_set(r, "Weft/GroupNumbers", n, 0, H5T_NATIVE_INT64, numbers + 3 * n));
     TRY(make_groups(r, n, names, numbers, n_facets));
 done:
@@ -93,7 +93,7 @@ static weft_status read_cell_groups(weft_vtkhdf_reader *r) {
     const int n = r->data.n_groups;
     int64_t capacity = 0;
     hid_t text = -1;
-    if (n == 0 || H5Lexists(r->file, "Weft/GroupCellData", H5P_DEFAULT) <= 0)
+    if (n == 0 || !weft_hdf5_has(r->file, "Weft/GroupCellData"))
         return WEFT_OK;
     char(*names)[WEFT_MASK_NAME_BYTES] = calloc((size_t)n, sizeof *names);
     uint8_t *mask = malloc((size_t)r->n_cells + 1);
@@ -121,7 +121,7 @@ static weft_status read_numbers(weft_vtkhdf_reader *r, const char *name, int wid
                                 int64_t *n) {
     weft_status status = WEFT_OK;
     hid_t set = -1;
-    if (H5Lexists(r->file, name, H5P_DEFAULT) <= 0)
+    if (!weft_hdf5_has(r->file, name))
         return WEFT_OK;
     *n = -1;
     TRY(weft_vtkhdf_open_set(r, name, n, width, &set));
@@ -166,7 +166,7 @@ weft_status weft_vtkhdf_read_groups(weft_vtkhdf_reader *r) {
     int64_t n_facets = -1, n = -1;
     int32_t *facets = NULL, *numbers = NULL;
     hid_t set = -1;
-    if (H5Lexists(r->file, "Weft", H5P_DEFAULT) <= 0)
+    if (!weft_hdf5_has(r->file, "Weft"))
         return WEFT_OK;
     TRY(weft_vtkhdf_open_set(r, "Weft/Facets", &n_facets, d, &set));
     H5Dclose(set);

@@ -20,10 +20,6 @@ static weft_status refuse(const weft_vtkhdf_reader *r, const char *hint, const c
     return WEFT_ERROR_UNSUPPORTED;
 }
 
-static bool exists(const weft_vtkhdf_reader *r, const char *name) {
-    return H5Lexists(r->file, name, H5P_DEFAULT) > 0;
-}
-
 static weft_status read_count(const weft_vtkhdf_reader *r, const char *name, int64_t limit,
                               int64_t *out) {
     int64_t rows = -1;
@@ -46,14 +42,16 @@ static weft_status open_file(weft_vtkhdf_reader *r) {
     r->access = H5Pcreate(H5P_FILE_ACCESS);
     if (r->access < 0 || H5Pset_fclose_degree(r->access, H5F_CLOSE_STRONG) < 0)
         return weft_vtkhdf_damaged(r, "HDF5 did not start");
-    r->file = H5Fopen(r->path, H5F_ACC_RDONLY, r->access);
-    if (r->file < 0)
-        return weft_vtkhdf_damaged(r, "this HDF5 file is incomplete");
-    if (!exists(r, "VTKHDF"))
+    weft_status status = weft_hdf5_open_file(r->path, H5F_ACC_RDONLY, r->access,
+                                             "this HDF5 file is incomplete", &r->file, r->error);
+    if (status == WEFT_ERROR_INPUT)
+        weft_error_hint(r->error, "%s", weft_hdf5_write_again);
+    if (status != WEFT_OK)
+        return status;
+    if (!weft_hdf5_has(r->file, "VTKHDF"))
         return refuse(r, "save it from ParaView as VTKHDF, or give the .msh or .geo file",
                       "this is an HDF5 file, and has no group VTKHDF");
-    char *type = weft_hdf5_text(
-        H5Aopen_by_name(r->file, "VTKHDF", "Type", H5P_DEFAULT, H5P_DEFAULT), &no_room);
+    char *type = weft_hdf5_text(weft_hdf5_open_attribute(r->file, "VTKHDF", "Type"), &no_room);
     if (!type)
         return no_room ? weft_vtkhdf_no_memory(r)
                        : weft_vtkhdf_damaged(r, "VTKHDF has no attribute Type");
@@ -249,7 +247,7 @@ static weft_status read_in_child(void *user, int out, weft_error *error) {
     const weft_monitor monitor = {log_to_stream, NULL, &out};
     weft_vtkhdf_reader r = {
         .path = user, .monitor = &monitor, .file = -1, .access = -1, .error = error};
-    weft_hdf5_silence();
+    weft_hdf5_start();
     TRY(weft_mesh_stream_start(out, error));
     TRY(weft_vtkhdf_read_data(&r));
     TRY(weft_mesh_stream_write(out, &r.data, error));
@@ -266,15 +264,17 @@ static ssize_t read_child(void *user, void *out, size_t n) {
     return got;
 }
 
-weft_status weft_mesh_read_vtkhdf(const char *path, const weft_monitor *monitor, weft_mesh **out,
-                                  weft_error *error) {
+weft_status weft_mesh_read_vtkhdf(const char *path, const weft_mesh_options *options,
+                                  const weft_monitor *monitor, weft_mesh **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_child child = WEFT_CHILD_NONE;
+    weft_child_limits limits;
     weft_mesh_data data = {0};
     weft_error of_child = {0};
     weft_stream_source source = {path, read_child, &child, -1, false, false, 0};
     TRY(weft_file_unlocked(path, false, error));
-    TRY(weft_child_start(read_in_child, (void *)(uintptr_t)path, path, &child, error));
+    TRY(weft_child_limits_of(path, options->memory, options->seconds, &limits, error));
+    TRY(weft_child_start(read_in_child, (void *)(uintptr_t)path, path, &limits, &child, error));
     status = weft_mesh_stream_read(&source, monitor, &data, error);
     const bool kill_it = status != WEFT_OK && !source.cut_short;
     const weft_status ended = weft_child_end(&child, kill_it, path, &of_child);

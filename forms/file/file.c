@@ -1,5 +1,6 @@
 /* Reads a form file: text to syntax tree to forms, each prepared for compilation. */
 #include "forms/file/file.h"
+#include "core/base/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,7 +141,7 @@ weft_status weft_ufl_read(const char *path, const weft_ufl_options *options, wef
     weft_status status = WEFT_OK;
     char *text = NULL;
     size_t length = 0;
-    TRY(weft_file_read(path, &text, &length, error));
+    TRY(weft_file_read_as(path, WEFT_FILE_FORMS, &text, &length, error));
     TRY(weft_ufl_read_text(path, text, length, options, out, error));
 done:
     free(text);

@@ -1,5 +1,6 @@
 /* Keeps the functions of the library, sorted by name: reading files, adding, searching. */
 #include "fusion/library/library.h"
+#include "core/base/file.h"
 #include "fusion/base/array.h"
 #include "fusion/embedded_kernels.h"
 #include "fusion/library/private.h"
@@ -122,7 +123,7 @@ static weft_status add_file(weft_library *library, const char *path, weft_error 
     weft_status status = WEFT_OK;
     char *text = NULL;
     size_t length = 0;
-    TRY(weft_file_read(path, &text, &length, error));
+    TRY(weft_file_read_as(path, WEFT_FILE_KERNELS, &text, &length, error));
     if (strlen(text) != length) {
         status =
             weft_error_set(error, WEFT_ERROR_SYNTAX, "this is not text: it contains a zero byte");

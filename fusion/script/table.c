@@ -137,7 +137,7 @@ weft_status weft_script_table_read(weft_arena *arena, const char *path, weft_loc
     if (!S_ISREG(info.st_mode) || info.st_size > 1 << 20)
         return weft_error_at(error, WEFT_ERROR_INPUT, place,
                              "%s is not a table: it is not a file of at most 1 MB", path);
-    TRY(weft_file_read(path, &text, &length, error));
+    TRY(weft_file_read_as(path, WEFT_FILE_TABLE, &text, &length, error));
     if (strlen(text) != length)
         TRY(weft_error_at(error, WEFT_ERROR_INPUT, place,
                           "%s contains zero bytes, so it is not a table", path));

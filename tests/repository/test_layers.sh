@@ -2,7 +2,8 @@
 # labels: quick
 # Includes run down the list of folders in cmake/layers.txt, are written from the project's root, and leave the
 # private.h of other folders alone; tests/unit/FOLDER may include the private.h of FOLDER, other tests none. gmshc.h is included in apps/gmsh only, which uses nothing but core and the
-# format of the mesh stream.
+# format of the mesh stream. Files of users are opened where they are checked: HDF5 in fem/io/hdf5_open.c, others
+# for reading in core/base/file.c.
 set -euo pipefail
 
 # check_tree FOLDER: print every include that breaks the rules as "file:line: header: rule", then how many
@@ -42,6 +43,16 @@ check_tree() (
         }'
 )
 
+# check_opening FOLDER: print every call that opens a file of a user, or an object in one, without the checks.
+check_opening() (
+    cd "$1"
+    # files for reading that are not a user's: /proc, /sys, /dev, and folders
+    grep -rnE --include='*.c' '\b(fopen\([^,]*, "r|open(at)?\(.*O_RDONLY)' core gemm fusion fem forms apps |
+        grep -vE 'weft_file_open|core/base/file\.c|core/base/system_limits\.c|"/(proc|sys|dev)/|O_DIRECTORY|O_NOFOLLOW' || true
+    grep -rnE --include='*.c' '\bH5([FDG]open2?|[AO]open_by_name|Oopen)\(' core gemm fusion fem forms apps |
+        grep -v '^fem/io/hdf5_open\.c' || true
+)
+
 # The check itself: a tree with one mistake of each kind.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -74,3 +85,16 @@ found=$(check_tree "$WEFT_SOURCE")
 echo "$found"
 n=$(tail -n 1 <<<"$found")
 [ "$(wc -l <<<"$found")" -eq 1 ] && [ "${n%% *}" -gt 500 ]
+
+printf 'f = fopen(path, "r");\ng = open("/dev/null", O_RDONLY);\n' >"$scratch/fem/mesh/opens.c"
+printf 'file = H5Fopen(path, how, list);\nset = H5Dopen2(file, name, H5P_DEFAULT);\n' >"$scratch/forms/base/opens.c"
+if [ "$(check_opening "$scratch" | wc -l)" -ne 3 ]; then
+    echo "The check of opening does not find what it should: $(check_opening "$scratch")"
+    exit 1
+fi
+found=$(check_opening "$WEFT_SOURCE")
+if [ -n "$found" ]; then
+    echo "These files are opened without checks; use weft_file_open, weft_file_read_as or weft_hdf5_open_*:"
+    echo "$found"
+    exit 1
+fi
