@@ -105,6 +105,13 @@ enum { WEFT_LOAD_DEGREE = 4 }; /* default degree of quadrature */
 weft_status weft_bc_load_make(weft_bc *bc, const char *source, const char *origin, int degree,
                               weft_memory *b, double *values, weft_error *error);
 
+/** What the conditions of Robin exchange at the present time: flux = g - alpha u.
+ *  u             [n_dofs]
+ *  given, taken  [n] by condition, as for weft_bc_make: int g, int alpha u over its facets; 0 for other kinds
+ *  Errors        as weft_bc_load_make, and those of weft_operator_make */
+weft_status weft_bc_exchange(weft_bc *bc, weft_memory *u, double *given, double *taken, int n,
+                             weft_error *error);
+
 /* ---- solvability ------------------------------------------------------------------------ */
 
 /** The parts of the mesh, which share no node.

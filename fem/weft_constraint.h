@@ -40,7 +40,7 @@ void weft_constraints_free(weft_constraints **constraints);
 
 /** sum_i factors_i u_(dofs_i) = value
  *  dofs, factors  [n], of distinct dofs
- *  origin         names the constraint in messages; borrowed for the call */
+ *  origin         names the constraint in messages; borrowed for the call; NULL: a pin, that carries nothing */
 weft_status weft_constraints_add(weft_constraints *constraints, int n, const int32_t *dofs,
                                  const double *factors, double value, const char *origin,
                                  weft_error *error);
@@ -72,6 +72,21 @@ weft_status weft_constraints_slide(weft_constraints *constraints, const char *gr
 weft_status weft_constraints_point(weft_constraints *constraints, const double *point,
                                    int component, const char *value, const char *origin,
                                    weft_error *error);
+
+/** What constraints supply so that u satisfies them: forces of symmetry planes, sources of values at points.
+ *  Ties and periodic sides supply nothing in all. Those that share dofs cannot be told apart. */
+typedef struct weft_constraint_forces {
+    int n;                /* origins */
+    const char **origins; /* [n]; each is borrowed from the constraints */
+    int *first;           /* [n] the first origin with which it shares dofs; itself: none */
+    double *sums;         /* [n][components]; of those that share dofs at the first */
+} weft_constraint_forces;
+/** r = C^T r, [n_dofs] on the host: the residual of each dependent dof goes to the dofs that express it.
+ *  out     weft_constraint_forces_clear, also after an error
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_constraints_restrict(weft_constraints *constraints, double *r,
+                                      weft_constraint_forces *out, weft_error *error);
+void weft_constraint_forces_clear(weft_constraint_forces *forces);
 
 /** What nothing fixes: the modes that both the operator and the constraints leave free, among the
  *  constants of each component and, of displacements, the rigid body modes, of each part of the mesh. */

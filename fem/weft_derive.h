@@ -133,18 +133,15 @@ typedef struct weft_derived_value {
 /** The values, in the order of their quantities; borrowed. Returns their number. */
 int weft_derive_values(const weft_derive *derive, const weft_derived_value **values);
 
-/** Reactions: the sums of A u - b over the dofs of each Dirichlet condition, which are the fluxes into
+/** Reactions: the sums of a residual over the dofs of each Dirichlet condition, which are the fluxes into
  *  the domain, or the forces of the supports, that keep u at its values: what --neumann would have
- *  to give. A dof belongs to the condition whose value it has. One product and one kernel for all
- *  conditions.
- *  op    with the forms of Robin conditions, if there are any; NULL: b is A u - b, as Newton's method
- *        has it
- *  u, b  [n_dofs] on the device
- *  out   [n] by condition, numbered as for weft_bc_make, 0 for other kinds; without conditions by
- *        component
- *  Errors  WEFT_ERROR_MEMORY, _COMPILER, _DEVICE */
-weft_status weft_reactions(weft_context *context, const weft_bc *bc, weft_operator *op,
-                           weft_memory *u, weft_memory *b, double *out, int n, weft_error *error);
+ *  to give. A dof belongs to the condition whose value it has.
+ *  r       A u - b [n_dofs] on the host; with constraints C^T (A u - b) (weft_constraints_restrict)
+ *  out     [n] by condition, numbered as for weft_bc_make, 0 for other kinds; without conditions by
+ *          component
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_reactions(const weft_bc *bc, const double *r, double *out, int n,
+                           weft_error *error);
 
 #ifdef __cplusplus
 }

@@ -96,34 +96,6 @@ done:
     return status;
 }
 
-/* Number of conditions, or of components where there are none. */
-static int n_reactions(const app_run *run) {
-    return run->pieces.n > 0 ? run->pieces.n : weft_space_components(run->space);
-}
-
-weft_status app_run_react(app_run *run, bool is_residual, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int c = weft_space_components(run->space);
-    const int64_t n = run->n_dofs;
-    if (!run->options->derived.reactions)
-        return WEFT_OK;
-    run->reactions = calloc((size_t)n_reactions(run), sizeof *run->reactions);
-    run->loads = calloc((size_t)c, sizeof *run->loads);
-    double *column = weft_array_make((size_t)n, sizeof *column);
-    if (!run->reactions || !run->loads || !column)
-        TRY(weft_out_of_memory(error, NULL));
-    TRY(weft_reactions(&run->context, run->bc, is_residual ? NULL : run->op, run->u, run->b,
-                       run->reactions, n_reactions(run), error));
-    for (int k = 0; k < c && !is_residual; ++k) {
-        for (int64_t i = 0; i < n / c; ++i)
-            column[i] = run->b_values[i * c + k];
-        run->loads[k] = weft_sum(column, n / c);
-    }
-done:
-    free(column);
-    return status;
-}
-
 /* ---- reports --------------------------------------------------------------------------------- */
 
 static void print_values(const double *values, int n) {
@@ -146,71 +118,12 @@ static void print_value(const weft_derived_value *value, int dimension) {
            weft_point_text(value->greatest_at, dimension, greatest));
 }
 
-/* The conditions of one option, one for each component that is not free. */
-static int reaction_of(const app_run *run, int first, double values[], const char **group) {
-    const int c = weft_space_components(run->space);
-    int k = first;
-    for (int i = 0; i < c; ++i)
-        values[i] = run->pieces.n > 0 ? NAN : run->reactions[i];
-    *group = run->pieces.n > 0 ? run->pieces.list[first].group : "boundary";
-    if (run->pieces.n == 0)
-        return 1;
-    for (; k < run->pieces.n && run->pieces.list[k].origin == run->pieces.list[first].origin; ++k)
-        if (run->pieces.list[k].kind == WEFT_DIRICHLET)
-            values[run->pieces.list[k].component] = run->reactions[k];
-    return k;
-}
-
-static bool is_reaction(const app_run *run, int i) {
-    return run->pieces.n == 0 || run->pieces.list[i].kind == WEFT_DIRICHLET;
-}
-
-static double sum_reactions(const app_run *run, int component) {
-    double sum = 0;
-    for (int i = 0; i < n_reactions(run); ++i)
-        if (is_reaction(run, i) &&
-            (run->pieces.n > 0 ? run->pieces.list[i].component : i) == component)
-            sum += run->reactions[i];
-    return sum;
-}
-
-enum { COMPONENTS_MAX = 16 };
-
-static void print_reactions(const app_run *run) {
-    const int c = weft_space_components(run->space);
-    const int n = run->pieces.n > 0 ? run->pieces.n : 1;
-    double values[COMPONENTS_MAX];
-    const char *group = NULL;
-    for (int i = 0; run->reactions && i < n;) {
-        const bool shown = is_reaction(run, i);
-        i = reaction_of(run, i, values, &group);
-        if (!shown)
-            continue;
-        printf("reaction    %s", group);
-        for (int k = 0; k < c; ++k)
-            if (isnan(values[k]))
-                printf("%sfree", k ? ", " : "  ");
-            else
-                printf("%s%.10g", k ? ", " : "  ", values[k]);
-        putchar('\n');
-    }
-    if (!run->reactions)
-        return;
-    for (int k = 0; k < c; ++k)
-        values[k] = sum_reactions(run, k);
-    printf("reactions   sum");
-    print_values(values, c);
-    printf(", loads");
-    print_values(run->loads, c);
-    putchar('\n');
-}
-
 void app_run_print_derived(const app_run *run) {
     const weft_derived_value *values = NULL;
     const int n = run->derive ? weft_derive_values(run->derive, &values) : 0;
     for (int i = 0; i < n; ++i)
         print_value(&values[i], run->mesh->dimension);
-    print_reactions(run);
+    app_balance_print(run);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -232,26 +145,6 @@ static bool set_value(json_t *object, const weft_derived_value *value, int dimen
            app_json_set(object, "greatest_at", json_point(value->greatest_at, dimension));
 }
 
-static bool set_reactions(json_t *root, const app_run *run) {
-    const int c = weft_space_components(run->space);
-    const int n = run->pieces.n > 0 ? run->pieces.n : 1;
-    json_t *array = json_array();
-    bool fine = app_json_set(root, "reactions", array);
-    double values[COMPONENTS_MAX];
-    const char *group = NULL;
-    for (int i = 0; fine && i < n;) {
-        const bool shown = is_reaction(run, i);
-        i = reaction_of(run, i, values, &group);
-        if (!shown)
-            continue;
-        json_t *object = json_object();
-        fine = json_array_append_new(array, object) == 0 &&
-               app_json_set(object, "group", app_json_text(group)) &&
-               app_json_set(object, "reaction", app_json_values(values, c));
-    }
-    return fine && app_json_set(root, "loads", app_json_values(run->loads, c));
-}
-
 bool app_run_json_derived(json_t *root, const app_run *run) {
     const weft_derived_value *values = NULL;
     const int n = run->derive && !run->is_null ? weft_derive_values(run->derive, &values) : 0;
@@ -265,5 +158,5 @@ bool app_run_json_derived(json_t *root, const app_run *run) {
                    set_value(object, &values[i], run->mesh->dimension);
         }
     }
-    return fine && (!run->reactions || run->is_null || set_reactions(root, run));
+    return fine && app_balance_json(root, run);
 }

@@ -10,8 +10,7 @@
 
 void app_run_clear(app_run *run) {
     weft_derive_free(&run->derive);
-    free(run->reactions);
-    free(run->loads);
+    app_balance_clear(&run->balance);
     weft_preconditioner_free(&run->preconditioner);
     app_run_constraints_clear(run);
     weft_operator_free(&run->op);
@@ -130,8 +129,6 @@ weft_status app_run_space_make(app_run *run, int components, weft_error *error) 
                                  components, &run->space, error));
     weft_mesh_copies_free(&run->mesh_made.copies); /* where no space is of degree 1 */
     app_run_fields_count(run);
-    TRY(app_run_need_linear(run, run->n_fields > 1 && run->options->derived.reactions,
-                            "--reactions", error));
     TRY(app_run_need_linear(run, run->options->constraints.n > 0, "a constraint or point load",
                             error));
     TRY(app_pieces_make(&run->options->conditions, run->mesh, run->n_values, &run->pieces, error));

@@ -5,6 +5,7 @@
  *  Each app adds its own data. */
 #pragma once
 
+#include "apps/common/balance.h"
 #include "apps/common/choose_device.h"
 #include "apps/common/places.h"
 #include "fusion/setup/setup.h"
@@ -83,8 +84,7 @@ typedef struct app_run {
     weft_memory *whole_b, *whole_u;
     double *whole_b_values, *whole_u_values;
     weft_derive *derive;       /* NULL: no derived quantities */
-    double *reactions, *loads; /* by condition, or component without any; sums of b by
-                                          component; NULL unless requested */
+    app_balance balance;       /* of --reactions */
 } app_run;
 
 void app_run_clear(app_run *run);
@@ -194,9 +194,6 @@ bool app_run_json_constraints(json_t *root, const app_run *run);
  *  Errors   those of weft_derive_make */
 weft_status app_run_derive_make(app_run *run, const weft_derive_problem *problem,
                                 weft_error *error);
-/** Compute the reactions, if requested.
- *  is_residual  b is the residual already */
-weft_status app_run_react(app_run *run, bool is_residual, weft_error *error);
 /** Check the points and files of --line.
  *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_IO */
 weft_status app_run_lines_check(const app_run *run, weft_error *error);
@@ -204,9 +201,9 @@ weft_status app_run_lines_check(const app_run *run, weft_error *error);
 weft_status app_run_lines_write(const app_run *run, weft_error *error);
 /** Write u and the derived fields to --output. (apps/common/result.c) */
 weft_status app_run_result_write(const app_run *run, weft_error *error);
-/** Print integrals, extrema and reactions to stdout. */
+/** Print integrals, extrema and the balance to stdout. */
 void app_run_print_derived(const app_run *run);
-/** Add "derived" and "reactions". */
+/** Add "derived" and the balance. */
 bool app_run_json_derived(json_t *root, const app_run *run);
 /** Record the time of planning and compiling, and log the peak memory next to its estimate. */
 void app_run_finish(app_run *run);

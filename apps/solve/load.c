@@ -144,6 +144,9 @@ weft_status solve_vector_make(solve *run, double factor, weft_error *error) {
         TRY(weft_vector_pull(run->base.b, run->base.b_values, run->n_dofs, error));
         for (int64_t k = 0; k < run->n_dofs; ++k)
             sum[k] += run->base.b_values[k];
+        if (run->options->run.derived.reactions)
+            TRY(app_balance_sum(&run->base, run->base.b_values, run->script.parts[i].vector_sums,
+                                error));
     }
     if (run->base.is_null)
         goto done;

@@ -179,7 +179,8 @@ static void add_input(const solve *run, const solve_input *input, functions *f) 
     int64_t first = 0;
     if (!info->over && info->rank <= 4) {
         weft_derive_constant *constant = &f->constants[f->n_constants++];
-        *constant = (weft_derive_constant){.name = name, .memory = input->memory, .rank = info->rank};
+        *constant =
+            (weft_derive_constant){.name = name, .memory = input->memory, .rank = info->rank};
         for (int k = 0; k < info->rank; ++k)
             constant->sizes[k] = info->sizes[k];
     }
@@ -236,12 +237,9 @@ weft_status solve_derive(solve *run, weft_error *error) {
         return run->base.derive && !run->base.is_null
                    ? weft_derive_run(run->base.derive, run->time.state.t, error)
                    : WEFT_OK;
-    const bool is_residual = run->options->nonlinear && !run->base.is_null;
     if (run->base.derive)
         TRY(weft_derive_run(run->base.derive, 0, error));
-    if (is_residual) /* what Newton's method has computed last */
-        TRY(weft_vector_push(run->base.b, run->base.b_values, run->n_dofs, error));
-    TRY(app_run_react(&run->base, is_residual, error));
+    TRY(solve_balance(run, error));
 done:
     return status;
 }

@@ -21,7 +21,7 @@
 
 enum {
     SOLVE_COMPONENTS_MAX = 8,
-    SOLVE_VALUES_MAX = 16,
+    SOLVE_VALUES_MAX = APP_VALUES_MAX,
     SOLVE_KERNELS_MAX = 8,
     SOLVE_ALIASES_MAX = 2
 };
@@ -104,6 +104,7 @@ typedef struct solve_part {
     weft_symmetry *symmetry;
     weft_compilation *vector_compilation;
     weft_program *vector_program;
+    double vector_sums[SOLVE_VALUES_MAX]; /* of the vector, by component of u; for the balance */
 } solve_part;
 
 /** The user's script or form file (apps/solve/script.c). */
@@ -251,8 +252,10 @@ weft_transient_open solve_open_dofs(const solve *run, int m);
 weft_status solve_measure(solve *run, weft_error *error);
 /** Compile the derived quantities, before the solution. (apps/solve/measure.c) */
 weft_status solve_derive_make(solve *run, weft_error *error);
-/** Compute derived quantities and reactions. (apps/solve/measure.c) */
+/** Compute derived quantities and the balance. (apps/solve/measure.c) */
 weft_status solve_derive(solve *run, weft_error *error);
+/** Compute the balance, if it was requested. (apps/solve/balance.c) */
+weft_status solve_balance(solve *run, weft_error *error);
 /** Write the result file, the report and JSON. (apps/solve/report.c, apps/solve/json.c) */
 weft_status solve_output_write(solve *run, weft_error *error);
 weft_status solve_report_print(const solve *run, weft_error *error);

@@ -43,9 +43,8 @@ static bool adds_to_b(const weft_bound_form *form) {
     return false;
 }
 
-/* Add a load to b over n elements, and refuse what is not finite. */
-static weft_status add(const weft_bc *bc, const weft_bound_form *form, int64_t n, weft_memory *b,
-                       double *values, weft_error *error) {
+weft_status weft_bc_add_load(const weft_bc *bc, const weft_bound_form *form, int64_t n,
+                             weft_memory *b, double *values, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *output = "b";
     const weft_expression *formula = &form->expressions[0];
@@ -78,7 +77,7 @@ static weft_status add_facet_source(const weft_bc *bc, int group, const char *te
     weft_form_bind_input(&form, "when", bc->when);
     weft_form_bind_expression(&form, "flux", text, origin);
     weft_form_bind_parameter(&form, "degree", degree);
-    TRY(add(bc, &form, facets.n, b, values, error));
+    TRY(weft_bc_add_load(bc, &form, facets.n, b, values, error));
 done:
     weft_space_facets_free(&facets);
     return status;
@@ -153,7 +152,7 @@ static weft_status make_cell_source(const weft_bc *bc, const char *source, const
     }
     weft_form_bind_expression(&form, "source", source, origin);
     weft_form_bind_parameter(&form, "degree", degree);
-    TRY(add(bc, &form, weft_space_mesh(bc->space)->n_cells, b, values, error));
+    TRY(weft_bc_add_load(bc, &form, weft_space_mesh(bc->space)->n_cells, b, values, error));
 done:
     return status;
 }
@@ -200,7 +199,7 @@ static weft_status add_fluxes(const weft_bc *bc, int degree, weft_memory *b, dou
         if (!weft_bc_has_flux(&piece->condition))
             continue;
         TRY(weft_bc_flux_form(bc, piece, degree, b, &form, error));
-        TRY(add(bc, &form, bc->facets[piece->facets].n, b, values, error));
+        TRY(weft_bc_add_load(bc, &form, bc->facets[piece->facets].n, b, values, error));
     }
 done:
     return status;

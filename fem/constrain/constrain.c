@@ -61,6 +61,9 @@ void weft_constraints_free(weft_constraints **constraints) {
         free((*constraints)->checks[i].factors);
         free((*constraints)->checks[i].origin);
     }
+    for (int i = 0; i < (*constraints)->n_sources; ++i)
+        free((*constraints)->sources[i].origin);
+    free((*constraints)->sources);
     point_values_clear(&(*constraints)->values);
     free((*constraints)->checks);
     free((*constraints)->rows);
@@ -136,8 +139,8 @@ bool constraint_is_known(const weft_constraints *constraints, int32_t number) {
 
 /* Rows refer to dofs that were independent when they were made, so this ends: a row's dofs can only
  * be dependent by later rows. */
-weft_status constraint_terms_expand(const weft_constraints *constraints, constraint_terms *terms,
-                                    weft_error *error) {
+weft_status constraint_terms_expand(weft_constraints *constraints, constraint_terms *terms,
+                                    int source, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < terms->n; ++i) {
         const int32_t dof = terms->dofs[i];
@@ -145,6 +148,7 @@ weft_status constraint_terms_expand(const weft_constraints *constraints, constra
         if (dof >= constraints->n_dofs || constraints->row_of[dof] < 0)
             continue;
         const constraint_row *from = &constraints->rows[constraints->row_of[dof]];
+        constraint_sources_join(constraints, source, from->source);
         terms->factors[i] = 0;
         terms->constant += factor * from->constant;
         terms->size += fabs(factor * from->constant);
@@ -221,10 +225,11 @@ static weft_status make_row(const constraint_terms *terms, int pivot, constraint
 }
 
 static weft_status add_row(weft_constraints *constraints, const constraint_terms *terms, int pivot,
-                           weft_error *error) {
+                           int source, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(rows_room(constraints, error));
     TRY(make_row(terms, pivot, &constraints->rows[constraints->n_rows], error));
+    constraints->rows[constraints->n_rows].source = source;
     constraints->row_of[terms->dofs[pivot]] = constraints->n_rows++;
     constraints->is_resolved = false;
 done:
@@ -272,12 +277,15 @@ weft_status constraints_add_terms(weft_constraints *constraints, constraint_term
                                   int32_t dof, const char *origin, weft_error *error) {
     weft_status status = WEFT_OK;
     double scale = 0;
+    int source = -1;
+    if (origin)
+        TRY(constraint_source_of(constraints, origin, &source, error));
     for (int i = 0; i < terms->n; ++i)
         scale = fmax(scale, terms->dofs[i] < constraints->n_dofs ? fabs(terms->factors[i]) : 0);
-    TRY(constraint_terms_expand(constraints, terms, error));
+    TRY(constraint_terms_expand(constraints, terms, source, error));
     const int pivot = find_pivot(constraints, terms);
     TRY(pivot >= 0 && fabs(terms->factors[pivot]) > ROUNDING * scale
-            ? add_row(constraints, terms, pivot, error)
+            ? add_row(constraints, terms, pivot, source, error)
             : check_known(constraints, terms, dof, origin, error));
 done:
     return status;
@@ -312,7 +320,7 @@ weft_status constraints_resolve(weft_constraints *constraints, weft_error *error
         terms.constant = row->constant;
         for (int k = 0; k < row->n; ++k)
             TRY(constraint_terms_add(&terms, row->dofs[k], row->factors[k], error));
-        TRY(constraint_terms_expand(constraints, &terms, error));
+        TRY(constraint_terms_expand(constraints, &terms, row->source, error));
         int32_t *dofs = malloc((size_t)terms.n * sizeof *dofs + 1);
         double *factors = malloc((size_t)terms.n * sizeof *factors + 1);
         if (!dofs || !factors) {

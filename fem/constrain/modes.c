@@ -374,7 +374,7 @@ static weft_status pin(weft_constraints *constraints, int n_modes, double *left,
                 left[l * n + i] -= factor * mode[i];
         }
         const int32_t dof = (int32_t)at;
-        TRY(weft_constraints_add(constraints, 1, &dof, one, 0, "free modes", error));
+        TRY(weft_constraints_add(constraints, 1, &dof, one, 0, NULL, error));
     }
 done:
     return status;

@@ -13,8 +13,16 @@ typedef struct constraint_row {
     int n;
     int32_t *dofs;
     double *factors, constant;
+    int source;   /* of dependent dofs: into weft_constraints.sources; -1: a pin of a free mode */
     char *origin; /* of checks */
 } constraint_row;
+
+/** The constraints of one origin. Where an equation was expressed by dofs that others determine, what these
+ *  constraints supply cannot be told apart: they are joined. */
+typedef struct constraint_source {
+    char *origin;
+    int joined; /* with this one, of a lower number; itself: with none */
+} constraint_source;
 
 /** A formula of values at points. */
 typedef struct point_formula {
@@ -69,6 +77,8 @@ struct weft_constraints {
     double *given;   /* [n_dofs] of Dirichlet */
     constraint_row *rows;
     int n_rows, n_room;
+    constraint_source *sources;
+    int n_sources;
     bool is_resolved;       /* rows refer to independent and known dofs and values only */
     constraint_row *checks; /* equations between Dirichlet dofs and values that depend on time */
     int n_checks;
@@ -85,9 +95,15 @@ typedef struct constraint_terms {
 weft_status constraint_terms_add(constraint_terms *terms, int32_t dof, double factor,
                                  weft_error *error);
 void constraint_terms_free(constraint_terms *terms);
-/** Replace dependent dofs by what they are expressed by, and merge. */
-weft_status constraint_terms_expand(const weft_constraints *constraints, constraint_terms *terms,
-                                    weft_error *error);
+/** Replace dependent dofs by what they are expressed by, and merge.
+ *  source  of the equation: it is joined with those of these dofs */
+weft_status constraint_terms_expand(weft_constraints *constraints, constraint_terms *terms,
+                                    int source, weft_error *error);
+/** The number of an origin among the sources. (fem/constrain/forces.c)
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status constraint_source_of(weft_constraints *constraints, const char *origin, int *out,
+                                 weft_error *error);
+void constraint_sources_join(weft_constraints *constraints, int a, int b);
 /** Let every row refer to independent dofs only. */
 weft_status constraints_resolve(weft_constraints *constraints, weft_error *error);
 /** Add sum_i terms_i + terms->constant = 0; the terms are expanded here.

@@ -72,11 +72,11 @@ static void check(int i, int n_u, const char *dirichlet) {
     snprintf(line, sizeof line, "%s=%s", cells[i].line, csv);
     const int d = i == 0 ? 1 : i < 3 ? 2 : 3;
     json_t *root =
-        SOLVE(0, file, "--mesh", cells[i].mesh, "--input", "w=1+x,3", "--input", "s=x", "--dirichlet",
-              dirichlet, "--derive", "both = w", "--derive", "one = s", "--projection", "lumped",
-              "--integral", "W = w", "--integral", "S = s", "--integral", "P = s*w", "--integral",
-              "G = grad(w)", "--integral", "R@right = w", "--integral", "T@right = s", "--extrema",
-              "W = w[0]", "--extrema", "S = s", "--line", line, DEVICE);
+        SOLVE(0, file, "--mesh", cells[i].mesh, "--input", "w=1+x,3", "--input", "s=x",
+              "--dirichlet", dirichlet, "--derive", "both = w", "--derive", "one = s",
+              "--projection", "lumped", "--integral", "W = w", "--integral", "S = s", "--integral",
+              "P = s*w", "--integral", "G = grad(w)", "--integral", "R@right = w", "--integral",
+              "T@right = s", "--extrema", "W = w[0]", "--extrema", "S = s", "--line", line, DEVICE);
     expect(integral(root, 0, 0), 1.5, NEAR);
     expect(integral(root, 0, 1), 3, NEAR);
     expect(integral(root, 1, 0), 0.5, NEAR);

@@ -67,6 +67,7 @@ static weft_status use(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_constraints *constraints = NULL;
     weft_free_modes modes = {0};
+    weft_constraint_forces forces = {0};
     weft_reduction *reduction = NULL;
     memset(s->b, 0, 18 * sizeof *s->b);
     TRY(weft_constraints_make(&s->context, s->space, s->bc, &constraints, error));
@@ -77,7 +78,12 @@ static weft_status use(void *user, weft_error *error) {
     TRY(weft_reduction_make(constraints, &reduction, error));
     TRY(weft_reduction_update(reduction, s->op, error));
     TRY(weft_reduction_update(reduction, s->op, error));
+    TRY(weft_constraints_restrict(constraints, s->b, &forces, error));
+    assert_int_equal(forces.n, 4); /* all share dofs with the periodic sides */
+    assert_string_equal(forces.origins[3], "--point-value");
+    assert_int_equal(forces.first[3], 0);
 done:
+    weft_constraint_forces_clear(&forces);
     weft_reduction_free(&reduction);
     weft_free_modes_clear(&modes);
     weft_constraints_free(&constraints);

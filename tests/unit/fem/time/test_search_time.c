@@ -103,7 +103,6 @@ static const combination combinations[] = {
     {{"load_time.weft", "return b;"}, "d", 3, "source"},
     {{"load.weft", "return b;"}, "d", 3, "source"},
     {{"integral.weft", "return I;"}, "d", 3, NULL},
-    {{"reaction.weft", "return r;"}, NULL, 0, NULL},
     {{"neumann.weft", "return b;"}, "d", 3, "flux"},
 };
 enum { COMBINATIONS = sizeof combinations / sizeof combinations[0] };

@@ -1,0 +1,187 @@
+/* Makes the balance of the solution: the residual, and what loads, exchange and equation have part in it. */
+#include "apps/solve/solve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Sums by component of u of what the balance is made of. */
+typedef struct parts {
+    double given[APP_VALUES_MAX],
+        taken[APP_VALUES_MAX]; /* by Robin conditions: int g, int alpha u */
+    double loads[APP_VALUES_MAX], equation[APP_VALUES_MAX];
+} parts;
+
+static void add(double *sums, double factor, const double *more) {
+    for (int k = 0; k < APP_VALUES_MAX; ++k)
+        sums[k] += factor * more[k];
+}
+
+/* Is this part of a form an integral over the boundary? */
+static bool is_on_boundary(const solve_part *part) {
+    return part->ufl && part->ufl->domain == WEFT_UFL_EXTERIOR_FACETS;
+}
+
+/* "ds", "ds(2)" */
+static void measure_name(const solve_part *part, char out[32]) {
+    if (part->ufl->id < 0)
+        (void)snprintf(out, 32, "ds");
+    else
+        (void)snprintf(out, 32, "ds(%d)", part->ufl->id);
+}
+
+/* ---- linear problems --------------------------------------------------------------------- */
+
+/* What a form exchanges over a part of the boundary: its vector there, kept by solve_vector_make, without
+ * its matrix times u. */
+static weft_status exchange_part(solve *run, const solve_part *part, weft_memory *memory,
+                                 double *values, parts *sums, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_operator *op = NULL;
+    double taken[APP_VALUES_MAX], exchange[APP_VALUES_MAX] = {0};
+    char name[32];
+    if (!is_on_boundary(part) || !part->has_matrix)
+        return WEFT_OK;
+    TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_MATRIX_FREE, &part->bound.form, 1, &op,
+                           error));
+    TRY(weft_operator_assemble(op, error));
+    TRY(weft_operator_apply(op, run->base.u, memory, error));
+    TRY(weft_vector_pull(memory, values, run->n_dofs, error));
+    TRY(app_balance_sum(&run->base, values, taken, error));
+    add(exchange, 1, part->vector_sums);
+    add(exchange, -1, taken);
+    add(sums->loads, -1, part->vector_sums);
+    add(sums->equation, -1, taken);
+    measure_name(part, name);
+    TRY(app_flows_add(&run->base.balance.exchange, name, exchange, NULL, error));
+done:
+    weft_operator_free(&op);
+    return status;
+}
+
+/* r = A u - b */
+static weft_status sum_linear(solve *run, double *r, parts *sums, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const double *b = run->base.b_values;
+    weft_memory *memory = NULL;
+    double *values = NULL;
+    TRY(weft_vector_make(run->base.device, run->n_dofs, &values, &memory, error));
+    TRY(weft_operator_apply(run->base.op, run->base.u, memory, error));
+    TRY(weft_vector_pull(memory, r, run->n_dofs, error));
+    TRY(app_balance_sum(&run->base, b, sums->loads, error));
+    TRY(app_balance_sum(&run->base, r, sums->equation, error));
+    add(sums->loads, -1, sums->given);
+    add(sums->equation, -1, sums->taken);
+    app_balance_size(&run->base, b);
+    app_balance_size(&run->base, r);
+    for (int64_t i = 0; i < run->n_dofs; ++i)
+        r[i] -= b[i];
+    for (int i = 0; i < run->script.n_parts; ++i)
+        TRY(exchange_part(run, &run->script.parts[i], memory, values, sums, error));
+done:
+    weft_memory_free(&memory);
+    free(values);
+    return status;
+}
+
+/* ---- residuals --------------------------------------------------------------------------- */
+
+/* The sums of the vector of a part at the present u, with a factor of the loads. */
+static weft_status sum_vector(solve *run, const solve_part *part, double factor, double *values,
+                              double out[APP_VALUES_MAX], weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_memory_write(run->load, 0, &factor, sizeof factor, error));
+    TRY(weft_program_bind(part->vector_program, run->script.vector, run->more, error));
+    TRY(weft_program_run(part->vector_program, error));
+    TRY(weft_vector_pull(run->more, values, run->n_dofs, error));
+    TRY(app_balance_sum(&run->base, values, out, error));
+    app_balance_size(&run->base, values);
+    TRY(weft_memory_write(run->load, 0, &run->load_value, sizeof run->load_value, error));
+done:
+    return status;
+}
+
+static void explain_loads(solve *run) {
+    app_balance *balance = &run->base.balance;
+    (void)snprintf(
+        balance->loads_reason, sizeof balance->loads_reason,
+        run->script.problem
+            ? "loads that %.60s has in F are not separable from its terms in u, and are in "
+              "'equation'"
+            : "loads in r of %.60s that are no multiples of 'load' are not separable, and are in "
+              "'equation'",
+        run->options->script);
+}
+
+/* What does not read u are loads, as is what the factor `load` has; the boundary exchanges the rest, and the cells
+ * take it up. */
+static weft_status sum_part(solve *run, const solve_part *part, double *values, parts *sums,
+                            weft_error *error) {
+    weft_status status = WEFT_OK;
+    double whole[APP_VALUES_MAX], rest[APP_VALUES_MAX] = {0};
+    char name[32];
+    if (!part->vector_program)
+        return WEFT_OK;
+    TRY(sum_vector(run, part, run->load_value, values, whole, error));
+    if (!weft_compilation_reads(part->vector_compilation, "u")) {
+        add(sums->loads, -1, whole);
+        goto done;
+    }
+    memcpy(rest, whole, sizeof rest);
+    if (weft_compilation_reads(part->vector_compilation, "load")) {
+        TRY(sum_vector(run, part, 0, values, rest, error));
+        add(sums->loads, 1, rest);
+        add(sums->loads, -1, whole);
+    } else if (!is_on_boundary(part)) {
+        explain_loads(run);
+    }
+    if (!is_on_boundary(part)) {
+        add(sums->equation, 1, rest);
+        goto done;
+    }
+    for (int k = 0; k < APP_VALUES_MAX; ++k)
+        rest[k] = -rest[k];
+    measure_name(part, name);
+    TRY(app_flows_add(&run->base.balance.exchange, name, rest, NULL, error));
+done:
+    return status;
+}
+
+/* r = r(u) + alpha u - fluxes */
+static weft_status sum_residual(solve *run, double *r, parts *sums, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double *values = weft_array_make((size_t)run->n_dofs, sizeof *values);
+    if (!values)
+        return weft_out_of_memory(error, NULL);
+    TRY(solve_residual_make(run, 1, error));
+    TRY(weft_vector_pull(run->base.b, r, run->n_dofs, error));
+    app_balance_size(&run->base, r);
+    if (run->flux)
+        TRY(app_balance_sum(&run->base, run->flux, sums->loads, error));
+    add(sums->loads, -1, sums->given);
+    for (int i = 0; i < run->script.n_parts; ++i)
+        TRY(sum_part(run, &run->script.parts[i], values, sums, error));
+done:
+    free(values);
+    return status;
+}
+
+weft_status solve_balance(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    app_balance *balance = &run->base.balance;
+    parts sums = {.given = {0}};
+    double *r = NULL;
+    if (!run->options->run.derived.reactions || run->base.is_null)
+        return WEFT_OK;
+    r = weft_array_make((size_t)run->n_dofs, sizeof *r);
+    if (!r)
+        TRY(weft_out_of_memory(error, NULL));
+    TRY(app_balance_exchange(&run->base, sums.given, sums.taken, error));
+    TRY(run->options->nonlinear ? sum_residual(run, r, &sums, error)
+                                : sum_linear(run, r, &sums, error));
+    memcpy(balance->loads, sums.loads, sizeof sums.loads);
+    memcpy(balance->equation, sums.equation, sizeof sums.equation);
+    TRY(app_balance_make(&run->base, r, error));
+done:
+    free(r);
+    return status;
+}
