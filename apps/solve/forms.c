@@ -127,6 +127,25 @@ done:
     return status;
 }
 
+static weft_status refuse_matrix(const solve *run, weft_error *error) {
+    const bool at_zero = run->options->nonlinear && !run->options->initial;
+    weft_error_set(
+        error, WEFT_ERROR_INPUT, "the local matrix '%s' has entries that are not finite numbers%s",
+        run->script.matrix,
+        at_zero                   ? " at u = 0, where Newton's method starts"
+        : run->options->nonlinear ? " where Newton's method starts, at the u of --initial"
+                                  : "");
+    if (run->options->nonlinear)
+        weft_error_hint(
+            error, "the derivative of r has no value there, as that of sqrt(s) for s = 0: start "
+                   "elsewhere by --initial EXPR, for example 0.1*x*y, or write "
+                   "sqrt(s + 1e-12); otherwise look at --input and --define");
+    else
+        weft_error_hint(error, "look at the formulas of --input and --define, and at the script's");
+    weft_error_location(error, run->options->script, NULL, 0, 0);
+    return WEFT_ERROR_INPUT;
+}
+
 static weft_status check_symmetry(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (run->base.is_null)
@@ -137,14 +156,8 @@ static weft_status check_symmetry(solve *run, weft_error *error) {
             TRY(weft_symmetry_make(&run->base.context, &part->bound.form, &part->symmetry, error));
     }
     TRY(measure_asymmetry(run, &run->asymmetry, error));
-    if (isnan(run->asymmetry)) {
-        status = weft_error_set(error, WEFT_ERROR_INPUT,
-                                "the local matrix '%s' has entries that are not finite numbers",
-                                run->script.matrix);
-        weft_error_hint(error, "look at the formulas of --input and --define, and at the script's");
-        weft_error_location(error, run->options->script, NULL, 0, 0);
-        goto done;
-    }
+    if (isnan(run->asymmetry))
+        TRY(refuse_matrix(run, error));
     if (!run->is_symmetric && run->asymmetry > 0) /* a method for others was requested */
         TRY(solve_memory_estimate(run, error));
     TRY(choose_method(run, run->asymmetry <= SYMMETRIC, run->asymmetry, "", error));

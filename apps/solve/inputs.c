@@ -396,6 +396,12 @@ static weft_status start_solution(solve *run, const weft_name_info *info, weft_e
             weft_error_hint(error, "write input u : real[%d] over nodes;", c);
         return WEFT_ERROR_INPUT;
     }
+    if (binding && run->options->initial) {
+        weft_error_set(error, WEFT_ERROR_USAGE, "u at the start is given twice");
+        weft_error_location(error, binding->origin, NULL, 0, 0);
+        weft_error_hint(error, "leave it out: --initial gives u at the start");
+        return WEFT_ERROR_USAGE;
+    }
     return binding ? bind(run, binding, info, run->base.u_values, error) : WEFT_OK;
 }
 
@@ -496,7 +502,7 @@ weft_status solve_memory_estimate(solve *run, weft_error *error) {
                                             .solves = solves,
                                             .components = run->components,
                                             .assembles_load = !is_null || run->script.n_parts == 0},
-                                .n_vectors = run->options->nonlinear && !is_null ? 7 : 2,
+                                .n_vectors = run->options->nonlinear && !is_null ? 9 : 2,
                                 .assembles_again = run->options->nonlinear,
                                 .solves_once = !run->options->nonlinear && !run->options->time.text,
                                 .shares_load = run->script.n_parts == 0,
@@ -521,7 +527,10 @@ weft_status solve_data_make(solve *run, weft_error *error) {
     TRY(weft_memory_write(run->load, 0, &run->load_value, sizeof run->load_value, error));
     if (run->script.n_parts > 0)
         TRY(make_inputs(run, error));
-    app_run_set_conditions(&run->base, run->options->nonlinear ? 0 : 1, run->base.u_values);
+    if (!run->options->time.text)
+        TRY(solve_initial_set(run, error));
+    if (!run->options->nonlinear)
+        app_run_set_conditions(&run->base, 1, run->base.u_values);
     TRY(weft_vector_push(run->base.u, run->base.u_values, run->n_dofs, error));
 done:
     return status;

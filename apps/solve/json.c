@@ -19,6 +19,9 @@ static bool set_newton(json_t *root, const solve *run) {
     bool fine = app_json_set(root, "newton", array) &&
                 app_json_set(root, "newton_converged", json_boolean(run->newton_converged)) &&
                 app_json_set(root, "newton_to_rounding", json_boolean(run->newton_to_rounding));
+    if (fine && !run->options->time.text && !run->base.is_null)
+        fine = app_json_set(root, "newton_outcome",
+                            json_string(weft_newton_outcome_name(run->newton_outcome)));
     for (int i = 0; fine && i < run->n_iterations; ++i) {
         const solve_iteration *iteration = &run->iterations[i];
         json_t *object = json_object();

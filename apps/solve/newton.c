@@ -14,8 +14,8 @@ typedef struct load_step {
     weft_solver *solver;
     weft_newton newton;
     weft_memory *is_free;
+    weft_memory *guess;    /* of du, for a second solve */
     weft_memory *load, *v; /* of the linear systems with constraints */
-    weft_operator *solved; /* that of the solver */
     double factor;         /* of the load, now */
     int number, first;     /* from 1; index of the step's first iteration */
 } load_step;
@@ -37,6 +37,7 @@ static weft_status step_alloc(load_step *step, solve *run, weft_error *error) {
     if (run->base.constraints)
         TRY(weft_constraints_pin(run->base.constraints, &run->base.modes, NULL, error));
     TRY(app_run_reduce(&run->base, error));
+    TRY(weft_memory_make(run->base.device, bytes, &step->guess, error));
     if (run->base.reduction) {
         TRY(weft_memory_make(run->base.device, bytes, &step->load, error));
         TRY(weft_memory_make(run->base.device, bytes, &step->v, error));
@@ -50,6 +51,7 @@ static void step_free(load_step *step) {
     weft_solver_free(&step->solver);
     weft_newton_clear(&step->newton);
     weft_memory_free(&step->is_free);
+    weft_memory_free(&step->guess);
     weft_memory_free(&step->load);
     weft_memory_free(&step->v);
 }
@@ -84,7 +86,9 @@ static weft_status note(void *user, const weft_newton_state *state, weft_error *
 }
 
 /* Choose the method for the tangent at u, assemble it, and make a solver for it. */
-static weft_status assemble(load_step *step, int iteration, weft_error *error) {
+static weft_status assemble(void *user, int iteration, weft_newton_tangent *out,
+                            weft_error *error) {
+    load_step *step = user;
     weft_status status = WEFT_OK;
     solve *run = step->run;
     bool is_remade = false;
@@ -98,14 +102,18 @@ static weft_status assemble(load_step *step, int iteration, weft_error *error) {
         weft_solver_free(&step->solver);
         TRY(weft_solver_make(&run->base.context, solved, &step->solver, error));
     }
-    step->solved = solved;
     TRY(app_run_precondition(&run->base, error));
+    *out =
+        (weft_newton_tangent){.whole = run->base.op,
+                              .solved = solved,
+                              .is_definite = weft_method_about(run->base.method)->needs_definite};
 done:
     return status;
 }
 
 /* du = t g - u where u is given. */
-static weft_status lift(load_step *step, weft_memory *du, weft_error *error) {
+static weft_status lift(void *user, weft_memory *du, weft_error *error) {
+    load_step *step = user;
     weft_status status = WEFT_OK;
     solve *run = step->run;
     double *values = weft_array_make((size_t)run->n_dofs, sizeof *values);
@@ -134,7 +142,7 @@ static bool is_usable(const weft_cg_result *cg) {
 }
 
 /* K du = r by the present preconditioner */
-static weft_status solve_tangent(load_step *step, int iteration, weft_memory *r, weft_memory *du,
+static weft_status solve_tangent(load_step *step, weft_memory *r, weft_memory *du,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
     solve *run = step->run;
@@ -143,9 +151,6 @@ static weft_status solve_tangent(load_step *step, int iteration, weft_memory *r,
     options.preconditioner = run->base.preconditioner;
     free(run->base.cg.history);
     run->base.cg = (weft_cg_result){0};
-    TRY(weft_memory_zero(du, error));
-    if (iteration == 0)
-        TRY(lift(step, du, error));
     if (reduction)
         TRY(weft_reduction_enter(reduction, r, du, step->load, step->v, error));
     TRY(weft_solver_solve(step->solver, reduction ? step->load : r, reduction ? step->v : du,
@@ -156,19 +161,21 @@ done:
     return status;
 }
 
-static weft_status correct(void *user, int iteration, weft_memory *r, weft_memory *du,
-                           weft_operator **tangent, bool *usable, weft_error *error) {
+static weft_status correct(void *user, weft_memory *r, weft_memory *du, bool *usable,
+                           weft_error *error) {
     load_step *step = user;
     weft_status status = WEFT_OK;
     solve *run = step->run;
+    solve_iteration *now = &run->iterations[run->n_iterations - 1];
     weft_cg_options options = {0};
-    TRY(assemble(step, iteration, error));
-    TRY(solve_tangent(step, iteration, r, du, error));
-    if (app_run_retries_by_jacobi(&run->base, &options))
-        TRY(solve_tangent(step, iteration, r, du, error));
-    run->iterations[run->n_iterations - 1].cg_iterations = run->base.cg.iterations;
-    run->iterations[run->n_iterations - 1].method = run->base.method;
-    *tangent = step->solved;
+    TRY(weft_memory_copy(step->guess, du, (size_t)run->n_dofs * sizeof(double), error));
+    TRY(solve_tangent(step, r, du, error));
+    if (app_run_retries_by_jacobi(&run->base, &options)) {
+        TRY(weft_memory_copy(du, step->guess, (size_t)run->n_dofs * sizeof(double), error));
+        TRY(solve_tangent(step, r, du, error));
+    }
+    now->cg_iterations += run->base.cg.iterations;
+    now->method = run->base.method;
     *usable = is_usable(&run->base.cg);
 done:
     return status;
@@ -183,10 +190,11 @@ static weft_status step_solve(load_step *step, bool *converged, weft_error *erro
                                          .is_free = step->is_free,
                                          .constraints = run->base.reduction,
                                          .residual = residual_make,
+                                         .assemble = assemble,
                                          .solve = correct,
+                                         .lift = lift,
                                          .note = note,
                                          .user = step,
-                                         .lifts = true,
                                          .tolerance = run->options->newton_tolerance,
                                          .max_iterations = run->options->newton_iterations};
     run->load_value = step->factor = (double)step->number / run->options->load_steps;
@@ -195,8 +203,9 @@ static weft_status step_solve(load_step *step, bool *converged, weft_error *erro
     TRY(weft_newton_solve(&step->newton, &problem, &state, error));
     *converged = state.converged;
     run->newton_to_rounding |= state.to_rounding;
+    run->newton_outcome = state.outcome;
 done:
-    for (int i = step->first; i < run->n_iterations; ++i) { /* relative to the largest of all */
+    for (int i = step->first; i < run->n_iterations; ++i) { /* relative to that of the end */
         run->iterations[i].scale = state.scale;
         if (state.scale > 0)
             run->iterations[i].residual /= state.scale;
@@ -209,7 +218,7 @@ static weft_status remove_mode(load_step *step, int k, double most, weft_error *
     weft_status status = WEFT_OK;
     solve *run = step->run;
     const int64_t n = run->n_dofs;
-    double squares[2], *kept = weft_array_make((size_t)n, sizeof *kept);
+    double norms[2], *kept = weft_array_make((size_t)n, sizeof *kept);
     const weft_free_modes one = {1, run->base.modes.modes + k * n,
                                  run->base.modes.weighted + k * n};
     if (!kept)
@@ -219,8 +228,8 @@ static weft_status remove_mode(load_step *step, int k, double most, weft_error *
     TRY(weft_vector_push(run->base.u, run->base.u_values, n, error));
     TRY(residual_make(step, step->newton.r, error));
     TRY(weft_reduction_restrict(run->base.reduction, step->newton.r, step->load, error));
-    TRY(weft_vectors_norms(&run->vectors, step->load, step->is_free, squares, error));
-    if (!(sqrt(squares[1]) <= most))
+    TRY(weft_vectors_norms(&run->vectors, step->load, step->is_free, norms, error));
+    if (!(norms[1] <= most))
         memcpy(run->base.u_values, kept, (size_t)n * sizeof *kept);
     TRY(weft_vector_push(run->base.u, run->base.u_values, n, error));
 done:

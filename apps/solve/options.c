@@ -133,21 +133,26 @@ static const app_option condition_options[] = {
      APP_TEXT(solve_options, exact), .is_joined = true},
     {0}};
 
+static const app_option start_options[] = {
+    {"initial", "EXPR[,EXPR...]",
+     "u at t = 0 with --time, or where Newton's method starts with --nonlinear, one expression per "
+     "component (default 0)",
+     APP_TEXT(solve_options, initial), .is_joined = true},
+    {0}};
+
 static const app_option newton_options[] = {
     {.help = "Newton's method:"},
     {"nonlinear", NULL,
      "The vector is a residual r(u) and the matrix its derivative; the script has an input u",
      APP_FLAG(solve_options, nonlinear, true)},
     {"newton-tolerance", "T",
-     "Stop when the residual at free dofs is T times the largest residual of the load step over "
-     "all "
-     "dofs (default 1e-10), or as small as rounding allows",
+     "Stop when the residual at free dofs is T times the reactions, or the loads, and u changes "
+     "little (default 1e-10), or as small as rounding allows",
      APP_NUMBER(solve_options, newton_tolerance, 0, 1)},
-    {"newton-iterations", "N", "Largest number of iterations (default 25)",
+    {"newton-iterations", "N", "Largest number of iterations (default 50)",
      APP_INTEGER(solve_options, newton_iterations, 0, 10000)},
     {"load-steps", "N",
-     "Apply the boundary conditions, and the uniform input `load` if the script has one, in N "
-     "equal "
+     "Apply the values of conditions, and the input or Constant `load` if there is one, in N equal "
      "steps (default 1)",
      APP_INTEGER(solve_options, load_steps, 1, 10000)},
     {0}};
@@ -208,11 +213,21 @@ static weft_status check(const solve_options *o, weft_error *error) {
     return WEFT_ERROR_USAGE;
 }
 
+static weft_status check_start(const solve_options *o, weft_error *error) {
+    if (!o->initial || o->nonlinear || o->time.text)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_USAGE,
+                   "--initial is for problems in time and for Newton's method");
+    weft_error_location(error, "--initial", NULL, 0, 0);
+    weft_error_hint(error, "add --time DT,END or --nonlinear, or leave it out");
+    return WEFT_ERROR_USAGE;
+}
+
 weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_error *error) {
     weft_status status = WEFT_OK;
     *out = (solve_options){.run = app_run_options_default(),
                            .newton_tolerance = 1e-10,
-                           .newton_iterations = 25,
+                           .newton_iterations = 50,
                            .load_steps = 1,
                            .time = solve_time_options_default()};
     const app_command_line line = {.arguments = "SCRIPT.weft",
@@ -225,6 +240,7 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
                                               {app_constraint_options, &out->run},
                                               {app_solver_options, &out->run},
                                               {newton_options, out},
+                                              {start_options, out},
                                               {solve_time_option_table, &out->time},
                                               {app_derivation_options, &out->run},
                                               {app_derive_options, &out->run},
@@ -235,6 +251,7 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
                                    .user = out};
     TRY(app_command_line_read(&line, argc, argv, error));
     TRY(check(out, error));
+    TRY(check_start(out, error));
     TRY(solve_time_options_check(&out->time, error));
 done:
     if (status != WEFT_OK)

@@ -39,8 +39,9 @@ static void print_newton(const solve *run) {
            : run->newton_to_rounding ? "converged to rounding"
                                      : "converged",
            run->options->load_steps, run->options->load_steps == 1 ? "" : "s");
-    puts("            norms of r over the free dofs, relative to the largest norm over all dofs,\n"
-         "            reactions included, that the load step has seen");
+    puts("            norms of r over the free dofs, relative to its terms at the end: reactions, "
+         "or\n"
+         "            the lesser of loads and |diag K| |u|");
     printf("            step  iteration  relative residual  damping  method    iterations\n");
     for (int i = 0; i < run->n_iterations; ++i) {
         const solve_iteration *iteration = &run->iterations[i];

@@ -172,25 +172,46 @@ static void clear(solve *run) {
     app_run_clear(&run->base);
 }
 
-static const char *newton_advice(const weft_cg_result *cg) {
+/* What to try where a linear system was not solved. */
+static const char *tangent_advice(const weft_cg_result *cg) {
     switch (cg->outcome) {
-    case WEFT_CG_CONVERGED:
-        return "take more --load-steps or --newton-iterations; where the residuals fall no more, "
-               "raise --newton-tolerance, or look whether K is the derivative of r";
     case WEFT_CG_INDEFINITE:
         return "the tangent is not positive definite there, for example because a part buckles: "
-               "take smaller loads or more --load-steps; --method minres goes on, perhaps to an "
-               "unstable state";
+               "take smaller loads or more --load-steps, or start closer by --initial; --method "
+               "minres goes on, perhaps to an unstable state";
     case WEFT_CG_MAX_ITERATIONS:
         return "raise --max-iterations or --tolerance";
     case WEFT_CG_NAN:
     case WEFT_CG_OVERFLOW:
-        return "a value is not a number or too large: take more --load-steps, or look at --input "
-               "and "
-               "--define";
+        return "a value is not a number or too large: where the derivative of r has none, as that "
+               "of "
+               "sqrt(s) for s = 0, start elsewhere by --initial or write sqrt(s + 1e-12); "
+               "otherwise "
+               "take more --load-steps, or look at --input and --define";
     default:
         return "the tangent is nearly singular there: take smaller loads or more --load-steps, or "
                "fix u in more places";
+    }
+}
+
+static const char *newton_advice(const solve *run) {
+    switch (run->newton_outcome) {
+    case WEFT_NEWTON_MAX_ITERATIONS:
+        return "take more --load-steps or --newton-iterations, or start closer by --initial; where "
+               "the "
+               "residuals fall no more, raise --newton-tolerance, or look whether K is the "
+               "derivative of r";
+    case WEFT_NEWTON_NO_DESCENT:
+        return "no step along the direction of Newton's method is better: look whether K is the "
+               "derivative of r; if it is, start closer by --initial or take more --load-steps; "
+               "the "
+               "problem may have no solution";
+    case WEFT_NEWTON_NAN:
+        return "r has no value there, as sqrt(u) for u < 0: start elsewhere by --initial, take "
+               "more "
+               "--load-steps, or look at --input and --define";
+    default:
+        return tangent_advice(&run->base.cg);
     }
 }
 
@@ -200,7 +221,8 @@ static bool open_advice(const solve *run, char *out, size_t size) {
     if (solve_nullspace_imbalance(run, &value) <= 0.01)
         return false;
     snprintf(out, size,
-             "the residual of component %d of u, to which a constant can be added, does not add up to 0: what is prescribed is "
+             "the residual of component %d of u, to which a constant can be added, does not add up "
+             "to 0: what is prescribed is "
              "not compatible, such as more inflow than outflow",
              value);
     return true;
@@ -225,7 +247,7 @@ static int report_newton(const solve *run) {
         fprintf(stderr, "relative residual %.2e", last ? last->residual : NAN);
     fprintf(stderr, " in load step %d, iteration %d (tolerance %g)\nhint: %s",
             last ? last->step : 0, last ? last->iteration : 0, run->options->newton_tolerance,
-            open_advice(run, advice, sizeof advice) ? advice : newton_advice(&run->base.cg));
+            open_advice(run, advice, sizeof advice) ? advice : newton_advice(run));
     if (options->output && !options->keep_unconverged)
         fprintf(stderr, "; --keep-unconverged writes %s anyway", options->output);
     fputc('\n', stderr);

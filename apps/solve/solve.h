@@ -14,7 +14,7 @@
 
 #include "apps/common/run.h"
 #include "apps/solve/time.h"
-#include "fem/form/vectors.h"
+#include "fem/solve/newton.h"
 #include "forms/weft_ufl.h"
 
 /* ---- options (apps/solve/options.c) ---------------------------------------------------------- */
@@ -47,6 +47,7 @@ typedef struct solve_options {
     int n_kernels;
     solve_bindings inputs, defines, sets, measures;
     weft_ufl_degrees degrees; /* of the integrals of a form file */
+    const char *initial;      /* u at the start, one formula per component; NULL: 0 */
     bool nonlinear;
     double newton_tolerance;
     int newton_iterations, load_steps;
@@ -136,8 +137,9 @@ typedef struct solve_iteration {
     int step, iteration, cg_iterations;
     weft_method method;
     double residual; /* relative to scale */
-    double scale;    /* the largest norm of r over all dofs in the load step, reactions included */
-    double damping;  /* of the previous step; 1: undamped */
+    double
+        scale; /* of the load step at its end: reactions, and the lesser of loads and |diag K| |u| */
+    double damping; /* of the previous step; 1: undamped */
 } solve_iteration;
 
 /** Everything of one run, in the order in which it is made. */
@@ -165,6 +167,7 @@ struct solve {
     solve_iteration *iterations; /* [n_iterations] */
     int n_iterations;
     bool newton_converged, newton_to_rounding;
+    weft_newton_outcome newton_outcome; /* of the last load step */
     solve_time time;
     double sum; /* NaN unless requested */
     double integral_u[SOLVE_VALUES_MAX];
@@ -192,6 +195,9 @@ weft_status solve_check(solve *run, weft_error *error);
 weft_status solve_memory_estimate(solve *run, weft_error *error);
 /** Make u, b, and the script's inputs. (apps/solve/inputs.c) */
 weft_status solve_data_make(solve *run, weft_error *error);
+/** Set u to the formulas of --initial, if there are any. (apps/solve/initial.c)
+ *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_INPUT: a formula is not finite */
+weft_status solve_initial_set(solve *run, weft_error *error);
 /** Free what only the right-hand side needed, if it is not made again (apps/solve/load.c). */
 void solve_load_release(solve *run);
 /** Warn if the load is zero for want of a vector. (apps/solve/load.c) */

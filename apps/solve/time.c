@@ -160,51 +160,6 @@ done:
     return status;
 }
 
-/* ---- making ---------------------------------------------------------------------------------- */
-
-/* Set a component of a field to a formula. */
-static weft_status set_component(solve *run, const app_field *field, int k, const char *formula,
-                                 weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int c = weft_space_components(field->space);
-    const int64_t n = weft_space_nodes(field->space);
-    double *column = NULL, *u = run->base.u_values + field->first_dof, constant = 0;
-    weft_memory *memory = NULL;
-    const bool is_constant = weft_formula_constant(formula, &constant);
-    TRY(weft_vector_make(run->base.device, n, &column, &memory, error));
-    if (!is_constant)
-        TRY(weft_space_evaluate(&run->base.context, field->space, formula, "--initial", memory,
-                                column, error));
-    for (int64_t i = 0; i < n; ++i) {
-        const double value = is_constant ? constant : column[i];
-        if (!isfinite(value) && !run->base.is_null)
-            TRY(weft_formula_refuse(field->space, formula, "--initial", i, error));
-        u[i * c + k] = value;
-    }
-done:
-    weft_memory_free(&memory);
-    free(column);
-    return status;
-}
-
-/* Set u to the formulas of --initial. */
-static weft_status make_initial(solve *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const char *text = run->options->time.initial;
-    const int n = run->base.n_values;
-    char **list = NULL;
-    if (!text)
-        return WEFT_OK;
-    TRY(app_split_components("--initial", text, n, &list, error));
-    for (int k = 0; k < n; ++k) {
-        const app_field *field = app_run_field_of_value(&run->base, k);
-        TRY(set_component(run, field, k - field->first_value, list[k], error));
-    }
-done:
-    app_free_list(&list, n);
-    return status;
-}
-
 /* ---- mixed spaces ---------------------------------------------------------------------------- */
 
 static void list_fields(solve *run) {
@@ -286,12 +241,11 @@ static weft_status check_mass(solve *run, const weft_transient_problem *problem,
         run->base.assembly = WEFT_ASSEMBLY_CSR;
     if (!weft_method_about(run->base.method)->needs_symmetric)
         goto done;
-    status = weft_error_set(error, WEFT_ERROR_INPUT,
-                            "the mass matrix '%s' is not symmetric: |M - M^T| is %.1e of |M|",
-                            run->script.problem && run->script.problem->mass
-                                ? run->script.problem->mass
-                                : run->script.mass,
-                            asymmetry);
+    status = weft_error_set(
+        error, WEFT_ERROR_INPUT, "the mass matrix '%s' is not symmetric: |M - M^T| is %.1e of |M|",
+        run->script.problem && run->script.problem->mass ? run->script.problem->mass
+                                                         : run->script.mass,
+        asymmetry);
     weft_error_location(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error, "leave out --method %s, or look at the script",
                     weft_method_about(run->base.method)->name);
@@ -302,7 +256,7 @@ done:
 weft_status solve_time_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const solve_time_options *time = &run->options->time;
-    TRY(make_initial(run, error));
+    TRY(solve_initial_set(run, error));
     TRY(weft_vector_push(run->base.u, run->base.u_values, run->n_dofs, error));
     TRY(make_inputs(run, error));
     TRY(make_forms(run, error));
@@ -470,7 +424,8 @@ done:
 /* What the steps after the first one were solved with. */
 static void report_preconditioner(solve *run, int64_t first) {
     run->base.preconditioner_in_time = weft_transient_preconditioner(run->time.transient);
-    if (run->time.state.step > first && !run->base.preconditioner_in_time && run->base.options->preconditioner >= 0)
+    if (run->time.state.step > first && !run->base.preconditioner_in_time &&
+        run->base.options->preconditioner >= 0)
         (void)snprintf(run->base.preconditioner_reason, sizeof run->base.preconditioner_reason,
                        "%s refuses the matrix",
                        weft_preconditioner_about(run->base.options->preconditioner)->name);

@@ -11,17 +11,16 @@ typedef struct solve_time_options {
     double dt, end;
     weft_time_scheme scheme;
     double theta;
-    const char *mass;       /* its name in the script; NULL: M */
-    const char *previous;   /* name of the input of own schemes */
-    const char *initial;    /* one formula per component; NULL: 0 */
-    int output_every;       /* steps; 0: not by steps */
-    double output_interval; /* of time; 0: not by time */
-    double tolerance;       /* of the error; 0: equal steps */
-    bool overwrite;         /* an existing series */
-    const char *checkpoint, *resume;  /* or NULL */
-    int checkpoint_every;             /* steps; 0: only at the end */
-    const char *history;              /* a CSV file, or NULL */
-    int history_every;      /* steps; 0: 1 */
+    const char *mass;                /* its name in the script; NULL: M */
+    const char *previous;            /* name of the input of own schemes */
+    int output_every;                /* steps; 0: not by steps */
+    double output_interval;          /* of time; 0: not by time */
+    double tolerance;                /* of the error; 0: equal steps */
+    bool overwrite;                  /* an existing series */
+    const char *checkpoint, *resume; /* or NULL */
+    int checkpoint_every;            /* steps; 0: only at the end */
+    const char *history;             /* a CSV file, or NULL */
+    int history_every;               /* steps; 0: 1 */
 } solve_time_options;
 solve_time_options solve_time_options_default(void);
 /** Rows of a solve_time_options. */

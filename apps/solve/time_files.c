@@ -54,7 +54,7 @@ void solve_problem_write(const solve *run, weft_text *out) {
     write_name("matrix", o->matrix, out);
     write_name("vector", o->vector, out);
     write_name("mass", time->mass, out);
-    write_name("initial", time->initial, out);
+    write_name("initial", o->initial, out);
     write_name("degrees", o->degrees == WEFT_UFL_DEGREES_2026_2 ? "2026.2" : NULL, out);
     write_bindings("input", &o->inputs, out);
     write_bindings("define", &o->defines, out);

@@ -67,8 +67,6 @@ const app_option solve_time_option_table[] = {
      "of their "
      "own, which make no mass matrix (default u_old); their input dt is the length of a step",
      APP_TEXT(solve_time_options, previous)},
-    {"initial", "EXPR[,EXPR...]", "u at t = 0, one expression per component (default 0)",
-     APP_TEXT(solve_time_options, initial), .is_joined = true},
     {"output-every", "N",
      "Write a time series, NAME.pvd or NAME.vtkhdf, to --output after every N steps (default: only "
      "at the start and the end)",
@@ -100,8 +98,7 @@ solve_time_options solve_time_options_default(void) {
 /* Options that need --time. */
 static weft_status check_rests(const solve_time_options *o, weft_error *error) {
     const solve_time_options defaults = solve_time_options_default();
-    const char *without = o->initial                                    ? "--initial"
-                          : o->output_every > 0                         ? "--output-every"
+    const char *without = o->output_every > 0                           ? "--output-every"
                           : o->output_interval > 0                      ? "--output-interval"
                           : o->history                                  ? "--history"
                           : o->checkpoint                               ? "--checkpoint"

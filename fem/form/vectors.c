@@ -1,6 +1,7 @@
 /* Sums of up to six vectors and dot products, each a program. */
 #include "fem/form/vectors.h"
 
+#include <math.h>
 #include <stdio.h>
 
 void weft_terms_add(weft_terms *terms, double factor, weft_memory *vector) {
@@ -19,6 +20,7 @@ void weft_vectors_clear(weft_vector_programs *vectors) {
     weft_compiled_free(&vectors->addition);
     weft_compiled_free(&vectors->norms);
     weft_compiled_free(&vectors->scaled);
+    weft_compiled_free(&vectors->along);
     weft_compiled_free(&vectors->masked);
 }
 
@@ -123,30 +125,63 @@ weft_status weft_vectors_mask(weft_vector_programs *vectors, weft_memory *x, wef
                     (const weft_form_input[]){{"x", x}, {"mask", mask}, {"y", y}}, 3, error);
 }
 
+/* sqrt(square)*most, the norm of a list that was divided by `most` */
+static weft_status read_norm(const weft_compiled *compiled, const char *square, const char *most,
+                             double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double largest = 0;
+    TRY(read_number(compiled, square, out, error));
+    TRY(read_number(compiled, most, &largest, error));
+    *out = sqrt(*out) * largest;
+done:
+    return status;
+}
+
 weft_status weft_vectors_norms(weft_vector_programs *vectors, weft_memory *r, weft_memory *is_free,
-                               double squares[2], weft_error *error) {
+                               double norms[2], weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(run_text(vectors, &vectors->norms,
-                 "input r, is_free : real over nodes;\nall = dot(r, r);\n"
-                 "loose = dot(is_free*r, r);\nreturn all, loose;\n",
+                 "input r, is_free : real over nodes;\nmost = maximum(abs(r));\n"
+                 "part = select(most > 0, r/most, r);\nall = dot(part, part);\n"
+                 "loose = dot(is_free*part, part);\nreturn all, loose, most;\n",
                  (const weft_form_input[]){{"r", r}, {"is_free", is_free}}, 2, error));
-    TRY(read_number(&vectors->norms, "all", &squares[0], error));
-    TRY(read_number(&vectors->norms, "loose", &squares[1], error));
+    TRY(read_norm(&vectors->norms, "all", "most", &norms[0], error));
+    TRY(read_norm(&vectors->norms, "loose", "most", &norms[1], error));
 done:
     return status;
 }
 
 weft_status weft_vectors_scaled(weft_vector_programs *vectors, weft_memory *r, weft_memory *u,
-                                weft_memory *d, weft_memory *is_free, double squares[2],
+                                weft_memory *d, weft_memory *is_free, double norms[2],
                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(run_text(vectors, &vectors->scaled,
-                 "input r, u, d, is_free : real over nodes;\ns = abs(d);\n"
-                 "left = dot(is_free*r/s, r);\nright = dot(s*u, u);\nreturn left, right;\n",
-                 (const weft_form_input[]){{"r", r}, {"u", u}, {"d", d}, {"is_free", is_free}}, 4,
-                 error));
-    TRY(read_number(&vectors->scaled, "left", &squares[0], error));
-    TRY(read_number(&vectors->scaled, "right", &squares[1], error));
+    TRY(run_text(
+        vectors, &vectors->scaled,
+        "input r, u, d, is_free : real over nodes;\ns = sqrt(abs(d));\n"
+        "a = is_free*r/s;\nb = s*u;\nmost_a = maximum(abs(a));\nmost_b = maximum(abs(b));\n"
+        "p = select(most_a > 0, a/most_a, a);\nq = select(most_b > 0, b/most_b, b);\n"
+        "left = dot(p, p);\nright = dot(q, q);\nreturn left, right, most_a, most_b;\n",
+        (const weft_form_input[]){{"r", r}, {"u", u}, {"d", d}, {"is_free", is_free}}, 4, error));
+    TRY(read_norm(&vectors->scaled, "left", "most_a", &norms[0], error));
+    TRY(read_norm(&vectors->scaled, "right", "most_b", &norms[1], error));
+done:
+    return status;
+}
+
+/* The entries of a are divided by the largest too, so that their products with those of b do not underflow. */
+weft_status weft_vectors_along(weft_vector_programs *vectors, weft_memory *a, weft_memory *b,
+                               double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double most = 0;
+    TRY(run_text(
+        vectors, &vectors->along,
+        "input a, b : real over nodes;\nmost = maximum(abs(a));\nlength = maximum(abs(b));\n"
+        "p = select(most > 0, a/most, a);\nq = select(length > 0, b/length, b);\n"
+        "s = dot(p, q);\nreturn s, most;\n",
+        (const weft_form_input[]){{"a", a}, {"b", b}}, 2, error));
+    TRY(read_number(&vectors->along, "s", out, error));
+    TRY(read_number(&vectors->along, "most", &most, error));
+    *out *= most;
 done:
     return status;
 }

@@ -19,7 +19,7 @@ typedef struct weft_vector_programs {
     int64_t n;
     weft_compiled sums[WEFT_TERMS_MAX];
     weft_memory *factors[WEFT_TERMS_MAX]; /* [i + 1] numbers */
-    weft_compiled product, addition, norms, scaled, masked;
+    weft_compiled product, addition, norms, scaled, along, masked;
 } weft_vector_programs;
 void weft_vectors_clear(weft_vector_programs *vectors);
 /** out = the sum of at least one term; out is none of the vectors. */
@@ -31,13 +31,17 @@ weft_status weft_vectors_add(weft_vector_programs *vectors, weft_memory *y, weft
 /** y = mask*x, entry by entry */
 weft_status weft_vectors_mask(weft_vector_programs *vectors, weft_memory *x, weft_memory *mask,
                               weft_memory *y, weft_error *error);
-/** squares[0] = r.r, squares[1] the part of it where is_free is 1, elsewhere 0 */
+/** norms[0] = |r|, norms[1] the norm of the part where is_free is 1, elsewhere 0. No square overflows or
+ *  underflows, here and in the two that follow; an entry that is not finite gives NaN. */
 weft_status weft_vectors_norms(weft_vector_programs *vectors, weft_memory *r, weft_memory *is_free,
-                               double squares[2], weft_error *error);
-/** squares[0] = sum of r^2/|d| where is_free is 1, squares[1] = sum of |d| u^2 */
+                               double norms[2], weft_error *error);
+/** norms[0] = sqrt(sum of r^2/|d|) where is_free is 1, norms[1] = sqrt(sum of |d| u^2) */
 weft_status weft_vectors_scaled(weft_vector_programs *vectors, weft_memory *r, weft_memory *u,
-                                weft_memory *d, weft_memory *is_free, double squares[2],
+                                weft_memory *d, weft_memory *is_free, double norms[2],
                                 weft_error *error);
+/** *out = a.b/max |b|, or 0 for b = 0 */
+weft_status weft_vectors_along(weft_vector_programs *vectors, weft_memory *a, weft_memory *b,
+                               double *out, weft_error *error);
 /** *out = a.b */
 weft_status weft_vectors_product(weft_vector_programs *vectors, weft_memory *a, weft_memory *b,
                                  double *out, weft_error *error);

@@ -1,26 +1,51 @@
-/** Newton's method with backtracking for R(u) = 0. In: functions for R and for the linear systems.
+/** Newton's method with a line search for R(u) = 0. In: functions for R and for the linear systems.
  *  Out: u, on the device.
  *
- *  Each iteration solves K du = -R(u), K = dR/du, and takes u + s du for the first s = 1, 1/2, ... that
- *  reduces the norm of R over the free dofs. Norms are relative to the largest norm of R over all
- *  dofs, reactions included, that an iterate has had, so that prescribed values alone give a scale.
- *  Where the residual falls no more, convergence to the rounding error of K u is sufficient.
+ *  Each iteration solves K du = -R(u), K = dR/du, and takes u + s du with the s of fem/solve/line_search.h. Only
+ *  where prescribed values change is the first step a whole one, du = g - u at these dofs. If it leaves more
+ *  than half of the residual of the linear system, because loads are far from what K says at the start, the
+ *  prescribed values alone may come first: K du = 0, du = g - u, if that gives a smaller residual.
+ *
+ *  The iteration has converged where both are true (norms of R over free dofs, T the tolerance):
+ *
+ *      |R| <= T max(|R over all dofs|, min(|R at the start|, |diag K| |u|))
+ *      |next du| <= min(100 T, sqrt T) |u|
+ *
+ *  R over all dofs has the reactions. Everything is of the present iterate but the residual at the start, which is that
+ *  of the loads and the prescribed values; no size of an iterate that was left counts. The next du is
+ *  estimated from the rate at which R falls, so that one iteration is enough for linear problems. If R
+ *  falls no more, it is enough that it is as small as rounding K u makes it. What scales R, K or u changes nothing.
  *
  *  With constraints u = C v + g the iterates satisfy them, and norms are those of C^T R at free dofs.
  *
- *  Source  Nocedal and Wright 2006, sections 3.1 and 11.1; Tisseur 2001 */
+ *  Source  Nocedal and Wright 2006, chapter 11; Deuflhard 2011, chapter 2; Tisseur 2001 */
 #pragma once
 
 #include "fem/form/vectors.h"
 #include "fem/weft_constraint.h"
 
+typedef enum weft_newton_outcome {
+    WEFT_NEWTON_CONVERGED,
+    WEFT_NEWTON_MAX_ITERATIONS,
+    WEFT_NEWTON_NO_DESCENT, /* no step along du is better, and R is not as small as rounding */
+    WEFT_NEWTON_NOT_SOLVED, /* a linear system */
+    WEFT_NEWTON_NAN         /* R is not a number, at the start or after a whole step */
+} weft_newton_outcome;
+const char *weft_newton_outcome_name(weft_newton_outcome outcome);
+
 /** State before an iteration, or at the end. */
 typedef struct weft_newton_state {
     int iteration;
-    double norm, scale; /* of R now, over free dofs; the largest over all dofs */
+    double norm, scale; /* of R now, over free dofs; what it is compared with */
     double damping;     /* s of the iteration before */
     bool converged, to_rounding;
+    weft_newton_outcome outcome; /* at the end */
 } weft_newton_state;
+
+typedef struct weft_newton_tangent {
+    weft_operator *whole, *solved; /* K, and C^T K C; without constraints the same; borrowed */
+    bool is_definite;              /* symmetric and, as far as is known, positive definite */
+} weft_newton_tangent;
 
 typedef struct weft_newton_problem {
     weft_vector_programs *vectors; /* borrowed, as all pointers */
@@ -29,23 +54,25 @@ typedef struct weft_newton_problem {
     weft_reduction *constraints;   /* NULL: none; du satisfies them */
     /** r = -R(u) */
     weft_status (*residual)(void *user, weft_memory *r, weft_error *error);
-    /** Assemble K at u and solve K du = r.
-     *  du       zeroed; with `lifts`, in iteration 0, its values at prescribed dofs are set here
-     *  tangent  K, or C^T K C
-     *  usable   false: the method ends */
-    weft_status (*solve)(void *user, int iteration, weft_memory *r, weft_memory *du,
-                         weft_operator **tangent, bool *usable, weft_error *error);
+    /** Assemble K at u. */
+    weft_status (*assemble)(void *user, int iteration, weft_newton_tangent *out, weft_error *error);
+    /** Solve K du = r.
+     *  du      the initial guess, with the values at prescribed dofs, which stay
+     *  usable  false: the method ends */
+    weft_status (*solve)(void *user, weft_memory *r, weft_memory *du, bool *usable,
+                         weft_error *error);
+    /** Before iteration 0, set du, which is zero, to g - u at prescribed dofs; NULL: u has these values. */
+    weft_status (*lift)(void *user, weft_memory *du, weft_error *error);
     /** Called before each iteration and at the end; may be NULL. */
     weft_status (*note)(void *user, const weft_newton_state *state, weft_error *error);
     void *user;
-    bool lifts; /* u has the prescribed values after iteration 0, whose full step is taken */
     double tolerance;
     int max_iterations;
 } weft_newton_problem;
 
 /** Vectors for repeated use. Start from {0}; weft_newton_clear. */
 typedef struct weft_newton {
-    weft_memory *r, *du, *before, *restricted;
+    weft_memory *r, *du, *before, *more, *restricted;
 } weft_newton;
 weft_status weft_newton_solve(weft_newton *newton, const weft_newton_problem *problem,
                               weft_newton_state *state, weft_error *error);

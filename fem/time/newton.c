@@ -27,17 +27,27 @@ done:
     return status;
 }
 
-static weft_status correct(void *user, int iteration, weft_memory *r, weft_memory *du,
-                           weft_operator **tangent, bool *usable, weft_error *error) {
+static weft_status assemble(void *user, int iteration, weft_newton_tangent *out,
+                            weft_error *error) {
+    const stage_now *now = user;
+    weft_status status = WEFT_OK;
+    weft_time_system *system = &now->transient->system;
+    (void)iteration;
+    TRY(weft_time_system_assemble(system, weft_time_shift(now->stage, now->dt), true, error));
+    *out = (weft_newton_tangent){
+        .whole = system->total,
+        .solved = system->reduction ? weft_reduction_operator(system->reduction) : system->total,
+        .is_definite = weft_method_about(system->problem->solver.method)->needs_definite};
+done:
+    return status;
+}
+
+static weft_status correct(void *user, weft_memory *r, weft_memory *du, bool *usable,
+                           weft_error *error) {
     const stage_now *now = user;
     weft_status status = WEFT_OK;
     weft_transient *transient = now->transient;
-    (void)iteration;
-    TRY(weft_time_system_assemble(&transient->system, weft_time_shift(now->stage, now->dt), true,
-                                  error));
     TRY(weft_time_solve(transient, r, du, transient->problem.solver.tolerance, error));
-    *tangent = transient->system.reduction ? weft_reduction_operator(transient->system.reduction)
-                                           : transient->system.total;
     *usable = transient->state.outcome == WEFT_TRANSIENT_DONE;
     transient->state.newton += *usable;
 done:
@@ -54,6 +64,7 @@ weft_status weft_time_newton(weft_transient *transient, const weft_time_stage *s
                                          .is_free = transient->is_free,
                                          .constraints = transient->system.reduction,
                                          .residual = residual_make,
+                                         .assemble = assemble,
                                          .solve = correct,
                                          .user = &now,
                                          .tolerance = transient->problem.newton_tolerance,
