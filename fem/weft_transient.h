@@ -40,7 +40,8 @@ typedef struct weft_transient_part {
 typedef struct weft_transient_inputs {
     weft_memory *const *memories; /* [n] */
     int n;
-    weft_status (*set)(void *user, double t, weft_error *error); /* compute them at time t; NULL: none */
+    weft_status (*set)(void *user, double t,
+                       weft_error *error); /* compute them at time t; NULL: none */
     void *user;
 } weft_transient_inputs;
 /** A function of a mixed space, with its Dirichlet conditions. */
@@ -70,14 +71,16 @@ typedef struct weft_transient_open {
 typedef struct weft_transient_problem {
     const weft_space *space;
     weft_bc *bc;
-    const weft_transient_field *fields; /* [n_fields] of a mixed space, whose dofs stand one function after
+    const weft_transient_field
+        *fields; /* [n_fields] of a mixed space, whose dofs stand one function after
                                            another; the first has `space` and `bc`, others
                                            no conditions on the flux. NULL: u is in `space` */
     int n_fields;
     const weft_transient_open *open; /* [n_open] */
     int n_open;
-    weft_constraints *constraints; /* of bc; u satisfies them at the end of each stage. NULL: none */
-    weft_point_loads *point_loads; /* of bc, as fluxes; NULL: none */
+    weft_constraints
+        *constraints; /* of bc; u satisfies them at the end of each stage. NULL: none */
+    weft_point_loads *point_loads;    /* of bc, as fluxes; NULL: none */
     const weft_transient_part *parts; /* [n_parts] */
     int n_parts;
     bool is_nonlinear;
@@ -88,11 +91,10 @@ typedef struct weft_transient_problem {
                          weft_transient_advance: the errors that the steps make add up to it. 0: steps
                          of given lengths */
     double dt;        /* with a tolerance: the length of the first step that is tried */
-    double
-        newton_tolerance;  /* for the residual of a stage at free dofs, relative to the largest one
-                                over all dofs, or as small as rounding allows */
-    int newton_iterations; /* at most, in each stage */
-    weft_memory *u; /* [n_dofs]; at first the initial values, except those of Dirichlet dofs; where they do
+    double newton_tolerance; /* of fem/solve/newton.h, in each stage */
+    int newton_iterations;   /* at most, in each stage */
+    weft_memory
+        *u; /* [n_dofs]; at first the initial values, except those of Dirichlet dofs; where they do
                        not satisfy the constraints, the nearest values that do, weighted by the mass */
     weft_memory *previous,
         *length;       /* of own schemes, [n_dofs] and one double, which scripts have as

@@ -292,7 +292,7 @@ static bool is_own(const solve *run, const char *name) {
     const bool is_load = strcmp(name, "load") == 0 && run->script.has_load;
     return strcmp(name, "x") == 0 || solve_time_sets(run, name) || is_direction(run, name) ||
            (strcmp(name, "u") == 0 && run->options->nonlinear) ||
-           (is_load && (run->options->nonlinear || !find_binding(run, name)));
+           (is_load && !find_binding(run, name));
 }
 
 /* The number of values of an input, with the spare lanes of the last block of cells. */
@@ -321,6 +321,45 @@ static weft_status make_input(solve *run, const weft_name_info *info, weft_error
     }
     TRY(bind(run, binding, info, input->values, error));
     TRY(weft_vector_push(input->memory, input->values, n, error));
+done:
+    return status;
+}
+
+static bool is_load(const solve_input *input) {
+    return strcmp(solve_plain_name(input->name), "load") == 0;
+}
+
+bool solve_has_load(const solve *run) {
+    bool has = run->script.has_load;
+    for (int i = 0; i < run->n_inputs; ++i)
+        has |= is_load(&run->inputs[i]);
+    return has;
+}
+
+/* Values may wrap the memory, so that those of the full load are kept. */
+static weft_status keep_whole(solve_input *input, int64_t n, weft_error *error) {
+    if (input->whole)
+        return WEFT_OK;
+    input->whole = weft_array_make((size_t)n, sizeof *input->whole);
+    if (!input->whole)
+        return weft_out_of_memory(error, NULL);
+    memcpy(input->whole, input->values, (size_t)n * sizeof *input->whole);
+    return WEFT_OK;
+}
+
+weft_status solve_load_scale(solve *run, double factor, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_memory_write(run->load, 0, &factor, sizeof factor, error));
+    for (int i = 0; i < run->n_inputs; ++i) {
+        solve_input *input = &run->inputs[i];
+        const int64_t n = input_size(run, &input->info);
+        if (!is_load(input))
+            continue;
+        TRY(keep_whole(input, n, error));
+        for (int64_t k = 0; k < n; ++k)
+            input->values[k] = factor * input->whole[k];
+        TRY(weft_vector_push(input->memory, input->values, n, error));
+    }
 done:
     return status;
 }
@@ -523,8 +562,7 @@ weft_status solve_data_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(app_run_vectors_make(&run->base, error));
     TRY(weft_memory_make(run->base.device, sizeof(double), &run->load, error));
-    run->load_value = 1;
-    TRY(weft_memory_write(run->load, 0, &run->load_value, sizeof run->load_value, error));
+    TRY(solve_load_scale(run, 1, error));
     if (run->script.n_parts > 0)
         TRY(make_inputs(run, error));
     if (!run->options->time.text)

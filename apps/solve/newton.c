@@ -197,9 +197,9 @@ static weft_status step_solve(load_step *step, bool *converged, weft_error *erro
                                          .user = step,
                                          .tolerance = run->options->newton_tolerance,
                                          .max_iterations = run->options->newton_iterations};
-    run->load_value = step->factor = (double)step->number / run->options->load_steps;
+    step->factor = (double)step->number / run->options->load_steps;
     step->first = run->n_iterations;
-    TRY(weft_memory_write(run->load, 0, &run->load_value, sizeof run->load_value, error));
+    TRY(solve_load_scale(run, step->factor, error));
     TRY(weft_newton_solve(&step->newton, &problem, &state, error));
     *converged = state.converged;
     run->newton_to_rounding |= state.to_rounding;
@@ -253,12 +253,50 @@ done:
     return status;
 }
 
+static bool has_values(const double *values, int64_t n) {
+    for (int64_t i = 0; values && i < n; ++i)
+        if (values[i] != 0)
+            return true;
+    return false;
+}
+
+/* Without loads and prescribed values, all load steps are the same. */
+static weft_status check_steps(load_step *step, weft_error *error) {
+    weft_status status = WEFT_OK;
+    solve *run = step->run;
+    const int64_t n = run->n_dofs;
+    double *values = NULL;
+    if (run->options->load_steps == 1 || solve_has_load(run) || has_values(run->flux, n))
+        return WEFT_OK;
+    values = weft_array_make((size_t)n, sizeof *values);
+    if (!values)
+        return weft_out_of_memory(error, NULL);
+    app_run_set_conditions(&run->base, 1, values);
+    if (run->base.reduction) {
+        TRY(weft_vector_push(step->guess, values, n, error));
+        TRY(weft_reduction_fill(run->base.reduction, 1, step->guess, error));
+        TRY(weft_vector_pull(step->guess, values, n, error));
+    }
+    if (!has_values(values, n))
+        weft_log(&run->base.messages->monitor, WEFT_LOG_WARNING,
+                 "--load-steps %d: nothing grows from step to step, as no condition has a value "
+                 "but 0 and no "
+                 "input is called load; multiply what shall grow by load, a Constant of a form "
+                 "file or a "
+                 "uniform input of a script",
+                 run->options->load_steps);
+done:
+    free(values);
+    return status;
+}
+
 weft_status solve_newton(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = app_clock(&run->base.context);
     load_step step;
     bool converged = true;
     TRY(step_alloc(&step, run, error));
+    TRY(check_steps(&step, error));
     for (step.number = 1; step.number <= run->options->load_steps && converged; ++step.number)
         TRY(step_solve(&step, &converged, error));
     run->newton_converged = converged;

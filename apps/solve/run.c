@@ -159,6 +159,7 @@ static void clear(solve *run) {
     for (int i = 0; i < run->n_inputs; ++i) {
         weft_memory_free(&run->inputs[i].memory);
         free(run->inputs[i].values);
+        free(run->inputs[i].whole);
     }
     free(run->inputs);
     app_free_list(&run->exact, run->base.n_values);

@@ -128,6 +128,7 @@ typedef struct solve_input {
     const char *name;
     weft_name_info info;
     double *values;
+    double *whole; /* at full load, of an input called load that load steps scale; else NULL */
     weft_memory *memory;
 } solve_input;
 
@@ -153,9 +154,8 @@ struct solve {
     double product_bytes; /* predicted memory traffic of one operator application */
     char **exact;         /* [components], or NULL */
     weft_derive_alias aliases[SOLVE_ALIASES_MAX];
-    weft_memory *load; /* the load factor */
-    double load_value;
-    double *flux; /* [n_dofs] of Neumann and Robin conditions, at full load; NULL: none */
+    weft_memory *load; /* the load factor, which a script's input `load` without values is */
+    double *flux;      /* [n_dofs] of Neumann and Robin conditions, at full load; NULL: none */
     weft_memory *flux_memory;     /* which wraps it */
     weft_vector_programs vectors; /* of Newton's method, as is */
     weft_memory *more;            /* a term of the residual */
@@ -195,6 +195,10 @@ weft_status solve_check(solve *run, weft_error *error);
 weft_status solve_memory_estimate(solve *run, weft_error *error);
 /** Make u, b, and the script's inputs. (apps/solve/inputs.c) */
 weft_status solve_data_make(solve *run, weft_error *error);
+/** Is there an input called `load`, a Constant of a form file or an input of a script? */
+bool solve_has_load(const solve *run);
+/** Set the inputs called `load` to `factor` times the values of the options. (apps/solve/inputs.c) */
+weft_status solve_load_scale(solve *run, double factor, weft_error *error);
 /** Set u to the formulas of --initial, if there are any. (apps/solve/initial.c)
  *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_INPUT: a formula is not finite */
 weft_status solve_initial_set(solve *run, weft_error *error);
