@@ -349,6 +349,7 @@ static weft_status keep_whole(solve_input *input, int64_t n, weft_error *error) 
 
 weft_status solve_load_scale(solve *run, double factor, weft_error *error) {
     weft_status status = WEFT_OK;
+    run->load_factor = factor;
     TRY(weft_memory_write(run->load, 0, &factor, sizeof factor, error));
     for (int i = 0; i < run->n_inputs; ++i) {
         solve_input *input = &run->inputs[i];

@@ -155,7 +155,8 @@ struct solve {
     char **exact;         /* [components], or NULL */
     weft_derive_alias aliases[SOLVE_ALIASES_MAX];
     weft_memory *load; /* the load factor, which a script's input `load` without values is */
-    double *flux;      /* [n_dofs] of Neumann and Robin conditions, at full load; NULL: none */
+    double load_factor;
+    double *flux; /* [n_dofs] of Neumann and Robin conditions, at full load; NULL: none */
     weft_memory *flux_memory;     /* which wraps it */
     weft_vector_programs vectors; /* of Newton's method, as is */
     weft_memory *more;            /* a term of the residual */
