@@ -157,7 +157,7 @@ weft_assembly_problem weft_space_problem(const weft_space *space, double applica
 /* ---- forms on a space ------------------------------------------------------------------- */
 
 enum {
-    WEFT_FORM_INPUTS = 32,
+    WEFT_FORM_INPUTS = 128,
     WEFT_FORM_EXPRESSIONS = 32,
     WEFT_FORM_PARAMETERS = 32,
     WEFT_FORM_CONNECTIVITIES = 32

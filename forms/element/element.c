@@ -356,14 +356,6 @@ static const ufl_element *combine(ufl_elements *elements, ufl_element *made,
 const ufl_element *ufl_element_mixed(ufl_elements *elements, const ufl_element *const *sub, int n) {
     ufl_element made = {.family = UFL_MIXED, .rank = 1};
     for (int i = 0; i < n; ++i) {
-        if (sub[i]->family == UFL_REAL ||
-            (sub[i]->family == UFL_BLOCKED && sub[i]->sub[0]->family == UFL_REAL)) {
-            ufl_fail(elements->context, WEFT_ERROR_UNSUPPORTED,
-                     "Real elements inside mixed elements are not supported");
-            return ufl_hint(
-                elements->context,
-                "give the value as a Constant, or solve for it in a problem of its own");
-        }
         made.value_size += sub[i]->value_size;
         made.discontinuous = sub[i]->discontinuous && (i == 0 || made.discontinuous);
     }

@@ -178,7 +178,7 @@ static bool add_source(ufl_action_writer *w, const ufl_node *node) {
         return true;
     }
     const ufl_element *element = node->space->element, *scalar = scalar_element(element);
-    if (scalar->n_dofs == 1) {
+    if (scalar->n_dofs == 1 && node->type != UFL_ARGUMENT) {
         source->components = element->family == UFL_BLOCKED ? element->block_size : 1;
         source->uniform = scalar->family == UFL_REAL;
         return true;

@@ -46,9 +46,10 @@ int ufl_emit_add_table(ufl_emitter *e, const char *prefix, int rank, int n0, int
                        const double *values);
 /** Components of a blocked element, whose vectors are [nodes, components]; 0 for other elements. */
 int ufl_emit_columns(const ufl_element *element);
-/** NAME(entry of function `index` of a part) */
+/** NAME(entry of function `index` of a part)
+ *  is_list  one dof is a list of length 1, as in results and on two sides, and not a number as in coefficients */
 void ufl_emit_dof(weft_text *out, const char *name, const ufl_element *element, ufl_part part,
-                  const char *index, bool has_sides);
+                  const char *index, bool is_list);
 /** A number as C writes it. Returns out. */
 const char *ufl_emit_number(double value, char out[40]);
 /** Count the uses of a scalar and its operands. */

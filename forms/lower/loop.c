@@ -58,7 +58,7 @@ static bool write_vector_term(ufl_emitter *e, const ufl_term *term) {
     weft_text_add(&e->body, "    real f%d = weight%d(p)*", term->basis[0], e->weight_table);
     ufl_emit_scalar(e, term->factor, &e->body);
     weft_text_add(&e->body, ";\n    for (int i = 0; i < %d; ++i)\n        ", rows->n_functions);
-    ufl_emit_dof(&e->body, "A", e->results, test->part, "i", e->l->n_sides == 2);
+    ufl_emit_dof(&e->body, "A", e->results, test->part, "i", true);
     weft_text_add(&e->body, " += f%d * %s(%d,p,i);\n", term->basis[0], name, test->derivative);
     e->flops += 2L * rows->n_functions + 1;
     return true;

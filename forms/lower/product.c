@@ -345,7 +345,7 @@ static void write_result(ufl_product_writer *w, ufl_part part, int coefficients)
     for (int i = 0; i < n; ++i) {
         bool started = false;
         snprintf(index, sizeof index, "%d", i);
-        ufl_emit_dof(&w->e->body, "A", w->e->results, part, index, false);
+        ufl_emit_dof(&w->e->body, "A", w->e->results, part, index, true);
         weft_text_add(&w->e->body, " =");
         for (int j = 0; j < n; ++j)
             started = ufl_sum_add(w, started, w->to_bernstein[j * n + i], coefficients + j);

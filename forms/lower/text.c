@@ -55,14 +55,13 @@ int ufl_emit_columns(const ufl_element *element) {
     return element->family == UFL_BLOCKED && element->sub[0]->n_sub == 0 ? element->block_size : 0;
 }
 
-/* NAME(entry of function `index` of a part) */
 void ufl_emit_dof(weft_text *out, const char *name, const ufl_element *element, ufl_part part,
-                  const char *index, bool has_sides) {
+                  const char *index, bool is_list) {
     if (ufl_emit_columns(element) > 0)
         weft_text_add(
             out, part.first >= ufl_emit_columns(element) ? "%s(%d + %s,%d)" : "%s(%.0d%s,%d)", name,
             part.first / ufl_emit_columns(element), index, part.first % ufl_emit_columns(element));
-    else if (element->n_dofs == 1 && !has_sides)
+    else if (element->n_dofs == 1 && !is_list)
         weft_text_add(out, "%s", name);
     else if (part.first == 0 && part.stride == 1)
         weft_text_add(out, "%s(%s)", name, index);

@@ -228,9 +228,9 @@ static weft_status check_key(const script_parser *parser, const weft_node *call,
     if (weft_name_index(call->keys, call->n_keys, sizeof *call->keys, key->text) >= 0)
         return weft_error_at(parser->error, WEFT_ERROR_SYNTAX, key->place,
                              "'%s' is given twice in this call", key->text);
-    if (call->n_keys == WEFT_ARGUMENTS_MAX)
+    if (call->n_keys == WEFT_KEYS_MAX)
         return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, key->place,
-                             "more than %d parameters in one call", WEFT_ARGUMENTS_MAX);
+                             "more than %d parameters in one call", WEFT_KEYS_MAX);
     return WEFT_OK;
 }
 

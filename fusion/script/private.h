@@ -25,6 +25,7 @@ enum {
     WEFT_NODES_MAX = 65536, /* nodes of all expressions of one script */
     WEFT_NESTING_MAX = 200, /* nested parentheses, signs and powers */
     WEFT_LOOPS_MAX = 64,    /* loops of one script */
+    WEFT_KEYS_MAX = 12,     /* parameters in one call */
     WEFT_DEPTH_MAX = 8,     /* nested loops */
     WEFT_HEIGHT_MAX = 2000  /* of a syntax tree: a + b + c + ... has one level per operator */
 };

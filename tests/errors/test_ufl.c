@@ -242,9 +242,6 @@ static const struct {
      "write \"DG\" for values that are constant on each cell"},
     {LEGACY, "V = FiniteElement(\"P\", triangle, 12)\n", 1, 5,
      "elements have degree 0 to 8, this one 12", NULL},
-    {LEGACY, "V = FiniteElement(\"P\", triangle, 1)*FiniteElement(\"R\", triangle, 0)\n", 1, 36,
-     "Real elements inside mixed elements are not supported",
-     "give the value as a Constant, or solve for it in a problem of its own"},
     {LEGACY,
      "V = FiniteElement(\"P\", triangle, 1)*FiniteElement(\"P\", tetrahedron, 1)"
      "\n",

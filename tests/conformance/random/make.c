@@ -10,6 +10,7 @@ typedef struct maker {
     int d;              /* dimension */
     bool smooth;        /* no functions but polynomials and quotients */
     bool on_sides;      /* in dS */
+    bool constant;      /* the arguments are, on each cell: they have no derivatives */
     const char *normal; /* "n", or NULL */
 } maker;
 
@@ -190,7 +191,7 @@ static void linear(maker *m, const char *name, int rank) {
         {"", "div(", "inner(A, grad(", "dot(g, ", "tr(sym(grad(", "nabla_grad("}};
     static const char *const behind[2][6] = {{"", ".dx(0)", "))", "))", ")[0])", "))"},
                                              {"[0]", ")", "))", ")", ")))", ")[0, 0]"}};
-    const int which = below(m, rank == 0 && below(m, 8) > 0 ? 5 : 6);
+    const int which = m->constant ? 0 : below(m, rank == 0 && below(m, 8) > 0 ? 5 : 6);
     weft_text_add(m->out, "(%s%s%s)%s", before[rank][which], name, behind[rank][which],
                   m->on_sides ? sides[below(m, 2)] : "");
 }
@@ -208,6 +209,24 @@ static void integral(maker *m, const char *const *names, int n, int rank, int de
     weft_text_add(m->out, "*%s(degree=%d, domain=f.ufl_domain())", measures[which], degree);
 }
 
+/* The space of the arguments: often one of those that are constant on cells or everywhere, or has such parts. */
+static void space(maker *m, int rank, int most) {
+    static const char *const constant[] = {"DG", "R"};
+    const char *const kind = rank ? "Vector" : "Finite";
+    const int which = below(m, rank ? 5 : 4), family = below(m, 3);
+    m->constant = which < 2;
+    weft_text_add(m->out, "S = ");
+    if (m->constant)
+        weft_text_add(m->out, "%sElement('%s', cell, 0)\n", kind, constant[which]);
+    else if (which == 4) /* as many values as axes */
+        weft_text_add(
+            m->out, "MixedElement(FiniteElement('CG', cell, 1), FiniteElement('%s', cell, 0)%s)\n",
+            constant[below(m, 2)], m->d == 3 ? ", FiniteElement('R', cell, 0)" : "");
+    else
+        weft_text_add(m->out, "%sElement('%s', cell, %d)\n", kind, family == 0 ? "DG" : "CG",
+                      1 + below(m, rank ? 1 : most));
+}
+
 void random_form(uint64_t seed, int *degree, weft_text *out) {
     static const char *const cells[] = {"interval", "triangle", "quadrilateral", "tetrahedron",
                                         "hexahedron"};
@@ -216,14 +235,13 @@ void random_form(uint64_t seed, int *degree, weft_text *out) {
     maker m = {.state = seed * 0x9E3779B97F4A7C15u + 1, .out = out};
     for (int i = 0; i < 8; ++i)
         below(&m, 2);
-    const int cell = 1 + below(&m, 4), family = below(&m, 3);
+    const int cell = 1 + below(&m, 4);
     m.d = dimensions[cell];
     m.smooth = below(&m, 2) == 0;
     *degree = m.d == 2 ? 2 + below(&m, 3) : 1 + below(&m, 2);
     const int rank = m.d == 3 && cell == 4 ? 0 : below(&m, 2);
     weft_text_add(out, "cell, d, k2 = %s, %d, Index()\n", cells[cell], m.d);
-    weft_text_add(out, "S = %sElement('%s', cell, %d)\n", rank ? "Vector" : "Finite",
-                  family == 0 ? "DG" : "CG", 1 + below(&m, rank ? 1 : most[cell]));
+    space(&m, rank, most[cell]);
     weft_text_add(out, "P = FiniteElement('CG', cell, %d)\n", 1 + below(&m, most[cell]));
     weft_text_add(out, "Q = FiniteElement('DG', cell, %d)\n", below(&m, 2));
     weft_text_add(out, "G, T = VectorElement('CG', cell, %d), TensorElement('DG', cell, %d%s)\n",

@@ -9,7 +9,7 @@
 /* Sums of some thousand products of numbers about 1, in another order. */
 #define RELATIVE 1e-11
 
-/* second_degree of a discontinuous element of degree 0 */
+/* degree of a discontinuous element of degree 0 */
 #define CELLWISE 100
 
 typedef struct action_case {
@@ -43,6 +43,12 @@ static void residual(const double *x, const double *u, double (*du)[3], const do
     for (int m = 0; m < 3; ++m)
         f1[0][m] = sqrt(1 + square) * dw[0][m];
 }
+static void exchange(const double *x, const double *u, double (*du)[3], const double *w,
+                     double (*dw)[3], double *f0, double (*f1)[3]) {
+    (void)x, (void)du, (void)dw, (void)f1;
+    f0[0] = exp(w[0]) * u[1];
+    f0[1] = exp(w[0]) * u[0];
+}
 /* Two equations of different degrees, with a coefficient in the same mixed space. */
 static void reaction(const double *x, const double *u, double (*du)[3], const double *w,
                      double (*dw)[3], double *f0, double (*f1)[3]) {
@@ -60,10 +66,18 @@ static void reaction(const double *x, const double *u, double (*du)[3], const do
 #define SPACE(p)                                                                                   \
     "V = FunctionSpace(mesh, FiniteElement('Q', cell, " #p "))\nu = TrialFunction(V)\nv = "        \
     "TestFunction(V)\n"
+#define CONSTANT(kind)                                                                             \
+    "V = FunctionSpace(mesh, " kind "Element('DG', cell, 0))\nu = TrialFunction(V)\nv = "          \
+    "TestFunction(V)\n"
 #define MIXED(first, second)                                                                       \
     "V = FunctionSpace(mesh, MixedElement(" first ", " second "))\nu, p = TrialFunctions(V)\n"     \
     "v, q = TestFunctions(V)\n"
 static const action_case cases[] = {
+    {"mass_0", CONSTANT("Finite") "a = u*v*dx(degree=7)\n", CELLWISE, 1, 7, 0, 0, mass, 0, 0},
+    {"reaction_0",
+     CONSTANT("Vector") "w = Coefficient(FunctionSpace(mesh, FiniteElement('Q', cell, 2)))\n"
+                        "a = exp(w)*(u[0]*v[1] + u[1]*v[0])*dx(degree=7)\n",
+     CELLWISE, 0, 7, 2, 1, exchange, 0, 0},
     {"mass_2", SPACE(2) "a = u*v*dx(degree=7)\n", 2, 1, 7, 0, 0, mass, 0, 0},
     {"mass_3", SPACE(3) "a = u*v*dx(degree=9)\n", 3, 1, 9, 0, 0, mass, 0, 0},
     {"laplace_1", SPACE(1) LAPLACE "(degree=5)\n", 1, 1, 5, 0, 0, laplace, 0, 0},
@@ -224,9 +238,9 @@ static void compare(const action_case *one, weft_cell_type cell, int geometry,
                     const numbered *corners, const numbered *own, const numbered *other,
                     const double *y, double *expected, double *tolerance) {
     const int d = weft_cell_of(cell)->dimension, c = one->components > 0 ? one->components : d;
-    const weft_element_kind kind = {WEFT_LAGRANGE, one->degree},
-                            other_kind = {WEFT_LAGRANGE,
-                                          one->other_degree > 0 ? one->other_degree : one->degree};
+    const weft_element_kind kind = kind_of(one->degree),
+                            other_kind =
+                                kind_of(one->other_degree > 0 ? one->other_degree : one->degree);
     const int other_components = one->other_degree < 0 ? c : one->other_components;
     action_tables tables = action_tables_make(cell, geometry, kind, c, other_kind, other_components,
                                               one->points_degree);
