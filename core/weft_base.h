@@ -34,7 +34,8 @@ typedef enum weft_status {
     WEFT_ERROR_MEMORY,      /* out of memory, on the host or on the device            exit 3 */
     WEFT_ERROR_DEVICE,      /* the device failed or is missing                        exit 3 */
     WEFT_ERROR_COMPILER,    /* the system compiler is missing or refused the source   exit 3 */
-    WEFT_ERROR_INTERNAL     /* a bug in Weft                                          exit 3 */
+    WEFT_ERROR_INTERNAL,    /* a bug in Weft                                          exit 3 */
+    WEFT_ERROR_CANCELLED    /* by weft_monitor.cancelled                              exit 3 */
 } weft_status;
 
 /** What went wrong, where, and what to do. Fixed size, so that reporting never allocates.
@@ -147,10 +148,15 @@ typedef struct weft_monitor {
     /* `done` of `total` units of work of the phase; total 0: unknown */
     void (*progress)(void *user, const char *phase, double done, double total);
     void *user;
+    /* Number of the thread (gettid) whose call shall end soon with WEFT_ERROR_CANCELLED: another thread, or a signal
+     * handler, sets it and sets 0 afterwards. What the call was to write is then undefined. Borrowed */
+    const int *cancelled;
 } weft_monitor;
 void weft_log(const weft_monitor *monitor, weft_log_level level, const char *format, ...)
     WEFT_PRINTF(3, 4);
 void weft_progress(const weft_monitor *monitor, const char *phase, double done, double total);
+/** WEFT_ERROR_CANCELLED if the calling thread shall end its call, otherwise WEFT_OK. */
+weft_status weft_cancelled(const weft_monitor *monitor, weft_error *error);
 
 /** The version of the library, "0.1.0". */
 const char *weft_version(void);

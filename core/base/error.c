@@ -213,6 +213,7 @@ int weft_status_exit_code(weft_status status) {
     case WEFT_ERROR_DEVICE:
     case WEFT_ERROR_COMPILER:
     case WEFT_ERROR_INTERNAL:
+    case WEFT_ERROR_CANCELLED:
         break;
     }
     return 3;
@@ -244,6 +245,8 @@ const char *weft_status_name(weft_status status) {
         return "compiler";
     case WEFT_ERROR_INTERNAL:
         return "internal";
+    case WEFT_ERROR_CANCELLED:
+        return "cancelled";
     }
     return "unknown";
 }

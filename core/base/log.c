@@ -2,6 +2,8 @@
 #include "core/weft_core.h"
 
 #include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 void weft_log(const weft_monitor *monitor, weft_log_level level, const char *format, ...) {
     if (!monitor || !monitor->log)
@@ -18,4 +20,12 @@ void weft_log(const weft_monitor *monitor, weft_log_level level, const char *for
 void weft_progress(const weft_monitor *monitor, const char *phase, double done, double total) {
     if (monitor && monitor->progress)
         monitor->progress(monitor->user, phase, done, total);
+}
+
+weft_status weft_cancelled(const weft_monitor *monitor, weft_error *error) {
+    const int thread =
+        monitor && monitor->cancelled ? __atomic_load_n(monitor->cancelled, __ATOMIC_RELAXED) : 0;
+    if (thread == 0 || thread != (int)syscall(SYS_gettid))
+        return WEFT_OK;
+    return weft_error_set(error, WEFT_ERROR_CANCELLED, "the call was cancelled");
 }

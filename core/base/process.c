@@ -228,6 +228,10 @@ static bool in_time(weft_process *process) {
         kill_all(process);
         return false;
     }
+    if (weft_cancelled(process->monitor, NULL) != WEFT_OK) {
+        kill_all(process);
+        return false;
+    }
     if (process->phase && passed > FIRST_REPORT && now - process->reported > 1) {
         weft_progress(process->monitor, process->phase, floor(passed), 0);
         process->reported = now;
@@ -310,7 +314,7 @@ weft_status weft_process_run(const weft_process_start *start, char *output, size
     weft_process_end(&process, n != 0, result);
     if (n > 0)
         result->limit = WEFT_LIMIT_OUTPUT;
-    return WEFT_OK;
+    return weft_cancelled(start->monitor, error);
 }
 
 const char *weft_process_why(const weft_process_result *result, const weft_process_limits *limits,

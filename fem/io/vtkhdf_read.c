@@ -244,7 +244,7 @@ static void log_to_stream(void *user, weft_log_level level, const char *message)
 
 static weft_status read_in_child(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_monitor monitor = {log_to_stream, NULL, &out};
+    const weft_monitor monitor = {.log = log_to_stream, .user = &out};
     weft_vtkhdf_reader r = {
         .path = user, .monitor = &monitor, .file = -1, .access = -1, .error = error};
     weft_hdf5_start();

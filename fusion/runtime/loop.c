@@ -114,7 +114,7 @@ done:
 }
 
 static weft_status run_loop(weft_program *p, const weft_control_step *loop, weft_error *error) {
-    weft_status status = WEFT_OK;
+    weft_status status = WEFT_OK, cancelled = WEFT_OK;
     const bool counted = loop->number == p->compilation->control->last_loop;
     int64_t iterations = 0;
     bool again = false;
@@ -127,14 +127,16 @@ static weft_status run_loop(weft_program *p, const weft_control_step *loop, weft
     if (counted)
         TRY(record(p, 0, error));
     TRY(asks(p, loop, 0, &again, error));
-    while (again) {
+    while (again && cancelled == WEFT_OK) {
         TRY(run_steps(p, &loop->body, error));
         ++iterations;
         if (counted)
             TRY(record(p, iterations, error));
         TRY(asks(p, loop, iterations, &again, error));
+        cancelled = weft_cancelled(weft_device_monitor(p->device), error);
     }
     TRY(restore_buffers(p, &loop->body, error));
+    status = cancelled;
 done:
     if (counted)
         p->iterations = iterations;
@@ -166,6 +168,7 @@ weft_status weft_program_step(weft_program *p, const weft_control_step *step, we
 
 weft_status weft_program_run(weft_program *p, weft_error *error) {
     weft_status status = WEFT_OK;
+    TRY(weft_cancelled(weft_device_monitor(p->device), error));
     TRY(weft_program_prepare_all(p, error));
     p->iterations = p->compilation->control->last_loop >= 0 ? 0 : -1;
     TRY(run_steps(p, &p->compilation->control->steps, error));

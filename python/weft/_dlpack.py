@@ -94,9 +94,9 @@ class _Taken:
     def __init__(self, managed: Any) -> None:
         self.managed = managed
 
-    def __del__(self) -> None:
+    def __del__(self, addressof: Any = ctypes.addressof) -> None:
         if self.managed.contents.deleter:
-            self.managed.contents.deleter(ctypes.addressof(self.managed.contents))
+            self.managed.contents.deleter(addressof(self.managed.contents))
 
 
 def _strides(shape: tuple[int, ...], unit: int) -> tuple[int, ...]:

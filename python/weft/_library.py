@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import os
+import sys
+import threading
+import time
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_void_p
 from typing import Any, Optional
 
@@ -60,7 +64,7 @@ class DeviceError(Error, RuntimeError):
 
 # By weft_status.
 _CLASSES = [Error, UsageError, InputError, ScriptError, ScriptError, ScriptError, FileError, UnsupportedError,
-            OutOfMemoryError, DeviceError, DeviceError, Error]
+            OutOfMemoryError, DeviceError, DeviceError, Error, Error]
 
 
 def _candidates() -> list[str]:
@@ -239,39 +243,167 @@ def raise_error(error: s.weft_error) -> None:
                            error.hint.decode(errors="replace"))
 
 
+# Functions that are over at once; all others with a status may take long, so that Ctrl-C must end the wait.
+_BRIEF = {"weft_memory_make", "weft_memory_borrow", "weft_memory_write", "weft_memory_read", "weft_memory_copy",
+          "weft_memory_zero", "weft_library_add_text", "weft_mesh_group", "weft_mesh_place", "weft_program_size",
+          "weft_program_bind", "weft_assembly_find", "weft_preconditioner_find", "weft_ufl_degrees_find",
+          "weft_ufl_add_functions", "weft_ufl_problem_of", "weft_bc_find_free"}
+# Functions of one object that run many times: see Handle.repeat.
+_REPEATED = ("weft_operator_apply", "weft_program_run")
+
+
+class _Caller:
+    """Calls functions so that Ctrl-C, and whatever else a handler of signals raises, is raised in the caller at once.
+
+    Handlers run in the main thread, and not before a C function has returned. The main thread therefore waits for a
+    thread that makes the call. A call that it no longer waits for is cancelled, which ends loops and compilers, and the
+    next one waits for it. The frames of its callers, whose arrays it uses, are kept until then, also while the
+    interpreter ends.
+
+    cancelled  the thread that makes such a call; see weft_monitor
+    """
+
+    def __init__(self) -> None:
+        self.cancelled = c_int()
+        self._start()
+        os.register_at_fork(after_in_child=self._start)
+
+    def _start(self) -> None:
+        self._busy, self.cancelled.value = _thread.allocate_lock(), 0
+
+    def call_brief(self, function: Any, arguments: tuple[Any, ...]) -> int:
+        """Call a function that is over at once."""
+        if threading.current_thread() is threading.main_thread() and self._busy.locked():
+            with self._busy:
+                pass
+        return function(*arguments)
+
+    def call(self, function: Any, arguments: tuple[Any, ...]) -> int:
+        if threading.current_thread() is not threading.main_thread():
+            return function(*arguments)
+        result: list[Any] = []  # the status, or what ctypes raises for wrong arguments
+        frames: list[Any] = []  # of callers who no longer wait
+        thread: list[int] = []
+        busy, ended = self._busy, _thread.allocate_lock()
+
+        def work() -> None:
+            with busy:
+                thread.append(_thread.get_native_id())
+                self.cancelled.value = 0
+                try:
+                    result.append(None if frames else function(*arguments))
+                except BaseException as error:
+                    result.append(error)
+            frames.clear()
+            ended.release()
+
+        ended.acquire()
+        try:
+            _thread.start_new_thread(work, ())
+            while not ended.acquire(timeout=0.1):  # a signal that another thread has taken does not end the wait
+                pass
+        except BaseException:
+            frames.append(sys._getframe())
+            if thread and ended.locked():
+                self.cancelled.value = thread[0]
+            raise
+        if isinstance(result[0], BaseException):
+            raise result[0]
+        return result[0]
+
+
 class _Library:
     """The functions of libweft. Those that return a status raise an exception instead."""
 
     def __init__(self) -> None:
         for name in _OTHER:
             setattr(self, name, getattr(_lib, name))
+        caller = _Caller()
+        self.cancelled = caller.cancelled
         for name in _STATUS:
-            setattr(self, name, self._checked(getattr(_lib, name)))
+            setattr(self, name, self._checked(getattr(_lib, name), caller.call_brief if name in _BRIEF else caller.call))
+        self.brief = {name: self._checked(getattr(_lib, name), caller.call_brief) for name in _REPEATED}
 
     @staticmethod
-    def _checked(function: Any) -> Any:
-        def call(*arguments: Any) -> None:
+    def _checked(function: Any, call: Any) -> Any:
+        def checked(*arguments: Any) -> None:
             error = s.weft_error()
-            if function(*arguments, byref(error)) != 0:
+            if call(function, (*arguments, byref(error))) != 0:
                 raise_error(error)
-        return call
+        return checked
 
 
 lib: Any = _Library()
 
 
+class Owner:
+    """Frees an object of the library when its last user is gone: holders of this owner, and owners of what borrows from
+    the object, which stand in their `uses`.
+
+    The collector ends the objects of a cycle in any order, and those that it does not track when the last reference goes.
+    Owners are not tracked, so `uses` must not lead back to what holds the owner: it has owners and plain data only.
+    A forked child frees nothing: the threads of the device are not there.
+    """
+
+    __slots__ = ("target", "free", "uses", "process")
+
+    def __init__(self, target: Any, free: Any, uses: list[Any]) -> None:
+        self.target, self.free, self.uses, self.process = target, free, uses, os.getpid()
+        _untrack(self)
+
+    # Names of the module are gone when the last owners end with the interpreter.
+    def __del__(self, byref: Any = byref, getpid: Any = os.getpid) -> None:
+        if self.target and self.process == getpid():
+            self.free(byref(self.target))
+
+
+_untrack = ctypes.pythonapi.PyObject_GC_UnTrack
+_untrack.argtypes, _untrack.restype = [ctypes.py_object], None
+# Of handles that a forked child may use: they need no threads of a device.
+_SHARED = ("library", "memory", "mesh", "hierarchy", "ufl")
+
+
 class Handle:
-    """Owns an object of the library, and keeps alive what the object borrows."""
+    """An object of the library, with its owner.
 
-    def __init__(self, kind: str, *borrowed: Any) -> None:
-        self.pointer = c_void_p()
-        self._free = getattr(lib, "weft_%s_free" % kind)
-        self._borrowed: Optional[tuple[Any, ...]] = borrowed
+    uses   what the object borrows: handles, and plain data that does not lead back to the handle
+    value  the structure or typed pointer that is freed; None: a pointer
+    """
 
-    def __del__(self, byref: Any = byref) -> None:
-        if self.pointer:
-            self._free(byref(self.pointer))
-        self._borrowed = None
+    def __init__(self, kind: str, *uses: Any, value: Any = None) -> None:
+        self._value = c_void_p() if value is None else value
+        self._process = None if kind in _SHARED else os.getpid()
+        self._is_brief = False
+        self.owner: Any = Owner(self._value, getattr(lib, "weft_%s_free" % kind), [])
+        self.use(*uses)
+
+    @property
+    def pointer(self) -> Any:
+        """The object, for calls. Raises UsageError in a forked child, where calls would wait for threads that are not there."""
+        if self._process is not None and self._process != os.getpid():
+            raise UsageError("this object was made by process %d, of which this one is a fork, and a fork has none of the "
+                             "threads of a device: make a weft.Device and what is on it in each process, or start "
+                             "processes by 'spawn'" % self._process, "usage")
+        return self._value
+
+    def repeat(self, name: str, *arguments: Any) -> None:
+        """Call a function that runs many times for the object: without another thread, which costs some microseconds,
+        once it is known to be brief."""
+        began = time.perf_counter()
+        (lib.brief[name] if self._is_brief else getattr(lib, name))(self.pointer, *arguments)
+        self._is_brief = time.perf_counter() - began < 0.01
+
+    def use(self, *uses: Any) -> None:
+        """Keep alive what the object borrows from now on."""
+        self.owner.uses += [one.owner if isinstance(one, (Handle, Borrowed)) else one for one in uses]
+
+
+class Borrowed:
+    """An object that belongs to others, which it keeps alive: to the handle `lender`, and perhaps to more."""
+
+    def __init__(self, pointer: Any, lender: Handle, *others: Handle) -> None:
+        self.pointer = c_void_p(pointer)
+        self.owner = [one.owner for one in (lender, *others)]
 
 
 def encode(text: Optional[str]) -> Optional[bytes]:

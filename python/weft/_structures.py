@@ -17,7 +17,7 @@ class weft_text(Structure):
 
 
 class weft_monitor(Structure):
-    _fields_ = [("log", LOG), ("progress", PROGRESS), ("user", c_void_p)]
+    _fields_ = [("log", LOG), ("progress", PROGRESS), ("user", c_void_p), ("cancelled", POINTER(c_int))]
 
 
 class weft_limits(Structure):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
+import weakref
 from ctypes import byref, c_void_p
 from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, Union
 
@@ -17,6 +19,18 @@ LEVELS = ("error", "warning", "info", "debug")
 _TYPES = {"float64": 8, "float32": 4, "int32": 4, "int64": 8, "uint32": 4}
 
 
+# The device of a message. The library's objects do not keep a device alive: its log may lead back to them.
+_with_log: Any = weakref.WeakValueDictionary()
+_numbers = itertools.count(1)
+
+
+@s.LOG
+def _pass_on(user: int, level: int, message: bytes, devices: Any = _with_log, levels: Any = LEVELS) -> None:
+    device = devices.get(user)
+    if device is not None:
+        device._log(levels[level], message.decode(errors="replace"))
+
+
 class Device:
     """A device: the host's processors, an NVIDIA GPU, or the null device, which checks and computes nothing.
 
@@ -29,15 +43,16 @@ class Device:
                  plan: str = "fused") -> None:
         if plan not in ("fused", "unfused"):
             raise UsageError("plan is %r, expected 'fused' or 'unfused'" % plan, "usage")
-        self._monitor = s.weft_monitor()
+        self._log = log
+        self._monitor = s.weft_monitor(cancelled=ctypes.pointer(lib.cancelled))
         if log is not None:
-            self._monitor.log = s.LOG(
-                lambda user, level, message: log(LEVELS[level], message.decode(errors="replace")))
+            self._monitor.log, self._monitor.user = _pass_on, next(_numbers)
+            _with_log[self._monitor.user] = self
         options = lib.weft_device_options_default(byref(self._monitor))
         self._handle = Handle("device", self._monitor)
         lib.weft_device_open(encode(name), byref(options), byref(self._handle.pointer))
         self._functions = Handle("library")
-        self._form_files: list[Any] = []
+        self._handle.use(self._functions)
         lib.weft_fem_library_make(byref(self._functions.pointer))
         self._context = s.weft_context(
             device=self._handle.pointer, library=self._functions.pointer, plan=int(plan == "unfused"),
@@ -80,7 +95,7 @@ class Device:
         """An array of zeros on the device."""
         shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
         name = _type_name(dtype)
-        handle = Handle("memory", self)
+        handle = Handle("memory", self._handle)
         lib.weft_memory_make(self._pointer, _bytes(shape, name), byref(handle.pointer))
         return Array(self, handle, shape, name)
 
@@ -145,13 +160,13 @@ class Device:
         ends = [(n - 1) * stride for n, stride in zip(view.shape, view.strides)]
         low, high = sum(min(e, 0) for e in ends), sum(max(e, 0) for e in ends) + view.unit
         room = numpy.empty(high - low, "uint8")
-        memory = Handle("memory", self, view.owner)
+        memory = Handle("memory", self._handle, view.owner)
         lib.weft_memory_borrow(self._pointer, c_void_p(view.address + low), room.nbytes, byref(memory.pointer))
         lib.weft_memory_read(memory.pointer, 0, room.ctypes.data, room.nbytes)
         return numpy.ndarray(view.shape, view.name, room, -low, view.strides)
 
     def _borrow(self, address: int, shape: Sequence[int], name: str, owner: Any) -> Array:
-        handle = Handle("memory", self, owner)
+        handle = Handle("memory", self._handle, owner)
         lib.weft_memory_borrow(self._pointer, c_void_p(address), _bytes(shape, name), byref(handle.pointer))
         return Array(self, handle, tuple(shape), name)
 
@@ -223,7 +238,7 @@ class Array:
         host = lib.weft_memory_host(self._pointer)
         if host and self.size > 0:
             buffer = (ctypes.c_char * self.nbytes).from_address(host)
-            buffer._owner = self._handle  # the view's base: the memory lives as long as the view
+            buffer._owner = self._handle.owner  # the view's base: the memory lives as long as the view
             return numpy.frombuffer(buffer, dtype=self.dtype).reshape(self.shape)
         values = numpy.empty(self.shape, dtype=self.dtype)
         if self.size > 0:
@@ -265,4 +280,4 @@ class Array:
             raise UsageError("the null device holds no data", "usage")
         self.device.wait()
         kind, number = self.__dlpack_device__()
-        return _dlpack.capsule(self._address(), self.shape, self.dtype, kind, number, self._handle)
+        return _dlpack.capsule(self._address(), self.shape, self.dtype, kind, number, self._handle.owner)

@@ -95,4 +95,4 @@ class FormFile:
 
     def _add_to(self, device: Device) -> None:
         lib.weft_ufl_add_functions(self._handle.pointer, device._functions.pointer)
-        device._form_files.append(self)  # its tables are read when scripts are compiled
+        device._functions.use(self._handle)  # its tables are read when scripts are compiled

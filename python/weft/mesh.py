@@ -7,7 +7,7 @@ from ctypes import POINTER, byref, c_double, c_int, c_int32, c_int64, c_void_p
 from typing import TYPE_CHECKING, Any, Mapping, Optional
 
 from . import _structures as s
-from ._library import InputError, UsageError, encode, free, lib
+from ._library import Handle, InputError, UsageError, encode, free, lib
 
 if TYPE_CHECKING:
     import numpy
@@ -32,19 +32,6 @@ def _view(pointer: Any, shape: tuple[int, ...], dtype: str, owner: Any) -> numpy
     return values
 
 
-class _Owner:
-    """Frees a mesh, or the hierarchy that it belongs to."""
-
-    def __init__(self, mesh: Any, hierarchy: Any = None) -> None:
-        self.mesh, self.hierarchy = mesh, hierarchy
-
-    def __del__(self, byref: Any = byref) -> None:
-        if self.hierarchy:
-            lib.weft_hierarchy_free(byref(self.hierarchy))
-        elif self.mesh:
-            lib.weft_mesh_free(byref(self.mesh))
-
-
 class Mesh:
     """A mesh of triangles (2D) or tetrahedra (3D), with named groups of facets and cells.
 
@@ -60,17 +47,21 @@ class Mesh:
         mesh = POINTER(s.weft_mesh)()
         options = s.weft_mesh_options(size=size or 0, device=device._pointer if device else None)
         lib.weft_mesh_read_with(encode(str(name)), byref(options), None, byref(mesh))
-        self._start(_Owner(mesh))
-        self._prepare(refine, order, device)
+        self._start(mesh, refine, order, device)
 
-    def _start(self, owner: _Owner) -> None:
-        self._owner = owner
-
-    @classmethod
-    def _own(cls, mesh: Any) -> Mesh:
-        self = cls.__new__(cls)
-        self._start(_Owner(mesh))
-        return self
+    def _start(self, mesh: Any, refine: int, order: bool, device: Optional[Device]) -> None:
+        self._mesh, self._hierarchy = mesh, None
+        self._handle = Handle("mesh", value=mesh)
+        pointer = device._pointer if device else None
+        if refine > 0:
+            hierarchy = POINTER(s.weft_hierarchy)()
+            handle = Handle("hierarchy", value=hierarchy)
+            how = s.weft_hierarchy_options(times=refine, ordered=order)
+            lib.weft_hierarchy_make(pointer, byref(mesh), byref(how), None, byref(hierarchy))
+            self._handle, self._hierarchy = handle, hierarchy
+            self._mesh = hierarchy.contents.levels[hierarchy.contents.n_levels - 1].mesh
+        elif order:
+            lib.weft_mesh_order(pointer, mesh, 0, 0, None, None)
 
     @classmethod
     def from_arrays(cls, points: Any, cells: Any, facet_groups: Optional[Mapping[str, Any]] = None,
@@ -129,8 +120,8 @@ class Mesh:
             points=s.weft_point_lists(n_nodes=n_places, nodes=_give(numpy.concatenate(places) if places else (), "int32")))
         mesh = POINTER(s.weft_mesh)()
         lib.weft_mesh_make(byref(data), b"arrays", None, byref(mesh))
-        made = cls._own(mesh)
-        made._prepare(refine, order, device)
+        made = cls.__new__(cls)
+        made._start(mesh, refine, order, device)
         return made
 
     @classmethod
@@ -202,22 +193,6 @@ class Mesh:
         return cls.from_arrays(geometry.x[:, :d] if d < 3 and not geometry.x[:, d:].any() else geometry.x, cells,
                                groups[d - 1], groups[d], **options)
 
-    def _prepare(self, refine: int, order: bool, device: Optional[Device]) -> None:
-        owner = self._owner
-        pointer = device._pointer if device else None
-        if refine > 0:
-            hierarchy = POINTER(s.weft_hierarchy)()
-            how = s.weft_hierarchy_options(times=refine, ordered=order)
-            lib.weft_hierarchy_make(pointer, byref(owner.mesh), byref(how), None, byref(hierarchy))
-            owner.hierarchy = hierarchy
-            owner.mesh = hierarchy.contents.levels[hierarchy.contents.n_levels - 1].mesh
-        elif order:
-            lib.weft_mesh_order(pointer, owner.mesh, 0, 0, None, None)
-
-    @property
-    def _mesh(self) -> Any:
-        return self._owner.mesh
-
     @property
     def dimension(self) -> int:
         return self._mesh.contents.dimension
@@ -233,12 +208,12 @@ class Mesh:
     @property
     def points(self) -> numpy.ndarray:
         """[nodes, d] coordinates, a read-only view."""
-        return _view(self._mesh.contents.x, (self.n_nodes, self.dimension), "float64", self._owner)
+        return _view(self._mesh.contents.x, (self.n_nodes, self.dimension), "float64", self._handle.owner)
 
     @property
     def cells(self) -> numpy.ndarray:
         """[cells, d + 1] nodes, a read-only view."""
-        return _view(self._mesh.contents.cells, (self.n_cells, self.dimension + 1), "int32", self._owner)
+        return _view(self._mesh.contents.cells, (self.n_cells, self.dimension + 1), "int32", self._handle.owner)
 
     @property
     def groups(self) -> dict[str, int]:
@@ -253,7 +228,7 @@ class Mesh:
             group = mesh.groups[i]
             if group.name == encode(name) and group.dimension == mesh.dimension:
                 start = ctypes.addressof(mesh.group_cells.contents) + 4 * group.first_cell if group.n_cells else None
-                return _view(start, (group.n_cells,), "int32", self._owner)
+                return _view(start, (group.n_cells,), "int32", self._handle.owner)
         known = sorted(name for name, dimension in self.groups.items() if dimension == mesh.dimension)
         raise InputError("no group of cells is called %r; there are: %s" % (name, ", ".join(known) or "none"), "input")
 

@@ -7,11 +7,11 @@ from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_int32, c
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence, Union
 
 from . import _structures as s
-from ._library import Handle, UsageError, encode, free, lib
+from ._library import Borrowed, Handle, UsageError, encode, free, lib
 from .device import Array, Device
 from .forms import FormFile
 from .mesh import Mesh, _view
-from .script import Script, _Borrowed, _count, _expressions, _interleave, _parameters, _text_of
+from .script import Script, _count, _expressions, _interleave, _parameters, _text_of
 
 if TYPE_CHECKING:
     import numpy
@@ -23,11 +23,15 @@ class _Context:
     """What compiles and runs formulas on a mesh: also those by group, "1; @steel=50", and those with fields of files."""
 
     def __init__(self, device: Device, mesh: Mesh) -> None:
-        self._data = Handle("data", device, mesh._owner)
-        lib.weft_data_make(device._pointer, mesh._mesh, byref(self._data.pointer))
+        self.handle = Handle("data", device._handle, mesh._handle)
+        lib.weft_data_make(device._pointer, mesh._mesh, byref(self.handle.pointer))
         self._context = s.weft_context.from_buffer_copy(device._context)
-        self._context.data = self._data.pointer.value
-        self.pointer = byref(self._context)
+        self._context.data = self.handle.pointer.value
+        self.handle.use(self._context)
+
+    @property
+    def pointer(self) -> Any:
+        return byref(self._context) if self.handle.pointer else None
 
 
 class Space:
@@ -43,9 +47,9 @@ class Space:
             raise UsageError("family is %r, expected 'lagrange' or 'discontinuous'" % family, "usage")
         self.mesh, self.device, self.components = mesh, device or Device(), components
         self.degree, self.family = degree, family
-        self._handle = Handle("space", self.device, mesh._owner)
-        self._handles = [self._handle]
         self._context = _Context(self.device, mesh)
+        self._handle = Handle("space", self._context.handle)
+        self._handles = [self._handle]
         lib.weft_space_make(self.device._pointer, mesh._mesh,
                             s.weft_element_kind(int(family != "lagrange"), degree), components,
                             byref(self._handle.pointer))
@@ -64,7 +68,7 @@ class Space:
     def points(self) -> Any:
         """The coordinates of the nodes, [nodes, dimension], as a numpy array."""
         shape = (lib.weft_space_nodes(self._handle.pointer), self.mesh.dimension)
-        return Array(self.device, _Borrowed(lib.weft_space_coordinates(self._handle.pointer), self._handle), shape,
+        return Array(self.device, Borrowed(lib.weft_space_coordinates(self._handle.pointer), self._handle), shape,
                      "float64").numpy()
 
     def zeros(self) -> Array:
@@ -126,6 +130,7 @@ class _Piece:
             n_parameters=n_values, action=self.texts[2], components=space.components,
             connectivities=(s.weft_form_connectivity * max(len(others), 1))(*others), n_connectivities=len(others),
             adds_couplings=adds_couplings)
+        self.dofs: list[Any] = []
         self.has_matrix = self.has_vector = True
 
 
@@ -133,13 +138,10 @@ class _Dofs:
     """The nodes of cells, or of the cells on the sides of facets, in a space; or the dofs, in several."""
 
     def __init__(self, spaces: Sequence[Handle], flat: bool, kind: int, group: int) -> None:
-        self._spaces, self.value = spaces, s.weft_entity_dofs()
-        self._free = lib.weft_entity_dofs_free
+        self.value = s.weft_entity_dofs()
+        self.handle = Handle("entity_dofs", *spaces, value=self.value)
         pointers = (c_void_p * len(spaces))(*[space.pointer for space in spaces])
         lib.weft_entity_dofs_make(pointers, len(spaces), flat, kind, group, byref(self.value))
-
-    def __del__(self, byref: Any = byref) -> None:
-        self._free(byref(self.value))
 
 
 class Form:
@@ -158,11 +160,12 @@ class Form:
                  expressions: Optional[Mapping[str, Any]] = None, parameters: Optional[Mapping[str, int]] = None,
                  action: Optional[str] = None, measures: Optional[Mapping[str, str]] = None) -> None:
         self.space = space
+        self._file_handles: list[Handle] = []
         if isinstance(script, FormFile):
             self._pieces = self._of_file(script, inputs or {}, expressions, parameters or {}, measures or {})
             return
         name, text = _text_of(script)
-        bound = {"x": _Borrowed(lib.weft_space_coordinates(space._handle.pointer), space)}
+        bound = {"x": Borrowed(lib.weft_space_coordinates(space._handle.pointer), space._handle)}
         # Names that the script does not declare are refused by the compiler; d is bound where it is declared.
         numbers = dict(parameters or {})
         if "d" not in numbers and "parameter d" in " ".join(text.split()):
@@ -184,11 +187,11 @@ class Form:
         for i in range(1, problem.n_sets):
             spaces.append([])
             for sub in problem.sets[i].sub[:problem.sets[i].n]:
-                handle = Handle("space", space.device, space.mesh._owner)
+                handle = Handle("space", space._handle)
                 lib.weft_space_make(space.device._pointer, space.mesh._mesh, s.weft_element_kind(sub.family, sub.degree),
                                     sub.components if problem.sets[i].flat else 1, byref(handle.pointer))
                 spaces[i].append(handle)
-        self._spaces = spaces
+        self._file_handles = [file._handle] + [handle for handles in spaces for handle in handles]
         pieces, used = [], set()
         for part in problem.parts[:problem.n_parts]:
             text = part.script.decode()
@@ -199,7 +202,7 @@ class Form:
                     if "connectivity %s :" % problem.sets[i].connectivity.decode() in text else None
                     for i, handles in enumerate(spaces)]
             x = spaces[problem.geometry][0]
-            bound = {"x": _Borrowed(lib.weft_space_coordinates(x.pointer), x)}
+            bound = {"x": Borrowed(lib.weft_space_coordinates(x.pointer), x)}
             for key in set(inputs) & set(names):
                 bound[key] = self._list(names[key], inputs[key])._handle
             used |= set(bound)
@@ -214,6 +217,13 @@ class Form:
         if unknown:
             raise UsageError("the forms have no input %r" % unknown[0], "usage")
         return pieces
+
+    def _uses(self) -> list[Any]:
+        """What operators of the form borrow."""
+        uses: list[Any] = [*self.space._handles, *self._file_handles]
+        for piece in self._pieces:
+            uses += [piece.form, piece.texts, *piece.inputs.values(), *[one.handle for one in piece.dofs if one]]
+        return uses
 
     @property
     def _form(self) -> s.weft_form:
@@ -289,7 +299,7 @@ class Conditions:
                                  encode(str(c.alpha)) if c.alpha is not None else None, None, c.component)
                 for c in conditions]
         self._rows = (s.weft_condition * max(len(rows), 1))(*rows)
-        self._handle = Handle("bc", space, self._rows)
+        self._handle = Handle("bc", space._handle, self._rows)
         lib.weft_bc_make(space._context.pointer, space._handle.pointer, self._rows, len(rows),
                          byref(self._handle.pointer))
 
@@ -298,7 +308,7 @@ class Conditions:
         """The dofs with Dirichlet values, ascending; a read-only view."""
         n = c_int64()
         dofs = lib.weft_bc_constrained(self._handle.pointer, byref(n))
-        return _view(dofs, (n.value,), "int32", self._handle)
+        return _view(dofs, (n.value,), "int32", self._handle.owner)
 
     def is_free(self, component: int = 0) -> bool:
         """Whether nothing fixes a component, which is then determined only up to a constant."""
@@ -359,12 +369,14 @@ class Operator:
         number = c_int()
         lib.weft_assembly_find(encode(assembly), byref(number))
         context = self.space._context.pointer
-        self._handle = Handle("operator", form, conditions)
+        self._handle = Handle("operator", *form._uses())
         if conditions is not None:
             if conditions.space is not form.space:
                 raise UsageError("the form and the conditions have different spaces", "usage")
-        robin = POINTER(s.weft_form)()
-        n_robin = lib.weft_bc_forms(conditions._handle.pointer, byref(robin)) if isinstance(conditions, Conditions) else 0
+        robin, n_robin = POINTER(s.weft_form)(), 0
+        if isinstance(conditions, Conditions):
+            self._handle.use(conditions._handle)
+            n_robin = lib.weft_bc_forms(conditions._handle.pointer, byref(robin))
         forms = form._matrix_forms + robin[:n_robin]
         lib.weft_operator_make(context, number, (s.weft_form * len(forms))(*forms), len(forms),
                                byref(self._handle.pointer))
@@ -389,7 +401,7 @@ class Operator:
         v = device.asarray(v)
         if out is None:
             out = device.zeros(v.shape)
-        lib.weft_operator_apply(self._handle.pointer, v._pointer, out._pointer)
+        self._handle.repeat("weft_operator_apply", v._pointer, out._pointer)
         return out
 
     def __matmul__(self, v: Any) -> Any:
@@ -411,9 +423,9 @@ class Operator:
             raise UsageError("the operator keeps no sparsity pattern", "usage")
         p = pattern.contents
         n = p.n_rows
-        values = Array(self.space.device, _Borrowed(memory.value, self._handle), (p.n_entries,), "float64").numpy()
-        rows = _view(p.row_start, (n + 1,), "int64", self._handle)
-        columns = _view(p.columns, (p.n_entries,), "int32", self._handle)
+        values = Array(self.space.device, Borrowed(memory.value, self._handle), (p.n_entries,), "float64").numpy()
+        rows = _view(p.row_start, (n + 1,), "int64", self._handle.owner)
+        columns = _view(p.columns, (p.n_entries,), "int32", self._handle.owner)
         # scipy wants both index arrays of one type.
         kind = "int32" if p.n_entries < 2 ** 31 else "int64"
         return scipy.sparse.csr_matrix((values, columns.astype(kind, copy=False), rows.astype(kind, copy=False)),
@@ -435,16 +447,15 @@ class Operator:
             kind = c_int()
             lib.weft_preconditioner_find(encode(name), byref(kind))
             dofs, n = self._constrained()
-            mesh = self.space.mesh._owner
             problem = s.weft_preconditioner_problem(
                 op=self._handle.pointer, constrained=dofs, n_constrained=n, is_general=is_general,
-                hierarchy=mesh.hierarchy or None, project_mean=self._is_free())
+                hierarchy=self.space.mesh._hierarchy, project_mean=self._is_free())
             pointers = (c_void_p * len(spaces))(*[one.pointer for one in spaces])
             if len(spaces) > 1:
                 problem.spaces, problem.n_spaces = pointers, len(spaces)
             else:
                 problem.space = spaces[0].pointer
-            handle = Handle("preconditioner", self._handle, self.space, self.conditions, pointers)
+            handle = Handle("preconditioner", self._handle, *spaces, dofs, pointers)
             lib.weft_preconditioner_make(self.space._context.pointer, kind, byref(problem),
                                          byref(handle.pointer))
             self._preconditioners[key] = handle
@@ -487,7 +498,7 @@ class Operator:
         if method not in names:
             raise UsageError("no method is called %r; there are: auto, %s" % (method, ", ".join(names)), "usage")
         if self._solver is None:
-            self._solver = Handle("solver", self._handle, self.space)
+            self._solver = Handle("solver", self._handle)
             lib.weft_solver_make(self.space._context.pointer, self._handle.pointer, byref(self._solver.pointer))
         dofs, n = self._constrained()
         used = self._preconditioner(preconditioner, method in ("gmres", "bicgstab"))
@@ -565,7 +576,7 @@ class AdvectionDiffusion:
             initial=values.ctypes.data_as(POINTER(c_double)), dt=dt, theta=theta,
             splitting=int(splitting == "strang"), lumped=lumped, assembly=number, tolerance=tolerance,
             max_iterations=max_iterations)
-        self._handle = Handle("advection_diffusion", problem, made, kept, values, rows, self.space)
+        self._handle = Handle("advection_diffusion", self.space._handle, problem, made, kept, values, rows)
         lib.weft_advection_diffusion_make(self.space._context.pointer, byref(problem), byref(self._handle.pointer))
         self.state = s.weft_step_state()
 
@@ -577,7 +588,7 @@ class AdvectionDiffusion:
     def T(self) -> Array:
         """The field, [nodes], in the stepper's own memory."""
         memory = lib.weft_advection_diffusion_field(self._handle.pointer)
-        return Array(self.device, _Borrowed(memory, self), (self.mesh.n_nodes,), "float64")
+        return Array(self.device, Borrowed(memory, self._handle), (self.mesh.n_nodes,), "float64")
 
     def run(self, n: int = 1) -> Array:
         """Run n steps; returns the field."""

@@ -8,7 +8,7 @@ from ctypes import byref, c_void_p
 from typing import TYPE_CHECKING, Any, Mapping, Optional
 
 from . import _structures as s
-from ._library import Handle, UsageError, encode, lib
+from ._library import Borrowed, Handle, UsageError, encode, lib
 from .device import Array, Device
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Script:
         options = s.weft_compile_options(
             plan=device._context.plan, single=single, expressions=formulas, n_expressions=n_formulas,
             parameters=numbers, n_parameters=n_numbers, elements=elements)
-        self._handle = Handle("compilation", device)
+        self._handle = Handle("compilation", device._handle)
         lib.weft_compile(device._functions.pointer, ctypes.pointer(device.limits), byref(fragment), 1, byref(options),
                          byref(self._handle.pointer))
 
@@ -112,7 +112,7 @@ class Program:
 
     def __init__(self, script: Script) -> None:
         self.script, self.device = script, script.device
-        self._handle = Handle("program", script)
+        self._handle = Handle("program", script._handle)
         self._bound: dict[str, Any] = {}
         self._sizes: dict[str, int] = {}
         self._names = script.names
@@ -150,7 +150,7 @@ class Program:
         if indices.ndim != 2:
             raise UsageError("connectivity %s: indices of shape %s, expected [%s, %d]"
                              % (name, indices.shape, known["over"], known["width"]), "usage")
-        handle = Handle("connectivity", self.device, indices)
+        handle = Handle("connectivity", self.device._handle, indices)
         lib.weft_connectivity_make(self.device._pointer, indices.ctypes.data, len(indices), indices.shape[1],
                                    int(value[1]), byref(handle.pointer))
         lib.weft_program_bind_connectivity(self._handle.pointer, encode(name), handle.pointer)
@@ -181,7 +181,7 @@ class Program:
 
     def run(self) -> Program:
         """Run once. Returns itself."""
-        lib.weft_program_run(self._handle.pointer)
+        self._handle.repeat("weft_program_run")
         return self
 
     def __getitem__(self, name: str) -> numpy.ndarray:
@@ -196,7 +196,8 @@ class Program:
         n = _count(shape)
         real = "float32" if self.script.single else "float64"
         nbytes = lib.weft_memory_bytes(memory)
-        array = Array(self.device, _Borrowed(memory, self), (nbytes // (4 if self.script.single else 8),), real)
+        bound = [self._bound[name]._handle] if name in self._bound else []
+        array = Array(self.device, Borrowed(memory, self._handle, *bound), (nbytes // (4 if self.script.single else 8),), real)
         values = array.numpy()
         if known["over"] is None:
             return values[:n].reshape(shape)
@@ -223,13 +224,6 @@ def _interleave(device: Device, value: Any, n: int, lanes: int, real: str) -> Ar
     array = device.zeros(plain.size, real)  # memory of Weft's own, which is aligned as blocks of lanes must be
     array.set(plain.reshape(-1))
     return array
-
-
-class _Borrowed:
-    """A memory of another object, which is kept alive."""
-
-    def __init__(self, pointer: Any, owner: Any) -> None:
-        self.pointer, self.owner = c_void_p(pointer), owner
 
 
 def _count(shape: Any) -> int:

@@ -5,6 +5,8 @@ import contextlib
 import io
 import os
 import re
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -48,6 +50,24 @@ class Tutorial(unittest.TestCase):
                 self.assertTrue(os.path.exists("u.vtkhdf"))
             finally:
                 os.chdir(before)
+
+
+    def test_page_as_a_program(self):
+        """All blocks as one file, at the top and in a function: it ends without an error, its objects too."""
+        with open(PAGE, encoding="utf-8") as file:
+            blocks = re.findall(r"^```python\n(.*?)^```$", file.read(), re.MULTILINE | re.DOTALL)
+        top = ast.parse("\n".join(blocks))
+        function = ast.parse("def page():\n    pass\n\n\npage()\n")
+        function.body[0].body = ast.parse("\n".join(blocks)).body
+        uses_all = "\n\ndef later():\n    return device, mesh, space, A, solution, forms, run\n"
+        for text in (ast.unparse(top) + uses_all, ast.unparse(function)):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "page.py")
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+                done = subprocess.run([sys.executable, path], cwd=folder, capture_output=True, text=True)
+                self.assertEqual(done.stderr, "")
+                self.assertEqual(done.returncode, 0)
 
 
 if __name__ == "__main__":

@@ -161,6 +161,27 @@ static void time_limit(void **state) {
 }
 
 /* A server that it leaves behind keeps the pipe open; the child's end is what counts. */
+/* The child is ended for the thread that is named, and for no other. */
+static void cancelled(void **state) {
+    (void)state;
+    const int here = (int)getpid();
+    const int threads[] = {here, here + 1, 0};
+    for (int i = 0; i < 3; ++i) {
+        char sleep[] = "/bin/sleep", seconds[] = "100", now[] = "0.3", output[8];
+        char *arguments[] = {sleep, i == 0 ? seconds : now, NULL};
+        const weft_monitor monitor = {.cancelled = &threads[i]};
+        const weft_process_start start = {
+            .program = sleep, .arguments = arguments, .folder = -1, .monitor = &monitor};
+        weft_process_result result;
+        weft_error error = {0};
+        const double before = weft_clock();
+        assert_int_equal(weft_process_run(&start, output, sizeof output, &result, &error),
+                         i == 0 ? WEFT_ERROR_CANCELLED : WEFT_OK);
+        assert_int_equal(result.signal, i == 0 ? SIGKILL : 0);
+        assert_true(weft_clock() - before < STAGNATION_WINDOW);
+    }
+}
+
 static void server_left_behind(void **state) {
     (void)state;
     char output[64];
@@ -275,6 +296,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(files_of_the_caller),
         cmocka_unit_test(cannot_be_started),
         cmocka_unit_test(time_limit),
+        cmocka_unit_test(cancelled),
         cmocka_unit_test(server_left_behind),
         cmocka_unit_test(other_limits),
         cmocka_unit_test(signals),

@@ -372,7 +372,7 @@ static void test_curved(void **state) {
 
 static void test_progress(void **state) {
     counted seen = {0, 0};
-    weft_monitor monitor = {NULL, count_progress, &seen};
+    weft_monitor monitor = {.progress = count_progress, .user = &seen};
     weft_mesh *mesh = NULL;
     (void)state;
     place square = write_file("s.geo", square_text);

@@ -153,7 +153,7 @@ static void keep_log(void *user, weft_log_level level, const char *message) {
 
 static void test_says_what_it_repaired(void **state) {
     log_text log = {""};
-    weft_monitor monitor = {keep_log, NULL, &log};
+    weft_monitor monitor = {.log = keep_log, .user = &log};
     int64_t n_inverted;
     (void)state;
     weft_mesh *from = make_mesh(2, 3), *mesh = NULL;
