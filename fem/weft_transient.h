@@ -44,6 +44,21 @@ typedef struct weft_transient_inputs {
                        weft_error *error); /* compute them at time t; NULL: none */
     void *user;
 } weft_transient_inputs;
+
+/** How the systems are solved. */
+typedef struct weft_transient_solver {
+    weft_method method;
+    weft_assembly assembly;
+    int preconditioner; /* a kind; -1: none but Jacobi's */
+} weft_transient_solver;
+/** A choice that is made again while the steps go. */
+typedef struct weft_transient_choice {
+    /** Called before a matrix that depends on time, on u or on the step before is assembled for a method that needs
+     *  a symmetric one, with all inputs set; NULL: the choice stays.
+     *  solver  what the steps use now; a matrix that is not symmetric needs another method */
+    weft_status (*choose)(void *user, double t, weft_transient_solver *solver, weft_error *error);
+    void *user;
+} weft_transient_choice;
 /** A function of a mixed space, with its Dirichlet conditions. */
 typedef struct weft_transient_field {
     const weft_space *space;
@@ -107,6 +122,7 @@ typedef struct weft_transient_problem {
     bool is_exchangeable;            /* Jacobi's takes its place if it refuses the matrix */
     const weft_hierarchy *hierarchy; /* for those that need one; may be NULL */
     int smoother_degree;             /* 0: a default */
+    weft_transient_choice choice;
 } weft_transient_problem;
 
 typedef enum weft_transient_outcome {

@@ -165,17 +165,24 @@ done:
     return status;
 }
 
+weft_status solve_method_choose(solve *run, const char *where, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double asymmetry = 0;
+    TRY(measure_asymmetry(run, &asymmetry, error));
+    if (asymmetry > run->asymmetry) /* NaN is reported by the solver */
+        run->asymmetry = asymmetry;
+    TRY(choose_method(run, !(asymmetry > SYMMETRIC_TANGENT), asymmetry, where, error));
+done:
+    return status;
+}
+
 weft_status solve_tangent_check(solve *run, int step, int iteration, bool *is_remade,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_assembly before = run->base.assembly;
-    double asymmetry = 0;
     char where[80];
-    TRY(measure_asymmetry(run, &asymmetry, error));
-    if (asymmetry > run->asymmetry) /* NaN is reported by the solver */
-        run->asymmetry = asymmetry;
     snprintf(where, sizeof where, " in load step %d, iteration %d", step, iteration);
-    TRY(choose_method(run, !(asymmetry > SYMMETRIC_TANGENT), asymmetry, where, error));
+    TRY(solve_method_choose(run, where, error));
     *is_remade = run->base.assembly != before;
     if (*is_remade) {
         weft_preconditioner_free(&run->base.preconditioner);

@@ -239,6 +239,10 @@ const weft_space *solve_space_of(const solve *run, const char *index_set);
 const weft_ufl_set *solve_set_of(const solve *run, const char *index_set, weft_space ***spaces);
 /** Nodes of u: those of its space, or of the mesh before that is made. */
 int64_t solve_nodes(const solve *run);
+/** Measure the asymmetry of the matrix at the present values of all inputs, and choose the method by it.
+ *  where   " at ...", for messages
+ *  Errors  WEFT_ERROR_INPUT: it is not symmetric, as requested options need */
+weft_status solve_method_choose(solve *run, const char *where, weft_error *error);
 /** Choose the method for the tangent at the current u by its symmetry.
  *  is_remade  the operator's format was for symmetric matrices only, and another one was made
  *  Errors     WEFT_ERROR_INPUT: it is not symmetric, as requested options need */

@@ -224,6 +224,24 @@ done:
     return status;
 }
 
+/* The matrix may have been symmetric until now, as where it depends on a u that was 0. */
+static weft_status choose_again(void *user, double t, weft_transient_solver *solver,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    solve *run = user;
+    char where[64];
+    snprintf(where, sizeof where, " in the step to t = %.6g", t);
+    TRY(solve_method_choose(run, where, error));
+    if (run->base.method == solver->method)
+        goto done;
+    run->time.changed_at = t;
+    solver->method = run->base.method;
+    solver->assembly = run->base.assembly;
+    solver->preconditioner = run->base.options->preconditioner;
+done:
+    return status;
+}
+
 /* A mass that is not symmetric needs the methods that such a stiffness needs. */
 static weft_status check_mass(solve *run, const weft_transient_problem *problem,
                               weft_error *error) {
@@ -294,10 +312,14 @@ weft_status solve_time_make(solve *run, weft_error *error) {
                                       .preconditioner = run->base.options->preconditioner,
                                       .is_exchangeable = run->base.options->preconditioner_auto,
                                       .hierarchy = run->base.mesh_made.hierarchy,
-                                      .smoother_degree = run->base.options->smoother_degree};
+                                      .smoother_degree = run->base.options->smoother_degree,
+                                      .choice = {choose_again, run}};
     TRY(check_mass(run, &problem, error));
     problem.assembly = problem.mass_assembly = run->base.assembly;
     problem.solver = app_run_solver_options(&run->base);
+    run->time.first_method = run->base.method;
+    run->time.first_assembly = run->base.assembly;
+    run->time.first_preconditioner = run->base.options->preconditioner;
     TRY(weft_transient_make(&run->base.context, &problem, &run->time.transient, error));
     TRY(solve_resume(run, error));
 done:

@@ -39,6 +39,10 @@ typedef struct solve_time {
     weft_memory **moving_memories; /* their values */
     int n_moving;
     weft_transient *transient;
+    weft_method first_method; /* what was chosen before the first step, */
+    weft_assembly first_assembly;
+    int first_preconditioner;
+    double changed_at; /* and the t at which the matrix needed another method; 0: none */
     weft_transient_state state;
     weft_transient_outcome outcome;
     weft_transient_field fields[APP_FIELDS_MAX]; /* the functions of u */

@@ -31,6 +31,7 @@ static void write_conditions(const app_conditions *conditions, weft_text *out) {
 void solve_problem_write(const solve *run, weft_text *out) {
     const solve_options *o = run->options;
     const solve_time_options *time = &o->time;
+    const solve_time *time_run = &run->time;
     char hash[33];
     weft_text texts = {0};
     for (int i = 0; i < run->script.n_parts; ++i)
@@ -43,11 +44,11 @@ void solve_problem_write(const solve *run, weft_text *out) {
     if (time->tolerance > 0) /* the errors of all steps add up to it */
         weft_text_add(out, " --end %.17g --time-tolerance %.17g", time->end, time->tolerance);
     weft_text_add(out, " --method %s --tolerance %.17g --assembly %s",
-                  weft_method_about(run->base.method)->name, o->run.tolerance,
-                  weft_assembly_name(run->base.assembly));
-    if (run->base.options->preconditioner >= 0)
+                  weft_method_about(time_run->first_method)->name, o->run.tolerance,
+                  weft_assembly_name(time_run->first_assembly));
+    if (time_run->first_preconditioner >= 0)
         weft_text_add(out, " --preconditioner %s",
-                      weft_preconditioner_about(run->base.options->preconditioner)->name);
+                      weft_preconditioner_about(time_run->first_preconditioner)->name);
     if (o->nonlinear)
         weft_text_add(out, " --nonlinear --newton-tolerance %.17g --newton-iterations %d",
                       o->newton_tolerance, o->newton_iterations);

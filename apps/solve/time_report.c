@@ -21,6 +21,10 @@ void solve_time_print(const solve *run) {
         putchar(',');
     printf(" %.1f iterations of %s per step\n", (double)state->all_iterations / steps,
            weft_method_about(run->base.method)->title);
+    if (run->time.changed_at > 0)
+        printf("            %s since the step to t = %.6g: %s\n",
+               weft_method_about(run->base.method)->title, run->time.changed_at,
+               run->base.method_reason);
     if (run->time.stopped)
         printf("            stopped by a signal\n");
     if (run->options->time.checkpoint && run->time.kept_step > 0)

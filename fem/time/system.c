@@ -186,36 +186,55 @@ done:
     return status;
 }
 
+static weft_status make_total(weft_time_system *system, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_transient_problem *problem = system->problem;
+    const weft_form *robin = NULL;
+    const int n_robin = weft_bc_forms(problem->bc, &robin);
+    weft_form *total = calloc((size_t)(n_robin + problem->n_parts), sizeof *total);
+    int n = 0;
+    if (!total)
+        return weft_out_of_memory(error, "a form in time");
+    for (int i = 0; i < problem->n_parts; ++i)
+        if (problem->parts[i].mass || problem->parts[i].matrix)
+            total[n++] = system->parts[i].total.form;
+    memcpy(total + n, robin, (size_t)n_robin * sizeof *total);
+    TRY(weft_operator_make(system->context, problem->assembly, total, n + n_robin, &system->total,
+                           error));
+done:
+    free(total);
+    return status;
+}
+
+static weft_status make_mass(weft_time_system *system, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_transient_problem *problem = system->problem;
+    weft_form *mass = calloc((size_t)problem->n_parts, sizeof *mass);
+    int n = 0;
+    if (!mass)
+        return weft_out_of_memory(error, "a form in time");
+    for (int i = 0; i < problem->n_parts; ++i)
+        if (problem->parts[i].mass)
+            mass[n++] = system->parts[i].mass.form;
+    TRY(weft_operator_make(system->context, problem->mass_assembly, mass, n, &system->mass, error));
+    TRY(weft_operator_assemble(system->mass, error));
+done:
+    free(mass);
+    return status;
+}
+
 static weft_status make_operators(weft_time_system *system, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_transient_problem *problem = system->problem;
     const weft_form *robin = NULL;
     const int n_robin = weft_bc_forms(problem->bc, &robin);
-    const size_t most = (size_t)(n_robin + problem->n_parts);
-    weft_form *total = calloc(most, sizeof *total), *mass = calloc(most, sizeof *mass);
-    int n = 0, n_mass = 0;
-    if (!total || !mass)
-        TRY(weft_out_of_memory(error, "a form in time"));
-    for (int i = 0; i < problem->n_parts; ++i) {
-        if (problem->parts[i].mass)
-            mass[n_mass++] = system->parts[i].mass.form;
-        if (problem->parts[i].mass || problem->parts[i].matrix)
-            total[n++] = system->parts[i].total.form;
-    }
-    memcpy(total + n, robin, (size_t)n_robin * sizeof *total);
-    TRY(weft_operator_make(system->context, problem->assembly, total, n + n_robin, &system->total,
-                           error));
-    if (!problem->previous) {
-        TRY(weft_operator_make(system->context, problem->mass_assembly, mass, n_mass, &system->mass,
-                               error));
-        TRY(weft_operator_assemble(system->mass, error));
-    }
+    TRY(make_total(system, error));
+    if (!problem->previous)
+        TRY(make_mass(system, error));
     if (problem->is_nonlinear && n_robin > 0)
         TRY(weft_operator_make(system->context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
                                &system->robin, error));
 done:
-    free(total);
-    free(mass);
     return status;
 }
 
@@ -240,7 +259,7 @@ done:
     return status;
 }
 
-weft_status weft_time_system_make(weft_context *context, const weft_transient_problem *problem,
+weft_status weft_time_system_make(weft_context *context, weft_transient_problem *problem,
                                   weft_memory *load, weft_time_system *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_bc_motion motion = weft_bc_moves(problem->bc);
@@ -361,6 +380,30 @@ done:
     return status;
 }
 
+/* Let the caller choose another method where the matrix is not symmetric any more. */
+static weft_status choose(weft_time_system *system, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_transient_problem *problem = system->problem;
+    weft_transient_solver now = {problem->solver.method, problem->assembly,
+                                 problem->preconditioner};
+    if (!problem->choice.choose || !weft_method_about(now.method)->needs_symmetric)
+        return WEFT_OK;
+    TRY(problem->choice.choose(problem->choice.user, system->at, &now, error));
+    if (now.method == problem->solver.method)
+        goto done;
+    weft_solver_free(&system->solver);
+    weft_preconditioner_free(&system->preconditioner);
+    problem->solver.method = now.method;
+    problem->preconditioner = now.preconditioner;
+    if (now.assembly == problem->assembly)
+        goto done;
+    weft_operator_free(&system->total);
+    problem->assembly = now.assembly;
+    TRY(make_total(system, error));
+done:
+    return status;
+}
+
 weft_status weft_time_system_assemble(weft_time_system *system, double a, bool to_solve,
                                       weft_error *error) {
     weft_status status = WEFT_OK;
@@ -368,6 +411,8 @@ weft_status weft_time_system_assemble(weft_time_system *system, double a, bool t
     if (system->is_assembled && !changes && system->a == a)
         return WEFT_OK;
     system->is_assembled = false;
+    if (to_solve && changes)
+        TRY(choose(system, error));
     TRY(weft_memory_write(system->shift, 0, &a, sizeof a, error));
     TRY(weft_operator_assemble(system->total, error));
     if (to_solve)

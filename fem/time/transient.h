@@ -22,7 +22,7 @@ typedef struct weft_time_part {
 /** a M + K, M and b or r at a time. */
 typedef struct weft_time_system {
     weft_context *context;
-    const weft_transient_problem *problem;
+    weft_transient_problem *problem;
     int64_t n;             /* dofs */
     weft_time_part *parts; /* [problem->n_parts] */
     weft_memory *shift;    /* the input a */
@@ -45,7 +45,7 @@ typedef struct weft_time_system {
 
 struct weft_transient {
     weft_transient_problem problem;
-    weft_transient_field field; /* of a problem without fields */
+    weft_transient_field field;                    /* of a problem without fields */
     weft_memory *views[WEFT_TRANSIENT_FIELDS_MAX]; /* u of each field, if there are several */
     weft_time_system system;
     weft_vector_programs vectors;
@@ -82,8 +82,9 @@ weft_status weft_time_fields_apply(weft_transient *transient, weft_error *error)
 weft_status weft_time_fields_project(weft_transient *transient, weft_memory *b, weft_memory *x,
                                      weft_error *error);
 /** Make the operators without assembling them, and the program of the vector.
+ *  problem  borrowed; its solver changes where its choice does
  *  out  weft_time_system_clear, also after an error */
-weft_status weft_time_system_make(weft_context *context, const weft_transient_problem *problem,
+weft_status weft_time_system_make(weft_context *context, weft_transient_problem *problem,
                                   weft_memory *load, weft_time_system *out, weft_error *error);
 void weft_time_system_clear(weft_time_system *system);
 /** Set the time of all formulas. */

@@ -5,6 +5,8 @@
 #include "solve_run.h"
 
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #define SCRIPT(name) WEFT_SOURCE_DIR "/docs/examples/" name
 #define SINES "sin(pi*x)*sin(pi*y)"
@@ -104,9 +106,9 @@ static void little_convection(void **state) {
     for (int m = 0; m < 2; ++m) {
         double integral = 0;
         for (int k = 0; k < 4; ++k) {
-            json_t *a = SOLVE(0, SCRIPT("convection.weft"), "--mesh", meshes[m], "--input",
-                              "velocity=2,1", "--input", "k=1", "--preconditioner", kinds[k],
-                              "--tolerance", "1e-10");
+            json_t *a =
+                SOLVE(0, SCRIPT("convection.weft"), "--mesh", meshes[m], "--input", "velocity=2,1",
+                      "--input", "k=1", "--preconditioner", kinds[k], "--tolerance", "1e-10");
             integral = k == 0 ? app_number(a, "integral_u") : integral;
             assert_double_near(app_number(a, "integral_u"), integral, 1e-6, 0);
             if (k > 0)
@@ -196,6 +198,62 @@ static void every_method(void **state) {
     }
 }
 
+/* Matrices that are symmetric at t = 0 alone. Implicit Euler's method and linear elements have the solutions, which are linear in t
+ * and x: u_old u_x with u = t x in a scheme of its own; t u_x with u = x + t; and the same with u^3 by Newton's method. */
+static void symmetric_at_the_start(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *boundary, *nonlinear;
+    } cases[] = {
+        {"dt, t = Constant(triangle), Constant(triangle)\nu_old = Coefficient(element)\n"
+         "u = TrialFunction(element)\n"
+         "a = u*v*dx + dt*inner(grad(u), grad(v))*dx + dt*u_old*u.dx(0)*v*dx\n"
+         "L = u_old*v*dx + dt*(1 + (t - dt)*t)*x[0]*v*dx\n",
+         "boundary=t*x", NULL},
+        {"t = Constant(triangle)\nu = TrialFunction(element)\nm = u*v*dx\n"
+         "a = inner(grad(u), grad(v))*dx + t*u.dx(0)*v*dx\nL = (1 + t)*v*dx\n",
+         "boundary=x+t", NULL},
+        {"t = Constant(triangle)\nu, w = Coefficient(element), TrialFunction(element)\n"
+         "m = w*v*dx\n"
+         "F = inner(grad(u), grad(v))*dx + (t*u.dx(0) - 1 - t + u**3 - (x[0] + t)**3)*v*dx\n",
+         "boundary=x+t", "--nonlinear"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        char *folder = test_folder_make(), *path = test_path(folder, "moving.ufl"), text[800];
+        snprintf(text, sizeof text,
+                 "element = FiniteElement('P', triangle, 1)\nv = TestFunction(element)\n"
+                 "x = SpatialCoordinate(triangle)\n%s",
+                 cases[i].text);
+        test_text_write(path, text);
+        const char *command[] = {WEFT_BINARY_DIR "/solve",
+                                 path,
+                                 "--mesh=square:16",
+                                 "--dirichlet",
+                                 cases[i].boundary,
+                                 "--time=0.25,1",
+                                 "--tolerance=1e-12",
+                                 i == 0 ? "--exact=x" : "--exact=x+1",
+                                 i == 0 ? "--probe=0.25,0.5" : "--initial=x",
+                                 cases[i].nonlinear,
+                                 NULL};
+        json_t *root = app_solve("solve", 0, command + 1);
+        assert_string_equal(app_text(root, "method"), "gmres");
+        assert_non_null(strstr(app_text(root, "method_reason"), "not symmetric"));
+        assert_true(app_number(root, "l2_error") < 1e-9);
+        json_decref(root);
+        test_run run = test_program(command, NULL);
+        assert_non_null(strstr(run.output, "GMRES since the step to t = "));
+        test_run_free(&run);
+        command[8] = i == 0 ? "--method=cg" : command[8];
+        run = test_program(command, NULL);
+        assert_int_equal(run.exit_code, i == 0 ? 2 : 0);
+        if (i == 0)
+            assert_non_null(strstr(run.error, "is not symmetric in the step to t = 0.5"));
+        test_run_free(&run);
+        free(path);
+        test_folder_remove(&folder);
+    }
+}
+
 /* A restart length of 1 is too short for convection of this kind; what to do is said. */
 static void advice(void **state) {
     (void)state;
@@ -214,10 +272,16 @@ static void advice(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convection),          cmocka_unit_test(convection_in_every_format),
-        cmocka_unit_test(little_convection), cmocka_unit_test(convection_in_space), cmocka_unit_test(convection_with_libraries),
-        cmocka_unit_test(negative_shift),      cmocka_unit_test(exact_tangent),
-        cmocka_unit_test(every_method),        cmocka_unit_test(advice),
+        cmocka_unit_test(convection),
+        cmocka_unit_test(convection_in_every_format),
+        cmocka_unit_test(little_convection),
+        cmocka_unit_test(convection_in_space),
+        cmocka_unit_test(convection_with_libraries),
+        cmocka_unit_test(negative_shift),
+        cmocka_unit_test(exact_tangent),
+        cmocka_unit_test(every_method),
+        cmocka_unit_test(advice),
+        cmocka_unit_test(symmetric_at_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,6 +47,14 @@ same aggregation heat.weft --mesh square:24 --initial 'x*y' --dirichlet left=t -
 adapted=0
 same newton heat_nonlinear.weft --nonlinear --mesh square:8 --initial 1 --dirichlet 'left=1+t' \
     --define 'conductivity=0.5+0.1*u' --preconditioner jacobi
+cat >burgers.ufl <<'END'
+element = FiniteElement("P", triangle, 1)
+u, v, u_old = TrialFunction(element), TestFunction(element), Coefficient(element)
+dt, t = Constant(triangle), Constant(triangle)
+a = u*v*dx + dt*0.1*inner(grad(u), grad(v))*dx + dt*u_old*u.dx(0)*v*dx
+L = u_old*v*dx + dt*5*v*dx
+END
+same 'another method after the first step' burgers.ufl --mesh square:8 --preconditioner jacobi
 cat >vector.py <<'END'
 from basix.ufl import element
 from ufl import *
