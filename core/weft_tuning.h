@@ -8,7 +8,8 @@
  *  under the cache's rules: directory and file belong to the user and are writable by nobody else,
  *  links are not followed, any number of processes may use it at once. A damaged or foreign file is
  *  logged and replaced. If the file cannot be used (no home directory, read-only directory,
- *  WEFT_CACHE=off), the database is kept in memory, which is logged once. See docs/tuning.md. */
+ *  WEFT_CACHE=off) or, later, not be written (a full disk), the database is kept in memory, which is
+ *  logged once. See docs/tuning.md. */
 #ifndef WEFT_TUNING_H
 #define WEFT_TUNING_H
 

@@ -32,8 +32,7 @@ static weft_status open_memory(weft_tuning *tuning, weft_error *error) {
     return weft_tuning_tables_make(tuning, error);
 }
 
-/* Copy the file's content into memory, if the file may be read but not written. */
-static weft_status copy_to_memory(weft_tuning *tuning, weft_error *error) {
+weft_status weft_tuning_copy_to_memory(weft_tuning *tuning, weft_error *error) {
     weft_status status = WEFT_OK;
     sqlite3 *file = tuning->database;
     tuning->database = NULL;
@@ -267,7 +266,7 @@ static weft_status open_file(weft_tuning *tuning, bool *used, char *reason, size
     if (*used && !writable) {
         if (cache->writable)
             weft_cache_warn(cache, "cannot write in %s", cache->path);
-        TRY(copy_to_memory(tuning, error));
+        TRY(weft_tuning_copy_to_memory(tuning, error));
     }
 done:
     return status;

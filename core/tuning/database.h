@@ -61,9 +61,13 @@ typedef struct tuning_rows {
     size_t n;
 } tuning_rows;
 
+/** Replace the database by a copy in memory, if its file may be read but not written. What cannot be
+ *  read is left out, with a warning. */
+weft_status weft_tuning_copy_to_memory(weft_tuning *tuning, weft_error *error);
 /** Create the missing tables. */
 weft_status weft_tuning_tables_make(weft_tuning *tuning, weft_error *error);
-/** Write rows in one transaction, replacing rows with the same key.
+/** Write rows in one transaction, replacing rows with the same key; where the file cannot be written,
+ *  with a warning, into a copy in memory.
  *  rows  [n][columns] */
 weft_status weft_tuning_put(weft_tuning *tuning, int table, const tuning_value *rows, size_t n,
                             weft_error *error);

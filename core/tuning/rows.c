@@ -92,7 +92,8 @@ static int put_row(sqlite3_stmt *statement, const char *types, const tuning_valu
     return sqlite3_reset(statement);
 }
 
-weft_status weft_tuning_put(weft_tuning *tuning, int table, const tuning_value *rows, size_t n,
+/* With the mutex held. */
+static weft_status put_rows(weft_tuning *tuning, int table, const tuning_value *rows, size_t n,
                             weft_error *error) {
     weft_status status = WEFT_OK;
     const tuning_table *t = &weft_tuning_tables[table];
@@ -101,7 +102,6 @@ weft_status weft_tuning_put(weft_tuning *tuning, int table, const tuning_value *
     char sql[200];
     snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO %s VALUES(%.*s)", t->name,
              (int)(2 * width + 1), "?,?,?,?,?,?,?,?,?");
-    pthread_mutex_lock(&tuning->mutex);
     TRY(weft_tuning_execute(tuning, "BEGIN IMMEDIATE", "write", error));
     int code = sqlite3_prepare_v2(tuning->database, sql, -1, &statement, NULL);
     for (size_t i = 0; i < n && code == SQLITE_OK; ++i)
@@ -114,6 +114,23 @@ weft_status weft_tuning_put(weft_tuning *tuning, int table, const tuning_value *
     if (status != WEFT_OK)
         (void)sqlite3_exec(tuning->database, "ROLLBACK", NULL, NULL, NULL);
 done:
+    return status;
+}
+
+/* A file that cannot be written, such as on a full disk, is left for a copy in memory. */
+weft_status weft_tuning_put(weft_tuning *tuning, int table, const tuning_value *rows, size_t n,
+                            weft_error *error) {
+    weft_error why = {0};
+    pthread_mutex_lock(&tuning->mutex);
+    weft_status status = put_rows(tuning, table, rows, n, &why);
+    if (status == WEFT_ERROR_IO && tuning->path[0]) {
+        weft_cache_warn(&tuning->cache, "%s", why.message);
+        status = weft_tuning_copy_to_memory(tuning, &why);
+        if (status == WEFT_OK)
+            status = put_rows(tuning, table, rows, n, &why);
+    }
+    if (status != WEFT_OK && error)
+        *error = why;
     pthread_mutex_unlock(&tuning->mutex);
     return status;
 }
