@@ -182,9 +182,14 @@ void app_child_clear(app_child *child);
  *  width, height  pixels */
 void app_gnuplot_terminal(weft_text *out, const char *kind, const char *more, int width,
                           int height);
-/** Run gnuplot on FOLDER/SCRIPT if it is installed; otherwise log that it is not.
- *  drawn            set to whether gnuplot ran without errors
- *  stopped, Errors  as app_child_run */
+/** Append "set output" for the file NAME.KIND, such that app_gnuplot_run can place it when it is
+ *  whole. Characters of the name: letters, digits, '-' and '_'. */
+void app_gnuplot_output(weft_text *out, const char *name, const char *kind);
+/** Run gnuplot on FOLDER/SCRIPT if it is installed; otherwise log that it is not. Its figures appear,
+ *  or replace others, when they are whole.
+ *  drawn    set to whether gnuplot ran without errors
+ *  stopped  as app_child_run
+ *  Errors   those of app_child_run; WEFT_ERROR_IO: a figure is cut short */
 weft_status app_gnuplot_run(const char *folder, const char *script, const weft_monitor *monitor,
                             bool *drawn, int *stopped, weft_error *error);
 

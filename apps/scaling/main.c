@@ -15,7 +15,7 @@ typedef struct scaling {
 } scaling;
 
 static weft_status write_files(scaling *run, weft_error *error) {
-    weft_status status = WEFT_OK;
+    weft_status status = WEFT_OK, drawing = WEFT_OK;
     scaling_plots plots;
     const char *folder = run->options.out;
     scaling_results_clear(&run->results);
@@ -25,8 +25,10 @@ static weft_status write_files(scaling *run, weft_error *error) {
     TRY(scaling_csv_write(folder, &run->results, error));
     TRY(scaling_plots_write(folder, &run->results, &plots, error));
     if (!run->options.no_plots && !run->stopped)
-        TRY(scaling_plots_draw(folder, &run->messages.monitor, &plots, &run->stopped, error));
-    TRY(scaling_report_write(folder, &run->results, &plots, error));
+        drawing = scaling_plots_draw(folder, &run->messages.monitor, &plots, &run->stopped, error);
+    /* the report is worth having without pictures */
+    TRY(scaling_report_write(folder, &run->results, &plots, drawing == WEFT_OK ? error : NULL));
+    status = drawing;
 done:
     return status;
 }

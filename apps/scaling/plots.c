@@ -97,7 +97,7 @@ static void begin(const sheet *out, const char *name, const char *title, int wid
     }
     weft_text_add(out->text, "\n");
     app_gnuplot_terminal(out->text, out->kind, "", width, height);
-    weft_text_add(out->text, "set output '%s.%s'\n", name, out->kind);
+    app_gnuplot_output(out->text, name, out->kind);
 }
 
 /* Plot one column of every curve over the dofs. */

@@ -248,10 +248,12 @@ static void begin(weft_text *out, const drawing *d, const draw_case *one, const 
 /* Write the plot of `curves` for each image format, on white so that dark pages can show it. */
 static void finish(weft_text *out, const draw_case *one, const char *figure, const char *curves) {
     static const char *const kinds[] = {"svg", "png"};
+    char name[NAME_MOST + 32];
     for (int k = 0; k < 2; ++k) {
         app_gnuplot_terminal(out, kinds[k], " background '#ffffff'", WIDTH, HEIGHT);
-        weft_text_add(out, "set output '%s-%s.%s'\nplot %s\nunset output\n", one->name, figure,
-                      kinds[k], curves);
+        snprintf(name, sizeof name, "%s-%s", one->name, figure);
+        app_gnuplot_output(out, name, kinds[k]);
+        weft_text_add(out, "plot %s\nunset output\n", curves);
     }
 }
 

@@ -220,10 +220,11 @@ static void add_figure(weft_text *out, const weft_text plots[], const char *name
                        const char *more) {
     weft_text_add(out, "\nreset\n");
     app_gnuplot_terminal(out, "svg", "", 900, 700);
+    app_gnuplot_output(out, name, "svg");
     weft_text_add(out,
-                  "set output '%s.svg'\nset grid\nset key bottom %s\nset xlabel '%s'\n"
+                  "set grid\nset key bottom %s\nset xlabel '%s'\n"
                   "set ylabel 'GFlop/s'\nset yrange [0:*]\n%sset multiplot layout 2,2\n",
-                  name, strcmp(name, "space") == 0 ? "left" : "right", x, more);
+                  strcmp(name, "space") == 0 ? "left" : "right", x, more);
     for (int type = 0; type < WEFT_GEMM_TYPES; ++type)
         if (plots[type].length > 0)
             weft_text_add(out, "set title '%cGEMM'\n%s\n", letters[type], plots[type].data);

@@ -97,6 +97,23 @@ if command -v gnuplot >/dev/null; then
         awk -v x="$x" -v got="$got" 'BEGIN { p = 2000 + (x - 4)^5; exit !(got > p - 1e-3 && got < p + 1e-3) }' ||
             fail "the polynomial at $x is $got"
     done
+
+    # A gnuplot whose files cannot grow, as on a full disk, and which does not say so: exit code 2, and what was
+    # drawn before stays.
+    mkdir cut
+    printf '#!/bin/bash\ntrap "" XFSZ\nulimit -f 4\nexec %q "$@"\n' "$(command -v gnuplot)" >cut/gnuplot
+    chmod +x cut/gnuplot
+    expect 2 "gnuplot has not written all of it" env PATH="$PWD/cut:$PATH" "$weft" calibrate --plot good.json --out drawn
+    for name in drawn/*.svg; do
+        [ "$(grep -c '</svg>' "$name")" = 1 ] || fail "$name is cut short"
+    done
+    [ "$(find drawn -name '*.svg' | wc -l)" -eq 6 ] || fail "figures are gone"
+    [ -z "$(find drawn -name '.*')" ] || fail "left behind: $(find drawn -name '.*')"
+    expect 2 "gnuplot has not written all of it" env PATH="$PWD/cut:$PATH" "$weft" calibrate --plot good.json --out fresh
+    [ -z "$(find fresh -name '*.svg' -size -1)" ] || fail "a figure is empty"
+    for name in fresh/*.svg; do
+        [ ! -e "$name" ] || grep -q '</svg>' "$name" || fail "$name is cut short"
+    done
 else
     echo "note: there is no gnuplot, so the pictures are not looked at"
 fi
