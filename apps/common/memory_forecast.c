@@ -61,12 +61,19 @@ static app_mesh_shape largest(const forecast *f, const app_mesh_shape *asked, si
     const double side = (double)asked->side * pow(share, 1.0 / asked->dimension) * 1.05;
     while (has_levels && asked->refine == 0 && step * 32 <= (int64_t)side)
         step *= 2;
-    out.side = (int64_t)side / step * step;
-    for (; out.side > step; out.side -= step) {
+    /* bisection: the estimate grows with the side; one step is named even where it does not fit */
+    int64_t fits = 1, most = (int64_t)side / step;
+    while (fits < most) {
+        const int64_t middle = fits + (most - fits + 1) / 2;
+        out.side = middle * step;
         app_mesh_shape_count(&out);
         if (estimate(f, &out).bytes <= left)
-            break;
+            fits = middle;
+        else
+            most = middle - 1;
     }
+    out.side = fits * step;
+    app_mesh_shape_count(&out);
     return out;
 }
 
@@ -78,7 +85,8 @@ weft_status app_memory_forecast(weft_device *device, const app_run_options *opti
     app_mesh_shape asked;
     const size_t left = weft_device_bytes_free(device);
     f.limits.records_only = false;
-    if (!app_mesh_shape_of(&options->mesh, &asked) || asked.n_nodes < NODES_LEAST)
+    if (!app_mesh_shape_of(&options->mesh, &asked) || asked.n_nodes < NODES_LEAST ||
+        (asked.n_nodes > INT32_MAX && asked.refine == 0)) /* too many to number: refused when made */
         return WEFT_OK;
     if (options->until_discretisation && f.preconditioner < 0)
         (void)weft_preconditioner_find("multigrid", &f.preconditioner, NULL);

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const double H200 = 141e9;
 
@@ -101,8 +102,37 @@ static void test_accepted(void **state) {
     weft_device_free(&device);
 }
 
+/* Meshes that no machine holds are refused at once: by the forecast where a mesh that fits would be
+ * refined, else when they are made. (A search for the largest that fits took minutes for the first.) */
+static void test_absurd(void **state) {
+    static const char *const shapes[] = {"square", "cube", "interval", "quads", "hexes"};
+    static const char *const sides[] = {"99999999999", "4611686018427387904",
+                                        "99999999999999999999"};
+    weft_device *device = open_device("null:h200");
+    (void)state;
+    alarm(10);
+    assert_int_equal(forecast(device, "square:2147483647", 1, NULL, NULL), WEFT_ERROR_MEMORY);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; ++i)
+        for (size_t k = 0; k < sizeof sides / sizeof *sides; ++k) {
+            char mesh[64];
+            weft_mesh *made = NULL;
+            weft_error error = {0};
+            snprintf(mesh, sizeof mesh, "%s:%s", shapes[i], sides[k]);
+            for (int refine = 0; refine <= 12; refine += 12)
+                (void)forecast(device, mesh, refine, NULL, NULL);
+            assert_int_equal(weft_mesh_read(mesh, 0, NULL, &made, &error), WEFT_ERROR_USAGE);
+            assert_non_null(strstr(error.message, shapes[i]));
+        }
+    /* the largest that can be numbered is a question of memory, the next one is not */
+    assert_int_equal(forecast(device, "square:46339", 0, "multigrid", NULL), WEFT_ERROR_MEMORY);
+    assert_int_equal(forecast(device, "square:99999999", 0, "multigrid", NULL), WEFT_OK);
+    alarm(0);
+    weft_device_free(&device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_absurd),
                                        cmocka_unit_test(test_accepted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
