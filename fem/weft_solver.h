@@ -76,6 +76,9 @@ typedef struct weft_cg_result {
     double *history;       /* [iterations + 1] relative residuals; free() */
     bool to_rounding;      /* converged as far as rounding allows, not to the tolerance */
     double backward_error; /* see weft_solver_solve; NaN if the tolerance was met */
+    double
+        jump; /* not converged because what stiff rows leave in the residual may hide errors of soft ones:
+                    the largest entry of D over the least; otherwise 0 */
     /* with until_discretisation, otherwise NaN: estimated errors in the energy norm; residuals in the
      * history that were not computed are NaN */
     double discretisation_error, algebraic_error;
@@ -110,10 +113,13 @@ void weft_solver_free(weft_solver **solver);
  *  Converged  for the true residual r = b - A x and the diagonal D of A,
  *                 |r| <= tolerance |b - A x_constrained|    and, with CG,
  *                 sqrt(r.D^-1 r) <= 100 tolerance sqrt(x.A x)
- *             (the second keeps Dirichlet values on a stiff part from masking a soft part); or, if
- *             rounding prevents this, in norms scaled by D,
+ *             (which keeps Dirichlet values on a stiff part from masking a soft part) and, where all D_i
+ *             are positive,
+ *                 max |r_i| <= 10 tolerance min D_i max |x_i|
+ *             (which keeps stiff rows from masking soft ones); or, if rounding prevents this, in norms
+ *             scaled by D,
  *                 |r| / (|A| |x| + |b|) <= (10 + sqrt(iterations)) 2^-52    (backward error)  and
- *                 |r| <= 1e-4 |b|
+ *                 |r| <= 1e-4 |b|  and  max |r_i| <= 5e-6 min D_i max |x_i|
  *  Errors     WEFT_ERROR_USAGE, WEFT_ERROR_SHAPE, WEFT_ERROR_UNSUPPORTED (a null device),
  *             WEFT_ERROR_MEMORY, WEFT_ERROR_COMPILER, WEFT_ERROR_DEVICE
  *  Source     Hestenes and Stiefel 1952; Saad 2003, algorithm 9.1; Higham 2002, 7.1 and 17.5; for

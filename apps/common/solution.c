@@ -29,6 +29,11 @@ static bool is_nearly_singular(const weft_cg_result *cg) {
     return cg->outcome == WEFT_CG_STAGNATION && cg->backward_error < 1e-12;
 }
 
+static const char JUMP[] =
+    "what rounding leaves in the stiffest rows may hide errors of the softest ones: try "
+    "--preconditioner aggregation or, "
+    "where it is installed, cholmod, use coefficients of more similar size, or raise --tolerance";
+
 static const char *advice_on(const app_run_options *options, weft_method method,
                              const weft_cg_result *cg, const app_cg_advice *advice) {
     if (cg->breakdown && method == WEFT_METHOD_BICGSTAB)
@@ -58,6 +63,8 @@ static const char *advice_on(const app_run_options *options, weft_method method,
     default:
         break;
     }
+    if (cg->jump > 0)
+        return JUMP;
     if (is_nearly_singular(cg))
         return "the system is nearly singular, so rounding leaves hardly any correct digit: fix u "
                "in more places, or use coefficients of more similar size";
@@ -72,6 +79,8 @@ void app_cg_complain(const char *program, const app_run_options *options, weft_m
         fprintf(stderr, " of %s (%s)", weft_method_about(method)->title, cg->breakdown);
     fprintf(stderr, " after %d iterations, relative residual %.2e", cg->iterations,
             fabs(cg->residual));
+    if (cg->jump > 0)
+        fprintf(stderr, ", diagonal entries from 1 to %.1e", cg->jump);
     fprintf(stderr, " (tolerance %g)\nhint: %s", options->tolerance,
             advice_on(options, method, cg, advice));
     if (options->output && !options->keep_unconverged)

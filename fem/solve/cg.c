@@ -231,6 +231,7 @@ weft_status weft_solver_solve(weft_solver *cg, weft_memory *b, weft_memory *x,
                                .history = convergence.history,
                                .to_rounding = convergence.to_rounding,
                                .backward_error = convergence.backward_error,
+                               .jump = convergence.jump,
                                .discretisation_error = cg->discretisation,
                                .algebraic_error = cg->algebraic};
     if (isnan(cg->norm))

@@ -24,11 +24,11 @@ typedef enum weft_cg_name {
     WEFT_CG_GAIN,   /* sum of alpha r.z: decrease of the squared energy norm of the error */
     WEFT_CG_ENERGY, /* x.A x */
     WEFT_CG_SHARE,  /* 1 / n if means are subtracted, otherwise 0 */
-    WEFT_CG_SIZE,   /* of WEFT_CG_SOLUTION x.x/d over free dofs; of the single loop |r|; see also the
-                       scripts below */
-    WEFT_CG_START,  /* of WEFT_CG_GIVEN: sum of |x| */
-    WEFT_CG_LEAST,  /* of the diagonal of free dofs */
-    WEFT_CG_MOST,
+    WEFT_CG_SIZE, /* of WEFT_CG_SOLUTION x.x/d over free dofs; of the single loop |r|; of residuals the
+                       largest |x_i|; see also the scripts below */
+    WEFT_CG_START,      /* of WEFT_CG_GIVEN: sum of |x| */
+    WEFT_CG_LEAST,      /* of the diagonal of free dofs */
+    WEFT_CG_MOST,       /* of the diagonal; of residuals the largest |r_i| */
     WEFT_CG_WRONG,      /* NaN if it has an entry that is no finite number, else 0 */
     WEFT_CG_JACOBI,     /* 1 with Jacobi's preconditioner, else 0 */
     WEFT_CG_ITERATIONS, /* limit of iterations of one run */
@@ -43,7 +43,7 @@ typedef enum weft_cg_script {
     WEFT_CG_RESIDUAL,
     WEFT_CG_RESIDUAL_MEAN,  /* the same, with its mean subtracted */
     WEFT_CG_RESIDUAL_ALONE, /* the same, with a preconditioner: without z */
-    WEFT_CG_MEAN, /* subtracts from x its mean */
+    WEFT_CG_MEAN,           /* subtracts from x its mean */
     WEFT_CG_SOLUTION,
     WEFT_CG_DIAGONAL, /* makes d from diag(A) */
     WEFT_CG_GIVEN,    /* makes p from x at constrained dofs; size, the sum of |p|; start, of |x| */
@@ -64,23 +64,26 @@ struct weft_solver {
     weft_memory *product; /* A p of iterations with a preconditioner; NULL before the first */
     weft_operator_in_script in_script;      /* op as the operator A of the loops */
     weft_compiled scripts[WEFT_CG_SCRIPTS]; /* compiled when first run */
+    weft_memory *kept;                      /* of weft_cg_keep; NULL before the first use */
     weft_persistent *persistent;            /* NULL before the first use, or if not used */
     weft_krylov *krylov;                    /* a method besides CG; NULL before its first use */
     /* of one solve */
     const weft_cg_options *options;
-    bool bound[WEFT_CG_SCRIPTS];      /* to the memories of this solve */
-    double rr, rz, pq;                /* host copies for the present residual */
-    const char *breakdown;            /* what a method besides CG cannot divide by; NULL: nothing */
-    double start_rr;                  /* r.r at the start of the present cycle of GMRES */
-    bool repeats;                     /* another cycle would be like the last */
-    bool is_homogeneous;              /* constrained values are 0, after weft_cg_norm */
-    bool is_zero;                     /* x is 0, from weft_cg_norm until it changes */
-    double energy;                    /* x.A x when the residual was last b - A x */
-    double gain;                      /* decrease of the energy of the error */
-    double norm;                      /* |b - A x_constrained| */
-    double scaled_norm;               /* likewise, in the norm sqrt(r.d r) */
-    double largest;                   /* max d_i A_ii over free dofs */
-    double limit;                     /* for rr */
+    bool bound[WEFT_CG_SCRIPTS]; /* to the memories of this solve */
+    double rr, rz, pq;           /* host copies for the present residual */
+    const char *breakdown;       /* what a method besides CG cannot divide by; NULL: nothing */
+    double start_rr;             /* r.r at the start of the present cycle of GMRES */
+    bool repeats;                /* another cycle would be like the last */
+    bool is_homogeneous;         /* constrained values are 0, after weft_cg_norm */
+    bool is_zero;                /* x is 0, from weft_cg_norm until it changes */
+    double energy;               /* x.A x when the residual was last b - A x */
+    double gain;                 /* decrease of the energy of the error */
+    double norm;                 /* |b - A x_constrained| */
+    double scaled_norm;          /* likewise, in the norm sqrt(r.d r) */
+    double largest;              /* max d_i A_ii over free dofs */
+    double softest, stiffest;    /* least and largest A_ii of free dofs; 0: one is not positive */
+    double largest_r, largest_x; /* |r_i| and |x_i| when the residual was last b - A x */
+    double limit;                /* for rr */
     double discretisation, algebraic; /* estimated errors in the energy norm; NaN: not estimated */
 };
 
@@ -116,6 +119,9 @@ weft_status weft_cg_scale(weft_solver *cg, double factor, double *largest, weft_
 weft_status weft_cg_residual(weft_solver *cg, weft_error *error);
 /** *size = the norm sqrt(x.x/d) of x over free dofs. */
 weft_status weft_cg_size(weft_solver *cg, double *size, weft_error *error);
+/** Keep a copy of x, and tell later how far x is from it: max |x_i - kept_i|. */
+weft_status weft_cg_keep(weft_solver *cg, weft_error *error);
+weft_status weft_cg_moved(weft_solver *cg, double *moved, weft_error *error);
 /** Run up to `iterations` iterations, at most WEFT_CG_ITERATIONS_MAX: the loop of cg.weft. Starts
  *  from z, rr and rz of weft_cg_residual, or continues the previous run. If pq is not positive
  *  afterwards, the last iteration broke down and had no effect.
@@ -158,6 +164,8 @@ typedef struct weft_cg_convergence {
     bool is_true;          /* the residual is b - A x, not that of the recurrence */
     bool to_rounding;      /* converged, but not to the tolerance */
     double backward_error; /* NaN: not computed */
+    double jump;           /* see weft_cg_result */
+    bool is_measuring;     /* x was kept when the present iterations started */
 } weft_cg_convergence;
 
 /** weft_cg_options.until_discretisation (fem/solve/full.c). */

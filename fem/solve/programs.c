@@ -32,16 +32,17 @@ static const weft_cg_use uses[WEFT_CG_SCRIPTS] = {
      {WEFT_CG_X, WEFT_CG_P, WEFT_CG_D, WEFT_CG_ITERATIONS, WEFT_CG_LIMIT, WEFT_CG_RR, WEFT_CG_RZ,
       WEFT_CG_RZ_BEFORE, WEFT_CG_PQ, WEFT_CG_STEP, WEFT_CG_GAIN, WEFT_CG_SIZE}},
     {"cg_residual.weft",
-     8,
-     {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_B, WEFT_CG_Q, WEFT_CG_D, WEFT_CG_RR, WEFT_CG_RZ,
-      WEFT_CG_ENERGY}},
+     10,
+     {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_B, WEFT_CG_Q, WEFT_CG_D, WEFT_CG_RR, WEFT_CG_RZ, WEFT_CG_ENERGY,
+      WEFT_CG_MOST, WEFT_CG_SIZE}},
     {"cg_residual_mean.weft",
-     9,
+     11,
      {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_B, WEFT_CG_Q, WEFT_CG_D, WEFT_CG_SHARE, WEFT_CG_RR, WEFT_CG_RZ,
-      WEFT_CG_ENERGY}},
+      WEFT_CG_ENERGY, WEFT_CG_MOST, WEFT_CG_SIZE}},
     {"cg_residual_alone.weft",
-     7,
-     {WEFT_CG_X, WEFT_CG_B, WEFT_CG_Q, WEFT_CG_D, WEFT_CG_RR, WEFT_CG_RZ, WEFT_CG_ENERGY}},
+     9,
+     {WEFT_CG_X, WEFT_CG_B, WEFT_CG_Q, WEFT_CG_D, WEFT_CG_RR, WEFT_CG_RZ, WEFT_CG_ENERGY,
+      WEFT_CG_MOST, WEFT_CG_SIZE}},
     {"cg_mean.weft", 2, {WEFT_CG_X, WEFT_CG_SHARE}},
     {"cg_size.weft", 3, {WEFT_CG_X, WEFT_CG_D, WEFT_CG_SIZE}},
     {"cg_diagonal.weft",
@@ -68,12 +69,11 @@ static void describe(const weft_operator_in_script *in_script, weft_cg_script sc
     *out = (weft_cg_request){.fragment = {use->file, weft_fem_script(use->file)},
                              .choices = {weft_operator_in_script_choice(in_script, "A"),
                                          {.name = "M", .is_long = true}}};
-    out->options =
-        (weft_compile_options){.operators = out->choices,
-                               .n_operators = script == WEFT_CG_LOOP       ? 1
-                                              : has_preconditioner(script) ? 2
-                                                                           : 0,
-                               .narrow = script == WEFT_CG_SINGLE_LOOP ? "z" : NULL};
+    out->options = (weft_compile_options){.operators = out->choices,
+                                          .n_operators = script == WEFT_CG_LOOP       ? 1
+                                                         : has_preconditioner(script) ? 2
+                                                                                      : 0,
+                                          .narrow = script == WEFT_CG_SINGLE_LOOP ? "z" : NULL};
 }
 
 /* The scripts that every solve by the plan runs, unless it ends at once. */
@@ -165,8 +165,8 @@ static weft_status bind_preconditioner(weft_solver *cg, weft_program *program, w
     weft_status status = WEFT_OK;
     TRY(weft_program_bind_operator(program, "M", precondition, cg, error));
     TRY(weft_program_bind(program, "r", cg->memory[WEFT_CG_Q], error));
-    TRY(weft_program_bind(program, "z", weft_cg_single(cg) ? weft_cg_single(cg) : cg->memory[WEFT_CG_Z],
-                          error));
+    TRY(weft_program_bind(program, "z",
+                          weft_cg_single(cg) ? weft_cg_single(cg) : cg->memory[WEFT_CG_Z], error));
 done:
     return status;
 }

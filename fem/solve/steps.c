@@ -34,7 +34,8 @@ typedef struct weft_cg_walk {
     const weft_solver *cg;
     int64_t dof, k; /* the next dof; the next constrained dof is constrained[k] */
     double least, most;
-    double factor; /* of b and x; of the diagonal: instead of 0 */
+    bool has_signs; /* an entry of the diagonal is not positive */
+    double factor;  /* of b and x; of the diagonal: instead of 0 */
 } weft_cg_walk;
 
 /* Advance by one dof; returns whether it is free. */
@@ -77,6 +78,7 @@ static void visit_diagonal(weft_cg_walk *walk, double *piece, int64_t n) {
         const bool has_sign = piece[i] < 0 || piece[i] > 0;
         const double entry = has_sign ? fabs(piece[i]) : piece[i] + walk->factor;
         const bool is_free = walk_on(walk);
+        walk->has_signs |= is_free && !(piece[i] > 0);
         if (is_free && !(entry >= walk->least)) /* propagates NaN */
             walk->least = entry;
         if (is_free && entry > walk->most)
@@ -121,6 +123,8 @@ static weft_status diagonal_on_device(weft_solver *cg, double *least, weft_error
     TRY(uniform_read(cg, WEFT_CG_WRONG, &wrong, error));
     *least = isnan(wrong) ? NAN : *least;
     cg->largest = options->jacobi ? 1 : most;
+    cg->softest = *least > 0 ? *least : 0;
+    cg->stiffest = most;
 done:
     return status;
 }
@@ -137,6 +141,8 @@ weft_status weft_cg_diagonal(weft_solver *cg, double *least, weft_error *error) 
     state.factor = given.most > 0 && isfinite(given.most) ? given.most : 1;
     TRY(walk(cg, WEFT_CG_D, WEFT_CG_D, visit_diagonal, &state, error));
     cg->largest = cg->options->jacobi ? 1 : state.most;
+    cg->softest = state.has_signs ? 0 : state.least;
+    cg->stiffest = state.most;
     *least = state.least;
 done:
     return status;
@@ -152,6 +158,8 @@ static weft_status difference(weft_solver *cg, weft_error *error) {
                     error));
     TRY(norms_read(cg, error));
     TRY(uniform_read(cg, WEFT_CG_ENERGY, &cg->energy, error));
+    TRY(uniform_read(cg, WEFT_CG_MOST, &cg->largest_r, error));
+    TRY(uniform_read(cg, WEFT_CG_SIZE, &cg->largest_x, error));
 done:
     return status;
 }
@@ -235,13 +243,39 @@ done:
     return status;
 }
 
+weft_status weft_cg_keep(weft_solver *cg, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)cg->n * sizeof(double);
+    if (!cg->kept)
+        TRY(weft_memory_make(cg->context->device, bytes, &cg->kept, error));
+    TRY(weft_memory_copy(cg->kept, cg->memory[WEFT_CG_X], bytes, error));
+done:
+    return status;
+}
+
+weft_status weft_cg_moved(weft_solver *cg, double *moved, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double pieces[2][512];
+    enum { SIZE = sizeof pieces[0] / sizeof *pieces[0] };
+    *moved = 0;
+    for (int64_t first = 0; first < cg->n; first += SIZE) {
+        const int64_t n = cg->n - first < SIZE ? cg->n - first : SIZE;
+        const size_t offset = (size_t)first * sizeof(double), bytes = (size_t)n * sizeof(double);
+        TRY(weft_memory_read(cg->kept, offset, pieces[0], bytes, error));
+        TRY(weft_memory_read(cg->memory[WEFT_CG_X], offset, pieces[1], bytes, error));
+        for (int64_t i = 0; i < n; ++i)
+            *moved = fmax(*moved, fabs(pieces[1][i] - pieces[0][i]));
+    }
+done:
+    return status;
+}
+
 weft_status weft_cg_iterations(weft_solver *cg, int iterations, int *done, double *rr,
                                weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_cg_script loop =
-        !cg->options->preconditioner ? WEFT_CG_LOOP
-        : weft_cg_single(cg)         ? WEFT_CG_SINGLE_LOOP
-                                     : WEFT_CG_PRECONDITIONED_LOOP;
+    const weft_cg_script loop = !cg->options->preconditioner ? WEFT_CG_LOOP
+                                : weft_cg_single(cg)         ? WEFT_CG_SINGLE_LOOP
+                                                             : WEFT_CG_PRECONDITIONED_LOOP;
     int64_t counted = 0;
     iterations = iterations < WEFT_CG_ITERATIONS_MAX ? iterations : WEFT_CG_ITERATIONS_MAX;
     TRY(uniform_write(cg, WEFT_CG_ITERATIONS, iterations, error));
@@ -372,6 +406,7 @@ void weft_solver_free(weft_solver **solver) {
     weft_memory_free(&cg->history);
     weft_lists_free(&cg->lists);
     weft_memory_free(&cg->product);
+    weft_memory_free(&cg->kept);
     for (int i = WEFT_CG_Z; i < WEFT_CG_NAMES; ++i)
         weft_memory_free(&cg->memory[i]);
     weft_operator_in_script_free(&cg->in_script);

@@ -17,6 +17,12 @@
  *             (b.D^-1 b <= |A| x.A x). Source: Arioli 2004. Only for CG: x.A x measures nothing if A
  *             is indefinite.
  *
+ *  Soft rows  Where coefficients jump, what stiff rows leave in r masks soft rows and the soft couplings
+ *             that hold a stiff inclusion, in any norm of the whole: there the error is r_i, or a sum of
+ *             r_i over an inclusion, divided by soft entries. Therefore each |r_i| must also be small
+ *             relative to min D max |x|, or, at rounding, so small that five digits are left; otherwise
+ *             a correction from b - A x must leave these digits of x as they are.
+ *
  *  c          FIXED + sqrt(iterations), because the rounding errors of the iterations accumulate
  *             like a random walk (Higham and Mary 2019). Solves of 100 to 3000 iterations, with
  *             coefficients that jump by up to 1e8, ended at 0.1 to 0.3 sqrt(iterations). */
@@ -46,6 +52,14 @@ static const double MOST_LEFT = 1e-4;
 /* Limit of the residual relative to the energy norm, in units of the tolerance. It is at most 2 for
  * a source term, and sqrt(N) for smooth Dirichlet values on a mesh with N nodes per side. */
 static const double OF_ENERGY = 100;
+
+/* Limits of the largest |r_i| relative to min D max |x|: in units of the tolerance, and at rounding. In problems
+ * without jumps r_i is far below. */
+static const double OF_SOFTEST = 10, SOFTEST_AT_ROUNDING = 5e-6;
+
+/* What a correction may change x by, relative to max |x|: it tells what rounding of b - A x is worth, and rounding of
+ * the entries of A, which nobody sees, is worth a few times as much. */
+static const double MOVED = 5e-7;
 
 weft_status weft_cg_note(weft_cg_convergence *convergence, double residual, weft_error *error) {
     if (convergence->iterations >= convergence->capacity) {
@@ -204,6 +218,13 @@ static bool is_small(const weft_solver *cg) {
     return sqrt(cg->rz) <= MOST_LEFT * cg->scaled_norm;
 }
 
+/* A backward error up to which rounding, rather than slow convergence, is what has ended a solve. */
+static const double SUSPICIOUS = 1e-12;
+
+static bool masks_soft_rows(const weft_solver *cg, double most) {
+    return cg->softest > 0 && cg->largest_r > most * cg->softest * cg->largest_x;
+}
+
 static weft_status at_rounding(weft_solver *cg, weft_cg_convergence *convergence, bool *yes,
                                weft_error *error) {
     weft_status status = WEFT_OK;
@@ -216,6 +237,34 @@ done:
     return status;
 }
 
+/* Where rounding leaves so much in stiff rows that soft ones may be wrong, it often cancels there. Measure what it
+ * makes of x: the solve starts again from b - A x, and x changes by as much as it is wrong.
+ *  rounding  in: the backward error is that of rounding; out: x is right
+ *  again     the solve starts again */
+static weft_status measure_change(weft_solver *cg, weft_cg_convergence *convergence,
+                                  weft_cg_outcome outcome, bool *rounding, bool *again,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    const double residual = sqrt(cg->rr) / cg->norm, most = MOVED * cg->largest_x;
+    double moved = INFINITY;
+    *again = false;
+    if (!*rounding || !masks_soft_rows(cg, SOFTEST_AT_ROUNDING))
+        goto done;
+    if (convergence->is_measuring)
+        TRY(weft_cg_moved(cg, &moved, error));
+    *rounding = moved <= most;
+    *again = !convergence->is_measuring &&
+             (outcome == WEFT_CG_CONVERGED || outcome == WEFT_CG_STAGNATION) &&
+             convergence->iterations < cg->options->max_iterations;
+    convergence->is_measuring = *again;
+    if (!*again)
+        goto done;
+    TRY(weft_cg_keep(cg, error));
+    weft_cg_limit(cg, residual * fmax(0.01 * most * cg->softest / cg->largest_r, DBL_EPSILON));
+done:
+    return status;
+}
+
 /* The largest rz that the tolerance allows for the energy of x. */
 static double energy_limit(const weft_solver *cg) {
     return pow(OF_ENERGY * cg->options->tolerance, 2) * cg->largest * fabs(cg->energy);
@@ -223,7 +272,19 @@ static double energy_limit(const weft_solver *cg) {
 
 static bool meets_tolerance(const weft_solver *cg, double residual) {
     return residual <= cg->options->tolerance &&
-           (cg->options->method != WEFT_METHOD_CG || cg->rz <= energy_limit(cg));
+           (cg->options->method != WEFT_METHOD_CG || cg->rz <= energy_limit(cg)) &&
+           !masks_soft_rows(cg, OF_SOFTEST * cg->options->tolerance);
+}
+
+/* What the residual must at least decrease by to meet the criteria besides the tolerance itself. */
+static double further(const weft_solver *cg) {
+    double factor = 0.5;
+    if (cg->options->method == WEFT_METHOD_CG)
+        factor = fmin(factor, sqrt(energy_limit(cg) / cg->rz));
+    if (cg->softest > 0)
+        factor = fmin(factor, OF_SOFTEST * cg->options->tolerance * cg->softest * cg->largest_x /
+                                  cg->largest_r);
+    return factor;
 }
 
 /* Whether to restart from b - A x: if only the recurrence has converged, if the energy criterion
@@ -238,15 +299,15 @@ static bool starts_again(weft_solver *cg, const weft_cg_convergence *convergence
     if (!mends || residual > 0.5 * convergence->replaced ||
         convergence->iterations >= cg->options->max_iterations)
         return false;
-    if (residual <= cg->options->tolerance) /* the energy criterion needs less: at least halve it */
-        weft_cg_limit(cg, residual * fmin(0.5, sqrt(energy_limit(cg) / cg->rz)));
+    if (residual <= cg->options->tolerance) /* the other criteria need less: at least halve it */
+        weft_cg_limit(cg, residual * further(cg));
     return true;
 }
 
 weft_status weft_cg_judge(weft_solver *cg, weft_cg_convergence *convergence, bool broken,
                           bool *decided, weft_cg_outcome *outcome, weft_error *error) {
     weft_status status = WEFT_OK;
-    bool rounding = false;
+    bool rounding = false, again = false;
     TRY(ends(cg, convergence, broken, decided, outcome, error));
     if (!*decided || *outcome == WEFT_CG_NAN)
         goto done;
@@ -263,7 +324,10 @@ weft_status weft_cg_judge(weft_solver *cg, weft_cg_convergence *convergence, boo
     }
     if (*outcome != WEFT_CG_MAX_ITERATIONS || is_small(cg)) /* otherwise save a pass over x */
         TRY(at_rounding(cg, convergence, &rounding, error));
-    if (rounding) {
+    TRY(measure_change(cg, convergence, *outcome, &rounding, &again, error));
+    if (again) {
+        *decided = false;
+    } else if (rounding) {
         *outcome = WEFT_CG_CONVERGED;
         convergence->to_rounding = true;
     } else if (starts_again(cg, convergence, *outcome, residual)) {
@@ -272,6 +336,10 @@ weft_status weft_cg_judge(weft_solver *cg, weft_cg_convergence *convergence, boo
         *outcome = convergence->iterations < cg->options->max_iterations ? WEFT_CG_STAGNATION
                                                                          : WEFT_CG_MAX_ITERATIONS;
     }
+    convergence->jump = 0;
+    if (*decided && *outcome == WEFT_CG_STAGNATION && convergence->backward_error < SUSPICIOUS &&
+        masks_soft_rows(cg, SOFTEST_AT_ROUNDING))
+        convergence->jump = cg->stiffest / cg->softest;
     convergence->replaced = residual;
 done:
     return status;

@@ -167,7 +167,7 @@ class weft_cg_options(Structure):
 
 class weft_cg_result(Structure):
     _fields_ = [("outcome", c_int), ("breakdown", c_char_p), ("iterations", c_int), ("residual", c_double),
-                ("history", POINTER(c_double)), ("to_rounding", c_bool), ("backward_error", c_double),
+                ("history", POINTER(c_double)), ("to_rounding", c_bool), ("backward_error", c_double), ("jump", c_double),
                 ("discretisation_error", c_double), ("algebraic_error", c_double)]
 
 
