@@ -88,37 +88,6 @@ weft_status weft_constraints_restrict(weft_constraints *constraints, double *r,
                                       weft_constraint_forces *out, weft_error *error);
 void weft_constraint_forces_clear(weft_constraint_forces *forces);
 
-/** What nothing fixes: the modes that both the operator and the constraints leave free, among the
- *  constants of each component and, of displacements, the rigid body modes, of each part of the mesh. */
-typedef struct weft_free_modes {
-    int n;
-    double *modes;    /* [n][n_dofs], orthonormal in L2; NULL if n is 0 */
-    double *weighted; /* [n][n_dofs] the mass matrix times them */
-} weft_free_modes;
-/** Find the free modes.
- *  op      assembled
- *  out     weft_free_modes_clear
- *  Errors  WEFT_ERROR_MEMORY, _DEVICE; *out untouched */
-weft_status weft_free_modes_find(weft_constraints *constraints, weft_operator *op,
-                                 weft_free_modes *out, weft_error *error);
-void weft_free_modes_clear(weft_free_modes *modes);
-/** Fix as many dofs at 0 as there are free modes, so that no mode is left. If b does no work on the
- *  modes, these dofs need no force, and u is a solution up to the modes.
- *  b       [n_dofs], on the host; what rounding leaves of such work is taken off. NULL: see
- *          weft_free_modes_check
- *  Errors  WEFT_ERROR_INPUT: b does work on a mode: there is no solution (says how much) */
-weft_status weft_constraints_pin(weft_constraints *constraints, const weft_free_modes *modes,
-                                 double *b, weft_error *error);
-/** Of a nonlinear problem, whose pins were made without b: the residual of the solution does no work on
- *  a mode.
- *  r       [n_dofs] the residual, reactions included
- *  most    work on a mode of length 1 that counts as none
- *  Errors  WEFT_ERROR_INPUT: it does (says how much) */
-weft_status weft_free_modes_check(const weft_free_modes *modes, int64_t n_dofs, const double *r,
-                                  double most, weft_error *error);
-/** Remove the modes from u [n_dofs]: of the solutions, take the one without mean and rotation. */
-void weft_free_modes_remove(const weft_free_modes *modes, int64_t n_dofs, double *u);
-
 /** The constrained problem, for one solve or many: Newton's method and time steps. C, its transpose, g
  *  and C^T A C are on the device; the latter's entries are summed on the host. */
 typedef struct weft_reduction weft_reduction;

@@ -8,6 +8,7 @@
 
 #include "fem/weft_bc.h"
 #include "fem/weft_constraint.h"
+#include "fem/weft_modes.h"
 #include "fem/weft_derive.h"
 #include "fem/weft_element.h"
 #include "fem/weft_function.h"

@@ -142,16 +142,50 @@ done:
     return status;
 }
 
+weft_status app_run_forms_alone(const app_run *run, weft_form **out, int *n, weft_error *error) {
+    const weft_form *robin = NULL;
+    const int n_robin = weft_bc_forms(run->bc, &robin);
+    *n = run->n_more_forms + n_robin;
+    *out = calloc((size_t)*n + 1, sizeof **out);
+    if (!*out)
+        return weft_out_of_memory(error, NULL);
+    for (int i = 0; i < *n; ++i)
+        (*out)[i] = i < run->n_more_forms ? run->more_forms[i] : robin[i - run->n_more_forms];
+    return WEFT_OK;
+}
+
 weft_status app_run_modes_find(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
+    weft_form *alone = NULL;
+    int n = 0;
     if (!run->constraints) /* a body may float because of loads at points alone */
         TRY(weft_constraints_make(&run->context, run->space, run->bc, &run->constraints, error));
+    TRY(app_run_forms_alone(run, &alone, &n, error));
     if (!run->is_null)
-        TRY(weft_free_modes_find(run->constraints, run->op, &run->modes, error));
+        TRY(weft_free_modes_find(run->constraints, run->op, alone, n, &run->modes, error));
     if (run->modes.n > 0)
         weft_log(&run->messages->monitor, WEFT_LOG_INFO,
                  "nothing fixes %d mode%s of u: the solution without them is computed",
                  run->modes.n, run->modes.n == 1 ? "" : "s");
+    if (run->modes.held.n > 0)
+        weft_log(
+            &run->messages->monitor, WEFT_LOG_INFO,
+            "terms that are far below the others hold %d mode%s of u, which are computed apart",
+            run->modes.held.n, run->modes.held.n == 1 ? "" : "s");
+done:
+    free(alone);
+    return status;
+}
+
+weft_status app_run_floating_find(app_run *run, bool all_fixed, int64_t *n_parts,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_bc_parts(run->bc, NULL, n_parts, error));
+    if (*n_parts == 1 && all_fixed)
+        goto done;
+    TRY(app_run_modes_find(run, error));
+    if (run->modes.n == 0 && run->modes.held.n == 0)
+        app_run_constraints_clear(run);
 done:
     return status;
 }
@@ -240,6 +274,7 @@ weft_status app_run_constrain(app_run *run, weft_error *error) {
     if (!run->constraints)
         return WEFT_OK;
     TRY(weft_constraints_pin(run->constraints, &run->modes, run->b_values, error));
+    run->modes_are_pinned = true;
     TRY(weft_vector_push(run->b, run->b_values, n, error));
     TRY(app_run_reduce(run, error));
     if (!run->reduction)
@@ -286,23 +321,32 @@ void app_run_constraints_clear(app_run *run) {
     weft_constraints_free(&run->constraints);
     weft_point_loads_free(&run->point_loads);
     weft_free_modes_clear(&run->modes);
+    free(run->rest);
+}
+
+/* Those of the user's: the others are pins of modes. */
+static long long dependent_of(const app_run *run) {
+    const int n_pins = run->modes.n + (run->modes_are_pinned ? run->modes.held.n : 0);
+    return (long long)weft_constraints_count(run->constraints) - n_pins;
 }
 
 void app_run_print_constraints(const app_run *run) {
     if (!run->constraints)
         return;
-    const long long n = (long long)weft_constraints_count(run->constraints) - run->modes.n;
+    const long long n = dependent_of(run);
     printf("constraints %lld dependent dofs", n);
     if (run->modes.n > 0)
         printf(", %d free mode%s removed", run->modes.n, run->modes.n == 1 ? "" : "s");
+    if (run->modes.held.n > 0)
+        printf(", %d mode%s held by weak terms", run->modes.held.n,
+               run->modes.held.n == 1 ? "" : "s");
     putchar('\n');
 }
 
 bool app_run_json_constraints(json_t *root, const app_run *run) {
     if (!run->constraints)
         return true;
-    return app_json_set(
-               root, "dependent_dofs",
-               json_integer((json_int_t)weft_constraints_count(run->constraints) - run->modes.n)) &&
-           app_json_set(root, "free_modes", json_integer(run->modes.n));
+    return app_json_set(root, "dependent_dofs", json_integer((json_int_t)dependent_of(run))) &&
+           app_json_set(root, "free_modes", json_integer(run->modes.n)) &&
+           app_json_set(root, "held_modes", json_integer(run->modes.held.n));
 }

@@ -327,6 +327,7 @@ weft_status app_run_solve(app_run *run, weft_error *error) {
     TRY(weft_vector_pull(run->u, run->u_values, run->n_dofs, error));
     app_cg_advise(run);
     TRY(app_run_release(run, error));
+    TRY(app_run_hold(run, &options, error));
     TRY(app_run_store_speeds(run, error));
 done:
     return status;

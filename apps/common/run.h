@@ -76,6 +76,8 @@ typedef struct app_run {
     double *probes;                    /* [probes][n_values], NaN outside */
     weft_constraints *constraints;     /* NULL: none, and nothing floats */
     weft_free_modes modes;
+    bool modes_are_pinned;         /* those that weak terms hold too */
+    double *rest;                  /* u without these; NULL: there are none */
     weft_point_loads *point_loads; /* NULL: none */
     weft_reduction *reduction;     /* NULL: no dependent dofs */
     weft_operator
@@ -169,8 +171,20 @@ weft_status app_run_measure_probes(app_run *run, weft_error *error);
 /** Make the constraints of the options, if there are any. (apps/common/constraints.c)
  *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_INPUT: those of fem/weft_constraint.h */
 weft_status app_run_constraints_make(app_run *run, weft_error *error);
+/** The forms that hold a mode however soft they are beside that of the cells.
+ *  out  [n], free() */
+weft_status app_run_forms_alone(const app_run *run, weft_form **out, int *n, weft_error *error);
 /** Find what neither constraints nor the operator, which is there, fix. */
 weft_status app_run_modes_find(app_run *run, weft_error *error);
+/** The same, of a problem without constraints: they are made only if something floats, or weak terms hold it.
+ *  all_fixed  each component has Dirichlet values: only one of several parts may float
+ *  n_parts    of the mesh */
+weft_status app_run_floating_find(app_run *run, bool all_fixed, int64_t *n_parts,
+                                  weft_error *error);
+/** After app_run_release: the amounts of modes that weak terms hold. u is without them before, and the balanced b
+ *  becomes the load again. (apps/common/held.c)
+ *  options  of the solve */
+weft_status app_run_hold(app_run *run, const weft_cg_options *options, weft_error *error);
 /** Make the loads of --point-load, if there are any. */
 weft_status app_run_point_loads_make(app_run *run, weft_error *error);
 /** If there are dependent dofs, make `reduction`, let `constrained` be those of it, and see that the

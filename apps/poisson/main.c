@@ -39,7 +39,13 @@ static weft_status check_fixed(solve *run, weft_error *error) {
             error,
             "add --dirichlet or --robin for a group of that part, or join the parts in the mesh: "
             "in a .geo file, shared points and curves, or Coherence");
-    return status;
+    if (status != WEFT_OK || run->base.project || run->base.is_null)
+        return status;
+    const weft_form *robin = NULL;
+    int64_t n_parts = 1;
+    return weft_bc_forms(run->base.bc, &robin) == 0
+               ? WEFT_OK
+               : app_run_floating_find(&run->base, run->base.n_constrained > 0, &n_parts, error);
 }
 
 static weft_status make_load(solve *run, weft_error *error) {
@@ -71,15 +77,14 @@ done:
     return status;
 }
 
-/* energy = int k |grad u|^2 / 2 and int u, in one pass */
-static weft_status integrate(solve *run, weft_error *error) {
+/* int k |grad u|^2 and int u, in one pass */
+static weft_status integrate_once(solve *run, weft_memory *u, double sums[2], weft_error *error) {
     static const char *const names[2] = {"E", "I"};
     static const char integral[] =
         "I = quadrature_integral(interpolate(U, degree = 1), J, degree = 1);\n";
     weft_status status = WEFT_OK;
     weft_text text = {0};
     weft_bound_form form;
-    double sums[2] = {0, 0};
     const char *energy = weft_fem_script("energy.weft");
     TRY(form_cells(run, &form, error));
     weft_text_add(&text, "%s%s%s", form.form.text, energy ? energy : "", integral);
@@ -87,12 +92,30 @@ static weft_status integrate(solve *run, weft_error *error) {
         TRY(weft_out_of_memory(error, NULL));
     form.form.name = "energy.weft";
     form.form.text = text.data;
-    weft_form_bind_input(&form, "u", run->base.u);
+    weft_form_bind_input(&form, "u", u);
     TRY(weft_form_sum(&run->base.context, &form, run->base.mesh->n_cells, names, 2, sums, error));
-    run->base.energy = sums[0] / 2;
-    run->integral_u[0] = sums[1];
 done:
     weft_text_free(&text);
+    return status;
+}
+
+/* energy = int k |grad u|^2 / 2, to which constants that weak conditions hold add nothing but rounding */
+static weft_status integrate(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double sums[2] = {0, 0}, rest[2] = {0, 0};
+    weft_memory *memory = NULL;
+    TRY(integrate_once(run, run->base.u, sums, error));
+    rest[0] = sums[0];
+    if (run->base.rest) {
+        TRY(weft_memory_make(run->base.device, (size_t)run->n_dofs * sizeof(double), &memory,
+                             error));
+        TRY(weft_vector_push(memory, run->base.rest, run->n_dofs, error));
+        TRY(integrate_once(run, memory, rest, error));
+    }
+    run->base.energy = rest[0] / 2;
+    run->integral_u[0] = sums[1];
+done:
+    weft_memory_free(&memory);
     return status;
 }
 

@@ -12,8 +12,8 @@ static const double SYMMETRIC_TANGENT = 1e-10;
 /* The same for the script's Kv and K v: different order of summation, cancellation in large
  * strains. */
 static const double ACTION = 1e-9;
-/* Tolerance for |A 1| / |diag A|: rounding if constants are in the kernel of A. */
-static const double UNSEEN = 1e-10;
+/* Work on a constant, relative to the terms without signs, below which rounding costs more than 1e-5 of its amount. */
+static const double LOST = 1e-11;
 
 /* The memory of an input that is the run's own or one of the options'; NULL: it has none yet. */
 static weft_memory *memory_of(const solve *run, const char *name) {
@@ -212,81 +212,135 @@ done:
     return status;
 }
 
-/* max |A e_k| / max |diag A|, e_k one in component k and zero in the others. */
-static weft_status see_constant(solve *run, int k, double *seen, weft_error *error) {
+/* What an operator makes of a constant in one component. */
+typedef struct constant {
+    double seen; /* weft_operator_seen */
+    double work; /* relative to the terms without signs */
+} constant;
+
+static weft_status see_constant(solve *run, weft_operator *op, const double *e, constant *out,
+                                weft_error *error) {
     weft_status status = WEFT_OK;
-    double *v = NULL, *y = NULL, most = 0, diagonal = 0;
+    double *y = NULL, work = 0, size = 0;
+    double *sizes = weft_array_make((size_t)run->n_dofs, sizeof *sizes);
     weft_memory *v_memory = NULL, *y_memory = NULL;
-    TRY(weft_vector_make(run->base.device, run->n_dofs, &v, &v_memory, error));
+    if (!sizes)
+        TRY(weft_out_of_memory(error, NULL));
+    TRY(weft_operator_row_sizes(run->base.device, op, NULL, sizes, error));
     TRY(weft_vector_make(run->base.device, run->n_dofs, &y, &y_memory, error));
-    for (int64_t i = k; i < run->n_dofs; i += run->components)
-        v[i] = 1;
-    TRY(weft_vector_push(v_memory, v, run->n_dofs, error));
-    TRY(weft_operator_apply(run->base.op, v_memory, y_memory, error));
+    TRY(weft_memory_make(run->base.device, (size_t)run->n_dofs * sizeof *y, &v_memory, error));
+    TRY(weft_vector_push(v_memory, e, run->n_dofs, error));
+    TRY(weft_operator_apply(op, v_memory, y_memory, error));
     TRY(weft_vector_pull(y_memory, y, run->n_dofs, error));
-    for (int64_t i = 0; i < run->n_dofs; ++i)
-        most = fmax(most, fabs(y[i]));
-    TRY(weft_operator_diagonal(run->base.op, y_memory, error));
-    TRY(weft_vector_pull(y_memory, y, run->n_dofs, error));
-    for (int64_t i = 0; i < run->n_dofs; ++i)
-        diagonal = fmax(diagonal, fabs(y[i]));
-    *seen = diagonal > 0 ? most / diagonal : 1; /* a zero matrix is reported by CG */
+    for (int64_t i = 0; i < run->n_dofs; ++i) {
+        work += fabs(e[i] * y[i]);
+        size += fabs(e[i]) * sizes[i];
+    }
+    /* a zero matrix is reported by CG */
+    *out = (constant){size > 0 ? weft_operator_seen(y, sizes, run->n_dofs) : 1,
+                      size > 0 ? work / size : 1};
 done:
     weft_memory_free(&v_memory);
     weft_memory_free(&y_memory);
-    free(v);
+    free(sizes);
     free(y);
     return status;
 }
 
-/* Of several parts, conditions may hold some, and others float. */
-static weft_status find_floating_parts(solve *run, weft_error *error) {
+/* Conditions and integrals over boundaries hold a constant even where they are below rounding of the cells' matrix. */
+static weft_status see_alone(solve *run, const double *e, bool *seen, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_form *alone = NULL;
+    weft_operator *op = NULL;
+    int n = 0;
+    *seen = false;
+    TRY(app_run_forms_alone(&run->base, &alone, &n, error));
+    for (int i = 0; i < n && !*seen; ++i) {
+        constant of_one = {0};
+        TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_MATRIX_FREE, &alone[i], 1, &op,
+                               error));
+        TRY(weft_operator_assemble(op, error));
+        TRY(see_constant(run, op, e, &of_one, error));
+        *seen = of_one.seen > WEFT_UNSEEN && of_one.work > WEFT_UNSEEN;
+        weft_operator_free(&op);
+    }
+done:
+    weft_operator_free(&op);
+    free(alone);
+    return status;
+}
+
+/* Conditions may hold all components by values in some part, or in all; what they do not hold, weak terms may. */
+static weft_status find_floating(solve *run, bool all_fixed, weft_error *error) {
     weft_status status = WEFT_OK;
     int64_t n_parts = 1;
-    TRY(weft_bc_parts(run->base.bc, NULL, &n_parts, error));
-    if (n_parts == 1)
-        goto done;
-    TRY(app_run_modes_find(&run->base, error));
-    if (run->base.modes.n == 0)
+    TRY(app_run_floating_find(&run->base, all_fixed, &n_parts, error));
+    run->base.project = run->components == 1 && n_parts == 1 && run->base.modes.n == 1;
+    if (run->base.project)
         app_run_constraints_clear(&run->base);
 done:
     return status;
 }
 
-/* A component without Dirichlet values may be fixed by the matrix, as by a mass term. */
-weft_status solve_fixed_check(solve *run, weft_error *error) {
+static weft_status refuse_constant(int k, bool is_seen, double work, weft_error *error) {
+    if (!is_seen) {
+        weft_error_set(error, WEFT_ERROR_INPUT,
+                       "nothing fixes component %d of u: a constant can be added to it", k);
+        weft_error_hint(error, "add --dirichlet or --robin for some group");
+        return WEFT_ERROR_INPUT;
+    }
+    weft_error_set(error, WEFT_ERROR_INPUT,
+                   "what fixes component %d of u is only %.0e of the other terms: in double "
+                   "precision fewer than five digits of u would be right",
+                   k, work);
+    weft_error_hint(error, "fix u by --dirichlet somewhere, or use linear elements, whose rigid "
+                           "motions are computed apart");
+    return WEFT_ERROR_INPUT;
+}
+
+/* Of problems whose modes are not looked for: nothing that floats, or nearly, but one constant of a scalar. */
+static weft_status check_constants(solve *run, const bool *fixed, weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = run->components;
-    bool fixed[SOLVE_VALUES_MAX] = {false};
+    double *e = weft_array_make((size_t)run->n_dofs, sizeof *e);
+    if (!e)
+        TRY(weft_out_of_memory(error, NULL));
+    for (int k = 0; k < c; ++k) {
+        constant all = {0};
+        if (fixed[k])
+            continue;
+        for (int64_t i = 0; i < run->n_dofs; ++i)
+            e[i] = i % c == k;
+        TRY(see_constant(run, run->base.op, e, &all, error));
+        bool is_seen = all.seen > WEFT_UNSEEN;
+        if (is_seen && all.work > LOST)
+            continue;
+        if (!is_seen)
+            TRY(see_alone(run, e, &is_seen, error));
+        run->base.project = !is_seen && c == 1 && !run->options->nonlinear && run->is_symmetric;
+        if (!run->base.project)
+            TRY(refuse_constant(k, is_seen, all.work, error));
+    }
+done:
+    free(e);
+    return status;
+}
+
+/* A component without Dirichlet values may be fixed by the matrix, as by a mass term. */
+weft_status solve_fixed_check(solve *run, weft_error *error) {
+    const int c = run->components;
+    bool fixed[SOLVE_VALUES_MAX] = {false}, all_fixed = true;
     if (run->base.n_fields > 1)
         return solve_nullspace_find(run, error);
-    const bool may_float =
-        !run->options->nonlinear && run->is_symmetric && app_run_is_linear(&run->base);
+    if (run->base.is_null)
+        return WEFT_OK;
     for (int64_t i = 0; i < run->base.n_constrained; ++i)
         fixed[run->base.constrained[i] % c] = true;
-    for (int k = 0; k < c && !run->base.is_null; ++k) {
-        double seen = 1;
-        if (!fixed[k])
-            TRY(see_constant(run, k, &seen, error));
-        if (!(seen <= UNSEEN))
-            continue;
-        run->base.project = c == 1 && !run->options->nonlinear && run->is_symmetric;
-        if (run->base.project)
-            continue;
-        if (may_float)
-            TRY(app_run_modes_find(&run->base, error));
-        if (run->base.modes.n > 0)
-            goto done;
-        status =
-            weft_error_set(error, WEFT_ERROR_INPUT,
-                           "nothing fixes component %d of u: a constant can be added to it", k);
-        weft_error_hint(error, "add --dirichlet or --robin for some group");
-        goto done;
-    }
-    if (c > 1 && may_float && !run->base.is_null)
-        TRY(find_floating_parts(run, error));
-done:
-    return status;
+    for (int k = 0; k < c; ++k)
+        all_fixed &= fixed[k];
+    if (!run->options->nonlinear && run->is_symmetric && app_run_is_linear(&run->base))
+        return find_floating(run, all_fixed, error);
+    return all_fixed ? WEFT_OK : check_constants(run, fixed, error);
 }
 
 /* The forms of the operator: the first in `form`, the others follow. */

@@ -94,22 +94,74 @@ done:
     return status;
 }
 
+/* Rounding of what the Robin conditions and A pull at modes that they alone hold. */
+static const double SAME_PULL = 1e-12;
+
+/* y = A v - R v, R of Robin conditions. */
+static weft_status apply_without_robin(solve *run, const double *v, weft_memory *memory, double *y,
+                                       weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = run->n_dofs;
+    double *robin = weft_array_make((size_t)n, sizeof *robin);
+    if (!robin)
+        TRY(weft_out_of_memory(error, NULL));
+    TRY(weft_vector_push(run->more, v, n, error));
+    if (run->robin) {
+        TRY(weft_operator_apply(run->robin, run->more, memory, error));
+        TRY(weft_vector_pull(memory, robin, n, error));
+    }
+    TRY(weft_operator_apply(run->base.op, run->more, memory, error));
+    TRY(weft_vector_pull(memory, y, n, error));
+    for (int64_t i = 0; i < n; ++i)
+        y[i] -= robin[i];
+done:
+    free(robin);
+    return status;
+}
+
+/* Of u = w + m, m of modes that weak terms hold, what m adds to u.(A - R) u: (2 w + m).(A - R) m. */
+static weft_status measure_held(solve *run, weft_memory *memory, double *sum, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = run->n_dofs;
+    const weft_held_modes *held = &run->base.modes.held;
+    double *m = weft_array_make((size_t)n, sizeof *m),
+           *pull = weft_array_make((size_t)n, sizeof *m);
+    double *robin = weft_array_make((size_t)n, sizeof *m);
+    if (!m || !pull || !robin)
+        TRY(weft_out_of_memory(error, NULL));
+    weft_held_modes_add(held, n, 1, held->amounts, held->modes, m);
+    weft_held_modes_add(held, n, 1, held->amounts, held->pulls, pull);
+    if (run->robin) {
+        TRY(weft_vector_push(run->more, m, n, error));
+        TRY(weft_operator_apply(run->robin, run->more, memory, error));
+        TRY(weft_vector_pull(memory, robin, n, error));
+    }
+    for (int64_t i = 0; i < n; ++i)
+        if (fabs(pull[i] - robin[i]) > SAME_PULL * fabs(robin[i]))
+            *sum += (2 * run->base.rest[i] + m[i]) * (pull[i] - robin[i]);
+done:
+    free(m);
+    free(pull);
+    free(robin);
+    return status;
+}
+
 /* u.(A u)/2 without the contribution of Robin conditions to A */
 static weft_status measure_energy(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
+    const double *u = run->base.rest ? run->base.rest : run->base.u_values;
     double *y = NULL, sum = 0;
     weft_memory *memory = NULL;
     TRY(weft_vector_make(run->base.device, run->n_dofs, &y, &memory, error));
-    for (int i = 0; i < 2; ++i) {
-        weft_operator *op = i ? run->robin : run->base.op;
-        if (!op)
-            continue;
-        TRY(weft_operator_apply(op, run->base.u, memory, error));
-        TRY(weft_vector_pull(memory, y, run->n_dofs, error));
-        for (int64_t k = 0; k < run->n_dofs; ++k)
-            y[k] *= run->base.u_values[k];
-        sum += (i ? -1 : 1) * weft_sum(y, run->n_dofs);
-    }
+    if (!run->more)
+        TRY(weft_memory_make(run->base.device, (size_t)run->n_dofs * sizeof(double), &run->more,
+                             error));
+    TRY(apply_without_robin(run, u, memory, y, error));
+    for (int64_t k = 0; k < run->n_dofs; ++k)
+        y[k] *= u[k];
+    sum = weft_sum(y, run->n_dofs);
+    if (run->base.rest)
+        TRY(measure_held(run, memory, &sum, error));
     run->base.energy = sum / 2;
 done:
     weft_memory_free(&memory);

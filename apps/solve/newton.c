@@ -219,8 +219,9 @@ static weft_status remove_mode(load_step *step, int k, double most, weft_error *
     solve *run = step->run;
     const int64_t n = run->n_dofs;
     double norms[2], *kept = weft_array_make((size_t)n, sizeof *kept);
-    const weft_free_modes one = {1, run->base.modes.modes + k * n,
-                                 run->base.modes.weighted + k * n};
+    const weft_free_modes one = {.n = 1,
+                                 .modes = run->base.modes.modes + k * n,
+                                 .weighted = run->base.modes.weighted + k * n};
     if (!kept)
         return weft_out_of_memory(error, NULL);
     memcpy(kept, run->base.u_values, (size_t)n * sizeof *kept);

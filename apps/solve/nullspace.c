@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tolerance for |A 1| / |diag A|: rounding if constants are in the kernel of A. */
+/* Of sums over many rows: rounding of e.(A x), relative to its terms. */
 static const double UNSEEN = 1e-10;
 
 /* The dofs of a component of u. */
@@ -37,39 +37,27 @@ done:
     return status;
 }
 
-/* y = A e, e one in a component and zero in the others */
-static weft_status apply(solve *run, const component *of, double *values[2], weft_memory *memory[2],
-                         weft_error *error) {
-    weft_status status = WEFT_OK;
-    memset(values[0], 0, (size_t)run->n_dofs * sizeof *values[0]);
-    for (int64_t i = of->first; i < of->last; i += of->step)
-        values[0][i] = 1;
-    TRY(weft_vector_push(memory[0], values[0], run->n_dofs, error));
-    TRY(weft_operator_apply(run->base.op, memory[0], memory[1], error));
-    TRY(weft_vector_pull(memory[1], values[1], run->n_dofs, error));
-done:
-    return status;
-}
-
-static double largest(const double *values, int64_t n) {
-    double most = 0;
-    for (int64_t i = 0; i < n; ++i)
-        most = fmax(most, fabs(values[i]));
-    return most;
-}
-
-/* Whether A e is zero in the rows of free dofs. */
+/* Whether A e is zero, e one in a component and zero in the others, in the rows of free dofs: up to rounding of
+ * what each row sums. */
 static weft_status is_unseen(solve *run, const component *of, double *values[2],
                              weft_memory *memory[2], bool *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(apply(run, of, values, memory, error));
+    double *const e = values[0], *const y = values[1];
+    double *sizes = weft_array_make((size_t)run->n_dofs, sizeof *sizes);
+    if (!sizes)
+        TRY(weft_out_of_memory(error, NULL));
+    memset(e, 0, (size_t)run->n_dofs * sizeof *e);
+    for (int64_t i = of->first; i < of->last; i += of->step)
+        e[i] = 1;
+    TRY(weft_operator_row_sizes(run->base.device, run->base.op, e, sizes, error));
+    TRY(weft_vector_push(memory[0], e, run->n_dofs, error));
+    TRY(weft_operator_apply(run->base.op, memory[0], memory[1], error));
+    TRY(weft_vector_pull(memory[1], y, run->n_dofs, error));
     for (int64_t i = 0; i < run->base.n_constrained; ++i)
-        values[1][run->base.constrained[i]] = 0;
-    const double seen = largest(values[1], run->n_dofs);
-    TRY(weft_operator_diagonal(run->base.op, memory[1], error));
-    TRY(weft_vector_pull(memory[1], values[1], run->n_dofs, error));
-    *out = seen <= UNSEEN * largest(values[1], run->n_dofs);
+        y[run->base.constrained[i]] = 0;
+    *out = weft_operator_seen(y, sizes, run->n_dofs) <= WEFT_UNSEEN;
 done:
+    free(sizes);
     return status;
 }
 

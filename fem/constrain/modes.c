@@ -6,35 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* |A m| / (|diag A| |m|) in the largest norm, for a mode in the null space: rounding. */
-static const double UNSEEN = 1e-10;
 /* Squares of what constraints see of a mode of size 1, per constraint. */
 static const double UNSEEN_SQUARE = 1e-18;
 /* Work of b on a mode, relative to that of its parts without signs: rounding and quadrature. */
 static const double WORK = 1e-6;
 
-enum { CANDIDATES_MAX = 48 }; /* of 8 bodies in space, 16 in the plane */
-
 void weft_free_modes_clear(weft_free_modes *modes) {
     free(modes->modes);
     free(modes->weighted);
+    weft_held_modes_clear(&modes->held);
     *modes = (weft_free_modes){0};
 }
 
-typedef struct candidates {
-    int64_t n_dofs;
-    int n;
-    double *modes; /* [n][n_dofs] */
-} candidates;
-
 /* ---- modes of the operator ------------------------------------------------------------------- */
-
-static double largest(const double *values, int64_t n) {
-    double most = 0;
-    for (int64_t i = 0; i < n; ++i)
-        most = fmax(most, fabs(values[i]));
-    return most;
-}
 
 static int modes_of_part(const weft_space *space) {
     const int d = weft_space_mesh(space)->dimension, c = weft_space_components(space);
@@ -94,7 +78,7 @@ static weft_status leave_out_held(const weft_constraints *constraints, int32_t *
     return WEFT_OK;
 }
 
-static weft_status candidates_make(const weft_constraints *constraints, candidates *out,
+static weft_status candidates_make(const weft_constraints *constraints, mode_candidates *out,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_space *space = constraints->space;
@@ -118,43 +102,13 @@ static weft_status candidates_make(const weft_constraints *constraints, candidat
     out->n = (int)(n_parts * n_each);
     out->n_dofs = n_dofs;
     out->modes = weft_array_make((size_t)out->n * (size_t)n_dofs, sizeof *out->modes);
-    if (!out->modes)
+    out->pulls = weft_array_make((size_t)out->n * (size_t)n_dofs, sizeof *out->pulls);
+    if (!out->modes || !out->pulls)
         TRY(weft_out_of_memory(error, "free modes"));
     for (int32_t p = 0; p < n_parts; ++p)
         fill_part(space, part, p, out->modes + p * n_each * n_dofs);
 done:
     free(part);
-    return status;
-}
-
-/* Keep the candidates that A maps to zero. */
-static weft_status keep_unseen(weft_constraints *constraints, weft_operator *op, candidates *found,
-                               weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int64_t n = found->n_dofs;
-    double *v = NULL, *y = NULL;
-    weft_memory *v_memory = NULL, *y_memory = NULL;
-    int kept = 0;
-    TRY(weft_vector_make(constraints->context->device, n, &v, &v_memory, error));
-    TRY(weft_vector_make(constraints->context->device, n, &y, &y_memory, error));
-    TRY(weft_operator_diagonal(op, y_memory, error));
-    TRY(weft_vector_pull(y_memory, y, n, error));
-    const double diagonal = largest(y, n);
-    for (int k = 0; k < found->n; ++k) {
-        memcpy(v, found->modes + k * n, (size_t)n * sizeof *v);
-        TRY(weft_vector_push(v_memory, v, n, error));
-        TRY(weft_operator_apply(op, v_memory, y_memory, error));
-        TRY(weft_vector_pull(y_memory, y, n, error));
-        if (!(largest(y, n) <= UNSEEN * diagonal * largest(v, n)))
-            continue;
-        memmove(found->modes + kept++ * n, found->modes + k * n, (size_t)n * sizeof *v);
-    }
-    found->n = kept;
-done:
-    weft_memory_free(&v_memory);
-    weft_memory_free(&y_memory);
-    free(v);
-    free(y);
     return status;
 }
 
@@ -169,8 +123,7 @@ static double seen(const weft_constraints *constraints, int64_t dof, const doubl
     return row == -1 ? 0 : value;
 }
 
-/* Eigenvalues, on the diagonal, and eigenvectors V of a symmetric matrix [n][n], by Jacobi's method. */
-static void diagonalise(int n, double *G, double *V) {
+void constraint_diagonalise(int n, double *G, double *V) {
     for (int i = 0; i < n * n; ++i)
         V[i] = i % (n + 1) == 0;
     for (int sweep = 0; sweep < 20; ++sweep)
@@ -199,16 +152,13 @@ static void diagonalise(int n, double *G, double *V) {
 }
 
 /* Combinations of the modes of which no constraint sees anything, in place. */
-static weft_status keep_unconstrained(const weft_constraints *constraints, candidates *found,
+static weft_status keep_unconstrained(const weft_constraints *constraints, mode_candidates *found,
                                       weft_error *error) {
     const int64_t n = found->n_dofs;
     const int m = found->n;
     double G[CANDIDATES_MAX * CANDIDATES_MAX] = {0}, V[CANDIDATES_MAX * CANDIDATES_MAX];
     double at[CANDIDATES_MAX];
     int kept = 0;
-    double *made = weft_array_make((size_t)m * (size_t)n, sizeof *made);
-    if (!made)
-        return weft_out_of_memory(error, "free modes");
     for (int64_t i = 0; i < n; ++i) {
         if (constraints->row_of[i] == -1)
             continue;
@@ -217,19 +167,15 @@ static weft_status keep_unconstrained(const weft_constraints *constraints, candi
         for (int k = 0; k < m * m; ++k)
             G[k] += at[k / m] * at[k % m];
     }
-    diagonalise(m, G, V);
+    constraint_diagonalise(m, G, V);
     for (int k = 0; k < m; ++k) {
         if (G[k * m + k] > UNSEEN_SQUARE * (double)(n + 1))
             continue;
-        for (int64_t i = 0; i < n; ++i)
-            for (int l = 0; l < m; ++l)
-                made[kept * n + i] += V[l * m + k] * found->modes[l * n + i];
+        for (int l = 0; l < m; ++l)
+            V[l * m + kept] = V[l * m + k];
         ++kept;
     }
-    free(found->modes);
-    found->modes = made;
-    found->n = kept;
-    return WEFT_OK;
+    return mode_candidates_combine(found, V, kept, error);
 }
 
 /* ---- the free modes -------------------------------------------------------------------------- */
@@ -252,7 +198,7 @@ static void apply_mass(const weft_space *space, const double *v, double *y) {
     }
 }
 
-static double product(const double *a, const double *b, int64_t n) {
+double constraint_product_of(const double *a, const double *b, int64_t n) {
     double sum = 0;
     for (int64_t i = 0; i < n; ++i)
         sum += a[i] * b[i];
@@ -260,17 +206,17 @@ static double product(const double *a, const double *b, int64_t n) {
 }
 
 /* Gram and Schmidt, twice; the modes before are orthonormal, and weighted has M times them. */
-static void orthonormalise(const weft_space *space, candidates *found, double *weighted) {
+static void orthonormalise(const weft_space *space, mode_candidates *found, double *weighted) {
     const int64_t n = found->n_dofs;
     for (int k = 0; k < found->n; ++k) {
         double *mode = found->modes + k * n, *mass = weighted + k * n;
         for (int l = 0; l < 2 * k; ++l) {
-            const double s = product(mode, weighted + l % k * n, n);
+            const double s = constraint_product_of(mode, weighted + l % k * n, n);
             for (int64_t i = 0; i < n; ++i)
                 mode[i] -= s * found->modes[l % k * n + i];
         }
         apply_mass(space, mode, mass);
-        const double size = sqrt(product(mode, mass, n));
+        const double size = sqrt(constraint_product_of(mode, mass, n));
         for (int64_t i = 0; i < n; ++i) {
             mode[i] /= size;
             mass[i] /= size;
@@ -279,33 +225,38 @@ static void orthonormalise(const weft_space *space, candidates *found, double *w
 }
 
 weft_status weft_free_modes_find(weft_constraints *constraints, weft_operator *op,
-                                 weft_free_modes *out, weft_error *error) {
+                                 const weft_form *alone, int n_alone, weft_free_modes *out,
+                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    candidates found = {0};
-    double *weighted = NULL;
+    mode_candidates found = {0};
+    weft_free_modes made = {0};
     TRY(constraints_resolve(constraints, error));
     TRY(candidates_make(constraints, &found, error));
-    TRY(keep_unseen(constraints, op, &found, error));
+    TRY(mode_candidates_judge(constraints, op, alone, n_alone, &found, error));
     if (found.n > 0)
         TRY(keep_unconstrained(constraints, &found, error));
-    *out = (weft_free_modes){0};
-    if (found.n == 0)
-        goto done;
-    weighted = weft_array_make((size_t)found.n * (size_t)found.n_dofs, sizeof *weighted);
-    if (!weighted)
-        TRY(weft_out_of_memory(error, "free modes"));
-    orthonormalise(constraints->space, &found, weighted);
-    *out = (weft_free_modes){.n = found.n, .modes = found.modes, .weighted = weighted};
-    found.modes = weighted = NULL;
+    if (found.n > 0)
+        TRY(mode_candidates_split(&found, &made.held, error));
+    if (found.n > 0) {
+        made.weighted = weft_array_make((size_t)found.n * (size_t)found.n_dofs, sizeof(double));
+        if (!made.weighted)
+            TRY(weft_out_of_memory(error, "free modes"));
+        orthonormalise(constraints->space, &found, made.weighted);
+        made.n = found.n;
+        made.modes = found.modes;
+        found.modes = NULL;
+    }
+    *out = made;
+    made = (weft_free_modes){0};
 done:
-    free(found.modes);
-    free(weighted);
+    mode_candidates_clear(&found);
+    weft_free_modes_clear(&made);
     return status;
 }
 
 void weft_free_modes_remove(const weft_free_modes *modes, int64_t n_dofs, double *u) {
     for (int k = 0; k < modes->n; ++k) {
-        const double part = product(modes->weighted + k * n_dofs, u, n_dofs);
+        const double part = constraint_product_of(modes->weighted + k * n_dofs, u, n_dofs);
         for (int64_t i = 0; i < n_dofs; ++i)
             u[i] -= part * modes->modes[k * n_dofs + i];
     }
@@ -322,7 +273,8 @@ static weft_status refuse_work(const weft_free_modes *modes, double work, double
         modes->n, modes->n == 1 ? "" : "s",
         "constants, and translations and rotations of displacements", work, size);
     weft_error_hint(error, "fix u somewhere, by --dirichlet, --point-value or --symmetry, or add "
-                           "loads so that they sum to zero");
+                           "loads so that they sum to zero; terms below 1e-12 of the others in "
+                           "their rows hold nothing");
     return WEFT_ERROR_INPUT;
 }
 
@@ -331,7 +283,7 @@ static weft_status balance(const weft_constraints *constraints, const weft_free_
                            double *b, weft_error *error) {
     const int64_t n = constraints->n_dofs;
     for (int k = 0; k < modes->n; ++k) {
-        const double *mode = modes->modes + k * n, work = product(mode, b, n);
+        const double *mode = modes->modes + k * n, work = constraint_product_of(mode, b, n);
         double size = 0;
         for (int64_t i = 0; i < n; ++i)
             size += fabs(mode[i] * b[i]);
@@ -347,7 +299,8 @@ weft_status weft_free_modes_check(const weft_free_modes *modes, int64_t n_dofs, 
                                   double most, weft_error *error) {
     for (int k = 0; k < modes->n; ++k) {
         const double *mode = modes->modes + k * n_dofs;
-        const double work = product(mode, r, n_dofs), size = sqrt(product(mode, mode, n_dofs));
+        const double work = constraint_product_of(mode, r, n_dofs),
+                     size = sqrt(constraint_product_of(mode, mode, n_dofs));
         if (!(fabs(work) <= most * size))
             return refuse_work(modes, work, most / WORK * size, error);
     }
@@ -380,20 +333,26 @@ done:
     return status;
 }
 
-weft_status weft_constraints_pin(weft_constraints *constraints, const weft_free_modes *modes,
-                                 double *b, weft_error *error) {
+weft_status weft_constraints_pin(weft_constraints *constraints, weft_free_modes *modes, double *b,
+                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t room = (size_t)modes->n * (size_t)constraints->n_dofs;
+    const size_t n = (size_t)constraints->n_dofs, n_free = (size_t)modes->n * n;
+    const int n_pins = modes->n + (b ? modes->held.n : 0);
     double *left = NULL;
-    if (modes->n == 0)
+    if (n_pins == 0)
         return WEFT_OK;
-    if (b)
+    if (b) {
+        weft_held_modes_balance(&modes->held, constraints->n_dofs, b);
         TRY(balance(constraints, modes, b, error));
-    left = weft_array_make(room, sizeof *left);
+    }
+    left = weft_array_make((size_t)n_pins * n, sizeof *left);
     if (!left)
         TRY(weft_out_of_memory(error, "free modes"));
-    memcpy(left, modes->modes, room * sizeof *left);
-    TRY(pin(constraints, modes->n, left, error));
+    if (modes->n > 0)
+        memcpy(left, modes->modes, n_free * sizeof *left);
+    if (n_pins > modes->n)
+        memcpy(left + n_free, modes->held.modes, (size_t)modes->held.n * n * sizeof *left);
+    TRY(pin(constraints, n_pins, left, error));
 done:
     free(left);
     return status;

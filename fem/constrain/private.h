@@ -140,3 +140,26 @@ weft_status constraint_product_pattern(const constraint_product *product, weft_p
  *  values  [entries of A] */
 weft_status constraint_product_values(const constraint_product *product, weft_device *device,
                                       const double *values, double *out, weft_error *error);
+
+/** Modes that may be free, and what the operator's terms pull at them. */
+typedef struct mode_candidates {
+    int64_t n_dofs;
+    int n;
+    double *modes; /* [n][n_dofs] */
+    double *pulls; /* [n][n_dofs] A times them, of the forms that see them alone; 0: none does */
+} mode_candidates;
+enum { CANDIDATES_MAX = 48 }; /* of 8 bodies in space, 16 in the plane */
+/** Keep those that A maps to zero, and those that it holds weakly.
+ *  alone  [n_alone] the forms of A that are to be judged each by itself; see weft_free_modes_find */
+weft_status mode_candidates_judge(weft_constraints *constraints, weft_operator *op,
+                                  const weft_form *alone, int n_alone, mode_candidates *found,
+                                  weft_error *error);
+/** Replace them by `kept` combinations, column k of V [n][n]. */
+weft_status mode_candidates_combine(mode_candidates *found, const double *V, int kept,
+                                    weft_error *error);
+/** Move those that A holds to `held`, and leave the others. */
+weft_status mode_candidates_split(mode_candidates *found, weft_held_modes *held, weft_error *error);
+void mode_candidates_clear(mode_candidates *found);
+/** Eigenvalues, on the diagonal, and eigenvectors V of a symmetric matrix [n][n], by Jacobi's method. */
+void constraint_diagonalise(int n, double *G, double *V);
+double constraint_product_of(const double *a, const double *b, int64_t n);

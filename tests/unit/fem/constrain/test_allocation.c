@@ -72,7 +72,7 @@ static weft_status use(void *user, weft_error *error) {
     memset(s->b, 0, 18 * sizeof *s->b);
     TRY(weft_constraints_make(&s->context, s->space, s->bc, &constraints, error));
     TRY(add(constraints, error));
-    TRY(weft_free_modes_find(constraints, s->op, &modes, error));
+    TRY(weft_free_modes_find(constraints, s->op, NULL, 0, &modes, error));
     assert_int_equal(modes.n, 1); /* along x */
     TRY(weft_constraints_pin(constraints, &modes, s->b, error));
     TRY(weft_reduction_make(constraints, &reduction, error));

@@ -96,7 +96,7 @@ static int solve(setting *s, weft_constraints *constraints) {
     weft_reduction *reduction = NULL;
     weft_memory *load = NULL, *v = NULL;
     weft_cg_result result = {0};
-    check(weft_free_modes_find(constraints, s->op, &modes, &error), &error);
+    check(weft_free_modes_find(constraints, s->op, NULL, 0, &modes, &error), &error);
     check(weft_constraints_pin(constraints, &modes, s->b_values, &error), &error);
     check(weft_vector_push(s->b, s->b_values, s->n, &error), &error);
     check(weft_vector_push(s->u, s->u_values, s->n, &error), &error);
@@ -211,7 +211,7 @@ static void counts_of_modes(void **state) {
             check(weft_constraints_point(constraints, point, k, "0", "point", &error), &error);
         if (held == 3)
             check(weft_constraints_point(constraints, other, 1, "0", "point", &error), &error);
-        check(weft_free_modes_find(constraints, s.op, &modes, &error), &error);
+        check(weft_free_modes_find(constraints, s.op, NULL, 0, &modes, &error), &error);
         assert_int_equal(modes.n, wanted[held]);
         weft_free_modes_clear(&modes);
         weft_constraints_free(&constraints);

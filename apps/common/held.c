@@ -1,0 +1,170 @@
+/* Computes the amounts of modes that weak terms hold: CG for their Schur complement, each of whose products is a solve
+ * with the pinned matrix. */
+#include "apps/common/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the load, what the amounts may still lack, in units of the tolerance. */
+static const double SHARE = 1e-2;
+
+/* S d = r with S = G - W^T A^-1 W and G = diag(work); z = G^-1 r, and y what the rest changes by along p. */
+typedef struct amounts {
+    app_run *run;
+    const weft_cg_options *options;
+    weft_memory *b, *x, *load, *v; /* of solves with the pinned matrix */
+    double *y, *w;                 /* [n_dofs]; w is the run's */
+    double *list;                  /* z, p and S p */
+    double *z, *p, *q;
+    double load_size;
+} amounts;
+
+static weft_status start(amounts *a, app_run *run, const weft_cg_options *options,
+                         weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n = run->modes.held.n;
+    const size_t bytes = (size_t)run->n_dofs * sizeof(double);
+    weft_memory **memories[] = {&a->b, &a->x, &a->load, &a->v};
+    *a = (amounts){.run = run, .options = options};
+    for (int i = 0; i < 4; ++i)
+        TRY(weft_memory_make(run->device, bytes, memories[i], error));
+    a->y = malloc(bytes);
+    a->w = run->rest = malloc(bytes);
+    a->list = calloc((size_t)(3 * n), sizeof *a->list);
+    if (!a->y || !a->w || !a->list)
+        TRY(weft_out_of_memory(error, NULL));
+    a->z = a->list;
+    a->p = a->list + n;
+    a->q = a->list + 2 * n;
+done:
+    return status;
+}
+
+static void clear(amounts *a) {
+    weft_memory_free(&a->b);
+    weft_memory_free(&a->x);
+    weft_memory_free(&a->load);
+    weft_memory_free(&a->v);
+    free(a->y);
+    free(a->list);
+}
+
+static double size_of(const double *values, int64_t n) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; ++i)
+        sum += values[i] * values[i];
+    return sqrt(sum);
+}
+
+/* y = -A^-1 W p with the pinned matrix; returns whether the solver has converged. */
+static weft_status respond(amounts *a, bool *converged, weft_error *error) {
+    weft_status status = WEFT_OK;
+    app_run *run = a->run;
+    weft_reduction *reduction = run->reduction;
+    weft_cg_options options = *a->options;
+    weft_cg_result result = {0};
+    const int64_t n = run->n_dofs;
+    memset(a->y, 0, (size_t)n * sizeof *a->y);
+    TRY(weft_vector_push(a->x, a->y, n, error));
+    weft_held_modes_add(&run->modes.held, n, -1, a->p, run->modes.held.pulls, a->y);
+    TRY(weft_vector_push(a->b, a->y, n, error));
+    TRY(weft_reduction_enter(reduction, a->b, a->x, a->load, a->v, error));
+    options.constrained = weft_reduction_constrained(reduction, &options.n_constrained);
+    options.full_cycles = 0;
+    TRY(weft_cg_solve(&run->context, weft_reduction_operator(reduction), a->load, a->v, &options,
+                      &result, error));
+    TRY(weft_reduction_leave(reduction, a->v, a->x, error));
+    TRY(weft_vector_pull(a->x, a->y, n, error));
+    *converged = result.outcome == WEFT_CG_CONVERGED;
+    if (!*converged)
+        run->cg.outcome = result.outcome;
+done:
+    free(result.history);
+    return status;
+}
+
+/* Whether the pulls of these amounts are small beside the load. */
+static bool are_small(const amounts *a, const double *list, double *scratch) {
+    const int64_t n = a->run->n_dofs;
+    const weft_held_modes *held = &a->run->modes.held;
+    memset(scratch, 0, (size_t)n * sizeof *scratch);
+    weft_held_modes_add(held, n, 1, list, held->pulls, scratch);
+    return size_of(scratch, n) <= SHARE * a->options->tolerance * a->load_size;
+}
+
+/* A step along p; work_z is r.G^-1 r. */
+static void step(amounts *a, double *work_z) {
+    const weft_held_modes *held = &a->run->modes.held;
+    const int64_t n = a->run->n_dofs;
+    double curvature = 0, before = *work_z;
+    weft_held_modes_lack(held, n, a->y, a->q); /* -G^-1 W^T y */
+    for (int k = 0; k < held->n; ++k) {
+        a->q[k] = a->p[k] - a->q[k];
+        curvature += a->p[k] * held->work[k] * a->q[k];
+    }
+    const double alpha = curvature > 0 ? before / curvature : 1;
+    for (int k = 0; k < held->n; ++k)
+        held->amounts[k] += alpha * a->p[k];
+    for (int64_t i = 0; i < n; ++i)
+        a->w[i] += alpha * a->y[i];
+    *work_z = 0;
+    for (int k = 0; k < held->n; ++k) {
+        a->z[k] -= alpha * a->q[k];
+        *work_z += a->z[k] * held->work[k] * a->z[k];
+    }
+    for (int k = 0; k < held->n; ++k)
+        a->p[k] = a->z[k] + (before > 0 ? *work_z / before : 0) * a->p[k];
+}
+
+static weft_status iterate(amounts *a, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_held_modes *held = &a->run->modes.held;
+    const int64_t n = a->run->n_dofs;
+    bool converged = true;
+    double work_z = 0;
+    weft_held_modes_lack(held, n, a->w, a->z); /* b is balanced */
+    for (int k = 0; k < held->n; ++k) {
+        a->p[k] = a->z[k];
+        work_z += a->z[k] * held->work[k] * a->z[k];
+    }
+    for (int i = 0; i < 2 * held->n + 2 && converged && !are_small(a, a->z, a->y); ++i) {
+        TRY(respond(a, &converged, error));
+        if (converged)
+            step(a, &work_z);
+    }
+    if (converged && !are_small(a, a->z, a->y))
+        a->run->cg.outcome = WEFT_CG_STAGNATION;
+    for (int k = 0; k < held->n; ++k) /* what the rest does not feel */
+        held->amounts[k] += a->z[k];
+done:
+    return status;
+}
+
+weft_status app_run_hold(app_run *run, const weft_cg_options *options, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_held_modes *held = &run->modes.held;
+    const int64_t n = run->n_dofs;
+    amounts a = {0};
+    double *first = NULL;
+    if (held->n == 0 || !run->modes_are_pinned || run->cg.outcome != WEFT_CG_CONVERGED)
+        return WEFT_OK;
+    TRY(start(&a, run, options, error));
+    first = calloc((size_t)held->n, sizeof *first);
+    if (!first)
+        TRY(weft_out_of_memory(error, NULL));
+    memcpy(first, held->amounts, (size_t)held->n * sizeof *first);
+    memcpy(a.w, run->u_values, (size_t)n * sizeof *a.w);
+    TRY(weft_vector_pull(run->b, run->b_values, n, error));
+    weft_held_modes_add(held, n, 1, first, held->pulls, run->b_values);
+    TRY(weft_vector_push(run->b, run->b_values, n, error));
+    a.load_size = size_of(run->b_values, n);
+    TRY(iterate(&a, error));
+    memcpy(run->u_values, a.w, (size_t)n * sizeof *a.w);
+    weft_held_modes_add(held, n, 1, held->amounts, held->modes, run->u_values);
+    TRY(weft_vector_push(run->u, run->u_values, n, error));
+done:
+    clear(&a);
+    free(first);
+    return status;
+}
