@@ -168,3 +168,21 @@ done:
     free(first);
     return status;
 }
+
+weft_status app_run_product(app_run *run, weft_memory *scratch, double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_held_modes *held = &run->modes.held;
+    const int64_t n = run->n_dofs;
+    weft_memory *rest = NULL;
+    if (run->rest) {
+        TRY(weft_memory_make(run->device, (size_t)n * sizeof(double), &rest, error));
+        TRY(weft_vector_push(rest, run->rest, n, error));
+    }
+    TRY(weft_operator_apply(run->op, rest ? rest : run->u, scratch, error));
+    TRY(weft_vector_pull(scratch, values, n, error));
+    if (rest)
+        weft_held_modes_add(held, n, 1, held->amounts, held->pulls, values);
+done:
+    weft_memory_free(&rest);
+    return status;
+}

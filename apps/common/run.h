@@ -168,6 +168,13 @@ weft_status app_run_remove_mean(app_run *run, double integral, weft_error *error
 /** Set the errors from their squares; warns if they are not finite. */
 void app_run_set_errors(app_run *run, double l2_squared, double h1_squared);
 weft_status app_run_measure_probes(app_run *run, weft_error *error);
+/** values = A u of the solution, without what rounding leaves of stiff terms in modes that weak ones hold.
+ *  scratch  [n_dofs] on the device */
+weft_status app_run_product(app_run *run, weft_memory *scratch, double *values, weft_error *error);
+/** Of a run that continues from a checkpoint: let what is automatic be as it was. (apps/common/resume.c)
+ *  path    of the checkpoint; NULL: no effect
+ *  Errors  those of weft_checkpoint_problem; the preconditioner is not known */
+weft_status app_resume_choices(const char *path, app_run_options *options, weft_error *error);
 /** Make the constraints of the options, if there are any. (apps/common/constraints.c)
  *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_INPUT: those of fem/weft_constraint.h */
 weft_status app_run_constraints_make(app_run *run, weft_error *error);

@@ -65,8 +65,7 @@ static weft_status sum_linear(solve *run, double *r, parts *sums, weft_error *er
     weft_memory *memory = NULL;
     double *values = NULL;
     TRY(weft_vector_make(run->base.device, run->n_dofs, &values, &memory, error));
-    TRY(weft_operator_apply(run->base.op, run->base.u, memory, error));
-    TRY(weft_vector_pull(memory, r, run->n_dofs, error));
+    TRY(app_run_product(&run->base, memory, r, error));
     TRY(app_balance_sum(&run->base, b, sums->loads, error));
     TRY(app_balance_sum(&run->base, r, sums->equation, error));
     add(sums->loads, -1, sums->given);

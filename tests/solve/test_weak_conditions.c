@@ -50,11 +50,15 @@ static void a_stiff_body_on_soft_springs(void **state) {
             json_t *root =
                 SOLVE(0, "elasticity.weft", "--mesh", d == 3 ? "cube:2" : "square:4", "--define",
                       "young=2e11", "--define", "poisson=0", "--robin", robin, "--neumann", load,
-                      "--probe", d == 3 ? "0,0.5,0.5" : "0,0.5", "--probe",
+                      "--reactions", "--probe", d == 3 ? "0,0.5,0.5" : "0,0.5", "--probe",
                       d == 3 ? "1,0.5,0.5" : "1,0.5");
             assert_double_near(moved(root, 0, 0), 1, 0, 1e-6);
             assert_double_near(moved(root, 1, 0), 1 + k / 2e11, 0, 1e-6);
             assert_double_near(moved(root, 1, 1), 0, 0, 1e-6);
+            const json_t *balance = json_object_get(root, "balance");
+            assert_non_null(balance);
+            for (int c = 0; c < d; ++c) /* of k; the springs carry the load */
+                assert_true(fabs(json_number_value(json_array_get(balance, (size_t)c))) < 1e-6 * k);
             /* sigma^2 / (2 E): four digits of the difference are left where the springs see 1 and it 0.01 */
             assert_double_near(app_number(root, "energy"), k * k / 4e11, 1e-3, 0);
             json_decref(root);
