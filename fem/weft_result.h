@@ -120,6 +120,10 @@ typedef struct weft_checkpoint {
  *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
 weft_status weft_checkpoint_write(const char *path, const weft_mesh *mesh,
                                   const weft_checkpoint *checkpoint, weft_error *error);
+/** The text of the problem that a checkpoint belongs to, before anything of it is known.
+ *  out     free()
+ *  Errors  as weft_checkpoint_read */
+weft_status weft_checkpoint_problem(const char *path, char **out, weft_error *error);
 /** Read a checkpoint.
  *  checkpoint  in: problem, n_lists, names, and lists to be filled; out: step and the lists' values
  *  Errors      WEFT_ERROR_INPUT (not a checkpoint; another version, mesh, ordering or problem;

@@ -85,6 +85,12 @@ weft_status app_run_choose_levels(const app_run *run, app_mesh_options *mesh, we
     if (!options->preconditioner_auto || jacobi_because(options, options->method, true))
         return WEFT_OK;
     mesh->levels = mesh->refine > 0 ? APP_LEVELS_REFINED : APP_LEVELS_NONE;
+    if (options->preconditioner_kept) {
+        if (options->preconditioner >= 0 &&
+            weft_preconditioner_about(options->preconditioner)->needs_levels)
+            mesh->levels = APP_LEVELS_BUILT_IN;
+        return WEFT_OK;
+    }
     if (n_nodes == 0)
         return WEFT_OK;
     TRY(app_speeds_read(run->device, NULL, &speeds, error));
@@ -224,11 +230,13 @@ weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *wha
     }
     const char *because = jacobi_because(run->options, what->method,
                                          what->problem.symmetric || what->problem.asymmetry > 0);
-    if (!run->options->preconditioner_auto || because) {
-        const bool is_auto = run->options->preconditioner_auto;
+    const bool is_auto = run->options->preconditioner_auto;
+    if (!is_auto || because || run->options->preconditioner_kept) {
         (void)snprintf(run->preconditioner_reason, sizeof run->preconditioner_reason, "%s",
-                       is_auto ? because : "as requested");
-        TRY(try_method(run, &complete, is_auto ? -1 : run->options->preconditioner,
+                       !is_auto  ? "as requested"
+                       : because ? because
+                                 : "as chosen before the checkpoint");
+        TRY(try_method(run, &complete, is_auto && because ? -1 : run->options->preconditioner,
                        &speeds.assemblies, error));
         goto done;
     }

@@ -26,6 +26,7 @@ typedef struct app_run_options {
     bool jacobi;
     int preconditioner;       /* a kind of weft_preconditioner; -1: `jacobi` decides */
     bool preconditioner_auto; /* `preconditioner` is chosen when the mesh is known */
+    bool preconditioner_kept; /* it was, by the run that is continued */
     int smoother_degree;      /* 0: the preconditioner's default */
     app_verbosity verbosity;
     app_conditions conditions;

@@ -164,6 +164,52 @@ static weft_status refuse(const char *path, const char *what, const char *hint, 
     return WEFT_ERROR_INPUT;
 }
 
+/* The length of the first option of a text, up to the next " --" outside quotes. */
+static size_t option_length(const char *text) {
+    bool is_quoted = false;
+    size_t n = 0;
+    for (; text[n] && (n == 0 || is_quoted || strncmp(text + n, " --", 3) != 0); ++n)
+        is_quoted ^= text[n] == '\'';
+    return n;
+}
+
+static bool has_option(const char *text, const char *option, size_t length) {
+    for (size_t n = 0; *text; text += n + (text[n] == ' ')) {
+        n = option_length(text);
+        if (n == length && memcmp(text, option, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Append the options of a text that another one lacks. */
+static void add_differences(const char *text, const char *other, weft_text *out) {
+    const size_t before = out->length;
+    for (size_t n = 0; *text; text += n + (text[n] == ' ')) {
+        n = option_length(text);
+        if (!has_option(other, text, n))
+            weft_text_add(out, "%s%.*s", out->length > before ? " " : "", (int)(n < 300 ? n : 300),
+                          text);
+    }
+    if (out->length == before)
+        weft_text_add(out, "none of these");
+}
+
+static weft_status refuse_problem(const char *path, const char *written, const char *problem,
+                                  weft_error *error) {
+    weft_text was = {0}, is = {0};
+    add_differences(written, problem, &was);
+    add_differences(problem, written, &is);
+    weft_error_set(error, WEFT_ERROR_INPUT,
+                   "%s: the checkpoint of another problem: it was written with %.600s; this run "
+                   "has %.600s",
+                   path, was.failed ? written : was.data, is.failed ? problem : is.data);
+    weft_error_hint(error, "give the options of the run that wrote it");
+    weft_text_free(&was);
+    weft_text_free(&is);
+    return WEFT_ERROR_INPUT;
+}
+
 /* Check that the file belongs to this mesh and problem. */
 static weft_status compare_notes(const char *path, const char *problem, char *const notes[NOTES],
                                  const char *mesh_hash, weft_error *error) {
@@ -180,16 +226,8 @@ static weft_status compare_notes(const char *path, const char *problem, char *co
                       "give the mesh, --size, --refine and --ordering of the run that wrote it (a "
                       "GPU orders meshes that a host does not)",
                       error);
-    if (strcmp(notes[3], problem) != 0) {
-        weft_error_set(
-            error, WEFT_ERROR_INPUT,
-            "%s: the checkpoint of another problem: it was written with %.700s; this run "
-            "has %.700s",
-            path, notes[3], problem);
-        weft_error_hint(error, "give the options of the run that wrote it");
-        return WEFT_ERROR_INPUT;
-    }
-    return WEFT_OK;
+    return strcmp(notes[3], problem) != 0 ? refuse_problem(path, notes[3], problem, error)
+                                          : WEFT_OK;
 }
 
 static weft_status read_notes(hid_t file, const char *path, char *notes[NOTES], weft_error *error) {
@@ -255,24 +293,69 @@ typedef struct reading {
     weft_checkpoint *checkpoint;
 } reading;
 
+static weft_status open_checkpoint(const char *path, hid_t *file, weft_error *error) {
+    weft_hdf5_start();
+    const weft_status status = weft_hdf5_open_file(path, H5F_ACC_RDONLY, H5P_DEFAULT,
+                                                   "this checkpoint is incomplete", file, error);
+    if (status == WEFT_ERROR_INPUT)
+        weft_error_hint(error, "it is missing, cut short or of another kind: give a file that "
+                               "--checkpoint wrote");
+    return status;
+}
+
 /* In the child: send the step, then the lists, using its copy of the caller's memory. */
 static weft_status read_in_child(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
     const reading *r = user;
     hid_t file = -1;
-    weft_hdf5_start();
-    status = weft_hdf5_open_file(r->path, H5F_ACC_RDONLY, H5P_DEFAULT,
-                                 "this checkpoint is incomplete", &file, error);
-    if (status == WEFT_ERROR_INPUT)
-        weft_error_hint(error, "it is missing, cut short or of another kind: give a file that "
-                               "--checkpoint wrote");
-    TRY(status);
+    TRY(open_checkpoint(r->path, &file, error));
     TRY(read_file(file, r->path, r->mesh, r->checkpoint, error));
     TRY(weft_child_write(out, &r->checkpoint->step, sizeof r->checkpoint->step, error));
     for (int i = 0; i < r->checkpoint->n_lists; ++i)
         TRY(weft_child_write(out, r->checkpoint->lists[i],
                              (size_t)length_of(r->mesh, r->checkpoint, i) * sizeof(double), error));
 done:
+    return status;
+}
+
+/* In the child: send the length of the problem, then the text. */
+static weft_status read_problem_in_child(void *user, int out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *path = user;
+    char *notes[NOTES] = {NULL};
+    hid_t file = -1;
+    TRY(open_checkpoint(path, &file, error));
+    TRY(read_notes(file, path, notes, error));
+    const int64_t length = (int64_t)strlen(notes[3]);
+    TRY(weft_child_write(out, &length, sizeof length, error));
+    TRY(weft_child_write(out, notes[3], (size_t)length, error));
+done:
+    for (int i = 0; i < NOTES; ++i)
+        free(notes[i]);
+    return status;
+}
+
+weft_status weft_checkpoint_problem(const char *path, char **out, weft_error *error) {
+    enum { MOST = 1 << 24 };
+    weft_status status = WEFT_OK;
+    weft_child child = WEFT_CHILD_NONE;
+    weft_child_limits limits;
+    char *text = NULL;
+    int64_t length = 0;
+    TRY(weft_file_unlocked(path, false, error));
+    TRY(weft_child_limits_of(path, 0, 0, &limits, error));
+    TRY(weft_child_start(read_problem_in_child, (void *)path, path, &limits, &child, error));
+    bool whole = weft_child_read(&child, &length, sizeof length) && length >= 0 && length < MOST;
+    text = whole ? calloc((size_t)length + 1, 1) : NULL;
+    whole = text && weft_child_read(&child, text, (size_t)length);
+    TRY(weft_child_end(&child, false, path, error));
+    if (!whole)
+        TRY(weft_error_set(error, WEFT_ERROR_INTERNAL, "%s: it was read in part", path));
+    *out = text;
+    text = NULL;
+done:
+    (void)weft_child_end(&child, true, path, NULL);
+    free(text);
     return status;
 }
 

@@ -105,6 +105,22 @@ for step in $(ls whole2_steps); do
 done
 echo "stopped after step $steps of $(($(wc -l <whole.csv) - 2))"
 
+# what the program chooses depends on the number of steps: a later END continues with what was chosen. The insulated
+# body takes 1 through its left side in each second.
+for mesh in square:4 square:16; do
+    rm -f auto.vtkhdf
+    for end in 0.05 1 40; do
+        from=()
+        [ ! -e auto.vtkhdf ] || from=(--resume auto.vtkhdf)
+        "$solve" heat.weft --mesh $mesh --initial 20 --neumann left=1 --time 0.05,$end --checkpoint auto.vtkhdf "${from[@]}" \
+            --integral total=u >out 2>&1 || fail "automatic choices, END $end"
+    done
+    grep -qE '^integral +total +(60|59\.9999)' out || fail "automatic choices: the heat"
+done
+flow=(--mesh square:16 --velocity 1,0 --diffusivity 0.01 --initial x --dt 0.05)
+"$WEFT_BUILD/advection_diffusion" "${flow[@]}" --steps 1 --checkpoint ad.vtkhdf >out 2>&1 || fail "advection"
+"$WEFT_BUILD/advection_diffusion" "${flow[@]}" --steps 300 --restart ad.vtkhdf >out 2>&1 || fail "advection, more steps"
+
 # what is refused
 refused() { # words, options...
     local words=$1 code=0
@@ -116,6 +132,10 @@ refused() { # words, options...
 "$solve" "${heat[@]}" --time 0.1,0.5 --checkpoint c.vtkhdf --output c.pvd >out 2>&1 || fail "a checkpoint"
 refused 'the checkpoint of another problem' "${heat[@]}" --time 0.05,1 --resume c.vtkhdf
 refused 'the checkpoint of another problem' "${heat[@]}" --define 'density=2' --time 0.1,1 --resume c.vtkhdf
+refused "it was written with none of these; this run has --define 'density=2'" "${heat[@]}" --define 'density=2' \
+    --time 0.1,1 --resume c.vtkhdf
+refused 'it was written with --tolerance 1e-08; this run has --tolerance 1.0000000000000001e-09' "${heat[@]}" \
+    --tolerance 1e-9 --time 0.1,1 --resume c.vtkhdf
 "$solve" "${tied[@]}" --time 0.1,0.5 --point-value 0.5,0.5=1 --checkpoint tied.vtkhdf >out 2>&1 || fail "a tie"
 refused 'the checkpoint of another problem' "${tied[@]}" --point-value 0.5,0.5=2 --time 0.1,1 --resume tied.vtkhdf
 refused 'the checkpoint of another problem' "${tied[@]}" --time 0.1,1 --resume tied.vtkhdf
