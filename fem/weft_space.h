@@ -114,10 +114,10 @@ typedef struct weft_space_sides {
  *          WEFT_ERROR_MEMORY */
 weft_status weft_space_exterior_make(const weft_space *space, int group, weft_space_sides *out,
                                      weft_error *error);
-/** All facets of a group, with one cell each, between two cells that of the lower number; -1: the
- *  boundary. */
-weft_status weft_space_one_side_make(const weft_space *space, int group, weft_space_sides *out,
-                                     weft_error *error);
+/** All facets of a group (-1: the boundary), with one cell each: of two that of the lower number; or those with one
+ *  side in a group of cells (cells; -1: none), with that side. */
+weft_status weft_space_one_side_make(const weft_space *space, int group, int cells,
+                                     weft_space_sides *out, weft_error *error);
 /** The facets of a group that are between two cells (-1: all); the side + (first) is the cell of the lower
  *  number. */
 weft_status weft_space_interior_make(const weft_space *space, int group, weft_space_sides *out,

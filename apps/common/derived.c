@@ -23,11 +23,11 @@ static weft_status refuse_blank(const char *option, const char *text, weft_error
     weft_error_set(error, WEFT_ERROR_USAGE, "a name, a group or an expression is missing");
     weft_error_location(error, option, text, 1, 1);
     weft_error_hint(error, "write %s 'NAME%s = EXPR'", option,
-                    strcmp(option, "--derive") == 0 ? "" : "[@GROUP]");
+                    strcmp(option, "--derive") == 0 ? "" : "[@GROUP[|CELLS]]");
     return WEFT_ERROR_USAGE;
 }
 
-/* NAME=EXPR, NAME@GROUP=EXPR or NAME@"GROUP"=EXPR. */
+/* NAME=EXPR, NAME@GROUP=EXPR or NAME@"GROUP"=EXPR; GROUP may be FACETS|CELLS. */
 weft_status app_derivation_read(app_derived_options *derived, weft_derive_kind kind,
                                 const char *text, weft_error *error) {
     weft_status status = WEFT_OK;

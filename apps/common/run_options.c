@@ -255,14 +255,14 @@ static const char *const projections[] = {"none", "lumped", "consistent", NULL};
 const app_option app_derivation_options[] = {
     {.help = "Derived quantities, of the solution, its gradient, x and the names of the problem:"},
     {"derive", "NAME=EXPR",
-     "A quantity such as 'flux = -kappa*grad(u)', written per cell into --output; later formulas "
+     "A quantity such as 'flux = -kappa*grad(u)', written per cell into --output; other formulas "
      "may use its name; repeatable",
      APP_BY(read_derivation, app_run_options, derived), .low = WEFT_DERIVE_FIELD},
-    {"integral", "NAME[@GROUP]=EXPR",
-     "Print an integral over the mesh or a group, such as 'heat@left = dot(flux, normal)'; "
-     "repeatable",
+    {"integral", "NAME[@GROUP[|CELLS]]=EXPR",
+     "Print an integral over the mesh or a group, such as 'heat@left = dot(flux, normal)'; of "
+     "facets between cells that of the side of CELLS; repeatable",
      APP_BY(read_derivation, app_run_options, derived), .low = WEFT_DERIVE_INTEGRAL},
-    {"extrema", "NAME[@GROUP]=EXPR",
+    {"extrema", "NAME[@GROUP[|CELLS]]=EXPR",
      "Print the least and greatest value at vertices, and where they are; repeatable",
      APP_BY(read_derivation, app_run_options, derived), .low = WEFT_DERIVE_EXTREMA},
     {0}};
@@ -273,7 +273,8 @@ const app_option app_derive_options[] = {
      "or consistent (L2 projection); none (default): per cell",
      APP_CHOICE(app_run_options, derived.projection, projections)},
     {"reactions", NULL,
-     "Print the reaction of each Dirichlet group: the flux, or force, that keeps u at its value",
+     "Print the reaction of each Dirichlet group, the flux, or force, that keeps u at its value, and "
+     "the balance with loads and exchange",
      APP_FLAG(app_run_options, derived.reactions, true)},
     {0}};
 

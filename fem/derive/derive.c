@@ -26,7 +26,7 @@ static bool is_reserved(const weft_derive_problem *problem, const char *name) {
            strcmp(name, problem->solution ? problem->solution : "u") == 0;
 }
 
-static bool is_equal(const char *a, const char *b) {
+bool derive_is_equal(const char *a, const char *b) {
     return (!a && !b) || (a && b && strcmp(a, b) == 0);
 }
 
@@ -45,7 +45,7 @@ static weft_status check_name(const weft_derive *derive, int i, weft_error *erro
     for (int k = 0; k < i && !hint; ++k) {
         const weft_derived_quantity *other = &derive->quantities[k].given;
         if (strcmp(other->name, given->name) != 0 || other->kind != given->kind ||
-            !is_equal(other->group, given->group))
+            !derive_is_equal(other->group, given->group))
             continue;
         weft_error_set(error, WEFT_ERROR_USAGE, "'%s' is given twice", given->name);
         hint = "choose another name";
@@ -55,87 +55,6 @@ static weft_status check_name(const weft_derive *derive, int i, weft_error *erro
     weft_error_location(error, given->origin, NULL, 0, 0);
     weft_error_hint(error, "%s", hint);
     return WEFT_ERROR_USAGE;
-}
-
-/* ---- groups ---------------------------------------------------------------------------------- */
-
-static int find_cell_group(const weft_mesh *mesh, const char *name) {
-    for (int g = 0; g < mesh->n_groups; ++g)
-        if (mesh->groups[g].dimension == mesh->dimension && strcmp(mesh->groups[g].name, name) == 0)
-            return g;
-    return -1;
-}
-
-weft_status derive_append(int32_t **all, int64_t n_all, const int32_t *more, int64_t n,
-                          size_t width, weft_error *error) {
-    int32_t *made = weft_array_make((size_t)(n_all + n), width * sizeof *made);
-    if (!made)
-        return weft_out_of_memory(error, "facets of derived quantities");
-    if (n_all > 0)
-        memcpy(made, *all, (size_t)n_all * width * sizeof *made);
-    memcpy(made + (size_t)n_all * width, more, (size_t)n * width * sizeof *made);
-    free(*all);
-    *all = made;
-    return WEFT_OK;
-}
-
-/* Append the facets of a group, with their cells. */
-static weft_status add_facets(weft_derive *derive, derive_quantity *quantity, int group,
-                              weft_error *error) {
-    weft_status status = WEFT_OK;
-    derive_part *part = &derive->parts[DERIVE_FACETS];
-    weft_space_sides sides = {0};
-    quantity->first = part->n_elements;
-    if (derive->tabulated) {
-        TRY(derive_tabulated_add_facets(derive, group, &quantity->n, error));
-        part->n_elements += quantity->n;
-        goto done;
-    }
-    TRY(weft_space_one_side_make(derive->problem.space, group, &sides, error));
-    TRY(derive_append(&part->cell_nodes, part->n_elements, sides.nodes, sides.n,
-                      (size_t)sides.width, error));
-    TRY(derive_append(&part->cells, part->n_elements, sides.cells, sides.n, 1, error));
-    quantity->n = sides.n;
-    part->n_elements += sides.n;
-done:
-    weft_space_sides_free(&sides);
-    return status;
-}
-
-static weft_status find_elements(weft_derive *derive, int i, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_mesh *mesh = weft_space_mesh(derive->problem.space);
-    derive_quantity *quantity = &derive->quantities[i];
-    const char *name = quantity->given.group;
-    int group = 0;
-    quantity->n = mesh->n_cells;
-    quantity->is_whole = true;
-    if (!name || quantity->given.kind == WEFT_DERIVE_FIELD)
-        return WEFT_OK;
-    quantity->is_whole = false;
-    status = weft_mesh_group(mesh, name, &group, NULL);
-    if (status != WEFT_OK && find_cell_group(mesh, name) >= 0) {
-        const weft_group *cells = &mesh->groups[find_cell_group(mesh, name)];
-        quantity->first = cells->first_cell;
-        quantity->n = cells->n_cells;
-        return WEFT_OK;
-    }
-    status = weft_mesh_group(mesh, name, &group, error);
-    if (status != WEFT_OK) {
-        weft_error_location(error, quantity->given.origin, NULL, 0, 0);
-        return status;
-    }
-    quantity->elements = DERIVE_FACETS;
-    for (int k = 0; k < i; ++k) /* the same group again */
-        if (derive->quantities[k].elements == DERIVE_FACETS &&
-            is_equal(derive->quantities[k].given.group, name)) {
-            quantity->first = derive->quantities[k].first;
-            quantity->n = derive->quantities[k].n;
-            return WEFT_OK;
-        }
-    TRY(add_facets(derive, quantity, group, error));
-done:
-    return status;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -151,10 +70,16 @@ static weft_status copy_quantities(weft_derive *derive, const weft_derived_quant
     derive->values = weft_arena_alloc(derive->arena, (size_t)n + 1, sizeof *derive->values);
     if (!derive->quantities || !derive->fields || !derive->values)
         return weft_out_of_memory(error, "derived quantities");
+    derive_order *order = weft_arena_alloc(derive->arena, (size_t)n + 1, sizeof *order);
+    if (!order)
+        return weft_out_of_memory(error, "derived quantities");
+    if (derive_order_find(quantities, n, order, error) != WEFT_OK)
+        return WEFT_ERROR_USAGE;
     for (int i = 0; i < n; ++i) {
-        const weft_derived_quantity *from = &quantities[i];
+        const weft_derived_quantity *from = &quantities[order[i].given];
         derive_quantity *to = &derive->quantities[i];
         to->index = i;
+        to->rank_of_kind = order[i].rank;
         to->given = (weft_derived_quantity){.kind = from->kind,
                                             .name = copy(derive->arena, from->name),
                                             .group = copy(derive->arena, from->group),
@@ -187,14 +112,16 @@ static weft_status make(weft_derive *derive, weft_error *error) {
         TRY(derive_tabulated_make(derive, error));
     for (int i = 0; i < derive->n_quantities; ++i) {
         TRY(check_name(derive, i, error));
-        TRY(find_elements(derive, i, error));
+        TRY(derive_elements_find(derive, i, error));
     }
     TRY(derive_scope_make(derive->context, &derive->problem, derive->tabulated, &derive->scope,
                           error));
     for (int e = 0; e < 2 && !derive->tabulated; ++e)
         TRY(derive_points_make(d, (derive_elements)e, &derive->parts[e].points, error));
-    for (int i = 0; i < derive->n_quantities; ++i)
+    for (int i = 0; i < derive->n_quantities; ++i) {
         TRY(derive_quantity_check(derive, i, error));
+        TRY(derive_side_check(derive, &derive->quantities[i], error));
+    }
     TRY(weft_memory_make(derive->context->device, sizeof(double), &derive->t, error));
     TRY(make_programs(derive, error));
 done:
@@ -293,15 +220,18 @@ static weft_status join_rows(const weft_derive *derive, derive_quantity *quantit
 static weft_status collect(weft_derive *derive, weft_error *error) {
     weft_status status = WEFT_OK;
     derive->n_fields = derive->n_values = 0;
+    for (int i = 0; i < derive->n_quantities; ++i)
+        *(derive->quantities[i].given.kind == WEFT_DERIVE_FIELD ? &derive->n_fields
+                                                                : &derive->n_values) += 1;
     for (int i = 0; i < derive->n_quantities; ++i) {
         derive_quantity *quantity = &derive->quantities[i];
         if (quantity->given.kind != WEFT_DERIVE_FIELD) {
-            derive_value_compute(derive, quantity, &derive->values[derive->n_values++]);
+            derive_value_compute(derive, quantity, &derive->values[quantity->rank_of_kind]);
             continue;
         }
         if (quantity->n_lists > 1)
             TRY(join_rows(derive, quantity, error));
-        derive->fields[derive->n_fields++] =
+        derive->fields[quantity->rank_of_kind] =
             (weft_field){.name = quantity->given.name,
                          .on_cells = derive->problem.projection == WEFT_PROJECT_NONE,
                          .n_components = quantity->n_components,

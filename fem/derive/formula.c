@@ -41,10 +41,11 @@ typedef struct rewriter {
     int point, depth; /* depth of brackets */
     const char *at;   /* in the formula */
     weft_text *out;
-    size_t start; /* of the formula in out */
-    int column;   /* of the error to be translated, from 0 in the rewritten formula; -1: none */
-    int original; /* the column in the formula that it comes from */
-    bool varies;  /* something has other values at other points */
+    size_t start;  /* of the formula in out */
+    int column;    /* of the error to be translated, from 0 in the rewritten formula; -1: none */
+    int original;  /* the column in the formula that it comes from */
+    bool varies;   /* something has other values at other points, */
+    bool is_sided; /* or in the other cell of a facet */
 } rewriter;
 
 static const char *solution_of(const derive_place *place) {
@@ -108,6 +109,7 @@ static weft_status rewrite_operator(rewriter *r, const char *name, weft_error *e
                       "%s is of the solution or a nodal input alone", name);
     }
     r->varies |= scope->tabulated != NULL;
+    r->is_sided = true;
     if (strcmp(name, "grad") != 0 &&
         (scope->components != scope->dimension || scope->dimension == 1))
         return refuse(r, r->at, WEFT_ERROR_TYPE,
@@ -136,6 +138,37 @@ static const derive_quantity *find_field(const derive_place *place, const char *
     return NULL;
 }
 
+/* May a name of the form have different values in two cells at a point of both? Lists of functions that are not
+ * continuous, values of cells, formulas by group and fields of files. */
+static bool is_sided_name(const derive_scope *scope, const char *name) {
+    const int list = derive_scope_function(scope, name);
+    weft_name_info info;
+    if (list >= 0)
+        return derive_tabulated_jumps(scope->tabulated, list);
+    if (!derive_scope_find(scope, name, &info))
+        return false;
+    for (int i = 0; info.kind == WEFT_NAME_EXPRESSION && i < scope->form->n_expressions; ++i)
+        if (strcmp(scope->form->expressions[i].name, name) == 0)
+            return weft_formula_by_group(scope->form->expressions[i].text) ||
+                   weft_has_word(scope->form->expressions[i].text, "field");
+    return info.kind != WEFT_NAME_EXPRESSION && info.over && strcmp(info.over, "cells") == 0;
+}
+
+/* The same for a text in such names. */
+static bool is_sided_text(const derive_scope *scope, const char *text) {
+    char name[128];
+    while (*text) {
+        size_t n = starts_name(*text) ? 1 : 0;
+        while (n > 0 && continues_name(text[n]))
+            ++n;
+        snprintf(name, sizeof name, "%.*s", (int)n, text);
+        if (n > 0 && is_sided_name(scope, name))
+            return true;
+        text += n > 0 ? n : 1;
+    }
+    return false;
+}
+
 /* The text for a name of the form at a point; false: the name itself. */
 static bool form_name(rewriter *r, const char *name, char *out, size_t size) {
     const weft_derive_problem *problem = r->place->scope->problem;
@@ -143,8 +176,10 @@ static bool form_name(rewriter *r, const char *name, char *out, size_t size) {
     for (int i = 0; i < problem->n_aliases; ++i)
         if (strcmp(problem->aliases[i].name, name) == 0) {
             snprintf(out, size, "(%s)", problem->aliases[i].text);
+            r->is_sided |= is_sided_text(r->place->scope, problem->aliases[i].text);
             return true;
         }
+    r->is_sided |= is_sided_name(r->place->scope, name);
     if (derive_scope_function(r->place->scope, name) >= 0) {
         snprintf(out, size, "derived_n_%.127s_%d", name, r->point);
         r->varies = true;
@@ -171,13 +206,16 @@ static weft_status rewrite_name(rewriter *r, const char *name, weft_error *error
     const derive_quantity *field = find_field(r->place, name);
     char text[300] = "";
     const char *axis = n == 1 ? strchr("xyz", *name) : NULL;
-    r->varies |= axis || strcmp(name, solution_of(r->place)) == 0 || (field && field->varies);
+    const bool is_solution = strcmp(name, solution_of(r->place)) == 0;
+    r->varies |= axis || is_solution || (field && field->varies);
+    r->is_sided |= (field && field->is_sided) || strcmp(name, "normal") == 0 ||
+                   (is_solution && scope->tabulated && derive_tabulated_jumps(scope->tabulated, 0));
     if (axis && *name - 'x' < scope->dimension)
         snprintf(text, sizeof text, "derived_x_%d[%d]", r->point, *name - 'x');
     else if (axis)
         return refuse(r, r->at, WEFT_ERROR_TYPE, "leave z out: the mesh is in the plane", error,
                       "'%s' has no value here", name);
-    else if (strcmp(name, solution_of(r->place)) == 0)
+    else if (is_solution)
         snprintf(text, sizeof text, "derived_u_%d", r->point);
     else if (strcmp(name, "t") == 0 && scope->problem->in_time)
         snprintf(text, sizeof text, "derived_t");
@@ -266,13 +304,17 @@ weft_status derive_formula_write(const derive_place *place, const weft_derived_q
     return rewrite(&r, error);
 }
 
-bool derive_formula_varies(const derive_place *place, const weft_derived_quantity *quantity) {
+void derive_formula_inspect(const derive_place *place, derive_quantity *quantity) {
     weft_text text = {0};
-    rewriter r = {
-        .place = place, .quantity = quantity, .at = quantity->text, .out = &text, .column = -1};
+    rewriter r = {.place = place,
+                  .quantity = &quantity->given,
+                  .at = quantity->given.text,
+                  .out = &text,
+                  .column = -1};
     const bool is_rewritten = rewrite(&r, NULL) == WEFT_OK;
     weft_text_free(&text);
-    return !is_rewritten || r.varies;
+    quantity->varies = !is_rewritten || r.varies;
+    quantity->is_sided = r.is_sided;
 }
 
 /* ---- errors in rewritten formulas ------------------------------------------------------------ */

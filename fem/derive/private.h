@@ -33,7 +33,8 @@ void derive_points_of(const derive_points *points, weft_derive_kind kind, int *f
 typedef struct derive_scope {
     const weft_derive_problem *problem; /* borrowed */
     const weft_form *form;              /* in whose names formulas are */
-    const struct derive_tabulated *tabulated; /* fem/derive/tabulated.h; NULL: values at points are computed
+    const struct derive_tabulated
+        *tabulated; /* fem/derive/tabulated.h; NULL: values at points are computed
                                                  in kernels, by P1 shape functions */
     int dimension, components;
     weft_compilation *names; /* of the form; owns the names */
@@ -56,8 +57,12 @@ typedef struct derive_quantity {
     weft_derived_quantity given; /* its strings are copies, in the arena */
     int index;
     derive_elements elements;
-    bool is_uniform; /* the formula does not depend on the element */
-    bool varies;     /* it may have different values at the points of an element */
+    bool is_uniform;  /* the formula does not depend on the element */
+    bool varies;      /* it may have different values at the points of an element */
+    bool is_sided;    /* it may have different values in the two cells of a facet */
+    int rank_of_kind; /* among the fields, or the others, as given */
+    int facets,
+        side; /* groups of facets, and of the cells on whose side they are; -1: the boundary; any side */
     int rank, sizes[2], n_components;
     int64_t first, n;       /* facets of its group, or cells of it (into group_cells) */
     bool is_whole;          /* all cells */
@@ -79,8 +84,8 @@ typedef struct derive_place {
  *  Errors  WEFT_ERROR_SYNTAX, _TYPE, _INPUT with a caret in the formula; _MEMORY */
 weft_status derive_formula_write(const derive_place *place, const weft_derived_quantity *quantity,
                                  int point, weft_text *out, weft_error *error);
-/** May a formula have different values at the points of an element? Gradients have not. */
-bool derive_formula_varies(const derive_place *place, const weft_derived_quantity *quantity);
+/** Set what a formula's values may differ by: `varies`, which gradients do not, and `is_sided`. */
+void derive_formula_inspect(const derive_place *place, derive_quantity *quantity);
 /** Turn the position and the names of an error in a rewritten formula into the user's.
  *  before  bytes of the script's line in front of the formula */
 void derive_formula_correct(const derive_place *place, const weft_derived_quantity *quantity,
@@ -128,6 +133,29 @@ struct weft_derive {
     int n_values;
     weft_operator *mass; /* of the consistent projection */
 };
+/** Are both NULL, or the same text? */
+bool derive_is_equal(const char *a, const char *b);
+
+/* ---- order (fem/derive/order.c) -------------------------------------------------------------- */
+
+/** A quantity, in an order in which fields stand behind those that they name, and all others behind them. */
+typedef struct derive_order {
+    int given, rank; /* its number as given; among fields, or the others, as given */
+} derive_order;
+/** out     [n]
+ *  Errors  WEFT_ERROR_USAGE: fields name each other in a circle */
+weft_status derive_order_find(const weft_derived_quantity *quantities, int n, derive_order *out,
+                              weft_error *error);
+
+/* ---- cells and facets (fem/derive/elements.c) ------------------------------------------------ */
+
+/** Find the cells or facets of quantity i.
+ *  Errors  WEFT_ERROR_INPUT: no such group, no facet with a side in the cells that it names */
+weft_status derive_elements_find(weft_derive *derive, int i, weft_error *error);
+/** Refuse a quantity whose value depends on the side of facets between cells, unless it names one.
+ *  Errors  WEFT_ERROR_INPUT: the hint names the sides */
+weft_status derive_side_check(const weft_derive *derive, const derive_quantity *quantity,
+                              weft_error *error);
 /** Append [n][width] numbers to an array of [n_all][width].
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status derive_append(int32_t **all, int64_t n_all, const int32_t *more, int64_t n,

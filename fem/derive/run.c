@@ -125,7 +125,7 @@ weft_status derive_quantity_check(weft_derive *derive, int i, weft_error *error)
     if (first > 0)
         TRY(write_fields(derive, i, quantity->elements, first, &before, error));
     const derive_place place = {&derive->scope, derive->quantities, i, quantity->elements};
-    quantity->varies = derive_formula_varies(&place, &quantity->given);
+    derive_formula_inspect(&place, quantity);
     TRY(compile_alone(derive, quantity, first, &before, &compilation, error));
     derive_script_name(quantity, first, name);
     for (int k = 0; k < weft_compilation_names(compilation); ++k) {

@@ -178,7 +178,7 @@ void derive_tabulated_free(weft_derive *derive) {
     derive->tabulated = NULL;
 }
 
-weft_status derive_tabulated_add_facets(weft_derive *derive, int group, int64_t *n,
+weft_status derive_tabulated_add_facets(weft_derive *derive, int group, int side, int64_t *n,
                                         weft_error *error) {
     weft_status status = WEFT_OK;
     struct derive_tabulated *t = derive->tabulated;
@@ -187,7 +187,7 @@ weft_status derive_tabulated_add_facets(weft_derive *derive, int group, int64_t 
     for (int i = 0; i < t->n_sources; ++i) {
         if (!t->sources[i].space)
             continue;
-        TRY(weft_space_one_side_make(t->sources[i].space, group, &sides, error));
+        TRY(weft_space_one_side_make(t->sources[i].space, group, side, &sides, error));
         if (i == 0)
             TRY(derive_append(&t->facet_cells, before, sides.cells, sides.n, 1, error));
         TRY(derive_append(&t->sources[i].facet_nodes, before, sides.nodes, sides.n,
@@ -198,6 +198,21 @@ weft_status derive_tabulated_add_facets(weft_derive *derive, int group, int64_t 
 done:
     weft_space_sides_free(&sides);
     return status;
+}
+
+/* Bubbles vanish on the sides of their cells. */
+bool derive_tabulated_jumps(const struct derive_tabulated *t, int list) {
+    for (int i = 1; i < t->n_sources; ++i) {
+        const weft_space *space = t->sources[i].space;
+        if (t->sources[i].list != list)
+            continue;
+        if (!space)
+            return true;
+        const weft_family family = weft_space_element(space)->family;
+        if (family != WEFT_LAGRANGE && family != WEFT_BUBBLE && family != WEFT_REAL)
+            return true;
+    }
+    return false;
 }
 
 static weft_status tabulate(weft_derive *derive, derive_source *source, derive_elements elements,
@@ -321,10 +336,10 @@ weft_status derive_tabulated_pull(weft_derive *derive, weft_error *error) {
     struct derive_tabulated *t = derive->tabulated;
     for (int i = 1; i < t->n_sources; ++i) {
         derive_source *s = &t->sources[i];
-        TRY(s->space ? weft_memory_read(s->memory, (size_t)s->first * sizeof(double), s->values,
-                                        (size_t)(rows_of(t, s) * s->components) * sizeof(double),
-                                        error)
-                     : pull_cells(derive, s, error));
+        TRY(s->space
+                ? weft_memory_read(s->memory, (size_t)s->first * sizeof(double), s->values,
+                                   (size_t)(rows_of(t, s) * s->components) * sizeof(double), error)
+                : pull_cells(derive, s, error));
     }
 done:
     return status;

@@ -74,8 +74,10 @@ struct derive_tabulated {
 weft_status derive_tabulated_make(weft_derive *derive, weft_error *error);
 void derive_tabulated_free(weft_derive *derive);
 /** Append the facets of a group; returns their number in *n. */
-weft_status derive_tabulated_add_facets(weft_derive *derive, int group, int64_t *n,
+weft_status derive_tabulated_add_facets(weft_derive *derive, int group, int side, int64_t *n,
                                         weft_error *error);
+/** May a list have different values in two cells at a point of both? */
+bool derive_tabulated_jumps(const struct derive_tabulated *t, int list);
 /** Tabulate all functions, once the facets are known, and make the lists. */
 weft_status derive_tabulated_prepare(weft_derive *derive, weft_error *error);
 /** Fetch the functions' present values. */

@@ -48,6 +48,12 @@ typedef struct weft_sides {
  *  Errors  WEFT_ERROR_UNSUPPORTED, WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_sides_of_group(const weft_mesh *mesh, int group, weft_sides *out,
                                 weft_error *error);
+/** Those of them that have a cell of a group of cells on one side, each with that cell.
+ *  cells   the group, in the mesh
+ *  two     the number of facets that have one on both sides, which are left out
+ *  Errors  as weft_sides_of_group */
+weft_status weft_sides_of_cells(const weft_mesh *mesh, int group, int cells, weft_sides *out,
+                                int64_t *two, weft_error *error);
 /** Those of them that are on the boundary, in the order of weft_mesh_group_facets.
  *  Errors  WEFT_ERROR_UNSUPPORTED, WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_sides_exterior(const weft_mesh *mesh, int group, weft_sides *out,

@@ -42,7 +42,19 @@ static weft_status make_facets(const weft_mesh *mesh, weft_entities *facets, int
 
 typedef enum wanted { ANY, EXTERIOR, INTERIOR } wanted;
 
-static weft_status sides_of_group(const weft_mesh *mesh, int group, wanted kind, weft_sides *out,
+/* Which of the two sides is in the marked cells; -1: none, 2: both. */
+static int side_in(const unsigned char *marks, const weft_entities *facets,
+                   const int64_t found[2]) {
+    bool is_in[2];
+    for (int side = 0; side < 2; ++side)
+        is_in[side] = found[side] >= 0 && marks[found[side] / facets->per_cell];
+    return is_in[0] && is_in[1] ? 2 : is_in[0] ? 0 : is_in[1] ? 1 : -1;
+}
+
+/* With marks [n_cells]: of ANY facets, those that have a side in the marked cells, with that side.
+ * two  the number of facets with both sides there, which are left out; may be NULL */
+static weft_status sides_of_group(const weft_mesh *mesh, int group, wanted kind,
+                                  const unsigned char *marks, weft_sides *out, int64_t *two,
                                   weft_error *error) {
     weft_status status = WEFT_OK;
     weft_entities facets = {0};
@@ -59,6 +71,15 @@ static weft_status sides_of_group(const weft_mesh *mesh, int group, wanted kind,
             slots + 2 * weft_entity_find(mesh, &facets, slots, width, nodes + i * width);
         if (kind != ANY && (found[1] >= 0) != (kind == INTERIOR))
             continue;
+        const int only = marks ? side_in(marks, &facets, found) : 0;
+        if (only == 2)
+            ++*two;
+        if (only < 0 || only > 1)
+            continue;
+        if (marks) {
+            set_side(&sides, kept++, &facets, found[only]);
+            continue;
+        }
         for (int side = 0; side < n_sides; ++side)
             set_side(&sides, kept++, &facets, found[side]);
     }
@@ -75,12 +96,28 @@ done:
 
 weft_status weft_sides_of_group(const weft_mesh *mesh, int group, weft_sides *out,
                                 weft_error *error) {
-    return sides_of_group(mesh, group, ANY, out, error);
+    return sides_of_group(mesh, group, ANY, NULL, out, NULL, error);
+}
+
+weft_status weft_sides_of_cells(const weft_mesh *mesh, int group, int cells, weft_sides *out,
+                                int64_t *two, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_group *from = &mesh->groups[cells];
+    unsigned char *marks = weft_array_make((size_t)mesh->n_cells, 1);
+    *two = 0;
+    if (!marks)
+        return weft_out_of_memory(error, "the sides of the facets");
+    for (int64_t i = 0; i < from->n_cells; ++i)
+        marks[mesh->group_cells[from->first_cell + i]] = 1;
+    TRY(sides_of_group(mesh, group, ANY, marks, out, two, error));
+done:
+    free(marks);
+    return status;
 }
 
 weft_status weft_sides_exterior(const weft_mesh *mesh, int group, weft_sides *out,
                                 weft_error *error) {
-    return sides_of_group(mesh, group, EXTERIOR, out, error);
+    return sides_of_group(mesh, group, EXTERIOR, NULL, out, NULL, error);
 }
 
 weft_status weft_sides_interior(const weft_mesh *mesh, int group, weft_sides *out,
@@ -90,7 +127,7 @@ weft_status weft_sides_interior(const weft_mesh *mesh, int group, weft_sides *ou
     weft_sides sides = {0};
     int64_t *slots = NULL, n = 0;
     if (group >= 0)
-        return sides_of_group(mesh, group, INTERIOR, out, error);
+        return sides_of_group(mesh, group, INTERIOR, NULL, out, NULL, error);
     TRY(make_facets(mesh, &facets, &slots, error));
     for (int64_t f = 0; f < facets.n; ++f)
         n += slots[2 * f + 1] >= 0;

@@ -139,9 +139,18 @@ weft_status weft_space_exterior_make(const weft_space *space, int group, weft_sp
     return make_found(space, weft_sides_exterior, group, out, error);
 }
 
-weft_status weft_space_one_side_make(const weft_space *space, int group, weft_space_sides *out,
-                                     weft_error *error) {
-    return make_found(space, weft_sides_of_group, group, out, error);
+weft_status weft_space_one_side_make(const weft_space *space, int group, int cells,
+                                     weft_space_sides *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_mesh *mesh = weft_space_mesh(space);
+    weft_sides sides = {0};
+    int64_t two = 0;
+    TRY(cells < 0 ? weft_sides_of_group(mesh, group, &sides, error)
+                  : weft_sides_of_cells(mesh, group, cells, &sides, &two, error));
+    TRY(make(space, &sides, out, error));
+done:
+    weft_sides_free(&sides);
+    return status;
 }
 
 weft_status weft_space_interior_make(const weft_space *space, int group, weft_space_sides *out,

@@ -6,10 +6,27 @@
 
 #include <string.h>
 
+static bool calls(const weft_node *node, const char *name) {
+    if (node->kind == NODE_CALL && strcmp(node->name, name) == 0)
+        return true;
+    for (int i = 0; i < node->n_children; ++i)
+        if (calls(node->children[i], name))
+            return true;
+    return false;
+}
+
+/* By a statement, or by the formula of an expression that a statement calls: the data of formulas by group. */
 static bool is_read_here(const control_builder *b, const char *name) {
-    for (int i = 0; i < b->n_open; ++i)
+    const weft_script *script = b->script;
+    for (int i = 0; i < b->n_open; ++i) {
         if (weft_control_statement_reads(&b->open[i], name))
             return true;
+        for (int k = 0; k < script->n_expressions; ++k)
+            if (script->expressions[k].body &&
+                weft_control_node_reads(script->expressions[k].body, name) &&
+                calls(b->open[i].value, script->expressions[k].name))
+                return true;
+    }
     return false;
 }
 
