@@ -14,16 +14,20 @@ typedef struct load_step {
     weft_solver *solver;
     weft_newton newton;
     weft_memory *is_free;
-    weft_memory *guess;    /* of du, for a second solve */
-    weft_memory *load, *v; /* of the linear systems with constraints */
-    double factor;         /* of the load, now */
-    int number, first;     /* from 1; index of the step's first iteration */
+    weft_memory *guess;                 /* of du, for a second solve */
+    weft_memory *load, *v;              /* of the linear systems with constraints */
+    int64_t fields[APP_FIELDS_MAX + 1]; /* first dofs */
+    double factor;                      /* of the load, now */
+    int number, first;                  /* from 1; index of the step's first iteration */
 } load_step;
 
 static weft_status step_alloc(load_step *step, solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t bytes = (size_t)run->n_dofs * sizeof(double);
     *step = (load_step){.run = run};
+    for (int i = 0; i < run->base.n_fields; ++i)
+        step->fields[i] = run->base.fields[i].first_dof;
+    step->fields[run->base.n_fields] = run->n_dofs;
     run->vectors = (weft_vector_programs){.context = &run->base.context, .n = run->n_dofs};
     double *values = weft_array_make((size_t)run->n_dofs, sizeof *values);
     if (!values)
@@ -195,6 +199,8 @@ static weft_status step_solve(load_step *step, bool *converged, weft_error *erro
                                          .lift = lift,
                                          .note = note,
                                          .user = step,
+                                         .fields = step->fields,
+                                         .n_fields = run->base.n_fields,
                                          .tolerance = run->options->newton_tolerance,
                                          .max_iterations = run->options->newton_iterations};
     step->factor = (double)step->number / run->options->load_steps;

@@ -152,18 +152,22 @@ done:
 }
 
 weft_status weft_vectors_scaled(weft_vector_programs *vectors, weft_memory *r, weft_memory *u,
-                                weft_memory *d, weft_memory *is_free, double norms[2],
+                                weft_memory *d, weft_memory *is_free, double norms[3],
                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(run_text(
-        vectors, &vectors->scaled,
-        "input r, u, d, is_free : real over nodes;\ns = sqrt(abs(d));\n"
-        "a = is_free*r/s;\nb = s*u;\nmost_a = maximum(abs(a));\nmost_b = maximum(abs(b));\n"
-        "p = select(most_a > 0, a/most_a, a);\nq = select(most_b > 0, b/most_b, b);\n"
-        "left = dot(p, p);\nright = dot(q, q);\nreturn left, right, most_a, most_b;\n",
-        (const weft_form_input[]){{"r", r}, {"u", u}, {"d", d}, {"is_free", is_free}}, 4, error));
+    TRY(run_text(vectors, &vectors->scaled,
+                 "input r, u, d, is_free : real over nodes;\ns = sqrt(abs(d));\n"
+                 "a = select(s > 0, is_free*r/s, 0);\nb = s*u;\nc = select(s > 0, 0, is_free*r);\n"
+                 "most_a = maximum(abs(a));\nmost_b = maximum(abs(b));\nmost_c = maximum(abs(c));\n"
+                 "p = select(most_a > 0, a/most_a, a);\nq = select(most_b > 0, b/most_b, b);\n"
+                 "w = select(most_c > 0, c/most_c, c);\n"
+                 "left = dot(p, p);\nright = dot(q, q);\nrest = dot(w, w);\n"
+                 "return left, right, rest, most_a, most_b, most_c;\n",
+                 (const weft_form_input[]){{"r", r}, {"u", u}, {"d", d}, {"is_free", is_free}}, 4,
+                 error));
     TRY(read_norm(&vectors->scaled, "left", "most_a", &norms[0], error));
     TRY(read_norm(&vectors->scaled, "right", "most_b", &norms[1], error));
+    TRY(read_norm(&vectors->scaled, "rest", "most_c", &norms[2], error));
 done:
     return status;
 }

@@ -35,9 +35,10 @@ weft_status weft_vectors_mask(weft_vector_programs *vectors, weft_memory *x, wef
  *  underflows, here and in the two that follow; an entry that is not finite gives NaN. */
 weft_status weft_vectors_norms(weft_vector_programs *vectors, weft_memory *r, weft_memory *is_free,
                                double norms[2], weft_error *error);
-/** norms[0] = sqrt(sum of r^2/|d|) where is_free is 1, norms[1] = sqrt(sum of |d| u^2) */
+/** norms[0] = sqrt(sum of r^2/|d|) where is_free is 1 and d is not 0, norms[1] = sqrt(sum of |d| u^2), norms[2] = |r|
+ *  where is_free is 1 and d is 0 */
 weft_status weft_vectors_scaled(weft_vector_programs *vectors, weft_memory *r, weft_memory *u,
-                                weft_memory *d, weft_memory *is_free, double norms[2],
+                                weft_memory *d, weft_memory *is_free, double norms[3],
                                 weft_error *error);
 /** *out = a.b/max |b|, or 0 for b = 0 */
 weft_status weft_vectors_along(weft_vector_programs *vectors, weft_memory *a, weft_memory *b,

@@ -1,6 +1,7 @@
 /* Newton's method with a line search. */
 #include "fem/solve/newton.h"
 #include "fem/solve/line_search.h"
+#include "fem/solve/newton_fields.h"
 
 #include <float.h>
 #include <math.h>
@@ -103,7 +104,7 @@ done:
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* |diag K| |u|; du and before are spoilt. */
+/* |diag K| |u|; before is diag K u, and du is spoilt. */
 static weft_status measure_terms(const iterate *now, double *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_newton_problem *problem = now->problem;
@@ -124,12 +125,13 @@ done:
  * are reached from a state without them, the residual must also have fallen. */
 static weft_status at_rounding(const iterate *now, bool *yes, weft_error *error) {
     static const double MOST_LEFT = 1e-4, UNCHANGED = 1e-3;
+    static const double WITHOUT = 1e-10; /* of rows without a diagonal, those of multipliers */
     const double c = now->is_stuck ? 1000 : 10;
     weft_status status = WEFT_OK;
     const weft_newton_problem *problem = now->problem;
     weft_newton *newton = now->newton;
     weft_memory *r = newton->r, *u = problem->u;
-    double norms[2];
+    double norms[3];
     if (!now->is_stuck && !(now->change <= UNCHANGED * now->size)) /* K is of another u */
         return WEFT_OK;
     if (problem->constraints) {
@@ -141,7 +143,29 @@ static weft_status at_rounding(const iterate *now, bool *yes, weft_error *error)
     TRY(weft_operator_diagonal(now->tangent.solved, newton->du, error));
     TRY(weft_vectors_scaled(problem->vectors, r, u, newton->du, problem->is_free, norms, error));
     *yes = norms[0] <= c * DBL_EPSILON * norms[1] &&
+           norms[2] <= WITHOUT * fmax(now->all, now->start) &&
            (!now->lifts || now->state->norm <= MOST_LEFT * fmax(now->all, now->start));
+done:
+    return status;
+}
+
+/* Is the residual of each function of a mixed space small? After measure_terms. */
+static weft_status fields_small(const iterate *now, bool *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_newton_problem *problem = now->problem;
+    const weft_newton *newton = now->newton;
+    const weft_newton_fields fields = {.first = problem->fields,
+                                       .n = problem->n_fields,
+                                       .r = newton->r,
+                                       .restricted =
+                                           problem->constraints ? newton->restricted : newton->r,
+                                       .terms = newton->before,
+                                       .is_free = problem->is_free,
+                                       .tolerance = problem->tolerance,
+                                       .scale = now->state->scale};
+    if (problem->constraints)
+        TRY(weft_reduction_restrict(problem->constraints, newton->r, newton->restricted, error));
+    TRY(weft_newton_fields_small(&fields, out, error));
 done:
     return status;
 }
@@ -160,7 +184,8 @@ static bool is_settled(const iterate *now) {
 static weft_status judge(const iterate *now, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_newton_state *state = now->state;
-    const double tolerance = now->problem->tolerance;
+    const weft_newton_problem *problem = now->problem;
+    const double tolerance = problem->tolerance;
     double terms = 0;
     state->scale = fmax(now->all, now->start);
     if (state->iteration == 0 || isnan(state->norm))
@@ -169,6 +194,8 @@ static weft_status judge(const iterate *now, weft_error *error) {
         TRY(measure_terms(now, &terms, error));
         state->scale = fmax(now->all, fmax(fmin(now->start, terms), DBL_EPSILON * now->start));
         state->converged = state->norm <= tolerance * state->scale;
+        if (state->converged && problem->n_fields > 1)
+            TRY(fields_small(now, &state->converged, error));
     }
     if (state->converged || !(now->is_stuck || state->norm > 0.1 * now->before))
         goto done;

@@ -16,6 +16,8 @@
  *  estimated from the rate at which R falls, so that one iteration is enough for linear problems. If R
  *  falls no more, it is enough that it is as small as rounding K u makes it. What scales R, K or u changes nothing.
  *
+ *  In a mixed space the residual of each function is also at most T times its own reactions or terms |diag K| |u|.
+ *
  *  With constraints u = C v + g the iterates satisfy them, and norms are those of C^T R at free dofs.
  *
  *  Source  Nocedal and Wright 2006, chapter 11; Deuflhard 2011, chapter 2; Tisseur 2001 */
@@ -68,6 +70,9 @@ typedef struct weft_newton_problem {
     void *user;
     double tolerance;
     int max_iterations;
+    const int64_t
+        *fields; /* [n_fields + 1] first dofs of the functions of a mixed space; NULL: one */
+    int n_fields;
 } weft_newton_problem;
 
 /** Vectors for repeated use. Start from {0}; weft_newton_clear. */

@@ -59,6 +59,9 @@ weft_status weft_time_newton(weft_transient *transient, const weft_time_stage *s
     weft_status status = WEFT_OK;
     stage_now now = {transient, stage, dt};
     weft_newton_state state;
+    int64_t fields[WEFT_TRANSIENT_FIELDS_MAX + 1] = {0};
+    for (int i = 0; i < transient->problem.n_fields; ++i)
+        fields[i + 1] = fields[i] + weft_space_dofs(transient->problem.fields[i].space);
     const weft_newton_problem problem = {.vectors = &transient->vectors,
                                          .u = transient->u,
                                          .is_free = transient->is_free,
@@ -67,6 +70,8 @@ weft_status weft_time_newton(weft_transient *transient, const weft_time_stage *s
                                          .assemble = assemble,
                                          .solve = correct,
                                          .user = &now,
+                                         .fields = fields,
+                                         .n_fields = transient->problem.n_fields,
                                          .tolerance = transient->problem.newton_tolerance,
                                          .max_iterations = transient->problem.newton_iterations};
     TRY(weft_newton_solve(&transient->newton, &problem, &state, error));

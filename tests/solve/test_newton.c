@@ -210,6 +210,26 @@ static void starts_of_components(void **state) {
     free(path);
 }
 
+/* The plate beside a membrane with a load of `big`, in a mixed space: they have nothing to do with each other, and the
+ * residual of the plate is not seen beside that of the membrane, whose solution is a load of 1 times `big`. */
+static void functions_of_other_sizes(void **state) {
+    static const char text[] =
+        "W = FiniteElement('P', triangle, 1)*FiniteElement('P', triangle, 1)\nw = Coefficient(W)\n"
+        "u, p = split(w)\nv, q = TestFunctions(W)\nbig = Constant(triangle)\n"
+        "F = (inner(grad(u), grad(v)) - big*v + 1e-3*inner(grad(p), grad(q)) + 5.67e-8*p**4*q "
+        "- 1000*q)*dx\nunknown = w\n";
+    static const char *const sizes[] = {"big=1", "big=1e9", "big=1e12"};
+    char *path = write_problem("two.ufl", text);
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        json_t *root = SOLVE(0, path, "--nonlinear", "--mesh", "square:8", "--input", sizes[i],
+                             "--dirichlet", "left=0,300");
+        expect_relative(integral(root, 1), 361.8472331183468);
+        json_decref(root);
+    }
+    free(path);
+}
+
 /* (1 + |grad u|) grad u has no derivative at grad u = 0 as it is written. On the line u' (1 + u') = 1 - x. */
 static void tangents_without_a_value(void **state) {
     static const char text[] =
@@ -359,6 +379,7 @@ int main(void) {
                                        cmocka_unit_test(units_change_nothing),
                                        cmocka_unit_test(starts),
                                        cmocka_unit_test(starts_of_components),
+                                       cmocka_unit_test(functions_of_other_sizes),
                                        cmocka_unit_test(tangents_without_a_value),
                                        cmocka_unit_test(what_has_no_solution),
                                        cmocka_unit_test(load_steps_of_forms),
