@@ -1,4 +1,5 @@
 /* Allocates from growing chunks of memory that are freed together. */
+#include "core/base/number.h"
 #include "core/weft_core.h"
 
 #include <stdio.h>
@@ -93,7 +94,7 @@ char *weft_arena_copy(weft_arena *arena, const char *text, size_t length) {
 char *weft_arena_print(weft_arena *arena, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(NULL, 0, format, arguments);
+    int length = weft_print_list(NULL, 0, format, arguments);
     va_end(arguments);
     if (length < 0)
         return NULL;
@@ -101,7 +102,7 @@ char *weft_arena_print(weft_arena *arena, const char *format, ...) {
     if (!text)
         return NULL;
     va_start(arguments, format);
-    vsnprintf(text, (size_t)length + 1, format, arguments);
+    weft_print_list(text, (size_t)length + 1, format, arguments);
     va_end(arguments);
     return text;
 }

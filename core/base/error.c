@@ -1,4 +1,5 @@
 /* Fills errors with message, location and hint, and formats them with a caret. */
+#include "core/base/number.h"
 #include "core/weft_escape.h"
 
 #include <stdio.h>
@@ -34,7 +35,7 @@ static void copy_cut(char *out, size_t size, const char *text, size_t length) {
 static void print_cut(char *out, size_t size, const char *format, va_list arguments) {
     /* Format into a local buffer: the arguments may point into the error that is being filled. */
     char buffer[2048];
-    int length = vsnprintf(buffer, sizeof buffer, format, arguments);
+    int length = weft_print_list(buffer, sizeof buffer, format, arguments);
     if (length < 0) {
         copy_cut(out, size, format, strlen(format));
         return;

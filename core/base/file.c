@@ -1,5 +1,6 @@
 /* Opens, reads and writes whole files, and shortens the names of temporary files. */
 #include "core/base/file.h"
+#include "core/base/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,7 +65,7 @@ static weft_status refuse_file(const char *path, weft_file_kind kind, const char
 static weft_status refuse_size(const char *path, weft_file_kind kind, double size,
                                weft_error *error) {
     char found[64];
-    (void)snprintf(found, sizeof found, "has %.0f bytes", size);
+    (void)weft_print(found, sizeof found, "has %.0f bytes", size);
     return refuse_file(path, kind, found, error);
 }
 

@@ -1,4 +1,5 @@
 /* Passes messages and progress to the user's monitor. */
+#include "core/base/number.h"
 #include "core/weft_core.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@ void weft_log(const weft_monitor *monitor, weft_log_level level, const char *for
     char message[2048];
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(message, sizeof message, format, arguments);
+    int length = weft_print_list(message, sizeof message, format, arguments);
     va_end(arguments);
     if (length >= 0)
         monitor->log(monitor->user, level, message);

@@ -1,4 +1,5 @@
 /* Parses amounts of memory and time. */
+#include "core/base/number.h"
 #include "core/weft_core.h"
 
 #include <ctype.h>
@@ -10,7 +11,7 @@
 weft_status weft_parse_bytes(const char *origin, const char *text, double *out, weft_error *error) {
     static const char units[] = "kMGT";
     char *end = NULL;
-    double value = isdigit((unsigned char)text[0]) ? strtod(text, &end) : 0;
+    double value = isdigit((unsigned char)text[0]) ? weft_number_read(text, &end) : 0;
     const char *unit = end && *end ? strchr(units, *end == 'K' ? 'k' : *end) : NULL;
     if (unit) {
         value *= pow(1000, (double)(unit - units + 1));
@@ -32,7 +33,8 @@ weft_status weft_parse_bytes(const char *origin, const char *text, double *out, 
 weft_status weft_parse_seconds(const char *origin, const char *text, double *out,
                                weft_error *error) {
     char *end = NULL;
-    double value = isdigit((unsigned char)text[0]) || text[0] == '.' ? strtod(text, &end) : 0;
+    double value =
+        isdigit((unsigned char)text[0]) || text[0] == '.' ? weft_number_read(text, &end) : 0;
     if (!end || *end || !(value > 0) || !isfinite(value)) {
         weft_error_set(error, WEFT_ERROR_USAGE, "`%s` is not a number of seconds above 0", text);
         weft_error_location(error, origin, text, 1, 1);

@@ -1,4 +1,5 @@
 /* Determines how many processors and how much memory this process may use. */
+#include "core/base/number.h"
 #include "core/base/threads.h"
 
 #include <sched.h>
@@ -22,7 +23,7 @@ static int read_numbers(const char *folder, const char *name, double values[2]) 
     char *at = text;
     for (int n = 0; n < 2; ++n) {
         char *end = at;
-        values[n] = strtod(at, &end);
+        values[n] = weft_number_read(at, &end);
         if (end == at)
             return n;
         at = end;

@@ -1,4 +1,5 @@
 /* Appends to growing text, and finds whole words in text. */
+#include "core/base/number.h"
 #include "core/weft_core.h"
 
 #include <ctype.h>
@@ -39,7 +40,8 @@ void weft_text_add(weft_text *text, const char *format, ...) {
         return;
     size_t room = text->capacity - text->length;
     va_start(arguments, format);
-    int length = vsnprintf(text->data ? text->data + text->length : NULL, room, format, arguments);
+    int length =
+        weft_print_list(text->data ? text->data + text->length : NULL, room, format, arguments);
     va_end(arguments);
     if (length < 0) {
         text->failed = true;
@@ -52,7 +54,7 @@ void weft_text_add(weft_text *text, const char *format, ...) {
             return;
         }
         va_start(arguments, format);
-        vsnprintf(text->data + text->length, (size_t)length + 1, format, arguments);
+        weft_print_list(text->data + text->length, (size_t)length + 1, format, arguments);
         va_end(arguments);
     }
     text->length += (size_t)length;

@@ -1,6 +1,7 @@
 /* Finds, loads and stores entries of the cache directory. */
 #include "core/cache/cache.h"
 #include "core/base/file.h"
+#include "core/base/number.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +20,7 @@ void weft_cache_warn(weft_cache *cache, const char *format, ...) {
         return;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(reason, sizeof reason, format, arguments);
+    weft_print_list(reason, sizeof reason, format, arguments);
     va_end(arguments);
     weft_log(cache->monitor, WEFT_LOG_WARNING, "the %s keeps nothing: %s; %s", cache->name, reason,
              cache->instead);

@@ -1,4 +1,5 @@
 /* Allocates GPU memory. */
+#include "core/base/number.h"
 #include "core/cuda/cuda.h"
 
 #include <pthread.h>
@@ -52,8 +53,8 @@ weft_status weft_cuda_memory_full(weft_device *device, size_t bytes, weft_error 
     size_t used = 0;
     int n = largest(device->state, sizes);
     for (int i = 0; i < n; ++i) {
-        int length = snprintf(list + used, sizeof list - used, "%s%.3g MB",
-                              i == 0 ? "; the largest arrays: " : ", ", (double)sizes[i] * 1e-6);
+        int length = weft_print(list + used, sizeof list - used, "%s%.3g MB",
+                                i == 0 ? "; the largest arrays: " : ", ", (double)sizes[i] * 1e-6);
         used += length > 0 && (size_t)length < sizeof list - used ? (size_t)length : 0;
     }
     weft_error_set(error, WEFT_ERROR_MEMORY,

@@ -1,4 +1,5 @@
 /* Sums the arrays of a memory estimate and compares them with the free memory. */
+#include "core/base/number.h"
 #include "core/device/device.h"
 
 #include <stdio.h>
@@ -45,8 +46,8 @@ static weft_status refuse(const weft_memory_estimate *estimate, const weft_devic
                 most = i;
         named[most] = true;
         int length =
-            snprintf(list + used, sizeof list - used, "%s%s %.4g MB", n > 0 ? ", " : "",
-                     estimate->arrays[most].name, (double)estimate->arrays[most].bytes * 1e-6);
+            weft_print(list + used, sizeof list - used, "%s%s %.4g MB", n > 0 ? ", " : "",
+                       estimate->arrays[most].name, (double)estimate->arrays[most].bytes * 1e-6);
         used += length > 0 && (size_t)length < sizeof list - used ? (size_t)length : 0;
     }
     weft_error_set(error, WEFT_ERROR_MEMORY,

@@ -1,5 +1,6 @@
 /* Opens the host device, determines its limits and runs launches on its threads. */
 #include "core/device/device.h"
+#include "core/base/number.h"
 #include "core/host/module.h"
 
 #include <ctype.h>
@@ -196,7 +197,7 @@ static double clock_rate(void) {
     FILE *file = fopen("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "re");
     if (file) {
         text[fread(text, 1, sizeof text - 1, file)] = '\0';
-        kilohertz = strtod(text, NULL);
+        kilohertz = weft_number_read(text, NULL);
         fclose(file);
     }
     return kilohertz > 0 ? kilohertz * 1e3 : 2.5e9;

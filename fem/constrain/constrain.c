@@ -1,4 +1,5 @@
 /* Collects equations between dofs by elimination: each makes one dof dependent. */
+#include "core/base/number.h"
 #include "fem/constrain/private.h"
 
 #include <math.h>
@@ -168,7 +169,7 @@ weft_status constraints_refuse(const weft_constraints *constraints, int32_t dof,
     const int d = mesh->dimension, c = weft_space_components(constraints->space);
     char point[64], when[40] = "";
     if (t != 0)
-        (void)snprintf(when, sizeof when, " at t = %.6g", t);
+        (void)weft_print(when, sizeof when, " at t = %.6g", t);
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "this contradicts other conditions at %s: they differ by %.3g%s",
                    weft_point_text(&mesh->x[(int64_t)(dof / c) * d], d, point), apart, when);

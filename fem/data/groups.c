@@ -1,4 +1,5 @@
 /* Fills lists over cells and nodes with one value per group. */
+#include "core/base/number.h"
 #include "fem/data/data.h"
 #include "fem/mesh/mesh.h"
 
@@ -20,8 +21,7 @@ static const char *cell_text(const weft_mesh *mesh, int64_t cell, char out[128])
     for (int v = 0; v < width; ++v)
         for (int k = 0; k < d; ++k)
             centre[k] += mesh->x[(int64_t)mesh->cells[cell * width + v] * d + k] / width;
-    (void)snprintf(out, 128, "cell %" PRId64 " at %s", cell,
-                   weft_point_text(centre, d, point));
+    (void)weft_print(out, 128, "cell %" PRId64 " at %s", cell, weft_point_text(centre, d, point));
     return out;
 }
 

@@ -1,6 +1,7 @@
 /* Compares vectors that were computed in two ways, and makes test vectors. */
 #include "fem/form/compare.h"
 
+#include "core/base/number.h"
 #include "fem/multigrid/multigrid.h"
 #include "fusion/setup/setup.h"
 
@@ -126,8 +127,8 @@ weft_status weft_products_agree(weft_device *device, int64_t n, weft_product_way
     TRY(weft_status_supported(status, why, &unsupported, error));
     *good = !unsupported && difference <= WEFT_RELATIVE_DIFFERENCE_MAX;
     if (!unsupported)
-        snprintf(why->message, sizeof why->message,
-                 "its values depend on the numbering of a cell's vertices (by %.1e)", difference);
+        weft_print(why->message, sizeof why->message,
+                   "its values depend on the numbering of a cell's vertices (by %.1e)", difference);
 done:
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -47,14 +48,14 @@ done:
 
 /* Address space of this process, in bytes; 0: unknown. */
 static double space_now(void) {
-    double pages = 0;
+    int64_t pages = 0;
     FILE *file = fopen("/proc/self/statm", "re");
     if (!file)
         return 0;
-    if (fscanf(file, "%lf", &pages) != 1)
+    if (fscanf(file, "%" SCNd64, &pages) != 1)
         pages = 0;
     fclose(file);
-    return pages * (double)sysconf(_SC_PAGESIZE);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
 /* Lower a limit of the system to `most`. */

@@ -1,5 +1,6 @@
 /* Starts weft-gmsh and reads the mesh that it sends. Gmsh runs in that program only, so that a
  * crash, an abort or an exit results in a single error here. */
+#include "core/base/number.h"
 #include "core/base/process.h"
 #include "fem/base/text.h"
 #include "fem/io/read.h"
@@ -80,10 +81,10 @@ static weft_status start_child(const char *program, const char *path,
     int n = 0;
     char size[40], parent[24], memory[40], seconds[40];
     char *arguments[16] = {(char *)"weft-gmsh", (char *)"--parent", parent, (char *)"--size", size};
-    snprintf(size, sizeof size, "%.17g", options->size);
+    weft_print(size, sizeof size, "%.17g", options->size);
     snprintf(parent, sizeof parent, "%ld", (long)getpid());
-    snprintf(memory, sizeof memory, "%.17g", options->memory);
-    snprintf(seconds, sizeof seconds, "%.17g", options->seconds);
+    weft_print(memory, sizeof memory, "%.17g", options->memory);
+    weft_print(seconds, sizeof seconds, "%.17g", options->seconds);
     for (n = 0; arguments[n]; ++n)
         continue;
     if (options->memory > 0) {

@@ -2,6 +2,7 @@
  * read lies in the file itself, HDF5 loads no code for it, and no piece takes more memory than what
  * is stored. Everything else that reads HDF5 opens it here (tests/repository/test_layers.sh). */
 #include "core/base/file.h"
+#include "core/base/number.h"
 #include "fem/io/vtkhdf.h"
 
 #include <fcntl.h>
@@ -154,8 +155,8 @@ static weft_status check_chunks(const checked_set *s) {
         chunk *= (double)extent[i];
     if (rank >= 1 && (chunk <= MOST_CHUNK || chunk <= 2 * values))
         return WEFT_OK;
-    (void)snprintf(what, sizeof what, "has pieces (chunks) of %.3g bytes for values of %.3g bytes",
-                   chunk, values);
+    (void)weft_print(what, sizeof what,
+                     "has pieces (chunks) of %.3g bytes for values of %.3g bytes", chunk, values);
     return refuse(s, what,
                   "write it in smaller chunks, or in one piece: h5repack -l CONTI FILE NEW");
 }

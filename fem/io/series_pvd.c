@@ -4,6 +4,7 @@
  *
  * Source  ParaView's guide, "PVD file format" */
 #include "core/base/file.h"
+#include "core/base/number.h"
 #include "fem/io/result.h"
 #include "fem/io/series.h"
 
@@ -11,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static bool read_times(const char *text, weft_series_found *out) {
     for (const char *at = text; (at = strstr(at, entry_start));) {
         char *end = NULL;
         at += sizeof entry_start - 1;
-        const double t = strtod(at, &end);
+        const double t = weft_number_read(at, &end);
         if (end == at || *end != '"' || (out->n_steps > 0 && !(t > out->times[out->n_steps - 1])))
             return true;
         out->times[out->n_steps++] = t;
@@ -57,13 +57,7 @@ static weft_status look(weft_series *s, weft_series_found *out, weft_error *erro
     TRY(weft_file_read_as(s->path, WEFT_FILE_INDEX, &text, &length, error));
     const char *at = strlen(text) == length ? strstr(text, "<!-- Weft series") : NULL;
     if (at && sscanf(at, magic, out->mesh, out->problem) == 2) {
-        const locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-        const locale_t before = uselocale(c_locale);
-        const bool good = read_times(at, out);
-        uselocale(before);
-        if (c_locale)
-            freelocale(c_locale);
-        if (!good)
+        if (!read_times(at, out))
             status = weft_out_of_memory(error, s->path);
     }
 done:
@@ -82,14 +76,9 @@ static void add_escaped(weft_text *out, const char *name) {
 }
 
 static void add_entry(pvd *p, int64_t step, double t) {
-    const locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    const locale_t before = uselocale(c_locale);
     weft_text_add(&p->index, "%s%.17g\" part=\"0\" file=\"", entry_start, t);
     add_escaped(&p->index, p->base);
     weft_text_add(&p->index, "/%06" PRId64 ".vtu\"/>\n", step);
-    uselocale(before);
-    if (c_locale)
-        freelocale(c_locale);
 }
 
 static weft_status fill_index(void *user, const weft_temporary *temporary, weft_error *error) {

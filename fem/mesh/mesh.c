@@ -1,5 +1,6 @@
 /* Frees meshes, computes volumes and hashes, and holds small text helpers. */
 #include "fem/mesh/mesh.h"
+#include "core/base/number.h"
 #include "fem/base/text.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@ void weft_error_append(weft_error *error, const char *format, ...) {
     size_t used = strlen(error->message);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error->message + used, sizeof error->message - used, format, arguments);
+    weft_print_list(error->message + used, sizeof error->message - used, format, arguments);
     va_end(arguments);
 }
 

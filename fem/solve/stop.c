@@ -26,6 +26,7 @@
  *  c          FIXED + sqrt(iterations), because the rounding errors of the iterations accumulate
  *             like a random walk (Higham and Mary 2019). Solves of 100 to 3000 iterations, with
  *             coefficients that jump by up to 1e8, ended at 0.1 to 0.3 sqrt(iterations). */
+#include "core/base/number.h"
 #include "fem/solve/krylov.h"
 
 #include <float.h>
@@ -164,8 +165,8 @@ void weft_cg_report(const weft_solver *cg, const double *history, int iterations
     const int ahead = weft_cg_iterations_ahead(history, iterations, tolerance);
     char phase[80] = "solve";
     if (ahead > 0)
-        snprintf(phase, sizeof phase, "solve, iteration %d of about %.0f", iterations,
-                 rounded((double)iterations + ahead));
+        weft_print(phase, sizeof phase, "solve, iteration %d of about %.0f", iterations,
+                   rounded((double)iterations + ahead));
     else if (iterations > 0)
         snprintf(phase, sizeof phase, "solve, iteration %d", iterations);
     weft_progress(cg->options->monitor, phase, gained < wanted ? gained : wanted, wanted);

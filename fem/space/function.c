@@ -1,4 +1,5 @@
 /* Functions of a space: a formula at its nodes, and how far a function is from a formula. */
+#include "core/base/number.h"
 #include "fem/space/private.h"
 #include "fem/space/space.h"
 
@@ -12,7 +13,7 @@ bool weft_formula_constant(const char *text, double *value) {
     const char *start = text + strspn(text, " \t");
     if (!*start || start[strspn(start, "0123456789.eE+- \t")])
         return false;
-    const double number = strtod(start, &end);
+    const double number = weft_number_read(start, &end);
     if (end == start || end[strspn(end, " \t")] || !isfinite(number))
         return false;
     *value = number;
@@ -58,11 +59,11 @@ done:
 
 const char *weft_point_text(const double *point, int dimension, char out[64]) {
     if (dimension == 3)
-        (void)snprintf(out, 64, "(%g, %g, %g)", point[0], point[1], point[2]);
+        (void)weft_print(out, 64, "(%g, %g, %g)", point[0], point[1], point[2]);
     else if (dimension == 1)
-        (void)snprintf(out, 64, "%g", point[0]);
+        (void)weft_print(out, 64, "%g", point[0]);
     else
-        (void)snprintf(out, 64, "(%g, %g)", point[0], point[1]);
+        (void)weft_print(out, 64, "(%g, %g)", point[0], point[1]);
     return out;
 }
 

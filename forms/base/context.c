@@ -1,4 +1,5 @@
 /* Memory, places and errors of the form compiler. */
+#include "core/base/number.h"
 #include "forms/base/base.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@ void *ufl_fail(ufl_context *context, weft_status status, const char *format, ...
     char message[1024];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    weft_print_list(message, sizeof message, format, arguments);
     va_end(arguments);
     context->status = weft_error_set(context->error, status, "%s", message);
     if (context->place.line > 0)
@@ -25,7 +26,7 @@ void *ufl_hint(ufl_context *context, const char *format, ...) {
     char hint[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(hint, sizeof hint, format, arguments);
+    weft_print_list(hint, sizeof hint, format, arguments);
     va_end(arguments);
     weft_error_hint(context->error, "%s", hint);
     return NULL;
@@ -57,11 +58,11 @@ char *ufl_print(ufl_context *context, const char *format, ...) {
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, arguments);
+    int length = weft_print_list(NULL, 0, format, arguments);
     va_end(arguments);
     char *made = length < 0 ? NULL : ufl_alloc(context, (size_t)length + 1, 1);
     if (made)
-        vsnprintf(made, (size_t)length + 1, format, again);
+        weft_print_list(made, (size_t)length + 1, format, again);
     va_end(again);
     return made;
 }

@@ -1,4 +1,5 @@
 /* Expressions as text, close to what UFL prints. */
+#include "core/base/number.h"
 #include "forms/expression/expression.h"
 
 #include <stdio.h>
@@ -134,7 +135,7 @@ static void print_terminal(const text_printer *printer, const ufl_node *node) {
         break;
     case UFL_FLOAT: {
         char digits[32];
-        snprintf(digits, sizeof digits, "%.15g", node->value);
+        weft_print(digits, sizeof digits, "%.15g", node->value);
         weft_text_add(printer->out, "%s%s", digits, strpbrk(digits, ".en") ? "" : ".0");
         break;
     }

@@ -1,4 +1,5 @@
 /* The built-in functions of Python and of its module math that form files use. */
+#include "core/base/number.h"
 #include "forms/interpret/private.h"
 
 #include <errno.h>
@@ -90,7 +91,7 @@ static ufl_value python_float(ufl_call *call) {
     if (value.kind == UFL_K_NODE && ufl_is_number(value.node))
         value = ufl_of_float(ufl_number(value.node));
     if (value.kind == UFL_K_STRING)
-        value = ufl_of_float(strtod(value.text, &end));
+        value = ufl_of_float(weft_number_read(value.text, &end));
     if (!is_number(value) || (end && *end))
         return ufl_wrong(call->interpreter, WEFT_ERROR_TYPE, "float expects a number, not %s",
                          ufl_kind_words(call->slots[0]));

@@ -1,4 +1,5 @@
 /* Makes, compares and describes the values of the interpreter. */
+#include "core/base/number.h"
 #include "forms/interpret/private.h"
 
 #include <stdio.h>
@@ -56,7 +57,7 @@ ufl_value ufl_wrong(ufl_interpreter *interpreter, weft_status status, const char
     char message[1000];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    weft_print_list(message, sizeof message, format, arguments);
     va_end(arguments);
     ufl_fail(interpreter->context, status, "%s", message);
     return ufl_nothing();
@@ -292,12 +293,7 @@ static bool add_text(ufl_interpreter *interpreter, ufl_value value, bool quoted,
         weft_text_add(out, "%lld", (long long)value.integer);
         break;
     case UFL_K_FLOAT: /* the shortest text that reads back */
-        for (int n = 1; n <= 17; ++n) {
-            double back = 0;
-            snprintf(digits, sizeof digits, "%.*g", n, value.number);
-            if (sscanf(digits, "%lf", &back) == 1 && back == value.number)
-                break;
-        }
+        weft_number_print(value.number, 1, digits);
         weft_text_add(out, "%s%s", digits, strpbrk(digits, ".en") ? "" : ".0");
         break;
     case UFL_K_STRING:

@@ -1,4 +1,5 @@
 /* Writes tables, scalars and accesses to dofs as text of a kernel body. */
+#include "core/base/number.h"
 #include "forms/lower/emit.h"
 
 #include <stdio.h>
@@ -82,7 +83,7 @@ void ufl_emit_count_uses(ufl_emitter *e, int scalar) {
 
 /* A number as C writes it. */
 const char *ufl_emit_number(double value, char out[40]) {
-    snprintf(out, 40, "%.17g", value);
+    weft_print(out, 40, "%.17g", value);
     if (!strpbrk(out, ".en"))
         strcat(out, ".0");
     return out;

@@ -1,4 +1,5 @@
 /* Parses expressions by precedence. */
+#include "core/base/number.h"
 #include "forms/read/private.h"
 
 #include <errno.h>
@@ -51,7 +52,7 @@ static ufl_syntax *parse_number(ufl_parser *parser) {
     digits[n] = '\0';
     errno = 0;
     if (is_float)
-        node->number = strtod(digits, NULL);
+        node->number = weft_number_read(digits, NULL);
     else
         node->integer = strtoll(digits, NULL, 10);
     if (errno == ERANGE && !is_float)

@@ -1,5 +1,6 @@
 /* The statements of one call: an elementary function's body, or elementwise arithmetic. */
 #include "core/base/fault.h"
+#include "core/base/number.h"
 #include "fusion/codegen/private.h"
 
 #include <math.h>
@@ -111,7 +112,7 @@ static void child_write(const source_writer *w, const weft_call *call, int child
 
 static void number_write(const source_writer *w, double number) {
     char text[40];
-    snprintf(text, sizeof text, "%.17g", number);
+    weft_print(text, sizeof text, "%.17g", number);
     if (isnan(number))
         snprintf(text, sizeof text, "__builtin_nan(\"\")");
     else if (isinf(number))

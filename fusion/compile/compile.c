@@ -6,7 +6,6 @@
 #include "fusion/plan/directives.h"
 #include "fusion/plan/patches.h"
 #include "fusion/plan/saved_plan.h"
-#include "fusion/script/locale.h"
 
 #include <string.h>
 
@@ -73,10 +72,11 @@ static weft_status run_stages(weft_compilation *c, const weft_fragment *fragment
                               weft_error *error) {
     weft_status status = WEFT_OK;
     if (c->options.narrow != NULL && c->limits.execution != WEFT_EXECUTION_SIMT)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "lists in single precision beside doubles ('%s') need a device that runs "
-                              "elements as threads",
-                              c->options.narrow);
+        return weft_error_set(
+            error, WEFT_ERROR_UNSUPPORTED,
+            "lists in single precision beside doubles ('%s') need a device that runs "
+            "elements as threads",
+            c->options.narrow);
     TRY(weft_script_make(c->arena, fragments, n_fragments, &c->options, &c->script, error));
     TRY(weft_check_variants(c, error));
     TRY(weft_control_make(c, &c->control, error));
@@ -93,8 +93,6 @@ weft_status weft_compile(const weft_library *library, const weft_limits *limits,
     static const weft_compile_options defaults = {0};
     weft_arena *arena = NULL;
     weft_compilation *made = NULL;
-    weft_numbers numbers = {0};
-    TRY(weft_numbers_begin(&numbers, error));
     TRY(weft_arena_make(&arena, error));
     TRY(WEFT_ALLOC(arena, made, 1, error));
     made->arena = arena;
@@ -105,7 +103,6 @@ weft_status weft_compile(const weft_library *library, const weft_limits *limits,
     *out = made;
     arena = NULL;
 done:
-    weft_numbers_end(&numbers);
     weft_arena_free(&arena);
     return status;
 }
@@ -114,8 +111,6 @@ weft_status weft_compile_cover(const weft_compilation *base, weft_cover *cover,
                                weft_compilation **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *arena = NULL;
-    weft_numbers numbers = {0};
-    TRY(weft_numbers_begin(&numbers, error));
     TRY(weft_arena_make(&arena, error));
     weft_compilation *made = weft_arena_alloc(arena, 1, sizeof *made);
     weft_control *control = weft_arena_alloc(arena, 1, sizeof *control);
@@ -137,7 +132,6 @@ weft_status weft_compile_cover(const weft_compilation *base, weft_cover *cover,
     *out = made;
     arena = NULL;
 done:
-    weft_numbers_end(&numbers);
     weft_arena_free(&arena);
     return status;
 }

@@ -4,7 +4,6 @@
 #include "fusion/codegen/codegen.h"
 #include "fusion/control/program.h"
 #include "fusion/plan/implementations.h"
-#include "fusion/script/locale.h"
 
 enum { ROUNDS = 4 /* most times that the choice is corrected */ };
 
@@ -101,15 +100,12 @@ done:
 weft_status weft_compilation_correct(weft_compilation *compilation, weft_device *device,
                                      weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_numbers numbers = {0};
     bool changed = true;
     if (weft_device_limits(device)->execution != WEFT_EXECUTION_SIMT ||
         compilation->control->n_segments == 0)
         return WEFT_OK;
-    TRY(weft_numbers_begin(&numbers, error));
     for (int round = 0; round < ROUNDS && changed; ++round)
         TRY(correct(compilation, device, &changed, error));
 done:
-    weft_numbers_end(&numbers);
     return status;
 }

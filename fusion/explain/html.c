@@ -4,7 +4,6 @@
 #include "fusion/explain/html.h"
 #include "core/weft_escape.h"
 #include "fusion/control/program.h"
-#include "fusion/script/locale.h"
 
 #include <string.h>
 
@@ -205,9 +204,7 @@ weft_status weft_compilation_html(const weft_compilation *compilation, const dou
                                   weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_compilation *c = compilation;
-    weft_numbers numbers = {0};
     int first = 0;
-    TRY(weft_numbers_begin(&numbers, error));
     write_head(c, out);
     for (int i = 0; i < c->control->n_segments; ++i) {
         const weft_segment *segment = c->control->segments[i];
@@ -230,6 +227,5 @@ weft_status weft_compilation_html(const weft_compilation *compilation, const dou
     if (out->failed)
         status = weft_out_of_memory(error, "a page");
 done:
-    weft_numbers_end(&numbers);
     return status;
 }

@@ -1,5 +1,6 @@
 /* Writes the graph of a report for Graphviz, and reads the layout from `dot -Tjson0`. Nodes are
  * identified by numbers; names of the script are not passed on. */
+#include "core/base/number.h"
 #include "fusion/explain/html.h"
 
 #include <jansson.h>
@@ -53,7 +54,7 @@ static bool read_numbers(const char *text, int n, double *out) {
         char *end = NULL;
         if (text == NULL)
             return false;
-        out[i] = strtod(text, &end);
+        out[i] = weft_number_read(text, &end);
         if (end == text)
             return false;
         text = end + (*end == ',' || *end == ' ');

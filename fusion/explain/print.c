@@ -5,7 +5,6 @@
 #include "fusion/base/json.h"
 #include "fusion/control/program.h"
 #include "fusion/explain/private.h"
-#include "fusion/script/locale.h"
 
 #include <string.h>
 
@@ -234,13 +233,7 @@ done:
 
 weft_status weft_compilation_print(const weft_compilation *compilation, const char *stage,
                                    const char *format, weft_text *out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_numbers numbers = {0};
-    TRY(weft_numbers_begin(&numbers, error));
-    TRY(print_any(compilation, stage, format, out, error));
-done:
-    weft_numbers_end(&numbers);
-    return status;
+    return print_any(compilation, stage, format, out, error);
 }
 
 static void explain_counts(const weft_control *control, weft_text *out) {
@@ -255,14 +248,11 @@ weft_status weft_compilation_explain(const weft_compilation *compilation, weft_t
                                      weft_error *error) {
     weft_status status = WEFT_OK;
     printer p = {.control = compilation->control, .out = out, .error = error};
-    weft_numbers numbers = {0};
-    TRY(weft_numbers_begin(&numbers, error));
     TRY(print_steps(&p, &compilation->control->steps));
     if (weft_compilation_only(compilation) == NULL)
         explain_counts(compilation->control, out);
     if (out->failed)
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while explaining");
 done:
-    weft_numbers_end(&numbers);
     return status;
 }

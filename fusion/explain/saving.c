@@ -3,7 +3,6 @@
 #include "fusion/control/program.h"
 #include "fusion/explain/private.h"
 #include "fusion/plan/implementations.h"
-#include "fusion/script/locale.h"
 
 #include <stdio.h>
 
@@ -84,13 +83,10 @@ done:
 weft_status weft_compilation_saving(const weft_compilation *compilation, weft_saving *out,
                                     weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_numbers numbers = {0};
     const weft_control *control = compilation->control;
     *out = (weft_saving){0};
-    TRY(weft_numbers_begin(&numbers, error));
     for (int i = 0; i < control->n_segments; ++i)
         TRY(add_saving(control->segments[i], out, error));
 done:
-    weft_numbers_end(&numbers);
     return status;
 }

@@ -5,7 +5,6 @@
 #include "fusion/explain/private.h"
 #include "fusion/graph/print.h"
 #include "fusion/plan/implementations.h"
-#include "fusion/script/locale.h"
 
 #include <string.h>
 
@@ -185,13 +184,10 @@ done:
 weft_status weft_compilation_why(const weft_compilation *compilation, const char *first,
                                  const char *second, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_numbers numbers = {0};
     const char *const names[2] = {first, second};
-    TRY(weft_numbers_begin(&numbers, error));
     TRY(why_any(compilation->control, names, out, error));
     if (out->failed)
         status = weft_no_memory(error);
 done:
-    weft_numbers_end(&numbers);
     return status;
 }

@@ -1,4 +1,5 @@
 /* Prints expressions of bodies as generated code. */
+#include "core/base/number.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/library/body.h"
 
@@ -140,12 +141,7 @@ static void print_literal(body_writer *w, double value) {
     bool exact = (double)(float)value == value;
     bool whole = exact && value == rint(value) && fabs(value) < 1e6;
     char number[40];
-    for (int digits = 15; digits <= 17; ++digits) {
-        snprintf(number, sizeof number, "%.*g", digits, value);
-        double back = 0;
-        if (sscanf(number, "%lf", &back) == 1 && back == value)
-            break;
-    }
+    weft_number_print(value, 15, number);
     if (whole && !w->style->splat) {
         weft_text_add(w->out, value < 0 ? "(%.0f)" : "%.0f", value);
         return;

@@ -1,4 +1,5 @@
 /* Specialises functions: binds sizes from argument shapes, makes tables, infers results. */
+#include "core/base/number.h"
 #include "fusion/base/array.h"
 #include "fusion/library/function.h"
 
@@ -66,7 +67,7 @@ static weft_status shape_error(binder *b, const char *format, ...) {
     char message[900];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    weft_print_list(message, sizeof message, format, arguments);
     va_end(arguments);
     weft_status status = place_error(
         b, weft_error_set(b->error, WEFT_ERROR_SHAPE, "%s: %s", b->function->info.name, message));

@@ -9,6 +9,7 @@
  * A subscript that is the pattern's own term, or that stands where the pattern has ':' and does not
  * depend on t, needs no proof. Statements without other subscripts are not run. */
 #include "core/base/fault.h"
+#include "core/base/number.h"
 #include "fusion/base/array.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/library/body.h"
@@ -61,7 +62,7 @@ static weft_status refuse(prover *p, weft_location place, const char *format, ..
     const weft_specialisation *s = p->w.specialisation;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    weft_print_list(message, sizeof message, format, arguments);
     va_end(arguments);
     size_t n = 0;
     for (int k = 0; k < s->n_names && n < sizeof sizes - 1; ++k)

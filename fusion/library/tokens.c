@@ -1,4 +1,5 @@
 /* Splits kernel files into tokens, and reads them one by one. */
+#include "core/base/number.h"
 #include "fusion/base/array.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/library/private.h"
@@ -112,7 +113,7 @@ static weft_status scan_token(kernel_reader *reader, scanner *s, weft_token *tok
     if (!token->text)
         return weft_reader_memory(reader);
     if (token->kind == TOKEN_NUMBER)
-        token->number = strtod(token->text, NULL);
+        token->number = weft_number_read(token->text, NULL);
     advance(s, length);
     return WEFT_OK;
 }

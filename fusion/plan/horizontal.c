@@ -7,6 +7,7 @@
  * true, where the prediction gains by it. A group is one node of the order of execution from then
  * on; contracting independent nodes closes no cycle. */
 #include "core/base/fault.h"
+#include "core/base/number.h"
 #include "fusion/base/array.h"
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/implementations.h"
@@ -226,7 +227,7 @@ static weft_status refuse(const grouping *g, int together, weft_error *error, co
     char message[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    weft_print_list(message, sizeof message, format, arguments);
     va_end(arguments);
     if (g->cover->group == NULL)
         return weft_error_at(error, WEFT_ERROR_TYPE, g->graph->togethers[together - 1].place, "%s",

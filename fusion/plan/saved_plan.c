@@ -4,6 +4,7 @@
  * share a launch are read; the rest of the plan follows from them. The kernels become the only candidates, with one
  * chosen implementation each. A plan that does not fit is rejected. */
 #include "fusion/plan/saved_plan.h"
+#include "core/base/number.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/graph/print.h"
@@ -42,7 +43,7 @@ static weft_status refuse(const forcing *f, const char *hint, const char *format
     char message[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    weft_print_list(message, sizeof message, format, arguments);
     va_end(arguments);
     weft_error_set(f->error, WEFT_ERROR_INPUT, "the plan does not fit this script: %s", message);
     weft_error_hint(f->error, "%s", hint);

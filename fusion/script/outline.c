@@ -1,5 +1,4 @@
 /* Lists the names of a script with the parser only, for programs that do not compile it yet. */
-#include "fusion/script/locale.h"
 #include "fusion/script/private.h"
 #include "fusion/weft_outline.h"
 
@@ -15,8 +14,6 @@ weft_status weft_outline_make(const weft_fragment *fragments, int n_fragments, w
     weft_status status = WEFT_OK;
     weft_arena *arena = NULL;
     weft_outline *made = NULL;
-    weft_numbers numbers = {0};
-    TRY(weft_numbers_begin(&numbers, error));
     TRY(weft_arena_make(&arena, error));
     made = weft_arena_alloc(arena, 1, sizeof *made);
     if (!made)
@@ -29,7 +26,6 @@ weft_status weft_outline_make(const weft_fragment *fragments, int n_fragments, w
     *out = made;
     arena = NULL;
 done:
-    weft_numbers_end(&numbers);
     weft_arena_free(&arena);
     return status;
 }

@@ -1,5 +1,5 @@
 /* Prints a script as canonical text that reads back to the same script. */
-#include "fusion/script/locale.h"
+#include "core/base/number.h"
 #include "fusion/script/private.h"
 
 #include <stdio.h>
@@ -25,20 +25,10 @@ static int binding(const weft_node *node) {
  * integer. */
 static void print_number(const weft_node *node, weft_text *out) {
     char digits[400];
-    weft_numbers numbers = {0};
-    if (weft_numbers_begin(&numbers, NULL) != WEFT_OK) {
-        out->failed = true;
-        return;
-    }
     if (node->integer)
-        snprintf(digits, sizeof digits, "%.0f", node->number);
+        weft_print(digits, sizeof digits, "%.0f", node->number);
     else
-        for (int precision = 1; precision <= 17; ++precision) {
-            snprintf(digits, sizeof digits, "%.*g", precision, node->number);
-            if (strtod(digits, NULL) == node->number)
-                break;
-        }
-    weft_numbers_end(&numbers);
+        weft_number_print(node->number, 1, digits);
     bool pointed = strpbrk(digits, ".e") != NULL;
     weft_text_add(out, "%s%s", digits, node->integer || pointed ? "" : ".0");
 }

@@ -1,8 +1,8 @@
 /* Reads tables from CSV files and chooses the slopes of their monotone interpolation. */
 #include "fusion/script/table.h"
 #include "core/base/file.h"
+#include "core/base/number.h"
 #include "fusion/base/array.h"
-#include "fusion/script/locale.h"
 
 #include <errno.h>
 #include <math.h>
@@ -18,8 +18,9 @@ static weft_status refuse_line(const char *path, const char *line, int number, c
     (void)snprintf(text, sizeof text, "%.*s", (int)(n < 200 ? n : 200), line);
     weft_error_set(error, WEFT_ERROR_INPUT, "%s", message);
     weft_error_location(error, path, NULL, number, 1);
-    weft_error_hint(error, "a table has two numbers in each line, x and the value, with ascending "
-                           "x: \"20, 1.5\"; this line is \"%s\"",
+    weft_error_hint(error,
+                    "a table has two numbers in each line, x and the value, with ascending "
+                    "x: \"20, 1.5\"; this line is \"%s\"",
                     text);
     return WEFT_ERROR_INPUT;
 }
@@ -27,7 +28,7 @@ static weft_status refuse_line(const char *path, const char *line, int number, c
 /* A number and the separators after it; NULL: there is none. */
 static const char *read_number(const char *at, double *out) {
     char *end = NULL;
-    *out = strtod(at, &end);
+    *out = weft_number_read(at, &end);
     if (end == at || !isfinite(*out))
         return NULL;
     return end + strspn(end, " \t,;");
@@ -66,17 +67,19 @@ static weft_status read_rows(weft_arena *arena, const char *path, const char *te
         if (table->n > 0 && !(x > table->x[table->n - 1]))
             TRY(refuse_line(path, line, number, "x must be larger than in the line before", error));
         if (table->n == WEFT_TABLE_ROWS_MAX) {
-            status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                                    "%s has more than %d rows: every row is evaluated in every cell",
-                                    path, WEFT_TABLE_ROWS_MAX);
+            status =
+                weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                               "%s has more than %d rows: every row is evaluated in every cell",
+                               path, WEFT_TABLE_ROWS_MAX);
             weft_error_hint(error, "leave rows out where the values change little");
             goto done;
         }
         TRY(add_row(arena, table, x, y, error));
     }
     if (table->n < 2) {
-        status = weft_error_set(error, WEFT_ERROR_INPUT, "%s has %d row%s, and a table has at least 2",
-                                path, table->n, table->n == 1 ? "" : "s");
+        status =
+            weft_error_set(error, WEFT_ERROR_INPUT, "%s has %d row%s, and a table has at least 2",
+                           path, table->n, table->n == 1 ? "" : "s");
         weft_error_hint(error, "write two numbers in each line, x and the value");
     }
 done:

@@ -1,8 +1,8 @@
 /* Splits script text into tokens, and prints them. */
 #include "fusion/script/tokens.h"
+#include "core/base/number.h"
 #include "fusion/script/private.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ weft_status weft_error_at(weft_error *error, weft_status status, weft_location p
     char message[2048]; /* longer than an error's text, so that truncation is marked there */
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    weft_print_list(message, sizeof message, format, arguments);
     va_end(arguments);
     weft_error_set(error, status, "%s", message);
     if (place.source)
@@ -180,13 +180,8 @@ static weft_status scan(scanner *s, weft_token *token, size_t *length) {
     return scan_symbol(s, length);
 }
 
-/* strtod of the C locale, so that a process with a decimal comma reads the same scripts. */
 static weft_status token_value(weft_token *token, weft_error *error) {
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!c_locale)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while reading a number");
-    token->number = strtod_l(token->text, NULL, c_locale);
-    freelocale(c_locale);
+    token->number = weft_number_read(token->text, NULL);
     if (isfinite(token->number))
         return WEFT_OK;
     return weft_error_at(error, WEFT_ERROR_SYNTAX, token->place,

@@ -3,7 +3,6 @@
  * All kernels share the same data; launches are timed in rounds by the device's timer. */
 #include "fusion/base/target.h"
 #include "fusion/connectivity/connectivity.h"
-#include "fusion/script/locale.h"
 #include "fusion/tune/benchmark.h"
 #include "fusion/tune/calibrate.h"
 #include "fusion/tune/timing.h"
@@ -50,9 +49,7 @@ static weft_status make_module(bench *b, batch *one, int from, int n, weft_modul
                                weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
-    weft_numbers numbers = {0};
     char name[32];
-    TRY(weft_numbers_begin(&numbers, error));
     weft_benchmark_prelude(b->limits, b->primitives->list[one->first].real_bytes == 4, &text);
     for (int i = from; i < from + n; ++i) {
         const weft_cost_primitive *primitive = &b->primitives->list[one->first + i];
@@ -73,7 +70,6 @@ static weft_status make_module(bench *b, batch *one, int from, int n, weft_modul
         status = weft_module_make(b->device, name, text.data, out, error);
 done:
     weft_text_free(&text);
-    weft_numbers_end(&numbers);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <math.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -221,6 +222,14 @@ int test_program_exists(const char *name) {
 void test_note_skip(const char *reason) {
     ++n_skipped;
     print_message("skipped: %s\n", reason);
+}
+
+bool test_locale_is_missing(void) {
+    const char *name = getenv("WEFT_TEST_LOCALE");
+    const bool missing = name && !setlocale(LC_NUMERIC, name);
+    if (missing)
+        print_error("there is no locale %s\n", name);
+    return missing;
 }
 
 int test_exit_code(int result, size_t n_tests) {
