@@ -40,7 +40,7 @@ int app_interrupt_requested(void) {
 }
 
 /* Wait for the child. Pass on the first signal to stop, and kill the child at the second. */
-static void wait_for(weft_process *process, void (*tick)(void *user), void *user, int *stopped) {
+static void wait_for(weft_process *process, const app_child_start *start, int *stopped) {
     const struct timespec pause = {0, TICK_NANOSECONDS};
     sigset_t set;
     stop_signals(&set);
@@ -50,8 +50,8 @@ static void wait_for(weft_process *process, void (*tick)(void *user), void *user
         if (number > 0 && number != SIGCHLD) {
             kill(process->pid, *stopped ? SIGKILL : SIGTERM);
             *stopped = number;
-        } else if (number < 0 && tick) {
-            tick(user);
+        } else if (number < 0 && start->tick) {
+            start->tick(start->user);
         }
     }
 }
@@ -66,24 +66,31 @@ static char *read_back(FILE *file) {
     return text;
 }
 
-/* The child's output goes to unnamed temporary files, so that it never blocks. */
-weft_status app_child_run(char *const *arguments, const char *folder, void (*tick)(void *user),
-                          void *user, app_child *out, int *stopped, weft_error *error) {
+static bool write_input(const char *text, FILE *file) {
+    return fputs(text, file) >= 0 && fflush(file) == 0 && fseek(file, 0, SEEK_SET) == 0;
+}
+
+/* The child's streams are unnamed temporary files, so that it never blocks. */
+weft_status app_child_run(const app_child_start *what, app_child *out, int *stopped,
+                          weft_error *error) {
     weft_status status = WEFT_OK;
     weft_process process;
     weft_process_result result;
-    weft_process_start start = {.program = arguments[0], .arguments = arguments, .folder = -1};
+    weft_process_start start = {
+        .program = what->arguments[0], .arguments = what->arguments, .folder = -1};
     *out = (app_child){0};
-    FILE *output = tmpfile(), *messages = tmpfile();
-    if (!output || !messages)
+    FILE *output = tmpfile(), *messages = tmpfile(), *input = what->input ? tmpfile() : NULL;
+    if (!output || !messages || (what->input && (!input || !write_input(what->input, input))))
         TRY(weft_error_set(error, WEFT_ERROR_IO, "cannot make a temporary file: %s",
                            strerror(errno)));
     start.output = fileno(output);
     start.errors = fileno(messages);
-    if (folder && (start.folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
-        TRY(weft_error_set(error, WEFT_ERROR_IO, "cannot open %s: %s", folder, strerror(errno)));
+    start.input = input ? fileno(input) : 0;
+    if (what->folder && (start.folder = open(what->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+        TRY(weft_error_set(error, WEFT_ERROR_IO, "cannot open %s: %s", what->folder,
+                           strerror(errno)));
     TRY(weft_process_begin(&start, &process, error));
-    wait_for(&process, tick, user, stopped);
+    wait_for(&process, what, stopped);
     out->seconds = weft_clock() - process.began;
     weft_process_end(&process, false, &result);
     out->exit_code = result.exit_code;
@@ -94,6 +101,8 @@ weft_status app_child_run(char *const *arguments, const char *folder, void (*tic
         status = weft_out_of_memory(error, NULL);
     }
 done:
+    if (input)
+        fclose(input);
     if (output)
         fclose(output);
     if (messages)

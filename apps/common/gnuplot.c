@@ -115,6 +115,7 @@ weft_status app_gnuplot_run(const char *folder, const char *script, const weft_m
     char program[4096], path[8192], set_prefix[64];
     char *arguments[] = {program, (char *)(uintptr_t) "-e", set_prefix, (char *)(uintptr_t)script,
                          NULL};
+    const app_child_start start = {.arguments = arguments, .folder = folder};
     *drawn = false;
     if (!app_find_in_path("gnuplot", program, sizeof program)) {
         weft_log(monitor, WEFT_LOG_INFO, "gnuplot is not installed: %s is not drawn", script);
@@ -125,7 +126,7 @@ weft_status app_gnuplot_run(const char *folder, const char *script, const weft_m
     snprintf(set_prefix, sizeof set_prefix, "weft_new = '%s'", f.prefix);
     snprintf(path, sizeof path, "%s/%s", folder, script);
     TRY(weft_file_read_as(path, WEFT_FILE_DATA, &f.script, NULL, error));
-    TRY(app_child_run(arguments, folder, NULL, NULL, &child, stopped, error));
+    TRY(app_child_run(&start, &child, stopped, error));
     TRY(place_figures(&f, &child, !*stopped, &missing, error));
     *drawn = child.exit_code == 0 && missing == 0 && !*stopped;
     if (!*drawn && !*stopped)

@@ -161,17 +161,21 @@ typedef struct app_child {
     double seconds;
     char *output, *error; /* stdout and stderr, zero-terminated, malloc'd */
 } app_child;
+typedef struct app_child_start {
+    char *const *arguments;   /* NULL-terminated; arguments[0] is the program's path */
+    const char *folder;       /* working directory; NULL: the current one */
+    const char *input;        /* text of its standard input; NULL: none */
+    void (*tick)(void *user); /* called a few times per second; NULL: nothing is */
+    void *user;
+} app_child_start;
 /** Run a program and wait for it. It is killed if this process ends.
- *  arguments  NULL-terminated; arguments[0] is the program's path
- *  folder     working directory; NULL: the current one
- *  tick       tick(user) is called a few times per second
  *  out        caller's; app_child_clear
  *  stopped    set to the signal by which the user stopped it, else untouched; needs
  *  app_signals_block,
  *             without which the signal ends this process
  *  Errors     WEFT_ERROR_IO: it cannot be started; WEFT_ERROR_MEMORY */
-weft_status app_child_run(char *const *arguments, const char *folder, void (*tick)(void *user),
-                          void *user, app_child *out, int *stopped, weft_error *error);
+weft_status app_child_run(const app_child_start *start, app_child *out, int *stopped,
+                          weft_error *error);
 void app_child_clear(app_child *child);
 
 /* ---- scripts for gnuplot 5 (apps/common/gnuplot.c) ------------------------------------------- */

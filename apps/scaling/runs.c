@@ -126,7 +126,9 @@ static weft_status run_one(const scaling_cases *cases, scaling_study *study,
     if (!command)
         TRY(weft_out_of_memory(error, NULL));
     scaling_progress_draw(progress);
-    TRY(app_child_run(command, NULL, scaling_progress_draw, progress, &child, stopped, error));
+    const app_child_start start = {
+        .arguments = command, .tick = scaling_progress_draw, .user = progress};
+    TRY(app_child_run(&start, &child, stopped, error));
     if (*stopped)
         goto done;
     json_t *record = make_record(&cases->cases[index], progress->round, &child);

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 /* The key of a kernel in the tuning database: a hash of the generated source and its name. */
@@ -75,30 +74,24 @@ done:
     return status;
 }
 
-/* Run Graphviz (dot) on a file in memory; NULL if it is not installed or fails. */
+/* Run Graphviz (dot) on a text; NULL if it is not installed or fails. */
 static char *run_dot(void *user, const char *dot) {
     const weft_monitor *monitor = user;
-    char program[4096], path[64], *answer = NULL;
+    char program[4096], format[] = "-Tjson0", *answer = NULL;
+    char *const arguments[] = {program, format, NULL};
+    const app_child_start start = {.arguments = arguments, .input = dot};
     app_child child = {0};
     weft_error error = {0};
     int stopped = 0;
     if (!app_find_in_path("dot", program, sizeof program))
         return NULL;
-    const int file = memfd_create("graph.dot", 0); /* opened by the child by its number */
-    const size_t length = strlen(dot);
-    char format[] = "-Tjson0", *arguments[] = {program, format, path, NULL};
-    snprintf(path, sizeof path, "/dev/fd/%d", file);
-    if (file >= 0 && write(file, dot, length) == (ssize_t)length &&
-        app_child_run(arguments, NULL, NULL, NULL, &child, &stopped, &error) == WEFT_OK &&
-        child.exit_code == 0) {
+    if (app_child_run(&start, &child, &stopped, &error) == WEFT_OK && child.exit_code == 0) {
         answer = child.output;
         child.output = NULL;
     } else {
         weft_log(monitor, WEFT_LOG_WARNING, "%s does not lay the graph out: %.300s", program,
                  child.error ? child.error : error.message);
     }
-    if (file >= 0)
-        close(file);
     app_child_clear(&child);
     return answer;
 }

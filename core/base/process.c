@@ -1,5 +1,6 @@
 /* Starts child programs, enforces their limits and collects them. */
 #include "core/base/process.h"
+#include "core/base/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -107,8 +108,8 @@ static int streams_set(const weft_process_start *start, int output) {
         return errno;
     if (start->errors > 0 && dup2(start->errors, 2) < 0)
         return errno;
-    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (nothing < 0 || (nothing == 0 ? fcntl(0, F_SETFD, 0) != 0 : dup2(nothing, 0) < 0))
+    const int input = start->input > 0 ? start->input : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (input < 0 || (input == 0 ? fcntl(0, F_SETFD, 0) != 0 : dup2(input, 0) < 0))
         return errno;
     return 0;
 }
@@ -321,13 +322,14 @@ const char *weft_process_why(const weft_process_result *result, const weft_proce
                              char *out, size_t size) {
     out[0] = '\0';
     if (result->limit == WEFT_LIMIT_SECONDS)
-        snprintf(out, size, "was stopped after %g s", limits->seconds);
+        weft_print(out, size, "was stopped after %g s", limits->seconds);
     else if (result->limit == WEFT_LIMIT_CPU)
-        snprintf(out, size, "used more than %g s of processor time", limits->cpu_seconds);
+        weft_print(out, size, "used more than %g s of processor time", limits->cpu_seconds);
     else if (result->limit == WEFT_LIMIT_FILE)
-        snprintf(out, size, "wrote a file of more than %.0f MB", (double)limits->file_bytes / 1e6);
+        weft_print(out, size, "wrote a file of more than %.0f MB",
+                   (double)limits->file_bytes / 1e6);
     else if (result->limit == WEFT_LIMIT_OUTPUT)
-        snprintf(out, size, "printed more than %.0f MB", MOST_OUTPUT / 1e6);
+        weft_print(out, size, "printed more than %.0f MB", MOST_OUTPUT / 1e6);
     return out;
 }
 
@@ -336,7 +338,7 @@ weft_status weft_process_limit_read(const char *variable, double *value, weft_er
     if (!text || !*text)
         return WEFT_OK;
     char *end = NULL;
-    const double number = strtod(text, &end);
+    const double number = weft_number_read(text, &end);
     if (end == text || *end || !isfinite(number) || number < 0) {
         weft_error_set(error, WEFT_ERROR_USAGE, "%s is '%.100s', which is not a number", variable,
                        text);

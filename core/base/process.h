@@ -35,7 +35,8 @@ typedef struct weft_process_start {
     int folder;             /* working directory's descriptor, with TMPDIR="."; -1: inherited */
     bool english;           /* set LC_ALL=C */
     bool errors_too;        /* redirect standard error to standard output; else inherit it */
-    int output, errors;     /* descriptors: standard output (0: a pipe), error (0: inherited) */
+    int input, output;      /* descriptors: standard input (0: /dev/null), output (0: a pipe), */
+    int errors;             /* error (0: inherited). The child has no other ones */
     weft_process_limits limits;
     const weft_monitor *monitor; /* is sent `phase` with the elapsed seconds; may be NULL */
     const char *phase;           /* NULL: report nothing */
