@@ -134,11 +134,10 @@ weft_status weft_element_tabulate(const weft_element *element, int order, int n_
 /* ---- quadrature ------------------------------------------------------------------------- */
 
 typedef enum weft_scheme {
-    WEFT_SCHEME_DEFAULT, /* symmetric on simplices where that has fewer points, else the next */
+    WEFT_SCHEME_DEFAULT, /* symmetric on triangles up to degree 20 and on tetrahedra up to 18; else the next */
     WEFT_SCHEME_GAUSS_JACOBI, /* degree / 2 + 1 points a direction, collapsed on simplices */
     WEFT_SCHEME_GLL,          /* Gauss-Lobatto-Legendre, (degree + 4) / 2 a direction */
-    WEFT_SCHEME_VERTEX,       /* the vertices with equal weights, exact for degree 1 */
-    WEFT_SCHEME_SYMMETRIC     /* symmetric on simplices where that exists, from degree 2 */
+    WEFT_SCHEME_VERTEX        /* the vertices with equal weights, exact for degree 1 */
 } weft_scheme;
 
 enum { WEFT_QUADRATURE_DEGREE_MAX = 100 };

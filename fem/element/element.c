@@ -51,7 +51,7 @@ static weft_status make_points(weft_element *e, weft_error *error) {
 static weft_status take_rule(weft_element *e, weft_error *error) {
     weft_quadrature rule;
     weft_status status =
-        weft_quadrature_make(e->cell, WEFT_SCHEME_SYMMETRIC, e->degree, &rule, error);
+        weft_quadrature_make(e->cell, WEFT_SCHEME_DEFAULT, e->degree, &rule, error);
     if (status != WEFT_OK)
         return status;
     e->n_nodes = rule.n;

@@ -33,10 +33,7 @@ void weft_gauss_jacobi(int n, int k, double *points, double *weights);
 /** n >= 2 Gauss-Lobatto-Legendre points on [0, 1], ascending. */
 void weft_gauss_lobatto(int n, double *points, double *weights);
 
-/** Points of the symmetric rule on a triangle or tetrahedron; 0: there is none, or none with fewer points
- *  than the collapsed one.
- *  always   also where it has more points than the collapsed one
+/** Points of the symmetric rule on a triangle or tetrahedron; 0: there is none.
  *  points   [n][d] or NULL
  *  weights  [n] or NULL; their sum is 1 */
-int weft_symmetric_rule(const weft_cell *cell, int degree, bool always, double *points,
-                        double *weights);
+int weft_symmetric_rule(const weft_cell *cell, int degree, double *points, double *weights);

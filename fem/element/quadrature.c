@@ -150,11 +150,9 @@ weft_status weft_quadrature_make(weft_cell_type type, weft_scheme scheme, int de
         fill_vertices(cell, out);
         goto done;
     }
-    const bool always = scheme == WEFT_SCHEME_SYMMETRIC;
-    if ((scheme == WEFT_SCHEME_DEFAULT || always) &&
-        (n = weft_symmetric_rule(cell, degree, always, NULL, NULL)) > 0) {
+    if (scheme == WEFT_SCHEME_DEFAULT && (n = weft_symmetric_rule(cell, degree, NULL, NULL)) > 0) {
         TRY(allocate(n, d, out, error));
-        weft_symmetric_rule(cell, degree, always, out->points, out->weights);
+        weft_symmetric_rule(cell, degree, out->points, out->weights);
         for (int q = 0; q < n; ++q)
             out->weights[q] *= cell->measure;
         goto done;

@@ -210,8 +210,8 @@ weft_status ufl_element_rule(const ufl_element *element, weft_quadrature *out, w
     static const struct {
         const char *name;
         weft_scheme scheme;
-    } schemes[] = {{"default", WEFT_SCHEME_SYMMETRIC}, /* as Basix, up to degree 5 on triangles */
-                   {"canonical", WEFT_SCHEME_SYMMETRIC},
+    } schemes[] = {{"default", WEFT_SCHEME_DEFAULT}, /* as Basix, up to degree 5 on triangles */
+                   {"canonical", WEFT_SCHEME_DEFAULT},
                    {"gauss_jacobi", WEFT_SCHEME_GAUSS_JACOBI},
                    {"GJ", WEFT_SCHEME_GAUSS_JACOBI},
                    {"Gauss-Jacobi", WEFT_SCHEME_GAUSS_JACOBI},
