@@ -74,6 +74,8 @@ void weft_space_evict(weft_space *space);
 weft_status weft_space_restore(weft_space *space, weft_error *error);
 /** The same on the host. Borrowed. */
 const double *weft_space_points(const weft_space *space);
+/** The nodes as points of an index set `nodes`, at which formulas are evaluated. Borrowed. */
+const weft_data_points *weft_space_data_points(const weft_space *space);
 /** The distinct nodes on a group of facets (-1: the whole boundary), those of discontinuous
  *  elements too, in the cell of the facet; none for constants, bubbles and points of rules. Of a group
  *  of points, those of continuous elements.

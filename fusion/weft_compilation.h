@@ -125,11 +125,14 @@ bool weft_compilation_reads(const weft_compilation *compilation, const char *inp
 typedef struct weft_data_info {
     const char *input, *expression, *origin;
     const char *over;          /* the index set */
+    bool is_plain;             /* the index set is; else lists over it are in blocks */
+    bool at_points;            /* each of its elements is one point; else they are cells, and the
+                                  expression is evaluated at any of their points */
     int n;                     /* groups with a formula */
     const char *const *groups; /* [n] their names; NULL: where no group of the others is */
     const double *values;      /* [n] the value of the input in each group */
     /* or, where path is not NULL, a field of a file: over cells real[d+1], the coefficients of an
-     * affine function c[0] + c[1] x + ... in each cell; over nodes real */
+     * affine function c[0] + c[1] x + ... in each cell; at points real */
     const char *path, *field; /* field NULL: the default */
     int component;            /* of a field with several */
     bool clamped; /* points outside the file's mesh get the value at the nearest point */

@@ -59,6 +59,7 @@ void solve_form_of(solve *run, const solve_part *part, weft_bound_form *out) {
                     part->dofs ? part->dofs[0].connectivity : weft_space_cells(run->base.space),
                     out);
     out->form.components = run->components;
+    out->form.points = part->ufl ? NULL : weft_space_data_points(run->base.space);
     out->form.action = !part->ufl ? script->action : part->ufl->has_action ? "Kv" : NULL;
     out->form.kernels = part->ufl ? part->ufl->kernels : NULL;
     for (int i = 0; i < weft_compilation_names(part->compilation); ++i) {

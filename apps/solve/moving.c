@@ -72,13 +72,30 @@ static weft_status compile(solve *run, struct solve_moving *m, const solve_bindi
     const weft_fragment fragment = {"an input in time", text.data};
     const weft_compile_options options = {.expressions = formulas, .n_expressions = components};
     TRY(weft_compiled_make(&run->base.context, &fragment, 1, &options, &m->compiled, error));
-    if (weft_compilation_data_inputs(m->compiled.compilation) > 0)
-        TRY(refuse(binding, "formulas with groups, tables and fields",
-                   "write one formula, with select where groups are", error));
 done:
     weft_text_free(&text);
     free(formulas);
     free(names);
+    return status;
+}
+
+/* The centres of the cells, [n_cells][dimension]. */
+static weft_status find_centres(solve *run, double **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_mesh *mesh = run->base.mesh;
+    const size_t d = (size_t)mesh->dimension;
+    weft_space *space = NULL;
+    TRY(weft_space_make(run->base.device, mesh, (weft_element_kind){WEFT_DISCONTINUOUS, 0}, 1,
+                        &space, error));
+    *out = weft_array_make((size_t)mesh->n_cells, d * sizeof **out);
+    if (!*out)
+        TRY(weft_out_of_memory(error, NULL));
+    for (int64_t c = 0; c < mesh->n_cells; ++c)
+        memcpy(*out + (size_t)c * d,
+               weft_space_points(space) + (size_t)weft_space_cell_nodes(space)[c] * d,
+               d * sizeof **out);
+done:
+    weft_space_free(&space);
     return status;
 }
 
@@ -89,30 +106,28 @@ static weft_status place(solve *run, struct solve_moving *m, const weft_name_inf
     const int d = run->base.mesh->dimension,
               lanes = weft_device_limits(run->base.device)->lanes_double;
     const bool on_cells = info->over && strcmp(info->over, "cells") == 0;
-    const weft_space *space = solve_space_of(run, info->over);
-    weft_space *centres = NULL;
-    if (on_cells)
-        TRY(weft_space_make(run->base.device, run->base.mesh,
-                            (weft_element_kind){WEFT_DISCONTINUOUS, 0}, 1, &centres, error));
-    *n = on_cells ? run->base.mesh->n_cells : space ? weft_space_nodes(space) : 1;
-    const int64_t room = (*n + lanes - 1) / lanes * lanes * d;
-    TRY(weft_vector_make(run->base.device, room, &m->x, &m->x_memory, error));
+    const weft_space *space = info->over ? solve_space_of(run, info->over) : NULL;
+    weft_data_points points = {.n = 1};
+    double *centres = NULL;
     if (on_cells) {
-        double *plain = weft_array_make((size_t)*n, (size_t)d * sizeof *plain);
-        if (!plain)
-            TRY(weft_out_of_memory(error, NULL));
-        for (int64_t c = 0; c < *n; ++c)
-            memcpy(plain + c * d,
-                   weft_space_points(centres) + (int64_t)weft_space_cell_nodes(centres)[c] * d,
-                   (size_t)d * sizeof *plain);
-        weft_interleave(plain, *n, d, lanes, m->x);
-        free(plain);
+        TRY(find_centres(run, &centres, error));
+        points = weft_data_centres(run->base.mesh, "points", centres);
     } else if (space) {
-        memcpy(m->x, weft_space_points(space), (size_t)(*n * d) * sizeof *m->x);
+        points = *weft_space_data_points(space);
+        points.over = "points";
     }
-    TRY(weft_vector_push(m->x_memory, m->x, room, error));
+    *n = points.n;
+    const int64_t room = (*n + lanes - 1) / lanes * lanes * d;
+    TRY(weft_vector_make(run->base.device, on_cells ? room : *n * d, &m->x, &m->x_memory, error));
+    if (on_cells)
+        weft_interleave(centres, *n, d, lanes, m->x);
+    else if (space)
+        memcpy(m->x, points.x, (size_t)(*n * d) * sizeof *m->x);
+    TRY(weft_vector_push(m->x_memory, m->x, on_cells ? room : *n * d, error));
+    TRY(weft_data_bind(run->base.data, m->compiled.compilation, m->compiled.program,
+                       &(weft_data_sites){.points = &points, .n = points.over != NULL}, error));
 done:
-    weft_space_free(&centres);
+    free(centres);
     return status;
 }
 

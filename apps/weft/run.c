@@ -108,6 +108,7 @@ static weft_status make_operator(weft_run *run, int i, weft_error *error) {
     TRY(app_script_read(given->text, &made->text, error));
     weft_form_start(given->text, made->text, weft_space_cells(run->base.space), &made->form);
     weft_form_bind_input(&made->form, "x", weft_space_coordinates(run->base.space));
+    made->form.form.points = weft_space_data_points(run->base.space);
     if (weft_has_word(made->text, "parameter") && weft_has_word(made->text, "d"))
         weft_form_bind_parameter(&made->form, "d", run->base.mesh->dimension);
     TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_CSR, &made->form.form, 1, &made->op,

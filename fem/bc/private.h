@@ -17,9 +17,11 @@ typedef struct weft_bc_piece {
 /** The dofs of a Dirichlet condition whose value depends on t, and what their coordinates are. */
 typedef struct weft_bc_mover {
     int piece;
+    const weft_space *space;
     int32_t *dofs;
     weft_connectivity *at; /* these dofs -> dofs of the space */
-    weft_memory *points;
+    double *x;             /* [n][dimension] */
+    weft_memory *points;   /* x on the device */
     int64_t n;
 } weft_bc_mover;
 

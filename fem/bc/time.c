@@ -33,19 +33,36 @@ weft_memory *weft_bc_time(const weft_bc *bc) {
 
 /* ---- Dirichlet values ------------------------------------------------------------------------ */
 
-/* The coordinates of the dofs' nodes, [n][dimension]. */
+/* The coordinates of the dofs' nodes. */
 static weft_status make_points(const weft_bc *bc, weft_bc_mover *mover, weft_error *error) {
     const int d = weft_space_mesh(bc->space)->dimension;
     const int c = weft_space_components(bc->space);
     const double *all = weft_space_points(bc->space);
-    double *points = weft_array_make((size_t)(mover->n * d), sizeof *points);
-    if (!points)
+    mover->x = weft_array_make((size_t)(mover->n * d), sizeof *mover->x);
+    if (!mover->x)
         return weft_out_of_memory(error, "boundary conditions");
     for (int64_t i = 0; i < mover->n; ++i)
-        memcpy(&points[i * d], &all[(int64_t)(mover->dofs[i] / c) * d], (size_t)d * sizeof *points);
-    const weft_status status = weft_memory_place(
-        bc->context->device, points, (size_t)(mover->n * d), sizeof *points, &mover->points, error);
-    free(points);
+        memcpy(&mover->x[i * d], &all[(int64_t)(mover->dofs[i] / c) * d],
+               (size_t)d * sizeof *mover->x);
+    return weft_memory_place(bc->context->device, mover->x, (size_t)(mover->n * d),
+                             sizeof *mover->x, &mover->points, error);
+}
+
+/* A weft_data_points.mark: the nodes of the space that are in the group. */
+static weft_status mark_group(const weft_data_points *points, int group, unsigned char *marks,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_bc_mover *mover = points->user;
+    const weft_data_points *nodes = weft_space_data_points(mover->space);
+    const int c = weft_space_components(mover->space);
+    unsigned char *all = weft_array_make((size_t)nodes->n, 1);
+    if (!all)
+        return weft_out_of_memory(error, "boundary conditions");
+    TRY(nodes->mark(nodes, group, all, error));
+    for (int64_t i = 0; i < mover->n; ++i)
+        marks[i] = all[mover->dofs[i] / c];
+done:
+    free(all);
     return status;
 }
 
@@ -54,7 +71,7 @@ static weft_status make_mover(weft_bc *bc, int piece, const int32_t *owners, dou
                               weft_error *error) {
     weft_status status = WEFT_OK;
     weft_bc_mover *mover = &bc->steps.movers[bc->steps.n_movers];
-    *mover = (weft_bc_mover){.piece = piece};
+    *mover = (weft_bc_mover){.piece = piece, .space = bc->space};
     for (int64_t i = 0; i < bc->n_constrained; ++i)
         mover->n += owners[i] == piece;
     if (mover->n == 0)
@@ -107,9 +124,9 @@ static void write_script(const weft_bc *bc, weft_text *out) {
                       "index set_%d plain;\n"
                       "connectivity at_%d : set_%d -> nodes[1];\n"
                       "input points_%d : real[%d,1] over set_%d;\n"
-                      "expression value_%d(x, y, z, t) = 0;\n"
+                      "expression value_%d(x, y, z, t) over set_%d = 0;\n"
                       "g[at_%d] += value_%d(points_%d, when);\n",
-                      i, i, i, i, d, i, i, i, i, i);
+                      i, i, i, i, d, i, i, i, i, i, i);
     weft_text_add(out, "update u = select(moving > 0.5, g, u);\n");
 }
 
@@ -122,6 +139,28 @@ static weft_status bind_mover(weft_bc *bc, int i, weft_error *error) {
     snprintf(name, sizeof name, "points_%d", i);
     TRY(weft_program_bind(program, name, bc->steps.movers[i].points, error));
 done:
+    return status;
+}
+
+/* What formulas by group and fields of files have at the dofs of each condition. */
+static weft_status bind_data(weft_bc *bc, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n = bc->steps.n_movers;
+    weft_data_points *points = calloc((size_t)n, sizeof *points);
+    char(*names)[24] = calloc((size_t)n, sizeof *names);
+    if (!points || !names)
+        TRY(weft_out_of_memory(error, "boundary conditions"));
+    for (int i = 0; i < n; ++i) {
+        const weft_bc_mover *mover = &bc->steps.movers[i];
+        snprintf(names[i], sizeof names[i], "set_%d", i);
+        points[i] = (weft_data_points){
+            .over = names[i], .n = mover->n, .x = mover->x, .mark = mark_group, .user = mover};
+    }
+    TRY(weft_data_bind(bc->context->data, bc->steps.values.compilation, bc->steps.values.program,
+                       &(weft_data_sites){.points = points, .n = n}, error));
+done:
+    free(points);
+    free(names);
     return status;
 }
 
@@ -146,8 +185,7 @@ static weft_status make_values(weft_bc *bc, weft_error *error) {
         TRY(bind_mover(bc, i, error));
     TRY(weft_program_bind(bc->steps.values.program, "moving", bc->steps.moving, error));
     TRY(weft_program_bind(bc->steps.values.program, "when", bc->when, error));
-    TRY(weft_data_bind(bc->context->data, bc->steps.values.compilation, bc->steps.values.program,
-                       NULL, error));
+    TRY(bind_data(bc, error));
 done:
     weft_text_free(&text);
     free(formulas);
@@ -216,6 +254,7 @@ void weft_bc_steps_free(weft_bc *bc) {
         weft_connectivity_free(&bc->steps.movers[i].at);
         weft_memory_free(&bc->steps.movers[i].points);
         free(bc->steps.movers[i].dofs);
+        free(bc->steps.movers[i].x);
     }
     free(bc->steps.movers);
     weft_memory_free(&bc->steps.moving);

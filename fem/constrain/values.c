@@ -100,6 +100,29 @@ done:
     return status;
 }
 
+/* What formulas by group and fields of files have at the points of each formula. */
+static weft_status bind_data(point_values *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n = values->n_formulas;
+    weft_data_points *points = calloc((size_t)n, sizeof *points);
+    char(*names)[24] = calloc((size_t)n, sizeof *names);
+    if (!points || !names)
+        TRY(weft_out_of_memory(error, "values at points"));
+    for (int i = 0; i < n; ++i) {
+        const point_formula *formula = &values->formulas[i];
+        (void)snprintf(names[i], sizeof names[i], "set_%d", i);
+        points[i] =
+            (weft_data_points){.over = names[i], .n = formula->n, .x = formula->points};
+    }
+    TRY(weft_data_bind(values->context->data, values->evaluation.compilation,
+                       values->evaluation.program,
+                       &(weft_data_sites){.points = points, .n = n}, error));
+done:
+    free(points);
+    free(names);
+    return status;
+}
+
 static void write_script(const point_values *values, weft_text *out) {
     const int d = weft_space_mesh(values->space)->dimension;
     weft_text_add(out, "input when : real;\n");
@@ -107,10 +130,10 @@ static void write_script(const point_values *values, weft_text *out) {
         weft_text_add(out,
                       "index set_%d plain;\n"
                       "input points_%d : real[%d,1] over set_%d;\n"
-                      "expression value_%d(x, y, z, t) = 0;\n"
+                      "expression value_%d(x, y, z, t) over set_%d = 0;\n"
                       "s_%d = value_%d(points_%d, when);\n"
                       "return s_%d;\n",
-                      i, i, d, i, i, i, i, i, i);
+                      i, i, d, i, i, i, i, i, i, i);
 }
 
 static weft_status compile(point_values *values, weft_error *error) {
@@ -133,8 +156,7 @@ static weft_status compile(point_values *values, weft_error *error) {
     for (int i = 0; i < n; ++i)
         TRY(bind(values, i, error));
     TRY(weft_program_bind(values->evaluation.program, "when", weft_bc_time(values->bc), error));
-    TRY(weft_data_bind(values->context->data, values->evaluation.compilation,
-                       values->evaluation.program, NULL, error));
+    TRY(bind_data(values, error));
 done:
     weft_text_free(&text);
     free(formulas);

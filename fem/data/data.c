@@ -44,19 +44,33 @@ void weft_data_free(weft_data **data) {
 
 /* What a list is over. */
 typedef struct site {
-    bool on_nodes;
-    weft_data_elements elements; /* else */
-    bool on_cells;               /* which are the cells of the mesh */
+    const weft_data_points *points; /* or, if NULL */
+    weft_data_elements elements;
+    bool on_cells; /* elements are the cells of the mesh */
+    bool is_plain; /* without spare lanes */
 } site;
 
-static weft_status key_of(const weft_data_info *info, const site *at, char out[33],
-                          weft_error *error) {
+static void add_hash(weft_text *text, const void *list, int64_t n, size_t bytes) {
+    char hash[33];
+    if (list)
+        weft_hash(list, (size_t)n * bytes, hash);
+    weft_text_add(text, " %s", list ? hash : "-");
+}
+
+/* Lists of points and facets come and go, so that their addresses say nothing. */
+static weft_status key_of(const weft_data *data, const weft_data_info *info, const site *at,
+                          char out[33], weft_error *error) {
     weft_text text = {0};
-    if (at->on_nodes)
-        weft_text_add(&text, "nodes");
-    else
-        weft_text_add(&text, "%p %lld", (const void *)at->elements.nodes,
-                      (long long)at->elements.n);
+    const int d = data->mesh->dimension;
+    weft_text_add(&text, at->points ? "points" : at->on_cells ? "cells" : "facets");
+    if (at->points) {
+        add_hash(&text, at->points->x, at->points->n * d, sizeof *at->points->x);
+        add_hash(&text, at->points->inside, at->points->n * d, sizeof *at->points->inside);
+        weft_text_add(&text, " %p %d", at->points->user, at->is_plain);
+    } else if (!at->on_cells) {
+        add_hash(&text, at->elements.nodes, at->elements.n * at->elements.n_vertices,
+                 sizeof *at->elements.nodes);
+    }
     for (int i = 0; i < info->n; ++i)
         weft_text_add(&text, "\n%s=%a", info->groups[i] ? info->groups[i] : "", info->values[i]);
     if (info->path)
@@ -81,33 +95,38 @@ static weft_status entry_add(weft_data *data, entry **out, weft_error *error) {
     return WEFT_OK;
 }
 
-static weft_status make_groups(weft_data *data, const weft_data_info *info, const site *at,
+static int64_t padded(const weft_data *data, int64_t n, bool is_plain) {
+    const int64_t lanes = weft_device_limits(data->device)->lanes_double;
+    return is_plain ? n : (n + lanes - 1) / lanes * lanes;
+}
+
+/* One value for each point, or cell. */
+static weft_status make_values(weft_data *data, const weft_data_info *info, const site *at,
                                entry *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_mesh *mesh = data->mesh;
-    const int64_t lanes = weft_device_limits(data->device)->lanes_double;
-    const int64_t n = at->on_nodes ? mesh->n_nodes : mesh->n_cells;
-    const int64_t room = (n + lanes - 1) / lanes * lanes;
+    const int64_t n = at->points ? at->points->n : at->elements.n;
+    const int64_t room = padded(data, n, at->is_plain);
     TRY(weft_vector_make(data->device, room, &out->values, &out->memory, error));
-    TRY(at->on_nodes ? weft_data_of_nodes(mesh, info, out->values, error)
-                     : weft_data_of_cells(mesh, info, out->values, error));
-    for (int64_t i = n; i < room; ++i)
+    if (!at->points)
+        TRY(weft_data_of_cells(data->mesh, info, out->values, error));
+    else if (info->path)
+        TRY(weft_data_of_field_at(data->device, data->mesh, info, at->points, out->values, error));
+    else
+        TRY(weft_data_of_points(data->device, data->mesh, info, at->points, out->values, error));
+    for (int64_t i = n; i < room && n > 0; ++i)
         out->values[i] = out->values[n - 1]; /* spare lanes repeat the last cell */
     TRY(weft_vector_push(out->memory, out->values, room, error));
 done:
     return status;
 }
 
-static weft_status make_field(weft_data *data, const weft_data_info *info, const site *at,
-                              entry *out, weft_error *error) {
+/* The coefficients of a field in each element. */
+static weft_status make_coefficients(weft_data *data, const weft_data_info *info, const site *at,
+                                     entry *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t lanes = weft_device_limits(data->device)->lanes_double;
-    const int64_t n = at->on_nodes ? data->mesh->n_nodes : at->elements.n;
-    const int64_t room =
-        at->on_nodes ? n : (n + lanes - 1) / lanes * lanes * (data->mesh->dimension + 1);
+    const int64_t room = padded(data, at->elements.n, false) * (data->mesh->dimension + 1);
     TRY(weft_vector_make(data->device, room, &out->values, &out->memory, error));
-    TRY(weft_data_of_field(data->device, data->mesh, info, at->on_nodes ? NULL : &at->elements,
-                           out->values, error));
+    TRY(weft_data_of_field(data->device, data->mesh, info, &at->elements, out->values, error));
     TRY(weft_vector_push(out->memory, out->values, room, error));
 done:
     return status;
@@ -118,7 +137,7 @@ static weft_status find_list(weft_data *data, const weft_data_info *info, const 
     weft_status status = WEFT_OK;
     char key[33];
     entry *made = NULL;
-    TRY(key_of(info, at, key, error));
+    TRY(key_of(data, info, at, key, error));
     for (int i = 0; i < data->n; ++i)
         if (strcmp(data->entries[i].key, key) == 0) {
             *out = data->entries[i].memory;
@@ -126,8 +145,8 @@ static weft_status find_list(weft_data *data, const weft_data_info *info, const 
         }
     TRY(entry_add(data, &made, error));
     memcpy(made->key, key, sizeof key);
-    TRY(info->path ? make_field(data, info, at, made, error)
-                   : make_groups(data, info, at, made, error));
+    TRY(info->path && !at->points ? make_coefficients(data, info, at, made, error)
+                                  : make_values(data, info, at, made, error));
     *out = made->memory;
     ++data->n;
     made = NULL;
@@ -155,10 +174,8 @@ static site cells_site(const weft_mesh *mesh) {
 }
 
 /* Elements are the cells of the mesh, whose nodes are those of the mesh or more, or its facets. */
-static site site_of(const weft_mesh *mesh, const weft_connectivity *elements) {
+static site elements_site(const weft_mesh *mesh, const weft_connectivity *elements) {
     const int d = mesh->dimension;
-    if (!elements)
-        return (site){.on_nodes = true};
     if (weft_connectivity_indices(elements) == mesh->cells ||
         (weft_connectivity_from(elements) == mesh->n_cells &&
          (weft_connectivity_width(elements) > d ||
@@ -171,38 +188,61 @@ static site site_of(const weft_mesh *mesh, const weft_connectivity *elements) {
                                    : NULL}};
 }
 
+/* Where an input is evaluated. */
+static weft_status find_site(const weft_data *data, const weft_data_info *info,
+                             const weft_data_sites *sites, site *out, weft_error *error) {
+    *out = (site){.is_plain = info->is_plain};
+    for (int i = 0; i < sites->n && info->at_points; ++i)
+        if (strcmp(sites->points[i].over, info->over) == 0)
+            out->points = &sites->points[i];
+    if (out->points)
+        return WEFT_OK;
+    if (info->at_points || !sites->elements) {
+        weft_error_set(error, WEFT_ERROR_USAGE,
+                       "'%s' has formulas by group or fields of files, and the places of '%s' are "
+                       "not known here",
+                       info->expression, info->over);
+        weft_error_location(error, info->origin ? info->origin : info->expression, NULL, 0, 0);
+        weft_error_hint(error, "give one formula of x, y and z for everything");
+        return WEFT_ERROR_USAGE;
+    }
+    *out = elements_site(data->mesh, sites->elements);
+    if (!info->path && !out->on_cells)
+        return refuse(info, WEFT_ERROR_INPUT,
+                      "'%s' is evaluated on facets, and has formulas by group of cells",
+                      "give one formula: a condition holds on the facets of one group", error);
+    if (!out->elements.nodes)
+        return refuse(info, WEFT_ERROR_UNSUPPORTED,
+                      "'%s' has a field of a file on facets of higher order",
+                      "give a formula of the coordinates", error);
+    return WEFT_OK;
+}
+
 weft_status weft_data_cells(weft_data *data, const weft_data_info *info, weft_memory **out,
-                            weft_error *error) {
+                            int *components, weft_error *error) {
     if (!data)
         return refuse(info, WEFT_ERROR_USAGE,
                       "'%s' has formulas by group, but no mesh has groups here",
                       "give one formula for everything, or set weft_context.data", error);
     const site at = cells_site(data->mesh);
+    *components = info->path ? data->mesh->dimension + 1 : 1;
     return find_list(data, info, &at, out, error);
 }
 
 weft_status weft_data_bind(weft_data *data, const weft_compilation *compilation,
-                           weft_program *program, const weft_connectivity *elements,
-                           weft_error *error) {
+                           weft_program *program, const weft_data_sites *sites, weft_error *error) {
     weft_status status = WEFT_OK;
-    const site at = data ? site_of(data->mesh, elements) : (site){0};
     for (int i = 0; i < weft_compilation_data_inputs(compilation); ++i) {
         weft_data_info info;
         weft_memory *memory = NULL;
+        site at;
         weft_compilation_data(compilation, i, &info);
         if (!data)
             return refuse(
                 &info, WEFT_ERROR_USAGE,
                 "'%s' has formulas by group or fields of files, but there is no mesh here",
                 "give one formula for everything, or set weft_context.data", error);
-        if (!info.path && !at.on_nodes && !at.on_cells)
-            return refuse(&info, WEFT_ERROR_INPUT,
-                          "'%s' is evaluated on facets, and has formulas by group of cells",
-                          "give one formula: a condition holds on the facets of one group", error);
-        if (!at.on_nodes && !at.elements.nodes)
-            return refuse(&info, WEFT_ERROR_UNSUPPORTED,
-                          "'%s' has a field of a file on facets of higher order",
-                          "give a formula of the coordinates", error);
+        TRY(find_site(data, &info, sites, &at, error));
         TRY(find_list(data, &info, &at, &memory, error));
         TRY(weft_program_bind(program, info.input, memory, error));
     }

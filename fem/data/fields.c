@@ -82,6 +82,32 @@ done:
     return status;
 }
 
+/* A field that is constant in each cell is taken a little inside the cell that a point belongs to. */
+static const double INSIDE = 1e-6;
+
+weft_status weft_data_of_field_at(weft_device *device, const weft_mesh *mesh,
+                                  const weft_data_info *info, const weft_data_points *points,
+                                  double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = points->n * mesh->dimension;
+    weft_file_field field = {0};
+    double *moved = NULL;
+    TRY(weft_file_field_read(info->path, info->field, &field, error));
+    TRY(check_field(mesh, info, &field, error));
+    if (field.on_cells && points->inside) {
+        moved = malloc(((size_t)n + 1) * sizeof *moved);
+        if (!moved)
+            TRY(weft_out_of_memory(error, "a field of a file"));
+        for (int64_t i = 0; i < n; ++i)
+            moved[i] = points->x[i] + INSIDE * (points->inside[i] - points->x[i]);
+    }
+    TRY(interpolate(device, info, &field, moved ? moved : points->x, points->n, out, error));
+done:
+    weft_file_field_free(&field);
+    free(moved);
+    return status != WEFT_OK ? refuse(info, status, NULL, error) : WEFT_OK;
+}
+
 /* The affine function with values u at n affinely independent points x of dimension d, constant
  * across their hull where n <= d (Gram-Schmidt): out[0] + out[1] x + ... */
 static void fit_affine(int d, int n, double x[4][3], const double *u, double *out) {
@@ -167,14 +193,10 @@ weft_status weft_data_of_field(weft_device *device, const weft_mesh *mesh,
     const int64_t lanes = weft_device_limits(device)->lanes_double;
     TRY(weft_file_field_read(info->path, info->field, &field, error));
     TRY(check_field(mesh, info, &field, error));
-    if (elements && weft_mesh_cell_vertices(mesh) != d + 1) {
+    if (weft_mesh_cell_vertices(mesh) != d + 1) {
         status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                                 "fields of files are linear in each cell, which needs triangles or "
                                 "tetrahedra");
-        goto done;
-    }
-    if (!elements) {
-        TRY(interpolate(device, info, &field, mesh->x, mesh->n_nodes, out, error));
         goto done;
     }
     const int64_t n = field.on_cells ? elements->n : mesh->n_nodes;

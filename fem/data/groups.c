@@ -110,50 +110,129 @@ done:
     return locate(info, status, error);
 }
 
-static void mark_nodes(const weft_mesh *mesh, int g, int32_t owner, int32_t *owners) {
-    const weft_group *group = &mesh->groups[g];
+/* ---- points ---------------------------------------------------------------------------------- */
+
+/* A weft_data_points.mark of the nodes of a mesh. */
+static weft_status mark_nodes(const weft_data_points *points, int group, unsigned char *marks,
+                              weft_error *error) {
+    (void)error;
+    const weft_mesh *mesh = points->user;
+    const weft_group *g = &mesh->groups[group];
     const int width = weft_mesh_cell_vertices(mesh), facet_width = weft_mesh_facet_vertices(mesh);
-    const int32_t *cells = mesh->group_cells + group->first_cell;
-    const int32_t *facets = mesh->group_facets + group->first_facet;
-    for (int64_t k = 0; k < group->n_cells; ++k)
+    const int32_t *cells = mesh->group_cells + g->first_cell;
+    const int32_t *facets = mesh->group_facets + g->first_facet;
+    for (int64_t k = 0; k < g->n_cells; ++k)
         for (int v = 0; v < width; ++v)
-            owners[mesh->cells[(int64_t)cells[k] * width + v]] = owner;
-    for (int64_t k = 0; k < group->n_facets; ++k)
+            marks[mesh->cells[(int64_t)cells[k] * width + v]] = 1;
+    for (int64_t k = 0; k < g->n_facets; ++k)
         for (int v = 0; v < facet_width; ++v)
-            owners[mesh->facets[(int64_t)facets[k] * facet_width + v]] = owner;
+            marks[mesh->facets[(int64_t)facets[k] * facet_width + v]] = 1;
+    return WEFT_OK;
 }
 
-/* A cell with the node, whose groups name what has no value. */
-static int64_t cell_of(const weft_mesh *mesh, int64_t node) {
-    const int width = weft_mesh_cell_vertices(mesh);
-    int64_t i = 0;
-    while (i < mesh->n_cells * width && mesh->cells[i] != node)
-        ++i;
-    return i / width;
+weft_data_points weft_data_nodes(const weft_mesh *mesh, const char *over) {
+    return (weft_data_points){
+        .over = over, .n = mesh->n_nodes, .x = mesh->x, .mark = mark_nodes, .user = mesh};
 }
 
-weft_status weft_data_of_nodes(const weft_mesh *mesh, const weft_data_info *info, double *out,
+static weft_status mark_cells(const weft_data_points *points, int group, unsigned char *marks,
+                              weft_error *error) {
+    (void)error;
+    const weft_mesh *mesh = points->user;
+    const weft_group *g = &mesh->groups[group];
+    for (int64_t k = 0; k < g->n_cells; ++k)
+        marks[mesh->group_cells[g->first_cell + k]] = 1;
+    return WEFT_OK;
+}
+
+weft_data_points weft_data_centres(const weft_mesh *mesh, const char *over, const double *x) {
+    return (weft_data_points){
+        .over = over, .n = mesh->n_cells, .x = x, .mark = mark_cells, .user = mesh};
+}
+
+/* Mark the points in the cells of a group. */
+static weft_status mark_inside(weft_device *device, const weft_mesh *mesh,
+                               const weft_data_points *points, int group, unsigned char *marks,
                                weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_group *g = &mesh->groups[group];
+    const size_t d = (size_t)mesh->dimension, width = (size_t)weft_mesh_cell_vertices(mesh);
+    const size_t n_curve = (size_t)weft_mesh_curve_nodes(mesh) * d;
+    weft_mesh some = *mesh;
+    double *xi = weft_array_make((size_t)points->n * d, sizeof *xi);
+    int64_t *found = weft_array_make((size_t)points->n, sizeof *found);
+    some.n_cells = g->n_cells;
+    some.cells = weft_array_make((size_t)g->n_cells * width, sizeof *some.cells);
+    some.curve =
+        mesh->curve ? weft_array_make((size_t)g->n_cells * n_curve, sizeof *some.curve) : NULL;
+    if (!xi || !found || !some.cells || (mesh->curve && !some.curve))
+        TRY(weft_out_of_memory(error, "values by group"));
+    for (int64_t k = 0; k < g->n_cells; ++k) {
+        const size_t cell = (size_t)mesh->group_cells[g->first_cell + k];
+        memcpy(some.cells + (size_t)k * width, mesh->cells + cell * width,
+               width * sizeof *some.cells);
+        if (some.curve)
+            memcpy(some.curve + (size_t)k * n_curve, mesh->curve + cell * n_curve,
+                   n_curve * sizeof *some.curve);
+    }
+    TRY(weft_mesh_locate_cells(device, &some, points->x, points->n, found, xi, error));
+    for (int64_t i = 0; i < points->n; ++i)
+        marks[i] = found[i] >= 0;
+done:
+    free(some.cells);
+    free(some.curve);
+    free(found);
+    free(xi);
+    return status;
+}
+
+static weft_status refuse_point(weft_device *device, const weft_mesh *mesh,
+                                const weft_data_info *info, const double *point,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    int64_t cell = -1;
+    double xi[3];
+    char text[64];
+    TRY(weft_mesh_locate_cells(device, mesh, point, 1, &cell, xi, error));
+    if (cell >= 0)
+        return refuse_missing(mesh, info, cell, error);
+    status = weft_error_set(error, WEFT_ERROR_INPUT, "'%s' has no value at %s", info->expression,
+                            weft_point_text(point, mesh->dimension, text));
+    weft_error_hint(error, "add a formula without a group, for all others");
+done:
+    return status;
+}
+
+weft_status weft_data_of_points(weft_device *device, const weft_mesh *mesh,
+                                const weft_data_info *info, const weft_data_points *points,
+                                double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
     const int other = find_other(info);
-    int32_t *owner = weft_array_make((size_t)mesh->n_nodes, sizeof *owner);
-    if (!owner)
-        return weft_out_of_memory(error, "values by group");
-    for (int64_t i = 0; i < mesh->n_nodes; ++i)
+    int32_t *owner = weft_array_make((size_t)points->n, sizeof *owner);
+    unsigned char *marks = weft_array_make((size_t)points->n, 1);
+    if (!owner || !marks)
+        TRY(weft_out_of_memory(error, "values by group"));
+    for (int64_t i = 0; i < points->n; ++i)
         owner[i] = -1;
     for (int i = 0; i < info->n; ++i) {
         int g = 0;
         if (!info->groups[i])
             continue;
-        TRY(weft_mesh_any_group(mesh, info->groups[i], &g, error));
-        mark_nodes(mesh, g, i, owner);
+        memset(marks, 0, (size_t)points->n);
+        TRY(points->mark ? weft_mesh_any_group(mesh, info->groups[i], &g, error)
+                         : weft_mesh_cell_group(mesh, info->groups[i], &g, error));
+        TRY(points->mark ? points->mark(points, g, marks, error)
+                         : mark_inside(device, mesh, points, g, marks, error));
+        for (int64_t k = 0; k < points->n; ++k)
+            owner[k] = marks[k] ? i : owner[k];
     }
-    for (int64_t i = 0; i < mesh->n_nodes; ++i) {
+    for (int64_t i = 0; i < points->n; ++i) {
         if (owner[i] < 0 && other < 0)
-            TRY(refuse_missing(mesh, info, cell_of(mesh, i), error));
+            TRY(refuse_point(device, mesh, info, points->x + i * mesh->dimension, error));
         out[i] = info->values[owner[i] < 0 ? other : owner[i]];
     }
 done:
     free(owner);
+    free(marks);
     return locate(info, status, error);
 }

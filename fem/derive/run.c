@@ -318,12 +318,13 @@ static weft_status bind_facets(weft_derive *derive, weft_error *error) {
                 ? bind_gathered(derive, input->name, input->memory, components, error)
                 : weft_program_bind(part->compiled.program, input->name, input->memory, error));
     }
-    for (int i = 0; i < n_data; ++i) { /* formulas by group */
+    for (int i = 0; i < n_data; ++i) { /* formulas by group, fields of files */
         weft_data_info info;
         weft_memory *cells = NULL;
+        int components = 1;
         weft_compilation_data(part->compiled.compilation, i, &info);
-        TRY(weft_data_cells(derive->context->data, &info, &cells, error));
-        TRY(bind_gathered(derive, info.input, cells, 1, error));
+        TRY(weft_data_cells(derive->context->data, &info, &cells, &components, error));
+        TRY(bind_gathered(derive, info.input, cells, components, error));
     }
 done:
     return status;

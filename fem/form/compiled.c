@@ -242,8 +242,8 @@ weft_status weft_compiled_bind_form(weft_compiled *compiled, const weft_form *fo
     for (int i = 0; i < form->n_inputs; ++i)
         TRY(weft_program_bind(compiled->program, form->inputs[i].name, form->inputs[i].memory,
                               error));
-    TRY(weft_data_bind(compiled->data, compiled->compilation, compiled->program, form->dofs,
-                       error));
+    const weft_data_sites sites = {form->dofs, form->points, form->points != NULL};
+    TRY(weft_data_bind(compiled->data, compiled->compilation, compiled->program, &sites, error));
 done:
     return status;
 }

@@ -49,7 +49,8 @@ weft_status weft_field_measure_make(weft_context *context, const weft_nodal_fiel
     TRY(weft_program_bind(program, "u", field->u, error));
     if (exact)
         TRY(weft_program_bind(program, "t", measure->t, error));
-    TRY(weft_data_bind(context->data, measure->compiled.compilation, program, field->cells, error));
+    TRY(weft_data_bind(context->data, measure->compiled.compilation, program,
+                       &(weft_data_sites){.elements = field->cells}, error));
     *out = measure;
     measure = NULL;
 done:

@@ -35,6 +35,7 @@ weft_status weft_form_ship_any(const weft_space *space, const char *script, weft
     weft_form_start(script, text, dofs, out);
     weft_form_bind_input(out, "x", weft_space_coordinates(space));
     weft_form_bind_parameter(out, "d", weft_space_mesh(space)->dimension);
+    out->form.points = weft_space_data_points(space);
     return WEFT_OK;
 }
 

@@ -45,7 +45,7 @@ weft_status weft_formula_evaluate(weft_context *context, const char *text, const
     weft_form_start("uniform.weft", weft_fem_script("uniform.weft"), NULL, &form);
     weft_form_bind_input(&form, "when", time);
     weft_form_bind_expression(&form, "value", text, origin);
-    TRY(weft_form_run(context, &form.form, &(weft_form_outputs){&output, &memory, 1, "nodes", 1},
+    TRY(weft_form_run(context, &form.form, &(weft_form_outputs){&output, &memory, 1, NULL, 0},
                       error));
     TRY(weft_vector_pull(memory, values, 1, error));
     *value = *values;

@@ -15,6 +15,8 @@ struct weft_space {
     int64_t n_nodes;
     int32_t *own_cells; /* [n_cells][element->n_nodes] */
     double *own_x;      /* [n_nodes][d] */
+    double *inside;     /* [n_nodes][d] of discontinuous elements, see weft_data_points */
+    weft_data_points points;
     weft_connectivity *cells;
     weft_memory *x;
 };
@@ -62,6 +64,69 @@ done:
     return status;
 }
 
+/* ---- nodes as points at which formulas are evaluated ------------------------------------------ */
+
+/* A weft_data_points.mark. */
+static weft_status mark_group(const weft_data_points *points, int group, unsigned char *marks,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_space *space = points->user;
+    const weft_mesh *mesh = space->mesh;
+    const weft_group *g = &mesh->groups[group];
+    const int width = space->element->n_nodes;
+    int32_t *nodes = NULL;
+    int64_t n = 0;
+    for (int64_t k = 0; k < g->n_cells; ++k)
+        for (int v = 0; v < width; ++v)
+            marks[space->own_cells[(int64_t)mesh->group_cells[g->first_cell + k] * width + v]] = 1;
+    if (g->n_facets > 0)
+        TRY(weft_space_group_nodes(space, group, &nodes, &n, error));
+    for (int64_t i = 0; i < n; ++i)
+        marks[nodes[i]] = 1;
+done:
+    free(nodes);
+    return status;
+}
+
+/* The centre of the cell of each node of an element whose nodes belong to one cell. */
+static weft_status find_inside(weft_space *space, weft_error *error) {
+    const weft_mesh *mesh = space->mesh;
+    const int d = mesh->dimension, width = space->element->n_nodes,
+              n_vertices = weft_mesh_cell_vertices(mesh);
+    space->inside = weft_array_make((size_t)(space->n_nodes * d), sizeof *space->inside);
+    if (!space->inside)
+        return weft_out_of_memory(error, "a space");
+    for (int64_t c = 0; c < mesh->n_cells; ++c)
+        for (int k = 0; k < width; ++k)
+            for (int i = 0; i < n_vertices * d; ++i)
+                space->inside[(int64_t)space->own_cells[c * width + k] * d + i % d] +=
+                    mesh->x[(int64_t)mesh->cells[c * n_vertices + i / d] * d + i % d] / n_vertices;
+    return WEFT_OK;
+}
+
+static weft_status make_points(weft_space *space, weft_error *error) {
+    weft_status status = WEFT_OK;
+    space->points = weft_data_nodes(space->mesh, "nodes");
+    if (is_p1(space->element))
+        return WEFT_OK;
+    if (space->element->family != WEFT_LAGRANGE)
+        TRY(find_inside(space, error));
+    space->points = (weft_data_points){.over = "nodes",
+                                       .n = space->n_nodes,
+                                       .x = space->own_x,
+                                       .inside = space->inside,
+                                       .mark = mark_group,
+                                       .user = space};
+done:
+    return status;
+}
+
+const weft_data_points *weft_space_data_points(const weft_space *space) {
+    return &space->points;
+}
+
+/* ------------------------------------------------------------------------------------------------ */
+
 weft_status weft_space_make_with(weft_device *device, const weft_mesh *mesh,
                                  weft_mesh_copies *copies, weft_element_kind kind, int components,
                                  weft_space **out, weft_error *error) {
@@ -77,6 +142,7 @@ weft_status weft_space_make_with(weft_device *device, const weft_mesh *mesh,
     TRY(weft_element_make(kind.family, weft_mesh_cell(mesh)->type, kind.degree, &space->element,
                           error));
     TRY(number_nodes(space, error));
+    TRY(make_points(space, error));
     if (space->n_nodes > INT32_MAX / components)
         TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "more than 2^31 - 1 degrees of freedom"));
     TRY(send(space, is_p1(space->element) ? copies : NULL, error));
@@ -100,6 +166,7 @@ void weft_space_free(weft_space **space) {
     weft_element_free(&(*space)->element);
     free((*space)->own_cells);
     free((*space)->own_x);
+    free((*space)->inside);
     free(*space);
     *space = NULL;
 }

@@ -95,7 +95,9 @@ weft_status weft_ad_step_make(weft_advection_diffusion *ad, weft_error *error) {
                                   error));
     if (strstr(ad->text.data, "kept_1"))
         TRY(weft_program_bind(program, "x", ad->problem->x, error));
-    TRY(weft_data_bind(ad->context->data, ad->step.compilation, program, NULL, error));
+    const weft_data_points nodes = weft_data_nodes(ad->problem->mesh, "nodes");
+    TRY(weft_data_bind(ad->context->data, ad->step.compilation, program,
+                       &(weft_data_sites){ad->problem->cells, &nodes, 1}, error));
 done:
     return status;
 }

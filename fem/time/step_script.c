@@ -146,7 +146,7 @@ static void add_declarations(const weft_advection_diffusion *ad, const char *bod
         return;
     weft_text_add(out, "input x : real[%d] over nodes;\n", ad->problem->mesh->dimension);
     for (int i = 1; i <= ad->problem->n_kept; ++i)
-        weft_text_add(out, "expression kept_%d(x, y, z, t) = 0;\n", i);
+        weft_text_add(out, "expression kept_%d(x, y, z, t) over nodes = 0;\n", i);
 }
 
 weft_status weft_ad_text_make(weft_advection_diffusion *ad, weft_error *error) {

@@ -375,6 +375,14 @@ static bool is_captured(const weft_program *p, int name) {
     return false;
 }
 
+/* A list that is read by position and longer than its index set is a list of something else. */
+static weft_status refuse_length(const char *name, size_t bytes, size_t needed, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_SHAPE, "'%s' has %zu bytes bound, but needs %zu", name, bytes,
+                   needed);
+    weft_error_hint(error, "inputs have exactly one entry for each element of their index set");
+    return WEFT_ERROR_SHAPE;
+}
+
 static weft_status prepare_name(weft_program *p, int i, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_control *control = p->compilation->control;
@@ -386,6 +394,8 @@ static weft_status prepare_name(weft_program *p, int i, weft_error *error) {
     if (name->is_input && p->memory[i] == NULL)
         return weft_error_set(error, WEFT_ERROR_USAGE, "input '%s' is not bound", name->name);
     TRY(weft_program_own(p->device, name->name, needed, &p->memory[i], &p->own[i], error));
+    if (name->is_input && weft_memory_bytes(p->memory[i]) != needed)
+        TRY(refuse_length(name->name, weft_memory_bytes(p->memory[i]), needed, error));
 done:
     return status;
 }

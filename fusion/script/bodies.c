@@ -138,21 +138,32 @@ static weft_status count_coordinates(script_parser *parser, int *out) {
     return status;
 }
 
+bool weft_script_at_points(const weft_script *script, const weft_script_expression *expression) {
+    return expression->over || script->n_connectivities == 0;
+}
+
+static weft_status refuse_no_place(script_parser *parser, weft_location place) {
+    weft_error_at(parser->error, WEFT_ERROR_TYPE, place,
+                  "a single number is needed here, and formulas by group and fields of files have "
+                  "one for each place");
+    weft_error_hint(parser->error, "give a number, or a formula of numbers and tables");
+    return WEFT_ERROR_TYPE;
+}
+
 weft_status weft_script_data_input(script_parser *parser, const weft_script_expression *expression,
                                    const char *suffix, bool is_affine, weft_location place,
                                    const char **name, int *n) {
     weft_status status = WEFT_OK;
     weft_script *script = parser->script;
-    const bool on_cells = script->n_connectivities > 0;
+    const bool on_cells = !weft_script_at_points(script, expression);
     weft_script_input input = {.place = place, .over_place = place};
     weft_token token = {.kind = TOKEN_NAME, .place = place};
     if (script->n_indices == 0)
-        return weft_error_at(parser->error, WEFT_ERROR_TYPE, place,
-                             "'%s' has formulas by group or fields, but this script has no index "
-                             "set",
-                             expression->name);
+        return refuse_no_place(parser, place);
     *n = 0;
-    input.over = on_cells ? script->connectivities[0].from : script->indices[0].name;
+    input.over = expression->over ? expression->over
+                 : on_cells       ? script->connectivities[0].from
+                                  : script->indices[0].name;
     input.name = weft_arena_print(parser->arena, "%s__%s", expression->name, suffix);
     if (!input.name)
         return weft_script_no_memory(parser->error);
@@ -168,6 +179,22 @@ weft_status weft_script_data_input(script_parser *parser, const weft_script_expr
     TRY(weft_script_declare(parser, &token, SCRIPT_INPUT));
     SCRIPT_APPEND(parser, script->inputs, script->n_inputs, input);
     *name = input.name;
+done:
+    return status;
+}
+
+weft_status weft_script_add_data(script_parser *parser, const weft_script_expression *expression,
+                                 const weft_data_info *info) {
+    weft_status status = WEFT_OK;
+    weft_script *script = parser->script;
+    weft_data_info data = *info;
+    data.expression = expression->name;
+    data.origin = expression->origin;
+    data.over = script->inputs[script->n_inputs - 1].over;
+    data.is_plain =
+        script->indices[WEFT_FIND_NAME(script->indices, script->n_indices, data.over)].plain;
+    data.at_points = weft_script_at_points(script, expression);
+    SCRIPT_APPEND(parser, script->data, script->n_data, data);
 done:
     return status;
 }
@@ -267,21 +294,13 @@ done:
     return status;
 }
 
-static weft_status add_data(script_parser *parser, const weft_script_expression *expression,
-                            const char *input, const double *values) {
-    weft_status status = WEFT_OK;
-    weft_script *script = parser->script;
-    const weft_script_input *declared = &script->inputs[script->n_inputs - 1];
-    const weft_data_info data = {.input = input,
-                                 .expression = expression->name,
-                                 .origin = expression->origin,
-                                 .over = declared->over,
-                                 .n = expression->n_bodies,
-                                 .groups = expression->groups,
-                                 .values = values};
-    SCRIPT_APPEND(parser, script->data, script->n_data, data);
-done:
-    return status;
+static weft_status add_groups(script_parser *parser, const weft_script_expression *expression,
+                              const char *input, const double *values) {
+    return weft_script_add_data(parser, expression,
+                                &(weft_data_info){.input = input,
+                                                  .n = expression->n_bodies,
+                                                  .groups = expression->groups,
+                                                  .values = values});
 }
 
 /* select(group < 0.5, f0, select(group < 1.5, f1, f2)) */
@@ -294,12 +313,12 @@ static weft_status body_by_group(script_parser *parser, weft_script_expression *
     TRY(choose(parser, expression, &s));
     if (s.has_numbers) {
         TRY(weft_script_data_input(parser, expression, "value", false, place, &name, &unused));
-        TRY(add_data(parser, expression, name, s.values));
+        TRY(add_groups(parser, expression, name, s.values));
         TRY(make_name(parser, name, place, &s.formulas[0]));
     }
     if (s.n > 1 || !s.has_numbers) { /* with one formula only to check that every group has it */
         TRY(weft_script_data_input(parser, expression, "group", false, place, &name, &unused));
-        TRY(add_data(parser, expression, name, s.choices));
+        TRY(add_groups(parser, expression, name, s.choices));
     }
     expression->body = s.formulas[s.n - 1];
     for (int k = s.n - 2; k >= 0; --k)

@@ -175,7 +175,10 @@ static void print_expression(const weft_script_expression *expression, weft_text
     weft_text_add(out, "expression %s(", expression->name);
     for (int i = 0; i < expression->n_arguments; ++i)
         weft_text_add(out, "%s%s", i > 0 ? ", " : "", expression->arguments[i]);
-    weft_text_add(out, ") = ");
+    weft_text_add(out, ")");
+    if (expression->over)
+        weft_text_add(out, " over %s", expression->over);
+    weft_text_add(out, " = ");
     if (expression->n_bodies == 0)
         weft_node_print(expression->body, out);
     else if (!is_writable(expression))

@@ -106,13 +106,20 @@ bool weft_script_is_reference(const weft_script_expression *expression, const we
 weft_status weft_script_write_references(script_parser *parser,
                                          const weft_script_expression *expression,
                                          weft_node **node);
-/** Declare the input NAME__suffix over the elements of the first connectivity, which are cells; else
- *  over the first index set.
+/** Has each element of an index set one point, at which the expression is evaluated? Else its elements
+ *  are cells with any points. */
+bool weft_script_at_points(const weft_script *script, const weft_script_expression *expression);
+/** Declare the input NAME__suffix over the index set of the expression; without one over the elements of
+ *  the first connectivity, which are cells; else over the first index set.
  *  is_affine  over cells with a coefficient for 1 and for each coordinate; their number goes into *n,
  *             0 for a plain real */
 weft_status weft_script_data_input(script_parser *parser, const weft_script_expression *expression,
                                    const char *suffix, bool is_affine, weft_location place,
                                    const char **name, int *n);
+/** Add what the last input, which is an expression's, contains.
+ *  info  without what the expression says */
+weft_status weft_script_add_data(script_parser *parser, const weft_script_expression *expression,
+                                 const weft_data_info *info);
 /** Make the bodies of expressions with formulas by group: numbers become an input, formulas are
  *  selected by another. */
 weft_status weft_script_write_bodies(script_parser *parser);

@@ -157,6 +157,8 @@ bool weft_script_is_reference(const weft_script_expression *expression, const we
 
 /* ---- arithmetic in the place of fields ------------------------------------------------------- */
 
+static const char *const coordinates[] = {"x", "y", "z"};
+
 /* input[k], or the input itself */
 static weft_status make_component(script_parser *parser, const char *input, int k, bool is_list,
                                   weft_location place, weft_node **out) {
@@ -188,15 +190,15 @@ done:
     return status;
 }
 
-/* input[0] + input[1]*x + input[2]*y ..., affine in each cell */
-static weft_status make_affine(script_parser *parser, const weft_script_expression *expression,
-                               const char *input, int n, weft_location place, weft_node **out) {
+/* input[0] + input[1]*x + input[2]*y ..., affine in each cell; x, y and z are arguments */
+static weft_status make_affine(script_parser *parser, const char *input, int n,
+                               weft_location place, weft_node **out) {
     weft_status status = WEFT_OK;
     TRY(make_component(parser, input, 0, n > 0, place, out));
     for (int k = 1; k < n; ++k) {
         weft_node *factor = NULL, *x = NULL, *product = NULL;
         TRY(make_component(parser, input, k, true, place, &factor));
-        TRY(make_component(parser, expression->arguments[k - 1], 0, false, place, &x));
+        TRY(make_component(parser, coordinates[k - 1], 0, false, place, &x));
         TRY(make_binary(parser, '*', factor, x, &product));
         TRY(make_binary(parser, '+', *out, product, out));
     }
@@ -211,21 +213,18 @@ static weft_status declare_field(script_parser *parser, const weft_script_expres
     (void)snprintf(suffix, sizeof suffix, "field%d", i);
     TRY(weft_script_data_input(parser, expression, suffix, true, place, &reference->input,
                                &reference->n));
-    if (reference->n > expression->n_arguments + 1)
-        TRY(weft_error_at(parser->error, WEFT_ERROR_TYPE, place,
-                          "a field needs %d coordinates, and '%s' has %d argument%s",
-                          reference->n - 1, expression->name, expression->n_arguments,
-                          expression->n_arguments == 1 ? "" : "s"));
-    weft_script *script = parser->script;
-    const weft_data_info data = {.input = reference->input,
-                                 .expression = expression->name,
-                                 .origin = expression->origin,
-                                 .over = script->inputs[script->n_inputs - 1].over,
-                                 .path = reference->path,
-                                 .field = reference->field,
-                                 .component = reference->component,
-                                 .clamped = reference->clamped};
-    SCRIPT_APPEND(parser, script->data, script->n_data, data);
+    for (int k = 1; k < reference->n; ++k)
+        if (weft_name_index(expression->arguments, expression->n_arguments, sizeof(char *),
+                            coordinates[k - 1]) < 0)
+            TRY(weft_error_at(parser->error, WEFT_ERROR_TYPE, place,
+                              "a field needs coordinates, and '%s' has no argument '%s'",
+                              expression->name, coordinates[k - 1]));
+    TRY(weft_script_add_data(parser, expression,
+                             &(weft_data_info){.input = reference->input,
+                                               .path = reference->path,
+                                               .field = reference->field,
+                                               .component = reference->component,
+                                               .clamped = reference->clamped}));
 done:
     return status;
 }
@@ -245,7 +244,7 @@ weft_status weft_script_write_references(script_parser *parser,
         goto done;
     if (!reference->input)
         TRY(declare_field(parser, expression, i, (*node)->place, reference));
-    TRY(make_affine(parser, expression, reference->input, reference->n, (*node)->place, node));
+    TRY(make_affine(parser, reference->input, reference->n, (*node)->place, node));
 done:
     return status;
 }

@@ -86,7 +86,7 @@ typedef struct weft_script_parameter {
     weft_location place;
 } weft_script_parameter;
 
-/** expression source(x, y, z) = 1, air: 2;   from the options' text if they have one */
+/** expression source(x, y, z) over nodes = 1, air: 2;   from the options' text if they have one */
 typedef struct weft_script_expression {
     const char *name;
     const char **arguments;
@@ -96,6 +96,7 @@ typedef struct weft_script_expression {
     weft_node **bodies;
     int n_bodies;
     const char *origin; /* of the options' text, or NULL */
+    const char *over;   /* index set, for one value for each of its elements; or NULL */
     struct script_reference *references; /* files in the formulas */
     int n_references;
     weft_location place;

@@ -210,7 +210,7 @@ done:
     return status;
 }
 
-/* expression: 'expression' name '(' name {',' name} ')' '=' sum by_group ';' */
+/* expression: 'expression' name '(' name {',' name} ')' ['over' name] '=' sum by_group ';' */
 static weft_status parse_expression_statement(script_parser *parser) {
     weft_status status = WEFT_OK;
     weft_script *script = parser->script;
@@ -223,6 +223,11 @@ static weft_status parse_expression_statement(script_parser *parser) {
     TRY(weft_script_expect(parser, "(", "and the arguments after the expression's name"));
     TRY(parse_expression_arguments(parser, &expression));
     TRY(weft_script_expect(parser, ")", "to end the arguments"));
+    if (weft_script_accept(parser, "over")) {
+        TRY(weft_script_expect_name(parser, "an index set", &name));
+        TRY(weft_script_require(parser, name, SCRIPT_INDEX));
+        expression.over = name->text;
+    }
     TRY(weft_script_expect(parser, "=", "and a default after the expression's arguments"));
     TRY(weft_script_parse_expression(parser, &expression.body));
     TRY(weft_script_check_body(&expression, expression.body, parser->error));

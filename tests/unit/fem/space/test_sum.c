@@ -20,7 +20,9 @@ static const char weighted[] = "parameter d = 2;\n"
 /* The same times 2, the weight of each cell. */
 static void check_weighted(weft_context *context, const weft_space *space, weft_memory *u) {
     static const char *const names[] = {"I"};
-    const int64_t n_cells = weft_space_mesh(space)->n_cells, room = (n_cells + 31) / 32 * 32;
+    const int64_t n_cells = weft_space_mesh(space)->n_cells,
+                  lanes = weft_device_limits(context->device)->lanes_double,
+                  room = (n_cells + lanes - 1) / lanes * lanes;
     weft_bound_form form;
     weft_memory *weight = NULL;
     weft_error error = {0};

@@ -97,23 +97,30 @@ static weft_status use_program(void *user, weft_error *error) {
     weft_device *device = NULL;
     weft_program *program = NULL;
     weft_connectivity *dofs = NULL;
-    weft_memory *memory = NULL;
+    /* x, f, alpha, v */
+    enum { N = 4 };
+    static const size_t bytes[N] = {64, 32, 8, 16};
+    weft_memory *memories[N] = {NULL}, *values = NULL;
     TRY(weft_device_open("null", NULL, &device, error));
-    TRY(weft_memory_make(device, 4096, &memory, error));
+    TRY(weft_memory_make(device, 4096, &values, error));
+    for (int i = 0; i < N; ++i)
+        TRY(weft_memory_make(device, bytes[i], &memories[i], error));
     TRY(weft_program_make(device, compilation, &program, error));
     TRY(weft_connectivity_make(device, indices, 2, 3, 4, &dofs, error));
     TRY(weft_program_bind_connectivity(program, "dofs", dofs, error));
-    TRY(weft_program_bind(program, "x", memory, error));
-    TRY(weft_program_bind(program, "f", memory, error));
-    TRY(weft_program_bind(program, "alpha", memory, error));
-    TRY(weft_program_bind(program, "v", memory, error));
-    TRY(weft_program_bind_matrix(program, "A", memory, memory, error));
+    TRY(weft_program_bind(program, "x", memories[0], error));
+    TRY(weft_program_bind(program, "f", memories[1], error));
+    TRY(weft_program_bind(program, "alpha", memories[2], error));
+    TRY(weft_program_bind(program, "v", memories[3], error));
+    TRY(weft_program_bind_matrix(program, "A", values, values, error));
     TRY(weft_program_run(program, error));
     TRY(weft_program_run(program, error));
 done:
     weft_program_free(&program);
     weft_connectivity_free(&dofs);
-    weft_memory_free(&memory);
+    for (int i = 0; i < N; ++i)
+        weft_memory_free(&memories[i]);
+    weft_memory_free(&values);
     weft_device_free(&device);
     return status;
 }

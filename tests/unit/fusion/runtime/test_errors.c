@@ -123,7 +123,7 @@ static void sizes_that_differ(void **state) {
                                "b[dofs] += f[dofs];\nd[sides] += f[sides];\nreturn b, d;\n",
                                NULL);
     static const int32_t indices[12] = {0, 1, 2, 1, 2, 3, 0, 1, 2, 1, 2, 3};
-    const double f[5] = {0};
+    const double f[5] = {0}, right[4] = {0};
     case_map(&c, "dofs", indices, 4, 3, 4);
     case_map(&c, "sides", indices, 6, 2, 4);
     case_input(&c, "f", f);
@@ -134,6 +134,9 @@ static void sizes_that_differ(void **state) {
     assert_refused(weft_program_run(c.program, &refused), WEFT_ERROR_SHAPE,
                    "connectivity 'dofs' leads to 4 nodes, but there are 5");
     case_map(&c, "sides", indices, 4, 2, 4);
+    assert_refused(weft_program_run(c.program, &refused), WEFT_ERROR_SHAPE,
+                   "'f' has 40 bytes bound, but needs 32");
+    case_input(&c, "f", right);
     case_run(&c);
     case_size(&c, "cells", 5);
     assert_refused(weft_program_run(c.program, &refused), WEFT_ERROR_SHAPE,

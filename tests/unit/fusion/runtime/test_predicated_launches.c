@@ -78,7 +78,8 @@ static void zeroing_is_a_launch(void **state) {
                                    "y[ends] += 2*x;\n"
                                    "return y;\n",
                                    &options);
-        bind(&c, "x", 64 * sizeof(double));
+        const size_t lanes = (size_t)weft_device_limits(c.device)->lanes_double;
+        bind(&c, "x", 2 * lanes * sizeof(double)); /* one block */
         weft_memory *active = bind(&c, NULL, sizeof(uint32_t));
         case_check(weft_connectivity_make(c.device, pairs, 2, 2, 3,
                                           &c.connectivities[c.n_connectivities++], &error),

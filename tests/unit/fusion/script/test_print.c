@@ -56,7 +56,7 @@ static void order(void **state) {
     (void)state;
     assert_canonical("return b; index i, j; a = u; input u : real; parameter q = -1, d = 2;\n"
                      "connectivity m : i -> j[d]; input v : real; input w : real over i;\n"
-                     "expression e(x) = x; b[m, m] += a; return a;\n"
+                     "expression e(x) over i = x; b[m, m] += a; return a;\n"
                      "input s, t : real[d] over i; input r : real[d] over i;",
                      "index i, j plain;\n"
                      "parameter q = -1;\n"
@@ -66,7 +66,7 @@ static void order(void **state) {
                      "input w : real over i;\n"
                      "input s, t : real[d] over i;\n"
                      "input r : real[d] over i;\n"
-                     "expression e(x) = x;\n"
+                     "expression e(x) over i = x;\n"
                      "a = u;\n"
                      "b[m,m] += a;\n"
                      "return b, a;\n");
