@@ -33,8 +33,9 @@ void weft_data_free(weft_data **data);
 typedef struct weft_data_points {
     const char *over; /* the index set */
     int64_t n;
-    const double *x;      /* [n][dimension of the mesh] */
-    const double *inside; /* [n][dimension] or NULL: a point inside the cell that each belongs to. Of
+    const double *x; /* [n][dimension of the mesh] */
+    const double
+        *inside; /* [n][dimension] or NULL: a point inside the cell that each belongs to. Of
                              a field that is constant in each cell, it decides on which side of a
                              facet the value is taken */
     /** Mark the points of a group of cells or facets; NULL: those in its cells.
@@ -50,9 +51,10 @@ weft_data_points weft_data_centres(const weft_mesh *mesh, const char *over, cons
 
 /** Where the expressions of a program are evaluated; all borrowed. */
 typedef struct weft_data_sites {
-    const weft_connectivity *elements; /* cells or facets -> nodes of the mesh, anywhere in which they
+    const weft_connectivity
+        *elements;                  /* cells or facets -> nodes of the mesh, anywhere in which they
                                           are; NULL: none are */
-    const weft_data_points *points;    /* [n] of index sets with one point for each element */
+    const weft_data_points *points; /* [n] of index sets with one point for each element */
     int n;
 } weft_data_sites;
 

@@ -58,7 +58,8 @@ typedef struct weft_form_connectivity {
 typedef struct weft_form {
     const char *name, *text; /* text: script fragment without `return` */
     weft_connectivity *dofs;
-    const weft_data_points *points; /* of its nodes, for formulas over nodes; NULL: there are none */
+    const weft_data_points
+        *points; /* of its nodes, for formulas over nodes; NULL: there are none */
     const weft_form_input *inputs;
     int n_inputs;
     const weft_expression *expressions;

@@ -111,12 +111,11 @@ static weft_status bind_data(point_values *values, weft_error *error) {
     for (int i = 0; i < n; ++i) {
         const point_formula *formula = &values->formulas[i];
         (void)snprintf(names[i], sizeof names[i], "set_%d", i);
-        points[i] =
-            (weft_data_points){.over = names[i], .n = formula->n, .x = formula->points};
+        points[i] = (weft_data_points){.over = names[i], .n = formula->n, .x = formula->points};
     }
     TRY(weft_data_bind(values->context->data, values->evaluation.compilation,
-                       values->evaluation.program,
-                       &(weft_data_sites){.points = points, .n = n}, error));
+                       values->evaluation.program, &(weft_data_sites){.points = points, .n = n},
+                       error));
 done:
     free(points);
     free(names);

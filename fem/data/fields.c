@@ -70,9 +70,9 @@ static weft_status interpolate(weft_device *device, const weft_data_info *info,
         if (cells[i] < 0)
             TRY(refuse_outside(info, points, d, cells, n, error));
         for (int v = 0; v <= d && !field->on_cells; ++v)
-            sum += weights[i * (d + 1) + v] *
-                   field->values[(int64_t)field->cells[cells[i] * (d + 1) + v] * c +
-                                 info->component];
+            sum +=
+                weights[i * (d + 1) + v] *
+                field->values[(int64_t)field->cells[cells[i] * (d + 1) + v] * c + info->component];
         out[i] = field->on_cells ? field->values[cells[i] * c + info->component] : sum;
     }
 done:
@@ -179,8 +179,7 @@ static void find_centres(const weft_mesh *mesh, const int32_t *nodes, int n_vert
     for (int64_t i = 0; i < n; ++i)
         for (int v = 0; v < n_vertices; ++v)
             for (int k = 0; k < d; ++k)
-                out[i * d + k] +=
-                    mesh->x[(int64_t)nodes[i * n_vertices + v] * d + k] / n_vertices;
+                out[i * d + k] += mesh->x[(int64_t)nodes[i * n_vertices + v] * d + k] / n_vertices;
 }
 
 weft_status weft_data_of_field(weft_device *device, const weft_mesh *mesh,

@@ -81,8 +81,7 @@ weft_status weft_script_add_body(script_parser *parser, weft_script_expression *
 }
 
 static weft_status read_piece(script_parser *parser, const char *origin,
-                              const weft_formula_piece *piece,
-                              weft_script_expression *expression) {
+                              const weft_formula_piece *piece, weft_script_expression *expression) {
     weft_status status = WEFT_OK;
     weft_node *body = NULL;
     const char *text = weft_arena_copy(parser->arena, piece->text, piece->length);
@@ -322,8 +321,7 @@ static weft_status body_by_group(script_parser *parser, weft_script_expression *
     }
     expression->body = s.formulas[s.n - 1];
     for (int k = s.n - 2; k >= 0; --k)
-        TRY(make_select(parser, name, k + 0.5, s.formulas[k], expression->body,
-                        &expression->body));
+        TRY(make_select(parser, name, k + 0.5, s.formulas[k], expression->body, &expression->body));
 done:
     return status;
 }

@@ -57,7 +57,7 @@ typedef struct script_parser {
     int position;
     int nesting, n_nodes;
     int fuse, together; /* current fuse block and together block, from 1, or 0 */
-    int loop, depth; /* current loop, or -1, and its depth (1: outermost) */
+    int loop, depth;    /* current loop, or -1, and its depth (1: outermost) */
     weft_error *error;
 } script_parser;
 

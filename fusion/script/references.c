@@ -191,8 +191,8 @@ done:
 }
 
 /* input[0] + input[1]*x + input[2]*y ..., affine in each cell; x, y and z are arguments */
-static weft_status make_affine(script_parser *parser, const char *input, int n,
-                               weft_location place, weft_node **out) {
+static weft_status make_affine(script_parser *parser, const char *input, int n, weft_location place,
+                               weft_node **out) {
     weft_status status = WEFT_OK;
     TRY(make_component(parser, input, 0, n > 0, place, out));
     for (int k = 1; k < n; ++k) {
