@@ -225,6 +225,54 @@ static void report_left_out(const extraction *e, int64_t n) {
         stream_log(e->out, WEFT_LOG_WARNING, message);
 }
 
+/* Ghost entities refer to cells of others. */
+static bool is_ghost(int dimension, int entity) {
+    char *type = NULL;
+    int failed = 0;
+    gmshModelGetType(dimension, entity, &type, &failed);
+    const bool ghost = !failed && type && strncmp(type, "Ghost", 5) == 0;
+    gmshFree(type);
+    return ghost;
+}
+
+/* Are there cells of all partitions that the file announces? */
+static weft_status check_parts(extraction *e) {
+    weft_status status = WEFT_OK;
+    const int64_t n = e->mesh->counts.parts;
+    int64_t n_found = 0;
+    bool parted = false;
+    char message[200];
+    unsigned char *seen = n > 1 ? calloc((size_t)n + 1, 1) : NULL;
+    if (n < 2 || e->n_cells == 0)
+        goto done;
+    if (!seen)
+        TRY(no_memory(e));
+    for (size_t b = 0; b < e->cells.n; ++b) {
+        int *parts = NULL, failed = 0;
+        size_t n_parts = 0;
+        gmshModelGetPartitions(e->dimension, e->cells.list[b].entity, &parts, &n_parts, &failed);
+        for (size_t i = 0; !failed && i < n_parts && e->cells.list[b].n > 0; ++i)
+            if (parts[i] > 0 && parts[i] <= n)
+                seen[parts[i]] = 1;
+        parted |= !failed && n_parts > 0;
+        gmshFree(parts);
+    }
+    for (int64_t i = 1; i <= n; ++i)
+        n_found += seen[i];
+    if (!parted || n_found == n)
+        goto done;
+    (void)snprintf(message, sizeof message,
+                   "this is a part of a mesh: it names %lld partitions, and has cells of %lld",
+                   (long long)n, (long long)n_found);
+    status = refuse(e, WEFT_ERROR_INPUT,
+                    "read the file of the whole mesh: in Gmsh, Mesh.PartitionSplitMeshFiles = 0; "
+                    "Weft makes parts of its own",
+                    message);
+done:
+    free(seen);
+    return status;
+}
+
 /* Entities whose cells are wanted: of a .geo file those in physical groups, as Gmsh itself saves
  * them, where there are any of this dimension; else all. */
 static weft_status keep_cells(extraction *e) {
@@ -241,7 +289,7 @@ static weft_status keep_cells(extraction *e) {
         size_t n_in = 0;
         gmshModelGetPhysicalGroupsForEntity(e->dimension, entities[i + 1], &in, &n_in, &failed);
         gmshFree(in);
-        if (n_in == 0 && !all)
+        if ((n_in == 0 && !all) || is_ghost(e->dimension, entities[i + 1]))
             continue;
         count_types(e->dimension, entities[i + 1], counts);
         entities[n_kept++] = entities[i + 1];
@@ -251,6 +299,7 @@ static weft_status keep_cells(extraction *e) {
         TRY(keep_elements(e, &e->cells, e->kind->type, entities[i], &e->n_cells));
         order_nodes(e->kind, &e->cells.list[e->cells.n - 1]);
     }
+    TRY(check_parts(e));
     if (all)
         report_left_out(e, e->mesh->counts.elements[e->kind->type] - e->n_cells);
 done:

@@ -1,4 +1,5 @@
 /* Open a file in Gmsh, and mesh it where it is a geometry. Gmsh's errors hide in its logger. */
+#include "apps/gmsh/msh_old.h"
 #include "apps/gmsh/weft_gmsh.h"
 #include "core/base/file.h"
 
@@ -259,29 +260,67 @@ done:
 }
 
 /* A copy in memory without its names, as lines of them are longer than Gmsh reads. */
-static weft_status open_without_names(const char *path, const msh_names *names, int *out,
+static weft_status copy_without_names(const char *path, const msh_names *names, int out,
                                       weft_error *error) {
-    *out = memfd_create("mesh", MFD_CLOEXEC);
-    int number = *out < 0 ? errno : msh_copy(path, names, "0\n", *out);
+    const int number = msh_copy(path, names, "0\n", out);
     return number == 0
                ? WEFT_OK
                : weft_error_set(error, WEFT_ERROR_IO, "cannot copy %s: %s", path, strerror(number));
 }
 
-static weft_status load_mesh(const char *path, const msh_names *names, stream *out,
-                             weft_error *error) {
+/* A copy of MSH 1 and 2 in memory, as MSH 4.1. */
+static weft_status copy_old(const char *path, msh_counts *counts, int out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    msh_file file = {.path = path, .error = error, .version = counts->version, .binary = counts->binary,
+                     .swapped = counts->swapped};
+    msh_old *old = calloc(1, sizeof *old);
+    if (!old)
+        return weft_out_of_memory(error, NULL);
+    TRY(msh_map(&file));
+    TRY(msh_old_read(&file, old));
+    TRY(msh_old_write(path, old, counts, out, error));
+done:
+    if (file.text)
+        msh_unmap(&file);
+    msh_old_clear(old);
+    free(old);
+    return status;
+}
+
+/* Copies have no names; weft-gmsh --save writes them. */
+static void set_names(const msh_names *names) {
+    int *groups = NULL, failed = 0;
+    size_t n = 0;
+    gmshModelGetPhysicalGroups(&groups, &n, -1, &failed);
+    for (size_t i = 0; !failed && i + 1 < n; i += 2) {
+        const char *name = msh_names_find(names, groups[i], groups[i + 1]);
+        if (name)
+            gmshModelSetPhysicalName(groups[i], groups[i + 1], name, &failed);
+    }
+    gmshFree(groups);
+}
+
+static weft_status load_mesh(const char *path, loaded *mesh, stream *out, weft_error *error) {
     enum { LINE_MOST = 240 };
     weft_status status = WEFT_OK;
     size_t seen = 0;
     int failed = 0, copy = -1;
     char copy_path[64];
-    if (names->longest > LINE_MOST)
-        TRY(open_without_names(path, names, &copy, error));
+    const bool is_old = mesh->counts.version > 0 && mesh->counts.version < 3;
+    if (is_old || mesh->names.longest > LINE_MOST) {
+        copy = memfd_create("mesh", MFD_CLOEXEC);
+        if (copy < 0)
+            TRY(weft_error_set(error, WEFT_ERROR_IO, "cannot copy %s: %s", path, strerror(errno)));
+        TRY(is_old ? copy_old(path, &mesh->counts, copy, error)
+                   : copy_without_names(path, &mesh->names, copy, error));
+    }
     snprintf(copy_path, sizeof copy_path, "/proc/self/fd/%d", copy);
     initialize(&(meshing){0});
     stream_progress(out, "reading", 0, 1);
     gmshOpen(copy >= 0 ? copy_path : path, &failed);
     TRY(load_check_log(path, failed, &seen, out, error));
+    if (copy >= 0)
+        set_names(&mesh->names);
     stream_progress(out, "reading", 1, 1);
 done:
     if (copy >= 0)
@@ -294,7 +333,7 @@ weft_status load(const char *path, double size, stream *out, loaded *mesh, weft_
     mesh->path = path;
     mesh->is_geo = path_ends_with(path, ".geo");
     TRY(mesh->is_geo ? load_geometry(path, size, out, error)
-                     : load_mesh(path, &mesh->names, out, error));
+                     : load_mesh(path, mesh, out, error));
     mesh->groups_by_entity = path_ends_with(path, ".bdf") || path_ends_with(path, ".nas") ||
                              path_ends_with(path, ".mesh");
 done:

@@ -104,7 +104,8 @@ static weft_status check_section(msh_file *file, const char *line, size_t length
     if (strncmp(section, "End", 3) == 0)
         return msh_error(file, line, length, "$%s closes nothing", section);
     TRY(check_name(file, section, line, length));
-    file->has_nodes |= strcmp(section, "Nodes") == 0 || strcmp(section, "NOD") == 0;
+    file->has_nodes |= strcmp(section, "Nodes") == 0 || strcmp(section, "NOD") == 0 ||
+                       (file->version < 3 && strcmp(section, "ParametricNodes") == 0);
     file->has_elements |= strcmp(section, "Elements") == 0 || strcmp(section, "ELM") == 0;
     /* names are text in binary files too */
     bool text = !file->binary || strcmp(section, "PhysicalNames") == 0;
@@ -167,6 +168,9 @@ weft_status msh_check(const char *path, msh_names *names, msh_counts *out, weft_
     status = msh_check_mapped(&file);
     msh_unmap(&file);
     *out = file.counts;
+    out->version = file.version;
+    out->binary = file.binary;
+    out->swapped = file.swapped;
     if (names)
         *names = file.names;
     else

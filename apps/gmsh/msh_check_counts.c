@@ -22,7 +22,7 @@ static void skip_list(msh_file *file, size_t bytes) {
 static void binary_entities(msh_file *file, bool parts) {
     int64_t n[4];
     if (parts) {
-        msh_size(file);
+        file->counts.parts = msh_size(file);
         skip_list(file, 8); /* ghosts: pairs of integers */
     }
     for (int d = 0; d < 4; ++d)
@@ -122,7 +122,7 @@ static weft_status text_entities(msh_file *file, const char *section, bool parts
     size_t length;
     int64_t n[4], n_ghosts = 0;
     if (parts) {
-        TRY(msh_numbers_line(file, section, n, 1));
+        TRY(msh_numbers_line(file, section, &file->counts.parts, 1));
         TRY(msh_numbers_line(file, section, &n_ghosts, 1));
     }
     for (int64_t i = 0; i < n_ghosts; ++i)

@@ -25,9 +25,12 @@ weft_status msh_content_line(msh_file *file, const char *section, const char **l
 weft_status msh_check_number(msh_file *file, const char *section, int64_t number) {
     if (file->cut || (number > 0 && number <= INT32_MAX))
         return WEFT_OK;
-    return msh_error(file, NULL, 0,
-                     "$%s names node or element %lld, and numbers are from 1 to 2^31", section,
-                     (long long)number);
+    msh_error(file, NULL, 0, "$%s names node or element %lld, and numbers are from 1 to 2^31 - 1",
+              section, (long long)number);
+    if (number > INT32_MAX)
+        weft_error_hint(file->error, "number the nodes and elements from 1 on, or write the file as MSH "
+                                     "2.2, in which numbers may be larger");
+    return WEFT_ERROR_INPUT;
 }
 
 /* n lines of one number each */
@@ -131,6 +134,25 @@ done:
     return status;
 }
 
+/* number x y z dimension tag, and so many parameters */
+static weft_status parametric_nodes_2(msh_file *file, const char *section) {
+    weft_status status = WEFT_OK;
+    int64_t n;
+    const char *line;
+    size_t length;
+    TRY(msh_numbers_line(file, section, &n, 1));
+    for (int64_t i = 0; i < n; ++i) {
+        TRY(msh_content_line(file, section, &line, &length));
+        if (msh_reals(line, length) < 6)
+            return file->at >= file->size
+                       ? msh_cut(file, section)
+                       : msh_error(file, line, length, "this is not a point with parameters");
+    }
+    file->counts.nodes += n;
+done:
+    return status;
+}
+
 /* Gmsh takes memory for as many as the section announces, and writes as many as its blocks have. */
 static weft_status check_total(msh_file *file, const char *section, int64_t announced,
                                int64_t came) {
@@ -200,7 +222,9 @@ weft_status msh_check_ascii(msh_file *file, const char *section) {
     const char *line;
     size_t length;
     bool old = file->version < 4;
-    if (strcmp(section, "Nodes") == 0 || strcmp(section, "NOD") == 0)
+    if (old && strcmp(section, "ParametricNodes") == 0)
+        TRY(parametric_nodes_2(file, section));
+    else if (strcmp(section, "Nodes") == 0 || strcmp(section, "NOD") == 0)
         TRY(old ? nodes_2(file, section) : nodes_4(file));
     else if (strcmp(section, "Elements") == 0 || strcmp(section, "ELM") == 0)
         TRY(old ? elements_2(file, section) : elements_4(file));
@@ -271,6 +295,22 @@ done:
     return status;
 }
 
+static weft_status binary_parametric_nodes_2(msh_file *file) {
+    const int64_t n = count_line(file);
+    for (int64_t i = 0; i < n && !file->cut; ++i) {
+        msh_skip(file, 1, 4 + 3 * 8);
+        const int64_t dimension = msh_int(file);
+        if (dimension < 0 || dimension > 3)
+            return msh_error(file, NULL, 0, "$ParametricNodes has a node of dimension %lld",
+                             (long long)dimension);
+        msh_skip(file, 1, 4);
+        msh_skip(file, dimension == 1 || dimension == 2 ? dimension : 0, 8);
+    }
+    file->cut |= n < 0;
+    file->counts.nodes = n;
+    return WEFT_OK;
+}
+
 static weft_status binary_nodes_4(msh_file *file) {
     int64_t n_blocks = msh_size(file), announced = msh_size(file), came = 0;
     msh_skip(file, 2, 8);
@@ -337,6 +377,8 @@ weft_status msh_check_binary(msh_file *file, const char *section) {
     if (strcmp(section, "Nodes") == 0 && old) {
         file->counts.nodes = count_line(file);
         msh_skip(file, file->counts.nodes, 4 + 3 * 8);
+    } else if (strcmp(section, "ParametricNodes") == 0 && old) {
+        TRY(binary_parametric_nodes_2(file));
     } else if (strcmp(section, "Nodes") == 0)
         TRY(binary_nodes_4(file));
     else if (strcmp(section, "Elements") == 0)

@@ -56,15 +56,18 @@ const char *msh_names_find(const msh_names *names, int dimension, int tag) {
     return NULL;
 }
 
-/* The name is what stands between the first quote and the last one. MSH 2.0 has no dimension. */
+/* The name is what stands between the first quote and the last one. In MSH 2.0 the dimension may be missing. */
 static weft_status read_name(msh_file *file, const char *line, size_t length) {
     int64_t numbers[2] = {-1, 0};
-    int n = file->version > 2 ? 2 : 1;
     const char *first = memchr(line, '"', length), *last = memrchr(line, '"', length);
     size_t before = first ? (size_t)(first - line) : 0;
-    if (!first || first == last || msh_integers(line, before, numbers + 2 - n, n) < n ||
-        numbers[0] < (n == 2 ? 0 : -1) || numbers[0] > 3 || numbers[1] < INT32_MIN ||
-        numbers[1] > INT32_MAX)
+    int n = file->version > 2 ? 2 : 1, came = msh_integers(line, before, numbers, 2);
+    if (came == 1) { /* without a dimension */
+        numbers[1] = numbers[0];
+        numbers[0] = -1;
+    }
+    if (!first || first == last || came < n || numbers[0] < (came == 2 ? 0 : -1) ||
+        numbers[0] > 3 || numbers[1] < INT32_MIN || numbers[1] > INT32_MAX)
         return msh_error(file, line, length,
                          "a dimension, a number and a name in quotes were expected");
     if (last - first - 1 > MSH_NAME_MOST)

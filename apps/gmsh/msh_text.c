@@ -143,6 +143,12 @@ int msh_type_nodes(int64_t type) {
     return type == 92 ? 64 : type == 93 ? 125 : 0;
 }
 
+int msh_type_dimension(int64_t type) {
+    static const signed char of_type[32] = {0, 1, 2, 2, 3, 3, 3, 3, 1, 2, 2, 3, 3, 3, 3, 0,
+                                            2, 3, 3, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 3, 3, 3};
+    return type < 32 ? of_type[type] : 3;
+}
+
 const char *msh_type_name(int64_t type) {
     static const char *const names[32] = {NULL,
                                           "lines",

@@ -18,7 +18,10 @@ enum {
 
 /** What a file says that it holds, to be compared with what Gmsh takes from it. */
 typedef struct msh_counts {
+    double version;       /* of the format */
+    bool binary, swapped; /* as in msh_file */
     int64_t nodes, elements[MSH_TYPES];
+    int64_t parts; /* that $PartitionedEntities announces */
 } msh_counts;
 
 /** The physical names of a file. Gmsh reads at most 252 bytes of one, and stops at a quote in it.
@@ -101,6 +104,7 @@ bool msh_has_counts(const char *section);
 weft_status msh_check_counts(msh_file *file, const char *section);
 /** Nodes of an element type, 0 where there is no such type. */
 int msh_type_nodes(int64_t type);
+int msh_type_dimension(int64_t type);
 const char *msh_type_name(int64_t type);
 
 /** Is a UNV, Nastran, VTK or Medit file whole? Nothing of others. (other_check.c)

@@ -1,0 +1,42 @@
+/** MSH 1 and 2, which Gmsh reads with groups of entities: elements of one entity with several physical groups would be
+ *  in all of them. So Weft reads these files, and gives Gmsh an entity for each set of groups, as MSH 4.1.
+ *
+ *      file in memory -> nodes, elements -> groups of each element -> MSH 4.1, binary */
+#pragma once
+
+#include "apps/gmsh/weft_gmsh.h"
+
+enum { MSH_PARTS = 4096 };
+
+typedef struct msh_old_element {
+    int64_t number, physical, elementary, first; /* physical 0: none; nodes[first ..] */
+    int type;
+} msh_old_element;
+
+/** The nodes of an entity are images of those of another. */
+typedef struct msh_old_link {
+    int dimension;
+    int64_t entity, master, first, n; /* pairs[2*first ..], n pairs */
+} msh_old_link;
+
+/** What a file holds. Start with {0}; msh_old_clear. */
+typedef struct msh_old {
+    int64_t n_nodes, *numbers; /* as the file numbers the nodes */
+    double *x;                 /* [n_nodes][3] */
+    int64_t n_elements, element_room;
+    msh_old_element *elements;
+    int64_t n_places, place_room, *nodes; /* of the elements */
+    int64_t n_links, link_room;
+    msh_old_link *links;
+    int64_t n_pairs, pair_room, *pairs; /* node, its image */
+    int64_t n_parted[4], n_unparted[4]; /* elements of a part, and of none, by dimension */
+    int64_t greatest_part;              /* that is named */
+    bool has_part[MSH_PARTS];           /* those that have elements of their own */
+} msh_old;
+/** file    mapped and checked; reading starts anew */
+weft_status msh_old_read(msh_file *file, msh_old *out);
+void msh_old_clear(msh_old *old);
+/** Write the file as MSH 4.1 for Gmsh to `out`, a descriptor.
+ *  counts  of the file's elements: those that are repeated, once for each group, are taken off */
+weft_status msh_old_write(const char *path, msh_old *old, msh_counts *counts, int out,
+                          weft_error *error);

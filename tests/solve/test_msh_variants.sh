@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# labels: quick
+# Files of MSH 1, 2 and 4 as other programs write them: u = x on the unit square, to 1e-6, and the length of a side to
+# 1e-9, or an error that says what the file is.
+set -u
+if [ ! -x "$WEFT_BUILD/weft-gmsh" ]; then
+    echo "skipped: weft-gmsh is not built (libgmsh-dev is missing)"
+    exit 77
+fi
+export LC_ALL=C PATH="$WEFT_BUILD:$PATH"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+failures=0
+fail() {
+    echo "$*"
+    cat out
+    failures=$((failures + 1))
+}
+run() {
+    poisson --mesh "$1" --source 0 --dirichlet left=0 --dirichlet right=1 --probe 0.3,0.5 --integral L@left=1 \
+        --integral "A${2:-}=1" >out 2>&1 </dev/null
+}
+# right MESH [@GROUP]: u = x; the group has the whole area
+right() {
+    run "$@" || { fail "$1: exit $?"; return; }
+    awk '/^probe/ { u = $NF } /^integral +L@left/ { l = $NF } /^integral +A/ { a = $NF }
+        function near(x, y, e) { return x - y < e && y - x < e }
+        END { exit !(near(u, 0.3, 1e-6) && near(l, 1, 1e-9) && near(a, 1, 1e-9)) }' out || fail "$1: other numbers"
+}
+# wrong MESH TEXT...
+wrong() {
+    local mesh=$1 text
+    shift
+    run "$mesh" && fail "$mesh: exit 0"
+    for text in "$@"; do
+        grep -qF -- "$text" out || fail "$mesh: expected \"$text\""
+    done
+}
+# write NAME NODES ELEMENTS, with version and names that are set before
+version=2.2
+names='1 1 "left"
+1 2 "right"
+2 9 "dom"'
+write() {
+    {
+        printf '$MeshFormat\n%s 0 8\n$EndMeshFormat\n' "$version"
+        printf '$PhysicalNames\n%s\n%s\n$EndPhysicalNames\n' "$(echo "$names" | wc -l)" "$names"
+        printf '$Nodes\n%s\n%s\n$EndNodes\n' "$(echo "$2" | wc -l)" "$2"
+        printf '$Elements\n%s\n%s\n$EndElements\n' "$(echo "$3" | wc -l)" "$3"
+    } >"$1"
+}
+nodes='1 0 0 0
+2 1 0 0
+3 1 1 0
+4 0 1 0
+5 0.5 0.5 0'
+lines='1 1 2 1 1 4 1
+2 1 2 2 1 2 3'
+triangles='3 2 2 9 1 1 2 5
+4 2 2 9 1 2 3 5
+5 2 2 9 1 3 4 5
+6 2 2 9 1 4 1 5'
+
+# groups of elements, not of the entity that they share
+write entity.msh "$nodes" "$lines
+$triangles"
+right entity.msh @dom
+weft-gmsh --save binary.msh --msh 2.2 --binary entity.msh
+right binary.msh @dom
+weft-gmsh --save new.msh entity.msh
+right new.msh @dom
+# an element for each group that it is in, as Gmsh writes several groups of an entity
+names="$names
+2 10 \"all\"" write several.msh "$nodes" "$lines
+$triangles
+$(echo "$triangles" | sed 's/^\(.\) 2 2 9/1\1 2 2 10/')"
+right several.msh @dom
+right several.msh @all
+# any numbers of nodes and elements
+write zero.msh "$(echo "$nodes" | sed 's/^5/0/')" "$(echo "$lines
+$triangles" | sed 's/ 5$/ 0/')"
+right zero.msh
+write large.msh "$(echo "$nodes" | sed 's/^5/5000000000000/')" "$(echo "$lines
+$triangles" | sed 's/ 5$/ 5000000000000/')"
+right large.msh
+write unknown.msh "$nodes" "$(echo "$lines
+$triangles" | sed 's/ 5$/ 6/')"
+wrong unknown.msh 'element 3 has the node 6, which is not among the nodes'
+write twice.msh "$(echo "$nodes" | sed 's/^4/3/')" "$lines
+$triangles"
+wrong twice.msh 'two nodes have the number 3'
+# names without their dimension, and with it
+version=2.0
+names='1 "left"
+2 "right"
+9 "dom"'
+write names.msh "$nodes" "$lines
+$triangles"
+right names.msh @dom
+names='1 1 "left"
+1 2 "right"
+2 9 "dom"'
+write dimensions.msh "$nodes" "$lines
+$triangles"
+right dimensions.msh @dom
+version=2.2
+# nodes with parameters
+write plain.msh "$nodes" "$lines
+$triangles"
+sed 's/Nodes/ParametricNodes/; s/^\([1-4]\) \(.\) \(.\) 0$/\1 \2 \3 0 0 \1/; s/^5 0.5 0.5 0$/& 2 1 0.5 0.5/' \
+    plain.msh >parametric.msh
+right parametric.msh @dom
+# MSH 1
+{
+    printf '$NOD\n5\n%s\n$ENDNOD\n$ELM\n6\n' "$nodes"
+    echo "$lines
+$triangles" | sed -E 's/^([^ ]+ 1) 2 ([^ ]+ [^ ]+)/\1 \2 2/; s/^([^ ]+ 2) 2 ([^ ]+ [^ ]+)/\1 \2 3/'
+    printf '$ENDELM\n'
+} >one.msh
+sed -i 's/left/1/' one.msh
+poisson --mesh one.msh --source 0 --dirichlet 1=0 --dirichlet 2=1 --probe 0.3,0.5 >out 2>&1
+grep -q '^probe.* 0\.3\(0*\|0*[0-9]\{1,3\}\)$' out || fail 'one.msh: other numbers'
+# parts of a mesh, and a mesh in parts
+parted=$(echo "$lines
+$triangles" | sed 's/^\([^ ]* [12]\) 2 \([^ ]* 1\)/\1 4 \2 1 1/')
+write parts.msh "$nodes" "$(echo "$parted" | sed '/^[56]/s/ 1 1 1 / 1 1 2 /')"
+right parts.msh
+write ghosts.msh "$nodes" "$(echo "$parted" | sed '/^[34]/s/ 4 9 1 1 1 / 5 9 1 2 1 -2 /')"
+wrong ghosts.msh 'this is a part of a mesh: it names 2 partitions, and has cells of 1'
+right "$WEFT_SOURCE/tests/errors/data/ghost_cells.msh"
+wrong "$WEFT_SOURCE/tests/errors/data/one_partition_of_two.msh" \
+    'this is a part of a mesh: it names 2 partitions, and has cells of 1'
+exit $((failures > 0))
