@@ -1,6 +1,7 @@
 /* Reads the nodes and elements of MSH 1 and 2, text and binary, with the physical group of each element. The file was
  * checked before (msh_check). */
 #include "apps/gmsh/msh_old.h"
+#include "core/base/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@ static weft_status text_node(msh_file *file, msh_old *old, int64_t i) {
     char *at = (char *)(uintptr_t)line;
     old->numbers[i] = strtoll(at, &at, 10);
     for (int k = 0; k < 3; ++k)
-        old->x[3 * i + k] = strtod(at, &at);
+        old->x[3 * i + k] = weft_number_read(at, &at);
 done:
     return status;
 }
