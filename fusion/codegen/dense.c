@@ -3,6 +3,7 @@
  * computed where its entries are read, and what follows where they are stored. */
 #include "fusion/plan/dense.h"
 #include "fusion/base/prelude.h"
+#include "fusion/base/array.h"
 #include "fusion/codegen/private.h"
 #include "gemm/embedded_gemm.h"
 
@@ -137,9 +138,10 @@ static weft_status write_body(const dense_writer *d, int position, weft_error *e
         .splat = w->backend->splat, .thread = "c", .indent = "            ", .unroll = w->unroll};
     weft_accessor arguments[WEFT_ARGUMENTS_MAX];
     if (specialisation == NULL) {
-        weft_text_add(w->out, "            %s[0] = ", result.base);
-        weft_source_arithmetic_value(w, call);
-        weft_text_add(w->out, ";\n");
+        const char *target = weft_arena_print(w->arena, "%s[0] = ", result.base);
+        if (target == NULL)
+            return weft_no_memory(error);
+        weft_source_assign(w, call, target, "            ");
         return WEFT_OK;
     }
     for (int i = 0; i < call->n_operands; ++i)

@@ -43,9 +43,7 @@ static void write_contribution(const source_writer *w, const weft_plan_kernel *k
     weft_text_add(w->out, "            (void)element, (void)c;\n");
     for (int m = 0; m < kernel->n_loads; ++m)
         write_operand(w, &kernel->loads[m]);
-    weft_text_add(w->out, "            sum += ");
-    weft_source_arithmetic_value(w, &w->graph->calls[kernel->prologue]);
-    weft_text_add(w->out, ";\n");
+    weft_source_assign(w, &w->graph->calls[kernel->prologue], "sum += ", "            ");
 }
 
 bool weft_source_shares_targets(const weft_graph *graph, bool is_threaded,

@@ -118,10 +118,10 @@ void weft_source_final_reduction(const source_writer *w, const weft_plan_kernel 
  *  the order of kernel->reductions. */
 void weft_source_joined_arguments(weft_text *out, const weft_plan_kernel *kernel);
 void weft_source_joined(weft_text *out, const weft_graph *graph, const weft_plan_kernel *kernel);
-/* fusion/codegen/call.c */
-/** Declare the costly subexpressions that are the same for all elements; for a writer that hoists,
+/** fusion/codegen/arithmetic.c: declare the costly subexpressions that are the same for all elements; for a writer that hoists,
  *  after the loads of uniform data. */
 void weft_source_uniforms(const source_writer *w, const weft_plan_kernel *kernel);
+/* fusion/codegen/call.c */
 /** "FILE:LINE", in a form that is safe inside a comment (fusion/codegen/kernel.c). */
 void weft_source_place(const source_writer *w, const weft_location *place);
 /** "FILE:LINE  y = f(x)", as a comment. */
@@ -179,7 +179,9 @@ void weft_source_cell_patch_argument(const source_writer *w, const weft_argument
 weft_status weft_source_patch_matrix(const source_writer *w, const weft_plan_kernel *kernel,
                                      weft_error *error);
 extern const char *const weft_patch_matrix_arguments[WEFT_PATCH_MATRIX_ARGUMENTS];
-/** The value of elementwise arithmetic at component `c`, as an expression. */
-void weft_source_arithmetic_value(const source_writer *w, const weft_call *call);
+/** fusion/codegen/arithmetic.c: "TARGET SPLAT(...);": a statement with the value of elementwise arithmetic at
+ *  component `c`, after declarations of what several of its nodes use. target  "sum += " */
+void weft_source_assign(const source_writer *w, const weft_call *call, const char *target,
+                        const char *indent);
 /** "v_x[0] = ...;": assign elementwise arithmetic to the register array `result`. */
 void weft_source_arithmetic(const source_writer *w, const weft_call *call, const char *result);

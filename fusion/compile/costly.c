@@ -11,7 +11,7 @@ static const double COSTLY_FLOPS = 10;
 static bool is_costly(const weft_graph *graph, const weft_call *call) {
     const weft_shape *shape = &graph->values[call->result].shape;
     return call->n_arithmetic > 0 &&
-           call->flops - weft_arithmetic_flops(graph, call, shape, false) >= COSTLY_FLOPS;
+           call->flops - weft_arithmetic_flops(call, shape, false) >= COSTLY_FLOPS;
 }
 
 /* Mark the calls that depend on the input of this name; calls are in topological order. */

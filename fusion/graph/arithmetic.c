@@ -9,10 +9,39 @@
 
 static const double PI = 3.14159265358979323846;
 
+bool weft_arithmetic_equal(const weft_arithmetic *x, const weft_arithmetic *y) {
+    const bool is_named = x->op == ARITHMETIC_INTRINSIC || x->op == ARITHMETIC_SELECT;
+    return x->op == y->op && x->a == y->a && x->b == y->b && x->operand == y->operand &&
+           memcmp(&x->number, &y->number, sizeof x->number) == 0 &&
+           (!is_named || strcmp(x->name, y->name) == 0) &&
+           (x->op != ARITHMETIC_SELECT || (x->c == y->c && x->d == y->d));
+}
+
+static int bucket_of(const weft_arithmetic *node) {
+    uint64_t bits = 0;
+    memcpy(&bits, &node->number, sizeof bits);
+    const int parts[] = {(int)node->op, node->operand, node->a, node->b, node->c, node->d};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i)
+        bits = (bits ^ (uint32_t)parts[i]) * 0x9e3779b97f4a7c15u;
+    return (int)(bits >> 32) & (TREE_BUCKETS - 1);
+}
+
+/* Equal nodes are one node. */
 weft_status weft_tree_add(weft_graph_builder *builder, tree *t, weft_arithmetic node, int *out,
                           weft_error *error) {
-    *out = t->n;
-    return WEFT_APPEND(builder->arena, t->nodes, t->n, node, error);
+    weft_status status = WEFT_OK;
+    int n_next = t->n, *bucket = &t->buckets[bucket_of(&node)];
+    for (int i = *bucket - 1; i >= 0; i = t->next[i])
+        if (weft_arithmetic_equal(&t->nodes[i], &node)) {
+            *out = i;
+            return WEFT_OK;
+        }
+    TRY(WEFT_APPEND(builder->arena, t->next, n_next, *bucket - 1, error));
+    TRY(WEFT_APPEND(builder->arena, t->nodes, t->n, node, error));
+    *out = t->n - 1;
+    *bucket = t->n;
+done:
+    return status;
 }
 
 weft_status weft_tree_widen(const weft_graph_builder *builder, tree *t, const weft_shape *shape,
@@ -70,7 +99,13 @@ void weft_arithmetic_move(weft_arithmetic *node, const int *moved) {
     }
 }
 
-/* A value inside arithmetic: pending arithmetic is copied in. */
+/* Keep the root of pending arithmetic that a tree contains. */
+static weft_status keep_root(weft_graph_builder *builder, tree *t, const tree *source, int root,
+                             weft_error *error) {
+    return WEFT_APPEND(builder->arena, t->copies, t->n_copies, ((tree_copy){source, root}), error);
+}
+
+/* A value inside arithmetic: pending arithmetic is copied in, once for all its uses. */
 static weft_status tree_value(weft_graph_builder *builder, tree *t, const weft_lazy_value *v,
                               weft_location place, int *root, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -78,6 +113,11 @@ static weft_status tree_value(weft_graph_builder *builder, tree *t, const weft_l
         return weft_tree_operand(builder, t, &v->operand, place, root, error);
     const tree *source = v->arithmetic;
     int *moved = NULL;
+    for (int i = 0; i < t->n_copies; ++i)
+        if (t->copies[i].source == source) {
+            *root = t->copies[i].root;
+            return WEFT_OK;
+        }
     TRY(WEFT_ALLOC(builder->arena, moved, (size_t)source->n, error));
     for (int i = 0; i < source->n; ++i) {
         weft_arithmetic node = source->nodes[i];
@@ -91,6 +131,7 @@ static weft_status tree_value(weft_graph_builder *builder, tree *t, const weft_l
     }
     TRY(weft_tree_widen(builder, t, &source->shape, source->index_set, place, error));
     *root = moved[source->n - 1];
+    TRY(keep_root(builder, t, source, *root, error));
 done:
     return status;
 }
@@ -143,7 +184,7 @@ static weft_status tree_name(weft_graph_builder *builder, const name_scope *scop
     return status != WEFT_OK ? status : tree_value(builder, t, &v, node->place, root, error);
 }
 
-/* values[0] where the condition holds, else values[1]: `a and b` selects twice. */
+/* values[0] where the condition holds, else values[1]: `a and b` selects twice, and shares values[1]. */
 static weft_status tree_select(weft_graph_builder *builder, const name_scope *scope,
                                const weft_node *condition, tree *t, const int values[2], int *root,
                                weft_error *error) {
@@ -272,6 +313,7 @@ weft_status weft_tree_make_call(weft_graph_builder *builder, const tree *t, int 
                       .n_operands = t->n_operands,
                       .index_set = t->index_set != UNIFORM ? t->index_set : index_set,
                       .place = place};
-    call.flops = weft_arithmetic_flops(builder->graph, &call, &t->shape, true);
+    weft_arithmetic_find_uniform(builder->graph, &call);
+    call.flops = weft_arithmetic_flops(&call, &t->shape, true);
     return weft_call_add(builder, &call, &t->shape, out, error);
 }

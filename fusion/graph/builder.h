@@ -3,6 +3,14 @@
 
 #include "fusion/graph/graph.h"
 
+enum { TREE_BUCKETS = 256 };
+
+/** Pending arithmetic that was copied into a tree, where it ends in node `root`. */
+typedef struct tree_copy {
+    const struct tree *source;
+    int root;
+} tree_copy;
+
 /** Elementwise arithmetic that is not a call yet. */
 typedef struct tree {
     weft_arithmetic *nodes;
@@ -11,6 +19,10 @@ typedef struct tree {
     int n_operands;
     weft_shape shape;
     int index_set;
+    tree_copy *copies;
+    int n_copies;
+    /* equal nodes are found by hash: 1 + the last node of each bucket, 0: none; [n] the node before, or -1 */
+    int buckets[TREE_BUCKETS], *next;
 } tree;
 
 /** The meaning of a name or a subexpression: an operand, or pending arithmetic on uniform values

@@ -43,15 +43,9 @@ weft_status weft_binding_add(weft_graph_builder *builder, const char *name,
 static bool arithmetic_equal(const weft_call *a, const weft_call *b) {
     if (a->n_arithmetic != b->n_arithmetic)
         return false;
-    for (int i = 0; i < a->n_arithmetic; ++i) {
-        const weft_arithmetic *x = &a->arithmetic[i], *y = &b->arithmetic[i];
-        if (x->op != y->op || x->a != y->a || x->b != y->b || x->operand != y->operand ||
-            memcmp(&x->number, &y->number, sizeof x->number) != 0 ||
-            ((x->op == ARITHMETIC_INTRINSIC || x->op == ARITHMETIC_SELECT) &&
-             strcmp(x->name, y->name) != 0) ||
-            (x->op == ARITHMETIC_SELECT && (x->c != y->c || x->d != y->d)))
+    for (int i = 0; i < a->n_arithmetic; ++i)
+        if (!weft_arithmetic_equal(&a->arithmetic[i], &b->arithmetic[i]))
             return false;
-    }
     return true;
 }
 

@@ -77,6 +77,7 @@ typedef struct weft_arithmetic {
     const char *name; /* ARITHMETIC_INTRINSIC: sqrt, exp, ... */
     int a, b;         /* -1: none */
     int c, d;         /* ARITHMETIC_SELECT */
+    bool is_uniform;  /* the same for all elements and components; of a call's */
 } weft_arithmetic;
 
 typedef struct weft_call {
@@ -145,19 +146,17 @@ weft_status weft_graph_make(weft_arena *arena, const weft_library *library,
 
 /** The operands of a node. Returns their number */
 int weft_arithmetic_children(const weft_arithmetic *node, int children[4]);
-/** Is the value of a node the same for all elements? */
-bool weft_arithmetic_is_uniform(const weft_graph *graph, const weft_call *call, int index);
+/** Set is_uniform of each node of a call. */
+void weft_arithmetic_find_uniform(const weft_graph *graph, weft_call *call);
 /** Is a power one of a literal integer of at most 64, *n, and so a product? */
 bool weft_arithmetic_integer_power(const weft_call *call, const weft_arithmetic *node, int *n);
 /** The function that a node evaluates for each element. NULL: it is none, or its value is uniform
  *  and computed once per kernel. */
-const struct weft_intrinsic *weft_arithmetic_intrinsic(const weft_graph *graph,
-                                                       const weft_call *call, int index);
+const struct weft_intrinsic *weft_arithmetic_intrinsic(const weft_call *call, int index);
 /** The operations of a call of arithmetic per element.
  *  shape       of the result
  *  intrinsics  count functions, by their equivalents (weft_intrinsic.flops); else without them */
-double weft_arithmetic_flops(const weft_graph *graph, const weft_call *call,
-                             const weft_shape *shape, bool intrinsics);
+double weft_arithmetic_flops(const weft_call *call, const weft_shape *shape, bool intrinsics);
 
 /* printing */
 void weft_graph_print_text(const weft_graph *graph, weft_text *out);

@@ -14,17 +14,18 @@ int weft_arithmetic_children(const weft_arithmetic *node, int children[4]) {
     return node->op == ARITHMETIC_SELECT ? 4 : node->b >= 0 ? 2 : 1;
 }
 
-bool weft_arithmetic_is_uniform(const weft_graph *graph, const weft_call *call, int index) {
-    const weft_arithmetic *node = &call->arithmetic[index];
-    int children[4];
-    const int n = weft_arithmetic_children(node, children);
-    if (node->op == ARITHMETIC_OPERAND)
-        return graph->values[call->operands[node->operand].value].index_set < 0 &&
-               call->operands[node->operand].shape.rank == 0;
-    for (int i = 0; i < n; ++i)
-        if (!weft_arithmetic_is_uniform(graph, call, children[i]))
-            return false;
-    return true;
+void weft_arithmetic_find_uniform(const weft_graph *graph, weft_call *call) {
+    for (int i = 0; i < call->n_arithmetic; ++i) {
+        weft_arithmetic *node = &call->arithmetic[i];
+        const weft_operand *operand =
+            node->op == ARITHMETIC_OPERAND ? &call->operands[node->operand] : NULL;
+        int children[4];
+        const int n = weft_arithmetic_children(node, children);
+        node->is_uniform = operand == NULL || (graph->values[operand->value].index_set < 0 &&
+                                               operand->shape.rank == 0);
+        for (int k = 0; k < n; ++k)
+            node->is_uniform &= call->arithmetic[children[k]].is_uniform;
+    }
 }
 
 bool weft_arithmetic_integer_power(const weft_call *call, const weft_arithmetic *node, int *n) {
@@ -38,11 +39,10 @@ bool weft_arithmetic_integer_power(const weft_call *call, const weft_arithmetic 
     return true;
 }
 
-const weft_intrinsic *weft_arithmetic_intrinsic(const weft_graph *graph, const weft_call *call,
-                                                int index) {
+const weft_intrinsic *weft_arithmetic_intrinsic(const weft_call *call, int index) {
     const weft_arithmetic *node = &call->arithmetic[index];
     int power = 0;
-    if (weft_arithmetic_is_uniform(graph, call, index))
+    if (node->is_uniform)
         return NULL;
     if (node->op == ARITHMETIC_INTRINSIC)
         return weft_intrinsic_find(node->name);
@@ -51,12 +51,11 @@ const weft_intrinsic *weft_arithmetic_intrinsic(const weft_graph *graph, const w
     return NULL;
 }
 
-double weft_arithmetic_flops(const weft_graph *graph, const weft_call *call,
-                             const weft_shape *shape, bool intrinsics) {
+double weft_arithmetic_flops(const weft_call *call, const weft_shape *shape, bool intrinsics) {
     double sum = 0;
     for (int i = 0; i < call->n_arithmetic; ++i) {
         const weft_arithmetic_op op = call->arithmetic[i].op;
-        const weft_intrinsic *intrinsic = weft_arithmetic_intrinsic(graph, call, i);
+        const weft_intrinsic *intrinsic = weft_arithmetic_intrinsic(call, i);
         if (intrinsic != NULL)
             sum += intrinsics ? intrinsic->flops : 0;
         else

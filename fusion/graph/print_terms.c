@@ -99,6 +99,28 @@ static int binding_of(const weft_arithmetic *node) {
 }
 
 static void print_tree(const weft_graph *graph, const weft_call *call, int index, int least,
+                       weft_text *out);
+
+/* select(a < b and c < d, x, y): the conditions of selects with one and the same other value */
+static void print_select(const weft_graph *graph, const weft_call *call,
+                         const weft_arithmetic *node, weft_text *out) {
+    const weft_arithmetic *inner = node;
+    weft_text_add(out, "select(");
+    for (bool more = true; more; inner = more ? &call->arithmetic[inner->c] : inner) {
+        print_tree(graph, call, inner->a, BINDS_SUM, out);
+        weft_text_add(out, " %s ", inner->name);
+        print_tree(graph, call, inner->b, BINDS_SUM, out);
+        more = call->arithmetic[inner->c].op == ARITHMETIC_SELECT &&
+               call->arithmetic[inner->c].d == inner->d;
+        weft_text_add(out, more ? " and " : ", ");
+    }
+    print_tree(graph, call, inner->c, 0, out);
+    weft_text_add(out, ", ");
+    print_tree(graph, call, inner->d, 0, out);
+    weft_text_add(out, ")");
+}
+
+static void print_tree(const weft_graph *graph, const weft_call *call, int index, int least,
                        weft_text *out) {
     const weft_arithmetic *node = &call->arithmetic[index];
     const int own = binding_of(node);
@@ -135,15 +157,7 @@ static void print_tree(const weft_graph *graph, const weft_call *call, int index
         print_tree(graph, call, node->b, BINDS_NEGATE, out);
         break;
     case ARITHMETIC_SELECT:
-        weft_text_add(out, "select(");
-        print_tree(graph, call, node->a, BINDS_SUM, out);
-        weft_text_add(out, " %s ", node->name);
-        print_tree(graph, call, node->b, BINDS_SUM, out);
-        weft_text_add(out, ", ");
-        print_tree(graph, call, node->c, 0, out);
-        weft_text_add(out, ", ");
-        print_tree(graph, call, node->d, 0, out);
-        weft_text_add(out, ")");
+        print_select(graph, call, node, out);
         break;
     case ARITHMETIC_INTRINSIC:
         weft_text_add(out, "%s(", node->name);

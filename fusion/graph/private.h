@@ -51,6 +51,7 @@ weft_status weft_tree_build(weft_graph_builder *builder, const name_scope *scope
                             const weft_node *node, tree *t, int *root, weft_error *error);
 weft_status weft_tree_add(weft_graph_builder *builder, tree *t, weft_arithmetic node, int *out,
                           weft_error *error);
+bool weft_arithmetic_equal(const weft_arithmetic *x, const weft_arithmetic *y);
 /** Renumber the operands of a node by moved[]. */
 void weft_arithmetic_move(weft_arithmetic *node, const int *moved);
 weft_status weft_tree_operand(weft_graph_builder *builder, tree *t, const weft_operand *operand,

@@ -47,7 +47,7 @@ static weft_status add_compute(weft_arena *arena, weft_predictor *p, const weft_
     const weft_specialisation *specialisation = call->specialisation;
     const weft_shape *shape = &p->graph->values[call->result].shape;
     const double flops =
-        specialisation != NULL ? call->flops : weft_arithmetic_flops(p->graph, call, shape, false);
+        specialisation != NULL ? call->flops : weft_arithmetic_flops(call, shape, false);
     weft_status status = WEFT_OK;
     weft_text sizes = {0};
     for (int i = 0; specialisation != NULL && i < specialisation->n_names; ++i)
@@ -83,7 +83,7 @@ static weft_status add_intrinsics(weft_arena *arena, weft_predictor *p, const we
                                   weft_error *error) {
     const int first = p->n_evaluations;
     for (int i = 0; i < call->n_arithmetic; ++i) {
-        const weft_intrinsic *one = weft_arithmetic_intrinsic(p->graph, call, i);
+        const weft_intrinsic *one = weft_arithmetic_intrinsic(call, i);
         int k = first;
         while (one != NULL && k < p->n_evaluations &&
                strcmp(p->list[p->evaluations[k].primitive].function, one->name) != 0)

@@ -181,7 +181,7 @@ static void statements(void **state) {
         NULL,
         HEAD
         "a = (k - (alpha - 2))*k/(k*k) + -k^2 - (-k)^2;            # real over cells, 11 flop\n"
-        "c = 2^k^-3 + (2^k)^-3 + min(k, -(k + 1))/1.5e+300;        # real over cells, 391 flop\n"
+        "c = 2^k^-3 + (2^k)^-3 + min(k, -(k + 1))/1.5e+300;        # real over cells, 390 flop\n"
         "y = pi*x[dofs][2,1]*M[0,2] + k;                           # real over cells, 3 flop\n"
         "jacobian_4 = jacobian(x[dofs]);                           # real[2,2] over cells, 4 flop\n"
         "shape_load_5 = shape_load(M[2], jacobian_4, degree = 2);  # real[3] over cells, 12 flop\n"
