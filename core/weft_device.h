@@ -138,6 +138,11 @@ weft_status weft_memory_zero(weft_memory *memory, weft_error *error);
  *  Errors  WEFT_ERROR_USAGE: different devices, or one of the memories is too small */
 weft_status weft_memory_copy(weft_memory *to, const weft_memory *from, size_t bytes,
                              weft_error *error);
+/** The same from an offset in one to an offset in the other. In one memory the two parts must not
+ *  overlap.
+ *  Errors  WEFT_ERROR_USAGE: different devices, or a part lies outside of its memory */
+weft_status weft_memory_copy_part(weft_memory *to, size_t to_offset, const weft_memory *from,
+                                  size_t from_offset, size_t n, weft_error *error);
 /** The host address of the memory; NULL if the device has separate memory (cuda) or stores no data
  *  (null). */
 void *weft_memory_host(const weft_memory *memory);

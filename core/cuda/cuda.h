@@ -123,8 +123,8 @@ weft_status weft_cuda_memory_write(weft_memory *memory, size_t offset, const voi
 weft_status weft_cuda_memory_read(const weft_memory *memory, size_t offset, void *bytes, size_t n,
                                   weft_error *error);
 weft_status weft_cuda_memory_zero(weft_memory *memory, weft_error *error);
-weft_status weft_cuda_memory_copy(weft_memory *to, const weft_memory *from, size_t bytes,
-                                  weft_error *error);
+weft_status weft_cuda_memory_copy(weft_memory *to, size_t to_offset, const weft_memory *from,
+                                  size_t from_offset, size_t n, weft_error *error);
 size_t weft_cuda_memory_left(const weft_device *device);
 weft_status weft_cuda_memory_full(weft_device *device, size_t bytes, weft_error *error);
 /** Copy between host and GPU through pinned buffers, by all threads of the device. A read waits for what was

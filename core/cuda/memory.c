@@ -175,16 +175,17 @@ void weft_cuda_array_end(weft_cuda_state *state, weft_cuda_array *array) {
     free(array);
 }
 
-weft_status weft_cuda_memory_copy(weft_memory *to, const weft_memory *from, size_t bytes,
-                                  weft_error *error) {
+weft_status weft_cuda_memory_copy(weft_memory *to, size_t to_offset, const weft_memory *from,
+                                  size_t from_offset, size_t n, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cuda_state *state = to->device->state;
     const weft_cuda_array *target = to->state, *source = from->state;
     TRY(weft_cuda_enter(state, error));
-    status = weft_cuda_check(
-        state,
-        state->driver.cuMemcpyDtoDAsync(target->address, source->address, bytes, state->stream),
-        "copying an array", error);
+    status = weft_cuda_check(state,
+                             state->driver.cuMemcpyDtoDAsync(target->address + to_offset,
+                                                             source->address + from_offset, n,
+                                                             state->stream),
+                             "copying an array", error);
     if (status == WEFT_OK)
         status = weft_cuda_record_use(state, target, error);
     if (status == WEFT_OK)

@@ -41,8 +41,8 @@ typedef struct weft_device_table {
     weft_status (*memory_read)(const weft_memory *memory, size_t offset, void *bytes, size_t n,
                                weft_error *error);
     weft_status (*memory_zero)(weft_memory *memory, weft_error *error);
-    weft_status (*memory_copy)(weft_memory *to, const weft_memory *from, size_t bytes,
-                               weft_error *error);
+    weft_status (*memory_copy)(weft_memory *to, size_t to_offset, const weft_memory *from,
+                               size_t from_offset, size_t n, weft_error *error);
     /* bytes that can still be allocated; NULL: memory_bytes minus the allocated bytes */
     size_t (*memory_left)(const weft_device *device);
     /* report a failed allocation: bytes requested and bytes in use; may be NULL */

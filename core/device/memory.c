@@ -176,13 +176,19 @@ weft_status weft_memory_zero(weft_memory *memory, weft_error *error) {
 
 weft_status weft_memory_copy(weft_memory *to, const weft_memory *from, size_t bytes,
                              weft_error *error) {
+    return weft_memory_copy_part(to, 0, from, 0, bytes, error);
+}
+
+weft_status weft_memory_copy_part(weft_memory *to, size_t to_offset, const weft_memory *from,
+                                  size_t from_offset, size_t n, weft_error *error) {
     if (!to || !from || to->device != from->device)
         return weft_error_set(error, WEFT_ERROR_USAGE,
                               "a copy needs two memories of the same device");
-    weft_status status = check_range(to, 0, bytes, error);
+    weft_status status = check_range(to, to_offset, n, error);
     if (status == WEFT_OK)
-        status = check_range(from, 0, bytes, error);
-    if (status == WEFT_OK && to != from && bytes > 0 && to->device->table->memory_copy)
-        status = to->device->table->memory_copy(to, from, bytes, error);
+        status = check_range(from, from_offset, n, error);
+    const bool in_place = to == from && to_offset == from_offset;
+    if (status == WEFT_OK && !in_place && n > 0 && to->device->table->memory_copy)
+        status = to->device->table->memory_copy(to, to_offset, from, from_offset, n, error);
     return status;
 }

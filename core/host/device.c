@@ -63,10 +63,10 @@ static weft_status host_memory_zero(weft_memory *memory, weft_error *error) {
     return WEFT_OK;
 }
 
-static weft_status host_memory_copy(weft_memory *to, const weft_memory *from, size_t bytes,
-                                    weft_error *error) {
+static weft_status host_memory_copy(weft_memory *to, size_t to_offset, const weft_memory *from,
+                                    size_t from_offset, size_t n, weft_error *error) {
     (void)error;
-    memmove(to->host, from->host, bytes);
+    memmove((char *)to->host + to_offset, (const char *)from->host + from_offset, n);
     return WEFT_OK;
 }
 

@@ -287,51 +287,24 @@ done:
 
 /* ---- application ------------------------------------------------------------------------- */
 
-/* The dofs of a part among all; NULL on a null device. */
-static weft_status view_part(const weft_preconditioner *preconditioner, const part *p,
-                             weft_memory *all, weft_memory **out, weft_error *error) {
-    char *address = weft_memory_address(all);
-    if (!address)
-        return WEFT_OK;
-    return weft_memory_borrow(preconditioner->context->device,
-                              address + (size_t)p->first * sizeof(double),
-                              (size_t)p->n * sizeof(double), out, error);
-}
-
 /* Copy the dofs of a part from or to a list of all. */
-static weft_status copy(const weft_preconditioner *preconditioner, const part *p, weft_memory *own,
-                        weft_memory *all, bool is_out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const size_t bytes = (size_t)p->n * sizeof(double);
-    weft_memory *view = NULL;
-    TRY(view_part(preconditioner, p, all, &view, error));
-    if (view)
-        TRY(is_out ? weft_memory_copy(view, own, bytes, error)
-                   : weft_memory_copy(own, view, bytes, error));
-done:
-    weft_memory_free(&view);
-    return status;
+static weft_status copy(const part *p, weft_memory *own, weft_memory *all, bool is_out,
+                        weft_error *error) {
+    const size_t first = (size_t)p->first * sizeof(double), bytes = (size_t)p->n * sizeof(double);
+    return is_out ? weft_memory_copy_part(all, first, own, 0, bytes, error)
+                  : weft_memory_copy_part(own, 0, all, first, bytes, error);
 }
 
 /* z = r in the dofs of a part */
-static weft_status keep_part(const weft_preconditioner *preconditioner, const part *p,
-                             weft_memory *r, weft_memory *z, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_memory *from = NULL, *to = NULL;
-    TRY(view_part(preconditioner, p, r, &from, error));
-    TRY(view_part(preconditioner, p, z, &to, error));
-    if (from && to)
-        TRY(weft_memory_copy(to, from, (size_t)p->n * sizeof(double), error));
-done:
-    weft_memory_free(&from);
-    weft_memory_free(&to);
-    return status;
+static weft_status keep_part(const part *p, weft_memory *r, weft_memory *z, weft_error *error) {
+    const size_t first = (size_t)p->first * sizeof(double);
+    return weft_memory_copy_part(z, first, r, first, (size_t)p->n * sizeof(double), error);
 }
 
 static weft_status solve_part(const weft_preconditioner *preconditioner, part *p, weft_memory *r,
                               weft_memory *z, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(copy(preconditioner, p, p->r, r, false, error));
+    TRY(copy(p, p->r, r, false, error));
     if (p->cycle) {
         p->cycle->active = preconditioner->active;
         TRY(p->cycle->kind->apply(p->cycle, p->r, p->v, error));
@@ -339,7 +312,7 @@ static weft_status solve_part(const weft_preconditioner *preconditioner, part *p
     if (weft_device_captures(preconditioner->context->device))
         weft_program_predicate(p->combine.program, preconditioner->active);
     TRY(weft_program_run(p->combine.program, error));
-    TRY(copy(preconditioner, p, p->z, z, true, error));
+    TRY(copy(p, p->z, z, true, error));
 done:
     return status;
 }
@@ -353,12 +326,12 @@ static weft_status solve_pair(const weft_preconditioner *preconditioner, int num
     part *other = &state->parts[state->blocks.list[number].partner];
     if (!own->pair)
         return WEFT_OK;
-    TRY(copy(preconditioner, own, own->r, r, false, error));
-    TRY(copy(preconditioner, other, other->r, r, false, error));
+    TRY(copy(own, own->r, r, false, error));
+    TRY(copy(other, other->r, r, false, error));
     own->cycle->active = preconditioner->active;
     TRY(weft_coupled_solver_apply(own->pair, own->cycle, other->r, own->r, error));
-    TRY(copy(preconditioner, own, own->r, z, true, error));
-    TRY(copy(preconditioner, other, other->r, z, true, error));
+    TRY(copy(own, own->r, z, true, error));
+    TRY(copy(other, other->r, z, true, error));
 done:
     return status;
 }
@@ -372,7 +345,7 @@ static weft_status solve_parts(const weft_preconditioner *preconditioner, bool m
         const weft_block_role role = state->blocks.list[b].role;
         part *p = &state->parts[b];
         if (role == WEFT_BLOCK_CONDENSED && !multipliers)
-            TRY(keep_part(preconditioner, p, r, z, error));
+            TRY(keep_part(p, r, z, error));
         else if (role == WEFT_BLOCK_COUPLED && state->is_paired)
             TRY(multipliers ? WEFT_OK : solve_pair(preconditioner, b, r, z, error));
         else if ((role == WEFT_BLOCK_MULTIPLIER) == multipliers)
@@ -392,8 +365,7 @@ static weft_status solve_rest(weft_preconditioner *preconditioner, weft_memory *
     if (state->is_triangular) {
         for (int b = 0; b < state->blocks.n; ++b)
             if (state->blocks.list[b].role == WEFT_BLOCK_MULTIPLIER)
-                TRY(copy(preconditioner, &state->parts[b], state->parts[b].z, state->x, true,
-                         error));
+                TRY(copy(&state->parts[b], state->parts[b].z, state->x, true, error));
         TRY(weft_operator_apply(op, state->x, state->y, error));
         TRY(weft_program_bind(state->subtract.program, "r", r, error));
         TRY(weft_program_run(state->subtract.program, error));

@@ -41,12 +41,30 @@ weft_status weft_preconditioner_find(const char *name, int *kind, weft_error *er
     return WEFT_ERROR_USAGE;
 }
 
+/* Apply it once where applications may be captured: what is made at the first application, such as arrays and
+ * kernels, cannot be made during a capture. */
+static weft_status apply_once(weft_preconditioner *preconditioner, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = preconditioner->context->device;
+    const size_t bytes = (size_t)weft_operator_dofs(preconditioner->problem.op) * sizeof(double);
+    weft_memory *r = NULL, *z = NULL;
+    TRY(weft_memory_make(device, bytes, &r, error));
+    TRY(weft_memory_make(device, bytes, &z, error));
+    TRY(preconditioner->kind->apply(preconditioner, r, z, error));
+done:
+    weft_memory_free(&r);
+    weft_memory_free(&z);
+    return status;
+}
+
 /* Make the state, with the time and the memory in the report. */
 static weft_status set_up(weft_preconditioner *preconditioner, weft_error *error) {
     const double start = weft_clock();
     const weft_device *device = preconditioner->context->device;
     const size_t before = weft_device_bytes(device);
-    const weft_status status = preconditioner->kind->make(preconditioner, error);
+    weft_status status = preconditioner->kind->make(preconditioner, error);
+    if (status == WEFT_OK && weft_device_captures(device))
+        status = apply_once(preconditioner, error);
     preconditioner->report.bytes = weft_device_bytes(device) - before;
     preconditioner->report.set_up_seconds = weft_clock() - start;
     return status;

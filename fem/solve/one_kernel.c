@@ -3,6 +3,7 @@
 #include "fem/solve/private.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Make the persistent kernel, unless the present one suits this system. The pattern is copied to
@@ -21,7 +22,15 @@ static weft_status persistent_keep(weft_solver *cg, char *reason, size_t size, w
     const weft_pattern *pattern = weft_operator_pattern(cg->op);
     if (!pattern)
         TRY(weft_out_of_memory(error, "the pattern of a matrix"));
-    TRY(weft_persistent_make(cg->context, pattern, jacobi, &cg->persistent, reason, size, error));
+    status = weft_persistent_make(cg->context, pattern, jacobi, &cg->persistent, reason, size, error);
+    if (status == WEFT_ERROR_COMPILER) {
+        cg->persistent_refused = true;
+        weft_log(cg->options->monitor, WEFT_LOG_WARNING,
+                 "cg: one kernel for all iterations does not compile, so they are launched one by "
+                 "one: %s",
+                 error->message);
+        status = WEFT_OK;
+    }
 done:
     return status;
 }
@@ -33,7 +42,9 @@ weft_status weft_cg_persistent_prepare(weft_solver *cg, bool *is_persistent, wef
     *is_persistent = false;
     if (weft_device_limits(cg->context->device)->execution != WEFT_EXECUTION_SIMT)
         return WEFT_OK;
-    if (weft_operator_entries(cg->op) > 0)
+    if (cg->persistent_refused)
+        snprintf(reason, sizeof reason, "the compiler refused the kernel before");
+    else if (weft_operator_entries(cg->op) > 0)
         TRY(persistent_keep(cg, reason, sizeof reason, error));
     if (cg->persistent) {
         TRY(weft_operator_matrix(cg->op, &entries, error));

@@ -24,6 +24,7 @@ enum {
     HALO_REGISTERS = 5,   /* s, w, the address */
     PAIR_REGISTERS = 5,   /* two values, two columns */
     PAIR_BYTES = 20,
+    MOST_PAIRS = 384, /* per thread: NVRTC takes 10 s for a kernel with 320, 18 s with 515 */
     COPIES = 1,          /* of the partial sums exchanged between blocks */
     SPACING = 16,        /* words (128 bytes) per four sums; 4 costs 0.7 us more per iteration */
     STATIC_BYTES = 1024, /* of shared memory: static, and the system's */
@@ -74,6 +75,12 @@ bool weft_persistent_fits(const weft_limits *limits, int64_t n, int64_t n_entrie
                  (long long)n, (long long)rows, (long long)(most > 0 ? most * s.threads : 0));
         return false;
     }
+    const int64_t pairs = n_entries / n / 2 * nodes;
+    if (pairs > MOST_PAIRS) {
+        snprintf(reason, size, "a thread has %lld pairs of entries, and a kernel at most %d",
+                 (long long)pairs, MOST_PAIRS);
+        return false;
+    }
     s.nodes = (int)nodes;
     *shape = s;
     return true;
@@ -84,6 +91,11 @@ bool weft_persistent_place(const weft_limits *limits, const weft_persistent_layo
                            size_t size) {
     weft_persistent_places p = {.weights = weighted ? 2 : 0};
     int threads = layout->shape.threads, nodes = layout->shape.nodes;
+    if (layout->pairs > MOST_PAIRS) {
+        snprintf(reason, size, "a thread has %d pairs of entries, and a kernel at most %d",
+                 layout->pairs, MOST_PAIRS);
+        return false;
+    }
     int registers = registers_of(limits, threads) - OWN_REGISTERS - NODE_REGISTERS * nodes -
                     HALO_REGISTERS * layout->halo;
     int64_t shared = (int64_t)limits->onchip_bytes - STATIC_BYTES -

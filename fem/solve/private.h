@@ -66,6 +66,7 @@ struct weft_solver {
     weft_compiled scripts[WEFT_CG_SCRIPTS]; /* compiled when first run */
     weft_memory *kept;                      /* of weft_cg_keep; NULL before the first use */
     weft_persistent *persistent;            /* NULL before the first use, or if not used */
+    bool persistent_refused;                /* by the device's compiler: it is not tried again */
     weft_krylov *krylov;                    /* a method besides CG; NULL before its first use */
     /* of one solve */
     const weft_cg_options *options;

@@ -99,8 +99,13 @@ struct matrix {
     const unsigned *shared_columns, *columns;
 };
 
+/* The pairs [PAIR, END), in order; by halves, since compilers limit how deep templates are instantiated. */
 template <int PAIR, int END> INLINE double row(const matrix &m, const double *r, double sum) {
-    if constexpr (PAIR < END) {
+    if constexpr (END - PAIR > 1) {
+        constexpr int MIDDLE = PAIR + (END - PAIR) / 2;
+        sum = row<PAIR, MIDDLE>(m, r, sum);
+        sum = row<MIDDLE, END>(m, r, sum);
+    } else if constexpr (PAIR < END) {
         double2 value;
         unsigned column;
         if constexpr (PAIR < REGISTER_PAIRS) {
@@ -115,7 +120,6 @@ template <int PAIR, int END> INLINE double row(const matrix &m, const double *r,
         }
         sum = fma(value.x, r[column & 0xffff], sum);
         sum = fma(value.y, r[column >> 16], sum);
-        sum = row<PAIR + 1, END>(m, r, sum);
     }
     return sum;
 }

@@ -20,8 +20,8 @@ typedef struct gpu_node {
     weft_launch launch;
     char kernel[GPU_NAME];
     weft_memory *arguments[GPU_ARGUMENTS]; /* of a launch; what is cleared; to and from; the flag */
-    size_t bytes;
-    int end; /* of GPU_ITERATIONS: the place of its GPU_END */
+    size_t bytes, offsets[2]; /* of a copy */
+    int end;                  /* of GPU_ITERATIONS: the place of its GPU_END */
 } gpu_node;
 
 typedef struct gpu_device_graph {
@@ -129,15 +129,17 @@ static weft_status gpu_zero(weft_memory *memory, weft_error *error) {
     return WEFT_OK;
 }
 
-static weft_status gpu_copy(weft_memory *to, const weft_memory *from, size_t bytes,
-                            weft_error *error) {
+static weft_status gpu_copy(weft_memory *to, size_t to_offset, const weft_memory *from,
+                            size_t from_offset, size_t n, weft_error *error) {
     emulated_gpu *gpu = gpu_of(to->device);
     if (!gpu->made)
-        return gpu->host->memory_copy(to, from, bytes, error);
+        return gpu->host->memory_copy(to, to_offset, from, from_offset, n, error);
     gpu_node *node = gpu_add(gpu, GPU_COPY);
     node->arguments[0] = to;
     node->arguments[1] = (weft_memory *)(uintptr_t)from;
-    node->bytes = bytes;
+    node->bytes = n;
+    node->offsets[0] = to_offset;
+    node->offsets[1] = from_offset;
     return WEFT_OK;
 }
 
@@ -189,8 +191,8 @@ static void gpu_run_node(const gpu_node *node) {
     else if (node->kind == GPU_CLEAR)
         memset(weft_memory_host(node->arguments[0]), 0, weft_memory_bytes(node->arguments[0]));
     else
-        memcpy(weft_memory_host(node->arguments[0]), weft_memory_host(node->arguments[1]),
-               node->bytes);
+        memcpy((char *)weft_memory_host(node->arguments[0]) + node->offsets[0],
+               (char *)weft_memory_host(node->arguments[1]) + node->offsets[1], node->bytes);
 }
 
 static unsigned char *gpu_take(const weft_memory *memory) {

@@ -1,24 +1,58 @@
-/* A stand-in for NVIDIA's driver, built and loaded by core/cuda/test_graph_capture.c: device memory is the
- * host's, three kernels are known by name, graphs with loops are kept and run as lists. It refuses
- * what the driver refuses while a stream is captured, and any function can be made to fail. */
+/* A stand-in for NVIDIA's driver: device memory is the host's, graphs with loops are kept and run as
+ * lists. It refuses what the driver refuses while a stream is captured, and any function can be made to
+ * fail. Three kernels are known by name, for tests that load it themselves; other kernels are those of
+ * modules that emulated_nvrtc.c has made, for programs that find both as their driver and compiler
+ * (tests/solve/test_emulated_gpu.sh). */
 #include "fake_cuda.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter" /* the driver's, not ours */
 
+#include <dlfcn.h>
+#include <elf.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { LOOP = 13, CAPTURED = 900, INVALID = 1, NOT_FOUND = 500, MOST_ARGUMENTS = 5, HANDLES = 16 };
+enum {
+    LOOP = 13,
+    CAPTURED = 900,
+    INVALID = 1,
+    NOT_FOUND = 500,
+    MOST_ARGUMENTS = 97,
+    HANDLES = 64,
+    KERNELS = 256 /* of a module */
+};
+#ifndef FAKE_CUDA_MEGABYTES_LEFT
+#define FAKE_CUDA_MEGABYTES_LEFT 3
+#define FAKE_CUDA_SHARED 65536
+#endif
 typedef enum node_kind { KERNEL, CLEAR, COPY, ITERATIONS } node_kind;
 typedef unsigned long long word;
+
+typedef void emulate_function(void *kernel, long long n, void **arguments, unsigned n_blocks,
+                              unsigned n_threads, unsigned shared_bytes, int order);
+typedef struct module module;
+typedef struct kernel {
+    char name[128];
+    void *symbol; /* NULL: known by its name */
+    const module *module;
+} kernel;
+struct module {
+    void *object; /* of the host's code; NULL: its kernels are known by their names */
+    emulate_function *emulate;
+    kernel kernels[KERNELS];
+    int n_kernels;
+};
 
 typedef struct graph graph;
 typedef struct node {
     node_kind kind;
-    char kernel[32];
+    const kernel *kernel;
+    unsigned blocks, threads, shared_bytes;
     word arguments[MOST_ARGUMENTS]; /* of a kernel; to, value or from, bytes of the others */
     graph *body;
     struct node *next;
@@ -62,19 +96,41 @@ static int enter(const char *name) {
 /* ---- kernels and graphs -------------------------------------------------------------------------
  */
 
-static int count_arguments(const char *kernel) {
-    return strcmp(kernel, "set_condition") == 0 ? 2 : 4; /* n, count, flag, most */
+static bool is_called(const kernel *k, const char *name) {
+    return strcmp(k->name, name) == 0;
+}
+
+/* What the parameters of a launch lead to. core/cuda ends them with NULL, since no kernel of a module made here takes
+ * a structure. */
+static int read_arguments(const kernel *k, void **parameters, word *out) {
+    const int known = is_called(k, "set_condition") ? 2 : 4; /* n, count, flag, most */
+    int n = 0;
+    while (k->symbol && !is_called(k, "set_condition") ? parameters[n] != NULL : n < known) {
+        if (n == MOST_ARGUMENTS)
+            return -1;
+        out[n] = *(word *)parameters[n];
+        ++n;
+    }
+    return n;
 }
 
 static void run_kernel(const node *n) {
     const word *a = n->arguments;
     fake.n_kernels += 1;
-    if (strcmp(n->kernel, "set_condition") == 0) {
+    if (is_called(n->kernel, "set_condition")) {
         conditions[a[0]] = *(unsigned *)(uintptr_t)a[1];
         return;
     }
+    if (n->kernel->symbol) {
+        void *arguments[MOST_ARGUMENTS] = {NULL};
+        for (int i = 1; i < MOST_ARGUMENTS; ++i)
+            arguments[i - 1] = (void *)(uintptr_t)a[i];
+        n->kernel->module->emulate(n->kernel->symbol, (long long)a[0], arguments, n->blocks,
+                                   n->threads, n->shared_bytes, 0);
+        return;
+    }
     unsigned *count = (unsigned *)(uintptr_t)a[1], *flag = (unsigned *)(uintptr_t)a[2];
-    if (strcmp(n->kernel, "step") == 0)
+    if (is_called(n->kernel, "step"))
         *count += 1;
     *flag = *count < *(unsigned *)(uintptr_t)a[3];
 }
@@ -117,24 +173,21 @@ static void free_graph(graph *g) {
     free(g);
 }
 
-static node *add(graph *g, node_kind kind, const char *kernel, const word *arguments, int n) {
-    node *made = calloc(1, sizeof *made);
-    made->kind = kind;
-    snprintf(made->kernel, sizeof made->kernel, "%s", kernel);
-    memcpy(made->arguments, arguments, (size_t)n * sizeof *arguments);
+static node *add(graph *g, const node *of) {
+    node *made = malloc(sizeof *made);
+    *made = *of;
     *(g->last ? &g->last->next : &g->first) = made;
     g->last = made;
     return made;
 }
 
 /* Into the graph that is captured, else at once. */
-static int work(node_kind kind, const char *kernel, const word *arguments, int n) {
-    graph alone = {0};
-    node *made = add(capturing ? capturing : &alone, kind, kernel, arguments, n);
-    if (!capturing) {
+static int work(const node *wanted) {
+    const graph alone = {.first = (node *)(uintptr_t)wanted};
+    if (capturing)
+        add(capturing, wanted);
+    else
         run_graph(&alone);
-        free(made);
-    }
     return 0;
 }
 
@@ -169,7 +222,7 @@ static int f_cuDeviceGetAttribute(int *value, int which, int device) {
     ENTER(cuDeviceGetAttribute);
     static const int values[][2] = {{13, 1000000}, {16, 4},     {36, 1000000}, {37, 64},
                                     {38, 1 << 20}, {75, 9},     {76, 0},       {82, 65536},
-                                    {87, 2},       {97, 65536}, {115, 1}};
+                                    {87, 2},       {97, FAKE_CUDA_SHARED}, {115, 1}};
     *value = 0;
     for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i)
         *value = values[i][0] == which ? values[i][1] : *value;
@@ -240,7 +293,7 @@ static int f_cuEventElapsedTime(float *milliseconds, void *start, void *stop) {
 static int f_cuMemGetInfo(size_t *left, size_t *all) {
     ENTER(cuMemGetInfo);
     *all = (size_t)1 << 30;
-    *left = (size_t)3 << 20;
+    *left = (size_t)FAKE_CUDA_MEGABYTES_LEFT << 20;
     return 0;
 }
 static int f_cuMemAlloc(word *address, size_t bytes) {
@@ -309,46 +362,82 @@ static int f_cuMemcpyDtoHAsync(void *to, word from, size_t bytes, void *stream) 
 }
 static int f_cuMemcpyDtoDAsync(word to, word from, size_t bytes, void *stream) {
     ENTER(cuMemcpyDtoDAsync);
-    return work(COPY, "", (word[]){to, from, bytes}, 3);
+    return work(&(node){.kind = COPY, .arguments = {to, from, bytes}});
 }
 static int f_cuMemsetD8Async(word address, unsigned char value, size_t bytes, void *stream) {
     ENTER(cuMemsetD8Async);
-    return work(CLEAR, "", (word[]){address, value, bytes}, 3);
+    return work(&(node){.kind = CLEAR, .arguments = {address, value, bytes}});
 }
-static int f_cuModuleLoadData(void **module, const void *image) {
+/* An image that is a shared object of this machine is loaded. */
+static int load_object(const void *image, module *out) {
+    Elf64_Ehdr header;
+    char path[] = "/tmp/weft-emulated-XXXXXX";
+    memcpy(&header, image, sizeof header);
+    if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_type != ET_DYN)
+        return 0;
+    const size_t size = header.e_shoff + (size_t)header.e_shentsize * header.e_shnum;
+    const int file = mkstemp(path);
+    if (file < 0)
+        return INVALID;
+    if (write(file, image, size) == (ssize_t)size)
+        out->object = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    close(file);
+    unlink(path);
+    void *found = out->object ? dlsym(out->object, "emulate_wide") : NULL;
+    memcpy(&out->emulate, &found, sizeof found);
+    return found ? 0 : INVALID;
+}
+static int f_cuModuleLoadData(module **out, const void *image) {
     ENTER(cuModuleLoadData);
-    *module = &fake;
+    *out = calloc(1, sizeof **out);
     fake.n_modules += 1;
     fake.n_loads += 1;
-    return 0;
+    return load_object(image, *out);
 }
-static int f_cuModuleUnload(void *module) {
+static int f_cuModuleUnload(module *m) {
     NOT_CAPTURING(cuModuleUnload);
+    if (m->object)
+        dlclose(m->object);
+    free(m);
     fake.n_modules -= 1;
     return 0;
 }
-static int f_cuModuleGetFunction(const char **function, void *module, const char *name) {
+static int f_cuModuleGetFunction(const kernel **function, module *m, const char *name) {
     static const char *const known[] = {"set_condition", "step", "decide"};
     ENTER(cuModuleGetFunction);
-    for (int i = 0; i < 3; ++i)
-        if (strcmp(name, known[i]) == 0) {
-            *function = known[i];
+    for (int i = 0; i < m->n_kernels; ++i)
+        if (strcmp(m->kernels[i].name, name) == 0) {
+            *function = &m->kernels[i];
             return 0;
         }
-    return NOT_FOUND;
+    kernel *made = &m->kernels[m->n_kernels];
+    bool found = false;
+    for (int i = 0; i < 3; ++i)
+        found |= strcmp(name, known[i]) == 0 && (i == 0 || !m->object);
+    made->symbol = m->object ? dlsym(m->object, name) : NULL;
+    if ((!found && !made->symbol) || m->n_kernels == KERNELS ||
+        strlen(name) >= sizeof made->name)
+        return NOT_FOUND;
+    strcpy(made->name, name);
+    made->module = m;
+    ++m->n_kernels;
+    *function = made;
+    return 0;
 }
 static int f_cuFuncSetAttribute(void *function, int which, int value) {
     ENTER(cuFuncSetAttribute);
-    return which == 8 && value <= 65536 ? 0 : INVALID;
+    return which == 8 && value <= FAKE_CUDA_SHARED ? 0 : INVALID;
 }
-static int f_cuLaunchKernelEx(const void *configuration, const char *function, void **parameters,
-                              void **extra) {
-    word arguments[MOST_ARGUMENTS];
+static int f_cuLaunchKernelEx(const void *configuration, const kernel *function,
+                              void **parameters, void **extra) {
+    unsigned *last = fake.last_configuration;
+    node made = {.kind = KERNEL, .kernel = function};
     ENTER(cuLaunchKernelEx);
-    memcpy(fake.last_configuration, configuration, sizeof fake.last_configuration);
-    for (int i = 0; i < count_arguments(function); ++i)
-        arguments[i] = *(word *)parameters[i];
-    return work(KERNEL, function, arguments, count_arguments(function));
+    memcpy(last, configuration, sizeof fake.last_configuration);
+    made.blocks = last[0];
+    made.threads = last[3];
+    made.shared_bytes = last[6];
+    return read_arguments(function, parameters, made.arguments) < 0 ? INVALID : work(&made);
 }
 static int f_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, const void *function, int threads,
                                                          size_t shared_bytes) {
@@ -422,7 +511,7 @@ static int f_cuGraphAddNode(node **out, graph *g, node *const *after, const void
     if (parameters->type != LOOP || parameters->condition != 1 || parameters->size != 1 ||
         n_after != 1 || after[0] != g->last || capturing)
         return INVALID;
-    *out = add(g, ITERATIONS, "", (word[]){parameters->handle}, 1);
+    *out = add(g, &(node){.kind = ITERATIONS, .arguments = {parameters->handle}});
     (*out)->body = calloc(1, sizeof(graph));
     parameters->bodies = &(*out)->body;
     return 0;

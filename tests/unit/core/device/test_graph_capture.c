@@ -72,6 +72,11 @@ static void copies(void **state) {
     assert_int_equal(weft_memory_copy(c, a, 1, &error), WEFT_ERROR_USAGE);
     assert_int_equal(weft_memory_copy(NULL, a, 1, NULL), WEFT_ERROR_USAGE);
     assert_int_equal(weft_memory_copy(c, c, 100, &error), WEFT_OK);
+    assert_int_equal(weft_memory_copy_part(b, 2, a, 4, 3, &error), WEFT_OK);
+    assert_int_equal(weft_memory_read(b, 0, back, sizeof back, NULL), WEFT_OK);
+    assert_memory_equal(back, "thads\0\0", sizeof back);
+    assert_int_equal(weft_memory_copy_part(b, 98, a, 0, 3, &error), WEFT_ERROR_USAGE);
+    assert_int_equal(weft_memory_copy_part(b, 0, a, sizeof text - 2, 3, &error), WEFT_ERROR_USAGE);
     assert_int_equal(weft_memory_read(c, 0, back, sizeof back, NULL), WEFT_OK);
     assert_memory_equal(back, empty, sizeof back);
     weft_memory_free(&a);

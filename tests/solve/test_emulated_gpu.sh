@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# labels: full
+# Whole programs on an emulated GPU (tests/support/fake_cuda.c, emulated_nvrtc.c): each problem of the gallery, smaller, and
+# one of each element, preconditioner, assembly and method. What core/cuda asks of the driver is what it asks on a GPU, and what a
+# driver refuses during a graph capture is refused here. Kernels run thread by thread on the host. Solvers stop at 1e-11, and
+# numbers agree with the host's to 1e-7.
+set -euo pipefail
+build=${WEFT_BUILD:?}
+emulated=$build/tests/emulated_gpu
+command -v python3 >/dev/null || { echo "skipped: there is no python3"; exit 77; }
+command -v g++ >/dev/null || { echo "skipped: there is no g++"; exit 77; }
+[ -e "$emulated/libcuda.so.1" ] || { echo "skipped: the emulated GPU is not part of this build"; exit 77; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+problems=()
+failures=0
+
+run() { # NAME DEVICE PROGRAM ARGUMENTS...
+    local name=$1 device=$2 program=$3 path=${LD_LIBRARY_PATH:-}
+    shift 3
+    [ "$device" = host ] || path=$emulated${path:+:$path}
+    LD_LIBRARY_PATH=$path "$build/$program" --device "$device" --tolerance 1e-11 --quiet \
+        --json "$folder/$name.json" "$@" >"$folder/log" 2>&1 && return
+    echo "$name: $program --device $device $*"
+    cat "$folder/log"
+    failures=$((failures + 1))
+}
+
+# PROBLEM PROGRAM ARGUMENTS... [-- VARIANT...]: the arguments on the host, and with each of the variants on the GPU
+try() {
+    local problem=$1 program=$2 n=0
+    local arguments=()
+    shift 2
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do
+        arguments+=("$1")
+        shift
+    done
+    [ $# -gt 0 ] && shift || set -- ""
+    problems+=("$problem")
+    run "$problem-host" host "$program" "${arguments[@]}"
+    for variant; do
+        n=$((n + 1))
+        # shellcheck disable=SC2086 # words
+        run "$problem-$n" cuda "$program" "${arguments[@]}" $variant
+    done
+}
+
+# ---- the gallery ----
+
+gallery() { # PROBLEM ARGUMENTS...
+    local file=$1.yaml words
+    shift
+    grep -q 'mesh:.*\.geo' "$file" && [ ! -x "$build/weft-gmsh" ] && return
+    read -ra words < <(sed -n 's/^# run: //p' "$file")
+    try "${file%.yaml}" "${words[@]}" "$@"
+}
+cd "${WEFT_SOURCE:?}/docs/examples/gallery"
+declare -A smaller=(
+    [biharmonic]="--mesh square:3" [bracket]="--size 8" [cahn_hilliard]="--mesh square:3 --time 5e-6,1e-5"
+    [capacitor]="--size 0.5" [cook_membrane]="--size 12" [discontinuous]="--mesh square:2" [fin]="--size 0.01"
+    [groundwater]="--size 300" [heat_wave]="--size 0.2 --time 0.02,0.02" [helmholtz]="--mesh square:2"
+    [homogenisation]="--size 0.3" [hyperelastic]="--mesh cube:1" [interface]="--mesh square:3"
+    [nafems_t3]="--size 0.02 --time 1,2" [nafems_t4]="--size 0.2" [navier_stokes]="--mesh square:4"
+    [plate_with_hole]="--size 0.2" [rotating_cone]="--mesh square:6 --steps 2" [thermal_bridge]="--size 8"
+)
+for file in *.yaml; do
+    # shellcheck disable=SC2086 # words
+    gallery "${file%.yaml}" ${smaller[${file%.yaml}]:-}
+done
+
+# ---- elements ----
+
+cd "$folder"
+form() { # FILE CELL ELEMENT: -Δu + u
+    cat >"$1.ufl" <<TEXT
+V = FunctionSpace(Mesh(VectorElement("Lagrange", $2, 1)), $3)
+u, v = TrialFunction(V), TestFunction(V)
+x = SpatialCoordinate(V.ufl_domain())
+a = inner(grad(u), grad(v))*dx + inner(u, v)*dx
+L = (1 + x[0])*v*dx
+TEXT
+}
+saddle() { # FILE CELL ELEMENT: Stokes' equations
+    cat >"$1.ufl" <<TEXT
+W = FunctionSpace(Mesh(VectorElement("Lagrange", $2, 1)), $3)
+(u, p), (v, q) = TrialFunctions(W), TestFunctions(W)
+a = (inner(grad(u), grad(v)) - div(v)*p - q*div(u))*dx
+L = v[0]*dx
+TEXT
+}
+form p3 triangle 'FiniteElement("P", triangle, 3)'
+form p2_tetrahedron tetrahedron 'FiniteElement("P", tetrahedron, 2)'
+form q2 quadrilateral 'FiniteElement("Q", quadrilateral, 2)'
+form q1_hexahedron hexahedron 'FiniteElement("Q", hexahedron, 1)'
+form bubble triangle 'FiniteElement("P", triangle, 1) + FiniteElement("Bubble", triangle, 3)'
+saddle mini triangle 'VectorElement(FiniteElement("P", triangle, 1) + FiniteElement("Bubble", triangle, 3))*FiniteElement("P", triangle, 1)'
+saddle taylor_hood triangle 'VectorElement("P", triangle, 2)*FiniteElement("P", triangle, 1)'
+try p3 solve p3.ufl --mesh square:2 -- "--assembly csr" "--assembly matrix-free"
+try p2_tetrahedron solve p2_tetrahedron.ufl --mesh cube:1 -- "--assembly csr --preconditioner aggregation"
+try q2 solve q2.ufl --mesh quads:2 -- "--assembly csr" "--assembly matrix-free"
+try q1_hexahedron solve q1_hexahedron.ufl --mesh hexes:2
+try bubble solve bubble.ufl --mesh square:2
+try mini solve mini.ufl --mesh square:2 --dirichlet boundary=0,0,free -- "--preconditioner block" \
+    "--preconditioner block --method gmres"
+try taylor_hood solve taylor_hood.ufl --mesh square:3 --dirichlet boundary=0,0,free -- \
+    "--preconditioner block" "--preconditioner block --method gmres" \
+    "--preconditioner block --method bicgstab" "--preconditioner none"
+
+# ---- assemblies, preconditioners and methods ----
+
+try poisson poisson --mesh square:6 -- "--assembly lma" "--assembly lma-gather" "--assembly csr" \
+    "--assembly matrix-free" "--preconditioner none" "--preconditioner jacobi" \
+    "--preconditioner chebyshev" "--preconditioner multigrid" "--preconditioner aggregation"
+try method solve diffusion.weft --mesh square:4 -- "--method minres" "--method gmres" "--method bicgstab" \
+    "--method gmres --preconditioner aggregation" "--method bicgstab --preconditioner multigrid" \
+    "--method minres --preconditioner chebyshev"
+
+[ "$failures" = 0 ] || { echo "$failures runs failed"; exit 1; }
+python3 "$WEFT_SOURCE/tests/gpu/compare_runs.py" "$folder" 200 "${problems[@]}"
