@@ -8,17 +8,23 @@ set -euo pipefail
 needed=(gcc libc6-dev cmake ninja-build pkg-config libgmsh-dev libmetis-dev libglpk-dev libhdf5-dev
     libjansson-dev libxxhash-dev libsqlite3-dev libyaml-dev)
 optional=() # a test that needs one of these is skipped without it, and says so
+# Solvers of other libraries: hypre, PETSc, CHOLMOD. Their packages are named after versions.
+case "$(. /etc/os-release 2>/dev/null && echo "${ID:-} ${VERSION_ID:-}")" in
+'debian 12') solvers=(libhypre-2.26.0 libpetsc-real3.18 libcholmod3) ;;
+'ubuntu 24.04') solvers=(libhypre-2.28.0 libpetsc-real3.19t64 libcholmod5) ;;
+*) solvers=(libhypre-2.32.0 libpetsc-real3.22 libcholmod5) ;;
+esac
 case "${1:-build}" in
 build) ;;
 test)
     needed+=(libcmocka-dev g++)
     optional+=(python3 python3-numpy python3-scipy python3-pip python3-ffcx python3-vtk9 gnuplot-nox graphviz help2man dpkg-dev file
-        libhypre-2.26.0 libpetsc-real3.18 libcholmod3)
+        "${solvers[@]}")
     ;;
 full)
     needed+=(libcmocka-dev g++ clang)
     optional+=(python3 python3-numpy python3-scipy python3-pip python3-ffcx python3-vtk9 gnuplot-nox graphviz help2man dpkg-dev file chromium libclang-rt-dev
-        gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user libhypre-2.26.0 libpetsc-real3.18 libcholmod3)
+        gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user "${solvers[@]}")
     ;;
 *)
     echo "usage: $0 build|test|full" >&2

@@ -206,7 +206,7 @@ const weft_external_library weft_external_cholmod = {
     .info = {.name = "cholmod",
              .help = "Cholesky factorization of the library CHOLMOD",
              .variable = "WEFT_CHOLMOD",
-             .package = "libcholmod3",
+             .package = "libcholmod3 in Debian 12, libcholmod5 in Debian 13 and Ubuntu 24.04",
              .methods = methods,
              .is_direct = true},
     .title = "CHOLMOD",

@@ -22,7 +22,7 @@ typedef struct weft_external_info {
     const char *name;
     const char *help;           /* a few words */
     const char *variable;       /* environment variable that names a library to open */
-    const char *package;        /* of Debian 12 */
+    const char *package;        /* of each distribution */
     const char *const *methods; /* names that weft_external_options.method accepts, the default
                                    first; NULL at the end */
     bool is_direct;             /* exact up to rounding; no iterations */

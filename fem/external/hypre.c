@@ -294,7 +294,8 @@ const weft_external_library weft_external_hypre = {
     .info = {.name = "hypre",
              .help = "BoomerAMG of the library hypre",
              .variable = "WEFT_HYPRE",
-             .package = "libhypre-2.26.0",
+             .package = "libhypre-2.26.0 in Debian 12, "
+                        "libhypre-2.32.0 in Debian 13, libhypre-2.28.0 in Ubuntu 24.04",
              .methods = methods,
              .takes_general = true},
     .title = "hypre",

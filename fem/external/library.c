@@ -12,8 +12,8 @@ enum { FLAGS = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE };
 static weft_status missing(const weft_external_library *library, const char *reason,
                            weft_error *error) {
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s is not found: %s", library->title, reason);
-    weft_error_hint(error, "install it (Debian 12: apt-get install %s), or set %s to a library",
-                    library->info.package, library->info.variable);
+    weft_error_hint(error, "install it (%s), or set %s to a library", library->info.package,
+                    library->info.variable);
     return WEFT_ERROR_UNSUPPORTED;
 }
 
@@ -64,8 +64,8 @@ weft_status weft_external_unknown_version(const weft_external_library *library, 
                                           int minor, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "this version of %s is not known: %d.%d",
                    library->title, major, minor);
-    weft_error_hint(error, "set %s to the library of another version (Debian 12's package is %s)",
-                    library->info.variable, library->info.package);
+    weft_error_hint(error, "set %s to the library of another version (%s)", library->info.variable,
+                    library->info.package);
     return WEFT_ERROR_UNSUPPORTED;
 }
 

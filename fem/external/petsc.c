@@ -124,8 +124,8 @@ static weft_status check_numbers(petsc_state *s, weft_error *error) {
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                    "this PETSc has other numbers than double and 32-bit int");
-    weft_error_hint(error, "set WEFT_PETSC to a library with real numbers and 32-bit indices "
-                           "(Debian 12's package is libpetsc-real3.18)");
+    weft_error_hint(error, "set WEFT_PETSC to a library with real numbers and 32-bit indices (%s)",
+                    weft_external_petsc.info.package);
     return WEFT_ERROR_UNSUPPORTED;
 }
 
@@ -307,7 +307,8 @@ const weft_external_library weft_external_petsc = {
     .info = {.name = "petsc",
              .help = "GAMG, or ILU for nonsymmetric matrices, of the library PETSc",
              .variable = "WEFT_PETSC",
-             .package = "libpetsc-real3.18",
+             .package = "libpetsc-real3.18 in Debian 12, "
+                        "libpetsc-real3.22 in Debian 13, libpetsc-real3.19t64 in Ubuntu 24.04",
              .methods = methods,
              .takes_general = true,
              .general_method = "ilu"},
