@@ -75,10 +75,14 @@ weft_status ad_check(ad_run *run, weft_error *error) {
     double start = weft_clock();
     TRY(check_expressions(run, error));
     run->base.seconds.plan += weft_clock() - start;
-    if (options->run.output && !run->base.is_null)
+    if (options->run.output && !run->base.is_null) {
         TRY(weft_series_check(options->run.output, &series, error));
-    if (options->checkpoint && !run->base.is_null)
+        TRY(app_file_claim(options->run.output, error));
+    }
+    if (options->checkpoint && !run->base.is_null) {
         TRY(weft_result_check(options->checkpoint, error));
+        TRY(app_file_claim(options->checkpoint, error));
+    }
     if (options->history && !run->base.is_null)
         TRY(app_file_check(options->history, error));
     if (options->run.json)

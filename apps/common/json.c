@@ -143,6 +143,7 @@ weft_status app_file_check(const char *path, weft_error *error) {
     TRY(open_beside(path, &temporary, &descriptor, error));
     close(descriptor);
     unlink(temporary);
+    TRY(app_file_claim(path, error));
 done:
     free(temporary);
     return status;

@@ -53,6 +53,8 @@ weft_status app_run_files_check(const app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (run->options->output && !run->is_null)
         TRY(weft_result_check(run->options->output, error));
+    if (run->options->output && !run->is_null)
+        TRY(app_file_claim(run->options->output, error));
     if (run->options->json)
         TRY(app_file_check(run->options->json, error));
 done:

@@ -134,9 +134,19 @@ weft_status app_file_write(const char *path, const char *text, weft_error *error
 /** Write text to FOLDER/NAME in the same way, and free the text. */
 weft_status app_folder_write(const char *folder, const char *name, weft_text *text,
                              weft_error *error);
-/** Check that a file can be written, without leaving a file behind; "-" always can.
+/** Check that a file can be written, without leaving a file behind, and claim it; "-" always can.
  *  Errors  WEFT_ERROR_IO */
 weft_status app_file_check(const char *path, weft_error *error);
+
+/* ---- what would write a file twice (apps/common/claim.c) ------------------------------------- */
+
+/** Refuse to be one of several processes that mpirun or srun has started.
+ *  Errors  WEFT_ERROR_USAGE */
+weft_status app_ranks_refuse(const char *program, weft_error *error);
+/** Claim a file that will be written, until this process ends, so that no other run writes it meanwhile. A second claim of this
+ *  process does nothing, nor does one of what is not a file.
+ *  Errors  WEFT_ERROR_IO: another run of this machine has claimed it */
+weft_status app_file_claim(const char *path, weft_error *error);
 
 /* ---- other programs (apps/common/child.c) ---------------------------------------------------- */
 

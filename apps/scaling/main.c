@@ -89,6 +89,7 @@ int main(int argc, char **argv) {
     TRY(app_messages_make(&run.messages, "scaling", stderr, APP_NORMAL, &error));
     TRY(scaling_options_read(argc, argv, &run.options, &error));
     TRY(app_messages_make(&run.messages, "scaling", stderr, run.options.verbosity, &error));
+    TRY(app_ranks_refuse("scaling", &error));
     TRY(measure(&run, &error));
     app_messages_clear(&run.messages);
     if (run.stopped)

@@ -295,6 +295,7 @@ int solve_main(const solve_problem *problem, int argc, char **argv) {
     app_ensure_standard_streams();
     TRY(app_messages_make(&messages, problem->program, stderr, APP_NORMAL, &error));
     TRY(problem->options_read(argc, argv, &options, &error));
+    TRY(app_ranks_refuse(problem->program, &error));
     TRY(app_resume_choices(options.time.resume, &options.run, &error));
     TRY(app_messages_make(&messages, problem->program, stderr, options.run.verbosity, &error));
     run.base.expected_solves = count_solves(&options);

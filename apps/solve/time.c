@@ -102,10 +102,14 @@ weft_status solve_time_check(const solve *run, weft_error *error) {
     if (options->time.history)
         TRY(app_file_check(options->time.history, error));
     TRY(app_checkpoint_check(options->time.checkpoint, error));
-    if (options->time.checkpoint && !run->base.is_null)
+    if (options->time.checkpoint && !run->base.is_null) {
         TRY(weft_result_check(options->time.checkpoint, error));
-    if (options->run.output && !run->base.is_null)
+        TRY(app_file_claim(options->time.checkpoint, error));
+    }
+    if (options->run.output && !run->base.is_null) {
         TRY(weft_series_check(options->run.output, &series, error));
+        TRY(app_file_claim(options->run.output, error));
+    }
 done:
     return status;
 }

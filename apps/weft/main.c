@@ -81,6 +81,7 @@ int main(int argc, char **argv) {
     } else if (is_one_of(argv[1], "--version", "-V", "version")) {
         puts("weft (Weft) " WEFT_VERSION);
     } else {
+        TRY(app_ranks_refuse("weft", &error));
         TRY(run_command(argc, argv, &messages, &code, &error));
     }
     if (fflush(stdout) != 0 || ferror(stdout))
