@@ -91,6 +91,7 @@ weft_status weft_time_residual_start(weft_transient *transient, weft_error *erro
     }
     TRY(weft_time_system_assemble(system, 0, false, error));
     TRY(weft_operator_apply(system->total, transient->u, transient->work, error));
+    TRY(weft_time_means_round(system, transient->work, error));
     weft_terms_add(&terms, 1, transient->work);
     weft_terms_add(&terms, -1, transient->load);
     TRY(weft_vectors_sum(&transient->vectors, &terms, transient->residual[0], error));

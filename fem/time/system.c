@@ -295,6 +295,7 @@ void weft_time_system_clear(weft_time_system *system) {
     weft_operator_free(&system->total);
     weft_operator_free(&system->mass);
     weft_operator_free(&system->robin);
+    weft_held_modes_clear(&system->means);
     for (int i = 0; system->parts && i < system->problem->n_parts; ++i) {
         weft_compiled_free(&system->parts[i].vector);
         weft_text_free(&system->parts[i].total_text);
@@ -334,6 +335,14 @@ static void set_constrained(const weft_time_system *system, weft_cg_options *opt
             weft_reduction_constrained(system->reduction, &options->n_constrained);
 }
 
+/* Whether a constant that is kept apart is one of the whole of a scalar. */
+static bool is_whole(const weft_time_system *system) {
+    for (int64_t i = 0; i < system->n; ++i)
+        if (system->means.modes[i] != 1)
+            return false;
+    return true;
+}
+
 static weft_status precondition(weft_time_system *system, weft_error *error) {
     const weft_transient_problem *problem = system->problem;
     weft_cg_options options = problem->solver;
@@ -349,10 +358,14 @@ static weft_status precondition(weft_time_system *system, weft_error *error) {
         .n_spaces = is_mixed ? problem->n_fields : 0,
         .hierarchy = problem->hierarchy,
         .degree = problem->smoother_degree,
+        .project_mean = system->means.n == 1 && !system->reduction && is_whole(system),
         .monitor = system->context->monitor};
     weft_error why = {0};
     if (problem->preconditioner < 0 || system->has_jacobi)
         return WEFT_OK;
+    if (what.project_mean != system->projects)
+        weft_preconditioner_free(&system->preconditioner);
+    system->projects = what.project_mean;
     const weft_status status =
         system->preconditioner ? weft_preconditioner_refresh(system->preconditioner, &why)
                                : weft_preconditioner_make(system->context, problem->preconditioner,
@@ -415,9 +428,11 @@ weft_status weft_time_system_assemble(weft_time_system *system, double a, bool t
         TRY(choose(system, error));
     TRY(weft_memory_write(system->shift, 0, &a, sizeof a, error));
     TRY(weft_operator_assemble(system->total, error));
-    if (to_solve)
-        TRY(prepare(system, error));
     system->a = a;
+    if (to_solve) {
+        TRY(weft_time_means_find(system, error));
+        TRY(prepare(system, error));
+    }
     system->is_assembled = to_solve;
 done:
     return status;
@@ -431,12 +446,16 @@ weft_status weft_time_system_solve(weft_time_system *system, const weft_cg_optio
     weft_reduction *reduction = system->reduction;
     now.preconditioner = system->preconditioner;
     set_constrained(system, &now);
+    now.project_mean =
+        system->is_singular && !reduction && system->means.n == 1 && is_whole(system);
+    TRY(weft_time_means_enter(system, b, x, &now.tolerance, error));
     if (reduction)
         TRY(weft_reduction_enter(reduction, b, x, system->reduced_load, system->reduced_u, error));
     TRY(weft_solver_solve(system->solver, reduction ? system->reduced_load : b,
                           reduction ? system->reduced_u : x, &now, result, error));
     if (reduction)
         TRY(weft_reduction_leave(reduction, system->reduced_u, x, error));
+    TRY(weft_time_means_leave(system, b, x, error));
 done:
     return status;
 }

@@ -1,6 +1,7 @@
 /** Shared by the files that integrate any form in time.
  *
  *      fem/time/scheme.c     coefficients of the schemes
+ *      fem/time/means.c      constants that the mass alone holds
  *      fem/time/system.c     operators and right-hand sides from the form and the conditions
  *      fem/time/fields.c     the functions of a mixed space
  *      fem/time/stage.c      solves the equation of a stage
@@ -41,6 +42,10 @@ typedef struct weft_time_system {
     const weft_space *spaces[WEFT_TRANSIENT_FIELDS_MAX]; /* of the fields */
     weft_solver *solver;
     weft_memory *reduced_load, *reduced_u;
+    weft_held_modes
+        means;        /* constants that a M alone holds, if that is weak; of the assembled total */
+    bool is_singular; /* up to rounding, with one constant as its null space */
+    bool projects;    /* the preconditioner was made for one mean that is kept apart */
 } weft_time_system;
 
 struct weft_transient {
@@ -97,6 +102,18 @@ weft_status weft_time_system_assemble(weft_time_system *system, double a, bool t
 weft_status weft_time_system_solve(weft_time_system *system, const weft_cg_options *options,
                                    weft_memory *b, weft_memory *x, weft_cg_result *result,
                                    weft_error *error);
+/** Find the means. (fem/time/means.c) */
+weft_status weft_time_means_find(weft_time_system *system, weft_error *error);
+/** Take the rounding of K u out of the sums of K u = work over parts whose constants K maps to zero. */
+weft_status weft_time_means_round(weft_time_system *system, weft_memory *work, weft_error *error);
+/** Take the constants that b determines off x, and what A makes of them off b. b must not have moved in between when
+ *  weft_time_means_enter is followed by weft_time_means_leave, which puts them back, corrected by what the rest x
+ *  has of them.
+ *  tolerance  becomes that for the rest */
+weft_status weft_time_means_enter(weft_time_system *system, weft_memory *b, weft_memory *x,
+                                  double *tolerance, weft_error *error);
+weft_status weft_time_means_leave(weft_time_system *system, weft_memory *b, weft_memory *x,
+                                  weft_error *error);
 /** Set u to the values that constraints prescribe at the present time, after weft_time_fields_apply. */
 weft_status weft_time_system_prescribe(weft_time_system *system, weft_memory *u, weft_error *error);
 /** load = b(t) with fluxes; of nonlinear problems r(u, t) - fluxes + alpha u. */
