@@ -190,6 +190,7 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_program_result": ([_P, c_char_p], _P),
     "weft_space_cells": ([_P], _P),
     "weft_space_coordinates": ([_P], _P),
+    "weft_space_data_points": ([_P], _P),
     "weft_space_dofs": ([_P], c_int64),
     "weft_space_nodes": ([_P], c_int64),
     "weft_bc_constrained": ([_P, POINTER(c_int64)], POINTER(c_int32)),

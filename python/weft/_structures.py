@@ -125,8 +125,8 @@ class weft_form_connectivity(Structure):
 
 
 class weft_form(Structure):
-    _fields_ = [("name", c_char_p), ("text", c_char_p), ("dofs", c_void_p), ("inputs", POINTER(weft_form_input)),
-                ("n_inputs", c_int), ("expressions", POINTER(weft_expression)), ("n_expressions", c_int),
+    _fields_ = [("name", c_char_p), ("text", c_char_p), ("dofs", c_void_p), ("points", c_void_p),
+                ("inputs", POINTER(weft_form_input)), ("n_inputs", c_int), ("expressions", POINTER(weft_expression)), ("n_expressions", c_int),
                 ("parameters", POINTER(weft_parameter)), ("n_parameters", c_int), ("product", c_char_p),
                 ("action", c_char_p), ("components", c_int),
                 ("connectivities", POINTER(weft_form_connectivity)), ("n_connectivities", c_int),

@@ -117,7 +117,8 @@ class _Piece:
 
     def __init__(self, space: Space, name: str, text: str, dofs: Any, inputs: Mapping[str, Any],
                  expressions: Optional[Mapping[str, Any]], numbers: Mapping[str, int], action: Optional[str],
-                 connectivities: Sequence[tuple[bytes, Any]] = (), adds_couplings: bool = False) -> None:
+                 connectivities: Sequence[tuple[bytes, Any]] = (), adds_couplings: bool = False,
+                 points: Any = None) -> None:
         self.texts = (encode(name), encode(text), encode(action))
         self.inputs = dict(inputs)
         rows = [s.weft_form_input(encode(key), handle.pointer) for key, handle in self.inputs.items()]
@@ -125,7 +126,7 @@ class _Piece:
         values, n_values = _parameters(numbers)
         others = [s.weft_form_connectivity(*row) for row in connectivities]
         self.form = s.weft_form(
-            name=self.texts[0], text=self.texts[1], dofs=dofs, inputs=(s.weft_form_input * len(rows))(*rows),
+            name=self.texts[0], text=self.texts[1], dofs=dofs, points=points, inputs=(s.weft_form_input * len(rows))(*rows),
             n_inputs=len(rows), expressions=formulas, n_expressions=n_formulas, parameters=values,
             n_parameters=n_values, action=self.texts[2], components=space.components,
             connectivities=(s.weft_form_connectivity * max(len(others), 1))(*others), n_connectivities=len(others),
@@ -176,7 +177,7 @@ class Form:
             for key, value in inputs.items():
                 bound[key] = self._list(names.get(key), value)._handle
         self._pieces = [_Piece(space, name, text, lib.weft_space_cells(space._handle.pointer), bound, expressions,
-                               numbers, action)]
+                               numbers, action, points=lib.weft_space_data_points(space._handle.pointer))]
 
     def _of_file(self, file: FormFile, inputs: Mapping[str, Any], expressions: Optional[Mapping[str, Any]],
                  parameters: Mapping[str, int], measures: Mapping[str, str]) -> list[_Piece]:
