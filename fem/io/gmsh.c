@@ -141,6 +141,7 @@ weft_status weft_mesh_read_gmsh(const char *path, const weft_mesh_options *optio
     weft_mesh_data data = {0};
     TRY(find_program(path, program, sizeof program, error));
     TRY(start_child(program, path, options, &from, error));
+    from.monitor = monitor; /* may cancel it */
     status = weft_mesh_stream_read(&source, monitor, &data, error);
     weft_process_end(&from, status != WEFT_OK && !source.cut_short && !source.reported_error,
                      &result);

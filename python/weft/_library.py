@@ -274,9 +274,8 @@ class _Caller:
 
     def call_brief(self, function: Any, arguments: tuple[Any, ...]) -> int:
         """Call a function that is over at once."""
-        if threading.current_thread() is threading.main_thread() and self._busy.locked():
-            with self._busy:
-                pass
+        while threading.current_thread() is threading.main_thread() and self._busy.locked():
+            time.sleep(0.001)
         return function(*arguments)
 
     def call(self, function: Any, arguments: tuple[Any, ...]) -> int:
@@ -300,7 +299,10 @@ class _Caller:
 
         ended.acquire()
         try:
-            _thread.start_new_thread(work, ())
+            try:
+                _thread.start_new_thread(work, ())
+            except RuntimeError:  # there is none to be had, as when the interpreter ends
+                return function(*arguments)
             while not ended.acquire(timeout=0.1):  # a signal that another thread has taken does not end the wait
                 pass
         except BaseException:
@@ -320,7 +322,7 @@ class _Library:
         for name in _OTHER:
             setattr(self, name, getattr(_lib, name))
         caller = _Caller()
-        self.cancelled = caller.cancelled
+        self.monitor = s.weft_monitor(cancelled=ctypes.pointer(caller.cancelled))
         for name in _STATUS:
             setattr(self, name, self._checked(getattr(_lib, name), caller.call_brief if name in _BRIEF else caller.call))
         self.brief = {name: self._checked(getattr(_lib, name), caller.call_brief) for name in _REPEATED}

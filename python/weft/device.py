@@ -44,7 +44,7 @@ class Device:
         if plan not in ("fused", "unfused"):
             raise UsageError("plan is %r, expected 'fused' or 'unfused'" % plan, "usage")
         self._log = log
-        self._monitor = s.weft_monitor(cancelled=ctypes.pointer(lib.cancelled))
+        self._monitor = s.weft_monitor(cancelled=lib.monitor.cancelled)
         if log is not None:
             self._monitor.log, self._monitor.user = _pass_on, next(_numbers)
             _with_log[self._monitor.user] = self

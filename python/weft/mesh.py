@@ -46,7 +46,7 @@ class Mesh:
                  device: Optional[Device] = None) -> None:
         mesh = POINTER(s.weft_mesh)()
         options = s.weft_mesh_options(size=size or 0, device=device._pointer if device else None)
-        lib.weft_mesh_read_with(encode(str(name)), byref(options), None, byref(mesh))
+        lib.weft_mesh_read_with(encode(str(name)), byref(options), byref(lib.monitor), byref(mesh))
         self._start(mesh, refine, order, device)
 
     def _start(self, mesh: Any, refine: int, order: bool, device: Optional[Device]) -> None:

@@ -243,6 +243,13 @@ wait = lambda: weft.Script(device, "index n plain; input x : real over n; y = 2*
 '''
 
 
+MESH = '''
+with open("part.geo", "w") as file:
+    file.write("Point(1) = {0, 0, 0};")
+wait = lambda: weft.Mesh("part.geo")
+'''
+
+
 class Lifetimes(unittest.TestCase):
     maxDiff = None
 
@@ -251,7 +258,7 @@ class Lifetimes(unittest.TestCase):
             path = os.path.join(folder, "program.py")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
-            done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=300,
+            done = subprocess.run([sys.executable, path], cwd=folder, capture_output=True, text=True, timeout=300,
                                   env={**os.environ, **environment})
             self.assertEqual(done.stderr, "")
             self.assertEqual(done.returncode, 0, done.stdout)
@@ -299,6 +306,14 @@ class Lifetimes(unittest.TestCase):
                            'exec cc "$@"\n')
             os.chmod(compiler, 0o755)
             self.interrupt(COMPILE, CC=compiler, WEFT_CACHE="off")
+
+    def test_control_c_while_a_mesh_is_made(self):
+        with tempfile.TemporaryDirectory() as folder:
+            gmsh = os.path.join(folder, "gmsh")
+            with open(gmsh, "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\nsleep 100\n")
+            os.chmod(gmsh, 0o755)
+            self.interrupt(MESH, WEFT_GMSH=gmsh)
 
     def test_the_end_of_a_program_in_a_long_call(self):
         """A program that does not catch KeyboardInterrupt ends at once, by the signal."""
