@@ -81,20 +81,18 @@ typedef struct weft_transient_open {
  *  or, if no part has a mass, the equation K u = b, or r(u) = 0, of the script's own scheme for u at
  *  the end of a step, in which `previous` and `length` are u at its start and its length.
  *
- *  Scripts may have an input `t`, the time, and those of a nonlinear problem an input `u`. M depends on neither. What depends on t is computed in each stage of
- *  each step, the rest once. */
+ *  Scripts may have an input `t`, the time, and those of a nonlinear problem an input `u`. M depends on
+ *  neither. What depends on t is computed in each stage of each step, the rest once. */
 typedef struct weft_transient_problem {
     const weft_space *space;
     weft_bc *bc;
-    const weft_transient_field
-        *fields; /* [n_fields] of a mixed space, whose dofs stand one function after
-                                           another; the first has `space` and `bc`, others
-                                           no conditions on the flux. NULL: u is in `space` */
+    /* [n_fields] of a mixed space, whose dofs stand one function after another; the first has `space` and
+     * `bc`, others no conditions on the flux. NULL: u is in `space` */
+    const weft_transient_field *fields;
     int n_fields;
     const weft_transient_open *open; /* [n_open] */
     int n_open;
-    weft_constraints
-        *constraints; /* of bc; u satisfies them at the end of each stage. NULL: none */
+    weft_constraints *constraints; /* of bc; u satisfies them after each stage. NULL: none */
     weft_point_loads *point_loads;    /* of bc, as fluxes; NULL: none */
     const weft_transient_part *parts; /* [n_parts] */
     int n_parts;
@@ -102,18 +100,17 @@ typedef struct weft_transient_problem {
     weft_time_scheme scheme;
     double theta; /* in (0, 1] */
     double start, end;
-    double tolerance; /* of the error at the end, relative to the largest |u| = sqrt(u.M u), for
-                         weft_transient_advance: the errors that the steps make add up to it. 0: steps
-                         of given lengths */
-    double dt;        /* with a tolerance: the length of the first step that is tried */
+    /* Of the error at the end, relative to the largest |u| = sqrt(u.M u), for weft_transient_advance: the errors
+     * that the steps make add up to it. 0: steps of given lengths */
+    double tolerance;
+    double dt; /* with a tolerance: the length of the first step that is tried */
     double newton_tolerance; /* of fem/solve/newton.h, in each stage */
     int newton_iterations;   /* at most, in each stage */
-    weft_memory
-        *u; /* [n_dofs]; at first the initial values, except those of Dirichlet dofs; where they do
-                       not satisfy the constraints, the nearest values that do, weighted by the mass */
-    weft_memory *previous,
-        *length;       /* of own schemes, [n_dofs] and one double, which scripts have as
-                                       inputs; set here; NULL: the parts have a mass */
+    /* [n_dofs]; at first the initial values, except those of Dirichlet dofs; where they do not satisfy the
+     * constraints, the nearest values that do, weighted by the mass */
+    weft_memory *u;
+    /* Of own schemes, [n_dofs] and one double, which scripts have as inputs; set here; NULL: the parts have a mass */
+    weft_memory *previous, *length;
     weft_memory *time; /* what is bound to the input t, one double; set here */
     weft_transient_inputs moving;
     weft_assembly assembly, mass_assembly; /* with constraints: that store a matrix */
@@ -145,8 +142,7 @@ typedef struct weft_transient_state {
     double error;       /* with a tolerance: estimate for the last step, relative */
 } weft_transient_state;
 
-/** max |M - M^T| / max |M| over the local mass matrices: 0 up to rounding if M is symmetric.
- *  problem  parts are read only */
+/** max |M - M^T| / max |M| over the local mass matrices: 0 up to rounding if M is symmetric. */
 weft_status weft_transient_asymmetry(weft_context *context, const weft_transient_problem *problem,
                                      double *out, weft_error *error);
 
@@ -167,15 +163,25 @@ weft_status weft_transient_step(weft_transient *transient, double dt, weft_trans
 
 /** What preconditions the steps; NULL before the first one, and with Jacobi's preconditioner. The integrator's. */
 const weft_preconditioner *weft_transient_preconditioner(const weft_transient *transient);
-/** With a tolerance: make one step of a length that the error allows, and that does not end after
- *  `until`. Steps that are too long, or that cannot be solved, are made again with shorter ones.
- *  Errors  as weft_transient_step */
+/** With a tolerance: make one step of a length that the error allows, and that does not end after `until`.
+ *  Steps that are too long, or that cannot be solved, are made again with shorter ones. Errors likewise. */
 weft_status weft_transient_advance(weft_transient *transient, double until,
                                    weft_transient_state *state, weft_error *error);
 
+/** The equation of the last step: M du/dt + sum weights (K u - b)(t), 0 where nothing is prescribed. */
+typedef struct weft_transient_terms {
+    int n; /* 0: no step has been made */
+    double weights[2], t[2];
+    weft_memory *u[2]; /* borrowed until the next step */
+} weft_transient_terms;
+/** storage: M du/dt; 0 of own schemes. r: K u - b or r(u) at t, which stays set; b: loads or fluxes. */
+weft_status weft_transient_balance(weft_transient *transient, weft_memory *storage,
+                                   weft_transient_terms *out, weft_error *error);
+weft_status weft_transient_residual(weft_transient *transient, double t, weft_memory *u,
+                                    weft_memory *r, weft_memory *b, weft_error *error);
+
 enum { WEFT_TRANSIENT_LISTS = 6, WEFT_TRANSIENT_NUMBERS = 12 };
-/** The lists that one step passes to the next, [n_dofs] each; borrowed, and others after the next step.
- *  Returns their number. */
+/** The lists that one step passes to the next, [n_dofs]; borrowed, others after the next step. Returns their number. */
 int weft_transient_lists(const weft_transient *transient, const char *names[WEFT_TRANSIENT_LISTS],
                          weft_memory *memories[WEFT_TRANSIENT_LISTS]);
 /** The numbers that one step passes to the next. */
@@ -185,8 +191,7 @@ void weft_transient_numbers(const weft_transient *transient, double out[WEFT_TRA
 weft_status weft_transient_resume(weft_transient *transient,
                                   const double numbers[WEFT_TRANSIENT_NUMBERS],
                                   weft_transient_state *state, weft_error *error);
-/** Set up the operator and the preconditioner again in the next step: a preconditioner that is adapted to a matrix
- *  keeps parts that were made for an earlier one. */
+/** Set up operator and preconditioner again in the next step: an adapted one keeps parts made for another matrix. */
 void weft_transient_forget(weft_transient *transient);
 
 #ifdef __cplusplus

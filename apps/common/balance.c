@@ -86,19 +86,13 @@ weft_status app_balance_sum(const app_run *run, const double *values, double out
     return WEFT_OK;
 }
 
-weft_status app_balance_exchange(app_run *run, double given[APP_VALUES_MAX],
-                                 double taken[APP_VALUES_MAX], weft_error *error) {
+/* One entry for each option, unless they are there. */
+static weft_status list_exchange(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_pieces *pieces = &run->pieces;
-    const weft_form *forms = NULL;
-    double *sums = NULL;
     app_flow *flow = NULL;
-    if (run->n_fields > 1 || weft_bc_forms(run->bc, &forms) == 0)
+    if (run->balance.exchange.n > 0)
         return WEFT_OK;
-    sums = calloc(2 * (size_t)pieces->n, sizeof *sums);
-    if (!sums)
-        return weft_out_of_memory(error, NULL);
-    TRY(weft_bc_exchange(run->bc, run->u, sums, sums + pieces->n, pieces->n, error));
     for (int i = 0; i < pieces->n; ++i) {
         const weft_condition *piece = &pieces->list[i];
         if (piece->kind != WEFT_ROBIN)
@@ -108,7 +102,33 @@ weft_status app_balance_exchange(app_run *run, double given[APP_VALUES_MAX],
             memset(flow->is_free, 1, sizeof flow->is_free);
         }
         flow->is_free[piece->component] = false;
-        flow->sums[piece->component] = sums[i] - sums[pieces->n + i];
+    }
+done:
+    return status;
+}
+
+weft_status app_balance_exchange(app_run *run, weft_memory *u, double weight,
+                                 double given[APP_VALUES_MAX], double taken[APP_VALUES_MAX],
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    const app_pieces *pieces = &run->pieces;
+    const weft_form *forms = NULL;
+    double *sums = NULL;
+    int entry = -1;
+    if (run->n_fields > 1 || weft_bc_forms(run->bc, &forms) == 0)
+        return WEFT_OK;
+    sums = calloc(2 * (size_t)pieces->n, sizeof *sums);
+    if (!sums)
+        return weft_out_of_memory(error, NULL);
+    TRY(weft_bc_exchange(run->bc, u, sums, sums + pieces->n, pieces->n, error));
+    TRY(list_exchange(run, error));
+    for (int i = 0; i < pieces->n; ++i) {
+        const weft_condition *piece = &pieces->list[i];
+        if (piece->kind != WEFT_ROBIN)
+            continue;
+        entry += i == 0 || piece->origin != pieces->list[i - 1].origin;
+        run->balance.exchange.list[entry].sums[piece->component] +=
+            weight * (sums[i] - sums[pieces->n + i]);
         given[piece->component] += sums[i];
         taken[piece->component] += sums[pieces->n + i];
     }

@@ -52,10 +52,11 @@ weft_status app_balance_sum(const struct app_run *run, const double *values,
                             double out[APP_VALUES_MAX], weft_error *error);
 /** Add the size of a vector [n_dofs] that has part in the balance. */
 void app_balance_size(struct app_run *run, const double *values);
-/** Add the exchange of Robin conditions.
- *  given, taken  their sums are added: int g and int alpha u */
-weft_status app_balance_exchange(struct app_run *run, double given[APP_VALUES_MAX],
-                                 double taken[APP_VALUES_MAX], weft_error *error);
+/** Add the exchange of Robin conditions at the present time, times a weight.
+ *  given, taken  their sums are added: int g and int alpha u, without the weight */
+weft_status app_balance_exchange(struct app_run *run, weft_memory *u, double weight,
+                                 double given[APP_VALUES_MAX], double taken[APP_VALUES_MAX],
+                                 weft_error *error);
 /** Once all else is known: add the reactions and sum up. Warns if the balance is far from zero.
  *  r  [n_dofs]; overwritten */
 weft_status app_balance_make(struct app_run *run, double *r, weft_error *error);

@@ -175,7 +175,7 @@ weft_status solve_balance(solve *run, weft_error *error) {
     r = weft_array_make((size_t)run->n_dofs, sizeof *r);
     if (!r)
         TRY(weft_out_of_memory(error, NULL));
-    TRY(app_balance_exchange(&run->base, sums.given, sums.taken, error));
+    TRY(app_balance_exchange(&run->base, run->base.u, 1, sums.given, sums.taken, error));
     TRY(run->options->nonlinear ? sum_residual(run, r, &sums, error)
                                 : sum_linear(run, r, &sums, error));
     memcpy(balance->loads, sums.loads, sizeof sums.loads);

@@ -285,10 +285,12 @@ weft_status solve_derive_make(solve *run, weft_error *error) {
 
 weft_status solve_derive(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (run->options->time.text)
-        return run->base.derive && !run->base.is_null
-                   ? weft_derive_run(run->base.derive, run->time.state.t, error)
-                   : WEFT_OK;
+    if (run->options->time.text) {
+        if (run->base.derive && !run->base.is_null)
+            TRY(weft_derive_run(run->base.derive, run->time.state.t, error));
+        TRY(solve_time_balance(run, error));
+        goto done;
+    }
     if (run->base.derive)
         TRY(weft_derive_run(run->base.derive, 0, error));
     TRY(solve_balance(run, error));

@@ -97,8 +97,6 @@ weft_status solve_time_check(const solve *run, weft_error *error) {
         TRY(refuse_option("--until", "leave out --until discretisation", error));
     if (options->load_steps > 1)
         TRY(refuse_option("--load-steps", "let the conditions depend on t", error));
-    if (options->run.derived.reactions)
-        TRY(refuse_option("--reactions", "reactions are computed for stationary problems", error));
     if (options->time.history)
         TRY(app_file_check(options->time.history, error));
     TRY(app_checkpoint_check(options->time.checkpoint, error));

@@ -190,6 +190,8 @@ static weft_status attempt(weft_transient *transient, double dt, weft_error *err
         TRY(weft_memory_copy(transient->problem.previous, transient->u, bytes, error));
         TRY(weft_memory_write(transient->problem.length, 0, &dt, sizeof dt, error));
     }
+    transient->last = stages[n - 1];
+    transient->has_last = true;
     TRY(solve_stages(transient, stages, n, dt, error));
     transient->state.all_iterations += transient->state.iterations;
     transient->state.all_newton += transient->state.newton;

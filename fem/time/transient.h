@@ -7,6 +7,7 @@
  *      fem/time/stage.c      solves the equation of a stage
  *      fem/time/newton.c     that of a nonlinear problem
  *      fem/time/control.c    errors and lengths of steps
+ *      fem/time/balance.c    the terms of the last step
  *      fem/time/transient.c  make, step, free */
 #pragma once
 
@@ -70,6 +71,8 @@ struct weft_transient {
     double size;                   /* the largest |u| yet */
     double dt_next;                /* with a tolerance: what the next step should be */
     bool has_residual;             /* residual[0] is of u and t */
+    weft_time_stage last;          /* of the last step */
+    bool has_last;
     weft_transient_state state;
 };
 

@@ -226,10 +226,62 @@ static void nonlinear_forms(void **state) {
     json_decref(root);
 }
 
+/* u = t + 3 x with capacity 2, source 2 and flux 3, which linear elements have: 2 are stored, and 3 flow through. Then everything
+ * that depends on time, where the parts have to add up; loads are those of the end, or of the middle of the step. */
+static void schemes(void **state) {
+    (void)state;
+    static const char *const all[][4] = {{"--scheme", "bdf2", "--theta", "0.5"},
+                                         {"--scheme", "sdirk2", "--theta", "0.5"},
+                                         {"--scheme", "theta", "--theta", "0.5"},
+                                         {"--scheme", "theta", "--theta", "1"}};
+    for (int i = 0; i < 4; ++i) {
+        const char *const *scheme = all[i];
+        json_t *root =
+            SOLVE(0, "heat.weft", "--mesh", "square:4", "--time", "0.02,0.1", scheme[0], scheme[1],
+                  scheme[2], scheme[3], "--initial", "3*x", "--define", "source=2", "--define",
+                  "capacity=2", "--dirichlet", "left=t", "--neumann", "right=3", REACT);
+        expect(reaction(root, "left", 0), -3, NEAR);
+        expect(part(root, "storage", 0), 2, NEAR);
+        check_balance(root, 1);
+        json_decref(root);
+        root = SOLVE(0, "heat.weft", "--mesh", "square:4", "--time", "0.02,0.1", scheme[0],
+                     scheme[1], scheme[2], scheme[3], "--define", "source=1+t", "--dirichlet",
+                     "left=t", "--robin", "right=2+t,3*t", "--neumann", "top=x+t", "--point-load",
+                     "0.3,0.4=1+t", "--tie", "bottom", REACT);
+        const double t = i == 2 ? 0.09 : 0.1;
+        expect(part(root, "loads", 0), 2.5 + 3 * t, NEAR);
+        check_balance(root, 1);
+        json_decref(root);
+    }
+}
+
+/* A residual in time, and a form with its own scheme, whose equation has what is stored. */
+static void residuals_in_time(void **state) {
+    (void)state;
+    json_t *root = SOLVE(0, "heat_nonlinear.weft", "--nonlinear", "--mesh", "square:4", "--time",
+                         "0.02,0.1", "--define", "conductivity=1+u", "--dirichlet", "left=t",
+                         "--robin", "right=2+t,3*t", "--neumann", "top=1+t", REACT);
+    expect(part(root, "loads_of_conditions", 0), 1.1, NEAR);
+    assert_true(json_is_null(json_object_get(root, "loads")));
+    check_balance(root, 1);
+    json_decref(root);
+    put("V = FiniteElement('P', triangle, 1)\n"
+        "u, v = TrialFunction(V), TestFunction(V)\n"
+        "u_old, dt = Coefficient(V), Constant(triangle)\n"
+        "a = (u*v/dt + inner(grad(u), grad(v)))*dx\n"
+        "L = (u_old*v/dt + 3*v)*dx\n");
+    root =
+        SOLVE(0, file, "--mesh", "square:4", "--time", "0.02,0.1", "--dirichlet", "left=0", REACT);
+    assert_null(json_object_get(root, "storage"));
+    check_balance(root, 1);
+    json_decref(root);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ties),      cmocka_unit_test(constraints),
         cmocka_unit_test(exchanges), cmocka_unit_test(residuals),
-        cmocka_unit_test(forms),     cmocka_unit_test(nonlinear_forms)};
+        cmocka_unit_test(forms),     cmocka_unit_test(nonlinear_forms),
+        cmocka_unit_test(schemes),   cmocka_unit_test(residuals_in_time)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
