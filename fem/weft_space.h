@@ -112,16 +112,14 @@ typedef struct weft_space_sides {
 } weft_space_sides;
 /** The facets of a group that are on the boundary (-1: all), with one cell each.
  *  out     weft_space_sides_free, also after an error
- *  Errors  WEFT_ERROR_UNSUPPORTED (quadrature elements, except those of symmetric rules),
- *          WEFT_ERROR_MEMORY */
+ *  Errors  WEFT_ERROR_UNSUPPORTED (quadrature elements, except those of symmetric rules), WEFT_ERROR_MEMORY */
 weft_status weft_space_exterior_make(const weft_space *space, int group, weft_space_sides *out,
                                      weft_error *error);
 /** All facets of a group (-1: the boundary), with one cell each: of two that of the lower number; or those with one
  *  side in a group of cells (cells; -1: none), with that side. */
 weft_status weft_space_one_side_make(const weft_space *space, int group, int cells,
                                      weft_space_sides *out, weft_error *error);
-/** The facets of a group that are between two cells (-1: all); the side + (first) is the cell of the lower
- *  number. */
+/** The facets of a group that are between two cells (-1: all); the side + (first) is the cell of the lower number. */
 weft_status weft_space_interior_make(const weft_space *space, int group, weft_space_sides *out,
                                      weft_error *error);
 /** The cells of a group of cells, as they are (not turned), for integrals over this group alone;
