@@ -50,6 +50,8 @@ typedef struct weft_mesh {
     int64_t n_flipped_cells;  /* repaired: cells whose orientation was negative */
     int64_t n_dropped_nodes;  /* repaired: nodes of the input that no cell uses */
     int64_t n_ignored_facets; /* group facets that are not a facet of any cell */
+    int64_t n_coincident;     /* pairs of nodes on the boundary at one place: a crack, or parts that
+                                 are not joined */
     char source[512];         /* file or "square:32" */
 } weft_mesh;
 

@@ -102,7 +102,8 @@ bool app_json_set_mesh(json_t *root, const weft_mesh *mesh) {
            app_json_set(object, "source", app_json_text(mesh->source)) &&
            app_json_set(object, "flipped_cells", json_integer(mesh->n_flipped_cells)) &&
            app_json_set(object, "dropped_nodes", json_integer(mesh->n_dropped_nodes)) &&
-           app_json_set(object, "ignored_facets", json_integer(mesh->n_ignored_facets));
+           app_json_set(object, "ignored_facets", json_integer(mesh->n_ignored_facets)) &&
+           app_json_set(object, "coincident_nodes", json_integer(mesh->n_coincident));
 }
 
 bool app_json_set_plan(json_t *root, const weft_context *context, const char *device_reason,

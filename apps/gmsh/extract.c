@@ -1,6 +1,7 @@
 /* From Gmsh's model to the stream: nodes, cells of the highest dimension, facets and points of groups, pairs of
  * nodes that Periodic makes images of each other. */
 #include "apps/gmsh/weft_gmsh.h"
+#include "core/base/number.h"
 #include "fem/io/stream.h"
 
 #include <gmshc.h>
@@ -417,6 +418,10 @@ done:
     return status;
 }
 
+/* So much of its extent may a mesh leave its plane: coordinates in single precision do by 1e-7, and lengths change by
+ * the square of it. */
+static const double FLAT = 1e-6;
+
 static weft_status check_plane(extraction *e, const double *x) {
     double least[3] = {INFINITY, INFINITY, INFINITY};
     double greatest[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -430,15 +435,20 @@ static weft_status check_plane(extraction *e, const double *x) {
         extent = greatest[0] - least[0];
         off = fmax(off, fmax(fabs(least[1]), fabs(greatest[1])));
     }
-    if (!(off > 1e-10 * extent))
+    if (!(off > FLAT * extent))
         return WEFT_OK;
-    if (e->dimension == 1)
-        return refuse(e, WEFT_ERROR_UNSUPPORTED, "put the line on the x axis, or mesh a surface",
-                      "it has lines and no cells of higher dimension, and they leave the x axis");
+    char message[240];
+    (void)weft_print(message, sizeof message, "it has %s, by %.3g where %.3g counts as 0",
+                     e->dimension == 1
+                         ? "lines and no cells of higher dimension, and they leave the x axis"
+                         : "triangles and no tetrahedra, and they leave the plane z = 0",
+                     off, FLAT * extent);
     return refuse(e, WEFT_ERROR_UNSUPPORTED,
-                  "for a body, add its volume: Surface Loop(1) = {...}; Volume(1) = {1}; and "
-                  "Physical Volume(\"domain\") = {1}; a flat mesh goes into the plane z = 0",
-                  "it has triangles and no tetrahedra, and they leave the plane z = 0");
+                  e->dimension == 1
+                      ? "put the line on the x axis, or mesh a surface"
+                      : "for a body, add its volume: Surface Loop(1) = {...}; Volume(1) = {1}; and "
+                        "Physical Volume(\"domain\") = {1}; a flat mesh goes into the plane z = 0",
+                  message);
 }
 
 static int compare_tags(const void *a, const void *b) {

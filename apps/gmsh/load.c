@@ -260,29 +260,41 @@ done:
 }
 
 /* A copy in memory without its names, as lines of them are longer than Gmsh reads. */
-static weft_status copy_without_names(const char *path, const msh_names *names, int out,
+static weft_status copy_without_names(const char *path, const msh_names *names, int *out,
                                       weft_error *error) {
-    const int number = msh_copy(path, names, "0\n", out);
+    *out = memfd_create("mesh", MFD_CLOEXEC);
+    const int number = *out < 0 ? errno : msh_copy(path, names, "0\n", *out);
     return number == 0
                ? WEFT_OK
                : weft_error_set(error, WEFT_ERROR_IO, "cannot copy %s: %s", path, strerror(number));
 }
 
-/* A copy of MSH 1 and 2 in memory, as MSH 4.1. */
-static weft_status copy_old(const char *path, msh_counts *counts, int out, weft_error *error) {
+/* A copy in memory, as MSH 4.1, of MSH 1 and 2 and of what Gmsh does not read; *out stays -1 for other files. */
+static weft_status copy_old(const char *path, msh_counts *counts, int *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    msh_file file = {.path = path, .error = error, .version = counts->version, .binary = counts->binary,
+    const bool is_old = counts->version > 0 && counts->version < 3;
+    msh_file file = {.path = path,
+                     .error = error,
+                     .version = counts->version,
+                     .binary = counts->binary,
                      .swapped = counts->swapped};
-    msh_old *old = calloc(1, sizeof *old);
-    if (!old)
-        return weft_out_of_memory(error, NULL);
+    msh_old *old = NULL;
     TRY(msh_map(&file));
-    TRY(msh_old_read(&file, old));
-    TRY(msh_old_write(path, old, counts, out, error));
+    if (!is_old && !msh_foreign_is(&file))
+        goto done;
+    old = calloc(1, sizeof *old);
+    if (!old)
+        TRY(weft_out_of_memory(error, NULL));
+    TRY(is_old ? msh_old_read(&file, old) : msh_foreign_read(&file, old));
+    *out = memfd_create("mesh", MFD_CLOEXEC);
+    if (*out < 0)
+        TRY(weft_error_set(error, WEFT_ERROR_IO, "cannot copy %s: %s", path, strerror(errno)));
+    TRY(msh_old_write(path, old, counts, *out, error));
 done:
     if (file.text)
         msh_unmap(&file);
-    msh_old_clear(old);
+    if (old)
+        msh_old_clear(old);
     free(old);
     return status;
 }
@@ -306,14 +318,10 @@ static weft_status load_mesh(const char *path, loaded *mesh, stream *out, weft_e
     size_t seen = 0;
     int failed = 0, copy = -1;
     char copy_path[64];
-    const bool is_old = mesh->counts.version > 0 && mesh->counts.version < 3;
-    if (is_old || mesh->names.longest > LINE_MOST) {
-        copy = memfd_create("mesh", MFD_CLOEXEC);
-        if (copy < 0)
-            TRY(weft_error_set(error, WEFT_ERROR_IO, "cannot copy %s: %s", path, strerror(errno)));
-        TRY(is_old ? copy_old(path, &mesh->counts, copy, error)
-                   : copy_without_names(path, &mesh->names, copy, error));
-    }
+    TRY(copy_old(path, &mesh->counts, &copy, error));
+    mesh->is_copy = copy >= 0;
+    if (copy < 0 && mesh->names.longest > LINE_MOST)
+        TRY(copy_without_names(path, &mesh->names, &copy, error));
     snprintf(copy_path, sizeof copy_path, "/proc/self/fd/%d", copy);
     initialize(&(meshing){0});
     stream_progress(out, "reading", 0, 1);
@@ -332,10 +340,10 @@ weft_status load(const char *path, double size, stream *out, loaded *mesh, weft_
     weft_status status = WEFT_OK;
     mesh->path = path;
     mesh->is_geo = path_ends_with(path, ".geo");
-    TRY(mesh->is_geo ? load_geometry(path, size, out, error)
-                     : load_mesh(path, mesh, out, error));
-    mesh->groups_by_entity = path_ends_with(path, ".bdf") || path_ends_with(path, ".nas") ||
-                             path_ends_with(path, ".mesh");
+    TRY(mesh->is_geo ? load_geometry(path, size, out, error) : load_mesh(path, mesh, out, error));
+    mesh->groups_by_entity =
+        !mesh->is_copy && (path_ends_with(path, ".bdf") || path_ends_with(path, ".nas") ||
+                           path_ends_with(path, ".mesh"));
 done:
     return status;
 }

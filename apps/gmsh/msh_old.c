@@ -102,15 +102,14 @@ static void note_parts(msh_old *old, int64_t type, const int64_t *tags, int64_t 
     }
 }
 
-static weft_status add_element(msh_file *file, msh_old *old, msh_old_element element,
-                               const int64_t *nodes) {
+weft_status msh_old_add(msh_old *old, msh_old_element element, const int64_t *nodes,
+                        weft_error *error) {
     weft_status status = WEFT_OK;
     const int n = msh_type_nodes(element.type);
     element.first = old->n_places;
     TRY(grow((void **)&old->elements, &old->element_room, old->n_elements + 1,
-             sizeof *old->elements, file->error));
-    TRY(grow((void **)&old->nodes, &old->place_room, old->n_places + n, sizeof *old->nodes,
-             file->error));
+             sizeof *old->elements, error));
+    TRY(grow((void **)&old->nodes, &old->place_room, old->n_places + n, sizeof *old->nodes, error));
     memcpy(old->nodes + old->n_places, nodes, (size_t)n * sizeof *nodes);
     old->n_places += n;
     old->elements[old->n_elements++] = element;
@@ -132,12 +131,12 @@ static weft_status text_elements(msh_file *file, msh_old *old) {
         const int64_t *tags = values + (first ? 2 : 3);
         if (!first)
             note_parts(old, values[1], tags, n_tags);
-        TRY(add_element(file, old,
+        TRY(msh_old_add(old,
                         (msh_old_element){.number = values[0],
                                           .type = (int)values[1],
                                           .physical = n_tags > 0 ? llabs(tags[0]) : 0,
                                           .elementary = n_tags > 1 ? tags[1] : 0},
-                        tags + n_tags + first));
+                        tags + n_tags + first, file->error));
     }
 done:
     return status;
@@ -155,12 +154,12 @@ static weft_status binary_elements(msh_file *file, msh_old *old) {
             for (int k = 0; k < width; ++k)
                 values[k] = msh_int(file);
             note_parts(old, type, values, n_tags);
-            TRY(add_element(file, old,
+            TRY(msh_old_add(old,
                             (msh_old_element){.number = number,
                                               .type = (int)type,
                                               .physical = n_tags > 0 ? llabs(values[0]) : 0,
                                               .elementary = n_tags > 1 ? values[1] : 0},
-                            values + n_tags));
+                            values + n_tags, file->error));
         }
         came += block;
     }

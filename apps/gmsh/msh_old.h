@@ -36,6 +36,11 @@ typedef struct msh_old {
 /** file    mapped and checked; reading starts anew */
 weft_status msh_old_read(msh_file *file, msh_old *out);
 void msh_old_clear(msh_old *old);
+/** Read a file for which msh_foreign_is. Errors  WEFT_ERROR_INPUT, _UNSUPPORTED, _MEMORY */
+weft_status msh_foreign_read(msh_file *file, msh_old *out);
+/** Add an element with its nodes, as the file numbers them. */
+weft_status msh_old_add(msh_old *old, msh_old_element element, const int64_t *nodes,
+                        weft_error *error);
 /** Write the file as MSH 4.1 for Gmsh to `out`, a descriptor.
  *  counts  of the file's elements: those that are repeated, once for each group, are taken off */
 weft_status msh_old_write(const char *path, msh_old *old, msh_counts *counts, int out,

@@ -25,6 +25,8 @@ typedef struct rewriting {
     entity *entities;
     int n_entities;
     int64_t *sorted; /* [n_nodes] nodes by number */
+    int64_t *place;  /* [n_nodes] number from 1 of a node that an element has, else 0 */
+    int64_t n_used;
     weft_text out;   /* bytes that are not yet written */
     int file;
     bool failed;
@@ -80,6 +82,20 @@ static int64_t find_node(const rewriting *r, int64_t number) {
     return low < old->n_nodes && old->numbers[r->sorted[low]] == number ? r->sorted[low] : -1;
 }
 
+static weft_status number_used(rewriting *r) {
+    const msh_old *old = r->old;
+    r->place = calloc((size_t)old->n_nodes + 1, sizeof *r->place);
+    if (!r->place)
+        return weft_out_of_memory(r->error, "a .msh file");
+    for (int64_t i = 0; i < old->n_places; ++i)
+        r->place[old->nodes[i]] = 1;
+    for (int64_t i = 0; i < old->n_nodes; ++i)
+        if (r->place[i])
+            r->place[i] = ++r->n_used;
+    r->counts->nodes = old->n_nodes;
+    return WEFT_OK;
+}
+
 /* From here on the nodes of elements and pairs are indices from 0. */
 static weft_status index_nodes(rewriting *r) {
     weft_status status = WEFT_OK;
@@ -97,6 +113,7 @@ static weft_status index_nodes(rewriting *r) {
         }
     for (int64_t i = 0; i < 2 * old->n_pairs; ++i)
         old->pairs[i] = find_node(r, old->pairs[i]);
+    TRY(number_used(r));
 done:
     return status;
 }
@@ -296,16 +313,18 @@ static void write_nodes(rewriting *r) {
     const entity *last = &r->entities[r->n_entities - 1];
     put_text(r, "$Nodes\n");
     put_size(r, 1);
-    put_size(r, old->n_nodes);
+    put_size(r, r->n_used);
     put_size(r, 1);
-    put_size(r, old->n_nodes);
+    put_size(r, r->n_used);
     put_int(r, last->dimension);
     put_int(r, last->tag);
     put_int(r, 0);
-    put_size(r, old->n_nodes);
-    for (int64_t i = 1; i <= old->n_nodes; ++i)
+    put_size(r, r->n_used);
+    for (int64_t i = 1; i <= r->n_used; ++i)
         put_size(r, i);
-    put(r, old->x, (size_t)old->n_nodes * 3 * sizeof *old->x);
+    for (int64_t i = 0; i < old->n_nodes; ++i)
+        if (r->place[i])
+            put(r, old->x + 3 * i, 3 * sizeof *old->x);
     put_text(r, "\n$EndNodes\n");
 }
 
@@ -350,7 +369,7 @@ static void write_elements(rewriting *r) {
                 const msh_old_element *element = &old->elements[r->order[j]];
                 put_size(r, element->number - least + 1);
                 for (int v = 0; v < msh_type_nodes(type); ++v)
-                    put_size(r, old->nodes[element->first + v] + 1);
+                    put_size(r, r->place[old->nodes[element->first + v]]);
             }
         }
     }
@@ -365,10 +384,16 @@ static int tag_of(const rewriting *r, int dimension, int64_t elementary) {
     return 0;
 }
 
-static int64_t count_pairs(const msh_old *old, const msh_old_link *link) {
+/* Do elements have both nodes? */
+static bool is_pair(const rewriting *r, int64_t i) {
+    const int64_t *pair = r->old->pairs + 2 * i;
+    return pair[0] >= 0 && pair[1] >= 0 && r->place[pair[0]] && r->place[pair[1]];
+}
+
+static int64_t count_pairs(const rewriting *r, const msh_old_link *link) {
     int64_t n = 0;
     for (int64_t i = link->first; i < link->first + link->n; ++i)
-        n += old->pairs[2 * i] >= 0 && old->pairs[2 * i + 1] >= 0;
+        n += is_pair(r, i);
     return n;
 }
 
@@ -392,11 +417,11 @@ static void write_periodic(rewriting *r) {
         put_int(r, tag);
         put_int(r, master);
         put_size(r, 0);
-        put_size(r, count_pairs(old, link));
+        put_size(r, count_pairs(r, link));
         for (int64_t k = link->first; k < link->first + link->n; ++k)
-            if (old->pairs[2 * k] >= 0 && old->pairs[2 * k + 1] >= 0) {
-                put_size(r, old->pairs[2 * k] + 1);
-                put_size(r, old->pairs[2 * k + 1] + 1);
+            if (is_pair(r, k)) {
+                put_size(r, r->place[old->pairs[2 * k]]);
+                put_size(r, r->place[old->pairs[2 * k + 1]]);
             }
     }
     put_text(r, "\n$EndPeriodic\n");
@@ -446,5 +471,6 @@ done:
     free(r.entities);
     free(r.order);
     free(r.sorted);
+    free(r.place);
     return status;
 }

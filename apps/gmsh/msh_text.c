@@ -25,6 +25,16 @@ bool msh_line(msh_file *file, const char **line, size_t *length) {
     return true;
 }
 
+bool msh_word(msh_file *file, const char **word, size_t *length) {
+    while (file->at < file->size && (unsigned char)file->text[file->at] <= ' ')
+        file->line += file->text[file->at++] == '\n';
+    *word = file->text + file->at;
+    while (file->at < file->size && (unsigned char)file->text[file->at] > ' ')
+        ++file->at;
+    *length = (size_t)(file->text + file->at - *word);
+    return *length > 0;
+}
+
 int msh_integers(const char *line, size_t length, int64_t *out, int most) {
     int n = 0;
     size_t i = 0;

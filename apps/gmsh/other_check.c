@@ -150,22 +150,11 @@ done:
 
 /* ---- legacy VTK ---- */
 
-/* A word, over lines; false at the end. */
-static bool next_word(msh_file *file, const char **word, size_t *length) {
-    while (file->at < file->size && (unsigned char)file->text[file->at] <= ' ')
-        file->line += file->text[file->at++] == '\n';
-    *word = file->text + file->at;
-    while (file->at < file->size && (unsigned char)file->text[file->at] > ' ')
-        ++file->at;
-    *length = (size_t)(file->text + file->at - *word);
-    return *length > 0;
-}
-
 static int64_t next_integer(msh_file *file) {
     const char *word;
     size_t length;
     int64_t value = -1;
-    if (!next_word(file, &word, &length) || msh_integers(word, length, &value, 1) < 1)
+    if (!msh_word(file, &word, &length) || msh_integers(word, length, &value, 1) < 1)
         return -1;
     return value;
 }
@@ -215,21 +204,21 @@ static weft_status check_vtk(msh_file *file) {
                          "# vtk DataFile");
     msh_line(file, &word, &length);
     msh_line(file, &word, &length);
-    while (next_word(file, &word, &length)) {
+    while (msh_word(file, &word, &length)) {
         binary |= is_word(word, length, "BINARY");
         if (is_word(word, length, "CELLS"))
             return check_vtk_cells(file, binary);
         if (!is_word(word, length, "POINTS"))
             continue;
         int64_t n = next_integer(file);
-        if (n < 0 || !next_word(file, &word, &length))
+        if (n < 0 || !msh_word(file, &word, &length))
             return msh_error(file, NULL, 0, "a count and a type were expected after POINTS");
         if (binary && !pass_line_end(file))
             return msh_error(file, NULL, 0, "a line end was expected behind POINTS");
         if (binary)
             msh_skip(file, n, is_word(word, length, "double") ? 24 : 12);
         for (int64_t i = 0; !binary && i < 3 * n; ++i)
-            if (!next_word(file, &word, &length))
+            if (!msh_word(file, &word, &length))
                 return msh_error(file, NULL, 0, "the file ends inside its %lld points",
                                  (long long)n);
     }
@@ -256,7 +245,7 @@ static const format *find_format(const char *path) {
 
 weft_status other_check_mapped(msh_file *file) {
     const format *of_file = find_format(file->path);
-    return of_file ? of_file->check(file) : WEFT_OK;
+    return of_file && !msh_foreign_is(file) ? of_file->check(file) : WEFT_OK;
 }
 
 weft_status other_check(const char *path, weft_error *error) {

@@ -71,6 +71,10 @@ weft_status msh_map(msh_file *file);
 void msh_unmap(msh_file *file);
 /** The next line, without its end; false at the end of the file. */
 bool msh_line(msh_file *file, const char **line, size_t *length);
+/** The next word, over lines; false at the end. */
+bool msh_word(msh_file *file, const char **word, size_t *length);
+/** Is this a file that Weft reads itself, since Gmsh does not: Medit in 2D, VTK 5? (msh_foreign.c) */
+bool msh_foreign_is(const msh_file *file);
 /** Integers at the start of a line, at most `most`; returns how many. */
 int msh_integers(const char *line, size_t length, int64_t *out, int most);
 /** How many numbers, nan and inf among them, a line starts with. */
@@ -153,6 +157,7 @@ bool sandbox_enter(void);
 typedef struct loaded {
     int dimension;                 /* highest with cells */
     bool is_geo, groups_by_entity; /* numbers of parts stand for groups */
+    bool is_copy;                  /* Gmsh read a copy with groups, as MSH 4.1 */
     const char *path;
     msh_counts counts; /* of a .msh file */
     msh_names names;   /* likewise */

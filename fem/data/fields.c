@@ -33,21 +33,80 @@ static weft_status check_field(const weft_mesh *mesh, const weft_data_info *info
     return refuse(info, WEFT_ERROR_INPUT, "write field(FILE, NAME, COMPONENT)", error);
 }
 
-static weft_status refuse_outside(const weft_data_info *info, const double *points, int d,
-                                  const int64_t *cells, int64_t n, weft_error *error) {
-    int64_t n_outside = 0, first = n;
-    char point[64];
-    for (int64_t i = n - 1; i >= 0; --i)
-        if (cells[i] < 0) {
-            ++n_outside;
-            first = i;
+/* Points of one mesh that lie on the boundary of another differ from it by rounding: so much of the extent of the
+ * file's mesh. */
+static const double NEAR = 1e-8;
+
+static double extent_of(const weft_file_field *field) {
+    const int d = field->dimension;
+    double square = 0;
+    for (int k = 0; k < d; ++k) {
+        double least = INFINITY, greatest = -INFINITY;
+        for (int64_t i = 0; i < field->n_nodes; ++i) {
+            least = fmin(least, field->x[i * d + k]);
+            greatest = fmax(greatest, field->x[i * d + k]);
         }
+        square += (greatest - least) * (greatest - least);
+    }
+    return sqrt(square);
+}
+
+/* From a point to the point of a cell with these weights. */
+static double distance_to(const weft_file_field *field, int64_t cell, const double *weights,
+                          const double *point) {
+    const int d = field->dimension;
+    double square = 0;
+    for (int k = 0; k < d; ++k) {
+        double at = -point[k];
+        for (int v = 0; v <= d; ++v)
+            at += weights[v] * field->x[(int64_t)field->cells[cell * (d + 1) + v] * d + k];
+        square += at * at;
+    }
+    return sqrt(square);
+}
+
+static weft_status refuse_outside(const weft_data_info *info, const double *point, int d,
+                                  double distance, const int64_t counts[2], weft_error *error) {
+    char text[64];
     weft_error_set(error, WEFT_ERROR_INPUT,
-                   "%" PRId64 " of %" PRId64 " points are outside the mesh of %s, the first at %s",
-                   n_outside, n, info->path, weft_point_text(points + first * d, d, point));
+                   "%" PRId64 " of %" PRId64
+                   " points are outside the mesh of %s, the first at %s, by "
+                   "%.3g",
+                   counts[0], counts[1], info->path, weft_point_text(point, d, text), distance);
     return refuse(info, WEFT_ERROR_INPUT,
                   "field(FILE, NAME, clamp) gives such points the value at the nearest point",
                   error);
+}
+
+/* The nearest points of the mesh for points outside, which are refused unless they are near. */
+static weft_status find_nearest(const weft_locator *locator, const weft_data_info *info,
+                                const weft_file_field *field, const double *points, int64_t n,
+                                int64_t *cells, double *weights, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int d = field->dimension;
+    const double near = NEAR * extent_of(field);
+    double most = 0;
+    int64_t first = -1, counts[2] = {0, n};
+    for (int64_t i = 0; i < n; ++i) {
+        if (cells[i] >= 0)
+            continue;
+        TRY(weft_locator_find(locator, points + i * d, 1, true, &cells[i], weights + i * (d + 1),
+                              error));
+        const double distance =
+            cells[i] < 0 ? INFINITY
+                         : distance_to(field, cells[i], weights + i * (d + 1), points + i * d);
+        if (distance <= near)
+            continue;
+        ++counts[0];
+        if (first < 0) {
+            first = i;
+            most = distance;
+        }
+    }
+    if (first >= 0)
+        status = refuse_outside(info, points + first * d, d, most, counts, error);
+done:
+    return status;
 }
 
 /* The field at points; linear in each cell of the file, or constant. */
@@ -65,10 +124,9 @@ static weft_status interpolate(weft_device *device, const weft_data_info *info,
         TRY(weft_out_of_memory(error, "a field of a file"));
     TRY(weft_locator_make(device, &simplices, &locator, error));
     TRY(weft_locator_find(locator, points, n, info->clamped, cells, weights, error));
+    TRY(find_nearest(locator, info, field, points, n, cells, weights, error));
     for (int64_t i = 0; i < n; ++i) {
         double sum = 0;
-        if (cells[i] < 0)
-            TRY(refuse_outside(info, points, d, cells, n, error));
         for (int v = 0; v <= d && !field->on_cells; ++v)
             sum +=
                 weights[i * (d + 1) + v] *

@@ -101,6 +101,18 @@ static weft_status check_cells(const weft_vtkhdf_reader *r) {
     return WEFT_ERROR_UNSUPPORTED;
 }
 
+/* A series has the values of all steps one after another. */
+static weft_status check_steps(const weft_vtkhdf_reader *r) {
+    if (!weft_hdf5_has(r->file, "VTKHDF/Steps"))
+        return WEFT_OK;
+    weft_error_set(r->error, WEFT_ERROR_UNSUPPORTED,
+                   "%s is a series of steps, and a field is of one state", r->path);
+    weft_error_hint(r->error,
+                    "write the state to a file of its own: in ParaView, save one time step "
+                    "as .vtkhdf");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
 static weft_status send(const weft_vtkhdf_reader *r, const head *sent, const double *values,
                         int out) {
     weft_status status = WEFT_OK;
@@ -125,6 +137,7 @@ static weft_status read_in_child(void *user, int out, weft_error *error) {
     double *values = NULL;
     weft_hdf5_start();
     TRY(weft_vtkhdf_read_data(&r));
+    TRY(check_steps(&r));
     TRY(check_cells(&r));
     TRY(open_field(&r, wanted->name ? wanted->name : "u", &on_cells, &width, &set));
     const int64_t n = on_cells ? r.n_cells : r.n_points;
@@ -156,6 +169,22 @@ static void *receive(const weft_child *child, size_t count, size_t size, bool *w
     return array;
 }
 
+/* Files of other formats, which are not damaged HDF5. */
+static weft_status check_ending(const char *path, weft_error *error) {
+    static const char *const others[] = {".pvd", ".vtu", ".vtk", ".pvtu", ".vtm", ".xdmf", ".msh"};
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof others / sizeof *others; ++i) {
+        if (strcmp(dot, others[i]) != 0)
+            continue;
+        weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s: fields are read from .vtkhdf files%s",
+                       path, i == 0 ? ", and this is a series of .vtu files" : "");
+        weft_error_hint(error, "write it again with --output FILE.vtkhdf, or save one time step as "
+                               ".vtkhdf in ParaView");
+        return WEFT_ERROR_UNSUPPORTED;
+    }
+    return WEFT_OK;
+}
+
 weft_status weft_file_field_read(const char *path, const char *name, weft_file_field *out,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
@@ -164,6 +193,7 @@ weft_status weft_file_field_read(const char *path, const char *name, weft_file_f
     request wanted = {path, name};
     head got = {0};
     weft_child_limits limits;
+    TRY(check_ending(path, error));
     TRY(weft_file_check(path, error));
     TRY(weft_file_unlocked(path, false, error));
     TRY(weft_child_limits_of(path, 0, 0, &limits, error));

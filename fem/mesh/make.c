@@ -420,6 +420,7 @@ weft_status weft_mesh_make_from(weft_mesh_data *data, const char *source, int64_
     TRY(drop_unused(mesh, error));
     mesh->n_dropped_nodes += n_left_nodes - n_others;
     report_repaired(mesh, monitor);
+    TRY(weft_mesh_find_coincident(mesh, monitor, error));
     *out = mesh;
     mesh = NULL;
 done:

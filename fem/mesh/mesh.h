@@ -25,6 +25,10 @@ weft_status weft_mesh_cell_group(const weft_mesh *mesh, const char *name, int *g
                                  weft_error *error);
 weft_status weft_mesh_any_group(const weft_mesh *mesh, const char *name, int *group,
                                 weft_error *error);
+/** Set n_coincident, and warn where it is not 0.
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_mesh_find_coincident(weft_mesh *mesh, const weft_monitor *monitor,
+                                      weft_error *error);
 /** The reference cell of the data's cells. */
 const weft_cell *weft_mesh_data_cell(const weft_mesh_data *data);
 /** Turn inverted intervals, quadrilaterals and hexahedra over: mirror them along their first axis.

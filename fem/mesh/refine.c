@@ -354,7 +354,8 @@ weft_status weft_refine_alloc(const weft_mesh *from, int64_t n_nodes, weft_mesh 
                       .n_groups = from->n_groups,
                       .n_flipped_cells = from->n_flipped_cells,
                       .n_dropped_nodes = from->n_dropped_nodes,
-                      .n_ignored_facets = from->n_ignored_facets};
+                      .n_ignored_facets = from->n_ignored_facets,
+                      .n_coincident = from->n_coincident};
     /* first touched by the threads that will read it (NUMA) */
     to->x = weft_array_make_unset((uint64_t)to->n_nodes * width * sizeof *to->x);
     to->cells = weft_array_make_unset((uint64_t)to->n_cells * (width + 1) * sizeof *to->cells);

@@ -48,6 +48,7 @@ class weft_mesh(Structure):
                 ("n_boundary_facets", c_int64), ("facets", POINTER(c_int32)), ("n_groups", c_int), ("groups", POINTER(weft_group)),
                 ("group_facets", POINTER(c_int32)), ("group_cells", POINTER(c_int32)),
                 ("points", weft_point_lists), ("n_flipped_cells", c_int64), ("n_dropped_nodes", c_int64), ("n_ignored_facets", c_int64),
+                ("n_coincident", c_int64),
                 ("source", c_char * 512)]
 
 

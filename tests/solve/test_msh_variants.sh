@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # labels: quick
-# Files of MSH 1, 2 and 4 as other programs write them: u = x on the unit square, to 1e-6, and the length of a side to
-# 1e-9, or an error that says what the file is.
+# Files of MSH 1, 2 and 4, Medit and VTK as other programs write them: u = x on the unit square, to 1e-6, and the length
+# of a side to 1e-9, or an error that says what the file is. Fields of such files, and of points near their mesh.
 set -u
 if [ ! -x "$WEFT_BUILD/weft-gmsh" ]; then
     echo "skipped: weft-gmsh is not built (libgmsh-dev is missing)"
@@ -131,4 +131,137 @@ wrong ghosts.msh 'this is a part of a mesh: it names 2 partitions, and has cells
 right "$WEFT_SOURCE/tests/errors/data/ghost_cells.msh"
 wrong "$WEFT_SOURCE/tests/errors/data/one_partition_of_two.msh" \
     'this is a part of a mesh: it names 2 partitions, and has cells of 1'
+# Medit in two dimensions, as BAMG and FreeFEM write it
+cat >plane.mesh <<'END'
+MeshVersionFormatted 0
+
+Dimension
+2
+Identifier
+"a text with Vertices 7"
+Vertices
+5 # x y reference
+0 0 1
+1 0 2
+1 1 2
+0 1 1
+0.5 0.5 0
+
+Edges 2
+4 1 1
+2 3 2
+Triangles
+4
+1 2 5 9
+2 3 5 9
+3 4 5 9
+4 1 5 9
+SubDomainFromMesh
+1
+3 1 1 9
+End
+END
+plane() {
+    poisson --mesh "$@" --source 0 --probe 0.3,0.5 --integral A=1 >out 2>&1 || fail "$1: exit $?"
+    awk '/^probe/ { u = $NF } /^integral +A/ { a = $NF } END { d = u - 0.3; exit !(d*d < 1e-12 && a == 1) }' out ||
+        fail "$1: other numbers"
+}
+plane plane.mesh --dirichlet 1=0 --dirichlet 2=1
+head -n 22 plane.mesh >cut.mesh
+wrong cut.mesh 'the file ends inside its triangles'
+# VTK from version 5 on has offsets; binary numbers are big-endian
+cat >five.vtk <<'END'
+# vtk DataFile Version 5.1
+vtk output
+ASCII
+DATASET UNSTRUCTURED_GRID
+FIELD FieldData 1
+TimeValue 1 1 double
+0.5
+METADATA
+INFORMATION 0
+
+POINTS 5 double
+0 0 0 1 0 0 1 1 0
+0 1 0 0.5 0.5 0
+
+CELLS 5 12
+OFFSETS vtktypeint64
+0 3 6 9 12
+CONNECTIVITY vtktypeint64
+0 1 4 1 2 4 2 3 4
+3 0 4
+CELL_TYPES 4
+5
+5
+5
+5
+
+POINT_DATA 5
+END
+plane five.vtk --dirichlet boundary=x
+long() { for n in "$@"; do printf "\\0\\0\\0\\0\\0\\0\\0\\x$(printf %02x "$n")"; done; }
+real() { for n in "$@"; do
+    case $n in 0) long 0 ;; 1) printf '\x3f\xf0\0\0\0\0\0\0' ;; h) printf '\x3f\xe0\0\0\0\0\0\0' ;; esac
+done; }
+{
+    printf '# vtk DataFile Version 5.1\nvtk output\nBINARY\nDATASET UNSTRUCTURED_GRID\nPOINTS 5 double\n'
+    real 0 0 0 1 0 0 1 1 0 0 1 0 h h 0
+    printf '\nCELLS 5 12\nOFFSETS vtktypeint64\n'
+    long 0 3 6 9 12
+    printf '\nCONNECTIVITY vtktypeint64\n'
+    long 0 1 4 1 2 4 2 3 4 3 0 4
+    printf '\nCELL_TYPES 4\n\0\0\0\5\0\0\0\5\0\0\0\5\0\0\0\5\n'
+} >binary.vtk
+plane binary.vtk --dirichlet boundary=x
+sed 's/^5$/7/; s/^6$/7/' five.vtk | sed '0,/^5$/s//42/' >type.vtk
+sed '/^CELL_TYPES/,$s/^7$/41/' type.vtk >polygon.vtk
+wrong polygon.vtk "VTK's type 41, which is not read"
+head -c 300 five.vtk >cut.vtk
+wrong cut.vtk 'the file ends inside its'
+# coordinates in single precision, and bodies without their volume
+write noise.msh "$(echo "$nodes" | sed 's/0$/5e-8/')" "$lines
+$triangles"
+right noise.msh
+write bent.msh "$(echo "$nodes" | sed 's/0$/&.001/; s/^5.*/5 0.5 0.5 0/')" "$lines
+$triangles"
+wrong bent.msh 'they leave the plane z = 0, by 0.001 where 1e-06 counts as 0'
+# halves that are not joined
+write halves.msh '1 0 0 0
+2 0.5 0 0
+3 0.5 1 0
+4 0 1 0
+5 0.5 0 0
+6 1 0 0
+7 1 1 0
+8 0.5 1 0' "1 1 2 1 1 4 1
+2 1 2 2 2 6 7
+3 2 2 9 1 1 2 3
+4 2 2 9 1 1 3 4
+5 2 2 9 1 5 6 7
+6 2 2 9 1 5 7 8"
+run halves.msh || fail 'halves.msh: an error'
+grep -q 'warning: halves.msh: 2 pairs of nodes on the boundary coincide, the first at (0.5, 0)' out || fail halves.msh
+run entity.msh || fail 'entity.msh: an error'
+grep -q coincide out && fail 'entity.msh: nothing coincides'
+poisson --mesh halves.msh --json halves.json -q --dirichlet left=0 --dirichlet right=1 2>/dev/null
+grep -q '"coincident_nodes": 2' halves.json || fail 'halves.json does not count them'
+
+# fields: points that differ from a boundary by rounding, and series
+poisson -q --mesh square:4 --source 0 --dirichlet boundary=1+x --output field.vtkhdf || fail field.vtkhdf
+write shifted.msh "$(echo "$nodes" | sed 's/^\([23]\) 1 /\1 1.0000000001 /')" "$lines
+$triangles"
+poisson --mesh shifted.msh --source 0 --dirichlet 'boundary=field(field.vtkhdf)' --probe 0.5,0.5 >out 2>&1
+grep -q '^probe.* 1\.5\(0000[0-9]*\)\?$' out || fail 'shifted.msh: another value'
+wrong_field() {
+    poisson --mesh "$1" --source "field($2)" >out 2>&1 && fail "$2: exit 0"
+    grep -qF -- "$3" out || fail "$2: expected \"$3\""
+}
+write far.msh "$(echo "$nodes" | sed 's/^\([23]\) 1 /\1 1.001 /')" "$lines
+$triangles"
+wrong_field far.msh field.vtkhdf '2 of 5 points are outside the mesh of field.vtkhdf, the first at (1.001, 0), by 0.001'
+solve -q heat.weft --mesh square:4 --time 0.1,0.3 --initial x --output series.vtkhdf
+solve -q heat.weft --mesh square:4 --time 0.1,0.3 --initial x --output series.pvd
+wrong_field square:4 series.vtkhdf 'series.vtkhdf is a series of steps, and a field is of one state'
+wrong_field square:4 series.pvd 'this is a series of .vtu files'
 exit $((failures > 0))
