@@ -11,10 +11,32 @@ static const char *variable_of(const ufl_names *names, const ufl_node *node) {
     return ufl->module ? ufl_module_name(ufl->module, node) : NULL;
 }
 
-enum { DEGREE_HIGH = 10 };
+/* Estimates above this are warned of, if a rule of at least DEGREE_FEW could do with fewer points. */
+enum { DEGREE_HIGH = 10, DEGREE_FEW = 4 };
 
-/* Warn of rules with many points that nobody asked for. */
-static void warn_of_degrees(const weft_ufl *ufl, const weft_monitor *monitor) {
+/* The least degree that a file should ask for: that of the product of two functions, for less makes matrices singular. They are the
+ * arguments, and for each that is missing the coefficient of the highest degree, which may be the unknown of a tangent. -1: an
+ * error */
+static int least_degree(weft_ufl *ufl, const ufl_integral *integral) {
+    const ufl_node **arguments = NULL, **coefficients = NULL;
+    const int n = ufl_terminals(&ufl->graph, &integral->integrand, 1, UFL_ARGUMENT, &arguments);
+    const int n_coefficients =
+        ufl_terminals(&ufl->graph, &integral->integrand, 1, UFL_COEFFICIENT, &coefficients);
+    int sum = ufl_scaling_degree(integral->type, integral->mesh), most = 0;
+    if (n < 0 || n_coefficients < 0)
+        return -1;
+    for (int i = 0; i < n; ++i)
+        sum += arguments[i]->space->element->superdegree;
+    for (int i = 0; i < n_coefficients; ++i)
+        if (coefficients[i]->space->element->superdegree > most)
+            most = coefficients[i]->space->element->superdegree;
+    for (int i = n; i < 2; ++i)
+        sum += most;
+    return sum > DEGREE_FEW ? sum : DEGREE_FEW;
+}
+
+/* Warn of rules with many points that nobody asked for, where fewer do. */
+static void warn_of_degrees(weft_ufl *ufl, const weft_monitor *monitor) {
     for (int f = 0; f < ufl->module->n_forms; ++f) {
         const ufl_prepared *prepared = ufl->prepared[f];
         for (int i = 0; i < prepared->form.n_integrals; ++i) {
@@ -24,15 +46,18 @@ static void warn_of_degrees(const weft_ufl *ufl, const weft_monitor *monitor) {
                 prepared->degrees[i] != integral->estimated_degree ||
                 integral->metadata.has_degree || !ufl_cell_is_simplex(integral->mesh->cell))
                 continue;
-            int n = ufl_rule_points(integral->type, integral->mesh, integral->metadata.rule,
-                                    prepared->degrees[i]);
-            int fewer = ufl_rule_points(integral->type, integral->mesh, integral->metadata.rule, 4);
+            const int least = least_degree(ufl, integral);
+            if (least < 0 || least >= prepared->degrees[i])
+                continue;
+            const ufl_rule rule = integral->metadata.rule;
             weft_log(monitor, WEFT_LOG_WARNING,
                      "%s:%d: form %s: degree %d was estimated for %s, %d points for each %s; "
-                     "%s(degree=4) would take %d",
+                     "%s(degree=%d) would take %d",
                      ufl->file, integral->place.line, ufl->module->forms[f].name,
-                     prepared->degrees[i], measure, n,
-                     integral->type == UFL_CELL ? "cell" : "facet", measure, fewer);
+                     prepared->degrees[i], measure,
+                     ufl_rule_points(integral->type, integral->mesh, rule, prepared->degrees[i]),
+                     integral->type == UFL_CELL ? "cell" : "facet", measure, least,
+                     ufl_rule_points(integral->type, integral->mesh, rule, least));
         }
     }
 }

@@ -3,6 +3,7 @@
 #include "forms/weft_ufl.h"
 #include "test_support.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char poisson[] = "element = FiniteElement(\"Lagrange\", triangle, 1)\n"
@@ -98,9 +99,48 @@ static void test_high_degrees(void **state) {
     weft_ufl_free(&ufl);
 }
 
+/* The degree that a warning recommends is not below that of a product of two functions of the form, of degree 8 here. Where the
+ * estimate is that degree there is nothing to warn of: with fewer points the mass matrix is singular. */
+static void test_recommended_degrees(void **state) {
+    static const struct {
+        const char *forms;
+        int recommended; /* 0: no warning */
+    } cases[] = {
+        {"a = u*v*dx", 0},
+        {"a = inner(grad(u), grad(v))*dx + u*v*dx", 0},
+        {"a = (1 + w**2)*u*v*dx", 16},
+        {"F = (1 + w**2)*inner(grad(w), grad(v))*dx", 16},
+        {"F = (1 + w**2)*inner(grad(w), grad(v))*ds(2)", 16},
+        {"M = w**3*q*dx", 16},
+        {"M = q**15*dx", 4},
+        {"L = q**15*v*dx", 9},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; ++k) {
+        char text[400], expected[40];
+        weft_ufl *ufl = NULL;
+        weft_text log = {0};
+        const weft_monitor monitor = {.log = keep_message, .user = &log};
+        const weft_ufl_options options = {.monitor = &monitor};
+        snprintf(text, sizeof text,
+                 "e, c = FiniteElement('P', triangle, 8), FiniteElement('P', triangle, 1)\n"
+                 "u, v, w, q = TrialFunction(e), TestFunction(e), Coefficient(e), Coefficient(c)\n"
+                 "%s\n",
+                 cases[k].forms);
+        assert_int_equal(weft_ufl_read_text("high.ufl", text, strlen(text), &options, &ufl, NULL),
+                         WEFT_OK);
+        snprintf(expected, sizeof expected, "(degree=%d) would take ", cases[k].recommended);
+        if (cases[k].recommended > 0 ? !log.data || !strstr(log.data, expected) : log.data != NULL)
+            fail_msg("%s: %s", cases[k].forms, log.data ? log.data : "no warning");
+        weft_text_free(&log);
+        weft_ufl_free(&ufl);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_poisson), cmocka_unit_test(test_text),
                                        cmocka_unit_test(test_high_degrees),
+                                       cmocka_unit_test(test_recommended_degrees),
                                        cmocka_unit_test(test_missing_trial_function)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
