@@ -18,13 +18,16 @@ typedef struct weft_field {
     bool on_cells; /* otherwise on nodes */
     int n_components;
     const double *values; /* [n][n_components] */
+    const char
+        *text; /* a text about the whole file instead of values, as the last field; else NULL */
 } weft_field;
 
 /** Write mesh and fields to a temporary file in the same folder, then rename it, so that no partial
  *  file is left.
  *  path    .vtu: VTU (XML, base64); otherwise VTKHDF 1.0. VTK 9.1 (ParaView 5.11) and later read
  *          both
- *  fields  [n_fields]
+ *  fields  [n_fields]. The text of a last field `problem` becomes field data of this name in a .vtu file, and
+ *          an attribute `Problem` of the group /Weft in a .vtkhdf file
  *  Groups  each group of cells is a cell data array of its name: 1 in its cells, 0 elsewhere. '/'
  *          becomes '_'; a number is appended if a field or an earlier group has the name. A .vtkhdf
  *          file also stores all groups under /Weft, and can be read as a mesh
@@ -67,6 +70,7 @@ typedef struct weft_series_options {
     const weft_result_nodes *nodes; /* of nodal fields; NULL: those of the mesh. Borrowed until the
                                        series is closed */
     const char *problem;            /* text that must match for a series to be resumed */
+    const char *statement; /* a text about all steps, as the text of a last field; or NULL */
     bool at_start;       /* a step at `start` will be added; it may exist already */
     int64_t n_steps;     /* limit of steps added after it; with at_start, at least one */
     double start, end;   /* times of the first and the last step */

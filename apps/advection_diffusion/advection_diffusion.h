@@ -40,7 +40,7 @@ typedef struct ad_options {
     int steps, output_every, checkpoint_every; /* *_every 0: at the end */
     ad_reassemble reassemble;
     weft_splitting splitting;
-    bool lumped, overwrite;
+    bool lumped, overwrite, default_initial;
 } ad_options;
 
 /** Read the command line. --help, --usage and --version print and exit.
@@ -105,6 +105,8 @@ weft_status ad_check(ad_run *run, weft_error *error);
  *  Errors  WEFT_ERROR_INPUT: no such group (lists those that exist), WEFT_ERROR_USAGE: formulas or
  *          probes for another dimension */
 weft_status ad_dofs_make(ad_run *run, weft_error *error);
+/** Say what is solved: run->base.statement. (apps/advection_diffusion/report.c) */
+weft_status ad_state(ad_run *run, weft_error *error);
 /** Make T at time 0. (apps/advection_diffusion/data.c)
  *  Errors  WEFT_ERROR_INPUT: not finite (says where) */
 weft_status ad_initial_make(ad_run *run, weft_error *error);

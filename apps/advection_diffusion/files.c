@@ -88,6 +88,7 @@ weft_status ad_series_open(ad_run *run, weft_error *error) {
     if (problem.failed)
         TRY(weft_out_of_memory(error, NULL));
     options.problem = problem.data;
+    options.statement = run->base.statement;
     TRY(weft_series_make(run->options->run.output, run->base.mesh, &options,
                          &run->base.messages->monitor, &run->series, error));
 done:

@@ -1,5 +1,6 @@
 /* Writes the results of a run as JSON. */
 #include "apps/advection_diffusion/advection_diffusion.h"
+#include "apps/common/statement.h"
 
 #include <math.h>
 
@@ -87,7 +88,8 @@ weft_status ad_json_write(const ad_run *run, weft_error *error) {
     if (!run->options->run.json)
         return WEFT_OK;
     json_t *root = json_object();
-    const bool fine = root && set_mesh(root, run->base.mesh) && set_plan(root, run) &&
+    const bool fine = root && set_mesh(root, run->base.mesh) &&
+                      app_run_json_statement(root, &run->base) && set_plan(root, run) &&
                       set_results(root, run) && set_probes(root, run) &&
                       app_run_json_derived(root, &run->base) &&
                       app_json_set_costs(root, run->base.device, &run->base.seconds, true);

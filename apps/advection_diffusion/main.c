@@ -16,6 +16,7 @@ static weft_status solve(ad_run *run, weft_error *error) {
     TRY(app_run_mesh_make(&run->base, error));
     const double start = app_clock(&run->base.context);
     TRY(ad_dofs_make(run, error));
+    TRY(ad_state(run, error));
     TRY(ad_initial_make(run, error));
     TRY(ad_coefficients_check(run, error));
     TRY(ad_stepper_make(run, error));

@@ -215,6 +215,7 @@ weft_status ad_options_read(int argc, char **argv, ad_options *out, weft_error *
                                    .texts = &out->run.texts,
                                    .argument = app_argument_refuse};
     TRY(app_command_line_read(&line, argc, argv, error));
+    out->default_initial = !out->initial;
     if (!out->initial)
         TRY(app_formula_add("--initial", "0", &out->initial, error));
     TRY(check_complete(out, error));

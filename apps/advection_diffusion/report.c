@@ -1,7 +1,39 @@
 /* Prints the report, or the plan of a step on the null device. */
 #include "apps/advection_diffusion/advection_diffusion.h"
+#include "apps/common/statement.h"
 
 #include <inttypes.h>
+
+/* "(0.5-y, x-0.5)" or "(1, 0; 0, 2)"; a number stands alone. */
+static void add_formulas(const char *name, const ad_formulas *formulas, weft_text *out) {
+    weft_text value = {0};
+    const int columns = formulas->n_rows > 0 ? formulas->n / formulas->n_rows : 1;
+    for (int i = 0; i < formulas->n; ++i)
+        weft_text_add(&value, "%s%s",
+                      i == 0        ? ""
+                      : i % columns ? ", "
+                                    : "; ",
+                      formulas->list[i].text);
+    weft_text_add(out, ", %s = %s%s%s", name, formulas->n > 1 ? "(" : "",
+                  value.data ? value.data : "0", formulas->n > 1 ? ")" : "");
+    weft_text_add(out, formulas->n == 0 ? " (default)" : "");
+    out->failed |= value.failed;
+    weft_text_free(&value);
+}
+
+weft_status ad_state(ad_run *run, weft_error *error) {
+    const ad_options *options = run->options;
+    weft_text equation = {0};
+    weft_text_add(&equation, "c (dT/dt + u.grad T) = div(mu grad T) + f");
+    app_state_datum(&equation, "c", options->capacity, "1");
+    add_formulas("u", &options->velocity, &equation);
+    add_formulas("mu", &options->diffusivity, &equation);
+    app_state_datum(&equation, "f", options->source, "0");
+    app_state_datum(&equation, "T(0)", options->default_initial ? NULL : options->initial, "0");
+    const weft_status status = app_run_state(&run->base, &equation, "T", "insulated", error);
+    weft_text_free(&equation);
+    return status;
+}
 
 static void print_scheme(const ad_run *run) {
     const ad_options *options = run->options;
@@ -61,6 +93,7 @@ weft_status ad_report_print(const ad_run *run, weft_error *error) {
         return WEFT_OK;
     app_messages_clear(run->base.messages);
     app_mesh_print(run->base.mesh, &run->base.mesh_made);
+    app_run_print_statement(&run->base);
     print_scheme(run);
     print_records(run);
     if (run->n_records > 0)
@@ -85,6 +118,7 @@ weft_status ad_plan_print(ad_run *run, weft_error *error) {
     TRY(weft_advection_diffusion_print(run->stepper, "plan", &text, error));
     app_messages_clear(run->base.messages);
     app_mesh_print(run->base.mesh, &run->base.mesh_made);
+    app_run_print_statement(&run->base);
     print_scheme(run);
     printf("\na time step\n%s", text.data && !text.failed ? text.data : "");
     app_run_print_null(&run->base, "for one step with one iteration of each loop", "");

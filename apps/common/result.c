@@ -176,7 +176,7 @@ weft_status app_run_result_write(const app_run *run, weft_error *error) {
     const weft_field *derived = NULL;
     const int n_derived = run->derive ? weft_derive_fields(run->derive, &derived) : 0;
     double **rooms = calloc((size_t)n_derived + 1, sizeof *rooms);
-    weft_field *fields = calloc((size_t)(n_derived + run->n_fields), sizeof *fields);
+    weft_field *fields = calloc((size_t)(n_derived + run->n_fields) + 1, sizeof *fields);
     if (!fields || !rooms)
         TRY(weft_out_of_memory(error, NULL));
     TRY(app_shown_make(run, &shown, error));
@@ -184,7 +184,9 @@ weft_status app_run_result_write(const app_run *run, weft_error *error) {
     memcpy(fields, shown.fields, (size_t)shown.n * sizeof *fields);
     for (int i = 0; i < n_derived; ++i)
         TRY(show_derived(run, &shown, &derived[i], &fields[shown.n + i], &rooms[i], error));
-    TRY(weft_space_write(run->options->output, shown.nodes, fields, shown.n + n_derived, error));
+    fields[shown.n + n_derived] = (weft_field){.name = "problem", .text = run->statement};
+    TRY(weft_space_write(run->options->output, shown.nodes, fields,
+                         shown.n + n_derived + (run->statement != NULL), error));
 done:
     for (int i = 0; rooms && i < n_derived; ++i)
         free(rooms[i]);
@@ -201,6 +203,7 @@ weft_status app_series_make(const app_run *run, const weft_series_options *optio
     weft_status status = WEFT_OK;
     app_series made = {0};
     weft_series_options complete = *options;
+    complete.statement = run->statement;
     TRY(app_shown_make(run, &made.shown, error));
     TRY(weft_space_output_make(made.shown.nodes, &made.output, error));
     for (int i = 0; i < made.shown.n; ++i) {

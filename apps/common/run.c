@@ -9,6 +9,7 @@
 #include <string.h>
 
 void app_run_clear(app_run *run) {
+    free(run->statement);
     weft_derive_free(&run->derive);
     app_balance_clear(&run->balance);
     weft_preconditioner_free(&run->preconditioner);

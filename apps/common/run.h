@@ -86,6 +86,7 @@ typedef struct app_run {
     weft_memory *whole_b, *whole_u;
     double *whole_b_values, *whole_u_values;
     weft_derive *derive;       /* NULL: no derived quantities */
+    char *statement; /* what was solved (apps/common/statement.h); malloc'd; NULL: not yet */
     app_balance balance;       /* of --reactions */
 } app_run;
 

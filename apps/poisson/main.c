@@ -1,4 +1,5 @@
 /* The app poisson: the problem -div(k grad u) = f with shipped forms, run by apps/solve. */
+#include "apps/common/statement.h"
 #include "apps/poisson/poisson.h"
 #include "fem/weft_fem.h"
 
@@ -15,6 +16,13 @@ static weft_status form_cells(const solve *run, weft_bound_form *out, weft_error
     out->form.product = diffusivity ? "stiffness_product_mean.weft" : "stiffness_product.weft";
 done:
     return status;
+}
+
+static void state(const solve *run, weft_text *out) {
+    const solve_options *options = run->options;
+    weft_text_add(out, "-div(k grad u) = f");
+    app_state_datum(out, "k", options->diffusivity, "1");
+    app_state_datum(out, "f", options->default_source ? NULL : options->source, "1");
 }
 
 static weft_status check_size(solve *run, weft_error *error) {
@@ -128,6 +136,7 @@ static const solve_problem problem = {
                       "--robin"},
     .options_read = poisson_options_read,
     .size_check = check_size,
+    .state = state,
     .form_make = make_form,
     .fixed_check = check_fixed,
     .load_make = make_load,

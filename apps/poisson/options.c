@@ -63,6 +63,7 @@ weft_status poisson_options_read(int argc, char **argv, solve_options *out, weft
                                    .texts = &out->run.texts,
                                    .argument = app_argument_refuse};
     TRY(app_command_line_read(&line, argc, argv, error));
+    out->default_source = !out->source;
     if (!out->source)
         TRY(app_formula_add("--source", "1", &out->source, error));
     if (!out->run.mesh.name) {

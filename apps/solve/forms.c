@@ -283,11 +283,12 @@ done:
     return status;
 }
 
-static weft_status refuse_constant(int k, bool is_seen, double work, weft_error *error) {
+static weft_status refuse_constant(const solve *run, int k, bool is_seen, double work,
+                                   weft_error *error) {
     if (!is_seen) {
         weft_error_set(error, WEFT_ERROR_INPUT,
                        "nothing fixes component %d of u: a constant can be added to it", k);
-        weft_error_hint(error, "add --dirichlet or --robin for some group");
+        weft_error_hint(error, "%s", solve_how_to_fix(run));
         return WEFT_ERROR_INPUT;
     }
     weft_error_set(error, WEFT_ERROR_INPUT,
@@ -320,7 +321,7 @@ static weft_status check_constants(solve *run, const bool *fixed, weft_error *er
             TRY(see_alone(run, e, &is_seen, error));
         run->base.project = !is_seen && c == 1 && !run->options->nonlinear && run->is_symmetric;
         if (!run->base.project)
-            TRY(refuse_constant(k, is_seen, all.work, error));
+            TRY(refuse_constant(run, k, is_seen, all.work, error));
     }
 done:
     free(e);

@@ -1,4 +1,5 @@
 /* Writes the results of a run as JSON. */
+#include "apps/common/statement.h"
 #include "apps/solve/solve.h"
 
 #include <math.h>
@@ -80,7 +81,8 @@ weft_status solve_json_write(const solve *run, weft_error *error) {
         return WEFT_OK;
     json_t *root = json_object();
     const bool fine =
-        root && app_json_set_mesh(root, base->mesh) && set_script(root, run) &&
+        root && app_json_set_mesh(root, base->mesh) && app_run_json_statement(root, base) &&
+        set_script(root, run) &&
         app_json_set_plan(root, &base->context, base->device_reason, base->assembly) &&
         set_results(root, run) && set_errors(root, run) && set_newton(root, run) &&
         solve_time_json(root, run) && set_amounts(root, run) &&

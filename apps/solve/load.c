@@ -207,6 +207,13 @@ done:
     return status;
 }
 
+const char *solve_how_to_fix(const solve *run) {
+    return run->script.ufl && run->options->run.conditions.n == 0
+               ? "no condition is given, and a form file has none of its own: add --dirichlet "
+                 "boundary=0 for u = 0 on the whole boundary"
+               : "fix u somewhere by --dirichlet GROUP=EXPR or --robin GROUP=ALPHA,EXPR";
+}
+
 /* If no condition fixes the constant, check that b sums to zero, up to rounding and the quadrature
  * error of compatible data. */
 weft_status solve_balance_check(solve *run, weft_error *error) {
@@ -216,9 +223,7 @@ weft_status solve_balance_check(solve *run, weft_error *error) {
                        "nothing fixes the constant in u, so the vector must sum to zero, but its "
                        "sum is %.10g",
                        balance.sum);
-        weft_error_hint(error,
-                        "fix u somewhere by --dirichlet GROUP=EXPR, or subtract %.10g from "
-                        "the source",
+        weft_error_hint(error, "%s, or subtract %.10g from the source", solve_how_to_fix(run),
                         balance.sum / weft_mesh_measure(run->base.mesh));
         return WEFT_ERROR_INPUT;
     }

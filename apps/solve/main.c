@@ -1,5 +1,65 @@
 /* The app solve: the problem of a user's script. */
+#include "apps/common/statement.h"
 #include "apps/solve/solve.h"
+
+#include <string.h>
+
+static bool is_given(const solve_bindings *bindings, const char *name) {
+    for (int i = 0; i < bindings->n; ++i)
+        if (strcmp(bindings->list[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* "m(du/dt, v) + a(u, v) = L(v)", by the names of the forms. */
+static void state_forms(const solve *run, weft_text *out) {
+    const weft_ufl_problem *problem = run->script.problem;
+    if (run->script.mass)
+        weft_text_add(out, "%s(du/dt, v) + ", problem->mass);
+    if (problem->nonlinear)
+        weft_text_add(out, "%s(u; v) = 0", problem->vector);
+    else
+        weft_text_add(out, "%s(u, v) = %s%s", problem->matrix,
+                      problem->vector ? problem->vector : "0", problem->vector ? "(v)" : "");
+}
+
+/* "M du/dt + K u = b", by the names of the script's values. */
+static void state_values(const solve *run, weft_text *out) {
+    const solve_script *script = &run->script;
+    if (script->mass)
+        weft_text_add(out, "%s du/dt + ", script->mass);
+    if (run->options->nonlinear)
+        weft_text_add(out, "%s(u) = 0", script->vector);
+    else
+        weft_text_add(out, "%s u = %s", script->matrix, script->vector ? script->vector : "0");
+}
+
+static void state_bindings(const solve_bindings *bindings, weft_text *out) {
+    for (int i = 0; i < bindings->n; ++i)
+        app_state_datum(out, bindings->list[i].name, bindings->list[i].value, "");
+}
+
+/* The equation, its file, and what was given; then the expressions of the script that were not. */
+static void state(const solve *run, weft_text *out) {
+    const solve_options *options = run->options;
+    const weft_compilation *compilation = run->script.parts[0].compilation;
+    int n = 0;
+    (run->script.problem ? state_forms : state_values)(run, out);
+    weft_text_add(out, " of %s%s", options->script, run->time.is_own ? " in each step" : "");
+    if (options->time.text)
+        app_state_datum(out, "u(0)", options->initial, "0");
+    state_bindings(&options->inputs, out);
+    state_bindings(&options->defines, out);
+    for (int i = 0; i < weft_compilation_names(compilation); ++i) {
+        weft_name_info info;
+        weft_compilation_name(compilation, i, &info);
+        if (info.kind != WEFT_NAME_EXPRESSION || is_given(&options->defines, info.name))
+            continue;
+        weft_text_add(out, ", %s", info.name);
+        ++n;
+    }
+    weft_text_add(out, n > 0 ? " as in the script (default)" : "");
+}
 
 static const solve_problem script_problem = {
     .program = "solve",
@@ -11,6 +71,7 @@ static const solve_problem script_problem = {
     .script_read = solve_script_read,
     .script_try = solve_script_try,
     .script_fit = solve_script_fit,
+    .state = state,
     .form_make = solve_form_make,
     .fixed_check = solve_fixed_check,
     .load_make = solve_load_make,

@@ -173,7 +173,9 @@ static const char doc[] =
     "the n nodes of a cell, u has c components.\n"
     "EXPR is an expression in x, y and, in space, z: " WEFT_FORMULA_HELP
     ". GROUP is the name of a physical group of the mesh, or `boundary` for the whole boundary. "
-    "Without any condition, u is zero on the whole boundary.\n"
+    "Without any condition, u of a script is zero on the whole boundary; a form file is solved as "
+    "it stands, with "
+    "its natural conditions.\n"
     "\n"
     "Examples:\n"
     "  solve diffusion.weft --mesh square:32\n"

@@ -88,7 +88,7 @@ weft_status solve_forms_read(solve *run, weft_error *error) {
         TRY(refuse_linear(run, error));
     if (!problem->nonlinear && run->options->nonlinear)
         TRY(refuse_nonlinear(run, error));
-    run->base.takes_any_cells = true;
+    run->base.takes_any_cells = run->base.is_natural = true; /* as every UFL program */
     script->matrix = "K";
     script->vector = !problem->vector ? NULL : problem->nonlinear ? "r" : "b";
     script->has_u = problem->nonlinear;
@@ -103,7 +103,6 @@ weft_status solve_forms_read(solve *run, weft_error *error) {
         part->has_matrix = ufl->has_matrix;
         part->has_vector = ufl->has_vector;
         part->has_mass = ufl->has_mass;
-        run->base.is_natural |= ufl->domain != WEFT_UFL_CELLS;
         weft_text_add(&part->cells, "%s", ufl->script);
         if (part->cells.failed)
             TRY(weft_out_of_memory(error, NULL));
@@ -140,7 +139,6 @@ static weft_status make_set(solve *run, int i, weft_error *error) {
                                  &spaces[k], error));
         if (i > 0)
             continue;
-        run->base.is_natural |= sub->family != WEFT_LAGRANGE;
         run->base.fields[run->base.n_fields++] =
             (app_field){.space = spaces[k],
                         .first_value = sub->first_value,

@@ -1,5 +1,6 @@
 /* Writes the result file and prints the report. */
 #include "apps/common/fem.h"
+#include "apps/common/statement.h"
 #include "apps/common/support.h"
 #include "apps/solve/solve.h"
 #include "core/weft_core.h"
@@ -67,6 +68,7 @@ static void print_script(const solve *run) {
 static void print_head(const solve *run) {
     app_messages_clear(run->base.messages);
     app_mesh_print(run->base.mesh, &run->base.mesh_made);
+    app_run_print_statement(&run->base);
     if (run->options->script)
         print_script(run);
     if (run->script.ufl)

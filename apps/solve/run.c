@@ -1,4 +1,5 @@
 /* Runs the steps of solve or poisson in order and reports the outcome. */
+#include "apps/common/statement.h"
 #include "apps/solve/solve.h"
 
 #include <math.h>
@@ -29,6 +30,16 @@ static weft_status make_operator(solve *run, weft_error *error) {
             ? app_run_modes_find(&run->base, error)
             : run->problem->fixed_check(run, error));
 done:
+    return status;
+}
+
+/* What is solved, in words. */
+static weft_status state(solve *run, weft_error *error) {
+    const char *natural = run->base.is_natural || run->base.n_fields > 1 ? "natural" : NULL;
+    weft_text equation = {0};
+    run->problem->state(run, &equation);
+    const weft_status status = app_run_state(&run->base, &equation, "u", natural, error);
+    weft_text_free(&equation);
     return status;
 }
 
@@ -63,6 +74,7 @@ static weft_status assemble(solve *run, weft_error *error) {
     TRY(make_dofs(run, error));
     TRY(solve_data_make(run, error));
     if (run->options->time.text) {
+        TRY(state(run, error));
         TRY(solve_time_make(run, error));
         TRY(solve_derive_make(run, error));
         goto done;
@@ -70,6 +82,7 @@ static weft_status assemble(solve *run, weft_error *error) {
     TRY(run->problem->form_make(run, error));
     TRY(make_load(run, error));
     TRY(make_operator(run, error));
+    TRY(state(run, error));
     TRY(solve_derive_make(run, error));
 done:
     run->base.seconds.assembly = app_clock(&run->base.context) - start;

@@ -43,6 +43,7 @@ typedef struct solve_options {
     /* borrowed from argv; may be NULL. script: of solve only */
     const char *script, *matrix, *vector, *exact, *sum;
     char *source, *diffusivity; /* malloc'd; of poisson; may be NULL */
+    bool default_source;        /* of poisson */
     const char *kernels[SOLVE_KERNELS_MAX];
     int n_kernels;
     solve_bindings inputs, defines, sets, measures;
@@ -76,6 +77,7 @@ typedef struct solve_problem {
     solve_step *script_try;    /* compile the script; needs no mesh; may be NULL */
     solve_step *size_check;    /* before the mesh is made; may be NULL */
     solve_step *script_fit;    /* compile it for the mesh, set the components; NULL: one */
+    void (*state)(const solve *run, weft_text *out); /* the equation and its data, in words */
     solve_step *form_make;     /* fill in base.form and check it */
     solve_step *fixed_check;   /* set base.project, or refuse a u that no condition fixes */
     solve_step *load_make;     /* compute b, or prepare this for Newton's method */
@@ -205,6 +207,8 @@ weft_status solve_load_scale(solve *run, double factor, weft_error *error);
 weft_status solve_initial_set(solve *run, weft_error *error);
 /** Free what only the right-hand side needed, if it is not made again (apps/solve/load.c). */
 void solve_load_release(solve *run);
+/** What to do where nothing fixes u, for hints. (apps/solve/load.c) */
+const char *solve_how_to_fix(const solve *run);
 /** Warn if the load is zero for want of a vector. (apps/solve/load.c) */
 void solve_load_advise(const solve *run);
 /** Fill in the form of a part: the script with its inputs, parameters and expressions.

@@ -80,7 +80,9 @@ weft_status weft_result_write_nodes(const char *path, const weft_mesh *mesh,
     weft_status status = WEFT_OK;
     weft_result_content content = {
         .path = path, .mesh = mesh, .nodes = nodes, .fields = fields, .n_fields = n_fields};
-    TRY(check_fields(fields, n_fields, error));
+    if (n_fields > 0 && fields[n_fields - 1].text)
+        content.statement = fields[--content.n_fields].text;
+    TRY(check_fields(fields, content.n_fields, error));
     TRY(weft_result_place(path, true, weft_ends_with(path, ".vtu") ? fill_vtu : fill_vtkhdf,
                           &content, error));
 done:

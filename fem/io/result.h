@@ -37,6 +37,7 @@ typedef struct weft_result_content {
     const weft_result_nodes *nodes; /* of the fields; NULL: those of the mesh */
     const weft_field *fields;
     int n_fields;
+    const char *statement; /* what the fields are the solution of; NULL: not said */
     bool is_series; /* a VTKHDF file that will become a time series: the fields have no values yet */
 } weft_result_content;
 

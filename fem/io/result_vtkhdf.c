@@ -333,6 +333,19 @@ done:
     return status;
 }
 
+static weft_status write_statement(const writer *w) {
+    weft_status status = WEFT_OK;
+    const hid_t text = H5Tcopy(H5T_C_S1);
+    if (text < 0 || H5Tset_size(text, strlen(w->content->statement) + 1) < 0 ||
+        H5Tset_cset(text, H5T_CSET_UTF8) < 0)
+        status = failed(w, "HDF5 did not start");
+    else
+        status = write_attribute(w, w->weft, "Problem", text, 0, text, w->content->statement);
+    if (text >= 0)
+        H5Tclose(text);
+    return status;
+}
+
 weft_status weft_vtkhdf_write(const char *temporary, const weft_result_content *content,
                               weft_error *error) {
     weft_status status = WEFT_OK;
@@ -345,6 +358,8 @@ weft_status weft_vtkhdf_write(const char *temporary, const weft_result_content *
         TRY(write_groups(&w));
     TRY(write_masks(&w));
     TRY(write_fields(&w));
+    if (content->statement)
+        TRY(write_statement(&w));
     /* closing the file closes all objects in it and flushes them */
     if (H5Fclose(w.file) < 0)
         status = failed(&w, "the file could not be closed");

@@ -207,6 +207,15 @@ static void write_section(vtu_writer *w, const char *section, int first, int n, 
     weft_text_add(out, "      </%s>\n", section);
 }
 
+/* A string is written as the numbers of its bytes, with 0 at the end. */
+static void write_statement(vtu_writer *w) {
+    weft_text_add(&w->head, "    <FieldData>\n      <Array type=\"String\" Name=\"problem\" "
+                            "NumberOfTuples=\"1\" format=\"ascii\">\n");
+    for (const char *c = w->content->statement; *c; ++c)
+        weft_text_add(&w->head, "%d ", (unsigned char)*c);
+    weft_text_add(&w->head, "0\n      </Array>\n    </FieldData>\n");
+}
+
 static void write_all(vtu_writer *w, void *piece) {
     const weft_mesh *mesh = w->content->mesh;
     const int n_data = w->n_point_arrays + w->n_cell_arrays;
@@ -215,9 +224,13 @@ static void write_all(vtu_writer *w, void *piece) {
                   "<?xml version=\"1.0\"?>\n"
                   "<VTKFile type=\"UnstructuredGrid\" version=\"%s\" byte_order=\"%s\" "
                   "header_type=\"UInt64\">\n"
-                  "  <UnstructuredGrid>\n"
+                  "  <UnstructuredGrid>\n",
+                  w->content->nodes ? "2.2" : "1.0", order);
+    if (w->content->statement)
+        write_statement(w);
+    weft_text_add(&w->head,
                   "    <Piece NumberOfPoints=\"%" PRId64 "\" NumberOfCells=\"%" PRId64 "\">\n",
-                  w->content->nodes ? "2.2" : "1.0", order, w->grid.n_points, mesh->n_cells);
+                  w->grid.n_points, mesh->n_cells);
     write_section(w, "PointData", 0, w->n_point_arrays, piece);
     write_section(w, "CellData", w->n_point_arrays, w->n_cell_arrays, piece);
     write_section(w, "Points", n_data, 1, piece);

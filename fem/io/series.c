@@ -142,6 +142,7 @@ static void series_free(weft_series **series) {
     if (s->file >= 0)
         close(s->file);
     free(s->path);
+    free(s->statement);
     for (int i = 0; s->fields && i < s->n_fields; ++i)
         free((char *)s->fields[i].name);
     free(s->fields);
@@ -200,8 +201,9 @@ weft_status weft_series_make(const char *path, const weft_mesh *mesh,
                            .overwrite = options->overwrite,
                            .file = -1};
         s->path = strdup(path);
+        s->statement = options->statement ? strdup(options->statement) : NULL;
     }
-    if (!s || !s->path || !copy_fields(s, options))
+    if (!s || !s->path || (options->statement && !s->statement) || !copy_fields(s, options))
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory", path));
     weft_mesh_hash(mesh, s->mesh_hash);
     TRY(hash_problem(s, options->problem, error));

@@ -36,6 +36,7 @@ struct weft_series {
     int n_fields;
     const weft_mesh *mesh;          /* borrowed */
     const weft_result_nodes *nodes; /* borrowed; NULL: those of the mesh */
+    char *statement;                /* of the options; malloc'd; or NULL */
     char mesh_hash[33], problem[33];
     int64_t n_steps, n_more; /* existing steps; steps that may follow */
     double last;             /* time of the last step, if n_steps > 0 */

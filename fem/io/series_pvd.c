@@ -210,7 +210,8 @@ static weft_status fill_step(void *user, const weft_temporary *temporary, weft_e
                                          .mesh = step->s->mesh,
                                          .nodes = step->s->nodes,
                                          .fields = step->fields,
-                                         .n_fields = step->s->n_fields};
+                                         .n_fields = step->s->n_fields,
+                                         .statement = step->s->statement};
     return weft_vtu_write(temporary->file, &content, error);
 }
 

@@ -99,6 +99,7 @@ static weft_result_content content_of(const weft_series_room *j) {
                                  .nodes = j->s->nodes,
                                  .fields = j->s->fields,
                                  .n_fields = j->s->n_fields,
+                                 .statement = j->s->statement,
                                  .is_series = true};
 }
 

@@ -107,7 +107,7 @@ weft_status weft_space_write(const char *path, const weft_space *space, const we
     TRY(weft_space_output_make(space, &output, error));
     for (int f = 0; f < n_fields; ++f) {
         shown[f] = fields[f];
-        if (fields[f].on_cells || !output->table)
+        if (fields[f].on_cells || fields[f].text || !output->table)
             continue;
         rooms[f] = weft_array_make((size_t)weft_space_nodes(space),
                                    (size_t)fields[f].n_components * sizeof **rooms);

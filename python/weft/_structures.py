@@ -173,7 +173,8 @@ class weft_cg_result(Structure):
 
 
 class weft_field(Structure):
-    _fields_ = [("name", c_char_p), ("on_cells", c_bool), ("n_components", c_int), ("values", POINTER(c_double))]
+    _fields_ = [("name", c_char_p), ("on_cells", c_bool), ("n_components", c_int), ("values", POINTER(c_double)),
+                ("text", c_char_p)]
 
 
 class weft_dirichlet_nodes(Structure):

@@ -60,7 +60,8 @@ static void orders(void **state) {
         put(file, text);
         for (int k = 0; k < 2; ++k)
             runs[k] = SOLVE(0, file, "--mesh", cases[i].meshes[k], "--input", cases[i].source,
-                            "--exact", cases[i].exact, "--tolerance", "1e-11", DEVICE);
+                            "--dirichlet", "boundary=0", "--exact", cases[i].exact, "--tolerance",
+                            "1e-11", DEVICE);
         assert_double_near(poisson_order(runs[0], runs[1], "l2_error"), cases[i].degree + 1, 0.1,
                            0);
         assert_double_near(poisson_order(runs[0], runs[1], "h1_error"), cases[i].degree, 0.1, 0);
@@ -130,8 +131,9 @@ static void aggregation(void **state) {
     put(file, "V = FiniteElement('P', interval, 2)\n"
               "u, v, f = TrialFunction(V), TestFunction(V), Coefficient(V)\n"
               "a, L = inner(grad(u), grad(v))*dx, f*v*dx\n");
-    json_t *a = SOLVE(0, file, "--mesh", "interval:200", "--input", "f=2", "--exact", "x*(1-x)",
-                      "--preconditioner", "aggregation", "--tolerance", "1e-12", DEVICE);
+    json_t *a = SOLVE(0, file, "--mesh", "interval:200", "--dirichlet", "boundary=0", "--input",
+                      "f=2", "--exact", "x*(1-x)", "--preconditioner", "aggregation", "--tolerance",
+                      "1e-12", DEVICE);
     assert_true(app_number(a, "l2_error") < EXACT);
     assert_true(app_number(a, "iterations") < 60);
     json_decref(a);
@@ -179,9 +181,9 @@ static void multigrid(void **state) {
     for (int i = 0; i < 2; ++i) {
         json_t *runs[2];
         for (int k = 0; k < 2; ++k) {
-            runs[k] = SOLVE(0, file, "--mesh", k == 0 ? "square:16" : "square:32", "--input",
-                            "f=2*pi^2*" SINE_2, "--exact", SINE_2, "--tolerance", "1e-10",
-                            "--preconditioner", kinds[i], DEVICE);
+            runs[k] = SOLVE(0, file, "--mesh", k == 0 ? "square:16" : "square:32", "--dirichlet",
+                            "boundary=0", "--input", "f=2*pi^2*" SINE_2, "--exact", SINE_2,
+                            "--tolerance", "1e-10", "--preconditioner", kinds[i], DEVICE);
             assert_true(app_number(runs[k], "iterations") < 20);
         }
         assert_double_near(poisson_order(runs[0], runs[1], "l2_error"), 4, 0.1, 0);

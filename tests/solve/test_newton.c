@@ -120,8 +120,9 @@ static void p_laplacians(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         char *path = write_problem("p_laplace.ufl", cases[i].script);
-        json_t *root = SOLVE(0, path, "--nonlinear", "--mesh", cases[i].mesh, "--input", "eps=1e-3",
-                             "--input", cases[i].p, "--input", "f=1", "--tolerance", "1e-12");
+        json_t *root = SOLVE(0, path, "--nonlinear", "--mesh", cases[i].mesh, "--dirichlet",
+                             "boundary=0", "--input", "eps=1e-3", "--input", cases[i].p, "--input",
+                             "f=1", "--tolerance", "1e-12");
         expect_relative(integral(root, 0), cases[i].integral);
         json_decref(root);
         free(path);
@@ -132,13 +133,16 @@ static void p_laplacians(void **state) {
 static void bratu_equations(void **state) {
     char *path = write_problem("bratu.ufl", bratu);
     (void)state;
-    json_t *root = SOLVE(0, path, "--nonlinear", "--mesh", "square:8", "--input", "lam=1");
+    json_t *root = SOLVE(0, path, "--nonlinear", "--mesh", "square:8", "--dirichlet", "boundary=0",
+                         "--input", "lam=1");
     expect_relative(integral(root, 0), 0.03512546197113288);
     json_decref(root);
-    root = SOLVE(0, path, "--nonlinear", "--mesh", "square:8", "--input", "lam=6");
+    root = SOLVE(0, path, "--nonlinear", "--mesh", "square:8", "--dirichlet", "boundary=0",
+                 "--input", "lam=6");
     expect_relative(integral(root, 0), 0.32344951741930794);
     json_decref(root);
-    root = SOLVE(1, path, "--nonlinear", "--mesh", "square:8", "--input", "lam=7.5");
+    root = SOLVE(1, path, "--nonlinear", "--mesh", "square:8", "--dirichlet", "boundary=0",
+                 "--input", "lam=7.5");
     assert_false(json_is_true(json_object_get(root, "newton_converged")));
     assert_string_not_equal(app_text(root, "newton_outcome"), "converged");
     json_decref(root);
@@ -235,8 +239,8 @@ static void tangents_without_a_value(void **state) {
     static const char text[] =
         HEAD("2") "F = (1 + sqrt(inner(grad(u), grad(u))))*inner(grad(u), grad(v))*dx - v*dx\n";
     char *path = write_problem("kink.ufl", text);
-    const char *command[] = {
-        WEFT_BINARY_DIR "/solve", path, "--nonlinear", "--mesh", "square:4", NULL};
+    const char *command[] = {WEFT_BINARY_DIR "/solve", path, "--nonlinear", "--mesh=square:4",
+                             "--dirichlet=boundary=0", NULL};
     (void)state;
     test_run run = test_program(command, NULL);
     assert_int_equal(run.exit_code, 2);
@@ -247,9 +251,8 @@ static void tangents_without_a_value(void **state) {
                          "--initial", "x", "--probe", "1,0.5");
     expect(app_probe_value(root, 0), (pow(5, 1.5) - 1) / 12 - 0.5, 1e-5);
     json_decref(root);
-    command[3] = "--initial=1";
+    command[4] = "--initial=1";
     command[2] = "--mesh=square:4";
-    command[4] = NULL;
     run = test_program(command, NULL);
     assert_int_equal(run.exit_code, 2);
     assert_non_null(strstr(run.error, "--initial"));
@@ -283,8 +286,8 @@ static void load_steps_of_forms(void **state) {
     double ends[2], third = 0;
     (void)state;
     for (int i = 0; i < 2; ++i) {
-        json_t *root = SOLVE(0, path, "--nonlinear", "--mesh", "square:8", "--input", "load=60",
-                             "--load-steps", steps[i]);
+        json_t *root = SOLVE(0, path, "--nonlinear", "--mesh", "square:8", "--dirichlet",
+                             "boundary=0", "--input", "load=60", "--load-steps", steps[i]);
         ends[i] = integral(root, 0);
         if (i == 1) { /* the loads are the residual at the start */
             const json_t *first = json_array_get(json_object_get(root, "newton"), 0);
@@ -294,7 +297,8 @@ static void load_steps_of_forms(void **state) {
         json_decref(root);
     }
     expect_relative(ends[1], ends[0]);
-    json_t *root = SOLVE(0, path, "--nonlinear", "--mesh", "square:8", "--input", "load=20");
+    json_t *root = SOLVE(0, path, "--nonlinear", "--mesh", "square:8", "--dirichlet", "boundary=0",
+                         "--input", "load=20");
     const json_t *first = json_array_get(json_object_get(root, "newton"), 0);
     expect_relative(third, json_number_value(json_object_get(first, "residual")) *
                                json_number_value(json_object_get(first, "scale")));
