@@ -156,12 +156,8 @@ weft_assembly_problem weft_space_problem(const weft_space *space, double applica
 
 /* ---- forms on a space ------------------------------------------------------------------- */
 
-enum {
-    WEFT_FORM_INPUTS = 128,
-    WEFT_FORM_EXPRESSIONS = 32,
-    WEFT_FORM_PARAMETERS = 32,
-    WEFT_FORM_CONNECTIVITIES = 32
-};
+enum { WEFT_FORM_INPUTS = 128 };
+enum { WEFT_FORM_EXPRESSIONS = 32, WEFT_FORM_PARAMETERS = 32, WEFT_FORM_CONNECTIVITIES = 32 };
 
 /** A weft_form with storage for its bindings. Must not be moved after weft_form_start. */
 typedef struct weft_bound_form {
