@@ -1,6 +1,7 @@
 /* Reads scripts from files, from the shipped scripts or from standard input. */
 #include "apps/common/fem.h"
 #include "core/base/file.h"
+#include "fem/embedded_forms.h"
 #include "fem/embedded_scripts.h"
 
 #include <stdlib.h>
@@ -13,6 +14,13 @@ static const char *find_shipped(const char *name) {
     if (!text && (size_t)snprintf(longer, sizeof longer, "%s.weft", name) < sizeof longer)
         text = weft_fem_script(longer);
     return text;
+}
+
+const char *app_shipped_form(const char *name) {
+    for (size_t i = 0; i < weft_embedded_forms_count; ++i)
+        if (strcmp(weft_embedded_forms[i].name, name) == 0)
+            return weft_embedded_forms[i].text;
+    return NULL;
 }
 
 bool app_is_form_file(const char *name) {
@@ -28,6 +36,7 @@ static weft_status refuse_script(const char *name, bool (*is_wanted)(const char 
     if (app_is_form_file(name)) {
         weft_error_set(error, WEFT_ERROR_IO, "there is no such form file");
         weft_error_location(error, name, NULL, 0, 0);
+        weft_error_hint(error, "give the path of a file; elasticity.ufl is shipped with solve");
         return WEFT_ERROR_IO;
     }
     const char **names = calloc(weft_embedded_scripts_count + 1, sizeof *names);
@@ -54,7 +63,8 @@ static weft_status refuse_script(const char *name, bool (*is_wanted)(const char 
 
 weft_status app_script_check(const char *name, bool (*is_wanted)(const char *text),
                              weft_error *error) {
-    if (strcmp(name, "-") == 0 || access(name, F_OK) == 0 || find_shipped(name))
+    if (strcmp(name, "-") == 0 || access(name, F_OK) == 0 || find_shipped(name) ||
+        app_shipped_form(name))
         return WEFT_OK;
     return refuse_script(name, is_wanted, error);
 }

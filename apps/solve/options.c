@@ -94,6 +94,8 @@ static weft_status read_script(void *user, const char *text, weft_error *error) 
 
 static const app_option script_options[] = {
     {.help = "Script:"},
+    {"degree", "P", "Degree of the elements of a shipped form file (default 1)",
+     APP_INTEGER(solve_options, degree, 1, 8)},
     {"matrix", "NAME", "Name of the local matrix in the script (default K)",
      APP_TEXT(solve_options, matrix)},
     {"vector", "NAME",
@@ -167,7 +169,8 @@ static const char doc[] =
     "UFL form file (.ufl, .py) in Lagrange elements of any degree on any cells."
     "\v"
     "SCRIPT.weft is a file or a script shipped with Weft: diffusion, helmholtz, anisotropic, "
-    "elasticity, kirchhoff. For each cell it computes a local matrix K, and adds a vector to the "
+    "elasticity, kirchhoff; elasticity.ufl, a shipped form file, takes elements of any --degree. "
+    "For each cell it computes a local matrix K, and adds a vector to the "
     "nodes: b[dofs] += .... docs/tutorial-new-element.md develops an example. If K has n*c rows "
     "for "
     "the n nodes of a cell, u has c components.\n"
@@ -231,6 +234,7 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
                            .newton_tolerance = 1e-10,
                            .newton_iterations = 50,
                            .load_steps = 1,
+                           .degree = 1,
                            .time = solve_time_options_default()};
     const app_command_line line = {.arguments = "SCRIPT.weft",
                                    .doc = doc,
@@ -253,6 +257,7 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
                                    .user = out};
     TRY(app_command_line_read(&line, argc, argv, error));
     TRY(check(out, error));
+    TRY(solve_shipped_form_check(out, error));
     TRY(check_start(out, error));
     TRY(solve_time_options_check(&out->time, error));
 done:

@@ -76,7 +76,9 @@ weft_status solve_forms_read(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     solve_script *script = &run->script;
     const weft_ufl_options options = {&run->base.messages->monitor, run->options->degrees};
-    TRY(weft_ufl_read(run->options->script, &options, &script->ufl, error));
+    TRY(solve_is_shipped_form(run->options->script)
+            ? solve_shipped_form_read(run, &options, &script->ufl, &script->is_assumed, error)
+            : weft_ufl_read(run->options->script, &options, &script->ufl, error));
     TRY(find_problem(run, error));
     const weft_ufl_problem *problem = script->problem;
     if (problem->unused)

@@ -72,6 +72,7 @@ static weft_status assemble(solve *run, weft_error *error) {
         !run->options->script || weft_method_about(run->base.method)->needs_symmetric;
     TRY(solve_memory_estimate(run, error));
     TRY(make_dofs(run, error));
+    solve_slender_warn(run);
     TRY(solve_data_make(run, error));
     if (run->options->time.text) {
         TRY(state(run, error));

@@ -196,6 +196,8 @@ weft_status solve_script_try(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < run->options->n_kernels; ++i)
         TRY(weft_library_add_directory(run->base.library, run->options->kernels[i], error));
+    if (run->script.is_assumed)
+        goto done;
     if (run->script.ufl)
         TRY(weft_ufl_add_functions(run->script.ufl, run->base.library, error));
     for (int i = 0; i < run->script.n_parts; ++i)
@@ -357,6 +359,12 @@ done:
 weft_status solve_script_fit(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     solve_script *script = &run->script;
+    if (script->is_assumed) { /* now for the cells of the mesh */
+        solve_script_clear(script);
+        *script = (solve_script){0};
+        TRY(solve_forms_read(run, error));
+        TRY(weft_ufl_add_functions(script->ufl, run->base.library, error));
+    }
     for (int i = 0; i < script->n_parts; ++i)
         TRY(compile(run, &script->parts[i], run->base.mesh->dimension,
                     &script->parts[i].compilation, error));

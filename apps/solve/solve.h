@@ -41,6 +41,7 @@ typedef struct solve_bindings {
 typedef struct solve_options {
     app_run_options run;
     /* borrowed from argv; may be NULL. script: of solve only */
+    int degree; /* of a shipped form file */
     const char *script, *matrix, *vector, *exact, *sum;
     char *source, *diffusivity; /* malloc'd; of poisson; may be NULL */
     bool default_source;        /* of poisson */
@@ -121,6 +122,7 @@ typedef struct solve_script {
     const char *matrix, *vector; /* vector NULL: there is none */
     const char *mass;            /* with --time, else NULL */
     const char *action;          /* Kv, or NULL */
+    bool is_assumed; /* a shipped form file, for cells that may not be those of the mesh */
     bool has_d, has_u, has_load; /* parameter d, inputs u and load */
     int components;
 } solve_script;
@@ -188,6 +190,16 @@ solve_step solve_script_read, solve_script_try, solve_script_fit, solve_form_mak
 void solve_script_clear(solve_script *script);
 /** Read a form file: one part for each of its measures. (apps/solve/parts.c) */
 weft_status solve_forms_read(solve *run, weft_error *error);
+/** Warn where linear elements are too stiff for the shape of the body. (apps/solve/slender.c) */
+void solve_slender_warn(const solve *run);
+/** Is this the name of a form file that is shipped with Weft, and of no file? (apps/solve/shipped.c) */
+bool solve_is_shipped_form(const char *name);
+/** Read it for the cells of the mesh, or of the mesh's name.
+ *  is_assumed  neither is known: read it again when the mesh is there */
+weft_status solve_shipped_form_read(const solve *run, const weft_ufl_options *options,
+                                    weft_ufl **out, bool *is_assumed, weft_error *error);
+/** Refuse --degree for others. */
+weft_status solve_shipped_form_check(const solve_options *options, weft_error *error);
 
 /** Compile every formula of the options to find its errors, and check the output files.
  *  (apps/solve/check.c) */

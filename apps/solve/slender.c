@@ -1,0 +1,82 @@
+/* Warns where linear elements are too stiff in bending: a slender body with few cells through its thickness. */
+#include "apps/solve/solve.h"
+#include "fem/mesh/mesh.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A body whose length is that many times its thickness bends, as a rule. With n cells through its thickness linear ones bend by about
+ * n^2 / (n^2 + 3) of what is right. */
+static const double SLENDER = 5, FEW = 6;
+
+/* Weights, centre and covariance of the cells. */
+typedef struct moments {
+    double volume, centre[3], squares[3][3];
+} moments;
+
+static void add_up(const weft_mesh *mesh, moments *m) {
+    const int d = mesh->dimension;
+    for (int pass = 0; pass < 2; ++pass)
+        for (int64_t c = 0; c < mesh->n_cells; ++c) {
+            const int32_t *nodes = mesh->cells + c * (d + 1);
+            const double volume = fabs(weft_cell_volume(d, mesh->x, nodes));
+            double at[3] = {0};
+            for (int i = 0; i < (d + 1) * d; ++i)
+                at[i % d] += mesh->x[(int64_t)nodes[i / d] * d + i % d] / (d + 1);
+            m->volume += pass ? 0 : volume;
+            for (int a = 0; a < d; ++a)
+                m->centre[a] += pass ? 0 : volume * at[a];
+            for (int ab = 0; ab < d * d && pass; ++ab)
+                m->squares[ab / d][ab % d] += volume *
+                                              (at[ab / d] - m->centre[ab / d] / m->volume) *
+                                              (at[ab % d] - m->centre[ab % d] / m->volume);
+        }
+}
+
+/* The least and the greatest eigenvalue of the covariance, by Jacobi's rotations. */
+static void extremes(moments *m, int d, double *least, double *most) {
+    double(*A)[3] = m->squares;
+    for (int sweep = 0; sweep < 20; ++sweep)
+        for (int p = 0; p < d; ++p)
+            for (int q = p + 1; q < d; ++q) {
+                const double t = 0.5 * atan2(2 * A[p][q], A[p][p] - A[q][q]);
+                const double c = cos(t), s = sin(t);
+                for (int side = 0; side < 2; ++side)
+                    for (int i = 0; i < d; ++i) {
+                        double *u = side ? &A[p][i] : &A[i][p], *w = side ? &A[q][i] : &A[i][q];
+                        const double rotated = c * *u + s * *w;
+                        *w = c * *w - s * *u;
+                        *u = rotated;
+                    }
+            }
+    *least = INFINITY;
+    *most = 0;
+    for (int a = 0; a < d; ++a) {
+        *least = fmin(*least, A[a][a] / m->volume);
+        *most = fmax(*most, A[a][a] / m->volume);
+    }
+}
+
+void solve_slender_warn(const solve *run) {
+    const weft_mesh *mesh = run->base.mesh;
+    const int d = mesh->dimension;
+    moments m = {0};
+    double least = 0, most = 0;
+    if (run->components != d || d < 2 || !app_run_is_linear(&run->base) || mesh->n_cells == 0)
+        return;
+    add_up(mesh, &m);
+    extremes(&m, d, &least, &most);
+    const double cell = pow(m.volume / (double)mesh->n_cells * (d == 2 ? 2 : 6), 1.0 / d);
+    const double thickness = sqrt(12 * fmax(least, 0)) + 0.5 * cell; /* the centres lie inside */
+    const double length = sqrt(12 * most), n = thickness / cell;
+    if (!(length > SLENDER * thickness && n < FEW))
+        return;
+    weft_log(&run->base.messages->monitor, WEFT_LOG_WARNING,
+             "the body is slender (%.0f times as long as thick), with about %.0f linear cells "
+             "through its thickness: "
+             "these are too stiff in bending (locking), and if it bends, displacements are about "
+             "%.0f %% of the right ones; "
+             "refine, or solve elasticity.ufl --degree 2",
+             length / thickness, fmax(n, 1), 100 * n * n / (n * n + 3));
+}
