@@ -1,9 +1,6 @@
 /* The statements of one call: an elementary function's body, or elementwise arithmetic (arithmetic.c). */
-#include "core/base/fault.h"
-#include "core/base/number.h"
 #include "fusion/codegen/private.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static bool name_taken(const weft_graph *graph, const char *name, int besides) {
