@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMPONENTS_MAX = 9, LISTS_MAX = 12 };
+/* Compilers of GPUs take a second for a body of a thousand statements without loops, and much longer beyond. */
+enum { COMPONENTS_MAX = 9, LISTS_MAX = 12, STATEMENTS_MAX = 1000 };
 
 /* ---- coefficients of the form ---- */
 
@@ -439,6 +440,8 @@ bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms, const int *polynom
         if (result < 0)
             return false;
         write_result(w, part, result);
+        if (w->n_names > STATEMENTS_MAX)
+            return refuse(e, "an integral with so many terms");
     }
     return true;
 }

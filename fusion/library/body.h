@@ -13,12 +13,11 @@ typedef struct body_value {
 } body_value;
 
 /** What is known of the locals at the writer's current statement. */
-typedef struct body_locals {
-    /* ints whose value is known; others are emitted by name */
-    bool known[WEFT_LOCALS_MAX];
-    int64_t integers[WEFT_LOCALS_MAX];
-    body_value values[WEFT_LOCALS_MAX];
-} body_locals;
+typedef struct body_local {
+    bool known; /* an int whose value is known; others are emitted by name */
+    int64_t integer;
+    body_value value;
+} body_local;
 
 typedef struct body_writer {
     const weft_specialisation *specialisation;
@@ -29,7 +28,7 @@ typedef struct body_writer {
     weft_error *error;
     bool thread_known; /* the style's thread is a number */
     int64_t thread;
-    body_locals *locals;              /* NULL: outside a body, where there are none */
+    body_local *locals; /* [n_locals] of the body; NULL: outside a body, where there are none */
     bool uses_table[WEFT_TABLES_MAX]; /* tables with an unknown subscript, emitted as arrays */
     int depth;                        /* of indentation */
     body_value result_value;

@@ -47,13 +47,13 @@ static int count_loop(body_writer *w, const weft_statement *loop, int limit) {
     int count = 0;
     if (!loop_known(w, loop, &i, &bound))
         return limit;
-    w->locals->known[loop->local] = true;
+    w->locals[loop->local].known = true;
     for (; compare(loop->compare, i, bound) && count < limit; i += loop->step) {
-        w->locals->integers[loop->local] = i;
+        w->locals[loop->local].integer = i;
         int one = count_list(w, loop->body, limit - count);
         count += one > 0 ? one : 1;
     }
-    w->locals->known[loop->local] = false;
+    w->locals[loop->local].known = false;
     return count;
 }
 
@@ -78,8 +78,8 @@ static int count_list(body_writer *w, const weft_statement *first, int limit) {
             break;
         case STATEMENT_DECLARE:
             if (!w->variant->body.locals[s->local].real) {
-                w->locals->known[s->local] = weft_body_integer(w, s->value, &value);
-                w->locals->integers[s->local] = value;
+                w->locals[s->local].known = weft_body_integer(w, s->value, &value);
+                w->locals[s->local].integer = value;
             } else {
                 ++count;
             }
@@ -119,10 +119,10 @@ static int unroll_limit(body_writer *w, const weft_statement *loop) {
     int64_t i = 0, bound = 0;
     if (!loop_known(w, loop, &i, &bound))
         return most;
-    w->locals->known[loop->local] = true;
-    w->locals->integers[loop->local] = i;
+    w->locals[loop->local].known = true;
+    w->locals[loop->local].integer = i;
     const bool varies = targets_vary(w, loop->body);
-    w->locals->known[loop->local] = false;
+    w->locals[loop->local].known = false;
     return varies && most > WEFT_UNROLL_VARYING ? WEFT_UNROLL_VARYING : most;
 }
 
@@ -133,9 +133,9 @@ static bool declares(body_writer *w, const weft_statement *first) {
     for (const weft_statement *s = first; s; s = s->next) {
         if (s->kind != STATEMENT_DECLARE)
             continue;
-        w->locals->known[s->local] = !w->variant->body.locals[s->local].real &&
-                                     weft_body_integer(w, s->value, &w->locals->integers[s->local]);
-        if (!w->locals->known[s->local])
+        w->locals[s->local].known = !w->variant->body.locals[s->local].real &&
+                                    weft_body_integer(w, s->value, &w->locals[s->local].integer);
+        if (!w->locals[s->local].known)
             return true;
     }
     return false;
@@ -177,12 +177,12 @@ static weft_status write_loop(body_writer *w, const weft_statement *loop) {
     if (count_loop(w, loop, most) < most) {
         loop_known(w, loop, &i, &bound);
         for (; compare(loop->compare, i, bound); i += loop->step) {
-            w->locals->known[loop->local] =
+            w->locals[loop->local].known =
                 true; /* an inner use of the counter may have cleared it */
-            w->locals->integers[loop->local] = i;
+            w->locals[loop->local].integer = i;
             TRY(write_inline(w, loop->body));
         }
-        w->locals->known[loop->local] = false;
+        w->locals[loop->local].known = false;
         return WEFT_OK;
     }
     static const char *const compares[] = {"<", "<=", ">", ">="};
@@ -233,9 +233,9 @@ static weft_status write_declaration(body_writer *w, const weft_statement *s) {
         TRY(weft_body_check(w, s->value));
     if (!local->real) {
         int64_t value = 0;
-        w->locals->known[s->local] = weft_body_integer(w, s->value, &value);
-        w->locals->integers[s->local] = value;
-        if (w->locals->known[s->local])
+        w->locals[s->local].known = weft_body_integer(w, s->value, &value);
+        w->locals[s->local].integer = value;
+        if (w->locals[s->local].known)
             return WEFT_OK;
         indent(w);
         weft_text_add(w->out, "const int %s = ", local->name);
@@ -349,10 +349,14 @@ weft_status weft_body_emit(const weft_specialisation *specialisation, int varian
         return weft_error_set(
             error, WEFT_ERROR_USAGE, "%s has %d variants: there is none of number %d",
             specialisation->function->info.name, specialisation->n_variants, variant);
-    body_locals locals = {0};
-    body_writer w = {.locals = &locals,
+    const weft_variant *written = specialisation->function->variants[variant];
+    body_local *locals = calloc((size_t)written->body.n_locals + 1, sizeof *locals);
+    if (!locals)
+        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the code of %s",
+                              specialisation->function->info.name);
+    body_writer w = {.locals = locals,
                      .specialisation = specialisation,
-                     .variant = specialisation->function->variants[variant],
+                     .variant = written,
                      .arguments = arguments,
                      .result = result,
                      .style = style,
@@ -373,6 +377,7 @@ weft_status weft_body_emit(const weft_specialisation *specialisation, int varian
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the code of %s",
                                 specialisation->function->info.name);
 done:
+    free(locals);
     weft_text_free(&body);
     return status;
 }

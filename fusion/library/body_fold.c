@@ -18,9 +18,9 @@ bool weft_body_integer(const body_writer *w, const weft_term *term, int64_t *out
         *out = w->thread;
         return w->thread_known;
     case TERM_LOCAL:
-        if (term->type != TYPE_INT || w->locals == NULL || !w->locals->known[term->index])
+        if (term->type != TYPE_INT || w->locals == NULL || !w->locals[term->index].known)
             return false;
-        *out = w->locals->integers[term->index];
+        *out = w->locals[term->index].integer;
         return true;
     case TERM_NEGATE:
     case TERM_NOT:

@@ -1,4 +1,5 @@
 /* Parses bodies of functions: a subset of C statements. */
+#include "fusion/base/array.h"
 #include "fusion/library/private.h"
 
 #include <string.h>
@@ -35,10 +36,11 @@ static weft_status declare(kernel_reader *reader, bool real, int *out) {
                           "'%s' already means something here: choose another name", name));
     if (reader->n_locals == WEFT_LOCALS_MAX)
         TRY(weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, token->place,
-                          "more than 128 locals in one body: split the function"));
-    reader->locals[reader->n_locals] = (weft_local){.name = name, .real = real};
-    reader->scope[reader->n_scope++] = reader->n_locals;
-    *out = reader->n_locals++;
+                          "more than %d locals in one body: split the function", WEFT_LOCALS_MAX));
+    *out = reader->n_locals;
+    TRY(WEFT_APPEND(reader->arena, reader->scope, reader->n_scope, *out, reader->error));
+    TRY(WEFT_APPEND(reader->arena, reader->locals, reader->n_locals,
+                    ((weft_local){.name = name, .real = real}), reader->error));
 done:
     return status;
 }
@@ -389,11 +391,7 @@ weft_status weft_reader_body(kernel_reader *reader, weft_body *out) {
     }
     out->n_locals = reader->n_locals;
     out->n_statements = reader->n_statements;
-    out->locals =
-        weft_arena_alloc(reader->arena, (size_t)reader->n_locals + 1, sizeof *out->locals);
-    if (!out->locals)
-        return weft_reader_memory(reader);
-    memcpy(out->locals, reader->locals, (size_t)reader->n_locals * sizeof *out->locals);
+    out->locals = reader->locals;
 done:
     reader->n_scope = 0;
     return status;

@@ -25,7 +25,7 @@ static body_value *value_of(body_writer *w, const weft_term *place) {
     if (place->kind == TERM_RESULT)
         return &w->result_value;
     if (place->kind == TERM_LOCAL && w->variant->body.locals[place->index].real)
-        return &w->locals->values[place->index];
+        return &w->locals[place->index].value;
     return NULL;
 }
 
@@ -36,7 +36,7 @@ static bool has_value(const body_value *value, int64_t component) {
 }
 
 void weft_body_value_forget(body_writer *w, int local, bool assigned) {
-    w->locals->values[local] = (body_value){.any = assigned, .all = assigned};
+    w->locals[local].value = (body_value){.any = assigned, .all = assigned};
 }
 
 void weft_body_value_set(body_writer *w, const weft_term *place) {

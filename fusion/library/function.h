@@ -9,7 +9,7 @@
 #define WEFT_WHERES_MAX 8
 #define WEFT_VARIANTS_MAX 8
 #define WEFT_EXAMPLES_MAX 16
-#define WEFT_LOCALS_MAX 1024
+#define WEFT_LOCALS_MAX 20000 /* of a body: more than any compiler takes in reasonable time */
 #define WEFT_NESTING_MAX 64
 #define WEFT_CHAIN_MAX 400
 

@@ -88,9 +88,12 @@ bool weft_reader_is_taken(const kernel_reader *reader, const char *name) {
 
 static weft_status unknown_name(kernel_reader *reader) {
     const weft_function *function = reader->function;
-    const char *names[WEFT_FUNCTION_NAMES_MAX + WEFT_LOCALS_MAX + WEFT_ARGUMENTS_MAX +
-                      WEFT_TABLES_MAX + WEFT_INTRINSICS_MAX];
+    const size_t most = (size_t)(WEFT_FUNCTION_NAMES_MAX + reader->n_scope + WEFT_ARGUMENTS_MAX +
+                                 WEFT_TABLES_MAX + WEFT_INTRINSICS_MAX);
+    const char **names = weft_arena_alloc(reader->arena, most, sizeof *names);
     size_t n = 0;
+    if (!names)
+        return weft_reader_memory(reader);
     for (int i = 0; i < function->n_names; ++i)
         names[n++] = function->names[i].name;
     if (reader->mode == READ_BODY) {

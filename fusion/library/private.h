@@ -28,9 +28,9 @@ typedef struct kernel_reader {
     const weft_common *commons; /* those that may be used here */
     bool in_common;             /* the current text is a common */
     /* state of the current body */
-    weft_local locals[WEFT_LOCALS_MAX];
+    weft_local *locals;
     int n_locals;
-    int scope[WEFT_LOCALS_MAX]; /* locals that are visible, innermost last */
+    int *scope; /* locals that are visible, innermost last */
     int n_scope;
     int depth, n_statements;
     bool result_set;

@@ -20,15 +20,14 @@ enum { STEPS_MAX = 1 << 24, ALL = -1, NONE = -1 };
 
 typedef struct prover {
     body_writer w; /* evaluates integers; w.thread is the current thread */
-    body_locals locals;
     const weft_variant *variant;
     int number; /* of the variant */
     int threads;
     int *writers; /* [components of the result] the thread that writes it, or NONE */
     bool *open;   /* [n_statements] the statement must be run */
-    const weft_term *definitions[WEFT_LOCALS_MAX]; /* of ints that are no loop variables */
-    bool varies[WEFT_LOCALS_MAX];                  /* ints that depend on t */
-    int n_written;                                 /* components that the current thread writes */
+    const weft_term **definitions; /* [n_locals] of ints that are no loop variables */
+    bool *varies;                  /* [n_locals] ints that depend on t */
+    int n_written;                 /* components that the current thread writes */
     /* the current thread's part of each argument and, last, of the result: a subscript or ALL */
     int64_t part[WEFT_ARGUMENTS_MAX + 1][WEFT_RANK_MAX];
     int steps;
@@ -254,8 +253,8 @@ static weft_status run_loop(prover *p, const weft_statement *loop) {
     TRY(integer_of(p, loop->condition, &bound));
     for (weft_term_binary(loop->compare, i, bound, &goes_on); goes_on;
          weft_term_binary(loop->compare, i, bound, &goes_on)) {
-        p->w.locals->known[loop->local] = true;
-        p->w.locals->integers[loop->local] = i;
+        p->w.locals[loop->local].known = true;
+        p->w.locals[loop->local].integer = i;
         TRY(run(p, loop->body));
         i += loop->step;
     }
@@ -301,8 +300,8 @@ static weft_status run(prover *p, const weft_statement *first) {
                           "the %d threads of this body have too many accesses to check them",
                           p->threads);
         if (s->kind == STATEMENT_DECLARE && !p->variant->body.locals[s->local].real)
-            p->w.locals->known[s->local] =
-                weft_body_integer(&p->w, s->value, &p->w.locals->integers[s->local]);
+            p->w.locals[s->local].known =
+                weft_body_integer(&p->w, s->value, &p->w.locals[s->local].integer);
         else if (p->open[s->number])
             TRY(run_statement(p, s));
     }
@@ -395,7 +394,10 @@ weft_status weft_thread_patterns_prove(weft_arena *arena, weft_specialisation *s
                     .variant = variant,
                     .number = v,
                     .threads = specialisation->threads[v]};
-        p.w.locals = &p.locals;
+        const size_t n_locals = (size_t)variant->body.n_locals + 1;
+        TRY(WEFT_ALLOC(arena, p.w.locals, n_locals, error));
+        TRY(WEFT_ALLOC(arena, p.definitions, n_locals, error));
+        TRY(WEFT_ALLOC(arena, p.varies, n_locals, error));
         TRY(WEFT_ALLOC(arena, p.writers, n, error));
         TRY(WEFT_ALLOC(arena, p.open, (size_t)variant->body.n_statements, error));
         for (size_t i = 0; i < n; ++i)

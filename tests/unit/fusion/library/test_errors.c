@@ -2,6 +2,8 @@
 /* Wrong kernel files: each is refused with status, line, column, what is wrong and what to do.
  * Lines and columns are counted by hand in the texts below. */
 #include "core/weft_core.h"
+#include "fusion/library/function.h"
+#include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 #include "test_support.h"
 
@@ -308,11 +310,55 @@ static void test_limits(void **state) {
     weft_library_free(&library);
 }
 
+/* Does the generated text of a script that calls f contain this? */
+static void check_text(weft_library *library, const char *wanted) {
+    weft_error error = {0};
+    weft_device *device = NULL;
+    weft_compilation *compilation = NULL;
+    const weft_fragment script = {"f.weft", "index S;\ninput A : real[1,1] over S;\n"
+                                            "input s : real over S;\nC = f(A, s);\nreturn C;\n"};
+    assert_int_equal(weft_device_open("null", NULL, &device, &error), WEFT_OK);
+    assert_int_equal(
+        weft_compile(library, weft_device_limits(device), &script, 1, NULL, &compilation, &error),
+        WEFT_OK);
+    assert_non_null(strstr(weft_compilation_source(compilation), wanted));
+    weft_compilation_free(&compilation);
+    weft_device_free(&device);
+}
+
+/* Bodies that are generated have some thousand locals; absurd numbers are refused. */
+static void test_many_locals(void **state) {
+    (void)state;
+    for (int refused = 0; refused < 2; ++refused) {
+        weft_library *library = NULL;
+        weft_text text = {0};
+        weft_error error = {0};
+        const int n = refused ? WEFT_LOCALS_MAX + 1 : 5000;
+        assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
+        weft_text_add(&text, HEAD "real t0 = s;\n");
+        for (int k = 1; k < n; ++k)
+            weft_text_add(&text, "real t%d = t%d + 1;\n", k, k - 1);
+        weft_text_add(&text, "C(0,0) = t%d;\n", n - 1);
+        assert_false(text.failed);
+        const weft_status status = weft_library_add_text(library, "many", text.data, &error);
+        assert_int_equal(status, refused ? WEFT_ERROR_UNSUPPORTED : WEFT_OK);
+        if (refused) {
+            assert_string_equal(error.message,
+                                "more than 20000 locals in one body: split the function");
+            assert_int_equal(error.line, 6 + WEFT_LOCALS_MAX);
+        } else {
+            check_text(library, "real t4999 = t4998 + ");
+        }
+        weft_text_free(&text);
+        weft_library_free(&library);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_metadata), cmocka_unit_test(test_bodies),
         cmocka_unit_test(test_commons),  cmocka_unit_test(test_caret),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_limits),   cmocka_unit_test(test_many_locals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
