@@ -15,19 +15,25 @@ form() { # file, cell, text
 }
 
 names=()
-try() { # name, arguments...
+one() { # name, arguments...: on both devices
     local name=$1 device start
     shift
-    [ -z "${PROBLEMS:-}" ] || [[ " $PROBLEMS " == *" $name "* ]] || return 0
-    names+=("$name")
     for device in host cuda; do
         start=$SECONDS
-        if ! "$solve" --device "$device" --tolerance 1e-12 --json "$folder/$name-$device.json" --quiet "$@" 2> "$folder/why"; then
-            echo "$name on $device: $(head -n 2 "$folder/why" | tr '\n' ' ')"
+        if ! "$solve" --device "$device" --tolerance 1e-12 --json "$folder/$name-$device.json" --quiet "$@" 2> "$folder/$name-why"; then
+            echo "$name on $device: $(head -n 2 "$folder/$name-why" | tr '\n' ' ')"
             rm -f "$folder/$name-$device.json"
         fi
-        [ $((SECONDS - start)) -lt 20 ] || echo "$name on $device took $((SECONDS - start)) s"
+        [ $((SECONDS - start)) -lt 30 ] || echo "$name on $device took $((SECONDS - start)) s"
     done
+}
+
+jobs=$((($(nproc) + 3) / 4)) # compilers have threads of their own
+try() { # the same beside others
+    [ -z "${PROBLEMS:-}" ] || [[ " $PROBLEMS " == *" $1 "* ]] || return 0
+    names+=("$1")
+    [ "$(jobs -rp | wc -l)" -lt "$jobs" ] || wait -n
+    one "$@" &
 }
 
 form_files() { # cell, family of elements, dimension
@@ -99,4 +105,5 @@ cd "$gallery"
 for problem in helmholtz hyperelastic discontinuous biharmonic navier_stokes interface cahn_hilliard; do
     try "$problem" --problem "$problem.yaml"
 done
+wait
 "$python" "$WEFT_SOURCE/tests/gpu/compare_runs.py" --tolerance 1e-8 "$folder" $((3 * ${#names[@]} / 2)) "${names[@]}"
