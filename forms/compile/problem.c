@@ -164,12 +164,37 @@ static bool refuse_element(weft_ufl *ufl, const ufl_element *element) {
     return false;
 }
 
+/* Spaces have the points of default rules alone. */
+static bool check_points(weft_ufl *ufl, const ufl_element *element) {
+    weft_quadrature own = {0}, usual = {0};
+    const bool made = ufl_element_rule(element, &own, NULL) == WEFT_OK &&
+                      weft_quadrature_make(ufl_weft_cell(element->cell), WEFT_SCHEME_DEFAULT,
+                                           element->degree, &usual, NULL) == WEFT_OK;
+    bool same = made && own.n == usual.n;
+    for (int i = 0; same && i < own.n * own.dimension; ++i)
+        same = own.points[i] == usual.points[i];
+    weft_quadrature_free(&own);
+    weft_quadrature_free(&usual);
+    if (same)
+        return true;
+    ufl_fail(&ufl->context, WEFT_ERROR_UNSUPPORTED,
+             "coefficients in quadrature elements with the scheme '%s' are not solved with",
+             element->scheme);
+    ufl_hint(&ufl->context,
+             "take the scheme 'default', or write the coefficient as an expression of "
+             "SpatialCoordinate with dx(degree=%d, scheme='%s')",
+             element->degree, element->scheme);
+    return false;
+}
+
 /* Append the scalar elements of an element, each with `components`, in the order of its dofs. */
 static bool add_subspaces(weft_ufl *ufl, const ufl_element *element, int components,
                           int first_value, weft_ufl_set *set) {
     bool fine = true;
     if (element->tensor_order || set->n == WEFT_UFL_SUBSPACES_MAX)
         return refuse_element(ufl, element);
+    if (element->family == UFL_QUADRATURE && !check_points(ufl, element))
+        return false;
     if (element->n_sub == 0) {
         set->sub[set->n++] =
             (weft_ufl_subspace){ufl_weft_family(element), element->degree, components, first_value};

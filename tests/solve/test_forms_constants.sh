@@ -58,6 +58,27 @@ $head
 a = inner(grad(u), grad(v))*dx + p*v*dx + u*q*dx
 L = x[0]*v*dx + 3*q*dx
 EOF
+    # a coefficient at quadrature points is its formula there: as the formula in the integrand, by the same rule
+    for k in 'Coefficient(FiniteElement("Quadrature", cell, 3, quad_scheme="default"))' \
+        'Coefficient(VectorElement("Quadrature", cell, 3, dim=2, quad_scheme="default"))' 'as_vector((sin(x[0]), exp(3*x[0])))'; do
+        cat >"$folder/points.ufl" <<EOF
+$head
+cell = $cell
+u, v = TrialFunction(P1), TestFunction(P1)
+k = $k
+a = u*v*dx(degree=6)
+L = (1 + x[0])*(k if k.ufl_shape == () else k[1])*v*dx(degree=3)
+EOF
+        case $k in
+        *Vector*) given=(--input 'k=sin(x),exp(3*x)') ;;
+        *Finite*) given=(--input 'k=exp(3*x)') ;;
+        *) given=() ;;
+        esac
+        "$WEFT_BUILD/solve" "$folder/points.ufl" --mesh "$mesh" --tolerance 1e-12 "${given[@]}" 2>"$folder/log" |
+            awk '/^integral u/ { printf "%.8f\n", $3 }' >>"$folder/integrals" || { cat "$folder/log"; exit 1; }
+    done
+    [ "$(sort -u "$folder/integrals" | wc -l)" = 1 ] || { echo "$cell"; cat "$folder/integrals"; exit 1; }
+    rm "$folder/integrals"
     sum=$(awk -v d=$d 'BEGIN { printf "%.10f", exp(1) - 1 + 1 + (d - 1)*2/3 }')
     for assembly in csr matrix-free; do
         check load "$mesh" "$sum" --assembly $assembly
@@ -110,3 +131,16 @@ for value in rho=2 eta=0 mu=3 lmbda=1 dt=0.5 alpha_m=0.2 alpha_f=0.4 beta=0.36 g
     options+=(--input "$value")
 done
 check elastodynamics square:3 "1.5 1.75" "${options[@]}"
+
+# The points of other schemes are not those of a space.
+for scheme in vertex GLL; do
+    cat >"$folder/scheme.ufl" <<EOF
+E, Q = FiniteElement("P", interval, 1), FiniteElement("Quadrature", interval, 3, quad_scheme="$scheme")
+u, v, k = TrialFunction(E), TestFunction(E), Coefficient(Q)
+a, L = u*v*dx, k*v*dx
+EOF
+    code=0
+    "$WEFT_BUILD/solve" "$folder/scheme.ufl" --mesh interval:3 --input k=x >"$folder/log" 2>&1 || code=$?
+    [ "$code" = 2 ] && grep -q "quadrature elements with the scheme '$scheme' are not solved with" "$folder/log" ||
+        { cat "$folder/log"; exit 1; }
+done
