@@ -70,6 +70,11 @@ enum { WEFT_TRANSIENT_FIELDS_MAX = 16 };
 typedef struct weft_transient_open {
     int64_t first, last, step;
 } weft_transient_open;
+/** Subtract from a vector the mean of its entries of each open component, which can have any.
+ *  v  [n] on the device
+ *  Errors  WEFT_ERROR_MEMORY, those of weft_memory_read and weft_memory_write */
+weft_status weft_transient_center(const weft_transient_open *open, int n_open, int64_t n,
+                                  weft_memory *v, weft_error *error);
 
 /** The problem
  *

@@ -259,6 +259,25 @@ static weft_status solve_indefinite(app_run *run, weft_cg_options *options, weft
     return weft_cg_solve(&run->context, run->op, run->b, run->u, options, &run->cg, error);
 }
 
+bool app_run_lengthens_cycles(app_run *run, weft_cg_options *options) {
+    enum { LONG = 200, VECTORS = 4 /* per iteration of a cycle, at most */ };
+    const double bytes = (double)VECTORS * LONG * (double)run->n_dofs * sizeof(double);
+    const bool is_slow =
+        run->cg.outcome == WEFT_CG_MAX_ITERATIONS && run->options->max_iterations < 0;
+    if (!(is_slow || run->cg.outcome == WEFT_CG_STAGNATION) || run->method != WEFT_METHOD_GMRES ||
+        run->options->restart > 0 || bytes > (double)weft_device_bytes_free(run->device) / 4)
+        return false;
+    weft_log(&run->messages->monitor, WEFT_LOG_INFO,
+             "GMRES: %s after %d iterations; it goes on with %d between restarts",
+             weft_cg_outcome_name(run->cg.outcome), run->cg.iterations, LONG);
+    run->chosen = *run->options;
+    run->chosen.restart = options->restart = LONG;
+    run->options = &run->chosen;
+    free(run->cg.history);
+    run->cg = (weft_cg_result){0};
+    return true;
+}
+
 bool app_run_retries_by_jacobi(app_run *run, weft_cg_options *options) {
     const weft_cg_outcome outcome = run->cg.outcome;
     char reason[sizeof run->preconditioner_reason];
@@ -319,6 +338,8 @@ weft_status app_run_solve(app_run *run, weft_error *error) {
     options.until_discretisation = run->options->until_discretisation;
     options.full_cycles = run->preconditioner ? full_cycles(run) : 0;
     TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, &options, &run->cg, error));
+    if (app_run_lengthens_cycles(run, &options))
+        TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, &options, &run->cg, error));
     if (app_run_retries_by_jacobi(run, &options))
         TRY(solve_again(run, &options, error));
     if (run->cg.outcome == WEFT_CG_INDEFINITE && run->options->method_auto &&

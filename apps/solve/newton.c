@@ -174,9 +174,15 @@ static weft_status correct(void *user, weft_memory *r, weft_memory *du, bool *us
     weft_cg_options options = {0};
     TRY(weft_memory_copy(step->guess, du, (size_t)run->n_dofs * sizeof(double), error));
     TRY(solve_tangent(step, r, du, error));
+    if (app_run_lengthens_cycles(&run->base, &options))
+        TRY(solve_tangent(step, r, du, error));
     if (app_run_retries_by_jacobi(&run->base, &options)) {
         TRY(weft_memory_copy(du, step->guess, (size_t)run->n_dofs * sizeof(double), error));
         TRY(solve_tangent(step, r, du, error));
+    }
+    for (int m = 0; m < run->n_open; ++m) {
+        const weft_transient_open open = solve_open_dofs(run, m);
+        TRY(weft_transient_center(&open, 1, run->n_dofs, du, error));
     }
     now->cg_iterations += run->base.cg.iterations;
     now->method = run->base.method;

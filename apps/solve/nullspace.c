@@ -37,6 +37,16 @@ done:
     return status;
 }
 
+/* Rows whose entries are themselves rounding, as those of velocities at vertices in the columns of pressures, sum terms of
+ * cells that cancel: they count as a hundredth of the largest row. */
+static void lift_small_rows(double *sizes, int64_t n) {
+    double most = 0;
+    for (int64_t i = 0; i < n; ++i)
+        most = fmax(most, sizes[i]);
+    for (int64_t i = 0; i < n; ++i)
+        sizes[i] = fmax(sizes[i], 1e-2 * most);
+}
+
 /* Whether A e is zero, e one in a component and zero in the others, in the rows of free dofs: up to rounding of
  * what each row sums. */
 static weft_status is_unseen(solve *run, const component *of, double *values[2],
@@ -50,6 +60,7 @@ static weft_status is_unseen(solve *run, const component *of, double *values[2],
     for (int64_t i = of->first; i < of->last; i += of->step)
         e[i] = 1;
     TRY(weft_operator_row_sizes(run->base.device, run->base.op, e, sizes, error));
+    lift_small_rows(sizes, run->n_dofs);
     TRY(weft_vector_push(memory[0], e, run->n_dofs, error));
     TRY(weft_operator_apply(run->base.op, memory[0], memory[1], error));
     TRY(weft_vector_pull(memory[1], y, run->n_dofs, error));

@@ -205,6 +205,17 @@ done:
     return status;
 }
 
+/* A system whose right-hand side is rounding may not be solvable, and need not be solved; K is of the present u. */
+static weft_status judge_unsolved(iterate *now, weft_error *error) {
+    weft_status status = WEFT_OK;
+    now->is_stuck = true;
+    TRY(judge(now, error));
+    if (now->state->converged)
+        now->state->outcome = WEFT_NEWTON_CONVERGED;
+done:
+    return status;
+}
+
 /* Does the method end, and how? */
 static bool ends(const iterate *now) {
     weft_newton_state *state = now->state;
@@ -340,8 +351,10 @@ weft_status weft_newton_solve(weft_newton *newton, const weft_newton_problem *pr
         TRY(problem->assemble(problem->user, state->iteration, &now.tangent, error));
         TRY(lift(&now, error));
         TRY(problem->solve(problem->user, newton->r, newton->du, &is_usable, error));
-        if (!is_usable)
+        if (!is_usable) {
+            TRY(judge_unsolved(&now, error));
             break;
+        }
         TRY(advance(&now, error));
     }
 done:

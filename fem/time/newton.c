@@ -48,6 +48,8 @@ static weft_status correct(void *user, weft_memory *r, weft_memory *du, bool *us
     weft_status status = WEFT_OK;
     weft_transient *transient = now->transient;
     TRY(weft_time_solve(transient, r, du, transient->problem.solver.tolerance, error));
+    TRY(weft_transient_center(transient->problem.open, transient->problem.n_open,
+                              transient->vectors.n, du, error));
     *usable = transient->state.outcome == WEFT_TRANSIENT_DONE;
     transient->state.newton += *usable;
 done:
