@@ -234,6 +234,27 @@ static void functions_of_other_sizes(void **state) {
     free(path);
 }
 
+/* A cavity whose lid moves, at a viscosity at which GMRES(30) does not solve the tangents in its 10,000 iterations: longer cycles follow
+ * by themselves. The velocity is that of scikit-fem with a direct solver. The pressure is open: its mean is 0. */
+static void tangents_that_need_long_cycles(void **state) {
+    static const char text[] =
+        "W = VectorElement('P', triangle, 2)*FiniteElement('P', triangle, 1)\nw = Coefficient(W)\n"
+        "u, p = split(w)\nv, q = TestFunctions(W)\nnu = Constant(triangle)\n"
+        "F = (nu*inner(grad(u), grad(v)) + inner(grad(u)*u, v) - p*div(v) - q*div(u))*dx\n"
+        "unknown = w\n";
+    char *path = write_problem("cavity.ufl", text);
+    (void)state;
+    json_t *root =
+        SOLVE(0, path, "--nonlinear", "--mesh", "square:8", "--input", "nu=1.5e-3", "--dirichlet",
+              "boundary=0,0,free", "--dirichlet", "top=4*x*(1-x),0,free", "--probe", "0.5,0.5");
+    const json_t *probe = json_array_get(json_object_get(root, "probes"), 0);
+    expect_relative(json_number_value(json_array_get(json_object_get(probe, "u"), 0)),
+                    -0.11793097102549807);
+    expect(integral(root, 2), 0, 1e-12);
+    json_decref(root);
+    free(path);
+}
+
 /* (1 + |grad u|) grad u has no derivative at grad u = 0 as it is written. On the line u' (1 + u') = 1 - x. */
 static void tangents_without_a_value(void **state) {
     static const char text[] =
@@ -384,6 +405,7 @@ int main(void) {
                                        cmocka_unit_test(starts),
                                        cmocka_unit_test(starts_of_components),
                                        cmocka_unit_test(functions_of_other_sizes),
+                                       cmocka_unit_test(tangents_that_need_long_cycles),
                                        cmocka_unit_test(tangents_without_a_value),
                                        cmocka_unit_test(what_has_no_solution),
                                        cmocka_unit_test(load_steps_of_forms),
