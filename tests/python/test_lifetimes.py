@@ -259,7 +259,7 @@ class Lifetimes(unittest.TestCase):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
             done = subprocess.run([sys.executable, path], cwd=folder, capture_output=True, text=True, timeout=300,
-                                  env={**os.environ, **environment})
+                                  env={**os.environ, "PYTHONWARNINGS": "ignore::DeprecationWarning", **environment})
             self.assertEqual(done.stderr, "")
             self.assertEqual(done.returncode, 0, done.stdout)
             return done.stdout
