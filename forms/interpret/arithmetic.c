@@ -317,6 +317,12 @@ static ufl_value contains(ufl_interpreter *interpreter, ufl_value item, ufl_valu
         return ufl_of_bool((ufl_scope_find(list.scope, item.text) != NULL) == want);
     if (list.kind == UFL_K_STRING && item.kind == UFL_K_STRING)
         return ufl_of_bool((strstr(list.text, item.text) != NULL) == want);
+    if (list.kind == UFL_K_DICT) {
+        ufl_value *found = NULL;
+        return ufl_dict_find(interpreter, list.list, item, &found)
+                   ? ufl_of_bool((found != NULL) == want)
+                   : ufl_nothing();
+    }
     if (!ufl_iterate(interpreter, list, &items, &n))
         return ufl_nothing();
     for (size_t i = 0; i < n; ++i)

@@ -22,6 +22,8 @@ static ufl_value list_extend(ufl_call *call) {
 
 static ufl_value list_index(ufl_call *call) {
     int64_t count = 0;
+    if (!ufl_charge(call->interpreter, (int64_t)call->self.list->n))
+        return ufl_nothing();
     for (size_t i = 0; i < call->self.list->n; ++i)
         if (ufl_equal(call->self.list->items[i], call->slots[0])) {
             if (!call->builtin->detail)
@@ -42,6 +44,8 @@ const ufl_builtin ufl_list_methods[] = {{"append", "value", list_append, 0},
 /* keys, values, items */
 static ufl_value dict_parts(ufl_call *call) {
     const ufl_list *list = call->self.list;
+    if (!ufl_charge(call->interpreter, (int64_t)list->n))
+        return ufl_nothing();
     ufl_value made = ufl_of_items(call->interpreter, UFL_K_LIST, NULL, 0);
     for (size_t i = 0; made.kind && i < list->n; i += 2) {
         ufl_value item = call->builtin->detail < 2
@@ -54,10 +58,10 @@ static ufl_value dict_parts(ufl_call *call) {
 }
 
 static ufl_value dict_get(ufl_call *call) {
-    for (size_t i = 0; i < call->self.list->n; i += 2)
-        if (ufl_equal(call->self.list->items[i], call->slots[0]))
-            return call->self.list->items[i + 1];
-    return call->slots[1].kind ? call->slots[1] : ufl_none();
+    ufl_value *found = NULL;
+    if (!ufl_dict_find(call->interpreter, call->self.list, call->slots[0], &found))
+        return ufl_nothing();
+    return found ? *found : call->slots[1].kind ? call->slots[1] : ufl_none();
 }
 
 static ufl_value dict_update(ufl_call *call) {
@@ -65,19 +69,15 @@ static ufl_value dict_update(ufl_call *call) {
         return ufl_wrong(call->interpreter, WEFT_ERROR_TYPE, "update expects a dictionary");
     for (size_t i = 0; i < call->slots[0].list->n; i += 2) {
         const ufl_value *pair = &call->slots[0].list->items[i];
-        size_t at = 0;
-        while (at < call->self.list->n && !ufl_equal(call->self.list->items[at], pair[0]))
-            at += 2;
-        if (at < call->self.list->n)
-            call->self.list->items[at + 1] = pair[1];
-        else if (!ufl_append(call->interpreter, call->self.list, pair[0]) ||
-                 !ufl_append(call->interpreter, call->self.list, pair[1]))
+        if (!ufl_dict_set(call->interpreter, call->self.list, pair[0], pair[1]))
             return ufl_nothing();
     }
     return ufl_none();
 }
 
 static ufl_value dict_copy(ufl_call *call) {
+    if (!ufl_charge(call->interpreter, (int64_t)call->self.list->n))
+        return ufl_nothing();
     return ufl_of_items(call->interpreter, UFL_K_DICT, call->self.list->items, call->self.list->n);
 }
 

@@ -51,6 +51,18 @@ static ufl_value sequence(ufl_interpreter *interpreter, const ufl_syntax *syntax
     return made;
 }
 
+/* {key: value, ...}: the last value of a key counts. */
+static ufl_value dictionary(ufl_interpreter *interpreter, const ufl_syntax *syntax) {
+    ufl_value made = ufl_of_items(interpreter, UFL_K_DICT, NULL, 0);
+    for (int i = 0; made.kind && i + 1 < syntax->n_items; i += 2) {
+        const ufl_value key = ufl_evaluate(interpreter, syntax->items[i]);
+        const ufl_value value = key.kind ? ufl_evaluate(interpreter, syntax->items[i + 1]) : key;
+        if (!value.kind || !ufl_dict_set(interpreter, made.list, key, value))
+            return ufl_nothing();
+    }
+    return made;
+}
+
 static ufl_value format(ufl_interpreter *interpreter, const ufl_syntax *syntax) {
     const char *text = "";
     for (int i = 0; text && i < syntax->n_items; ++i) {
@@ -243,7 +255,7 @@ static ufl_value evaluate(ufl_interpreter *interpreter, const ufl_syntax *syntax
     case UFL_LIST:
         return sequence(interpreter, syntax, UFL_K_LIST);
     case UFL_DICT:
-        return sequence(interpreter, syntax, UFL_K_DICT);
+        return dictionary(interpreter, syntax);
     case UFL_SLICE:
         return sequence(interpreter, syntax, UFL_K_SLICE);
     case UFL_CALL:

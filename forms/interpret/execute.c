@@ -48,15 +48,8 @@ static bool assign_item(ufl_interpreter *interpreter, const ufl_syntax *target, 
     interpreter->context->place = target->place;
     if (object.kind == UFL_K_SCOPE && index.kind == UFL_K_STRING)
         return ufl_scope_bind(interpreter, object.scope, index.text, value);
-    if (object.kind == UFL_K_DICT) {
-        for (size_t i = 0; i < object.list->n; i += 2)
-            if (ufl_equal(object.list->items[i], index)) {
-                object.list->items[i + 1] = value;
-                return true;
-            }
-        return ufl_append(interpreter, object.list, index) &&
-               ufl_append(interpreter, object.list, value);
-    }
+    if (object.kind == UFL_K_DICT)
+        return ufl_dict_set(interpreter, object.list, index, value);
     if (object.kind != UFL_K_LIST) {
         ufl_wrong(interpreter, WEFT_ERROR_TYPE, "elements of %s cannot be assigned",
                   ufl_kind_words(object));

@@ -63,6 +63,7 @@ typedef struct ufl_value {
 typedef struct ufl_list { /* dictionaries: key, value, key, value, ... */
     ufl_value *items;
     size_t n;
+    struct ufl_keys *keys; /* of large dictionaries (dictionary.c) */
 } ufl_list;
 
 typedef struct ufl_scope {
@@ -135,6 +136,12 @@ const char *ufl_value_text(ufl_interpreter *interpreter, ufl_value value);
 /** Fail and return UFL_K_UNBOUND. */
 ufl_value ufl_wrong(ufl_interpreter *interpreter, weft_status status, const char *format, ...)
     WEFT_PRINTF(3, 4);
+
+/* ---- dictionary.c: each visit of an entry counts as that of an element of a list ---- */
+/** out  the key's value, in the dictionary; NULL: it is missing
+ *  Returns false after an error */
+bool ufl_dict_find(ufl_interpreter *interpreter, ufl_list *dict, ufl_value key, ufl_value **out);
+bool ufl_dict_set(ufl_interpreter *interpreter, ufl_list *dict, ufl_value key, ufl_value value);
 
 /* ---- arguments.c: conversions fail with a message that names the parameter ---- */
 ufl_value ufl_call_builtin(ufl_interpreter *interpreter, const ufl_builtin *builtin, ufl_value self,

@@ -72,6 +72,9 @@ static ufl_value python_list(ufl_call *call) {
 }
 
 static ufl_value python_dict(ufl_call *call) {
+    if (ufl_given(call, 0) && call->slots[0].kind == UFL_K_DICT &&
+        !ufl_charge(call->interpreter, (int64_t)call->slots[0].list->n))
+        return ufl_nothing();
     if (ufl_given(call, 0) && call->slots[0].kind == UFL_K_DICT)
         return ufl_of_items(call->interpreter, UFL_K_DICT, call->slots[0].list->items,
                             call->slots[0].list->n);

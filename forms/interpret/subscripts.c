@@ -106,12 +106,14 @@ static ufl_value list_item(ufl_interpreter *interpreter, ufl_value value, ufl_va
 static ufl_value dict_item(ufl_interpreter *interpreter, ufl_value value, ufl_value key) {
     const char *names[500];
     size_t n = 0;
-    for (size_t i = 0; i < value.list->n; i += 2) {
-        if (ufl_equal(value.list->items[i], key))
-            return value.list->items[i + 1];
-        if (value.list->items[i].kind == UFL_K_STRING && n < 500)
+    ufl_value *found = NULL;
+    if (!ufl_dict_find(interpreter, value.list, key, &found))
+        return ufl_nothing();
+    if (found)
+        return *found;
+    for (size_t i = 0; i < value.list->n && n < 500; i += 2)
+        if (value.list->items[i].kind == UFL_K_STRING)
             names[n++] = value.list->items[i].text;
-    }
     const char *text = ufl_value_text(interpreter, key);
     const char *nearest = text ? weft_nearest_name(text, names, n) : NULL;
     ufl_wrong(interpreter, WEFT_ERROR_TYPE, "the dictionary has no key %s%.100s%s",

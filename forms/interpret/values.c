@@ -225,12 +225,16 @@ bool ufl_iterate(ufl_interpreter *interpreter, ufl_value value, const ufl_value 
         *n = value.list->n;
         return ufl_charge(interpreter, (int64_t)*n);
     case UFL_K_DICT:
+        if (!ufl_charge(interpreter, (int64_t)value.list->n))
+            return false;
         made = ufl_of_items(interpreter, UFL_K_LIST, NULL, 0);
         for (size_t i = 0; made.kind && i < value.list->n; i += 2)
             if (!ufl_append(interpreter, made.list, value.list->items[i]))
                 return false;
         break;
     case UFL_K_STRING:
+        if (!ufl_charge(interpreter, (int64_t)strlen(value.text)))
+            return false;
         made = ufl_of_items(interpreter, UFL_K_LIST, NULL, 0);
         for (const char *c = value.text; made.kind && *c; ++c)
             if (!ufl_append(interpreter, made.list,

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *expression;
@@ -67,6 +68,11 @@ static const struct {
     {"bool([]) + bool([0])", 1.0},
     {"tuple([1, 2])[0] + list((3, 4))[1]", 5.0},
     {"pow(2, 5)", 32.0},
+    {"{'a': 1, 'a': 5}['a']", 5.0},
+    {"{1: 2, True: 3, 1.0: 4}[1]", 4.0},
+    {"len({0: 1, -0.0: 2, 0.0: 3})", 1.0},
+    {"{(1, 'a'): 3, (1.0, 'a'): 4}[(True, 'a')]", 4.0},
+    {"len({None: 1, 'None': 2, (): 3})", 3.0},
 };
 
 /* The number that a text leaves in x: the integrand of x*dx. */
@@ -168,9 +174,51 @@ static void test_exports(void **state) {
     }
 }
 
+/* Dictionaries of many keys of all kinds, by the value that CPython gives. They were searched
+ * linearly, which took minutes for these. */
+static void test_large_dictionaries(void **state) {
+    (void)state;
+    alarm(60);
+    assert_double_near(
+        number(
+            "d = {}\n"
+            "for k in range(12000):\n"
+            "    d[k] = k\n"
+            "    d['n' + str(k)] = 2*k\n"
+            "    d[(k, 'n')] = 3*k if k < 9000 else 0\n"
+            "for k in range(0, 12000, 2):\n"
+            "    d[float(k)] = 1\n"
+            "e = dict(d)\n"
+            "e.update({'n7': 5})\n"
+            "x = len(e) + sum(e.values()) + e['n7'] + d['n7'] + d[11999] + d[4] + d[(8999, 'n')]\n"
+            "x = x + int(11999.0 in d) + int('n12000' in d) + int((1, 'm') in d) + e.get(12000, "
+            "3)\n"),
+        301555511.0, 0, 0);
+    alarm(0);
+}
+
+/* What searching costs counts: keys that cannot be told apart by their hash end with a message. */
+static void test_budget(void **state) {
+    static const char *const texts[] = {
+        "d = {}\nfor k in range(40000):\n    d[[k]] = k\n",
+        "d = list(range(50000))\nfor k in range(50000):\n    d.count(-1)\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i) {
+        weft_ufl *ufl = NULL;
+        weft_error error = {0};
+        assert_int_not_equal(
+            weft_ufl_read_text("test.ufl", texts[i], strlen(texts[i]), NULL, &ufl, &error),
+            WEFT_OK);
+        assert_non_null(strstr(error.message, "visits more than"));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_expressions),
                                        cmocka_unit_test(test_statements),
-                                       cmocka_unit_test(test_text), cmocka_unit_test(test_exports)};
+                                       cmocka_unit_test(test_text),
+                                       cmocka_unit_test(test_exports),
+                                       cmocka_unit_test(test_large_dictionaries),
+                                       cmocka_unit_test(test_budget)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
