@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LONGEST = 256 * 1024 }; /* as scripts */
+
 /* "@"GROUP"=", as weft_formula_next reads it */
 static void add_group(weft_text *out, const char *group) {
     if (!group[0])
@@ -31,9 +33,11 @@ weft_status app_formula_add(const char *option, const char *text, char **formula
     const char *unused = NULL;
     TRY(app_parse_text(option, text, &unused, error));
     const bool replaces = text[strspn(text, " \t")] != '@';
-    for (const char *at = *formula; at && *at;) {
+    if (*formula && !replaces)
+        weft_text_add_bytes(&joined, *formula, strlen(*formula));
+    for (const char *at = *formula; at && *at && replaces;) {
         TRY(weft_formula_next(&at, &piece, option, error));
-        if (!replaces || piece.group[0])
+        if (piece.group[0])
             add_piece(&joined, &piece, piece.text, piece.length);
     }
     for (const char *at = text; *at;) {
@@ -42,6 +46,9 @@ weft_status app_formula_add(const char *option, const char *text, char **formula
     }
     if (joined.failed || !joined.data)
         TRY(weft_out_of_memory(error, NULL));
+    if (joined.length > LONGEST)
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "%s: the text is longer than %d KiB", option,
+                           LONGEST / 1024));
     free(*formula);
     *formula = joined.data;
     joined = (weft_text){0};

@@ -71,6 +71,37 @@ static weft_status next_event(problem_reader *r, yaml_event_t *event) {
                   message);
 }
 
+/* Keys in the order of their names, those of one name in the order of the file. */
+static int by_key(const void *a, const void *b) {
+    const value *p = *(value *const *)a, *q = *(value *const *)b;
+    const int order = strcmp(p->key, q->key);
+    return order           ? order
+           : p->key_line != q->key_line ? (p->key_line > q->key_line ? 1 : -1)
+                           : (p->key_column > q->key_column) - (p->key_column < q->key_column);
+}
+
+/* Refuse the first key of the map that is given a second time. */
+static weft_status check_keys(const problem_reader *r, const value *map, size_t n) {
+    weft_status status = WEFT_OK;
+    const value *twice = NULL, **keys = malloc((n + 1) * sizeof *keys);
+    size_t used = 0;
+    if (!keys)
+        return weft_out_of_memory(r->error, NULL);
+    for (const value *item = map->first; item; item = item->next)
+        keys[used++] = item;
+    qsort(keys, n, sizeof *keys, by_key);
+    for (size_t i = 1; i < n; ++i)
+        if (strcmp(keys[i - 1]->key, keys[i]->key) == 0 &&
+            (!twice || keys[i]->key_line < twice->key_line ||
+             (keys[i]->key_line == twice->key_line && keys[i]->key_column < twice->key_column)))
+            twice = keys[i];
+    if (twice)
+        status = refuse(r, twice->key_line, twice->key_column, "leave one of them out",
+                        "this key is given twice");
+    free(keys);
+    return status;
+}
+
 static weft_status read_value(problem_reader *r, const yaml_event_t *event, int depth, value **out);
 
 /* The values up to the end of a list or map; in a map each follows its key. */
@@ -78,7 +109,7 @@ static weft_status read_items(problem_reader *r, value *into, yaml_event_type_t 
     weft_status status = WEFT_OK;
     yaml_event_t event;
     value **tail = &into->first;
-    for (;;) {
+    for (size_t n = 0;; ++n) {
         value *key = NULL, *item = NULL;
         TRY(next_event(r, &event));
         const bool is_end = event.type == end;
@@ -86,15 +117,14 @@ static weft_status read_items(problem_reader *r, value *into, yaml_event_type_t 
             status = read_value(r, &event, depth, &item);
         yaml_event_delete(&event);
         TRY(status);
+        if (is_end && into->kind == VALUE_MAP)
+            TRY(check_keys(r, into, n));
         if (is_end)
             break;
         if (into->kind == VALUE_MAP) {
             key = item;
             if (key->kind != VALUE_TEXT)
                 TRY(refuse_value(r, key, NULL, "a key must be a name"));
-            for (const value *other = into->first; other; other = other->next)
-                if (strcmp(other->key, key->text) == 0)
-                    TRY(refuse_value(r, key, "leave one of them out", "this key is given twice"));
             TRY(next_event(r, &event));
             status = read_value(r, &event, depth, &item);
             yaml_event_delete(&event);
@@ -214,16 +244,19 @@ static weft_status join(problem_reader *r, const value *v, const char **out) {
     }
     if (v->kind == VALUE_MAP || !v->first)
         return refuse_value(r, v, NULL, "expected a value, or a list of values");
-    const char *text = "";
+    weft_status status = WEFT_OK;
+    weft_text text = {0};
     for (const value *item = v->first; item; item = item->next) {
         if (item->kind != VALUE_TEXT)
-            return refuse_value(r, item, NULL, "expected a value");
-        text = weft_arena_print(r->arena, "%s%s%s", text, item == v->first ? "" : ",", item->text);
-        if (!text)
-            return weft_out_of_memory(r->error, NULL);
+            TRY(refuse_value(r, item, NULL, "expected a value"));
+        weft_text_add(&text, "%s%s", item == v->first ? "" : ",", item->text);
     }
-    *out = text;
-    return WEFT_OK;
+    *out = text.failed ? NULL : weft_arena_copy(r->arena, text.data, text.length);
+    if (!*out)
+        status = weft_out_of_memory(r->error, NULL);
+done:
+    weft_text_free(&text);
+    return status;
 }
 
 /* key: value, or for NAME[@GROUP] key: {group: value, default: value} */

@@ -69,9 +69,10 @@ static weft_status refuse_size(const char *path, weft_file_kind kind, double siz
     return refuse_file(path, kind, found, error);
 }
 
-/* The name of a type that is not a regular file or a folder. */
+/* What a file is that is not a regular one. */
 static const char *type_name(mode_t mode) {
-    return S_ISFIFO(mode)                   ? "is a pipe (FIFO)"
+    return S_ISDIR(mode)                    ? "is a folder"
+           : S_ISFIFO(mode)                 ? "is a pipe (FIFO)"
            : S_ISSOCK(mode)                 ? "is a socket"
            : S_ISCHR(mode) || S_ISBLK(mode) ? "is a device"
                                             : "is something else";
@@ -89,7 +90,7 @@ static weft_status open_as(const char *path, weft_file_kind kind, int flags, int
         status = refuse_file(path, kind, type_name(S_IFSOCK), error);
     else if (fstat(file, &info) != 0)
         status = read_error(path, errno, error);
-    else if (S_ISDIR(info.st_mode))
+    else if (S_ISDIR(info.st_mode) && kind == WEFT_FILE_DATA)
         status = read_error(path, EISDIR, error);
     else if (!S_ISREG(info.st_mode))
         status = refuse_file(path, kind, type_name(info.st_mode), error);

@@ -123,6 +123,20 @@ bad 'mesh: [\n' "bad.yaml:2:1: error: this is not YAML"
 bad 'source: *x\n' "bad.yaml:1:9: error: aliases are not allowed"
 bad 'source: &x 1\ndiffusivity: *x\n' "bad.yaml:2:14: error: aliases are not allowed"
 bad 'source: 1\nsource: 2\n' "bad.yaml:2:1: error: this key is given twice"
+bad 'b: {z: 1, y: 2, y: 3, z: 4}\na: 1\n' "bad.yaml:1:17: error: this key is given twice"
+# Many keys, and lists of many values: the time was quadratic in their number.
+many() { # lines, expected words
+    timeout 20 "$poisson" --problem "$1" >out 2>&1 && fail "$1: exit 0"
+    grep -qF -- "$2" out || fail "$1: $(head -c 300 out)"
+}
+seq -f 'k%.0f: 1' 50000 >keys.yaml
+many keys.yaml "unknown key \`k1\`"
+(echo 'mesh: square:4' && echo 'source:' && seq -f '  g%.0f: 1' 40000) >groups.yaml
+many groups.yaml "the text is longer than 256 KiB"
+(echo 'mesh: square:4' && echo 'dirichlet:' && seq -f '  g%.0f: 1' 40000) >dirichlet.yaml
+many dirichlet.yaml "the text is longer than 256 KiB"
+(printf 'mesh: square:4\nsource: [1' && seq -f ',%.0f' 100000 | tr -d '\n' && echo ']') >list.yaml
+many list.yaml "the text is longer than 256 KiB"
 bad '- mesh\n' "bad.yaml:1:1: error: expected keys with values"
 bad 'just text\n' "bad.yaml:1:1: error: expected keys with values"
 bad 'quiet: 1\n' "bad.yaml:1:8: error: expected true or false"
