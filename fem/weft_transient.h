@@ -53,9 +53,8 @@ typedef struct weft_transient_solver {
 } weft_transient_solver;
 /** A choice that is made again while the steps go. */
 typedef struct weft_transient_choice {
-    /** Called before a matrix that depends on time, on u or on the step before is assembled for a method that needs
-     *  a symmetric one, with all inputs set; NULL: the choice stays.
-     *  solver  what the steps use now; a matrix that is not symmetric needs another method */
+    /** Called before a matrix that depends on time, u or the step before is assembled for a method that needs a
+     *  symmetric one; sets *solver, what the steps use now, for another matrix. NULL: the choice stays. */
     weft_status (*choose)(void *user, double t, weft_transient_solver *solver, weft_error *error);
     void *user;
 } weft_transient_choice;
@@ -70,11 +69,6 @@ enum { WEFT_TRANSIENT_FIELDS_MAX = 16 };
 typedef struct weft_transient_open {
     int64_t first, last, step;
 } weft_transient_open;
-/** Subtract from a vector the mean of its entries of each open component, which can have any.
- *  v  [n] on the device
- *  Errors  WEFT_ERROR_MEMORY, those of weft_memory_read and weft_memory_write */
-weft_status weft_transient_center(const weft_transient_open *open, int n_open, int64_t n,
-                                  weft_memory *v, weft_error *error);
 
 /** The problem
  *

@@ -4,6 +4,7 @@
 #include "apps/common/fem.h"
 #include "apps/solve/solve.h"
 #include "fem/base/memory.h"
+#include "fem/time/transient.h"
 
 #include <math.h>
 #include <stdlib.h>

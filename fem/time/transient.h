@@ -89,6 +89,11 @@ weft_status weft_time_fields_apply(weft_transient *transient, weft_error *error)
  *  values of x (NULL: 0). Overwrites mass_now and residual_now with an x. */
 weft_status weft_time_fields_project(weft_transient *transient, weft_memory *b, weft_memory *x,
                                      weft_error *error);
+/** Subtract from a vector the mean of its entries of each open component, which can have any.
+ *  v  [n] on the device
+ *  Errors  WEFT_ERROR_MEMORY, those of weft_memory_read and weft_memory_write */
+weft_status weft_transient_center(const weft_transient_open *open, int n_open, int64_t n,
+                                  weft_memory *v, weft_error *error);
 /** Make the operators without assembling them, and the program of the vector.
  *  problem  borrowed; its solver changes where its choice does
  *  out  weft_time_system_clear, also after an error */
