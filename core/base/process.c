@@ -174,6 +174,7 @@ weft_status weft_process_begin(const weft_process_start *start, weft_process *ou
     int ends[2] = {-1, -1};
     char **environment = environment_make(start);
     *out = (weft_process){.output = -1, .limits = start->limits};
+    out->began = out->reported = weft_clock(); /* before the child may run */
     if (!environment)
         return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory to start %s",
                               start->program);
@@ -189,7 +190,6 @@ weft_status weft_process_begin(const weft_process_start *start, weft_process *ou
     if (l.number == 0) {
         setpgid(out->pid, out->pid); /* by parent and child, since either may run first */
         out->output = ends[0];
-        out->began = out->reported = weft_clock();
         out->monitor = start->monitor;
         out->phase = start->phase;
         return WEFT_OK;
