@@ -36,6 +36,30 @@ const app_field *app_run_field_of_dof(const app_run *run, int64_t dof) {
     return &run->fields[i];
 }
 
+/* Of an enriched function dofs are values at nodes, those of bubbles too: as a term a bubble has what the function before
+ * lacks there. */
+weft_status app_run_field_term(const app_run *run, int i, double **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const app_field *field = &run->fields[i];
+    const int c = weft_space_components(field->space);
+    const int64_t n = weft_space_dofs(field->space);
+    const double *u = run->u_values + field->first_dof;
+    double *values = weft_array_make((size_t)n, sizeof *values);
+    if (!values)
+        return weft_out_of_memory(error, NULL);
+    if (field->is_enrichment)
+        TRY(weft_space_interpolate(run->fields[i - 1].space,
+                                   run->u_values + run->fields[i - 1].first_dof, c, field->space,
+                                   values, error));
+    for (int64_t k = 0; k < n; ++k)
+        values[k] = u[k] - values[k];
+    *out = values;
+    values = NULL;
+done:
+    free(values);
+    return status;
+}
+
 /* ---- conditions -------------------------------------------------------------------------- */
 
 static weft_status refuse_flux(const weft_condition *condition, weft_error *error) {

@@ -104,6 +104,7 @@ static weft_status evaluate(const app_run *run, const app_shown *shown, int n, d
     const app_field *field = &run->fields[i];
     const int c = weft_space_components(field->space);
     const double *u = run->u_values + field->first_dof;
+    double *term = NULL;
     if (shown->fields[n].on_cells) {
         for (int64_t k = 0; k < run->mesh->n_cells * c; ++k)
             at[k] = u[(int64_t)weft_space_cell_nodes(field->space)[k / c] * c + k % c];
@@ -114,10 +115,14 @@ static weft_status evaluate(const app_run *run, const app_shown *shown, int n, d
         return WEFT_OK;
     }
     TRY(weft_space_interpolate(field->space, u, c, shown->nodes, at, error));
-    for (int k = i + 1; k < run->n_fields && run->fields[k].is_enrichment; ++k)
-        TRY(weft_space_interpolate(run->fields[k].space, run->u_values + run->fields[k].first_dof,
-                                   c, shown->nodes, at, error));
+    for (int k = i + 1; k < run->n_fields && run->fields[k].is_enrichment; ++k) {
+        TRY(app_run_field_term(run, k, &term, error));
+        TRY(weft_space_interpolate(run->fields[k].space, term, c, shown->nodes, at, error));
+        free(term);
+        term = NULL;
+    }
 done:
+    free(term);
     return status;
 }
 

@@ -119,6 +119,10 @@ weft_status app_run_space_make(app_run *run, int components, weft_error *error);
 /** Make u one function of the space, unless fields are there; set n_fields, n_values and n_dofs.
  *  (apps/common/fields.c) */
 void app_run_fields_count(app_run *run);
+/** The values of field i [n_dofs] as a term of a sum of functions, in which those of enrichments have their part.
+ *  out     to be freed
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status app_run_field_term(const app_run *run, int i, double **out, weft_error *error);
 /** Make the boundary conditions of all fields from `pieces`. (apps/common/fields.c)
  *  Errors  those of weft_bc_make; WEFT_ERROR_UNSUPPORTED: conditions on the flux of mixed functions */
 weft_status app_run_conditions_make(app_run *run, weft_error *error);

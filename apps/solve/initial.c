@@ -39,9 +39,11 @@ weft_status solve_initial_set(solve *run, weft_error *error) {
     if (!text)
         return WEFT_OK;
     TRY(app_split_components("--initial", text, n, &list, error));
-    for (int k = 0; k < n; ++k) {
-        const app_field *field = app_run_field_of_value(&run->base, k);
-        TRY(set_component(run, field, k - field->first_value, list[k], error));
+    for (int i = 0; i < run->base.n_fields;
+         ++i) { /* those of enrichments, too, have values at nodes */
+        const app_field *field = &run->base.fields[i];
+        for (int k = 0; k < weft_space_components(field->space); ++k)
+            TRY(set_component(run, field, k, list[field->first_value + k], error));
     }
 done:
     app_free_list(&list, n);

@@ -184,47 +184,47 @@ done:
     return status;
 }
 
-/* The subspace of a component of a function in several, and its first dof. */
-static int find_subspace(const weft_ufl_set *set, weft_space **spaces, int value, int64_t *first) {
-    int i = 0;
-    *first = 0;
-    while (i + 1 < set->n && value >= set->sub[i].first_value + set->sub[i].components)
-        *first += weft_space_dofs(spaces[i++]);
-    return i;
+/* Fill component k of a subspace, whose values are its dofs. */
+static weft_status fill_flat(solve *run, const solve_binding *binding, const weft_space *space,
+                             const char *text, int k, double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int c = weft_space_components(space);
+    const int64_t n = weft_space_nodes(space);
+    double *column = NULL, constant = 0;
+    weft_memory *memory = NULL;
+    const bool is_constant = weft_formula_constant(text, &constant);
+    TRY(weft_vector_make(run->base.device, n, &column, &memory, error));
+    if (!is_constant)
+        TRY(weft_space_evaluate(&run->base.context, space, text, binding->origin, memory, column,
+                                error));
+    for (int64_t node = 0; node < n; ++node) {
+        const double value = is_constant ? constant : column[node];
+        if (!isfinite(value) && !run->base.is_null)
+            TRY(weft_formula_refuse(space, text, binding->origin, node, error));
+        values[node * c + k] = value;
+    }
+done:
+    weft_memory_free(&memory);
+    free(column);
+    return status;
 }
 
-/* Fill a function in several spaces, whose values are dofs: one formula for each component. */
+/* Fill a function in several spaces, whose values are dofs: one formula for each component, which enrichments have in
+ * common, since their dofs are values at nodes too. */
 static weft_status bind_flat(solve *run, const solve_binding *binding, const weft_ufl_set *set,
                              weft_space **spaces, double *values, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_ufl_subspace *last = &set->sub[set->n - 1];
     const int n_values = last->first_value + last->components;
-    double *column = NULL, constant = 0;
-    weft_memory *memory = NULL;
     char **list = NULL;
     TRY(app_split_components(binding->origin, binding->value, n_values, &list, error));
-    for (int k = 0; k < n_values; ++k) {
-        int64_t first = 0;
-        const int i = find_subspace(set, spaces, k, &first);
-        const int64_t n = weft_space_nodes(spaces[i]);
-        const bool is_constant = weft_formula_constant(list[k], &constant);
-        TRY(weft_vector_make(run->base.device, n, &column, &memory, error));
-        if (!is_constant)
-            TRY(weft_space_evaluate(&run->base.context, spaces[i], list[k], binding->origin, memory,
-                                    column, error));
-        for (int64_t node = 0; node < n; ++node) {
-            const double value = is_constant ? constant : column[node];
-            if (!isfinite(value) && !run->base.is_null)
-                TRY(weft_formula_refuse(spaces[i], list[k], binding->origin, node, error));
-            values[first + node * set->sub[i].components + k - set->sub[i].first_value] = value;
-        }
-        weft_memory_free(&memory);
-        free(column);
-        column = NULL;
+    for (int i = 0; i < set->n; ++i) {
+        for (int k = 0; k < set->sub[i].components; ++k)
+            TRY(fill_flat(run, binding, spaces[i], list[set->sub[i].first_value + k], k, values,
+                          error));
+        values += weft_space_dofs(spaces[i]);
     }
 done:
-    weft_memory_free(&memory);
-    free(column);
     app_free_list(&list, n_values);
     return status;
 }

@@ -8,43 +8,94 @@
 
 enum { DERIVE_FUNCTIONS_MAX = 128 };
 
-/* The errors against a formula in x, y, z and t, of which t is a number now. */
-static weft_status measure_at(solve *run, const app_field *field, int k, const char *text,
-                              double errors[2], weft_error *error) {
+/* A component's function: its field, or with enrichments one in a Lagrange space that contains all of its terms. */
+typedef struct whole_function {
+    const weft_space *space;
+    weft_space *own;      /* NULL: the field's */
+    const double *values; /* [nodes][components] */
+    double *sum;
+} whole_function;
+
+static void whole_clear(whole_function *whole) {
+    weft_space_free(&whole->own);
+    free(whole->sum);
+}
+
+/* The last of the field and its enrichments, and their degree. */
+static int find_terms(const solve *run, int first, int *degree) {
+    int last = first;
+    while (last + 1 < run->base.n_fields && run->base.fields[last + 1].is_enrichment)
+        ++last;
+    *degree = 0;
+    for (int i = first; i <= last; ++i) {
+        const int own = weft_space_element(run->base.fields[i].space)->degree;
+        *degree = own > *degree ? own : *degree;
+    }
+    return last;
+}
+
+static weft_status whole_make(const solve *run, int k, whole_function *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const double *u = run->base.u_values + field->first_dof;
-    weft_text formula = {0};
+    const app_field *field = app_run_field_of_value(&run->base, k);
+    const int first = (int)(field - run->base.fields), c = weft_space_components(field->space);
+    int degree = 0;
+    const int last = find_terms(run, first, &degree);
+    double *term = NULL;
+    *out = (whole_function){.space = field->space, .values = run->base.u_values + field->first_dof};
+    if (last == first)
+        return WEFT_OK;
+    TRY(weft_space_make(run->base.device, run->base.mesh,
+                        (weft_element_kind){WEFT_LAGRANGE, degree}, c, &out->own, error));
+    out->sum = weft_array_make((size_t)weft_space_dofs(out->own), sizeof *out->sum);
+    if (!out->sum)
+        TRY(weft_out_of_memory(error, NULL));
+    for (int i = first; i <= last; ++i) {
+        TRY(app_run_field_term(&run->base, i, &term, error));
+        TRY(weft_space_interpolate(run->base.fields[i].space, term, c, out->own, out->sum, error));
+        free(term);
+        term = NULL;
+    }
+    out->space = out->own;
+    out->values = out->sum;
+done:
+    free(term);
+    return status;
+}
+
+/* A formula in x, y, z and t, in which t is a number now. */
+static weft_status write_formula(const solve *run, const char *text, weft_text *out,
+                                 weft_error *error) {
     while (*text) {
         size_t n = 1;
         if (isalnum((unsigned char)*text))
             while (isalnum((unsigned char)text[n]) || text[n] == '_')
                 ++n;
-        if (n == 1 && *text == 't')
-            weft_text_add(&formula, "(%.17g)", run->time.state.t);
+        if (run->options->time.text && n == 1 && *text == 't')
+            weft_text_add(out, "(%.17g)", run->time.state.t);
         else
-            weft_text_add_bytes(&formula, text, n);
+            weft_text_add_bytes(out, text, n);
         text += n;
     }
-    if (formula.failed)
-        TRY(weft_out_of_memory(error, NULL));
-    TRY(weft_space_measure_errors(&run->base.context, field->space, u, k - field->first_value,
-                                  formula.data, "--exact", errors, error));
-done:
-    weft_text_free(&formula);
-    return status;
+    return out->failed ? weft_out_of_memory(error, NULL) : WEFT_OK;
 }
 
-/* The same for any element, in its own field. */
+/* The errors of component k, or its integral, in any element. */
 static weft_status measure_any(solve *run, int k, const char *text, double errors[2],
                                weft_error *error) {
-    const app_field *field = app_run_field_of_value(&run->base, k);
-    const double *u = run->base.u_values + field->first_dof;
-    if (text && run->options->time.text)
-        return measure_at(run, field, k, text, errors, error);
-    return text ? weft_space_measure_errors(&run->base.context, field->space, u,
-                                            k - field->first_value, text, "--exact", errors, error)
-                : weft_space_integral(field->space, u, k - field->first_value, &run->integral_u[k],
-                                      error);
+    weft_status status = WEFT_OK;
+    const int own = k - app_run_field_of_value(&run->base, k)->first_value;
+    whole_function whole = {.space = NULL};
+    weft_text formula = {0};
+    TRY(whole_make(run, k, &whole, error));
+    if (text)
+        TRY(write_formula(run, text, &formula, error));
+    TRY(text ? weft_space_measure_errors(&run->base.context, whole.space, whole.values, own,
+                                         formula.data, "--exact", errors, error)
+             : weft_space_integral(whole.space, whole.values, own, &run->integral_u[k], error));
+done:
+    weft_text_free(&formula);
+    whole_clear(&whole);
+    return status;
 }
 
 /* Compute the errors of component k against the formula `text`, or with NULL its integral. */

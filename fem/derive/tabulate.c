@@ -331,6 +331,32 @@ done:
     return status;
 }
 
+/* In an enriched space dofs are values at nodes, those of bubbles too: a bubble has what the other function lacks there.
+ * The source that a bubble belongs to stands before it. */
+static weft_status take_surplus(const struct derive_tabulated *t, int bubble, weft_error *error) {
+    weft_status status = WEFT_OK;
+    derive_source *s = &t->sources[bubble];
+    const derive_source *base = NULL;
+    double *there = NULL;
+    if (!s->space || weft_space_element(s->space)->family != WEFT_BUBBLE)
+        return WEFT_OK;
+    for (int i = 1; i < bubble; ++i)
+        if (t->sources[i].list == s->list && t->sources[i].component == s->component)
+            base = &t->sources[i];
+    if (!base || !base->space)
+        return WEFT_OK;
+    const int64_t n = rows_of(t, s) * s->components;
+    there = weft_array_make((size_t)n, sizeof *there);
+    if (!there)
+        return weft_out_of_memory(error, "derived quantities");
+    TRY(weft_space_interpolate(base->space, base->values, s->components, s->space, there, error));
+    for (int64_t i = 0; i < n; ++i)
+        s->values[i] -= there[i];
+done:
+    free(there);
+    return status;
+}
+
 weft_status derive_tabulated_pull(weft_derive *derive, weft_error *error) {
     weft_status status = WEFT_OK;
     struct derive_tabulated *t = derive->tabulated;
@@ -341,6 +367,8 @@ weft_status derive_tabulated_pull(weft_derive *derive, weft_error *error) {
                                    (size_t)(rows_of(t, s) * s->components) * sizeof(double), error)
                 : pull_cells(derive, s, error));
     }
+    for (int i = 1; i < t->n_sources; ++i)
+        TRY(take_surplus(t, i, error));
 done:
     return status;
 }

@@ -130,7 +130,42 @@ static void components_of_coefficients(void **state) {
     json_decref(root);
 }
 
+/* In an enriched space dofs are values at nodes: 1 has 1 at bubbles, whose part as a term is 0. The L2 projection u of f has the
+ * integral of f and that of u f = u^2; a body at 1 stays there, and its error against 1 is none. */
+static void enriched_functions(void **state) {
+    (void)state;
+    static const char head[] = "V = FiniteElement('P', cell, 1) + FiniteElement('B', cell, 3)\n"
+                               "u, v = TrialFunction(V), TestFunction(V)\n"
+                               "c, x = Coefficient(V), SpatialCoordinate(cell)\n";
+    char text[600];
+    snprintf(text, sizeof text,
+             "%sa, L = c*inner(u, v)*dx, c*(x[0]*x[0] + x[1])*v*dx\nn = c*v*ds\n", head);
+    put(text, "triangle");
+    json_t *root =
+        SOLVE(0, file, "--mesh", "square:3", "--input", "c=1", "--tolerance", "1e-14", "--integral",
+              "I = u", "--integral", "J = u*u - u*(x*x + y)", "--integral", "C = c", "--integral",
+              "G = norm2(grad(c))", "--dirichlet", "left=free", DEVICE);
+    const double mean = 1.0 / 3 + 0.5;
+    expect(integral(root, 0, 0), mean, 1e-10);
+    expect(integral(root, 1, 0), 0, 1e-10);
+    expect(integral(root, 2, 0), 1, 1e-10);
+    expect(integral(root, 3, 0), 0, 1e-10);
+    expect(app_number(root, "integral_u"), mean, 1e-10);
+    json_decref(root);
+    snprintf(text, sizeof text,
+             "%sm, a, L = u*v*dx, c*inner(grad(u), grad(v))*dx, (c - 1)*v*dx\n", head);
+    put(text, "triangle");
+    root = SOLVE(0, file, "--mesh", "square:3", "--input", "c=1", "--time", "0.1,0.2", "--initial",
+                 "1", "--probe", "0.2,0.3", "--exact", "1", "--dirichlet", "left=1", "--tolerance",
+                 "1e-13", DEVICE);
+    expect(app_probe_value(root, 0), 1, 1e-10);
+    expect(app_number(root, "integral_u"), 1, 1e-10);
+    expect(app_number(root, "l2_error"), 0, 1e-10);
+    json_decref(root);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(components_of_coefficients)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(components_of_coefficients),
+                                       cmocka_unit_test(enriched_functions)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
