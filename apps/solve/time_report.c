@@ -55,7 +55,9 @@ static const char *advice_on(weft_cg_outcome outcome) {
     case WEFT_CG_NAN:
     case WEFT_CG_OVERFLOW:
         return "a value is not a number or too large: look whether the conditions, --input and "
-               "--define have values at the times of this step";
+               "--define have values at the times of this step, and with --nonlinear whether the "
+               "derivative of "
+               "r has one at the u of --initial";
     case WEFT_CG_INDEFINITE:
         return "the matrix of a step, made of the mass and the step's part of K, is not positive "
                "definite: look at the signs of both, take a smaller step, or --method minres";
