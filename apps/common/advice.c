@@ -8,6 +8,9 @@
 
 enum { MULTIGRID_ITERATIONS = 30, SMALL = 10000 };
 
+/* How many times as long as thick a body is that bends easily. */
+static const double SLENDER = 10;
+
 static double usual_iterations(const app_run *run) {
     const int kind = run->options->preconditioner;
     weft_external_kind library;
@@ -28,12 +31,21 @@ static const char *better(const app_run *run) {
 void app_cg_advise(const app_run *run) {
     weft_memory *memory = weft_operator_values(run->op);
     const double *values = memory ? weft_memory_host(memory) : NULL;
-    const double usual = usual_iterations(run);
+    const double usual = usual_iterations(run), slenderness = app_slenderness(run);
     weft_couplings couplings;
     if (!values || run->n_fields > 1 || run->method != WEFT_METHOD_CG ||
         run->cg.iterations <= usual || weft_operator_dofs(run->op) < SMALL ||
         run->cg.outcome == WEFT_CG_INDEFINITE || run->cg.outcome == WEFT_CG_NAN)
         return;
+    if (slenderness >
+        SLENDER) { /* its bending is what converges slowly, whatever its cells look like */
+        weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
+                 "%d iterations are more than the usual %.0f: the body is slender (about %.0f "
+                 "times as long as "
+                 "thick); try --preconditioner cholmod where it is installed",
+                 run->cg.iterations, usual, slenderness);
+        return;
+    }
     const weft_pattern *pattern = weft_operator_pattern(run->op);
     if (!pattern)
         return;

@@ -13,9 +13,6 @@ typedef struct app_cg_advice {
 
 /** Print the line about the solution to stdout, and the reason for a method other than CG. */
 void app_cg_print(weft_method method, const char *reason, const weft_cg_result *cg);
-/** Report on stderr that a solve has not converged, with its residual and what to try. */
-void app_cg_complain(const char *program, const app_run_options *options, weft_method method,
-                     const weft_cg_result *cg, const app_cg_advice *advice);
 /** Should --output be written? Warns if not, and if it will not hold a converged solution. */
 bool app_output_wanted(const app_run_options *options, bool converged, const weft_monitor *monitor);
 /** Add iterations, outcome and residuals; null unless solved. */

@@ -177,6 +177,14 @@ weft_status app_run_remove_mean(app_run *run, double integral, weft_error *error
 /** Set the errors from their squares; warns if they are not finite. */
 void app_run_set_errors(app_run *run, double l2_squared, double h1_squared);
 weft_status app_run_measure_probes(app_run *run, weft_error *error);
+/** How many times as long as thick the body is of which u is a displacement; 1: u is none. (apps/common/slender.c) */
+double app_slenderness(const app_run *run);
+/** Warn where linear elements are too stiff for the shape of the body. */
+void app_slender_warn(const app_run *run);
+/** Report on stderr that a solve has not converged, with its residual and what to try. (apps/common/solution.c) */
+void app_cg_complain(const char *program, const app_run *run, const app_cg_advice *advice);
+/** What to try where a linear system took too many iterations, or rounding has spoiled its preconditioner. */
+const char *app_cg_advice_of(const app_run *run, weft_cg_outcome outcome);
 /** values = A u of the solution, without what rounding leaves of stiff terms in modes that weak ones hold.
  *  scratch  [n_dofs] on the device */
 weft_status app_run_product(app_run *run, weft_memory *scratch, double *values, weft_error *error);

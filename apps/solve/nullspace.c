@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of sums over many rows: rounding of e.(A x), relative to its terms. */
+/* Rounding of A e in a row of elements of any degree, and of sums over many rows, relative to their terms. */
 static const double UNSEEN = 1e-10;
 
 /* The dofs of a component of u. */
@@ -66,7 +66,7 @@ static weft_status is_unseen(solve *run, const component *of, double *values[2],
     TRY(weft_vector_pull(memory[1], y, run->n_dofs, error));
     for (int64_t i = 0; i < run->base.n_constrained; ++i)
         y[run->base.constrained[i]] = 0;
-    *out = weft_operator_seen(y, sizes, run->n_dofs) <= WEFT_UNSEEN;
+    *out = weft_operator_seen(y, sizes, run->n_dofs) <= UNSEEN;
 done:
     free(sizes);
     return status;
@@ -151,8 +151,9 @@ done:
 /* More than the error of interpolating what is prescribed. */
 static const double INCOMPATIBLE = 1e-2;
 
-static void warn(const solve *run, int value, double sum, double sizes) {
-    if (fabs(sum) <= INCOMPATIBLE * sizes)
+/* terms  without signs, of what cancels in the rows too */
+static void warn(const solve *run, int value, double sum, double sizes, double terms) {
+    if (fabs(sum) <= INCOMPATIBLE * sizes || fabs(sum) <= UNSEEN * terms)
         return;
     weft_log(&run->base.messages->monitor, WEFT_LOG_WARNING,
              "the equations of component %d of u, to which a constant can be added, add up to "
@@ -165,36 +166,44 @@ static void warn(const solve *run, int value, double sum, double sizes) {
 /* b - A g must be orthogonal to e, whose A e is zero but in the rows of constrained dofs, where e.(A x) is zero for all other x. */
 weft_status solve_nullspace_project(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    double *values[2] = {NULL, NULL};
+    double *values[2] = {NULL, NULL}, *rows = NULL;
     weft_memory *memory[2] = {NULL, NULL};
     if (run->n_open == 0 || run->base.is_null)
         return WEFT_OK;
     TRY(make_vectors(run, values, memory, error));
+    rows = weft_array_make((size_t)run->n_dofs, sizeof *rows);
+    if (!rows)
+        TRY(weft_out_of_memory(error, NULL));
     for (int m = 0; m < run->n_open; ++m) {
         const component of = component_of(run, run->open_values[m]);
-        double sum = 0, sizes = 0;
+        double sum = 0, sizes = 0, terms = 0;
         int64_t n = 0;
         bool is_solvable = false;
         TRY(is_left(run, &of, values, memory, &is_solvable, error));
         if (!is_solvable)
             continue;
         TRY(apply_given(run, values, memory, error));
+        TRY(weft_operator_row_sizes(run->base.device, run->base.op, values[0], rows, error));
         for (int64_t i = of.first; i < of.last; i += of.step, ++n) {
             sum += run->base.b_values[i] - values[1][i];
             sizes += fabs(run->base.b_values[i]) + fabs(values[1][i]);
+            terms += fabs(run->base.b_values[i]) + rows[i];
         }
         for (int64_t i = of.first; i < of.last; i += of.step)
             run->base.b_values[i] -= sum / (double)n;
-        warn(run, run->open_values[m], sum, sizes);
+        warn(run, run->open_values[m], sum, sizes, terms);
     }
     TRY(weft_vector_push(run->base.b, run->base.b_values, run->n_dofs, error));
 done:
     free_vectors(values, memory);
+    free(rows);
     return status;
 }
 
 double solve_nullspace_imbalance(const solve *run, int *value) {
-    double most = 0;
+    double most = 0, largest = 0;
+    for (int64_t i = 0; i < run->n_dofs; ++i)
+        largest = fmax(largest, fabs(run->base.b_values[i]));
     for (int m = 0; m < run->n_open; ++m) {
         const component of = component_of(run, run->open_values[m]);
         double sum = 0, sizes = 0;
@@ -202,7 +211,7 @@ double solve_nullspace_imbalance(const solve *run, int *value) {
             sum += run->base.b_values[i];
             sizes += fabs(run->base.b_values[i]);
         }
-        if (sizes > 0 && fabs(sum) / sizes > most) {
+        if (fabs(sum) > UNSEEN * largest && fabs(sum) / sizes > most) {
             most = fabs(sum) / sizes;
             *value = run->open_values[m];
         }

@@ -72,7 +72,7 @@ static weft_status assemble(solve *run, weft_error *error) {
         !run->options->script || weft_method_about(run->base.method)->needs_symmetric;
     TRY(solve_memory_estimate(run, error));
     TRY(make_dofs(run, error));
-    solve_slender_warn(run);
+    app_slender_warn(&run->base);
     TRY(solve_data_make(run, error));
     if (run->options->time.text) {
         TRY(state(run, error));
@@ -188,14 +188,14 @@ static void clear(solve *run) {
 }
 
 /* What to try where a linear system was not solved. */
-static const char *tangent_advice(const weft_cg_result *cg) {
-    switch (cg->outcome) {
+static const char *tangent_advice(const solve *run) {
+    switch (run->base.cg.outcome) {
     case WEFT_CG_INDEFINITE:
         return "the tangent is not positive definite there, for example because a part buckles: "
                "take smaller loads or more --load-steps, or start closer by --initial; --method "
                "minres goes on, perhaps to an unstable state";
     case WEFT_CG_MAX_ITERATIONS:
-        return "raise --max-iterations or --tolerance";
+        return app_cg_advice_of(&run->base, run->base.cg.outcome);
     case WEFT_CG_NAN:
     case WEFT_CG_OVERFLOW:
         return "a value is not a number or too large: where the derivative of r has none, as that "
@@ -204,8 +204,15 @@ static const char *tangent_advice(const weft_cg_result *cg) {
                "otherwise "
                "take more --load-steps, or look at --input and --define";
     default:
-        return "the tangent is nearly singular there: take smaller loads or more --load-steps, or "
-               "fix u in more places";
+        return weft_method_about(run->base.method)->needs_definite
+                   ? "the tangent is badly conditioned or nearly singular there, as at the largest "
+                     "load that "
+                     "a body bears: take smaller loads or more --load-steps; for slender bodies "
+                     "try "
+                     "--preconditioner cholmod where it is installed"
+                   : "the tangent is badly conditioned or nearly singular there: take smaller "
+                     "loads or more "
+                     "--load-steps, or try --preconditioner jacobi and a larger --restart";
     }
 }
 
@@ -226,7 +233,7 @@ static const char *newton_advice(const solve *run) {
                "more "
                "--load-steps, or look at --input and --define";
     default:
-        return tangent_advice(&run->base.cg);
+        return tangent_advice(run);
     }
 }
 
@@ -279,8 +286,7 @@ static int report_outcome(const solve *run) {
         return report_newton(run);
     if (run->base.cg.outcome == WEFT_CG_CONVERGED)
         return 0;
-    app_cg_complain(run->problem->program, &run->options->run, run->base.method, &run->base.cg,
-                    &run->problem->advice);
+    app_cg_complain(run->problem->program, &run->base, &run->problem->advice);
     return 1;
 }
 

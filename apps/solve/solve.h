@@ -190,8 +190,6 @@ solve_step solve_script_read, solve_script_try, solve_script_fit, solve_form_mak
 void solve_script_clear(solve_script *script);
 /** Read a form file: one part for each of its measures. (apps/solve/parts.c) */
 weft_status solve_forms_read(solve *run, weft_error *error);
-/** Warn where linear elements are too stiff for the shape of the body. (apps/solve/slender.c) */
-void solve_slender_warn(const solve *run);
 /** Is this the name of a form file that is shipped with Weft, and of no file? (apps/solve/shipped.c) */
 bool solve_is_shipped_form(const char *name);
 /** Read it for the cells of the mesh, or of the mesh's name.

@@ -89,6 +89,32 @@ static void report(void **state) {
     test_run_free(&run);
 }
 
+/* A lid moves along itself, and nothing flows in or out but rounding; where it moves across, it does. */
+static void what_is_prescribed(void **state) {
+    (void)state;
+    static const char *const lids[] = {"top=1,0,free", "top=x*(1-x),0,free", "top=0,1,free"};
+    put("W = VectorElement('P', triangle, 2)*FiniteElement('P', triangle, 1)\n"
+        "(u, p), (v, q), f = TrialFunctions(W), TestFunctions(W), Constant(triangle)\n"
+        "a = inner(grad(u), grad(v))*dx - p*div(v)*dx - q*div(u)*dx\nL = f*v[0]*dx\n");
+    for (int i = 0; i < 3; ++i) {
+        const char *const command[] = {WEFT_BINARY_DIR "/solve",
+                                       file,
+                                       "--mesh",
+                                       "square:8",
+                                       "--input",
+                                       "f=0",
+                                       "--dirichlet",
+                                       "boundary=0,0,free",
+                                       "--dirichlet",
+                                       lids[i],
+                                       NULL};
+        test_run run = test_program(command, NULL);
+        assert_int_equal(run.exit_code, 0);
+        assert_int_equal(strstr(run.error, "not compatible") != NULL, i == 2);
+        test_run_free(&run);
+    }
+}
+
 /* ---- the preconditioner by blocks -------------------------------------------------------- */
 
 /* Iterations vary by a few with the mesh and with the width of vectors; 50 to 75 are seen. */
@@ -290,6 +316,7 @@ int main(void) {
         cmocka_unit_test(stokes),
         cmocka_unit_test(navier_stokes),
         cmocka_unit_test(report),
+        cmocka_unit_test(what_is_prescribed),
         cmocka_unit_test(cavity),
         cmocka_unit_test(bubbles),
         cmocka_unit_test(coupled_functions),

@@ -1,5 +1,6 @@
-/* Warns where linear elements are too stiff in bending: a slender body with few cells through its thickness. */
-#include "apps/solve/solve.h"
+/* Measures how slender a body is, and warns where linear elements are too stiff in bending: with few cells through its
+ * thickness. */
+#include "apps/common/run.h"
 #include "fem/mesh/mesh.h"
 
 #include <math.h>
@@ -16,14 +17,14 @@ typedef struct moments {
 } moments;
 
 static void add_up(const weft_mesh *mesh, moments *m) {
-    const int d = mesh->dimension;
+    const int d = mesh->dimension, v = weft_mesh_cell_vertices(mesh);
     for (int pass = 0; pass < 2; ++pass)
         for (int64_t c = 0; c < mesh->n_cells; ++c) {
-            const int32_t *nodes = mesh->cells + c * (d + 1);
-            const double volume = fabs(weft_cell_volume(d, mesh->x, nodes));
+            const int32_t *nodes = mesh->cells + c * v;
+            const double volume = v == d + 1 ? fabs(weft_cell_volume(d, mesh->x, nodes)) : 1;
             double at[3] = {0};
-            for (int i = 0; i < (d + 1) * d; ++i)
-                at[i % d] += mesh->x[(int64_t)nodes[i / d] * d + i % d] / (d + 1);
+            for (int i = 0; i < v * d; ++i)
+                at[i % d] += mesh->x[(int64_t)nodes[i / d] * d + i % d] / v;
             m->volume += pass ? 0 : volume;
             for (int a = 0; a < d; ++a)
                 m->centre[a] += pass ? 0 : volume * at[a];
@@ -58,25 +59,49 @@ static void extremes(moments *m, int d, double *least, double *most) {
     }
 }
 
-void solve_slender_warn(const solve *run) {
-    const weft_mesh *mesh = run->base.mesh;
-    const int d = mesh->dimension;
+/* Length and thickness between the centres of cells. */
+static void measure(const app_run *run, double *length, double *thickness, double *volume) {
     moments m = {0};
     double least = 0, most = 0;
-    if (run->components != d || d < 2 || !app_run_is_linear(&run->base) || mesh->n_cells == 0)
+    add_up(run->mesh, &m);
+    extremes(&m, run->mesh->dimension, &least, &most);
+    *length = sqrt(12 * most);
+    *thickness = sqrt(12 * fmax(least, 0));
+    *volume = m.volume;
+}
+
+/* Whether u is a displacement, as far as its components tell. */
+static bool can_bend(const app_run *run) {
+    const int d = run->mesh->dimension;
+    return d > 1 && run->mesh->n_cells > 0 && run->n_fields <= 1 && run->space &&
+           weft_space_components(run->space) == d;
+}
+
+double app_slenderness(const app_run *run) {
+    double length = 0, thickness = 0, volume = 0;
+    if (!run->mesh || !can_bend(run))
+        return 1;
+    measure(run, &length, &thickness, &volume);
+    const double cell = length / pow((double)run->mesh->n_cells, 1.0 / run->mesh->dimension);
+    return length /
+           fmax(thickness, 1e-3 * cell); /* one layer of cells has its centres near the middle */
+}
+
+void app_slender_warn(const app_run *run) {
+    const int d = run->mesh->dimension;
+    double length = 0, thickness = 0, volume = 0;
+    if (!can_bend(run) || !app_run_is_linear(run))
         return;
-    add_up(mesh, &m);
-    extremes(&m, d, &least, &most);
-    const double cell = pow(m.volume / (double)mesh->n_cells * (d == 2 ? 2 : 6), 1.0 / d);
-    const double thickness = sqrt(12 * fmax(least, 0)) + 0.5 * cell; /* the centres lie inside */
-    const double length = sqrt(12 * most), n = thickness / cell;
+    measure(run, &length, &thickness, &volume);
+    const double cell = pow(volume / (double)run->mesh->n_cells * (d == 2 ? 2 : 6), 1.0 / d);
+    thickness += 0.5 * cell; /* the centres lie inside */
+    const double n = thickness / cell;
     if (!(length > SLENDER * thickness && n < FEW))
         return;
-    weft_log(&run->base.messages->monitor, WEFT_LOG_WARNING,
+    weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
              "the body is slender (%.0f times as long as thick), with about %.0f linear cells "
-             "through its thickness: "
-             "these are too stiff in bending (locking), and if it bends, displacements are about "
-             "%.0f %% of the right ones; "
-             "refine, or solve elasticity.ufl --degree 2",
+             "through its thickness: these are too stiff in bending (locking), and if it bends, "
+             "displacements are about %.0f %% of the right ones; refine, or solve elasticity.ufl "
+             "--degree 2",
              length / thickness, fmax(n, 1), 100 * n * n / (n * n + 3));
 }
