@@ -70,6 +70,12 @@ weft_status weft_program_bind_connectivity(weft_program *program, const char *na
  *             [block][i * width + j][lane], interleaved by weft_program_lanes */
 weft_status weft_program_bind_matrix(weft_program *program, const char *name, weft_memory *values,
                                      weft_memory *positions, weft_error *error);
+/** The positions for statements that add through this connectivity, for a matrix that is added to through several:
+ *  weft_program_bind_matrix binds those of the first statement.
+ *  Errors  WEFT_ERROR_USAGE (no such matrix or connectivity) */
+weft_status weft_program_bind_matrix_positions(weft_program *program, const char *name,
+                                               const char *connectivity, weft_memory *positions,
+                                               weft_error *error);
 /** The arguments of a product kernel. */
 typedef struct weft_product_arguments {
     const char *product_kernel;    /* its name, as in the compile options */

@@ -45,20 +45,19 @@ static void write_argument(const source_writer *w, const weft_plan_kernel *kerne
                            const weft_argument *argument) {
     switch (argument->kind) {
     case ARGUMENT_VALUE:
-        weft_text_add(w->out, "%s%s *restrict p_%s",
-                      is_written(w, kernel, argument->index) ? "" : "const ",
-                      weft_value_is_narrow(w->options, &w->graph->values[argument->index])
-                          ? "float"
-                          : "scalar",
-                      weft_source_variable(w, argument->index, -1) + 2);
+        weft_text_add(
+            w->out, "%s%s *restrict p_%s", is_written(w, kernel, argument->index) ? "" : "const ",
+            weft_value_is_narrow(w->options, &w->graph->values[argument->index]) ? "float"
+                                                                                 : "scalar",
+            weft_source_variable(w, argument->index, -1) + 2);
         break;
     case ARGUMENT_CONNECTIVITY:
         weft_text_add(w->out, "const int32_t *restrict m_%s",
                       w->graph->connectivities[argument->index].name);
         break;
     case ARGUMENT_POSITIONS:
-        weft_text_add(w->out, "const uint32_t *restrict positions_%s",
-                      w->graph->values[argument->index].name);
+        weft_text_add(w->out, "const uint32_t *restrict %s",
+                      weft_source_positions(w, argument->index, argument->part));
         break;
     case ARGUMENT_PARTIALS:
         weft_text_add(w->out, "scalar *restrict partials_%s",
@@ -99,11 +98,22 @@ static void write_argument(const source_writer *w, const weft_plan_kernel *kerne
     }
 }
 
+/* "positions_A"; "positions1_A" of another connectivity than the matrix's first. */
+const char *weft_source_positions(const source_writer *w, int matrix, int connectivity) {
+    const weft_value *value = &w->graph->values[matrix];
+    const char *name =
+        connectivity == value->connectivity
+            ? weft_arena_print(w->arena, "positions_%s", value->name)
+            : weft_arena_print(w->arena, "positions%d_%s", connectivity, value->name);
+    w->out->failed |= name == NULL;
+    return name != NULL ? name : "";
+}
+
 void weft_source_argument_name(const source_writer *w, const weft_argument *argument) {
     if (argument->kind == ARGUMENT_CONNECTIVITY)
         weft_text_add(w->out, "m_%s", w->graph->connectivities[argument->index].name);
     else if (argument->kind == ARGUMENT_POSITIONS)
-        weft_text_add(w->out, "positions_%s", w->graph->values[argument->index].name);
+        weft_text_add(w->out, "%s", weft_source_positions(w, argument->index, argument->part));
     else
         weft_text_add(w->out, "p_%s", weft_source_variable(w, argument->index, -1) + 2);
 }
@@ -180,11 +190,10 @@ void weft_source_scatter(const source_writer *w, const weft_plan_kernel *kernel,
     weft_text_add(w->out, "  %s[%s%s%s] += ... */\n", w->graph->values[a->target].name,
                   connectivity->name, a->matrix ? "," : "", a->matrix ? connectivity->name : "");
     if (a->matrix)
-        weft_text_add(
-            w->out,
-            "        add_matrix%s(p_%s, positions_%s + block * (%d * LANES)%s, %s, %d, %s);\n",
-            alone, target, w->graph->values[a->target].name, width * width, lane, v, width * width,
-            lanes);
+        weft_text_add(w->out,
+                      "        add_matrix%s(p_%s, %s + block * (%d * LANES)%s, %s, %d, %s);\n",
+                      alone, target, weft_source_positions(w, a->target, a->connectivity),
+                      width * width, lane, v, width * width, lanes);
     else
         weft_text_add(
             w->out,

@@ -71,8 +71,9 @@ void weft_source_component(const source_writer *w, const weft_operand *operand) 
 void weft_source_target(const source_writer *w, const weft_accumulation *a) {
     const weft_graph_connectivity *connectivity = &w->graph->connectivities[a->connectivity];
     if (a->matrix)
-        weft_text_add(w->out, "p_%s[positions_%s[block * (%d * LANES) + lane + c * LANES]]",
-                      weft_source_variable(w, a->target, -1) + 2, w->graph->values[a->target].name,
+        weft_text_add(w->out, "p_%s[%s[block * (%d * LANES) + lane + c * LANES]]",
+                      weft_source_variable(w, a->target, -1) + 2,
+                      weft_source_positions(w, a->target, a->connectivity),
                       connectivity->width * connectivity->width);
     else
         weft_source_component(w,

@@ -122,6 +122,8 @@ void weft_source_joined(weft_text *out, const weft_graph *graph, const weft_plan
  *  after the loads of uniform data. */
 void weft_source_uniforms(const source_writer *w, const weft_plan_kernel *kernel);
 /* fusion/codegen/call.c */
+/** fusion/codegen/kernel.c: the name of an ARGUMENT_POSITIONS */
+const char *weft_source_positions(const source_writer *w, int matrix, int connectivity);
 /** "FILE:LINE", in a form that is safe inside a comment (fusion/codegen/kernel.c). */
 void weft_source_place(const source_writer *w, const weft_location *place);
 /** "FILE:LINE  y = f(x)", as a comment. */

@@ -130,7 +130,8 @@ static weft_status kernel_scatters(planner *p, weft_plan_kernel *kernel, weft_er
         kernel->scatters[kernel->n_scatters++] = k;
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_VALUE, a->target, 0}, error));
         if (a->matrix)
-            TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_POSITIONS, a->target, 0}, error));
+            TRY(argument_add(
+                p, kernel, (weft_argument){ARGUMENT_POSITIONS, a->target, a->connectivity}, error));
         else
             TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_CONNECTIVITY, a->connectivity, 0},
                              error));

@@ -10,7 +10,7 @@
 typedef enum weft_argument_kind {
     ARGUMENT_VALUE,         /* buffer of a value */
     ARGUMENT_CONNECTIVITY,  /* interleaved connectivity */
-    ARGUMENT_POSITIONS,     /* positions of a matrix accumulation */
+    ARGUMENT_POSITIONS,     /* positions in matrix `index` through connectivity `part` */
     ARGUMENT_PARTIALS,      /* partial results of a reduction, one per tile: index is its value */
     ARGUMENT_PATCH,         /* patches of a connectivity: part indexes weft_patch_arguments */
     ARGUMENT_PRODUCT,       /* argument `part` of the product kernel of operator `index` */
@@ -27,7 +27,8 @@ typedef enum weft_argument_kind {
 typedef struct weft_argument {
     weft_argument_kind kind;
     int index; /* value or connectivity; ARGUMENT_GATHER: connectivity */
-    int part;  /* ARGUMENT_GATHER, ARGUMENT_PATCH, ARGUMENT_PATCH_MATRIX, ARGUMENT_PRODUCT */
+    int part;  /* ARGUMENT_GATHER, ARGUMENT_PATCH, ARGUMENT_PATCH_MATRIX, ARGUMENT_PRODUCT,
+                  ARGUMENT_POSITIONS */
 } weft_argument;
 
 /** Most kernels that share a launch: each has at least a warp of an INNER_BLOCK. */

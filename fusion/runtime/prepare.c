@@ -27,17 +27,45 @@ static weft_status list_bytes(const weft_program_segment *p, int index_set, int 
     return WEFT_OK;
 }
 
-static weft_status prepare_matrix(const weft_program_segment *p, const weft_value *matrix,
-                                  weft_error *error) {
-    const weft_graph_connectivity *connectivity =
-        &p->segment->graph->connectivities[matrix->connectivity];
-    const int64_t lanes = p->segment->plan->lanes, n = p->sizes[connectivity->from];
-    const weft_memory *positions = p->positions[matrix->id];
-    if (weft_program_makes_rows(p, matrix->id) && p->data[matrix->id] != NULL)
+/* Does every position lead into the matrix? Checked once for each list, where the host can read it; elsewhere
+ * it would have to be copied. */
+static weft_status check_positions(const weft_program_segment *p, const weft_value *matrix,
+                                   size_t place, size_t needed, weft_error *error) {
+    const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
+    const size_t n_values = weft_memory_bytes(p->data[matrix->id]) / real_bytes;
+    const uint32_t *list = weft_memory_host(p->positions[place]);
+    uint32_t greatest = 0;
+    if (p->positions_checked[place] || list == NULL || needed == 0)
         return WEFT_OK;
-    if (p->data[matrix->id] == NULL || positions == NULL)
+    for (size_t i = 0; i < needed / sizeof *list; ++i)
+        greatest = list[i] > greatest ? list[i] : greatest;
+    if (greatest >= n_values)
+        return weft_error_set(error, WEFT_ERROR_SHAPE,
+                              "a position of '%s' is %u, but it has %zu values", matrix->name,
+                              greatest, n_values);
+    p->positions_checked[place] = true;
+    return WEFT_OK;
+}
+
+static weft_status prepare_positions(const weft_program_segment *p, const weft_value *matrix,
+                                     int through, weft_error *error) {
+    const weft_graph *graph = p->segment->graph;
+    const weft_graph_connectivity *connectivity = &graph->connectivities[through];
+    const int64_t lanes = p->segment->plan->lanes, n = p->sizes[connectivity->from];
+    const size_t place = weft_program_positions_place(p, matrix->id, through);
+    const weft_memory *positions = p->positions[place];
+    if (positions == NULL && through == matrix->connectivity)
         return weft_error_set(error, WEFT_ERROR_USAGE,
                               "matrix '%s' has no values and positions bound", matrix->name);
+    if (positions == NULL) {
+        weft_error_set(error, WEFT_ERROR_USAGE, "matrix '%s' has no positions bound for '%s'",
+                       matrix->name, connectivity->name);
+        weft_error_hint(error,
+                        "weft_program_bind_matrix binds those for '%s', "
+                        "weft_program_bind_matrix_positions those for others",
+                        graph->connectivities[matrix->connectivity].name);
+        return WEFT_ERROR_USAGE;
+    }
     const size_t needed = n <= 0 ? 0
                                  : (size_t)((n + lanes - 1) / lanes * lanes) *
                                        (size_t)(connectivity->width * connectivity->width) *
@@ -46,7 +74,24 @@ static weft_status prepare_matrix(const weft_program_segment *p, const weft_valu
         return weft_error_set(error, WEFT_ERROR_SHAPE,
                               "the positions of '%s' have %zu bytes, but need %zu", matrix->name,
                               weft_memory_bytes(positions), needed);
-    return WEFT_OK;
+    return check_positions(p, matrix, place, needed, error);
+}
+
+static weft_status prepare_matrix(const weft_program_segment *p, const weft_value *matrix,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_plan *plan = p->segment->plan;
+    if (p->data[matrix->id] == NULL)
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "matrix '%s' has no values and positions bound", matrix->name);
+    for (int k = 0; k < plan->n_kernels; ++k)
+        for (int i = 0; i < plan->kernels[k].n_arguments; ++i) {
+            const weft_argument *argument = &plan->kernels[k].arguments[i];
+            if (argument->kind == ARGUMENT_POSITIONS && argument->index == matrix->id)
+                TRY(prepare_positions(p, matrix, argument->part, error));
+        }
+done:
+    return status;
 }
 
 weft_status weft_program_own(weft_device *device, const char *name, size_t needed,

@@ -32,6 +32,10 @@ void weft_program_segment_bind(weft_program_segment *p, const char *name, weft_m
 /** Errors  WEFT_ERROR_SHAPE: the width is not that of the script */
 weft_status weft_program_segment_connectivity(weft_program_segment *p, const char *name,
                                               weft_connectivity *connectivity, weft_error *error);
+/** Bind the positions of a matrix for accumulations through a connectivity; the place of these in p->positions. */
+void weft_program_segment_positions(weft_program_segment *p, int matrix, int connectivity,
+                                    weft_memory *positions);
+size_t weft_program_positions_place(const weft_program_segment *p, int matrix, int connectivity);
 /** Bind a matrix by positions or by rows. Returns false if the segment assembles no such matrix. */
 bool weft_program_segment_matrix(weft_program_segment *p, const char *name, weft_memory *positions,
                                  const weft_matrix_rows *rows);
@@ -134,8 +138,6 @@ weft_status weft_program_partials(weft_program_segment *p, int value, size_t nee
  *          weft_memory_make */
 weft_status weft_program_own(weft_device *device, const char *name, size_t needed,
                              weft_memory **memory, bool *own, weft_error *error);
-/** Does a kernel assemble this matrix by rows, so that no positions are needed? */
-bool weft_program_makes_rows(const weft_program_segment *p, int matrix);
 /** An argument of a patch kernel for a vector; for a matrix. */
 weft_status weft_program_patch_argument(const weft_program_segment *p,
                                         const weft_argument *argument, weft_memory **out,
@@ -150,8 +152,7 @@ weft_status weft_program_matrix_argument(const weft_program_segment *p,
 weft_status weft_program_cell_patch_argument(const weft_program_segment *p,
                                              const weft_argument *argument, weft_memory **out,
                                              weft_error *error);
-weft_status weft_program_cell_patch_prepare(weft_program_segment *p, int number,
-                                            weft_error *error);
+weft_status weft_program_cell_patch_prepare(weft_program_segment *p, int number, weft_error *error);
 weft_status weft_program_cell_patch_grid(const weft_program_segment *p,
                                          const weft_plan_kernel *kernel, weft_launch *launch,
                                          weft_error *error);

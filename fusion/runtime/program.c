@@ -25,8 +25,8 @@ static weft_status allocate(weft_program *p, weft_error *error) {
     p->own = calloc((size_t)control->n_names + 1, sizeof *p->own);
     p->operators = calloc((size_t)control->script->n_operators + 1, sizeof *p->operators);
     p->arguments = calloc((size_t)control->n_names + (size_t)n_joined + 16, sizeof(weft_memory *));
-    if (p->sizes == NULL || p->largest == NULL || p->segments == NULL || p->memory == NULL || p->own == NULL ||
-        p->operators == NULL || p->arguments == NULL)
+    if (p->sizes == NULL || p->largest == NULL || p->segments == NULL || p->memory == NULL ||
+        p->own == NULL || p->operators == NULL || p->arguments == NULL)
         return no_memory(error);
     p->iterations = -1;
     for (int i = 0; i < control->script->n_indices; ++i)
@@ -238,6 +238,29 @@ static weft_status bind_matrix(weft_program *p, const char *name, weft_memory *v
 weft_status weft_program_bind_matrix(weft_program *p, const char *name, weft_memory *values,
                                      weft_memory *positions, weft_error *error) {
     return bind_matrix(p, name, values, positions, NULL, error);
+}
+
+weft_status weft_program_bind_matrix_positions(weft_program *p, const char *name,
+                                               const char *connectivity, weft_memory *positions,
+                                               weft_error *error) {
+    const weft_control *control = p->compilation->control;
+    const weft_script *script = control->script;
+    bool found = false;
+    if (WEFT_FIND_NAME(script->connectivities, script->n_connectivities, connectivity) < 0)
+        return none_of(error, "connectivity", connectivity, &script->connectivities->name,
+                       script->n_connectivities, sizeof *script->connectivities);
+    for (int i = 0; i < control->n_segments; ++i) {
+        const weft_graph *graph = p->segments[i]->segment->graph;
+        const int matrix = weft_program_value(graph, name),
+                  through =
+                      WEFT_FIND_NAME(graph->connectivities, graph->n_connectivities, connectivity);
+        if (matrix < 0 || through < 0 || graph->values[matrix].kind != VALUE_MATRIX)
+            continue;
+        weft_program_segment_positions(p->segments[i], matrix, through, positions);
+        found = true;
+    }
+    change(p);
+    return found ? WEFT_OK : no_such_name(control, name, error);
 }
 
 weft_status weft_program_bind_matrix_rows(weft_program *p, const char *name, weft_memory *values,

@@ -24,7 +24,8 @@ typedef struct weft_program_segment {
     int64_t *sizes;                     /* [n_index_sets], -1: unknown */
     weft_memory **data;                 /* [n_values] bound or own */
     bool *own;                          /* [n_values] */
-    weft_memory **positions;            /* [n_values] of matrices, borrowed */
+    weft_memory **positions;            /* [n_values][n_connectivities] of matrices, borrowed */
+    bool *positions_checked;            /* [n_values][n_connectivities] */
     weft_matrix_rows *matrix_rows;      /* [n_values] of matrices assembled by rows */
     weft_connectivity **connectivities; /* [n_connectivities], borrowed */
     weft_memory **buffers;              /* [n_buffers] of intermediates; own, or of shared */

@@ -114,16 +114,6 @@ done:
 
 /* ---- rows of a matrix ---- */
 
-bool weft_program_makes_rows(const weft_program_segment *p, int matrix) {
-    const weft_plan *plan = p->segment->plan;
-    for (int k = 0; k < plan->n_kernels; ++k)
-        for (int i = 0; i < plan->kernels[k].n_arguments; ++i)
-            if (plan->kernels[k].arguments[i].kind == ARGUMENT_PATCH_MATRIX &&
-                plan->kernels[k].arguments[i].index == matrix)
-                return true;
-    return false;
-}
-
 weft_status weft_program_matrix_argument(const weft_program_segment *p,
                                          const weft_argument *argument, weft_memory **out,
                                          weft_error *error) {

@@ -28,7 +28,9 @@ static weft_status allocate_tables(weft_program_segment *p, weft_error *error) {
     p->sizes = calloc((size_t)graph->n_index_sets + 1, sizeof *p->sizes);
     p->data = calloc(n_values, sizeof *p->data);
     p->own = calloc(n_values, sizeof *p->own);
-    p->positions = calloc(n_values, sizeof *p->positions);
+    const size_t n_positions = n_values * ((size_t)graph->n_connectivities + 1);
+    p->positions = calloc(n_positions, sizeof *p->positions);
+    p->positions_checked = calloc(n_positions, sizeof *p->positions_checked);
     p->matrix_rows = calloc(n_values, sizeof *p->matrix_rows);
     p->connectivities = calloc((size_t)graph->n_connectivities + 1, sizeof *p->connectivities);
     p->buffers = calloc(most_buffers(p) + 1, sizeof *p->buffers);
@@ -40,8 +42,8 @@ static weft_status allocate_tables(weft_program_segment *p, weft_error *error) {
         calloc(6 * n_values + 4 * (size_t)graph->n_connectivities + WEFT_PRODUCT_ARGUMENTS_MAX + 1,
                sizeof *p->arguments);
     if (p->sizes == NULL || p->data == NULL || p->own == NULL || p->positions == NULL ||
-        p->matrix_rows == NULL || p->connectivities == NULL || p->buffers == NULL ||
-        p->partials == NULL || p->nested == NULL || p->members == NULL ||
+        p->positions_checked == NULL || p->matrix_rows == NULL || p->connectivities == NULL ||
+        p->buffers == NULL || p->partials == NULL || p->nested == NULL || p->members == NULL ||
         p->chunks == NULL || p->arguments == NULL)
         return out_of_memory(error);
     for (int i = 0; i < graph->n_index_sets; ++i)
@@ -96,6 +98,7 @@ void weft_program_segment_free(weft_program_segment **segment) {
     free(p->data);
     free(p->own);
     free(p->positions);
+    free(p->positions_checked);
     free(p->matrix_rows);
     free(p->connectivities);
     free(p->buffers);
@@ -167,13 +170,25 @@ weft_status weft_program_segment_connectivity(weft_program_segment *p, const cha
     return WEFT_OK;
 }
 
+size_t weft_program_positions_place(const weft_program_segment *p, int matrix, int connectivity) {
+    return (size_t)matrix * (size_t)p->segment->graph->n_connectivities + (size_t)connectivity;
+}
+
+void weft_program_segment_positions(weft_program_segment *p, int matrix, int connectivity,
+                                    weft_memory *positions) {
+    const size_t place = weft_program_positions_place(p, matrix, connectivity);
+    p->positions[place] = positions;
+    p->positions_checked[place] = false;
+    p->ready = false;
+}
+
 bool weft_program_segment_matrix(weft_program_segment *p, const char *name, weft_memory *positions,
                                  const weft_matrix_rows *rows) {
     const weft_graph *graph = p->segment->graph;
     const int found = weft_program_value(graph, name);
     if (found < 0 || graph->values[found].kind != VALUE_MATRIX)
         return false;
-    p->positions[found] = positions;
+    weft_program_segment_positions(p, found, graph->values[found].connectivity, positions);
     if (rows != NULL)
         p->matrix_rows[found] = *rows;
     p->ready = false;

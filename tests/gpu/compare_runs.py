@@ -44,7 +44,7 @@ def compare(folder, problem, tolerance):
         if path == host_path:
             continue
         result = read(path)
-        assert result.get("outcome", "converged") == "converged" and "cuda" in result["device"], path
+        assert result.get("outcome", "done") in ("converged", "done") and "cuda" in result["device"], path
         assert result.get("newton_converged") == host_result.get("newton_converged"), path
         found = numbers(result)
         assert [key for key, _ in found] == [key for key, _ in host], path
