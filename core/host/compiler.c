@@ -250,6 +250,38 @@ static weft_status write_source(const weft_work_folder *work, const char *file_n
                           strerror(number));
 }
 
+/* Any program may have made nothing of a source, with exit code 0: a compiler lists its macros. */
+static bool is_compiler(const weft_compiler *compiler) {
+    static const char *const question[] = {"-dM", "-E", "-x", "c", "/dev/null"};
+    enum { N = sizeof question / sizeof *question };
+    const char *arguments[WEFT_COMPILER_WORDS + N + 1] = {0};
+    char output[64] = "";
+    weft_process_result result;
+    weft_error ignored;
+    int n = 0;
+    for (; compiler->words[n]; ++n)
+        arguments[n] = compiler->words[n];
+    for (int i = 0; i < N; ++i)
+        arguments[n++] = question[i];
+    const weft_process_start start = {.arguments = (char *const *)(uintptr_t)arguments,
+                                      .folder = -1};
+    return run(compiler, start, output, sizeof output, &result, &ignored) == WEFT_OK &&
+           result.exit_code == 0 && strncmp(output, "#define ", 8) == 0;
+}
+
+/* After an error: the label is that of a compiler, whatever the program is. */
+static weft_status doubt(const weft_compiler *compiler, weft_status status, weft_error *error) {
+    const size_t label = strlen(compiler->label);
+    if (status != WEFT_ERROR_COMPILER || !error || is_compiler(compiler))
+        return status;
+    const bool named = strncmp(error->message, compiler->label, label) == 0;
+    weft_error_set(error, status, "%s is not a C compiler (it is `%.80s`): it%s", compiler->program,
+                   strrchr(compiler->identity, '|') + 1, error->message + (named ? label : 0));
+    weft_error_hint(error, "install gcc (apt install gcc) and unset CC; CC names the one that is "
+                           "used");
+    return status;
+}
+
 weft_status weft_compiler_run(const weft_compiler *compiler, const weft_work_folder *work,
                               const char *name, const char *source, unsigned char **object,
                               size_t *size, weft_error *error) {
@@ -286,5 +318,5 @@ weft_status weft_compiler_run(const weft_compiler *compiler, const weft_work_fol
                         compiler->program);
     }
 done:
-    return status;
+    return doubt(compiler, status, error);
 }

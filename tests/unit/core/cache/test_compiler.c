@@ -1,8 +1,8 @@
 /* labels: quick */
 /* The compiler: missing, refusing, odd; what it says reaches the user, and sources are kept on
  * request. */
-#include "core/weft_core.h"
 #include "cache_support.h"
+#include "core/weft_core.h"
 
 #include <sys/wait.h>
 
@@ -131,6 +131,11 @@ static void odd_compilers(void **state) {
         test_text_write(place->compiler, text);
         assert_int_equal(try_source(place, "k", "int x;", &error), WEFT_ERROR_COMPILER);
         if (!strstr(error.message, cases[i].words))
+            fail_msg("%s: %s", cases[i].body, error.message);
+        /* junk is only found when it is loaded */
+        if (i > 0 && !strstr(cases[i].body, "junk") &&
+            (!strstr(error.message, "is not a C compiler (it is `odd 1.0`)") ||
+             strstr(error.message, "gcc 1.0")))
             fail_msg("%s: %s", cases[i].body, error.message);
         if (strstr(error.message, "no shared object"))
             assert_non_null(strstr(error.hint, "CC names the one that is used"));
