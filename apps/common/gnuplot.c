@@ -130,7 +130,7 @@ weft_status app_gnuplot_run(const char *folder, const char *script, const weft_m
     TRY(place_figures(&f, &child, !*stopped, &missing, error));
     *drawn = child.exit_code == 0 && missing == 0 && !*stopped;
     if (!*drawn && !*stopped)
-        weft_log(monitor, WEFT_LOG_WARNING, "gnuplot failed on %s/%s: %.600s", folder, script,
+        weft_log(monitor, WEFT_LOG_WARNING, "gnuplot failed on %s/%s:\n%.600s", folder, script,
                  child.error);
 done:
     app_child_clear(&child);

@@ -1,5 +1,6 @@
 /* Runs the remaining cases of a study in child processes. */
 #include "apps/scaling/scaling.h"
+#include "core/weft_escape.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -100,6 +101,17 @@ static const scaling_case *find_failed(const scaling_progress *progress, const c
     return NULL;
 }
 
+/* The reason is the program's message, of several lines. */
+static void log_failure(const weft_monitor *monitor, const char *name, const char *reason) {
+    weft_text text = {0};
+    weft_text_add(&text, "%s failed: ", name);
+    if (!text.failed)
+        weft_show_controls(text.data, "");
+    weft_text_add(&text, "%s", reason);
+    weft_log(monitor, WEFT_LOG_ERROR, "%s", text.failed ? reason : text.data);
+    weft_text_free(&text);
+}
+
 static void report_run(const scaling_progress *progress, const json_t *record, int rounds) {
     app_messages *messages = progress->messages;
     const scaling_case *item = &progress->cases->cases[progress->current];
@@ -109,7 +121,7 @@ static void report_run(const scaling_progress *progress, const json_t *record, i
     if (same)
         weft_log(&messages->monitor, WEFT_LOG_INFO, "%s failed as %s did", item->name, same->name);
     else if (reason)
-        weft_log(&messages->monitor, WEFT_LOG_ERROR, "%s failed: %s", item->name, reason);
+        log_failure(&messages->monitor, item->name, reason);
     else
         weft_log(&messages->monitor, WEFT_LOG_INFO, "%s, run %d of %d: %s", item->name,
                  progress->round + 1, rounds,

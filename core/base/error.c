@@ -32,6 +32,13 @@ static void copy_cut(char *out, size_t size, const char *text, size_t length) {
     memcpy(out + end, "...", ELLIPSIS + 1);
 }
 
+void weft_show_controls(char *text, const char *format) {
+    const bool many_lines = strchr(format, '\n') || strcmp(format, "%s") == 0;
+    for (char *c = text; *c; ++c)
+        if (((unsigned char)*c < 0x20 && *c != '\t' && !(*c == '\n' && many_lines)) || *c == 0x7F)
+            *c = '?';
+}
+
 static void print_cut(char *out, size_t size, const char *format, va_list arguments) {
     /* Format into a local buffer: the arguments may point into the error that is being filled. */
     char buffer[2048];
@@ -40,6 +47,7 @@ static void print_cut(char *out, size_t size, const char *format, va_list argume
         copy_cut(out, size, format, strlen(format));
         return;
     }
+    weft_show_controls(buffer, format);
     size_t whole = (size_t)length;
     size_t held = whole < sizeof buffer ? whole : sizeof buffer - 1;
     copy_cut(out, size, buffer, held);
@@ -136,11 +144,14 @@ static void sink_string(text_sink *sink, const char *string) {
     sink_bytes(sink, string, strlen(string));
 }
 
-/* Add text from the user's files with terminal control characters shown as '?'. */
-static void sink_foreign(text_sink *sink, const char *string) {
+/* Add text from the user's files with terminal control characters shown as '?'.
+ *  feed  a line feed, or what takes its place */
+static void sink_foreign(text_sink *sink, const char *string, const char *feed) {
     bool shown;
     for (int length; (length = weft_character_length(string, &shown)) > 0; string += length)
-        if (shown || *string == '\n' || *string == '\t')
+        if (*string == '\n')
+            sink_string(sink, feed);
+        else if (shown || *string == '\t')
             sink_bytes(sink, string, (size_t)length);
         else
             sink_bytes(sink, "?", 1);
@@ -148,7 +159,7 @@ static void sink_foreign(text_sink *sink, const char *string) {
 
 static void sink_place(text_sink *sink, const weft_error *error) {
     char number[32];
-    sink_foreign(sink, error->file[0] ? error->file : error->line > 0 ? "input" : "");
+    sink_foreign(sink, error->file[0] ? error->file : error->line > 0 ? "input" : "", "?");
     if (error->line > 0) {
         snprintf(number, sizeof number, ":%d", error->line);
         sink_string(sink, number);
@@ -181,16 +192,16 @@ size_t weft_error_text(const weft_error *error, char *out, size_t size) {
     if (error) {
         sink_place(&sink, error);
         sink_string(&sink, "error: ");
-        sink_foreign(&sink, error->message);
+        sink_foreign(&sink, error->message, "\n");
         if (error->source_line[0]) {
             sink_string(&sink, "\n    ");
-            sink_foreign(&sink, error->source_line);
+            sink_foreign(&sink, error->source_line, "\n");
             if (error->column > 0)
                 sink_caret(&sink, error);
         }
         if (error->hint[0]) {
             sink_string(&sink, "\nhint: ");
-            sink_foreign(&sink, error->hint);
+            sink_foreign(&sink, error->hint, "\n");
         }
     }
     if (sink.size > 0)

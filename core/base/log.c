@@ -1,6 +1,6 @@
 /* Passes messages and progress to the user's monitor. */
 #include "core/base/number.h"
-#include "core/weft_core.h"
+#include "core/weft_escape.h"
 
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -14,8 +14,10 @@ void weft_log(const weft_monitor *monitor, weft_log_level level, const char *for
     va_start(arguments, format);
     int length = weft_print_list(message, sizeof message, format, arguments);
     va_end(arguments);
-    if (length >= 0)
-        monitor->log(monitor->user, level, message);
+    if (length < 0)
+        return;
+    weft_show_controls(message, format);
+    monitor->log(monitor->user, level, message);
 }
 
 void weft_progress(const weft_monitor *monitor, const char *phase, double done, double total) {

@@ -182,8 +182,28 @@ static void exit_codes(void **state) {
     assert_string_equal(weft_status_name(WEFT_ERROR_COMPILER), "compiler");
 }
 
+/* A name with a line feed begins no line of its own; texts of several lines stay as they are. */
+static void line_feeds_of_names(void **state) {
+    (void)state;
+    weft_error error = {0};
+    char text[500];
+    static const char name[] = "a\nerror: \x1b[31mb\rc\x7f";
+    weft_error_set(&error, WEFT_ERROR_INPUT, "no group `%s`", name);
+    weft_error_location(&error, "f\nerror: g", NULL, 0, 0);
+    weft_error_hint(&error, "it has %s,\tc", name);
+    weft_error_text(&error, text, sizeof text);
+    assert_string_equal(text, "f?error: g: error: no group `a?error: ?[31mb?c?`\n"
+                              "hint: it has a?error: ?[31mb?c?,\tc");
+    weft_error_set(&error, WEFT_ERROR_COMPILER, "refused:\n%s", "line 1\nline 2");
+    weft_error_text(&error, text, sizeof text);
+    assert_string_equal(text, "error: refused:\nline 1\nline 2");
+    weft_error_set(&error, WEFT_ERROR_COMPILER, "%s", "line 1\nline 2");
+    assert_string_equal(error.message, "line 1\nline 2");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(line_feeds_of_names),
         cmocka_unit_test(whole_form),
         cmocka_unit_test(parts_that_are_missing),
         cmocka_unit_test(tabs_stay_tabs),
