@@ -156,7 +156,7 @@ static void write(const grid *g, const weft_mesh *mesh, const answers_linear *fi
     const int c = g->problem->components;
     weft_error error = {0};
     double *values = array((size_t)(mesh->n_nodes * c), sizeof *values);
-    const weft_field fields[1] = {{"v", false, c, values}};
+    const weft_field fields[1] = {{.name = "v", .n_components = c, .values = values}};
     for (int64_t i = 0; i < mesh->n_nodes && field; ++i)
         for (int k = 0; k < c; ++k) {
             values[i * c + k] = field->a[k];
