@@ -43,11 +43,13 @@ def compare(folder, problem, tolerance):
     for path in paths:
         if path == host_path:
             continue
-        result = read(path)
-        assert result.get("outcome", "done") in ("converged", "done") and "cuda" in result["device"], path
-        assert result.get("newton_converged") == host_result.get("newton_converged"), path
+        result, name = read(path), os.path.basename(path)
+        for key, wanted in (("outcome", "converged"), ("newton_converged", host_result.get("newton_converged"))):
+            assert result.get(key, wanted) == wanted, f"{name}: {key} is {result[key]}, not {wanted}"
+        assert "cuda" in result["device"], f"{name}: the device is {result['device']}"
         found = numbers(result)
-        assert [key for key, _ in found] == [key for key, _ in host], path
+        keys = [[key for key, _ in pairs] for pairs in (found, host)]
+        assert keys[0] == keys[1], f"{name}: {keys[0]}, on the host {keys[1]}"
         for (key, a), (_, b) in zip(found, host):
             difference = abs(a - b) / max(abs(b), 1 if "error" in key else 0.01)
             worst, compared = max(worst, difference), compared + 1
