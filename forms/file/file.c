@@ -2,6 +2,7 @@
 #include "forms/file/file.h"
 #include "core/base/file.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,38 @@ static void warn_of_degrees(weft_ufl *ufl, const weft_monitor *monitor) {
     }
 }
 
+/* Can the matrix of a cell's integral have as many ranks as functions? Each point adds a value and a gradient. */
+static bool has_enough_points(const ufl_prepared *form, int i) {
+    const ufl_integral *integral = &form->form.integrals[i];
+    const ufl_element *element = form->arguments[0]->space->element;
+    const int n = form->points[i] ? INT_MAX
+                                  : ufl_rule_points(integral->type, integral->mesh,
+                                                    integral->metadata.rule, form->degrees[i]);
+    return n < 0 ||
+           (int64_t)n * (1 + integral->mesh->tdim) * element->value_size >= element->n_dofs;
+}
+
+/* Warn of bilinear forms whose integrals over cells all have too few points, as the file asked for. */
+static void warn_of_few_points(weft_ufl *ufl, const weft_monitor *monitor) {
+    for (int f = 0; f < ufl->module->n_forms; ++f) {
+        const ufl_prepared *form = ufl->prepared[f];
+        const ufl_integral *found = NULL;
+        bool enough = form->n_arguments != 2;
+        for (int i = 0; i < form->form.n_integrals && !enough; ++i) {
+            enough = has_enough_points(form, i) && form->form.integrals[i].type == UFL_CELL;
+            found = form->form.integrals[i].type == UFL_CELL ? &form->form.integrals[i] : found;
+        }
+        if (!monitor || enough || !found || !found->metadata.has_degree)
+            continue;
+        weft_log(monitor, WEFT_LOG_WARNING,
+                 "%s:%d: form %s: dx(degree=%d) has too few points for %s: the matrix can be "
+                 "singular; the "
+                 "product of the arguments has degree %d",
+                 ufl->file, found->place.line, ufl->module->forms[f].name, found->metadata.degree,
+                 form->arguments[0]->space->element->name, least_degree(ufl, found));
+    }
+}
+
 static weft_status prepare_forms(weft_ufl *ufl, const weft_ufl_options *options) {
     int n = ufl->module->n_forms;
     ufl->graph.part_degrees = options && options->degrees == WEFT_UFL_DEGREES_2026_2;
@@ -74,6 +107,8 @@ static weft_status prepare_forms(weft_ufl *ufl, const weft_ufl_options *options)
     }
     if (ufl->context.status == WEFT_OK)
         warn_of_degrees(ufl, options ? options->monitor : NULL);
+    if (ufl->context.status == WEFT_OK)
+        warn_of_few_points(ufl, options ? options->monitor : NULL);
     return ufl->context.status;
 }
 

@@ -4,6 +4,7 @@
 #include "test_support.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char poisson[] = "element = FiniteElement(\"Lagrange\", triangle, 1)\n"
@@ -104,11 +105,16 @@ static void test_high_degrees(void **state) {
 static void test_recommended_degrees(void **state) {
     static const struct {
         const char *forms;
-        int recommended; /* 0: no warning */
+        int recommended; /* 0: no warning; negative: of too few points */
     } cases[] = {
         {"a = u*v*dx", 0},
         {"a = inner(grad(u), grad(v))*dx + u*v*dx", 0},
         {"a = (1 + w**2)*u*v*dx", 16},
+        {"a = (1 + w**2)*u*v*dx(degree=16)", 0},
+        {"a = (1 + w**2)*u*v*dx(degree=4)", -16},
+        {"a = inner(grad(u), grad(v))*dx(degree=6) + u*v*ds", -16},
+        {"a = inner(grad(u), grad(v))*dx(degree=4) + u*v*dx(degree=14)", 0},
+        {"L = w*v*dx(degree=4)", 0},
         {"F = (1 + w**2)*inner(grad(w), grad(v))*dx", 16},
         {"F = (1 + w**2)*inner(grad(w), grad(v))*ds(2)", 16},
         {"M = w**3*q*dx", 16},
@@ -129,8 +135,10 @@ static void test_recommended_degrees(void **state) {
                  cases[k].forms);
         assert_int_equal(weft_ufl_read_text("high.ufl", text, strlen(text), &options, &ufl, NULL),
                          WEFT_OK);
-        snprintf(expected, sizeof expected, "(degree=%d) would take ", cases[k].recommended);
-        if (cases[k].recommended > 0 ? !log.data || !strstr(log.data, expected) : log.data != NULL)
+        snprintf(expected, sizeof expected,
+                 cases[k].recommended > 0 ? "(degree=%d) would take " : "arguments has degree %d\n",
+                 abs(cases[k].recommended));
+        if (cases[k].recommended != 0 ? !log.data || !strstr(log.data, expected) : log.data != NULL)
             fail_msg("%s: %s", cases[k].forms, log.data ? log.data : "no warning");
         weft_text_free(&log);
         weft_ufl_free(&ufl);
