@@ -16,8 +16,8 @@ static const char *variable_of(const ufl_names *names, const ufl_node *node) {
 enum { DEGREE_HIGH = 10, DEGREE_FEW = 4 };
 
 /* The least degree that a file should ask for: that of the product of two functions, for less makes matrices singular. They are the
- * arguments, and for each that is missing the coefficient of the highest degree, which may be the unknown of a tangent. -1: an
- * error */
+ * arguments. One that is missing counts as the function of the highest degree: the unknown of a tangent, or what a load is in the
+ * space of the test function. -1: an error */
 static int least_degree(weft_ufl *ufl, const ufl_integral *integral) {
     const ufl_node **arguments = NULL, **coefficients = NULL;
     const int n = ufl_terminals(&ufl->graph, &integral->integrand, 1, UFL_ARGUMENT, &arguments);
@@ -26,8 +26,10 @@ static int least_degree(weft_ufl *ufl, const ufl_integral *integral) {
     int sum = ufl_scaling_degree(integral->type, integral->mesh), most = 0;
     if (n < 0 || n_coefficients < 0)
         return -1;
-    for (int i = 0; i < n; ++i)
+    for (int i = 0; i < n; ++i) {
         sum += arguments[i]->space->element->superdegree;
+        most = arguments[i]->space->element->superdegree;
+    }
     for (int i = 0; i < n_coefficients; ++i)
         if (coefficients[i]->space->element->superdegree > most)
             most = coefficients[i]->space->element->superdegree;
