@@ -166,6 +166,19 @@ weft_status weft_file_read(const char *path, char **out, size_t *length, weft_er
     return weft_file_read_as(path, WEFT_FILE_DATA, out, length, error);
 }
 
+bool weft_system_file_read(const char *path, char *out, size_t size) {
+    size_t used = 0;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    for (ssize_t n = file < 0 ? 0 : 1; n > 0 && used + 1 < size;) {
+        n = read(file, out + used, size - used - 1);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    out[used] = '\0';
+    if (file >= 0)
+        close(file);
+    return file >= 0;
+}
+
 /* ---- writing ------------------------------------------------------------------------------- */
 
 weft_status weft_write_all(int file, const void *bytes, size_t size) {

@@ -25,6 +25,10 @@ typedef enum weft_file_kind {
  *  Errors  also WEFT_ERROR_INPUT (larger than the kind allows), before anything is read */
 weft_status weft_file_read_as(const char *path, weft_file_kind kind, char **out, size_t *length,
                               weft_error *error);
+/** Read the start of a file of the system, such as one of /proc, and terminate it. It allocates no
+ *  memory, so that what it says does not depend on memory that is short.
+ *  Returns false if there is no such file; out is then "" */
+bool weft_system_file_read(const char *path, char *out, size_t size);
 /** Open a regular file, without ever waiting for one that is not.
  *  flags  of open(2), such as O_RDONLY; O_CLOEXEC is added
  *  out    caller's; close

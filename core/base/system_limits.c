@@ -1,4 +1,5 @@
 /* Determines how many processors and how much memory this process may use. */
+#include "core/base/file.h"
 #include "core/base/number.h"
 #include "core/base/threads.h"
 
@@ -15,11 +16,8 @@ typedef double (*group_reader)(const char *folder);
 static int read_numbers(const char *folder, const char *name, double values[2]) {
     char path[1200], text[128] = "";
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "re");
-    if (!file)
+    if (!weft_system_file_read(path, text, sizeof text))
         return 0;
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
     char *at = text;
     for (int n = 0; n < 2; ++n) {
         char *end = at;
@@ -45,16 +43,13 @@ static double group_memory(const char *folder) {
 
 /* The smallest limit of this process's control group and its ancestors (cgroups version 2). */
 static double groups_limit(group_reader reader) {
-    char line[768], folder[1024] = "/sys/fs/cgroup";
+    char text[4096], folder[1024] = "/sys/fs/cgroup";
     const size_t top = strlen(folder);
-    FILE *file = fopen("/proc/self/cgroup", "re");
-    if (file) {
-        while (fgets(line, sizeof line, file))
-            if (strncmp(line, "0::/", 4) == 0) {
-                line[strcspn(line, "\n")] = '\0';
-                snprintf(folder + top, sizeof folder - top, "%s", line + 3);
-            }
-        fclose(file);
+    (void)weft_system_file_read("/proc/self/cgroup", text, sizeof text);
+    const char *line = strncmp(text, "0::/", 4) == 0 ? text : strstr(text, "\n0::/");
+    if (line) {
+        line += *line == '\n';
+        snprintf(folder + top, sizeof folder - top, "%.*s", (int)strcspn(line + 3, "\n"), line + 3);
     }
     double smallest = 0;
     for (;;) {
@@ -79,16 +74,9 @@ static double old_group_processors(void) {
 }
 
 static int affinity_count(void) {
-    for (int n = 1024; n <= 1 << 18; n *= 4) {
-        cpu_set_t *set = CPU_ALLOC((size_t)n);
-        if (!set)
-            break;
-        size_t size = CPU_ALLOC_SIZE((size_t)n);
-        int count = sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 0;
-        CPU_FREE(set);
-        if (count > 0)
-            return count;
-    }
+    cpu_set_t sets[256]; /* of 1024 processors each */
+    if (sched_getaffinity(0, sizeof sets, sets) == 0 && CPU_COUNT_S(sizeof sets, sets) > 0)
+        return CPU_COUNT_S(sizeof sets, sets);
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 && online < 4096 ? (int)online : 1;
 }

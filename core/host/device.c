@@ -1,5 +1,6 @@
 /* Opens the host device, determines its limits and runs launches on its threads. */
 #include "core/device/device.h"
+#include "core/base/file.h"
 #include "core/base/number.h"
 #include "core/host/module.h"
 
@@ -194,12 +195,9 @@ static const weft_device_table table = {
 static double clock_rate(void) {
     double kilohertz = 0;
     char text[64] = "";
-    FILE *file = fopen("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "re");
-    if (file) {
-        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    if (weft_system_file_read("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", text,
+                              sizeof text))
         kilohertz = weft_number_read(text, NULL);
-        fclose(file);
-    }
     return kilohertz > 0 ? kilohertz * 1e3 : 2.5e9;
 }
 

@@ -1,4 +1,5 @@
 /* Identifies the processor and chooses the instruction set: its best, or one given by name. */
+#include "core/base/file.h"
 #include "core/host/compiler.h"
 
 #include <stdio.h>
@@ -97,11 +98,7 @@ static bool has_set(int index) {
 
 static void identify(weft_processor *processor, weft_text *all) {
     char text[2048] = "";
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    if (file) {
-        text[fread(text, 1, sizeof text - 1, file)] = '\0';
-        fclose(file);
-    }
+    (void)weft_system_file_read("/proc/cpuinfo", text, sizeof text);
     /* Only the first processor's paragraph; the others repeat it with varying clock rates. */
     char *end = strstr(text, "\n\n");
     if (end)

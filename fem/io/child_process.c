@@ -1,6 +1,7 @@
 /* Runs a call in a child process: forks, waits, and derives a status from how the child ended. */
 #include "fem/io/child_process.h"
 #include "core/base/file.h"
+#include "core/base/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,14 +49,9 @@ done:
 
 /* Address space of this process, in bytes; 0: unknown. */
 static double space_now(void) {
-    int64_t pages = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    if (!file)
-        return 0;
-    if (fscanf(file, "%" SCNd64, &pages) != 1)
-        pages = 0;
-    fclose(file);
-    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+    char text[128];
+    (void)weft_system_file_read("/proc/self/statm", text, sizeof text);
+    return weft_number_read(text, NULL) * (double)sysconf(_SC_PAGESIZE);
 }
 
 /* Lower a limit of the system to `most`. */
