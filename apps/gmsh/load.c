@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <gmshc.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,10 +140,7 @@ static void initialize(const meshing *how) {
 #else
     gmshInitialize(set ? 4 : 1, arguments, 0, &ignored);
 #endif
-    /* a crash must end the process: no handler of Gmsh's or its libraries' */
-    const int signals[] = {SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGBUS};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; ++i)
-        signal(signals[i], SIG_DFL);
+    crashes_handle(); /* instead of Gmsh, or its libraries */
     set_option("General.Terminal", 0);
     set_option("General.NumThreads", 1);
     /* of no use here, and their counts are not checked */

@@ -201,6 +201,35 @@ done:
     return status;
 }
 
+/* ---- crashes --------------------------------------------------------------------------------- */
+
+static char crash_text[4096];
+
+static void report_crash(int number) {
+    (void)number;
+    (void)!write(2, crash_text, strlen(crash_text));
+    save_abandon();
+    _exit(3);
+}
+
+void crashes_handle(void) {
+    static const int signals[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; ++i)
+        signal(signals[i], crash_text[0] ? report_crash : SIG_DFL);
+}
+
+/* Gmsh aborts or crashes where it gets no memory. A parent reports that; without one, say so here. */
+static void announce_crashes(const char *path) {
+    weft_error error = {0};
+    weft_error_set(&error, WEFT_ERROR_MEMORY, "Gmsh crashed on this file");
+    weft_error_location(&error, path, NULL, 0, 0);
+    weft_error_hint(&error, "memory may have run out, or the file is damaged: try a larger --size, "
+                            "or open the file in Gmsh");
+    const size_t length = weft_error_text(&error, crash_text, sizeof crash_text - 1);
+    crash_text[length < sizeof crash_text - 2 ? length : sizeof crash_text - 2] = '\n';
+    crashes_handle();
+}
+
 int main(int n, char **texts) {
     weft_status status = WEFT_OK;
     weft_error error = {0};
@@ -221,6 +250,8 @@ int main(int n, char **texts) {
                         from.path, from.path);
         goto done;
     }
+    if (from.parent == 0 && !is_debugged())
+        announce_crashes(from.path);
     bool quiet = from.parent > 0 && !is_debugged();
     if (quiet)
         setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});

@@ -14,6 +14,14 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+/* The file that is being written, for save_abandon. */
+static const char *volatile unfinished;
+
+void save_abandon(void) {
+    if (unfinished)
+        unlink(unfinished);
+}
+
 static weft_status io_error(const char *path, int number, const char *hint, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_IO, "cannot write %s: %s", path, strerror(number));
     weft_error_hint(error, "%s", hint);
@@ -169,6 +177,7 @@ weft_status save(const char *path, const loaded *mesh, double version, bool bina
     /* a file that may not grow is an error of write, not the end */
     signal(SIGXFSZ, SIG_IGN);
     TRY(make_temporary(path, &temporary, error));
+    unfinished = temporary;
     gmshOptionSetNumber("Mesh.MshFileVersion", version, &ignored);
     gmshOptionSetNumber("Mesh.Binary", binary, &ignored);
     number = write_whole(mesh, temporary, &failed);
@@ -183,10 +192,12 @@ weft_status save(const char *path, const loaded *mesh, double version, bool bina
                                : "the mesh could not be written whole, and nothing was kept",
                           error);
     } else {
+        unfinished = NULL;
         free(temporary);
         temporary = NULL;
     }
 done:
+    unfinished = NULL;
     if (temporary)
         unlink(temporary);
     free(temporary);

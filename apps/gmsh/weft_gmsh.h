@@ -177,6 +177,11 @@ weft_status load_check_log(const char *path, int failed, size_t *seen, stream *o
  *  renamed, so that it is whole or not there.  Errors  WEFT_ERROR_IO, WEFT_ERROR_INPUT */
 weft_status save(const char *path, const loaded *mesh, double version, bool binary, stream *out,
                  weft_error *error);
+/** A crash ends the process, with a message where no parent explains it. Call again where a library
+ *  has installed handlers of its own. */
+void crashes_handle(void);
+/** Remove the file that save is writing; for handlers of signals. */
+void save_abandon(void);
 
 /* ---- extract.c -------------------------------------------------------------------------- */
 

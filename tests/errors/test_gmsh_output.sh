@@ -87,6 +87,24 @@ if command -v script > /dev/null; then
 else
     echo "note: script is not installed: weft-gmsh was not run on a terminal"
 fi
+# Allocations that fail inside of Gmsh, which then aborts or crashes: a message and an exit code, and no file left
+injector=$WEFT_BUILD/tests/alloc_preload.so
+if [ -e "$injector" ]; then
+    sed 's/0.012/0.3/g' square.geo > coarse.geo
+    for n in 11 40 300 1000 1109 1734 2168 2300 2711; do
+        code=0
+        WEFT_FAULT_PROGRAM=weft-gmsh WEFT_FAULT_AT=$n LD_PRELOAD=$injector \
+            "$program" --save failed.msh coarse.geo > message.txt 2>&1 || code=$?
+        case $code in
+            0) ;;
+            2 | 3) grep -q "error: " message.txt || fail "allocation $n: no message" ;;
+            *) fail "allocation $n: exit code $code: $(cat message.txt)" ;;
+        esac
+        [ -z "$(find . -name '.weft-*')" ] || fail "allocation $n: $(find . -name '.weft-*') is left"
+    done
+else
+    echo "note: alloc_preload.so is not built: no allocation was made to fail"
+fi
 "$program" --version | grep -qx "weft-gmsh (Weft) [0-9.]*, with Gmsh [0-9.]*" || fail "--version"
 "$program" --help | grep -q -- --mesh-memory || fail "--help"
 exit $failed
