@@ -186,6 +186,8 @@ static weft_status write_loop(body_writer *w, const weft_statement *loop) {
         return WEFT_OK;
     }
     static const char *const compares[] = {"<", "<=", ">", ">="};
+    if (w->keeps_loops)
+        weft_text_add(w->out, "#pragma unroll 1\n");
     indent(w);
     weft_text_add(w->out, "for (int %s = ", name);
     weft_body_print_integer(w, loop->value);
@@ -317,6 +319,10 @@ done:
     return status;
 }
 
+/* Statements after unrolling all loops from which on a body is large: NVRTC unrolls loops of known length, and takes minutes
+ * for a body of P3 elasticity on tetrahedra (150,000), but seconds for one whose loops stay. */
+enum { LARGE_BODY = 50000 };
+
 /* Numbers of a table from which on it is wrapped in the prelude's TABLE. */
 enum { LARGE_TABLE = 1000 };
 
@@ -369,6 +375,8 @@ weft_status weft_body_emit(const weft_specialisation *specialisation, int varian
         w.thread_known = true;
         w.thread = 0;
     }
+    w.keeps_loops = style->keeps_loops && w.thread_known &&
+                    count_list(&w, written->body.first, LARGE_BODY) == LARGE_BODY;
     TRY(write_list(&w, w.variant->body.first));
     TRY(weft_body_value_finish(&w, specialisation->threads[variant] == 1));
     write_tables(&w, out);

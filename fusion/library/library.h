@@ -113,6 +113,7 @@ typedef struct weft_body_style {
     int unroll; /* statement limit of unrolled loops; 0: WEFT_UNROLL_MAX */
     const char *
         store; /* NULL, or what assigns to components of the result: STORE(&component, value, stream) */
+    bool keeps_loops; /* of large bodies, from a compiler that unrolls loops itself */
 } weft_body_style;
 
 /** Write the body of one variant, with operands replaced by accessors, sizes and parameters by
