@@ -302,8 +302,24 @@ static void a_program_is_made(void **state) {
     pattern_drop(&pattern);
 }
 
+/* P3 hexahedra: few nodes, with more entries in a row than a kernel without loops should have. */
+static void long_rows(void **state) {
+    (void)state;
+    weft_device *device = NULL;
+    weft_error error = {0};
+    weft_persistent_shape shape;
+    char reason[200] = "";
+    check(weft_device_open("null:h200", NULL, &device, &error), &error);
+    const weft_limits *limits = weft_device_limits(device);
+    assert_true(weft_persistent_fits(limits, 12288, 12288 * 60, &shape, reason, sizeof reason));
+    assert_false(weft_persistent_fits(limits, 12288, 12288 * 900, &shape, reason, sizeof reason));
+    assert_non_null(strstr(reason, "450 pairs of entries"));
+    weft_device_free(&device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(long_rows),
         cmocka_unit_test(a_product_by_the_layout_is_the_matrix),
         cmocka_unit_test(a_diagonal_matrix_has_a_layout),
         cmocka_unit_test(a_million_nodes_fit_an_h200_and_two_do_not),
