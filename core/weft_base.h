@@ -39,12 +39,13 @@ typedef enum weft_status {
 } weft_status;
 
 /** What went wrong, where, and what to do. Fixed size, so that reporting never allocates.
- *  Empty strings and zeros mean "not known". line and column count from 1. */
+ *  Empty strings and zeros mean "not known". line and column count from 1. They come first, so that
+ *  `weft_error error = {0};` compiles in C++, where 0 is no weft_status. */
 typedef struct weft_error {
+    int line, column;
     weft_status status;
     char message[1024];
     char file[512];
-    int line, column;
     char source_line[256]; /* the offending line itself, for the caret */
     char hint[512];
 } weft_error;

@@ -8,8 +8,8 @@ PROGRESS = CFUNCTYPE(None, c_void_p, c_char_p, c_double, c_double)
 
 
 class weft_error(Structure):
-    _fields_ = [("status", c_int), ("message", c_char * 1024), ("file", c_char * 512), ("line", c_int),
-                ("column", c_int), ("source_line", c_char * 256), ("hint", c_char * 512)]
+    _fields_ = [("line", c_int), ("column", c_int), ("status", c_int), ("message", c_char * 1024),
+                ("file", c_char * 512), ("source_line", c_char * 256), ("hint", c_char * 512)]
 
 
 class weft_text(Structure):

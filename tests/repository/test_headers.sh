@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # labels: quick
-# Each public header compiles alone, twice over, as C17 and as C++11, without warnings, and has at most 200 lines.
+# Each public header compiles alone, twice over, as C17 and as C++11, without warnings, and has at most 200 lines. An error
+# starts with {0} in both.
 set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -28,4 +29,14 @@ for header in $headers; do
         echo "$header: C++"
     fi
 done
+printf '#include "core/weft_base.h"\nint main(void) { weft_error error = {0}; return error.line; }\n' >"$scratch/error.c"
+cp "$scratch/error.c" "$scratch/error.cpp"
+sed -i 's/(void)/()/' "$scratch/error.cpp"
+${CC:-cc} -std=c17 -Wall -Wextra -Werror -fsyntax-only "${paths[@]}" "$scratch/error.c"
+if [ -n "$cxx" ]; then
+    for standard in c++11 c++17 c++20; do
+        "$cxx" "-std=$standard" -Wall -Wextra -Wno-missing-field-initializers -Werror -fsyntax-only "${paths[@]}" \
+            "$scratch/error.cpp"
+    done
+fi
 [ -n "$cxx" ] || echo "C++ was left out: there is no C++ compiler"
