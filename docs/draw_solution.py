@@ -9,6 +9,7 @@ import math
 import sys
 
 SIZE, MARGIN, BANDS = 4600, 60, 14
+TOP = 260  # height above the picture, for what it shows
 COLOURS = [(68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37)]
 VIEW = [(0.87, 0.50, 0.0), (-0.25, 0.43, 0.87), (0.43, -0.75, 0.50)]  # in space: right, up, to the viewer
 
@@ -152,7 +153,7 @@ def draw_space(turned, cells, values, scale, levels):
         f'<path fill="{fill}" d="{outline}"/>' for _, fill, outline in shown if outline] + ["</g>"]
 
 
-def draw(source, out, name="u", deform=0.0, part=1.0):
+def draw(source, out, name="u", deform=0.0, part=1.0, label=""):
     points, cells, values = read(source, name, deform)
     space = len(cells[0]) == 4
     if space:
@@ -170,8 +171,10 @@ def draw(source, out, name="u", deform=0.0, part=1.0):
     def scale(p):
         return (round(MARGIN + unit * (p[0] - box[0][0])), round((bar + height) / 2 - MARGIN - unit * (p[1] - box[1][0])))
 
-    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width + 1000} {bar}" '
-             f'width="{(width + 1000) // 10}" font-family="sans-serif" font-size="150" fill="#444444">']
+    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {-TOP} {width + 1000} {bar + TOP}" '
+             f'width="{(width + 1000) // 10}" font-family="sans-serif" font-size="150" fill="#444444">',
+             f'<rect y="{-TOP}" width="{width + 1000}" height="{bar + TOP}" fill="#ffffff"/>',
+             f'<text x="{MARGIN}" y="-80">{label or name}</text>']
     lines.append(f'<svg width="{width}" height="{bar}">')
     lines += (draw_space if space else draw_plane)(points, cells, values, scale, levels) + ["</svg>"]
     step = (bar - 2 * MARGIN) / BANDS

@@ -13,6 +13,7 @@ of $WEFT_BUILD, or of build/. A problem is a file that begins with comments:
     # check: QUANTITY = EXPRESSION | EXPECTED VALUE | TOLERANCE        Python, over the result of --json; numbers or lists
     # source: where the expected values are from
     # draw: FIELD [DEFORM [PART]]                                      as for docs/draw_solution.py
+    # quantity: TEXT                                                   what is drawn, with its unit
 """
 import concurrent.futures
 import itertools
@@ -42,7 +43,7 @@ class Problem:
 
     def __init__(self, file):
         self.file, self.name = file, os.path.splitext(file)[0]
-        self.run = self.source = self.draw = ""
+        self.run = self.source = self.draw = self.quantity = ""
         self.checks, self.text = [], []
         with open(os.path.join(FOLDER, file), encoding="utf-8") as source:
             lines = source.read().split("\n")
@@ -55,7 +56,7 @@ class Problem:
                 first, expected, tolerance = value.split(" | ")
                 quantity, _, expression = first.rpartition(" = ")
                 self.checks.append((quantity, expression, expected, tolerance))
-            elif key in ("run", "source", "draw"):
+            elif key in ("run", "source", "draw", "quantity"):
                 setattr(self, key, value)
             else:
                 self.text.append(line)
@@ -142,6 +143,9 @@ def main():
         sys.exit(__doc__)
     files = sorted(f for f in os.listdir(FOLDER) if f.endswith((".yaml", ".ufl", ".py", ".weft")))
     problems = [p for p in map(Problem, files) if p.run]
+    for problem in problems:
+        if problem.draw and not problem.quantity:
+            sys.exit(f"{problem.file}: # quantity: says what the picture shows, with its unit")
     sections, wrong = [], 0
     with tempfile.TemporaryDirectory() as scratch:
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -157,7 +161,7 @@ def main():
                 import draw_solution
                 field, *numbers = problem.draw.split()
                 draw_solution.draw(problem.output, os.path.join(DOCS, "pictures", f"gallery-{problem.name}.svg"), field,
-                                   *map(float, numbers))
+                                   *map(float, numbers), label=problem.quantity)
     page, path = HEAD + contents(problems) + "\n".join(sections), os.path.join(DOCS, "gallery.md")
     if not check:
         with open(path, "w", encoding="utf-8") as out:

@@ -73,6 +73,24 @@ void app_derived_options_clear(app_derived_options *derived) {
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
+/* Fields go to --output and --line alone, and into quantities that name them. */
+static void warn_unread(const app_run *run) {
+    const app_derived_options *options = &run->options->derived;
+    if (run->options->output || run->options->lines.n > 0)
+        return;
+    for (int i = 0; i < options->n; ++i) {
+        const app_derivation *one = &options->list[i];
+        bool is_read = one->kind != WEFT_DERIVE_FIELD;
+        for (int k = 0; k < options->n; ++k)
+            is_read |= k != i && weft_has_word(options->list[k].text, one->name);
+        if (!is_read)
+            weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
+                     "%s: nothing shows `%s`: add --output FILE or --line, or name it in --integral or "
+                     "--extrema",
+                     one->origin, one->name);
+    }
+}
+
 weft_status app_run_derive_make(app_run *run, const weft_derive_problem *problem,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
@@ -91,6 +109,7 @@ weft_status app_run_derive_make(app_run *run, const weft_derive_problem *problem
     }
     complete.projection = options->projection;
     TRY(weft_derive_make(&run->context, &complete, quantities, options->n, &run->derive, error));
+    warn_unread(run);
 done:
     free(quantities);
     return status;

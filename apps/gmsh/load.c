@@ -23,10 +23,15 @@ static void place_error(const char *entry, const char *path, weft_error *error) 
         message = entry + used;
         message += strspn(message, " :");
     }
+    if (strncmp(file, "/proc/self/fd/", 14) == 0) /* behind the end of the file that it includes */
+        line = 0;
     if (line > 0)
         weft_file_read_as(file, WEFT_FILE_GEOMETRY, &text, NULL, NULL);
+    char *whole = line > 0 ? realpath(path, NULL) : NULL;
+    const bool own = whole && strcmp(whole, file) == 0; /* included by its whole path */
+    free(whole);
     weft_error_set(error, WEFT_ERROR_INPUT, "Gmsh: %s", message);
-    weft_error_location(error, line > 0 ? file : path, text, line, 0);
+    weft_error_location(error, line > 0 && !own ? file : path, text, line, 0);
     bool is_geo = path_ends_with(path, ".geo");
     bool no_file = strncmp(message, "Unable to open file", 19) == 0;
     weft_error_hint(error, "%s",
@@ -126,6 +131,7 @@ typedef struct meshing {
     bool own_3d;       /* the file chooses the algorithm in 3D, or needs the slow one */
     bool slow_3d;
     bool fast_3d; /* set when the fast one was chosen */
+    int wrapper;  /* a file that includes it; -1: none */
 } meshing;
 
 static void initialize(const meshing *how) {
@@ -204,9 +210,11 @@ static weft_status mesh_geometry(const char *path, meshing *how, stream *out, we
     weft_status status = WEFT_OK;
     size_t seen = 0;
     int failed = 0;
+    char wrapper[64];
+    snprintf(wrapper, sizeof wrapper, "/proc/self/fd/%d", how->wrapper);
     initialize(how);
     stream_progress(out, "reading", 0, 1);
-    gmshOpen(path, &failed);
+    gmshOpen(how->wrapper >= 0 ? wrapper : path, &failed);
     TRY(load_check_log(path, failed, &seen, out, error));
     int dimension = gmshModelGetDimension(&failed);
     if (failed || dimension < 2) {
@@ -231,11 +239,39 @@ done:
     return status;
 }
 
+/* Gmsh loses commands at the end of a file whose last line does not end. It reads an included file whole. */
+static weft_status open_wrapper(const char *path, meshing *how, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text text = {0};
+    char *whole = realpath(path, NULL), *options = NULL;
+    if (!whole || strchr(whole, '"'))
+        goto done;
+    if (asprintf(&options, "%s.opt", path) < 0) {
+        options = NULL;
+        TRY(weft_out_of_memory(error, NULL));
+    }
+    weft_text_add(&text, "Include \"%s\";\n", whole);
+    if (access(options, R_OK) == 0)
+        weft_text_add(&text, "Merge \"%s.opt\";\n", whole);
+    how->wrapper = memfd_create("geometry", MFD_CLOEXEC);
+    if (text.failed || how->wrapper < 0 ||
+        weft_write_all(how->wrapper, text.data, text.length) != WEFT_OK)
+        status = weft_error_set(error, WEFT_ERROR_IO, "cannot include %s: %s", path, strerror(errno));
+done:
+    weft_text_free(&text);
+    free(options);
+    free(whole);
+    return status;
+}
+
 static weft_status load_geometry(const char *path, double size, stream *out, weft_error *error) {
     weft_status status = WEFT_OK;
     char *text = NULL;
-    meshing how = {.size = size};
-    TRY(weft_file_read_as(path, WEFT_FILE_GEOMETRY, &text, NULL, error));
+    size_t length = 0;
+    meshing how = {.size = size, .wrapper = -1};
+    TRY(weft_file_read_as(path, WEFT_FILE_GEOMETRY, &text, &length, error));
+    if (length > 0 && text[length - 1] != '\n')
+        TRY(open_wrapper(path, &how, error));
     strip_comments(text);
     find_constant(text, how.constant, sizeof how.constant);
     how.own_3d = strstr(text, "Algorithm3D");
@@ -251,6 +287,8 @@ static weft_status load_geometry(const char *path, double size, stream *out, wef
         status = mesh_geometry(path, &how, out, error);
     }
 done:
+    if (how.wrapper >= 0)
+        close(how.wrapper);
     free(text);
     return status;
 }

@@ -44,6 +44,22 @@ done
 expect 0 "" solve anisotropic --mesh square:4 --input D=2,0,0,1
 expect 0 "" solve kirchhoff --nonlinear --mesh square:4
 
+# --help names every script that can be solved.
+solve --help >help
+shipped=$(solve nothere.weft 2>&1 | grep -o 'can be solved are .*' | cut -c 19- | tr -d ',')
+[ "$(wc -w <<<"$shipped")" -ge 7 ] || { echo "solve does not list its scripts: $shipped"; failures=$((failures + 1)); }
+for script in $shipped; do
+    [ "$script" = and ] || tr '\n' ' ' <help | grep -qE "[ ,]$script[ ,.]" ||
+        { echo "solve --help does not name $script"; failures=$((failures + 1)); }
+done
+
+# A quantity that nothing shows is computed for nothing.
+expect 0 'nothing shows `q`: add --output FILE or --line' poisson --mesh square:4 --derive q=2*u
+expect 0 "" poisson --mesh square:4 --derive q=2*u --integral I=q
+[ "$(count 'nothing shows')" -eq 0 ] || { echo "q is read by I"; failures=$((failures + 1)); }
+expect 0 "" poisson --mesh square:4 --derive q=2*u --output q.vtkhdf
+[ "$(count 'nothing shows')" -eq 0 ] || { echo "q is written"; failures=$((failures + 1)); }
+
 # gpu is cuda, where there is one and where there is none.
 for device in cuda gpu; do
     code=0

@@ -226,6 +226,21 @@ right noise.msh
 write bent.msh "$(echo "$nodes" | sed 's/0$/&.001/; s/^5.*/5 0.5 0.5 0/')" "$lines
 $triangles"
 wrong bent.msh 'they leave the plane z = 0, by 0.001 where 1e-06 counts as 0'
+# a geometry whose last line does not end, and one that includes such a file
+points='Point(1) = {0, 0, 0, 0.5}; Point(2) = {1, 0, 0, 0.5}; Point(3) = {1, 1, 0, 0.5}; Point(4) = {0, 1, 0, 0.5};'
+curves='Line(1) = {1, 2}; Line(2) = {2, 3}; Line(3) = {3, 4}; Line(4) = {4, 1}; Curve Loop(1) = {1, 2, 3, 4};'
+groups='Plane Surface(1) = {1}; Physical Surface("dom") = {1}; Physical Curve("left") = {4}; Physical Curve("right") = {2};'
+mkdir parts
+printf '%s %s %s' "$points" "$curves" "$groups" >line.geo
+printf '%s' "$points" >parts/points.geo
+printf 'Include "parts/points.geo";\n%s %s' "$curves" "$groups" >including.geo
+for geometry in line.geo including.geo; do
+    cp $geometry before
+    right $geometry @dom
+    cmp -s $geometry before || fail "$geometry was changed"
+done
+printf '%s\n%s nonsense' "$points" "$curves" >nonsense.geo
+wrong nonsense.geo 'nonsense.geo: error: Gmsh: syntax error'
 # halves that are not joined
 write halves.msh '1 0 0 0
 2 0.5 0 0
