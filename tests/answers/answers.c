@@ -84,11 +84,16 @@ static const char *find_python(void) {
 }
 
 int main(int argc, char **argv) {
-    answers_run run = {.build = getenv("WEFT_BUILD"), .source = WEFT_SOURCE_DIR "/tests/answers"};
+    answers_run run = {.build = getenv("WEFT_BUILD")};
+    char source[4096], package[4096];
     plan p = {.count = 20, .seed = 1};
     int option;
     if (!run.build)
         run.build = WEFT_BINARY_DIR;
+    const char *top = getenv("WEFT_SOURCE") ? getenv("WEFT_SOURCE") : WEFT_SOURCE_DIR;
+    snprintf(source, sizeof source, "%s/tests/answers", top);
+    snprintf(package, sizeof package, "%s/python", top);
+    run.source = source;
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
         switch (option) {
         case 'c': p.count = atoll(optarg); break;
@@ -99,7 +104,7 @@ int main(int argc, char **argv) {
         default: usage(); return option == 'h' ? 0 : 2;
         }
     run.python = find_python();
-    setenv("PYTHONPATH", WEFT_SOURCE_DIR "/python", 1);
+    setenv("PYTHONPATH", package, 1);
     setenv("WEFT_LIBRARY", WEFT_BINARY_DIR "/libweft.so", 0);
     run.folder = test_folder_make();
     const int failed = try_all(&run, &p);
