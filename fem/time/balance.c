@@ -1,7 +1,7 @@
 /* The equation of the last step in its terms: what is stored, and what the stiffness and the loads have. */
 #include "fem/time/transient.h"
 
-/* M (a U - ...)/h as the last stage has it; M of the solutions is computed again, for solves overwrite it. */
+/* M (a U - ...)/h as the last stage has it; M of the solutions is computed again, for a step that fails overwrites it. */
 static weft_status make_storage(weft_transient *transient, double weight, weft_memory *storage,
                                 weft_error *error) {
     weft_status status = WEFT_OK;

@@ -58,7 +58,7 @@ done:
 
 /* ---- open constants ---------------------------------------------------------------------- */
 
-/* y = A g, g the prescribed values of x */
+/* values = A g, g the prescribed values of x */
 static weft_status apply_given(weft_transient *transient, weft_memory *x, double *values,
                                double *is_free, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -67,10 +67,9 @@ static weft_status apply_given(weft_transient *transient, weft_memory *x, double
     TRY(weft_vector_pull(transient->is_free, is_free, n, error));
     for (int64_t i = 0; i < n; ++i)
         values[i] = is_free[i] > 0.5 ? 0 : values[i];
-    TRY(weft_vector_push(transient->mass_now, values, n, error));
-    TRY(weft_operator_apply(transient->system.total, transient->mass_now, transient->residual_now,
-                            error));
-    TRY(weft_vector_pull(transient->residual_now, values, n, error));
+    TRY(weft_vector_push(transient->work, values, n, error));
+    TRY(weft_operator_apply(transient->system.total, transient->work, transient->of_given, error));
+    TRY(weft_vector_pull(transient->of_given, values, n, error));
 done:
     return status;
 }

@@ -13,7 +13,8 @@ static int list_vectors(weft_transient *transient, weft_memory **out[VECTORS]) {
         &transient->mass_u[0],    &transient->mass_u[1],   &transient->mass_u[2],
         &transient->mass_now,     &transient->residual[0], &transient->residual[1],
         &transient->residual_now, &transient->u_old,       &transient->u_before,
-        &transient->u_older,      &transient->work2,       &transient->is_free};
+        &transient->u_older,      &transient->work2,       &transient->is_free,
+        &transient->of_given};
     memcpy(out, all, sizeof all);
     return sizeof all / sizeof *all;
 }
@@ -23,8 +24,9 @@ static weft_status make_vectors(weft_transient *transient, weft_error *error) {
     weft_memory **all[VECTORS];
     const int n = list_vectors(transient, all);
     for (int i = 0; i < n; ++i)
-        TRY(weft_memory_make(transient->vectors.context->device,
-                             (size_t)transient->vectors.n * sizeof(double), all[i], error));
+        if (all[i] != &transient->of_given || transient->problem.n_open > 0)
+            TRY(weft_memory_make(transient->vectors.context->device,
+                                 (size_t)transient->vectors.n * sizeof(double), all[i], error));
 done:
     return status;
 }

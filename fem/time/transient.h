@@ -58,6 +58,7 @@ struct weft_transient {
     weft_memory *u;    /* the solution, and U of the stage that is solved; borrowed */
     weft_memory *load; /* b, or r */
     weft_memory *rhs, *work, *work2;
+    weft_memory *of_given; /* A g, g the prescribed values; of problems with open constants */
     /* M u, at the start of the step, of the step before, and of stage 1; and of the present U */
     weft_memory *mass_u[3], *mass_now;
     weft_memory *residual[2], *residual_now; /* r_n, r_1; of the present U */
@@ -86,7 +87,7 @@ weft_status weft_time_fields_view(weft_transient *transient, weft_error *error);
 /** Set u to the values that depend on t. */
 weft_status weft_time_fields_apply(weft_transient *transient, weft_error *error);
 /** Make b compatible with open constants: the sum of b - A g over an open component becomes 0, g the prescribed
- *  values of x (NULL: 0). Overwrites mass_now and residual_now with an x. */
+ *  values of x (NULL: 0). With an x it overwrites work, which is neither b nor x. */
 weft_status weft_time_fields_project(weft_transient *transient, weft_memory *b, weft_memory *x,
                                      weft_error *error);
 /** Subtract from a vector the mean of its entries of each open component, which can have any.

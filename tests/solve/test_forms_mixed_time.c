@@ -42,6 +42,7 @@ static void put_stokes(const char *file, int velocity, int pressure) {
     assert_int_equal(fclose(stream), 0);
 }
 
+#define START "-cos(pi*x)*sin(pi*y),sin(pi*x)*cos(pi*y),0"
 #define FLOW "-cos(pi*x)*sin(pi*y)*exp(-2*pi^2*t),sin(pi*x)*cos(pi*y)*exp(-2*pi^2*t)"
 
 /* The error of the velocity at t = 0.05. */
@@ -50,8 +51,7 @@ static double flow_error(const char *file, const char *mesh, const char *dt, con
     snprintf(time, sizeof time, "%s,0.05", dt);
     snprintf(value, sizeof value, "theta=%s", theta);
     json_t *root = SOLVE(0, file, "--mesh", mesh, "--time", time, "--previous", "w_old", "--input",
-                         value, "--input", "nu=1", "--initial",
-                         "-cos(pi*x)*sin(pi*y),sin(pi*x)*cos(pi*y),0", "--dirichlet",
+                         value, "--input", "nu=1", "--initial", START, "--dirichlet",
                          "boundary=" FLOW ",free", "--exact", FLOW ",0*x", "--tolerance", "1e-10");
     assert_true(fabs(entry(root, "integral_u", 2)) < 1e-9); /* the mean of an open pressure */
     const double error = hypot(entry(root, "l2_errors", 0), entry(root, "l2_errors", 1));
@@ -73,6 +73,53 @@ static void taylor_green(void **state) {
     const double one[] = {flow_error(file, "square:8", "0.0125", "1"),
                           flow_error(file, "square:8", "0.00625", "1")};
     assert_double_near(log2(one[0] / one[1]), 1, 0, ORDER);
+    free(file);
+    test_folder_remove(&folder);
+}
+
+/* The same flow, with chosen steps: that of Stokes' equations and, with a pressure, that of Navier and Stokes' in Newton's
+ * method. The pressure is open, and the load is made compatible before each solve, that of the estimate of the error too.
+ * With 1e-3 for the errors of all steps, |u| = 1/sqrt(2) at the start, and twice that allowed. */
+static const char chosen_flows[2][512] = {
+    "W = VectorElement('P', triangle, 2)*FiniteElement('P', triangle, 1)\n"
+    "(u, p), (v, q) = TrialFunctions(W), TestFunctions(W)\n"
+    "m = inner(u, v)*dx\n"
+    "a = (inner(grad(u), grad(v)) - p*div(v) - q*div(u))*dx\n",
+    "W = VectorElement('P', triangle, 2)*FiniteElement('P', triangle, 1)\n"
+    "u, p = split(Coefficient(W))\n"
+    "(du, dp), (v, q) = TrialFunctions(W), TestFunctions(W)\n"
+    "m = inner(du, v)*dx\n"
+    "F = (inner(dot(grad(u), u), v) + inner(grad(u), grad(v)) - p*div(v) - q*div(u))*dx\n"};
+
+/* The error of the velocity at t = 0.05; *steps with those that were rejected. */
+static double chosen_error(const char *file, bool is_nonlinear, const char *scheme,
+                           const char *tolerance, double *steps) {
+    json_t *root = SOLVE(0, file, "--mesh", "square:4", "--time", "0.005,0.05", "--scheme", scheme,
+                         "--initial", START, "--dirichlet", "boundary=" FLOW ",free", "--exact",
+                         FLOW ",0*x", "--tolerance", "1e-10", "--device", "host:1:sse2", tolerance,
+                         is_nonlinear ? "--nonlinear" : NULL);
+    const json_t *time = json_object_get(root, "time");
+    *steps = app_number(time, "steps") + app_number(time, "rejected");
+    const double error = hypot(entry(root, "l2_errors", 0), entry(root, "l2_errors", 1));
+    json_decref(root);
+    return error;
+}
+
+static void chosen_steps(void **state) {
+    (void)state;
+    static const char *const schemes[] = {"bdf2", "sdirk2", "theta"};
+    static const double allowed = 2e-3 * 0.70710678118654752;
+    char *folder = test_folder_make(), *file = test_path(folder, "flow.ufl");
+    for (int nonlinear = 0; nonlinear < 2; ++nonlinear)
+        for (int i = 0; i < (nonlinear ? 1 : 3); ++i) {
+            double fixed, steps;
+            test_text_write(file, chosen_flows[nonlinear]);
+            const double space =
+                chosen_error(file, nonlinear, schemes[i], "--time-tolerance=0", &fixed);
+            const double error =
+                chosen_error(file, nonlinear, schemes[i], "--time-tolerance=1e-3", &steps);
+            assert_true(error <= space + allowed && steps <= 60);
+        }
     free(file);
     test_folder_remove(&folder);
 }
@@ -226,9 +273,8 @@ static void errors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(taylor_green),
-        cmocka_unit_test(cahn_hilliard),
-        cmocka_unit_test(phases_on_fine_meshes),
+        cmocka_unit_test(taylor_green),  cmocka_unit_test(chosen_steps),
+        cmocka_unit_test(cahn_hilliard), cmocka_unit_test(phases_on_fine_meshes),
         cmocka_unit_test(errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
