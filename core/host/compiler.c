@@ -269,7 +269,7 @@ static bool is_compiler(const weft_compiler *compiler) {
            result.exit_code == 0 && strncmp(output, "#define ", 8) == 0;
 }
 
-/* After an error: the label is that of a compiler, whatever the program is. */
+/* After an error: the label is that of a compiler, whatever the program is. One that was stopped has said nothing. */
 static weft_status doubt(const weft_compiler *compiler, weft_status status, weft_error *error) {
     const size_t label = strlen(compiler->label);
     if (status != WEFT_ERROR_COMPILER || !error || is_compiler(compiler))
@@ -286,12 +286,12 @@ weft_status weft_compiler_run(const weft_compiler *compiler, const weft_work_fol
                               const char *name, const char *source, unsigned char **object,
                               size_t *size, weft_error *error) {
     weft_status status = WEFT_OK;
-    char file_name[96], output[4096];
+    char file_name[96], output[4096], limit[100];
     const char *arguments[WEFT_COMPILER_WORDS + WEFT_COMPILER_OPTIONS + 8];
     const char *wrong;
     weft_process_result result;
     int n = 0;
-    bool absent = false;
+    bool absent = false, has_ended = false;
     snprintf(file_name, sizeof file_name, "%.80s.c", name);
     TRY(write_source(work, file_name, source, error));
     for (; compiler->words[n]; ++n)
@@ -307,6 +307,7 @@ weft_status weft_compiler_run(const weft_compiler *compiler, const weft_work_fol
                                       .arguments = (char *const *)(uintptr_t)arguments,
                                       .folder = work->folder};
     TRY(run(compiler, start, output, sizeof output, &result, error));
+    has_ended = !*weft_process_why(&result, &compiler->limits, limit, sizeof limit);
     if (result.exit_code != 0)
         TRY(refused(compiler, file_name, source, output, &result, error));
     wrong = weft_entry_read(work->folder, "module.so", object, size, &absent);
@@ -318,5 +319,5 @@ weft_status weft_compiler_run(const weft_compiler *compiler, const weft_work_fol
                         compiler->program);
     }
 done:
-    return doubt(compiler, status, error);
+    return has_ended ? doubt(compiler, status, error) : status;
 }

@@ -62,17 +62,28 @@ static void problem_free(product_problem *p) {
     weft_mesh_free(&p->mesh);
 }
 
+/* The values of k: over vertices (q), nodes (f), or cells, interleaved (z). */
+static int64_t coefficient_length(const product_case *c, const product_problem *p, weft_device *device,
+                                  int64_t n_dofs) {
+    const int64_t lanes = weft_device_limits(device)->lanes_double, n_cells = p->mesh->n_cells;
+    if (strstr(c->text, "Coefficient(q)"))
+        return p->mesh->n_nodes;
+    if (strstr(c->text, "Coefficient(z)"))
+        return (n_cells + lanes - 1) / lanes * lanes;
+    return n_dofs / c->components;
+}
+
 /* A list of numbers in [1/2, 3/2) that depend on the place alone. */
 static weft_memory *coefficient(weft_device *device, int64_t n) {
     weft_memory *memory = NULL;
     weft_error error = {0};
     uint64_t state = 99;
-    double *list = malloc((size_t)(n + 64) * sizeof *list);
+    double *list = malloc((size_t)n * sizeof *list);
     assert_non_null(list);
-    for (int64_t i = 0; i < n + 64; ++i)
+    for (int64_t i = 0; i < n; ++i)
         list[i] = 0.5 + fixture_random(&state);
-    check_status(weft_memory_make(device, (size_t)(n + 64) * sizeof *list, &memory, &error), &error);
-    check_status(weft_memory_write(memory, 0, list, (size_t)(n + 64) * sizeof *list, &error),
+    check_status(weft_memory_make(device, (size_t)n * sizeof *list, &memory, &error), &error);
+    check_status(weft_memory_write(memory, 0, list, (size_t)n * sizeof *list, &error),
                  &error);
     free(list);
     return memory;
@@ -100,7 +111,7 @@ static double *product(const product_case *c, const product_problem *p, weft_dev
     if (c->degree > 1)
         weft_form_bind_connectivity(&form, "geometry", weft_space_cells(corners));
     if (c->has_coefficient) {
-        k = coefficient(device, weft_space_dofs(space) + p->mesh->n_cells);
+        k = coefficient(device, coefficient_length(c, p, device, weft_space_dofs(space)));
         weft_form_bind_input(&form, "k", k);
     }
     check_status(weft_operator_make(&context, assembly, &form.form, 1, &op, &error), &error);
