@@ -53,7 +53,7 @@ weft_status blas_data_make(blas_data *data, weft_error *error) {
     static const double numbers[2] = {BLAS_ALPHA, BLAS_BETA};
     for (int i = 0; i < 2; ++i) {
         const float narrow = (float)numbers[i];
-        TRY(weft_memory_make(data->device, sizeof(double), &data->numbers[i], error));
+        TRY(weft_memory_make(data->device, real_bytes(data), &data->numbers[i], error));
         TRY(weft_memory_write(data->numbers[i], 0,
                               data->single ? (const void *)&narrow : &numbers[i], real_bytes(data),
                               error));

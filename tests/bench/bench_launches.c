@@ -35,7 +35,11 @@ static weft_status bind_lists(const bench *b, const weft_graph *graph, bool sing
         const weft_value *value = &graph->values[i];
         if (!value->is_input && !value->returned)
             continue;
-        const size_t all = (size_t)((value->index_set >= 0 ? n : 1) + 31) / 32 * 32 *
+        const int64_t lanes = value->index_set >= 0 && !graph->index_sets[value->index_set].plain
+                                  ? weft_program_lanes(program)
+                                  : 1;
+        const int64_t used_n = value->index_set >= 0 ? n : 1;
+        const size_t all = (size_t)((used_n + lanes - 1) / lanes * lanes) *
                            (size_t)weft_shape_count(&value->shape);
         TRY(weft_memory_make(b->device, all * (single ? sizeof(float) : sizeof(double)),
                              &lists[used], error));
