@@ -22,7 +22,7 @@ struct weft_synthetic_run {
     weft_connectivity **connectivities;
     int32_t **indices;       /* [n_connectivities] */
     weft_memory **data;      /* [n_values] inputs and matrix entries; NULL: neither */
-    weft_memory **positions; /* [n_values] of matrices */
+    weft_memory **positions; /* [n_values][n_connectivities]; NULL: nothing is added so */
     weft_timer *timer;
 };
 
@@ -71,16 +71,27 @@ done:
     return status;
 }
 
-/* Matrix positions and entries: each row has 2 * width entries. */
+static weft_memory **positions_of(const weft_synthetic_run *r, int matrix, int connectivity) {
+    return &r->positions[(size_t)matrix * (size_t)r->n_connectivities + (size_t)connectivity];
+}
+
+/* Matrix entries, and positions for each connectivity that the matrix is added to through: each row
+ * has 2 * width entries, for the greatest width. */
 static weft_status make_matrix(weft_synthetic_run *r, const weft_graph *graph,
                                const weft_value *value, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_graph_connectivity *connectivity = &graph->connectivities[value->connectivity];
-    TRY(weft_benchmark_positions(r->device, r->indices[value->connectivity],
-                                 r->sizes[connectivity->from], connectivity->width, r->lanes,
-                                 &r->positions[value->id], error));
-    TRY(make_values(r, r->sizes[connectivity->to] * 2 * connectivity->width, &r->data[value->id],
-                    error));
+    int width = graph->connectivities[value->connectivity].width;
+    for (int k = 0; k < graph->n_accumulations; ++k) {
+        const int through = graph->accumulations[k].connectivity;
+        const weft_graph_connectivity *connectivity = &graph->connectivities[through];
+        weft_memory **positions = positions_of(r, value->id, through);
+        if (graph->accumulations[k].target != value->id || *positions)
+            continue;
+        width = connectivity->width > width ? connectivity->width : width;
+        TRY(weft_benchmark_positions(r->device, r->indices[through], r->sizes[connectivity->from],
+                                     connectivity->width, r->lanes, positions, error));
+    }
+    TRY(make_values(r, r->sizes[value->index_set] * 2 * width, &r->data[value->id], error));
 done:
     return status;
 }
@@ -108,7 +119,8 @@ static weft_status allocate(weft_synthetic_run *r, const weft_graph *graph, weft
     r->connectivities = calloc((size_t)r->n_connectivities + 1, sizeof(weft_connectivity *));
     r->indices = calloc((size_t)r->n_connectivities + 1, sizeof(int32_t *));
     r->data = calloc((size_t)r->n_values + 1, sizeof(weft_memory *));
-    r->positions = calloc((size_t)r->n_values + 1, sizeof(weft_memory *));
+    r->positions =
+        calloc((size_t)r->n_values * (size_t)r->n_connectivities + 1, sizeof(weft_memory *));
     return r->sizes && r->connectivities && r->indices && r->data && r->positions
                ? WEFT_OK
                : weft_out_of_memory(error, "trying a script");
@@ -154,10 +166,10 @@ void weft_synthetic_run_free(weft_synthetic_run **synthetic_run) {
         weft_connectivity_free(&r->connectivities[m]);
         free(r->indices[m]);
     }
-    for (int i = 0; r->data && r->positions && i < r->n_values; ++i) {
+    for (int i = 0; r->data && i < r->n_values; ++i)
         weft_memory_free(&r->data[i]);
+    for (int i = 0; r->positions && i < r->n_values * r->n_connectivities; ++i)
         weft_memory_free(&r->positions[i]);
-    }
     weft_timer_free(&r->timer);
     free(r->sizes);
     free(r->connectivities);
@@ -166,6 +178,20 @@ void weft_synthetic_run_free(weft_synthetic_run **synthetic_run) {
     free(r->positions);
     free(r);
     *synthetic_run = NULL;
+}
+
+static weft_status bind_matrix(weft_synthetic_run *r, const weft_graph *graph,
+                               const weft_value *value, weft_program *program, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_program_bind_matrix(program, value->name, r->data[value->id],
+                                 *positions_of(r, value->id, value->connectivity), error));
+    for (int m = 0; m < r->n_connectivities; ++m)
+        if (*positions_of(r, value->id, m))
+            TRY(weft_program_bind_matrix_positions(program, value->name,
+                                                   graph->connectivities[m].name,
+                                                   *positions_of(r, value->id, m), error));
+done:
+    return status;
 }
 
 static weft_status bind_all(weft_synthetic_run *r, const weft_graph *graph, weft_program *program,
@@ -179,8 +205,8 @@ static weft_status bind_all(weft_synthetic_run *r, const weft_graph *graph, weft
                                            r->connectivities[m], error));
     for (int i = 0; i < r->n_values; ++i) {
         const weft_value *value = &graph->values[i];
-        if (r->positions[i])
-            TRY(weft_program_bind_matrix(program, value->name, r->data[i], r->positions[i], error));
+        if (value->kind == VALUE_MATRIX)
+            TRY(bind_matrix(r, graph, value, program, error));
         else if (r->data[i])
             TRY(weft_program_bind(program, value->name, r->data[i], error));
     }

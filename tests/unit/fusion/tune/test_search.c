@@ -248,6 +248,36 @@ static void over_two_index_sets(void **state) {
     weft_arena_free(&arena);
 }
 
+/* A matrix that is added to through two connectivities of different widths, the greater one second:
+ * each has positions of its own, and the entries are enough for both. */
+static void two_connectivities(void **state) {
+    (void)state;
+    weft_device *device = NULL;
+    weft_library *library = NULL;
+    weft_arena *arena = NULL;
+    weft_error error = {0};
+    weft_search_result result;
+    const weft_fragment two = {"two.weft", "index small, big, nodes plain;\n"
+                                           "connectivity one : small -> nodes[1];\n"
+                                           "connectivity two : big -> nodes[3];\n"
+                                           "input k : real[1,1] over small;\n"
+                                           "input m : real[3,3] over big;\n"
+                                           "A[one,one] += k;\nA[two,two] += m;\n"
+                                           "A[two,two] += m;\nreturn A;\n"};
+    const weft_compile_options options = {0};
+    const weft_search_options how = {.most = 1, .all = true, .elements = 1000};
+    tuning_ok(weft_arena_make(&arena, &error), &error);
+    tuning_ok(weft_device_open("host:1", NULL, &device, &error), &error);
+    tuning_ok(weft_library_make(&library, &error), &error);
+    const weft_search_script searched = {library, &two, 1, &options};
+    tuning_ok(weft_search_covers(device, &searched, &how, arena, &result, &error), &error);
+    assert_int_equal(result.n_measured, 1);
+    assert_true(result.candidates[0].measured > 0);
+    weft_library_free(&library);
+    weft_device_free(&device);
+    weft_arena_free(&arena);
+}
+
 /* Each kernel alone; a plan that is not fused has one a call. */
 static void kernels(void **state) {
     (void)state;
@@ -280,6 +310,7 @@ int main(void) {
         cmocka_unit_test(the_same_covers),
         cmocka_unit_test(not_so_many),
         cmocka_unit_test(on_the_host),
+        cmocka_unit_test(two_connectivities),
         cmocka_unit_test(kernels),
         cmocka_unit_test(over_two_index_sets),
     };
