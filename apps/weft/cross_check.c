@@ -305,6 +305,12 @@ static void describe(const round_data *r, int k, const difference *d, weft_text 
                      out);
     }
     weft_text_add(out, "; --seed %u\n", r->test_case->seed);
+    if (test_case->sizes[0] && !r->single)
+        weft_text_add(
+            out,
+            "        hint: if %s is not meant for %s, say so above its bodies with a line "
+            "//@ where\n",
+            r->test_case->info.name, test_case->sizes);
 }
 
 static void compare(const round_data *r, int k, const double *results, weft_tool_outcome *out) {

@@ -141,6 +141,23 @@ static void print_outcome(const tester *t, const weft_tool_cross_check *test_cas
             printf("    %s", outcomes[single].failure.data);
 }
 
+/* The sizes and parameters of the test cases, before anything is run with them; examples have their own. */
+static void print_sizes(const tester *t, const weft_tool_cross_check *test_case) {
+    const weft_test_cases *cases = &test_case->test_cases;
+    int n = 0;
+    for (int i = 0; i < cases->n; ++i) {
+        const weft_test_case *one = &cases->list[i];
+        if (one->line > 0 || one->sizes[0] == '\0')
+            continue;
+        if (n++ == 0)
+            printf("sizes  %-*s  %s", t->widths[0], test_case->info.name, one->sizes);
+        else
+            printf("; %s", one->sizes);
+    }
+    if (n > 0)
+        printf("\n");
+}
+
 static weft_status test_variant(tester *t, const weft_tool_cross_check *test_case, int device,
                                 int variant, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -168,6 +185,7 @@ static weft_status test_function(tester *t, size_t i, weft_error *error) {
     ++t->n_functions;
     TRY(weft_arena_make(&arena, error));
     TRY(weft_test_cases_make(t->library, i, arena, &test_case.test_cases, error));
+    print_sizes(t, &test_case);
     TRY(weft_module_make(t->host, "reference", test_case.test_cases.source, &test_case.references,
                          error));
     for (int device = 0; device < t->n_devices; ++device)

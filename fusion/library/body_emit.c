@@ -256,9 +256,9 @@ static weft_status write_declaration(body_writer *w, const weft_statement *s) {
         bool known = weft_body_integer(w, local->extents[k], &size);
         components *= size;
         if (!known || size < 1 || size > WEFT_ELEMENTS_MAX || components > WEFT_ELEMENTS_MAX)
-            return weft_error_at(
-                w->error, WEFT_ERROR_TYPE, s->place, "%s: the array %s would have the size %lld",
-                w->specialisation->function->info.name, local->name, (long long)size);
+            return weft_specialisation_refuse(w->specialisation, s->place, NULL, w->error,
+                                              "the array %s would have the size %lld", local->name,
+                                              (long long)size);
         weft_text_add(w->out, "[%lld]", (long long)size);
     }
     if (s->value) {

@@ -141,18 +141,16 @@ weft_status weft_body_check(body_writer *w, const weft_term *term) {
     for (int k = 0; shape && k < shape->rank; ++k) {
         int64_t i = 0;
         if (weft_body_integer(w, term->children[k], &i) && (i < 0 || i >= shape->sizes[k]))
-            TRY(weft_error_at(w->error, WEFT_ERROR_TYPE, term->place,
-                              "%s: subscript %d of %s is %lld here, outside its size %d",
-                              w->specialisation->function->info.name, k + 1, name, (long long)i,
-                              shape->sizes[k]));
+            TRY(weft_specialisation_refuse(w->specialisation, term->place, NULL, w->error,
+                                           "subscript %d of %s is %lld here, outside its size %d",
+                                           k + 1, name, (long long)i, shape->sizes[k]));
     }
     int64_t ignored;
     if (term->kind == TERM_BINARY &&
         (term->binary == BINARY_DIVIDE || term->binary == BINARY_MODULO) &&
         term->type == TYPE_INT && weft_body_integer(w, term->children[1], &ignored) && ignored == 0)
-        status =
-            weft_error_at(w->error, WEFT_ERROR_TYPE, term->place, "%s: an integer division by zero",
-                          w->specialisation->function->info.name);
+        status = weft_specialisation_refuse(w->specialisation, term->place, NULL, w->error,
+                                            "an integer division by zero");
 done:
     return status;
 }

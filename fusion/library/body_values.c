@@ -3,6 +3,7 @@
 #include "fusion/base/intrinsics.h"
 #include "fusion/library/body.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The component of a place, -1 if its subscripts are not known. */
@@ -57,12 +58,11 @@ static weft_status read_place(body_writer *w, const weft_term *place, weft_error
         return WEFT_OK;
     const char *name = place->kind == TERM_RESULT ? w->specialisation->function->result.name
                                                   : w->variant->body.locals[place->index].name;
-    weft_error_at(error, WEFT_ERROR_TYPE, place->place,
-                  "%s: '%s' is read here and has no value yet",
-                  w->specialisation->function->info.name, name);
-    weft_error_hint(error, "a sum starts at zero: write %s = 0 first, or real s = 0 for a local",
-                    name);
-    return WEFT_ERROR_TYPE;
+    char advice[256];
+    snprintf(advice, sizeof advice,
+             "a sum starts at zero: write %.80s = 0 first, or real s = 0 for a local", name);
+    return weft_specialisation_refuse(w->specialisation, place->place, advice, error,
+                                      "'%s' is read here and has no value yet", name);
 }
 
 weft_status weft_body_value_read(body_writer *w, const weft_term *term) {
@@ -86,12 +86,10 @@ weft_status weft_body_value_finish(body_writer *w, bool whole) {
         if (has_value(value, i))
             continue;
         const weft_function *function = w->specialisation->function;
-        weft_error_at(w->error, WEFT_ERROR_TYPE,
-                      (weft_location){function->source, w->variant->line, 1},
-                      "%s: component %d of the result '%s', of %d, gets no value",
-                      function->info.name, i, function->result.name, n);
-        weft_error_hint(w->error, "the body below must assign all of them");
-        return WEFT_ERROR_TYPE;
+        return weft_specialisation_refuse(
+            w->specialisation, (weft_location){function->source, w->variant->line, 1},
+            "the body below must assign all of them", w->error,
+            "component %d of the result '%s', of %d, gets no value", i, function->result.name, n);
     }
     return WEFT_OK;
 }

@@ -163,6 +163,13 @@ struct weft_library {
     weft_library_table *tables;
     int n_tables;
 };
+/** Refuse a body for the sizes and parameters of a specialisation, which the message states: it may be
+ *  right for others. The hint names the line `//@ where`.
+ *  advice   comes first in the hint; NULL: none
+ *  Returns  WEFT_ERROR_TYPE (fusion/library/specialise.c) */
+weft_status weft_specialisation_refuse(const weft_specialisation *specialisation,
+                                       weft_location place, const char *advice, weft_error *error,
+                                       const char *format, ...) WEFT_PRINTF(5, 6);
 int weft_function_name_index(const weft_function *function, const char *name);
 /** Prove that the threads of each variant keep to its thread pattern, and set
  *  specialisation->writers. (fusion/library/thread_pattern.c)

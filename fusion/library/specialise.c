@@ -323,6 +323,32 @@ static weft_status infer_result(binder *b) {
     return WEFT_OK;
 }
 
+weft_status weft_specialisation_refuse(const weft_specialisation *s, weft_location place,
+                                       const char *advice, weft_error *error, const char *format,
+                                       ...) {
+    char message[600], sizes[256] = "";
+    const char *name = s->function->info.name;
+    va_list arguments;
+    va_start(arguments, format);
+    weft_print_list(message, sizeof message, format, arguments);
+    va_end(arguments);
+    size_t n = 0;
+    for (int k = 0; k < s->n_names && n < sizeof sizes - 1; ++k)
+        n += (size_t)snprintf(sizes + n, sizeof sizes - n, "%s%s = %d", k ? ", " : " (",
+                              s->names[k], s->values[k]);
+    weft_error_at(error, WEFT_ERROR_TYPE, place, "%s: %s%s%s", name, message, sizes,
+                  n > 0 ? ")" : "");
+    if (s->n_names > 0)
+        weft_error_hint(error,
+                        "%s%sif %s is not meant for %s = %d, say so above its bodies, as in "
+                        "//@ where %s == %d",
+                        advice ? advice : "", advice ? "; " : "", name, s->names[0], s->values[0],
+                        s->names[0], s->values[0] == 2 ? 3 : 2);
+    else if (advice)
+        weft_error_hint(error, "%s", advice);
+    return WEFT_ERROR_TYPE;
+}
+
 static weft_status count_work(binder *b) {
     const weft_function *function = b->function;
     weft_specialisation *specialisation = b->specialisation;

@@ -55,20 +55,13 @@ static component_text component_of(const char *name, const int64_t *subscripts, 
 static weft_status refuse(prover *p, weft_location place, const char *format, ...)
     WEFT_PRINTF(3, 4);
 
-/* The sizes are added: a body may be right for others. */
 static weft_status refuse(prover *p, weft_location place, const char *format, ...) {
-    char message[600], sizes[256] = "";
-    const weft_specialisation *s = p->w.specialisation;
+    char message[600];
     va_list arguments;
     va_start(arguments, format);
     weft_print_list(message, sizeof message, format, arguments);
     va_end(arguments);
-    size_t n = 0;
-    for (int k = 0; k < s->n_names && n < sizeof sizes - 1; ++k)
-        n += (size_t)snprintf(sizes + n, sizeof sizes - n, "%s%s = %d", k ? ", " : " (",
-                              s->names[k], s->values[k]);
-    return weft_error_at(p->w.error, WEFT_ERROR_TYPE, place, "%s: %s%s%s", s->function->info.name,
-                         message, sizes, n > 0 ? ")" : "");
+    return weft_specialisation_refuse(p->w.specialisation, place, NULL, p->w.error, "%s", message);
 }
 
 /* The line of the pattern. */

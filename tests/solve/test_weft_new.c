@@ -243,6 +243,54 @@ static void test_more(void **state) {
                2, "", "a.kernel.c:1:1: error: mine: no sizes and parameters from 1 to 4");
 }
 
+#define OF_MATRIX(result)                                                                          \
+    "//@ function  mine(A: real[d,d]) -> y: " result "\n"                                          \
+    "//@ kind      map\n//@ flops     d\n//@ source    a test\n"
+#define HINT(d, other)                                                                             \
+    "hint: if mine is not meant for d = " d                                                        \
+    ", say so above its bodies, as in //@ where d == " other "\n"
+
+/* A function that is right for some sizes only: the sizes that are tried are listed first, those
+ * that it fails at are named, and the hint is a line with which it passes. */
+static void test_sizes(void **state) {
+    static const char determinant[] = "//@ threads   1\ny = A(0,0) * A(1,1) - A(0,1) * A(1,0);\n";
+    static const struct {
+        const char *head, *body, *message, *hint;
+    } refused[] = {{OF_MATRIX("real"), determinant, "outside its size 1 (d = 1)\n", HINT("1", "2")},
+                   {OF_MATRIX("real[d]") "//@ where d >= 2\n",
+                    "//@ threads 1\ny(0) = A(0,0);\ny(1) = A(1,1);\n",
+                    "component 2 of the result 'y', of 4, gets no value (d = 4)\n",
+                    "; if mine is not meant for d = 4, say so"},
+                   {OF_MATRIX("real"), "//@ threads 1\nreal h[d - 1];\nh[0] = A(0,0);\ny = h[0];\n",
+                    "the array h would have the size 0 (d = 1)\n", HINT("1", "2")},
+                   {OF_MATRIX("real") "//@ where d > 1\n",
+                    "//@ threads 1\ny = A(4 / (d - 2), 0);\n",
+                    "an integer division by zero (d = 2)\n", HINT("2", "3")},
+                   {OF_MATRIX("real[d]"), "//@ threads d  A(:,:) y(t)\ny(t) = A(t,t + 1);\n",
+                    "outside the size 2 (d = 2)\n", HINT("2", "3")}};
+    (void)state;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i) {
+        char *text = NULL;
+        assert_true(asprintf(&text, "%s%s", refused[i].head, refused[i].body) > 0);
+        check_text(text, 2, "", refused[i].message);
+        check_text(text, 2, "", refused[i].hint);
+        free(text);
+    }
+    check_text(OF_MATRIX("real") "//@ threads 1\ny = A(0,1);\n", 2,
+               "sizes  mine  d = 1; d = 2; d = 4\n", "");
+    check_text(OF_MATRIX("real") "//@ where d == 2\n"
+                                 "//@ threads   1\ny = A(0,0) * A(1,1) - A(0,1) * A(1,0);\n",
+               0, "sizes  mine  d = 2\n", "");
+    /* a second body that is right up to d = 2 */
+    check_text(
+        OF_MATRIX("real[d]") "//@ threads 1\nfor (int i = 0; i < d; ++i)\n    y(i) = A(i,i);\n"
+                             "//@ threads d A(:,:) y(t)\ny(t) = A(t,t) + select(d > 2, 1, 0);\n",
+        1,
+        "        hint: if mine is not meant for d = 4, say so above its bodies with a line //@ "
+        "where\n",
+        "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_starting_points),
                                        cmocka_unit_test(test_nothing_is_overwritten),
@@ -252,6 +300,7 @@ int main(void) {
                                        cmocka_unit_test(test_emulated),
                                        cmocka_unit_test(test_examples),
                                        cmocka_unit_test(test_choices),
-                                       cmocka_unit_test(test_more)};
+                                       cmocka_unit_test(test_more),
+                                       cmocka_unit_test(test_sizes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

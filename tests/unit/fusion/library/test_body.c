@@ -214,7 +214,8 @@ static void emit(const body_case *c, weft_status expected, weft_text *text, weft
     weft_library *library = NULL;
     weft_arena *arena = NULL;
     weft_specialisation *specialisation = NULL;
-    weft_accessor arguments[] = {{.base = "v_a", .offset = c->offset}, {.base = "v_b"}}, result = {.base = "v_r"};
+    weft_accessor arguments[] = {{.base = "v_a", .offset = c->offset}, {.base = "v_b"}},
+                  result = {.base = "v_r"};
     assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
     assert_int_equal(weft_library_add_table(library, "powers", 1, powers, NULL, NULL), WEFT_OK);
     assert_int_equal(weft_arena_make(&arena, NULL), WEFT_OK);
@@ -278,10 +279,12 @@ static void test_long_loops(void **state) {
 static void test_varying_targets(void **state) {
     (void)state;
     static const body_case c = {
-        HEAD("(x: real[n]) -> A: real[n,n]")
-        "//@ threads 1\nfor (int i = 0; i < n; ++i) {\n    real h[2];\n"
-        "    for (int j = 0; j < 2; ++j)\n        h[j] = x(i);\n"
-        "    for (int j = 0; j < n; ++j)\n        A(i,j) = x(j) * h[1];\n}\n",
+        HEAD("(x: real[n]) -> A: real[n,n]") "//@ threads 1\nfor (int i = 0; i < n; ++i) {\n    "
+                                             "real h[2];\n"
+                                             "    for (int j = 0; j < 2; ++j)\n        h[j] = "
+                                             "x(i);\n"
+                                             "    for (int j = 0; j < n; ++j)\n        A(i,j) = "
+                                             "x(j) * h[1];\n}\n",
         1,
         {{1, {20}}},
         0,
@@ -313,7 +316,8 @@ static void test_large_tables(void **state) {
         weft_text text = {0};
         weft_error error = {0};
         emit(&c, WEFT_OK, &text, &error);
-        assert_int_equal(strstr(text.data, "const scalar *w = TABLE(w_numbers);") != NULL, n == 1000);
+        assert_int_equal(strstr(text.data, "const scalar *w = TABLE(w_numbers);") != NULL,
+                         n == 1000);
         assert_non_null(strstr(text.data, "v_r[0] += v_a[i] * w[i];"));
         weft_text_free(&text);
     }
@@ -335,7 +339,7 @@ static void test_out_of_range(void **state) {
           NULL},
          6,
          34,
-         "f: subscript 1 of x is 2 here, outside its size 2"},
+         "f: subscript 1 of x is 2 here, outside its size 2 (n = 2)"},
         {{HEAD("(x: real[n]) -> y: real[n]") "//@ threads 1\ny(0) = x(0);\ny(n - 3) = x(0);\n",
           1,
           {{1, {2}}},
@@ -345,7 +349,7 @@ static void test_out_of_range(void **state) {
           NULL},
          7,
          1,
-         "f: subscript 1 of y is -1 here, outside its size 2"},
+         "f: subscript 1 of y is -1 here, outside its size 2 (n = 2)"},
         {{HEAD("(x: real[n]) -> y: real") "//@ threads 1\nreal h[2];\nh[n] = x(0);\ny = x(0);\n",
           1,
           {{1, {2}}},
@@ -355,7 +359,7 @@ static void test_out_of_range(void **state) {
           NULL},
          7,
          1,
-         "f: subscript 1 of h is 2 here, outside its size 2"},
+         "f: subscript 1 of h is 2 here, outside its size 2 (n = 2)"},
         {{HEAD("(x: real[n]) -> y: real") "//@ threads 1\nreal h[n - 2];\ny = x(0);\n",
           1,
           {{1, {2}}},
@@ -365,7 +369,7 @@ static void test_out_of_range(void **state) {
           NULL},
          6,
          6,
-         "f: the array h would have the size 0"},
+         "f: the array h would have the size 0 (n = 2)"},
         {{HEAD("(x: real[n]) -> y: real") "//@ threads 1\ny = x(1 / (n - 2));\n",
           1,
           {{1, {2}}},
@@ -375,7 +379,7 @@ static void test_out_of_range(void **state) {
           NULL},
          6,
          9,
-         "f: an integer division by zero"},
+         "f: an integer division by zero (n = 2)"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
         weft_text text = {0};
@@ -398,25 +402,25 @@ static void test_values(void **state) {
     } bodies[] = {
         {HEAD("(x: real[n]) -> y: real[n]") "//@ threads 1\nfor (int i = 0; i < n; ++i)\n    y(0) "
                                             "+= x(i);\n",
-         "f: 'y' is read here and has no value yet", 7, 5},
+         "f: 'y' is read here and has no value yet (n = 3)", 7, 5},
         {HEAD("(x: real[n]) -> y: real[n]") "//@ threads 1\nreal s;\ny(0) = s;\n",
-         "f: 's' is read here and has no value yet", 7, 8},
+         "f: 's' is read here and has no value yet (n = 3)", 7, 8},
         {HEAD("(x: real[n]) -> y: real[n]") "//@ threads 1\nreal h[2];\nh[0] = 1;\nfor (int i = 0; "
                                             "i < n; ++i)\n    y(i) = h[1];\n",
-         "f: 'h' is read here and has no value yet", 9, 12},
+         "f: 'h' is read here and has no value yet (n = 3)", 9, 12},
         {HEAD("(x: real[n]) -> y: real[n]") "//@ threads 1\ny(0) = x(0);\ny(2) = y(1);\n",
-         "f: 'y' is read here and has no value yet", 7, 8},
+         "f: 'y' is read here and has no value yet (n = 3)", 7, 8},
         {HEAD("(x: real[n]) -> y: real[n]") "//@ threads 1\ny(0) = x(0);\ny(2) = x(1);\n",
-         "f: component 1 of the result 'y', of 3, gets no value", 5, 1},
+         "f: component 1 of the result 'y', of 3, gets no value (n = 3)", 5, 1},
         {HEAD("(x: real[n]) -> y: real[n]") "//@ threads 1\nreal s;\nfor (int i = 0; i < 1000; ++i)"
                                             "\n    s += x(0);\ny(0) = s;\n",
-         "f: 's' is read here and has no value yet", 8, 5},
+         "f: 's' is read here and has no value yet (n = 3)", 8, 5},
         /* declared again in each iteration of a loop */
         {HEAD(
              "(x: real[n]) -> y: real[n]") "//@ threads 1\nfor (int i = 0; i < n; ++i) {\n    real "
                                            "s;\n    if (i == 0)\n        s = 0;\n    y(i) = s;\n}"
                                            "\n",
-         "f: 's' is read here and has no value yet", 10, 12},
+         "f: 's' is read here and has no value yet (n = 3)", 10, 12},
         {HEAD("(x: real[n]) -> y: real[n]") "//@ threads 1\ny(0) = x(0);\nfor (int i = 1; i < n; "
                                             "++i)\n    y(i) = y(i - 1) + x(i);\n",
          NULL, 0, 0},
@@ -574,9 +578,12 @@ static void test_meaning(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),         cmocka_unit_test(test_long_loops), cmocka_unit_test(test_varying_targets),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_long_loops),
+        cmocka_unit_test(test_varying_targets),
         cmocka_unit_test(test_large_tables),
-        cmocka_unit_test(test_out_of_range), cmocka_unit_test(test_values),
+        cmocka_unit_test(test_out_of_range),
+        cmocka_unit_test(test_values),
         cmocka_unit_test(test_meaning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,7 +152,7 @@ static const pattern_case wrong[] = {
     {HEAD "//@ threads n  x(:) y(t)\nreal h[n];\nh[t + 1] = x(t);\ny(t) = h[t + 1];\n",
      7,
      1,
-     "f: subscript 1 of h is 3 here, outside its size 3",
+     "f: subscript 1 of h is 3 here, outside its size 3 (n = 3)",
      "",
      {0, {0}}},
     {HEAD "//@ threads n  x(1 / (t - 1)) y(t)\ny(t) = 0;\n",
