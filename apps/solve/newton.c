@@ -166,6 +166,24 @@ done:
     return status;
 }
 
+/* b_values = r - K g of a system that was not solved, g the prescribed values, for advice. */
+static weft_status keep_system(load_step *step, weft_memory *r, weft_error *error) {
+    weft_status status = WEFT_OK;
+    solve *run = step->run;
+    double *product = NULL;
+    weft_memory *memory = NULL;
+    TRY(weft_vector_make(run->base.device, run->n_dofs, &product, &memory, error));
+    TRY(weft_operator_apply(run->base.op, step->guess, memory, error));
+    TRY(weft_vector_pull(memory, product, run->n_dofs, error));
+    TRY(weft_vector_pull(r, run->base.b_values, run->n_dofs, error));
+    for (int64_t i = 0; i < run->n_dofs; ++i)
+        run->base.b_values[i] -= product[i];
+done:
+    weft_memory_free(&memory);
+    free(product);
+    return status;
+}
+
 static weft_status correct(void *user, weft_memory *r, weft_memory *du, bool *usable,
                            weft_error *error) {
     load_step *step = user;
@@ -188,6 +206,8 @@ static weft_status correct(void *user, weft_memory *r, weft_memory *du, bool *us
     now->cg_iterations += run->base.cg.iterations;
     now->method = run->base.method;
     *usable = is_usable(&run->base.cg);
+    if (!*usable && run->n_open > 0)
+        TRY(keep_system(step, r, error));
 done:
     return status;
 }
