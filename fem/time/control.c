@@ -61,7 +61,7 @@ done:
 }
 
 static weft_status by_embedded(weft_transient *transient, weft_error *error) {
-    static const double TOLERANCE = 1e-2;
+    static const double TOLERANCE = 1e-6; /* unknowns without mass, as a pressure, may dominate r */
     weft_status status = WEFT_OK;
     const double w = sqrt(2) / 4, d = 1 - sqrt(2) / 2;
     weft_terms terms = {0};
