@@ -72,15 +72,22 @@ static int try_all(answers_run *run, const plan *p) {
     return failures > 0;
 }
 
-/* An interpreter that has NumPy, or NULL. */
-static const char *find_python(void) {
-    const char *name = getenv("PYTHON") ? getenv("PYTHON") : "python3";
-    if (!strchr(name, '/') && !test_program_exists(name))
-        return NULL;
-    test_run run = test_program((const char *const[]){name, "-c", "import numpy", NULL}, NULL);
+static bool has_numpy(const char *python) {
+    if (!strchr(python, '/') && !test_program_exists(python))
+        return false;
+    test_run run = test_program((const char *const[]){python, "-c", "import numpy", NULL}, NULL);
     const bool found = run.exit_code == 0;
     test_run_free(&run);
-    return found ? name : NULL;
+    return found;
+}
+
+/* An interpreter that has NumPy, the system's at last, or NULL. */
+static const char *find_python(void) {
+    const char *const names[] = {getenv("PYTHON"), "python3", "/usr/bin/python3"};
+    for (int i = 0; i < 3; ++i)
+        if (names[i] && has_numpy(names[i]))
+            return names[i];
+    return NULL;
 }
 
 int main(int argc, char **argv) {
