@@ -62,6 +62,10 @@ weft_status weft_program_size(weft_program *program, const char *index_set, int6
  *  Errors  WEFT_ERROR_USAGE (no such name: lists those that exist) */
 weft_status weft_program_bind(weft_program *program, const char *name, weft_memory *memory,
                               weft_error *error);
+/** The same for memory that may be longer than the list, which is its beginning. weft_program_bind refuses inputs that are
+ *  longer, which are lists of something else (WEFT_ERROR_SHAPE when the program runs). */
+weft_status weft_program_bind_beginning(weft_program *program, const char *name,
+                                        weft_memory *memory, weft_error *error);
 weft_status weft_program_bind_connectivity(weft_program *program, const char *name,
                                            weft_connectivity *connectivity, weft_error *error);
 /** Bind the target of `A[dofs,dofs] += K`. Memories are borrowed.

@@ -23,6 +23,7 @@ static weft_status allocate(weft_program *p, weft_error *error) {
     p->segments = calloc((size_t)control->n_segments + 1, sizeof(weft_program_segment *));
     p->memory = calloc((size_t)control->n_names + 1, sizeof(weft_memory *));
     p->own = calloc((size_t)control->n_names + 1, sizeof *p->own);
+    p->beginning = calloc((size_t)control->n_names + 1, sizeof *p->beginning);
     p->operators = calloc((size_t)control->script->n_operators + 1, sizeof *p->operators);
     p->arguments = calloc((size_t)control->n_names + (size_t)n_joined + 16, sizeof(weft_memory *));
     if (p->sizes == NULL || p->largest == NULL || p->segments == NULL || p->memory == NULL ||
@@ -89,6 +90,7 @@ void weft_program_free(weft_program **program) {
     free(p->segments);
     free(p->memory);
     free(p->own);
+    free(p->beginning);
     free(p->operators);
     free(p->arguments);
     free(p);
@@ -193,7 +195,7 @@ static weft_status no_such_name(const weft_control *control, const char *name, w
 static void bind(weft_program *p, int name, weft_memory *memory) {
     if (p->own[name])
         weft_memory_free(&p->memory[name]);
-    p->own[name] = false;
+    p->own[name] = p->beginning[name] = false;
     p->memory[name] = memory;
     change(p);
 }
@@ -206,6 +208,16 @@ weft_status weft_program_bind(weft_program *p, const char *name, weft_memory *me
         return no_such_name(p->compilation->control, name, error);
     bind(p, found, memory);
     return WEFT_OK;
+}
+
+weft_status weft_program_bind_beginning(weft_program *p, const char *name, weft_memory *memory,
+                                        weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_program_bind(p, name, memory, error));
+    p->beginning[WEFT_FIND_NAME(p->compilation->control->names, p->compilation->control->n_names,
+                                name)] = true;
+done:
+    return status;
 }
 
 weft_status weft_program_bind_connectivity(weft_program *p, const char *name,
@@ -424,7 +436,7 @@ static weft_status prepare_name(weft_program *p, int i, weft_error *error) {
     if (name->is_input && p->memory[i] == NULL)
         return weft_error_set(error, WEFT_ERROR_USAGE, "input '%s' is not bound", name->name);
     TRY(weft_program_own(p->device, name->name, needed, &p->memory[i], &p->own[i], error));
-    if (name->is_input && weft_memory_bytes(p->memory[i]) > most)
+    if (name->is_input && !p->beginning[i] && weft_memory_bytes(p->memory[i]) > most)
         TRY(refuse_length(name->name, weft_memory_bytes(p->memory[i]), needed, error));
 done:
     return status;

@@ -57,6 +57,7 @@ struct weft_program {
     int64_t *largest;                 /* [n_indices] of the sizes so far: lists may be as long */
     weft_memory **memory;             /* [n_names] bound or own */
     bool *own;                        /* [n_names] */
+    bool *beginning;                  /* [n_names] the list is the beginning of the memory */
     weft_program_operator *operators; /* [script->n_operators] */
     int captured[WEFT_HISTORIES_MAX]; /* names with a recorded history, or -1 */
     weft_memory *histories[WEFT_HISTORIES_MAX];

@@ -68,10 +68,10 @@ static weft_status bind(const blas_case *c, const weft_compilation *compilation,
     TRY(bind_numbers(c, compilation, program, error));
     for (int i = 0; i < s->n_inputs; ++i)
         if (!(s->in_place && i == 0))
-            TRY(weft_program_bind(program, blas_input_names[s->inputs[i]],
-                                  c->data->memories[s->inputs[i]], error));
+            TRY(weft_program_bind_beginning(program, blas_input_names[s->inputs[i]],
+                                            c->data->memories[s->inputs[i]], error));
     for (int k = 0; k < BLAS_OUTPUTS && c->outputs[k]; ++k)
-        TRY(weft_program_bind(program, s->outputs[k].name, c->outputs[k], error));
+        TRY(weft_program_bind_beginning(program, s->outputs[k].name, c->outputs[k], error));
 done:
     return status;
 }
