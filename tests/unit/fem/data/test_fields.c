@@ -64,7 +64,7 @@ static void write_file(const setting *s, const char *name, int d, int64_t n,
     for (int64_t c = 0; c < mesh->n_cells; ++c)
         for (int v = 0; v <= d; ++v)
             cells[c] += u(mesh->x + (int64_t)mesh->cells[c * (d + 1) + v] * d) / (d + 1);
-    const weft_field fields[] = {{"u", false, 2, nodal}, {"c", true, 1, cells}};
+    const weft_field fields[] = {{.name = "u", .n_components = 2, .values = nodal}, {.name = "c", .on_cells = true, .n_components = 1, .values = cells}};
     check(weft_result_write(path, mesh, fields, 2, &error), &error);
     weft_mesh_free(&mesh);
     free(nodal);
@@ -300,7 +300,7 @@ static void test_messages(void **state) {
     for (int64_t i = 0; i < mesh->n_nodes * 2; ++i)
         mesh->x[i] /= 2;
     double *u = calloc((size_t)mesh->n_nodes, sizeof *u);
-    const weft_field field = {"u", false, 1, u};
+    const weft_field field = {.name = "u", .n_components = 1, .values = u};
     char *path = test_path(s.folder, "small.vtkhdf");
     assert_int_equal(weft_result_write(path, mesh, &field, 1, NULL), WEFT_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {

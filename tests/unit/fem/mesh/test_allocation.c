@@ -75,7 +75,7 @@ static char path[4096];
 
 static weft_status use_write(void *user, weft_error *error) {
     const weft_mesh *mesh = user;
-    const weft_field field = {"x", false, 3, mesh->x};
+    const weft_field field = {.name = "x", .n_components = 3, .values = mesh->x};
     weft_status status = WEFT_OK;
     TRY(weft_result_check(path, error));
     TRY(weft_result_write(path, mesh, &field, 1, error));
