@@ -405,27 +405,33 @@ static double same_bits(const answers_run *run) {
     return run->device && strncmp(run->device, "host", 4) != 0 ? 1e-9 : 0;
 }
 
-/* A run in two parts is the run in one. */
+/* A run in two parts is the run in one, both with checkpoints at the same steps, and with the same storage and preconditioner, which
+ * are chosen by the number of steps otherwise. */
 static bool restart(answers_run *run, answers_problem *p, uint64_t *state, char *why, size_t size) {
     const bool transport = p->physics == ANSWERS_TRANSPORT;
-    char checkpoint[4096], resume[4096];
+    char checkpoint[4096], resume[4096], other[4096], every[64];
     answers_view view;
     answers_result whole, rest;
+    const int steps = p->steps, first = 1 + (int)answers_below(state, (uint64_t)steps - 1);
     snprintf(checkpoint, sizeof checkpoint, "--checkpoint=%s/state.vtkhdf", run->folder);
+    snprintf(other, sizeof other, "--checkpoint=%s/other.vtkhdf", run->folder);
     snprintf(resume, sizeof resume, "--%s=%s/state.vtkhdf", transport ? "restart" : "resume", run->folder);
+    snprintf(every, sizeof every, "--checkpoint-every=%d", first);
     answers_view_make(choose_program(run, p, state), &view);
+    view.options[0] = other;
+    view.options[1] = every;
+    view.options[2] = "--assembly=csr";
+    view.options[3] = "--preconditioner=jacobi";
     if (!solve(run, p, &view, &whole, why, size))
         return false;
-    const int steps = p->steps;
-    p->steps = 1 + (int)answers_below(state, (uint64_t)steps - 1);
+    p->steps = first;
     view.options[0] = checkpoint;
     if (!solve(run, p, &view, &rest, why, size))
         return false;
     p->steps = steps;
-    view.options[0] = resume;
-    if (!solve(run, p, &view, &rest, why, size))
-        return false;
-    return agree(p, &whole, &rest, same_bits(run), why, size);
+    view.options[4] = resume;
+    return solve(run, p, &view, &rest, why, size) &&
+           agree(p, &whole, &rest, same_bits(run), why, size);
 }
 
 /* int c u = int c u(0) + t int f in an insulated body; the integral of a linear function is its value at the centre. */
