@@ -33,6 +33,8 @@ static void read_flows(answers_result *r, const json_t *root) {
             add(r, name, ANSWERS_FLOW, json_object_get(item, values[k]));
         }
     add(r, "loads", ANSWERS_FLOW, json_object_get(root, "loads"));
+    if (json_is_null(json_object_get(root, "loads"))) /* sources are in `equation` then */
+        add(r, "loads of conditions", ANSWERS_FLOW, json_object_get(root, "loads_of_conditions"));
     add(r, "equation", ANSWERS_FLOW, json_object_get(root, "equation"));
     add(r, "balance", ANSWERS_FLOW, json_object_get(root, "balance"));
 }
