@@ -27,7 +27,7 @@ static weft_status allocate(weft_program *p, weft_error *error) {
     p->operators = calloc((size_t)control->script->n_operators + 1, sizeof *p->operators);
     p->arguments = calloc((size_t)control->n_names + (size_t)n_joined + 16, sizeof(weft_memory *));
     if (p->sizes == NULL || p->largest == NULL || p->segments == NULL || p->memory == NULL ||
-        p->own == NULL || p->operators == NULL || p->arguments == NULL)
+        p->own == NULL || p->beginning == NULL || p->operators == NULL || p->arguments == NULL)
         return no_memory(error);
     p->iterations = -1;
     for (int i = 0; i < control->script->n_indices; ++i)
