@@ -27,23 +27,27 @@ static weft_status list_bytes(const weft_program_segment *p, int index_set, int 
     return WEFT_OK;
 }
 
-/* Does every position lead into the matrix? Checked once for each list, where the host can read it; elsewhere
- * it would have to be copied. */
+/* Does every position lead into the matrix? The positions are read again only when another number of them is in use,
+ * and only where the host can read them (elsewhere they would have to be copied). */
 static weft_status check_positions(const weft_program_segment *p, const weft_value *matrix,
-                                   size_t place, size_t needed, weft_error *error) {
+                                   weft_bound_positions *positions, size_t needed,
+                                   weft_error *error) {
     const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
     const size_t n_values = weft_memory_bytes(p->data[matrix->id]) / real_bytes;
-    const uint32_t *list = weft_memory_host(p->positions[place]);
-    uint32_t greatest = 0;
-    if (p->positions_checked[place] || list == NULL || needed == 0)
+    const uint32_t *list = weft_memory_host(positions->memory);
+    const size_t n = needed / sizeof *list;
+    if (list == NULL || n == 0)
         return WEFT_OK;
-    for (size_t i = 0; i < needed / sizeof *list; ++i)
-        greatest = list[i] > greatest ? list[i] : greatest;
-    if (greatest >= n_values)
+    if (positions->n_checked != n) {
+        positions->greatest = 0;
+        for (size_t i = 0; i < n; ++i)
+            positions->greatest = list[i] > positions->greatest ? list[i] : positions->greatest;
+        positions->n_checked = n;
+    }
+    if (positions->greatest >= n_values)
         return weft_error_set(error, WEFT_ERROR_SHAPE,
                               "a position of '%s' is %u, but it has %zu values", matrix->name,
-                              greatest, n_values);
-    p->positions_checked[place] = true;
+                              positions->greatest, n_values);
     return WEFT_OK;
 }
 
@@ -52,12 +56,12 @@ static weft_status prepare_positions(const weft_program_segment *p, const weft_v
     const weft_graph *graph = p->segment->graph;
     const weft_graph_connectivity *connectivity = &graph->connectivities[through];
     const int64_t lanes = p->segment->plan->lanes, n = p->sizes[connectivity->from];
-    const size_t place = weft_program_positions_place(p, matrix->id, through);
-    const weft_memory *positions = p->positions[place];
-    if (positions == NULL && through == matrix->connectivity)
+    weft_bound_positions *positions =
+        &p->positions[weft_program_positions_place(p, matrix->id, through)];
+    if (positions->memory == NULL && through == matrix->connectivity)
         return weft_error_set(error, WEFT_ERROR_USAGE,
                               "matrix '%s' has no values and positions bound", matrix->name);
-    if (positions == NULL) {
+    if (positions->memory == NULL) {
         weft_error_set(error, WEFT_ERROR_USAGE, "matrix '%s' has no positions bound for '%s'",
                        matrix->name, connectivity->name);
         weft_error_hint(error,
@@ -70,11 +74,11 @@ static weft_status prepare_positions(const weft_program_segment *p, const weft_v
                                  : (size_t)((n + lanes - 1) / lanes * lanes) *
                                        (size_t)(connectivity->width * connectivity->width) *
                                        sizeof(uint32_t);
-    if (weft_memory_bytes(positions) < needed)
+    if (weft_memory_bytes(positions->memory) < needed)
         return weft_error_set(error, WEFT_ERROR_SHAPE,
                               "the positions of '%s' have %zu bytes, but need %zu", matrix->name,
-                              weft_memory_bytes(positions), needed);
-    return check_positions(p, matrix, place, needed, error);
+                              weft_memory_bytes(positions->memory), needed);
+    return check_positions(p, matrix, positions, needed, error);
 }
 
 static weft_status prepare_matrix(const weft_program_segment *p, const weft_value *matrix,

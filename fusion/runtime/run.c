@@ -31,7 +31,8 @@ static weft_status launch_argument(weft_program_segment *p, const weft_argument 
         status = weft_program_product_argument(p, argument, out, error);
         break;
     case ARGUMENT_POSITIONS:
-        *out = p->positions[weft_program_positions_place(p, argument->index, argument->part)];
+        *out =
+            p->positions[weft_program_positions_place(p, argument->index, argument->part)].memory;
         break;
     case ARGUMENT_MEMBERS:
         *out = p->members[argument->index];

@@ -12,6 +12,13 @@ typedef struct weft_nested_launch {
     weft_nested_shape shape; /* of that kernel */
 } weft_nested_launch;
 
+/** Where the entries of elements go in the values of a matrix. */
+typedef struct weft_bound_positions {
+    weft_memory *memory; /* borrowed; NULL: not bound */
+    size_t n_checked;    /* positions that have been read on the host, from the first */
+    uint32_t greatest;   /* of these */
+} weft_bound_positions;
+
 /** A segment on a device. */
 typedef struct weft_program_segment {
     weft_device *device;
@@ -24,8 +31,7 @@ typedef struct weft_program_segment {
     int64_t *sizes;                     /* [n_index_sets], -1: unknown */
     weft_memory **data;                 /* [n_values] bound or own */
     bool *own;                          /* [n_values] */
-    weft_memory **positions;            /* [n_values][n_connectivities] of matrices, borrowed */
-    bool *positions_checked;            /* [n_values][n_connectivities] */
+    weft_bound_positions *positions;    /* [n_values][n_connectivities] of matrices */
     weft_matrix_rows *matrix_rows;      /* [n_values] of matrices assembled by rows */
     weft_connectivity **connectivities; /* [n_connectivities], borrowed */
     weft_memory **buffers;              /* [n_buffers] of intermediates; own, or of shared */

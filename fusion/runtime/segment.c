@@ -30,7 +30,6 @@ static weft_status allocate_tables(weft_program_segment *p, weft_error *error) {
     p->own = calloc(n_values, sizeof *p->own);
     const size_t n_positions = n_values * ((size_t)graph->n_connectivities + 1);
     p->positions = calloc(n_positions, sizeof *p->positions);
-    p->positions_checked = calloc(n_positions, sizeof *p->positions_checked);
     p->matrix_rows = calloc(n_values, sizeof *p->matrix_rows);
     p->connectivities = calloc((size_t)graph->n_connectivities + 1, sizeof *p->connectivities);
     p->buffers = calloc(most_buffers(p) + 1, sizeof *p->buffers);
@@ -42,9 +41,9 @@ static weft_status allocate_tables(weft_program_segment *p, weft_error *error) {
         calloc(6 * n_values + 4 * (size_t)graph->n_connectivities + WEFT_PRODUCT_ARGUMENTS_MAX + 1,
                sizeof *p->arguments);
     if (p->sizes == NULL || p->data == NULL || p->own == NULL || p->positions == NULL ||
-        p->positions_checked == NULL || p->matrix_rows == NULL || p->connectivities == NULL ||
-        p->buffers == NULL || p->partials == NULL || p->nested == NULL || p->members == NULL ||
-        p->chunks == NULL || p->arguments == NULL)
+        p->matrix_rows == NULL || p->connectivities == NULL || p->buffers == NULL ||
+        p->partials == NULL || p->nested == NULL || p->members == NULL || p->chunks == NULL ||
+        p->arguments == NULL)
         return out_of_memory(error);
     for (int i = 0; i < graph->n_index_sets; ++i)
         p->sizes[i] = -1;
@@ -98,7 +97,6 @@ void weft_program_segment_free(weft_program_segment **segment) {
     free(p->data);
     free(p->own);
     free(p->positions);
-    free(p->positions_checked);
     free(p->matrix_rows);
     free(p->connectivities);
     free(p->buffers);
@@ -176,9 +174,8 @@ size_t weft_program_positions_place(const weft_program_segment *p, int matrix, i
 
 void weft_program_segment_positions(weft_program_segment *p, int matrix, int connectivity,
                                     weft_memory *positions) {
-    const size_t place = weft_program_positions_place(p, matrix, connectivity);
-    p->positions[place] = positions;
-    p->positions_checked[place] = false;
+    p->positions[weft_program_positions_place(p, matrix, connectivity)] =
+        (weft_bound_positions){.memory = positions};
     p->ready = false;
 }
 

@@ -121,7 +121,62 @@ static void refused(void **state) {
     case_close(&c);
 }
 
+static void bind_both(program_case *c, weft_memory *A, weft_memory *first, weft_memory *second) {
+    weft_error error = {0};
+    case_check(weft_program_bind_matrix(c->program, "A", A, first, &error), &error);
+    case_check(weft_program_bind_matrix_positions(c->program, "A", "two", second, &error), &error);
+}
+
+/* Positions that were checked lead out of a smaller matrix, whichever of them are bound with it. */
+static void fewer_values(void **state) {
+    (void)state;
+    weft_error error = {0};
+    make_data();
+    program_case c = open_device(false);
+    bind(&c);
+    weft_memory *first = positions_of(&c, one, SMALL, 1), *second = positions_of(&c, two, BIG, 2);
+    weft_memory *inside = case_memory(&c, weft_memory_bytes(first)); /* all are 0 */
+    weft_memory *A = case_memory(&c, sizeof expected), *less = case_memory(&c, sizeof expected / 2);
+    bind_both(&c, A, inside, second);
+    case_run(&c);
+    case_check(weft_program_bind(c.program, "A", less, &error), &error);
+    expect_refused(&c, WEFT_ERROR_SHAPE, "a position of 'A' is 2499, but it has 1250 values");
+    case_check(weft_program_bind(c.program, "A", A, &error), &error);
+    case_run(&c);
+    case_check(weft_program_bind_matrix(c.program, "A", less, inside, &error), &error);
+    expect_refused(&c, WEFT_ERROR_SHAPE, "a position of 'A' is 2499, but it has 1250 values");
+    case_close(&c);
+}
+
+/* Positions of elements that come into use later, and leave it, in memory that stays bound. */
+static void more_elements(void **state) {
+    (void)state;
+    enum { FEW = 8 };
+    const uint32_t outside = NODES * NODES;
+    weft_error error = {0};
+    make_data();
+    program_case c = open_device(false);
+    bind(&c);
+    weft_memory *A = case_memory(&c, sizeof expected), *second = positions_of(&c, two, BIG, 2);
+    case_check(weft_memory_write(second, weft_memory_bytes(second) - sizeof outside, &outside,
+                                 sizeof outside, &error),
+               &error);
+    bind_both(&c, A, positions_of(&c, one, SMALL, 1), second);
+    case_map(&c, "two", two, FEW, 2, NODES);
+    case_input(&c, "m", m);
+    case_run(&c);
+    case_map(&c, "two", two, BIG, 2, NODES);
+    case_input(&c, "m", m);
+    expect_refused(&c, WEFT_ERROR_SHAPE, "a position of 'A' is 2500, but it has 2500 values");
+    case_map(&c, "two", two, FEW, 2, NODES);
+    case_input(&c, "m", m);
+    case_run(&c);
+    case_close(&c);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(values), cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(values), cmocka_unit_test(refused),
+                                       cmocka_unit_test(fewer_values),
+                                       cmocka_unit_test(more_elements)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
