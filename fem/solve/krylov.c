@@ -142,7 +142,9 @@ static weft_status bind(weft_solver *cg, weft_krylov_script script, bool unbind,
             continue;
         weft_memory *memory = shared(cg, info.name);
         memory = memory ? memory : weft_krylov_memory(cg, info.name);
-        TRY(weft_program_bind(compiled->program, info.name, unbind ? NULL : memory, error));
+        /* of lists over the basis, a cycle takes the rows that it reaches */
+        TRY(weft_program_bind_beginning(compiled->program, info.name, unbind ? NULL : memory,
+                                        error));
     }
     if (cg->krylov->has_operator_m && applies_m(cg, script) && !unbind)
         TRY(weft_program_bind_operator(compiled->program, "M", precondition, cg, error));

@@ -19,14 +19,13 @@ static weft_status allocate(weft_program *p, weft_error *error) {
                        ? 2 * control->segments[i]->graph->n_calls
                        : n_joined;
     p->sizes = calloc((size_t)control->script->n_indices + 1, sizeof *p->sizes);
-    p->largest = calloc((size_t)control->script->n_indices + 1, sizeof *p->largest);
     p->segments = calloc((size_t)control->n_segments + 1, sizeof(weft_program_segment *));
     p->memory = calloc((size_t)control->n_names + 1, sizeof(weft_memory *));
     p->own = calloc((size_t)control->n_names + 1, sizeof *p->own);
     p->beginning = calloc((size_t)control->n_names + 1, sizeof *p->beginning);
     p->operators = calloc((size_t)control->script->n_operators + 1, sizeof *p->operators);
     p->arguments = calloc((size_t)control->n_names + (size_t)n_joined + 16, sizeof(weft_memory *));
-    if (p->sizes == NULL || p->largest == NULL || p->segments == NULL || p->memory == NULL ||
+    if (p->sizes == NULL || p->segments == NULL || p->memory == NULL ||
         p->own == NULL || p->beginning == NULL || p->operators == NULL || p->arguments == NULL)
         return no_memory(error);
     p->iterations = -1;
@@ -86,7 +85,6 @@ void weft_program_free(weft_program **program) {
     if (p->owns_module)
         weft_module_free(&p->module);
     free(p->sizes);
-    free(p->largest);
     free(p->segments);
     free(p->memory);
     free(p->own);
@@ -133,9 +131,6 @@ static void size_products(weft_program *p) {
         if (first >= 0 && second >= 0)
             p->sizes[i] = first * second;
     }
-    for (int i = 0; i < script->n_indices; ++i)
-        if (p->sizes[i] > p->largest[i])
-            p->largest[i] = p->sizes[i];
 }
 
 /* The same for the members `name` of an array, which are `size` bytes apart. */
@@ -369,8 +364,8 @@ weft_status weft_program_record_history(weft_program *p, const char *name, weft_
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static weft_status name_bytes(const weft_program *p, const weft_control_name *name,
-                              const int64_t *sizes, size_t *out, weft_error *error) {
+static weft_status name_bytes(const weft_program *p, const weft_control_name *name, size_t *out,
+                              weft_error *error) {
     const weft_script *script = p->compilation->control->script;
     const weft_compile_options *options = &p->compilation->options;
     const bool is_float = options->single || weft_name_is_narrow(options, name->name);
@@ -378,7 +373,7 @@ static weft_status name_bytes(const weft_program *p, const weft_control_name *na
     const int64_t lanes = weft_program_lanes(p), components = weft_shape_count(&name->shape);
     int64_t n = 1;
     if (name->index_set >= 0) {
-        n = sizes[name->index_set];
+        n = p->sizes[name->index_set];
         if (n < 0)
             return weft_error_set(error, WEFT_ERROR_USAGE,
                                   "the size of index set '%s' is not known (needed for '%s')",
@@ -415,8 +410,7 @@ static bool is_captured(const weft_program *p, int name) {
     return false;
 }
 
-/* A list that is read by position and longer than its index set is a list of something else, unless the program was
- * run over more elements before. */
+/* A list that is read by position and longer than its index set is a list of something else. */
 static weft_status refuse_length(const char *name, size_t bytes, size_t needed, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_SHAPE, "'%s' has %zu bytes bound, but needs %zu", name, bytes,
                    needed);
@@ -428,15 +422,14 @@ static weft_status prepare_name(weft_program *p, int i, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_control *control = p->compilation->control;
     const weft_control_name *name = &control->names[i];
-    size_t needed = 0, most = 0;
+    size_t needed = 0;
     if (name->matrix || (!is_needed(p, &control->steps, i) && !is_captured(p, i)))
         return WEFT_OK;
-    TRY(name_bytes(p, name, p->sizes, &needed, error));
-    TRY(name_bytes(p, name, p->largest, &most, error));
+    TRY(name_bytes(p, name, &needed, error));
     if (name->is_input && p->memory[i] == NULL)
         return weft_error_set(error, WEFT_ERROR_USAGE, "input '%s' is not bound", name->name);
     TRY(weft_program_own(p->device, name->name, needed, &p->memory[i], &p->own[i], error));
-    if (name->is_input && !p->beginning[i] && weft_memory_bytes(p->memory[i]) > most)
+    if (name->is_input && !p->beginning[i] && weft_memory_bytes(p->memory[i]) != needed)
         TRY(refuse_length(name->name, weft_memory_bytes(p->memory[i]), needed, error));
 done:
     return status;

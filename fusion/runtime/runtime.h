@@ -60,7 +60,6 @@ struct weft_program {
     bool owns_module;
     weft_program_segment **segments;  /* [n_segments] */
     int64_t *sizes;                   /* [n_indices] of the script, -1: unknown */
-    int64_t *largest;                 /* [n_indices] of the sizes so far: lists may be as long */
     weft_memory **memory;             /* [n_names] bound or own */
     bool *own;                        /* [n_names] */
     bool *beginning;                  /* [n_names] the list is the beginning of the memory */
