@@ -48,7 +48,7 @@ static bool try_case(answers_run *run, const answers_relation *relation, int64_t
     do
         answers_problem_make((uint64_t)seed, (answers_physics)answers_below(&state, ANSWERS_N_PHYSICS), &problem);
     while (!relation->applies(&problem));
-    const bool holds = relation->holds(run, &problem, &state, why, sizeof why);
+    const bool holds = answers_holds(relation, run, &problem, &state, why, sizeof why);
     if (!holds)
         printf("--relation %s --seed %lld: %s\n", relation->name, (long long)seed, why);
     else if (run->verbose)

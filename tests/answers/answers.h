@@ -41,6 +41,9 @@ typedef struct answers_side {
     double alpha;         /* of ROBIN */
 } answers_side;
 
+/** "left", ... in the order of answers_side below. */
+const char *answers_side_name(int d, int side);
+
 typedef struct answers_problem {
     uint64_t seed;
     answers_physics physics;
@@ -125,13 +128,17 @@ void answers_command_free(char **arguments);
 void answers_solve(answers_run *run, const answers_problem *problem, const answers_view *view, answers_result *out);
 void answers_result_free(answers_result *result);
 
-/** A relation between answers. */
+/** A relation between answers: either another view of the problem has the same answer, or a function of its own. */
 typedef struct answers_relation {
     const char *name, *what;
     bool (*applies)(const answers_problem *problem);
+    /** Make another view of it. */
+    void (*change)(const answers_problem *problem, answers_view *view, uint64_t *state);
     /** Adjust the problem, solve views, compare; what is wrong goes into `why`, of `size` bytes. */
     bool (*holds)(answers_run *run, answers_problem *problem, uint64_t *state, char *why, size_t size);
 } answers_relation;
 extern const answers_relation answers_relations[];
+bool answers_holds(const answers_relation *relation, answers_run *run, answers_problem *problem, uint64_t *state, char *why,
+                   size_t size);
 
 #endif

@@ -9,9 +9,6 @@
 
 enum { ARGUMENTS = 96, TEXT = 1024 };
 
-static const char *const side_names[2][ANSWERS_SIDES] = {{"left", "right", "bottom", "top"},
-                                                         {"left", "right", "front", "back", "bottom", "top"}};
-
 /* How a program says what a problem consists of. `file`: a script or a form file, whose text is written where it is
  * not shipped; `inputs`: coefficients are inputs of a form. */
 typedef struct program {
@@ -172,7 +169,7 @@ static void add_form_sides(command *c) {
         char value[4 * TEXT];
         const bool has_flux = side->condition == ANSWERS_NEUMANN || side->condition == ANSWERS_ROBIN;
         print_value(c, flux, has_flux ? &side->value : &zero, value);
-        add(c, "--measure=ds(%d)=%s", i + 1, side_names[p->d - 2][which[i]]);
+        add(c, "--measure=ds(%d)=%s", i + 1, answers_side_name(p->d, which[i]));
         add(c, "--input=g%d=%s", i + 1, value);
         add(c, "--input=alpha%d=%.17g", i + 1,
             side->condition == ANSWERS_ROBIN ? side->alpha * c->view->stiffness / c->view->length : 0);
@@ -181,7 +178,7 @@ static void add_form_sides(command *c) {
 
 static void add_side(command *c, int s) {
     const answers_side *side = &c->problem->sides[s];
-    const char *name = side_names[c->problem->d - 2][s];
+    const char *name = answers_side_name(c->problem->d, s);
     const answers_view *v = c->view;
     const double flux = v->loads * v->stiffness * v->value / v->length;
     char value[4 * TEXT];

@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const side_names[2][ANSWERS_SIDES] = {{"left", "right", "bottom", "top"},
-                                                         {"left", "right", "front", "back", "bottom", "top"}};
-
 static void *array(size_t n, size_t size) {
     void *made = weft_array_make(n, size);
     if (!made) {
@@ -114,7 +111,7 @@ static void make_sides(grid *g) {
     for (int s = 0; s < 2 * g->d; ++s) {
         weft_group *group = &data->groups[data->n_groups++];
         *group = (weft_group){.dimension = g->d - 1, .first_facet = data->n_group_facets, .number = s + 1};
-        snprintf(group->name, sizeof group->name, "%s", side_names[g->d - 2][s]);
+        snprintf(group->name, sizeof group->name, "%s", answers_side_name(g->d, s));
         for (int64_t c = 0; c < data->n_cells; ++c)
             for (int left = 0; left < width; ++left) {
                 int32_t *facet = data->group_facet_nodes + data->n_group_facets * g->d;

@@ -16,6 +16,12 @@ double answers_between(uint64_t *state, double low, double high) {
     return low + (high - low) * (double)answers_below(state, 10001) / 10000;
 }
 
+const char *answers_side_name(int d, int side) {
+    static const char *const names[2][ANSWERS_SIDES] = {{"left", "right", "bottom", "top"},
+                                                        {"left", "right", "front", "back", "bottom", "top"}};
+    return names[d - 2][side];
+}
+
 static void make_linear(uint64_t *state, answers_linear *out) {
     *out = (answers_linear){.a = {0}};
     for (int c = 0; c < 3; ++c) {

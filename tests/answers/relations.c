@@ -96,13 +96,6 @@ static bool solve(answers_run *run, const answers_problem *p, const answers_view
     return solved;
 }
 
-static bool same(answers_run *run, const answers_problem *p, const answers_view *a, const answers_view *b, char *why,
-                 size_t size) {
-    answers_result first, second;
-    return solve(run, p, a, &first, why, size) && solve(run, p, b, &second, why, size) &&
-           agree(p, &first, &second, TOLERANCE, why, size);
-}
-
 /* ---- relations ------------------------------------------------------------------------------------------- */
 
 static bool any(const answers_problem *p) {
@@ -154,56 +147,51 @@ static double power_of_ten(uint64_t *state, int most) {
     return pow(10, (double)answers_below(state, (uint64_t)(2 * most + 1)) - most);
 }
 
-static bool units(answers_run *run, answers_problem *p, uint64_t *state, char *why, size_t size) {
-    answers_view a, b;
-    answers_view_make(choose_program(run, p, state), &a);
-    b = a;
-    b.length = power_of_ten(state, 5);
-    b.value = power_of_ten(state, 6);
-    b.stiffness = power_of_ten(state, 9);
-    b.time = power_of_ten(state, 5);
-    return same(run, p, &a, &b, why, size);
+static void units(const answers_problem *p, answers_view *view, uint64_t *state) {
+    (void)p;
+    view->length = power_of_ten(state, 5);
+    view->value = power_of_ten(state, 6);
+    view->stiffness = power_of_ten(state, 9);
+    view->time = power_of_ten(state, 5);
 }
 
-static bool position(answers_run *run, answers_problem *p, uint64_t *state, char *why, size_t size) {
-    answers_view a, b;
-    answers_view_make(choose_program(run, p, state), &a);
-    b = a;
-    answers_view_turn(&b, p->d, answers_below(state, 2), state);
-    return same(run, p, &a, &b, why, size);
+static void position(const answers_problem *p, answers_view *view, uint64_t *state) {
+    answers_view_turn(view, p->d, answers_below(state, 2), state);
 }
 
-static bool numbering(answers_run *run, answers_problem *p, uint64_t *state, char *why, size_t size) {
-    answers_view a, b;
-    answers_view_make(choose_program(run, p, state), &a);
-    b = a;
-    b.numbering = 1 + answers_below(state, 1000000);
-    return same(run, p, &a, &b, why, size);
+static void numbering(const answers_problem *p, answers_view *view, uint64_t *state) {
+    (void)p;
+    view->numbering = 1 + answers_below(state, 1000000);
 }
 
-static bool groups(answers_run *run, answers_problem *p, uint64_t *state, char *why, size_t size) {
-    answers_view a, b;
-    answers_view_make(choose_program(run, p, state), &a);
-    b = a;
-    b.splits = true;
-    return same(run, p, &a, &b, why, size);
+static void groups(const answers_problem *p, answers_view *view, uint64_t *state) {
+    (void)p;
+    (void)state;
+    view->splits = true;
 }
 
-static bool order(answers_run *run, answers_problem *p, uint64_t *state, char *why, size_t size) {
-    answers_view a, b;
-    answers_view_make(choose_program(run, p, state), &a);
-    b = a;
-    b.order = 1 + answers_below(state, 1000000);
-    return same(run, p, &a, &b, why, size);
+static void order(const answers_problem *p, answers_view *view, uint64_t *state) {
+    (void)p;
+    view->order = 1 + answers_below(state, 1000000);
 }
 
-static bool files(answers_run *run, answers_problem *p, uint64_t *state, char *why, size_t size) {
+static void files(const answers_problem *p, answers_view *view, uint64_t *state) {
+    (void)p;
+    view->from_files = true;
+    view->numbering = answers_below(state, 2) * 77;
+}
+
+bool answers_holds(const answers_relation *relation, answers_run *run, answers_problem *p, uint64_t *state, char *why,
+                   size_t size) {
     answers_view a, b;
+    answers_result first, second;
+    if (!relation->change)
+        return relation->holds(run, p, state, why, size);
     answers_view_make(choose_program(run, p, state), &a);
     b = a;
-    b.from_files = true;
-    b.numbering = answers_below(state, 2) * 77;
-    return same(run, p, &a, &b, why, size);
+    relation->change(p, &b, state);
+    return solve(run, p, &a, &first, why, size) && solve(run, p, &b, &second, why, size) &&
+           agree(p, &first, &second, TOLERANCE, why, size);
 }
 
 /* u(loads) + u(prescribed values) = u(both) */
@@ -268,7 +256,7 @@ static bool balance(answers_run *run, answers_problem *p, uint64_t *state, char 
     const double most = fmax(largest(&r, ANSWERS_FLOW), fmax(p->k[0], p->k[1]) * largest(&r, ANSWERS_VALUE));
     for (int k = 0; k < 3; ++k)
         if (!(fabs(sum[k]) <= TOLERANCE * most)) {
-            snprintf(why, size, "what is left of the balance is %.6g, the largest is %.6g", sum[k], most);
+            snprintf(why, size, "the balance is %.6g instead of 0, the largest of its parts %.6g", sum[k], most);
             return false;
         }
     if (n < 2)
@@ -488,21 +476,21 @@ static bool threads(answers_run *run, answers_problem *p, uint64_t *state, char 
 }
 
 const answers_relation answers_relations[] = {
-    {"units", "lengths, coefficients, values and times in other units", any, units},
-    {"position", "rotated and reflected", any, position},
-    {"numbering", "nodes, cells and vertices of cells in another order", any, numbering},
-    {"groups", "groups of cells divided", any, groups},
-    {"superposition", "loads and prescribed values one at a time", is_linear, superposition},
-    {"balance", "reactions, loads and exchange add up to zero", has_reactions, balance},
-    {"patch", "linear functions are solved exactly", is_linear, patch},
-    {"constant", "a constant state of a nonlinear equation", is_nonlinear, constant},
-    {"choices", "assembly, method, preconditioner, plan and ordering", any, choices},
-    {"programs", "two programs for the same problem", has_programs, programs},
-    {"order", "options in another order", any, order},
-    {"files", "values from a file instead of a formula", is_scalar, files},
-    {"restart", "a run in two parts", in_time, restart},
-    {"conservation", "the mean of an insulated body", in_time, conservation},
-    {"stationary", "heat after a long time", is_heat, stationary},
-    {"threads", "another number of threads", any, threads},
-    {NULL, NULL, NULL, NULL},
+    {"units", "lengths, coefficients, values and times in other units", any, units, NULL},
+    {"position", "rotated and reflected", any, position, NULL},
+    {"numbering", "nodes, cells and vertices of cells in another order", any, numbering, NULL},
+    {"groups", "groups of cells divided", any, groups, NULL},
+    {"superposition", "loads and prescribed values one at a time", is_linear, NULL, superposition},
+    {"balance", "reactions, loads and exchange add up to zero", has_reactions, NULL, balance},
+    {"patch", "linear functions are solved exactly", is_linear, NULL, patch},
+    {"constant", "a constant state of a nonlinear equation", is_nonlinear, NULL, constant},
+    {"choices", "assembly, method, preconditioner, plan and ordering", any, NULL, choices},
+    {"programs", "two programs for the same problem", has_programs, NULL, programs},
+    {"order", "options in another order", any, order, NULL},
+    {"files", "values from a file instead of a formula", is_scalar, files, NULL},
+    {"restart", "a run in two parts", in_time, NULL, restart},
+    {"conservation", "the mean of an insulated body", in_time, NULL, conservation},
+    {"stationary", "heat after a long time", is_heat, NULL, stationary},
+    {"threads", "another number of threads", any, NULL, threads},
+    {NULL, NULL, NULL, NULL, NULL},
 };
