@@ -87,6 +87,7 @@ static double coordinates_of(const judge *by, const double *mode) {
     const weft_mesh *mesh = weft_space_mesh(by->constraints->space);
     const int c = weft_space_components(by->constraints->space), d = mesh->dimension;
     double far = 0, low[3] = {INFINITY, INFINITY, INFINITY}, size = 0;
+    double high[3] = {-INFINITY, -INFINITY, -INFINITY};
     bool varies = false;
     for (int64_t i = 0; i < by->constraints->n_dofs; ++i)
         varies |= mode[i] != 0 && fabs(mode[i]) != 1;
@@ -99,9 +100,11 @@ static double coordinates_of(const judge *by, const double *mode) {
         for (int a = 0; a < d && is_there; ++a) {
             far = fmax(far, fabs(mesh->x[i * d + a]));
             low[a] = fmin(low[a], mesh->x[i * d + a]);
-            size = fmax(size, mesh->x[i * d + a] - low[a]);
+            high[a] = fmax(high[a], mesh->x[i * d + a]);
         }
     }
+    for (int a = 0; a < d; ++a)
+        size = fmax(size, high[a] - low[a]);
     return size > 0 ? 1 + far / size : 1;
 }
 
