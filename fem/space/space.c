@@ -109,7 +109,7 @@ static weft_status make_points(weft_space *space, weft_error *error) {
     space->points = weft_data_nodes(space->mesh, "nodes");
     if (is_p1(space->element))
         return WEFT_OK;
-    if (space->element->family != WEFT_LAGRANGE)
+    if (space->element->family != WEFT_LAGRANGE && space->element->family != WEFT_REAL)
         TRY(find_inside(space, error));
     space->points = (weft_data_points){.over = "nodes",
                                        .n = space->n_nodes,
