@@ -45,6 +45,9 @@ weft_status weft_csr_product(weft_device *device, const weft_pattern *pattern, c
                              const double *v, double *y, weft_error *error);
 /** Sum of n doubles by a summation tree that depends on n only. */
 double weft_sum(const double *values, int64_t n);
+/** The Euclidean norm of n doubles, or of those whose entry of is_free is not 0; without overflow or underflow of squares.
+ *  is_free  NULL: all */
+double weft_norm(const double *values, const double *is_free, int64_t n);
 
 /* ---- formats ---------------------------------------------------------------------------- */
 

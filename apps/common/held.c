@@ -50,13 +50,6 @@ static void clear(amounts *a) {
     free(a->list);
 }
 
-static double size_of(const double *values, int64_t n) {
-    double sum = 0;
-    for (int64_t i = 0; i < n; ++i)
-        sum += values[i] * values[i];
-    return sqrt(sum);
-}
-
 /* y = -A^-1 W p with the pinned matrix; returns whether the solver has converged. */
 static weft_status respond(amounts *a, bool *converged, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -90,7 +83,7 @@ static bool are_small(const amounts *a, const double *list, double *scratch) {
     const weft_held_modes *held = &a->run->modes.held;
     memset(scratch, 0, (size_t)n * sizeof *scratch);
     weft_held_modes_add(held, n, 1, list, held->pulls, scratch);
-    return size_of(scratch, n) <= SHARE * a->options->tolerance * a->load_size;
+    return weft_norm(scratch, NULL, n) <= SHARE * a->options->tolerance * a->load_size;
 }
 
 /* A step along p; work_z is r.G^-1 r. */
@@ -158,7 +151,7 @@ weft_status app_run_hold(app_run *run, const weft_cg_options *options, weft_erro
     TRY(weft_vector_pull(run->b, run->b_values, n, error));
     weft_held_modes_add(held, n, 1, first, held->pulls, run->b_values);
     TRY(weft_vector_push(run->b, run->b_values, n, error));
-    a.load_size = size_of(run->b_values, n);
+    a.load_size = weft_norm(run->b_values, NULL, n);
     TRY(iterate(&a, error));
     memcpy(run->u_values, a.w, (size_t)n * sizeof *a.w);
     weft_held_modes_add(held, n, 1, held->amounts, held->modes, run->u_values);

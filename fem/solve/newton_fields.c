@@ -7,25 +7,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The norm of entries first .. last - 1, or of those of them where is_free is not 0. */
-static double norm(const double *x, const double *is_free, int64_t first, int64_t last) {
-    double most = 0, sum = 0;
-    for (int64_t i = first; i < last; ++i)
-        if (!is_free || is_free[i] != 0)
-            most = fmax(most, fabs(x[i]));
-    for (int64_t i = first; i < last && most > 0; ++i)
-        if (!is_free || is_free[i] != 0)
-            sum += x[i] / most * (x[i] / most);
-    return most * sqrt(sum);
-}
-
 /* Multipliers have no diagonal, so that the scale of all functions is theirs. */
 static bool are_small(const weft_newton_fields *fields, double *const lists[4]) {
     for (int f = 0; f < fields->n; ++f) {
-        const int64_t first = fields->first[f], last = fields->first[f + 1];
-        const double own = norm(lists[2], NULL, first, last);
-        const double scale = own > 0 ? fmax(own, norm(lists[0], NULL, first, last)) : fields->scale;
-        if (!(norm(lists[1], lists[3], first, last) <= fields->tolerance * scale))
+        const int64_t first = fields->first[f], n = fields->first[f + 1] - first;
+        const double own = weft_norm(lists[2] + first, NULL, n);
+        const double scale = own > 0 ? fmax(own, weft_norm(lists[0] + first, NULL, n)) : fields->scale;
+        if (!(weft_norm(lists[1] + first, lists[3] ? lists[3] + first : NULL, n) <= fields->tolerance * scale))
             return false;
     }
     return true;

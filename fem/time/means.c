@@ -46,25 +46,17 @@ static weft_status start(means *m, weft_time_system *system, weft_error *error) 
     const weft_space *space = problem->fields[0].space;
     const weft_mesh *mesh = weft_space_mesh(space);
     weft_device *device = system->context->device;
-    const weft_form *robin = NULL;
-    const int n_robin = weft_bc_forms(problem->bc, &robin);
     *m = (means){.system = system,
                  .components = weft_space_components(space),
                  .n = system->n,
                  .n_parts = 1,
                  .least = INFINITY};
-    m->sizes = weft_array_make((size_t)m->n, sizeof *m->sizes);
     m->e = weft_array_make((size_t)m->n, sizeof *m->e);
     m->more = weft_array_make((size_t)m->n, sizeof *m->more);
-    if (!m->sizes || !m->e || !m->more)
+    if (!m->e || !m->more)
         TRY(weft_out_of_memory(error, "means"));
     TRY(weft_memory_make(device, (size_t)m->n * sizeof *m->e, &m->e_memory, error));
     TRY(weft_vector_make(device, m->n, &m->y, &m->y_memory, error));
-    if (n_robin > 0) {
-        TRY(weft_operator_make(system->context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
-                               &m->robin, error));
-        TRY(weft_operator_assemble(m->robin, error));
-    }
     if (m->n != mesh->n_nodes * m->components) /* parts are those of the mesh's nodes */
         goto done;
     m->part = weft_array_make((size_t)mesh->n_nodes, sizeof *m->part);
@@ -114,6 +106,29 @@ static double product(const double *a, const double *b, int64_t n) {
     return sum;
 }
 
+/* A without signs times vectors of signs, once a constant needs it. */
+static weft_status need_sizes(means *m, weft_error *error) {
+    if (m->sizes)
+        return WEFT_OK;
+    m->sizes = weft_array_make((size_t)m->n, sizeof *m->sizes);
+    return m->sizes ? weft_operator_row_sizes(m->system->context->device, m->system->total, NULL,
+                                              m->sizes, error)
+                    : weft_out_of_memory(error, "means");
+}
+
+static weft_status need_robin(means *m, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_form *robin = NULL;
+    const int n_robin = m->robin ? 0 : weft_bc_forms(m->system->problem->bc, &robin);
+    if (n_robin == 0)
+        return WEFT_OK;
+    TRY(weft_operator_make(m->system->context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin, &m->robin,
+                           error));
+    TRY(weft_operator_assemble(m->robin, error));
+done:
+    return status;
+}
+
 /* pull = A e, without rounding of K e, if that is zero. */
 static weft_status find_pull(means *m, double *pull, bool *is_weak, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -121,6 +136,7 @@ static weft_status find_pull(means *m, double *pull, bool *is_weak, weft_error *
     double *kept = weft_array_make((size_t)m->n, sizeof *kept), size = 0;
     if (!kept)
         TRY(weft_out_of_memory(error, "means"));
+    TRY(need_sizes(m, error));
     TRY(apply(m, system->total, pull, error));
     for (int64_t i = 0; i < m->n; ++i)
         size += m->e[i] * m->sizes[i];
@@ -134,6 +150,7 @@ static weft_status find_pull(means *m, double *pull, bool *is_weak, weft_error *
         kept[i] *= system->a;
         pull[i] -= kept[i];
     }
+    TRY(need_robin(m, error));
     if (m->robin) {
         TRY(apply(m, m->robin, m->more, error));
         for (int64_t i = 0; i < m->n; ++i) {
@@ -173,8 +190,6 @@ static bool are_apart(const weft_held_modes *held, int64_t n) {
 static weft_status add_means(means *m, weft_held_modes *held, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = m->n;
-    TRY(weft_operator_row_sizes(m->system->context->device, m->system->total, NULL, m->sizes,
-                                error));
     for (int64_t part = 0; part < m->n_parts; ++part)
         for (int component = 0; component < m->components; ++component) {
             bool is_free = false, is_weak = false;
@@ -238,12 +253,12 @@ weft_status weft_time_means_round(weft_time_system *system, weft_memory *work, w
     if (!values)
         TRY(weft_out_of_memory(error, "means"));
     TRY(weft_vector_pull(work, values, m.n, error));
-    TRY(weft_operator_row_sizes(system->context->device, system->total, NULL, m.sizes, error));
     for (int64_t k = 0; k < m.n_parts * m.components && m.n_parts <= PARTS_MOST; ++k) {
         bool is_free = false;
         TRY(fill(&m, (int)(k % m.components), k / m.components, &is_free, error));
         if (!is_free)
             continue;
+        TRY(need_sizes(&m, error));
         TRY(apply(&m, system->total, m.y, error));
         if (weft_operator_seen(m.y, m.sizes, m.n) > WEFT_UNSEEN)
             continue;
@@ -282,13 +297,13 @@ weft_status weft_time_means_enter(weft_time_system *system, weft_memory *b, weft
     if (!values)
         TRY(weft_out_of_memory(error, "means"));
     TRY(weft_vector_pull(b, values, n, error));
-    const double before = product(values, values, n);
+    const double before = weft_norm(values, NULL, n);
     weft_held_modes_balance(held, n, values);
-    const double after = product(values, values, n);
+    const double after = weft_norm(values, NULL, n);
     TRY(weft_vector_push(b, values, n, error));
     TRY(add_to(system, x, -1, held->modes, values, error));
     if (after > 0 && after < before) /* the same residual */
-        *tolerance = fmin(*tolerance * sqrt(before / after), fmax(*tolerance, 1e-2));
+        *tolerance = fmin(*tolerance * before / after, fmax(*tolerance, 1e-2));
 done:
     free(values);
     return status;
