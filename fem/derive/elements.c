@@ -146,18 +146,23 @@ done:
     return status;
 }
 
+static bool has_interior(const weft_mesh *mesh, const weft_group *facets) {
+    for (int64_t i = 0; i < facets->n_facets; ++i)
+        if (mesh->group_facets[facets->first_facet + i] >= mesh->n_boundary_facets)
+            return true;
+    return false;
+}
+
 weft_status derive_side_check(const weft_derive *derive, const derive_quantity *quantity,
                               weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_mesh *mesh = weft_space_mesh(derive->problem.space);
-    weft_sides between = {0};
     weft_text names = {0};
     if (quantity->elements != DERIVE_FACETS || !quantity->is_sided || quantity->side >= 0 ||
         quantity->facets < 0)
         return WEFT_OK;
-    TRY(weft_sides_interior(mesh, quantity->facets, &between, error));
-    if (between.n == 0)
-        goto done;
+    if (!has_interior(mesh, &mesh->groups[quantity->facets]))
+        return WEFT_OK;
     TRY(list_sides(mesh, quantity, &names, error));
     status = weft_error_set(
         error, WEFT_ERROR_INPUT,
@@ -171,7 +176,6 @@ weft_status derive_side_check(const weft_derive *derive, const derive_quantity *
                         "make a group of the cells on one side of them, and name it: %s@%s|CELLS",
                         quantity->given.name, quantity->given.group);
 done:
-    weft_sides_free(&between);
     weft_text_free(&names);
     return status;
 }
