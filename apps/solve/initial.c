@@ -3,34 +3,6 @@
 #include "apps/common/support.h"
 #include "apps/solve/solve.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-/* Set a component of a field to a formula. */
-static weft_status set_component(solve *run, const app_field *field, int k, const char *formula,
-                                 weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int c = weft_space_components(field->space);
-    const int64_t n = weft_space_nodes(field->space);
-    double *column = NULL, *u = run->base.u_values + field->first_dof, constant = 0;
-    weft_memory *memory = NULL;
-    const bool is_constant = weft_formula_constant(formula, &constant);
-    TRY(weft_vector_make(run->base.device, n, &column, &memory, error));
-    if (!is_constant)
-        TRY(weft_space_evaluate(&run->base.context, field->space, formula, "--initial", memory,
-                                column, error));
-    for (int64_t i = 0; i < n; ++i) {
-        const double value = is_constant ? constant : column[i];
-        if (!isfinite(value) && !run->base.is_null)
-            TRY(weft_formula_refuse(field->space, formula, "--initial", i, error));
-        u[i * c + k] = value;
-    }
-done:
-    weft_memory_free(&memory);
-    free(column);
-    return status;
-}
-
 weft_status solve_initial_set(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *text = run->options->initial;
@@ -39,11 +11,11 @@ weft_status solve_initial_set(solve *run, weft_error *error) {
     if (!text)
         return WEFT_OK;
     TRY(app_split_components("--initial", text, n, &list, error));
-    for (int i = 0; i < run->base.n_fields;
-         ++i) { /* those of enrichments, too, have values at nodes */
+    for (int i = 0; i < run->base.n_fields; ++i) { /* those of enrichments have values at nodes, too */
         const app_field *field = &run->base.fields[i];
         for (int k = 0; k < weft_space_components(field->space); ++k)
-            TRY(set_component(run, field, k, list[field->first_value + k], error));
+            TRY(solve_component_fill(run, field->space, list[field->first_value + k], "--initial", k,
+                                     run->base.u_values + field->first_dof, error));
     }
 done:
     app_free_list(&list, n);

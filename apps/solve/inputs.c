@@ -184,9 +184,8 @@ done:
     return status;
 }
 
-/* Fill component k of a subspace, whose values are its dofs. */
-static weft_status fill_flat(solve *run, const solve_binding *binding, const weft_space *space,
-                             const char *text, int k, double *values, weft_error *error) {
+weft_status solve_component_fill(solve *run, const weft_space *space, const char *text,
+                                 const char *origin, int k, double *values, weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = weft_space_components(space);
     const int64_t n = weft_space_nodes(space);
@@ -195,12 +194,11 @@ static weft_status fill_flat(solve *run, const solve_binding *binding, const wef
     const bool is_constant = weft_formula_constant(text, &constant);
     TRY(weft_vector_make(run->base.device, n, &column, &memory, error));
     if (!is_constant)
-        TRY(weft_space_evaluate(&run->base.context, space, text, binding->origin, memory, column,
-                                error));
+        TRY(weft_space_evaluate(&run->base.context, space, text, origin, memory, column, error));
     for (int64_t node = 0; node < n; ++node) {
         const double value = is_constant ? constant : column[node];
         if (!isfinite(value) && !run->base.is_null)
-            TRY(weft_formula_refuse(space, text, binding->origin, node, error));
+            TRY(weft_formula_refuse(space, text, origin, node, error));
         values[node * c + k] = value;
     }
 done:
@@ -220,8 +218,8 @@ static weft_status bind_flat(solve *run, const solve_binding *binding, const wef
     TRY(app_split_components(binding->origin, binding->value, n_values, &list, error));
     for (int i = 0; i < set->n; ++i) {
         for (int k = 0; k < set->sub[i].components; ++k)
-            TRY(fill_flat(run, binding, spaces[i], list[set->sub[i].first_value + k], k, values,
-                          error));
+            TRY(solve_component_fill(run, spaces[i], list[set->sub[i].first_value + k],
+                                     binding->origin, k, values, error));
         values += weft_space_dofs(spaces[i]);
     }
 done:

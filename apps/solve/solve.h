@@ -230,6 +230,10 @@ weft_status solve_spaces_make(solve *run, weft_error *error);
 void solve_parts_clear(solve_script *script);
 /** Refuse a formula of a number that has coordinates or groups. */
 weft_status solve_check_uniform(const solve_binding *binding, const char *text, weft_error *error);
+/** Set component k of a function, whose values are its dofs, to a formula; errors name its origin.
+ *  values  [nodes of the space][its components] */
+weft_status solve_component_fill(solve *run, const weft_space *space, const char *text,
+                                 const char *origin, int k, double *values, weft_error *error);
 /** The expressions of an input, one for each component.
  *  out  [components], to be freed by app_free_list */
 weft_status solve_split_binding(const solve_binding *binding, int components, char ***out,
