@@ -40,7 +40,7 @@ weft_status app_flows_add(app_flows *flows, const char *name, const double *sums
     return WEFT_OK;
 }
 
-static void add_to(double *sums, double factor, const double *more) {
+void app_balance_add(double sums[APP_VALUES_MAX], double factor, const double *more) {
     for (int k = 0; k < APP_VALUES_MAX; ++k)
         sums[k] += factor * more[k];
 }
@@ -48,7 +48,7 @@ static void add_to(double *sums, double factor, const double *more) {
 static void sum_flows(const app_flows *flows, double out[APP_VALUES_MAX]) {
     memset(out, 0, APP_VALUES_MAX * sizeof *out);
     for (int i = 0; i < flows->n; ++i)
-        add_to(out, 1, flows->list[i].sums);
+        app_balance_add(out, 1, flows->list[i].sums);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
@@ -86,6 +86,25 @@ weft_status app_balance_sum(const app_run *run, const double *values, double out
     return WEFT_OK;
 }
 
+/* Is this piece the first of its option? Options have one piece for each component that is not free. */
+static bool starts_option(const app_pieces *pieces, int i) {
+    return i == 0 || pieces->list[i].origin != pieces->list[i - 1].origin;
+}
+
+/* The entry of an option, made at its first piece. */
+static weft_status enter(app_flows *flows, const app_pieces *pieces, int i, app_flow **flow,
+                         weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_condition *piece = &pieces->list[i];
+    if (starts_option(pieces, i)) {
+        TRY(app_flows_add(flows, piece->group, NULL, flow, error));
+        memset((*flow)->is_free, 1, sizeof (*flow)->is_free);
+    }
+    (*flow)->is_free[piece->component] = false;
+done:
+    return status;
+}
+
 /* One entry for each option, unless they are there. */
 static weft_status list_exchange(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -94,14 +113,8 @@ static weft_status list_exchange(app_run *run, weft_error *error) {
     if (run->balance.exchange.n > 0)
         return WEFT_OK;
     for (int i = 0; i < pieces->n; ++i) {
-        const weft_condition *piece = &pieces->list[i];
-        if (piece->kind != WEFT_ROBIN)
-            continue;
-        if (i == 0 || piece->origin != pieces->list[i - 1].origin) {
-            TRY(app_flows_add(&run->balance.exchange, piece->group, NULL, &flow, error));
-            memset(flow->is_free, 1, sizeof flow->is_free);
-        }
-        flow->is_free[piece->component] = false;
+        if (pieces->list[i].kind == WEFT_ROBIN)
+            TRY(enter(&run->balance.exchange, pieces, i, &flow, error));
     }
 done:
     return status;
@@ -126,7 +139,7 @@ weft_status app_balance_exchange(app_run *run, weft_memory *u, double weight,
         const weft_condition *piece = &pieces->list[i];
         if (piece->kind != WEFT_ROBIN)
             continue;
-        entry += i == 0 || piece->origin != pieces->list[i - 1].origin;
+        entry += starts_option(pieces, i);
         run->balance.exchange.list[entry].sums[piece->component] +=
             weight * (sums[i] - sums[pieces->n + i]);
         given[piece->component] += sums[i];
@@ -160,7 +173,7 @@ done:
     return status;
 }
 
-/* One entry for each option, whose conditions are one for each component that is not free. */
+/* One entry for each option. */
 static weft_status add_reactions(app_run *run, const double *r, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_pieces *pieces = &run->pieces;
@@ -176,11 +189,7 @@ static weft_status add_reactions(app_run *run, const double *r, weft_error *erro
         const weft_condition *piece = &pieces->list[i];
         if (piece->kind != WEFT_DIRICHLET)
             continue;
-        if (i == 0 || piece->origin != pieces->list[i - 1].origin) {
-            TRY(app_flows_add(&run->balance.reactions, piece->group, NULL, &flow, error));
-            memset(flow->is_free, 1, sizeof flow->is_free);
-        }
-        flow->is_free[piece->component] = false;
+        TRY(enter(&run->balance.reactions, pieces, i, &flow, error));
         flow->sums[piece->component] = all[i];
     }
 done:
@@ -226,10 +235,10 @@ static void sum_up(app_balance *balance) {
     double sums[APP_VALUES_MAX];
     sum_flows(&balance->reactions, balance->sums);
     sum_flows(&balance->exchange, sums);
-    add_to(balance->sums, 1, sums);
-    add_to(balance->sums, 1, balance->loads);
-    add_to(balance->sums, -1, balance->equation);
-    add_to(balance->sums, -1, balance->storage);
+    app_balance_add(balance->sums, 1, sums);
+    app_balance_add(balance->sums, 1, balance->loads);
+    app_balance_add(balance->sums, -1, balance->equation);
+    app_balance_add(balance->sums, -1, balance->storage);
 }
 
 /* Equations like div u = 0 have no size of their own. */

@@ -41,6 +41,8 @@ typedef struct app_balance {
 
 struct app_run;
 void app_balance_clear(app_balance *balance);
+/** sums += factor more, for each component of u. */
+void app_balance_add(double sums[APP_VALUES_MAX], double factor, const double *more);
 /** Append a part; sums NULL: zeros.
  *  out     borrowed until the next one is added; may be NULL
  *  Errors  WEFT_ERROR_MEMORY */

@@ -11,11 +11,6 @@ typedef struct parts {
     double loads[APP_VALUES_MAX], equation[APP_VALUES_MAX];
 } parts;
 
-static void add(double *sums, double factor, const double *more) {
-    for (int k = 0; k < APP_VALUES_MAX; ++k)
-        sums[k] += factor * more[k];
-}
-
 /* Is this part of a form an integral over the boundary? */
 static bool is_on_boundary(const solve_part *part) {
     return part->ufl && part->ufl->domain == WEFT_UFL_EXTERIOR_FACETS;
@@ -47,10 +42,10 @@ static weft_status exchange_part(solve *run, const solve_part *part, weft_memory
     TRY(weft_operator_apply(op, run->base.u, memory, error));
     TRY(weft_vector_pull(memory, values, run->n_dofs, error));
     TRY(app_balance_sum(&run->base, values, taken, error));
-    add(exchange, 1, part->vector_sums);
-    add(exchange, -1, taken);
-    add(sums->loads, -1, part->vector_sums);
-    add(sums->equation, -1, taken);
+    app_balance_add(exchange, 1, part->vector_sums);
+    app_balance_add(exchange, -1, taken);
+    app_balance_add(sums->loads, -1, part->vector_sums);
+    app_balance_add(sums->equation, -1, taken);
     measure_name(part, name);
     TRY(app_flows_add(&run->base.balance.exchange, name, exchange, NULL, error));
 done:
@@ -68,8 +63,8 @@ static weft_status sum_linear(solve *run, double *r, parts *sums, weft_error *er
     TRY(app_run_product(&run->base, memory, r, error));
     TRY(app_balance_sum(&run->base, b, sums->loads, error));
     TRY(app_balance_sum(&run->base, r, sums->equation, error));
-    add(sums->loads, -1, sums->given);
-    add(sums->equation, -1, sums->taken);
+    app_balance_add(sums->loads, -1, sums->given);
+    app_balance_add(sums->equation, -1, sums->taken);
     app_balance_size(&run->base, b);
     app_balance_size(&run->base, r);
     for (int64_t i = 0; i < run->n_dofs; ++i)
@@ -123,19 +118,19 @@ static weft_status sum_part(solve *run, const solve_part *part, double *values, 
         return WEFT_OK;
     TRY(sum_vector(run, part, run->load_factor, values, whole, error));
     if (!weft_compilation_reads(part->vector_compilation, "u")) {
-        add(sums->loads, -1, whole);
+        app_balance_add(sums->loads, -1, whole);
         goto done;
     }
     memcpy(rest, whole, sizeof rest);
     if (weft_compilation_reads(part->vector_compilation, "load")) {
         TRY(sum_vector(run, part, 0, values, rest, error));
-        add(sums->loads, 1, rest);
-        add(sums->loads, -1, whole);
+        app_balance_add(sums->loads, 1, rest);
+        app_balance_add(sums->loads, -1, whole);
     } else if (!is_on_boundary(part)) {
         explain_loads(run);
     }
     if (!is_on_boundary(part)) {
-        add(sums->equation, 1, rest);
+        app_balance_add(sums->equation, 1, rest);
         goto done;
     }
     for (int k = 0; k < APP_VALUES_MAX; ++k)
@@ -157,7 +152,7 @@ static weft_status sum_residual(solve *run, double *r, parts *sums, weft_error *
     app_balance_size(&run->base, r);
     if (run->flux)
         TRY(app_balance_sum(&run->base, run->flux, sums->loads, error));
-    add(sums->loads, -1, sums->given);
+    app_balance_add(sums->loads, -1, sums->given);
     for (int i = 0; i < run->script.n_parts; ++i)
         TRY(sum_part(run, &run->script.parts[i], values, sums, error));
 done:
