@@ -219,15 +219,12 @@ typedef struct constant {
     double work; /* relative to the terms without signs */
 } constant;
 
-static weft_status see_constant(solve *run, weft_operator *op, const double *e, constant *out,
-                                weft_error *error) {
+/* sizes  weft_operator_row_sizes of op */
+static weft_status see_constant(const solve *run, weft_operator *op, const double *sizes,
+                                const double *e, constant *out, weft_error *error) {
     weft_status status = WEFT_OK;
     double *y = NULL, work = 0, size = 0;
-    double *sizes = weft_array_make((size_t)run->n_dofs, sizeof *sizes);
     weft_memory *v_memory = NULL, *y_memory = NULL;
-    if (!sizes)
-        TRY(weft_out_of_memory(error, NULL));
-    TRY(weft_operator_row_sizes(run->base.device, op, NULL, sizes, error));
     TRY(weft_vector_make(run->base.device, run->n_dofs, &y, &y_memory, error));
     TRY(weft_memory_make(run->base.device, (size_t)run->n_dofs * sizeof *y, &v_memory, error));
     TRY(weft_vector_push(v_memory, e, run->n_dofs, error));
@@ -243,7 +240,6 @@ static weft_status see_constant(solve *run, weft_operator *op, const double *e, 
 done:
     weft_memory_free(&v_memory);
     weft_memory_free(&y_memory);
-    free(sizes);
     free(y);
     return status;
 }
@@ -253,21 +249,26 @@ static weft_status see_alone(solve *run, const double *e, bool *seen, weft_error
     weft_status status = WEFT_OK;
     weft_form *alone = NULL;
     weft_operator *op = NULL;
+    double *sizes = weft_array_make((size_t)run->n_dofs, sizeof *sizes);
     int n = 0;
     *seen = false;
+    if (!sizes)
+        TRY(weft_out_of_memory(error, NULL));
     TRY(app_run_forms_alone(&run->base, &alone, &n, error));
     for (int i = 0; i < n && !*seen; ++i) {
         constant of_one = {0};
         TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_MATRIX_FREE, &alone[i], 1, &op,
                                error));
         TRY(weft_operator_assemble(op, error));
-        TRY(see_constant(run, op, e, &of_one, error));
+        TRY(weft_operator_row_sizes(run->base.device, op, NULL, sizes, error));
+        TRY(see_constant(run, op, sizes, e, &of_one, error));
         *seen = of_one.seen > WEFT_UNSEEN && of_one.work > WEFT_UNSEEN;
         weft_operator_free(&op);
     }
 done:
     weft_operator_free(&op);
     free(alone);
+    free(sizes);
     return status;
 }
 
@@ -305,15 +306,17 @@ static weft_status check_constants(solve *run, const bool *fixed, weft_error *er
     weft_status status = WEFT_OK;
     const int c = run->components;
     double *e = weft_array_make((size_t)run->n_dofs, sizeof *e);
-    if (!e)
+    double *sizes = weft_array_make((size_t)run->n_dofs, sizeof *sizes);
+    if (!e || !sizes)
         TRY(weft_out_of_memory(error, NULL));
+    TRY(weft_operator_row_sizes(run->base.device, run->base.op, NULL, sizes, error));
     for (int k = 0; k < c; ++k) {
         constant all = {0};
         if (fixed[k])
             continue;
         for (int64_t i = 0; i < run->n_dofs; ++i)
             e[i] = i % c == k;
-        TRY(see_constant(run, run->base.op, e, &all, error));
+        TRY(see_constant(run, run->base.op, sizes, e, &all, error));
         bool is_seen = all.seen > WEFT_UNSEEN;
         if (is_seen && all.work > LOST)
             continue;
@@ -325,6 +328,7 @@ static weft_status check_constants(solve *run, const bool *fixed, weft_error *er
     }
 done:
     free(e);
+    free(sizes);
     return status;
 }
 

@@ -148,7 +148,21 @@ done:
 /* Rounding of what the Robin conditions and A pull at modes that they alone hold. */
 static const double SAME_PULL = 1e-12;
 
-/* y = A v - R v, R of Robin conditions. */
+/* out = R v, R of Robin conditions; v is left in run->more. */
+static weft_status apply_robin(solve *run, const double *v, weft_memory *memory, double *out,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    memset(out, 0, (size_t)run->n_dofs * sizeof *out);
+    TRY(weft_vector_push(run->more, v, run->n_dofs, error));
+    if (!run->robin)
+        goto done;
+    TRY(weft_operator_apply(run->robin, run->more, memory, error));
+    TRY(weft_vector_pull(memory, out, run->n_dofs, error));
+done:
+    return status;
+}
+
+/* y = A v - R v */
 static weft_status apply_without_robin(solve *run, const double *v, weft_memory *memory, double *y,
                                        weft_error *error) {
     weft_status status = WEFT_OK;
@@ -156,11 +170,7 @@ static weft_status apply_without_robin(solve *run, const double *v, weft_memory 
     double *robin = weft_array_make((size_t)n, sizeof *robin);
     if (!robin)
         TRY(weft_out_of_memory(error, NULL));
-    TRY(weft_vector_push(run->more, v, n, error));
-    if (run->robin) {
-        TRY(weft_operator_apply(run->robin, run->more, memory, error));
-        TRY(weft_vector_pull(memory, robin, n, error));
-    }
+    TRY(apply_robin(run, v, memory, robin, error));
     TRY(weft_operator_apply(run->base.op, run->more, memory, error));
     TRY(weft_vector_pull(memory, y, n, error));
     for (int64_t i = 0; i < n; ++i)
@@ -182,11 +192,7 @@ static weft_status measure_held(solve *run, weft_memory *memory, double *sum, we
         TRY(weft_out_of_memory(error, NULL));
     weft_held_modes_add(held, n, 1, held->amounts, held->modes, m);
     weft_held_modes_add(held, n, 1, held->amounts, held->pulls, pull);
-    if (run->robin) {
-        TRY(weft_vector_push(run->more, m, n, error));
-        TRY(weft_operator_apply(run->robin, run->more, memory, error));
-        TRY(weft_vector_pull(memory, robin, n, error));
-    }
+    TRY(apply_robin(run, m, memory, robin, error));
     for (int64_t i = 0; i < n; ++i)
         if (fabs(pull[i] - robin[i]) > SAME_PULL * fabs(robin[i]))
             *sum += (2 * run->base.rest[i] + m[i]) * (pull[i] - robin[i]);
