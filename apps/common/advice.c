@@ -8,9 +8,6 @@
 
 enum { MULTIGRID_ITERATIONS = 30, SMALL = 10000 };
 
-/* How many times as long as thick a body is that bends easily. */
-static const double SLENDER = 10;
-
 static double usual_iterations(const app_run *run) {
     const int kind = run->options->preconditioner;
     weft_external_kind library;
@@ -31,14 +28,14 @@ static const char *better(const app_run *run) {
 void app_cg_advise(const app_run *run) {
     weft_memory *memory = weft_operator_values(run->op);
     const double *values = memory ? weft_memory_host(memory) : NULL;
-    const double usual = usual_iterations(run), slenderness = app_slenderness(run);
+    const double usual = usual_iterations(run);
     weft_couplings couplings;
     if (!values || run->n_fields > 1 || run->method != WEFT_METHOD_CG ||
         run->cg.iterations <= usual || weft_operator_dofs(run->op) < SMALL ||
         run->cg.outcome == WEFT_CG_INDEFINITE || run->cg.outcome == WEFT_CG_NAN)
         return;
-    if (slenderness >
-        SLENDER) { /* its bending is what converges slowly, whatever its cells look like */
+    const double slenderness = app_slenderness(run);
+    if (slenderness > APP_SLENDER) { /* bending converges slowly, whatever the cells look like */
         weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
                  "%d iterations are more than the usual %.0f: the body is slender (about %.0f "
                  "times as long as "

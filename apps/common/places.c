@@ -37,8 +37,10 @@ weft_status app_places_evaluate(const app_places *places, const app_run *run, do
         out[i] = places->cells[i / n] < 0 ? NAN : 0;
     for (int i = 0; i < run->n_fields; ++i) {
         const app_field *field = &run->fields[i];
-        TRY(app_run_field_term(run, i, &values, error));
-        TRY(weft_space_evaluate_at(field->space, values, weft_space_components(field->space), &at,
+        if (field->is_enrichment)
+            TRY(app_run_field_term(run, i, &values, error));
+        TRY(weft_space_evaluate_at(field->space, values ? values : run->u_values + field->first_dof,
+                                   weft_space_components(field->space), &at,
                                    n, out + field->first_value, error));
         free(values);
         values = NULL;

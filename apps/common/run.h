@@ -179,6 +179,8 @@ void app_run_set_errors(app_run *run, double l2_squared, double h1_squared);
 weft_status app_run_measure_probes(app_run *run, weft_error *error);
 /** How many times as long as thick the body is of which u is a displacement; 1: u is none. (apps/common/slender.c) */
 double app_slenderness(const app_run *run);
+/** Bodies that are longer bend so easily that their matrices are badly conditioned. */
+#define APP_SLENDER 10
 /** Warn where linear elements are too stiff for the shape of the body. */
 void app_slender_warn(const app_run *run);
 /** Report on stderr that a solve has not converged, with its residual and what to try. (apps/common/solution.c) */

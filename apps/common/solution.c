@@ -38,9 +38,6 @@ static const char JUMP[] =
 
 #define FACTORISE "--preconditioner cholmod, a factorisation, where it is installed (libcholmod)"
 
-/* Bodies that are longer than that bend so easily that their matrices are badly conditioned. */
-static const double SLENDER = 10;
-
 static bool has_preconditioner(const app_run *run, const char *name) {
     const int kind = run->options->preconditioner;
     return kind >= 0 && strcmp(weft_preconditioner_about(kind)->name, name) == 0;
@@ -56,7 +53,7 @@ const char *app_cg_advice_of(const app_run *run, weft_cg_outcome outcome) {
     if (outcome == WEFT_CG_BREAKDOWN && options->preconditioner >= 0 && is_definite)
         return "rounding has made the preconditioner indefinite, as happens where the matrix is "
                "badly conditioned or singular: try " FACTORISE ", or --preconditioner jacobi";
-    if (app_slenderness(run) > SLENDER)
+    if (app_slenderness(run) > APP_SLENDER)
         return "the body is slender, and its bending makes the matrix badly conditioned: "
                "try " FACTORISE ", and fewer, longer cells of degree 2 (elasticity.ufl --degree 2)";
     return has_preconditioner(run, "aggregation")
@@ -65,7 +62,7 @@ const char *app_cg_advice_of(const app_run *run, weft_cg_outcome outcome) {
 }
 
 static const char *singular_advice(const app_run *run) {
-    return app_slenderness(run) > SLENDER
+    return app_slenderness(run) > APP_SLENDER
                ? "the body is so slender that rounding of its stiffness leaves hardly any correct "
                  "digit of its bending: take fewer, longer cells of degree 2, or a thicker body"
                : "the system is nearly singular, so rounding leaves hardly any correct digit: use "

@@ -14,6 +14,7 @@ static weft_status persistent_keep(weft_solver *cg, char *reason, size_t size, w
     const int64_t n = weft_operator_dofs(cg->op), n_entries = weft_operator_entries(cg->op);
     const bool jacobi = cg->options->jacobi;
     weft_persistent_shape shape;
+    weft_error why = {0};
     if (weft_persistent_suits(cg->persistent, cg->context, n, n_entries, jacobi))
         return WEFT_OK;
     weft_persistent_free(&cg->persistent);
@@ -22,15 +23,17 @@ static weft_status persistent_keep(weft_solver *cg, char *reason, size_t size, w
     const weft_pattern *pattern = weft_operator_pattern(cg->op);
     if (!pattern)
         TRY(weft_out_of_memory(error, "the pattern of a matrix"));
-    status = weft_persistent_make(cg->context, pattern, jacobi, &cg->persistent, reason, size, error);
+    status = weft_persistent_make(cg->context, pattern, jacobi, &cg->persistent, reason, size, &why);
     if (status == WEFT_ERROR_COMPILER) {
         cg->persistent_refused = true;
         weft_log(cg->options->monitor, WEFT_LOG_WARNING,
                  "cg: one kernel for all iterations does not compile, so they are launched one by "
-                 "one: %s",
-                 error->message);
-        status = WEFT_OK;
+                 "one:\n%s",
+                 why.message);
+        return WEFT_OK;
     }
+    if (status != WEFT_OK && error)
+        *error = why;
 done:
     return status;
 }
