@@ -242,7 +242,6 @@ static weft_status check_parts(extraction *e) {
     const int64_t n = e->mesh->counts.parts;
     int64_t n_found = 0;
     bool parted = false;
-    char message[200];
     unsigned char *seen = n > 1 ? calloc((size_t)n + 1, 1) : NULL;
     if (n < 2 || e->n_cells == 0)
         goto done;
@@ -260,15 +259,8 @@ static weft_status check_parts(extraction *e) {
     }
     for (int64_t i = 1; i <= n; ++i)
         n_found += seen[i];
-    if (!parted || n_found == n)
-        goto done;
-    (void)snprintf(message, sizeof message,
-                   "this is a part of a mesh: it names %lld partitions, and has cells of %lld",
-                   (long long)n, (long long)n_found);
-    status = refuse(e, WEFT_ERROR_INPUT,
-                    "read the file of the whole mesh: in Gmsh, Mesh.PartitionSplitMeshFiles = 0; "
-                    "Weft makes parts of its own",
-                    message);
+    if (parted && n_found < n)
+        status = msh_refuse_part(e->mesh->path, n, n_found, e->error);
 done:
     free(seen);
     return status;

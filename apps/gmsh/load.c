@@ -306,30 +306,21 @@ static weft_status copy_without_names(const char *path, const msh_names *names, 
 /* A copy in memory, as MSH 4.1, of MSH 1 and 2 and of what Gmsh does not read; *out stays -1 for other files. */
 static weft_status copy_old(const char *path, msh_counts *counts, int *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const bool is_old = counts->version > 0 && counts->version < 3;
     msh_file file = {.path = path,
                      .error = error,
                      .version = counts->version,
                      .binary = counts->binary,
                      .swapped = counts->swapped};
-    msh_old *old = NULL;
     TRY(msh_map(&file));
-    if (!is_old && !msh_foreign_is(&file))
+    if (!msh_old_is(&file))
         goto done;
-    old = calloc(1, sizeof *old);
-    if (!old)
-        TRY(weft_out_of_memory(error, NULL));
-    TRY(is_old ? msh_old_read(&file, old) : msh_foreign_read(&file, old));
     *out = memfd_create("mesh", MFD_CLOEXEC);
     if (*out < 0)
         TRY(weft_error_set(error, WEFT_ERROR_IO, "cannot copy %s: %s", path, strerror(errno)));
-    TRY(msh_old_write(path, old, counts, *out, error));
+    TRY(msh_old_rewrite(&file, counts, *out));
 done:
     if (file.text)
         msh_unmap(&file);
-    if (old)
-        msh_old_clear(old);
-    free(old);
     return status;
 }
 

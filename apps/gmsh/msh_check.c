@@ -91,6 +91,8 @@ static weft_status check_section(msh_file *file, const char *line, size_t length
     if (length < 2 || length > 60)
         return msh_error(file, line, length, "no section has this name");
     snprintf(section, sizeof section, "%.*s", (int)length - 1, line + 1);
+    if (strcmp(section, "MeshFormat") == 0 && file->version > 0)
+        return msh_error(file, line, length, "$MeshFormat stands first, and once");
     if (strcmp(section, "MeshFormat") == 0 && file->at < file->size)
         return check_format(file);
     if (file->version == 0 && file->at >= file->size)
@@ -107,9 +109,8 @@ static weft_status check_section(msh_file *file, const char *line, size_t length
     file->has_nodes |= strcmp(section, "Nodes") == 0 || strcmp(section, "NOD") == 0 ||
                        (file->version < 3 && strcmp(section, "ParametricNodes") == 0);
     file->has_elements |= strcmp(section, "Elements") == 0 || strcmp(section, "ELM") == 0;
-    /* names are text in binary files too */
-    bool text = !file->binary || strcmp(section, "PhysicalNames") == 0;
-    TRY(text ? msh_check_ascii(file, section) : msh_check_binary(file, section));
+    TRY(msh_is_text(file, section) ? msh_check_ascii(file, section)
+                                   : msh_check_binary(file, section));
 done:
     return status;
 }

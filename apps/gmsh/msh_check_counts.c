@@ -9,6 +9,24 @@ bool msh_has_counts(const char *section) {
            strcmp(section, "Periodic") == 0 || strcmp(section, "GhostElements") == 0;
 }
 
+weft_status msh_refuse_part(const char *path, int64_t n, int64_t n_found, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_INPUT,
+                   "this is a part of a mesh: it names %lld partitions, and has cells of %lld",
+                   (long long)n, (long long)n_found);
+    weft_error_location(error, path, NULL, 0, 0);
+    weft_error_hint(error,
+                    "read the file of the whole mesh: in Gmsh, Mesh.PartitionSplitMeshFiles = 0; "
+                    "Weft makes parts of its own");
+    return WEFT_ERROR_INPUT;
+}
+
+static weft_status check_part_count(msh_file *file) {
+    if (file->cut || (file->counts.parts >= 0 && (uint64_t)file->counts.parts <= file->size))
+        return WEFT_OK;
+    return msh_error(file, NULL, 0, "$PartitionedEntities announces %lld partitions",
+                     (long long)file->counts.parts);
+}
+
 /* ---- binary ---- */
 
 /* A count and as many items of `bytes` bytes. */
@@ -19,10 +37,12 @@ static void skip_list(msh_file *file, size_t bytes) {
 
 /* Each: number, in partitions the parent's dimension and number and a list of parts, a point or a
  * box, a list of physical groups, and, but for points, a list of what bounds it. */
-static void binary_entities(msh_file *file, bool parts) {
+static weft_status binary_entities(msh_file *file, bool parts) {
+    weft_status status = WEFT_OK;
     int64_t n[4];
     if (parts) {
         file->counts.parts = msh_size(file);
+        TRY(check_part_count(file));
         skip_list(file, 8); /* ghosts: pairs of integers */
     }
     for (int d = 0; d < 4; ++d)
@@ -37,6 +57,8 @@ static void binary_entities(msh_file *file, bool parts) {
             if (d > 0)
                 skip_list(file, 4);
         }
+done:
+    return status;
 }
 
 /* n links, each: dimension, numbers of both; a list of the map; a list of pairs of nodes */
@@ -97,21 +119,35 @@ static bool skip_word_list(words *from) {
            skip_words(from, n);
 }
 
+/* A count and as many numbers of groups, or of entities, which may be negative. Gmsh keeps them in 32 bits. */
+static weft_status check_tags(msh_file *file, const char *section, words from) {
+    weft_status status = WEFT_OK;
+    int64_t n = 0, tag = 0;
+    (void)msh_integers(from.at, from.left, &n, 1);
+    for (int64_t i = 0; i < n && skip_words(&from, 1); ++i)
+        if (msh_integers(from.at, from.left, &tag, 1) == 1)
+            TRY(msh_check_tag(file, section, tag));
+done:
+    return status;
+}
+
 static weft_status text_entity(msh_file *file, const char *section, int dimension, bool parts) {
     weft_status status = WEFT_OK;
     const char *line;
     size_t length;
     TRY(msh_content_line(file, section, &line, &length));
-    words from = {line, length};
+    words from = {line, length}, groups = {0};
+    int64_t tag = 0;
     bool point = dimension == 0 && file->version > 4;
-    bool right = skip_words(&from, parts ? 3 : 1) && (!parts || skip_word_list(&from)) &&
-                 skip_words(&from, point ? 3 : 6) && skip_word_list(&from) &&
-                 (dimension == 0 || skip_word_list(&from));
+    bool right = msh_integers(line, length, &tag, 1) == 1 && skip_words(&from, parts ? 3 : 1) &&
+                 (!parts || skip_word_list(&from)) && skip_words(&from, point ? 3 : 6);
+    groups = from;
+    right = right && skip_word_list(&from) && (dimension == 0 || skip_word_list(&from));
     if (!right)
-        status = msh_error(file, line, length,
-                           "this line of $%s has fewer numbers than it "
-                           "announces",
-                           section);
+        return msh_error(file, line, length,
+                         "this line of $%s has fewer numbers than it announces", section);
+    TRY(msh_check_tag(file, section, tag));
+    TRY(check_tags(file, section, groups));
 done:
     return status;
 }
@@ -123,6 +159,7 @@ static weft_status text_entities(msh_file *file, const char *section, bool parts
     int64_t n[4], n_ghosts = 0;
     if (parts) {
         TRY(msh_numbers_line(file, section, &file->counts.parts, 1));
+        TRY(check_part_count(file));
         TRY(msh_numbers_line(file, section, &n_ghosts, 1));
     }
     for (int64_t i = 0; i < n_ghosts; ++i)
@@ -196,8 +233,6 @@ weft_status msh_check_counts(msh_file *file, const char *section) {
         return file->binary ? binary_periodic(file) : text_periodic(file);
     if (strcmp(section, "GhostElements") == 0)
         return file->binary ? binary_ghosts(file) : text_ghosts(file);
-    if (!file->binary)
-        return text_entities(file, section, parts);
-    binary_entities(file, parts);
-    return WEFT_OK; /* the caller reports a file that ends early */
+    /* the caller reports a binary file that ends early */
+    return file->binary ? binary_entities(file, parts) : text_entities(file, section, parts);
 }

@@ -3,6 +3,7 @@
 #include "apps/gmsh/weft_gmsh.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -30,6 +31,15 @@ weft_status msh_check_number(msh_file *file, const char *section, int64_t number
     if (number > INT32_MAX)
         weft_error_hint(file->error, "number the nodes and elements from 1 on, or write the file as MSH "
                                      "2.2, in which numbers may be larger");
+    return WEFT_ERROR_INPUT;
+}
+
+weft_status msh_check_tag(msh_file *file, const char *section, int64_t tag) {
+    if (llabs(tag) <= INT32_MAX)
+        return WEFT_OK;
+    msh_error(file, NULL, 0, "$%s has an entity or group %lld, and their numbers end at 2^31 - 1",
+              section, (long long)tag);
+    weft_error_hint(file->error, "give it a smaller number and write the file again");
     return WEFT_ERROR_INPUT;
 }
 
@@ -202,6 +212,7 @@ static weft_status elements_4(msh_file *file) {
         int nodes = msh_type_nodes(block[2]);
         if (nodes == 0)
             return type_error(file, line, length, -1, block[2]);
+        TRY(msh_check_tag(file, "Elements", block[file->version > 4 ? 1 : 0]));
         for (int64_t i = 0; i < block[3]; ++i) {
             TRY(msh_content_line(file, "Elements", &line, &length));
             if (msh_integers(line, length, values, nodes + 1) < nodes + 1)
@@ -360,15 +371,30 @@ done:
     return status;
 }
 
-/* Sections whose inside is not walked: their end is where its name stands. */
-static void find_end(msh_file *file, const char *section) {
+bool msh_is_text(const msh_file *file, const char *section) {
+    return !file->binary || strcmp(section, "PhysicalNames") == 0;
+}
+
+void msh_find_end(msh_file *file, const char *section) {
     char end[80];
-    int length = snprintf(end, sizeof end, "$End%s", section);
-    const char *found = memmem(file->text + file->at, file->size - file->at, end, (size_t)length);
-    if (found)
-        file->at = (size_t)(found - file->text);
-    else
-        file->cut = true;
+    const char *line;
+    size_t length;
+    if (msh_is_text(file, section)) {
+        while (msh_line(file, &line, &length))
+            if (is_end(line, length, section)) {
+                file->at = (size_t)(line - file->text);
+                --file->line;
+                return;
+            }
+    } else {
+        const int n = snprintf(end, sizeof end, "$End%s", section);
+        const char *found = memmem(file->text + file->at, file->size - file->at, end, (size_t)n);
+        if (found) {
+            file->at = (size_t)(found - file->text);
+            return;
+        }
+    }
+    file->cut = true;
 }
 
 weft_status msh_check_binary(msh_file *file, const char *section) {
@@ -386,7 +412,7 @@ weft_status msh_check_binary(msh_file *file, const char *section) {
     else if (!old && msh_has_counts(section))
         TRY(msh_check_counts(file, section));
     else
-        find_end(file, section);
+        msh_find_end(file, section);
     if (file->cut)
         return msh_cut(file, section);
     const char *line = "";

@@ -112,12 +112,12 @@ static weft_status medit_elements(msh_file *file, int type, msh_old *old) {
                                 "%lld %s are announced, and number %lld has too few "
                                 "nodes",
                                 (long long)n, msh_type_name(type), (long long)i + 1));
-        TRY(msh_old_add(old,
+        TRY(msh_old_add(file, old,
                         (msh_old_element){.number = old->n_elements + 1,
                                           .type = type,
                                           .physical = llabs(reference),
                                           .elementary = 1},
-                        nodes, file->error));
+                        nodes));
     }
 done:
     return status;
@@ -170,75 +170,104 @@ typedef struct vtk {
     int64_t n_offsets, *offsets, n_connectivity, *connectivity, n_types, *types;
 } vtk;
 
-/* Bytes of a number; 0: the type is not known. */
-static size_t bytes_of(const char *word, size_t length) {
-    static const struct {
-        const char *name;
-        size_t bytes;
-    } types[] = {
-        {"double", 8},         {"float", 4},         {"vtktypeint64", 8},  {"vtktypeint32", 4},
-        {"vtktypeuint64", 8},  {"vtktypeuint32", 4}, {"int", 4},           {"unsigned_int", 4},
-        {"long", 8},           {"unsigned_long", 8}, {"vtkIdType", 8},     {"short", 2},
-        {"unsigned_short", 2}, {"char", 1},          {"unsigned_char", 1}, {"signed_char", 1}};
-    for (size_t i = 0; i < sizeof types / sizeof *types; ++i)
-        if (is(word, length, types[i].name))
-            return types[i].bytes;
-    return 0;
-}
+/* A type of numbers: r real, i integer, u unsigned */
+typedef struct number_type {
+    const char *name;
+    int bytes;
+    char kind;
+} number_type;
+
+static const number_type number_types[] = {
+    {"double", 8, 'r'},         {"float", 4, 'r'},         {"vtktypeint64", 8, 'i'},
+    {"vtktypeuint64", 8, 'u'},  {"vtktypeint32", 4, 'i'},  {"vtktypeuint32", 4, 'u'},
+    {"vtktypeint16", 2, 'i'},   {"vtktypeuint16", 2, 'u'}, {"vtktypeint8", 1, 'i'},
+    {"vtktypeuint8", 1, 'u'},   {"vtkIdType", 8, 'i'},     {"long", 8, 'i'},
+    {"unsigned_long", 8, 'u'},  {"int", 4, 'i'},           {"unsigned_int", 4, 'u'},
+    {"short", 2, 'i'},          {"unsigned_short", 2, 'u'}, {"char", 1, 'i'},
+    {"unsigned_char", 1, 'u'},  {"signed_char", 1, 'i'}};
 
 /* The type at the end of a line, and, of a binary file, where its numbers begin. */
-static weft_status read_type(vtk *v, size_t *bytes) {
+static weft_status read_type(vtk *v, bool whole, const number_type **out) {
     const char *word;
     size_t length;
-    *bytes = msh_word(v->file, &word, &length) ? bytes_of(word, length) : 0;
-    if (*bytes == 0)
-        return msh_error(v->file, NULL, 0, "a type of numbers was expected, such as double");
+    *out = NULL;
+    (void)msh_word(v->file, &word, &length);
+    for (size_t i = 0; i < sizeof number_types / sizeof *number_types; ++i)
+        if (is(word, length, number_types[i].name))
+            *out = &number_types[i];
+    if (!*out || (whole && (*out)->kind == 'r'))
+        return msh_error(v->file, NULL, 0, "a type of %s was expected, such as %s, not %.*s",
+                         whole ? "whole numbers" : "numbers", whole ? "vtktypeint64" : "double",
+                         length < 40 ? (int)length : 40, word);
     if (v->binary && v->file->at < v->file->size)
         ++v->file->at; /* the line end */
     return WEFT_OK;
 }
 
-static bool read_number(vtk *v, size_t bytes, bool real, double *x, int64_t *i) {
-    msh_file *file = v->file;
+/* The next number of a binary file, most significant byte first, in 64 bits. */
+static bool read_bits(msh_file *file, const number_type *type, uint64_t *out) {
+    const size_t n = (size_t)type->bytes;
+    *out = 0;
+    if (file->size - file->at < n)
+        return false;
+    for (size_t k = 0; k < n; ++k)
+        *out = *out << 8 | (unsigned char)file->text[file->at++];
+    if (type->kind == 'i' && n < 8 && *out >> (8 * n - 1))
+        *out -= UINT64_C(1) << (8 * n); /* negative */
+    return true;
+}
+
+static bool read_whole(vtk *v, const number_type *type, int64_t *out) {
+    uint64_t bits = 0;
     if (!v->binary)
-        return real ? read_real(file, x) : read_integer(file, i);
-    if (bytes == 8) {
-        *i = msh_size(file);
-        memcpy(x, i, sizeof *x);
-    } else if (bytes == 4) {
+        return read_integer(v->file, out);
+    const bool right = read_bits(v->file, type, &bits);
+    *out = (int64_t)bits;
+    return right;
+}
+
+static bool read_coordinate(vtk *v, const number_type *type, double *out) {
+    uint64_t bits = 0;
+    if (!v->binary)
+        return read_real(v->file, out);
+    const bool right = read_bits(v->file, type, &bits);
+    if (type->kind != 'r') {
+        *out = type->kind == 'u' ? (double)bits : (double)(int64_t)bits;
+    } else if (type->bytes == 4) {
+        const uint32_t narrow_bits = (uint32_t)bits;
         float narrow;
-        const int32_t whole = (int32_t)msh_int(file);
-        memcpy(&narrow, &whole, sizeof narrow);
-        *i = whole;
-        *x = narrow;
+        memcpy(&narrow, &narrow_bits, sizeof narrow);
+        *out = (double)narrow;
+    } else {
+        memcpy(out, &bits, sizeof *out);
     }
-    return !file->cut && bytes >= 4;
+    return right;
 }
 
 static weft_status vtk_points(vtk *v) {
     weft_status status = WEFT_OK;
-    int64_t n = -1, ignored;
-    size_t bytes = 0;
+    int64_t n = -1;
+    const number_type *type = NULL;
     (void)read_integer(v->file, &n);
     TRY(start_nodes(v->file, v->old, n));
-    TRY(read_type(v, &bytes));
+    TRY(read_type(v, false, &type));
     for (int64_t i = 0; i < 3 * n; ++i)
-        if (!read_number(v, bytes, true, &v->old->x[i], &ignored))
+        if (!read_coordinate(v, type, &v->old->x[i]))
             TRY(cut(v->file, "points"));
 done:
     return status;
 }
 
-static weft_status read_list(vtk *v, int64_t n, size_t bytes, const char *what, int64_t **out) {
+static weft_status read_list(vtk *v, int64_t n, const number_type *type, const char *what,
+                             int64_t **out) {
     weft_status status = WEFT_OK;
-    double ignored;
     if (n < 0 || (uint64_t)n > v->file->size || *out)
         return msh_error(v->file, NULL, 0, "a number of %s was expected, once", what);
     *out = malloc(((size_t)n + 1) * sizeof **out);
     if (!*out)
         return weft_out_of_memory(v->file->error, "a mesh");
     for (int64_t i = 0; i < n; ++i)
-        if (!read_number(v, bytes, false, &ignored, &(*out)[i]))
+        if (!read_whole(v, type, &(*out)[i]))
             TRY(cut(v->file, what));
 done:
     return status;
@@ -247,35 +276,38 @@ done:
 static weft_status vtk_cells(vtk *v) {
     weft_status status = WEFT_OK;
     const char *word;
-    size_t length, bytes = 0;
+    size_t length;
+    const number_type *type = NULL;
     if (!read_integer(v->file, &v->n_offsets) || !read_integer(v->file, &v->n_connectivity))
         return msh_error(v->file, NULL, 0, "two counts were expected after CELLS");
     for (int i = 0; i < 2; ++i) {
         if (!msh_word(v->file, &word, &length) || !is(word, length, i ? "CONNECTIVITY" : "OFFSETS"))
             TRY(msh_error(v->file, NULL, 0, "%s was expected here",
                           i ? "CONNECTIVITY" : "OFFSETS"));
-        TRY(read_type(v, &bytes));
-        TRY(i ? read_list(v, v->n_connectivity, bytes, "nodes of cells", &v->connectivity)
-              : read_list(v, v->n_offsets, bytes, "offsets of cells", &v->offsets));
+        TRY(read_type(v, true, &type));
+        TRY(i ? read_list(v, v->n_connectivity, type, "nodes of cells", &v->connectivity)
+              : read_list(v, v->n_offsets, type, "offsets of cells", &v->offsets));
     }
 done:
     return status;
 }
 
 static weft_status vtk_types(vtk *v) {
+    static const number_type type = {"int", 4, 'i'};
     if (!read_integer(v->file, &v->n_types))
         return msh_error(v->file, NULL, 0, "a count was expected after CELL_TYPES");
     if (v->binary && v->file->at < v->file->size)
         ++v->file->at;
-    return read_list(v, v->n_types, 4, "types of cells", &v->types);
+    return read_list(v, v->n_types, &type, "types of cells", &v->types);
 }
 
 /* FIELD name n, and n arrays: name components tuples type, and numbers */
 static weft_status vtk_fields(vtk *v) {
     weft_status status = WEFT_OK;
     const char *word;
-    size_t length, bytes = 0;
+    size_t length;
     int64_t n = 0, components = 0, tuples = 0;
+    const number_type *type = NULL;
     if (!msh_word(v->file, &word, &length) || !read_integer(v->file, &n))
         return msh_error(v->file, NULL, 0, "a name and a count were expected after FIELD");
     for (int64_t i = 0; i < n; ++i) {
@@ -283,9 +315,9 @@ static weft_status vtk_fields(vtk *v) {
             !read_integer(v->file, &tuples) || components < 0 || tuples < 0 || components > 1000 ||
             (uint64_t)tuples > v->file->size)
             TRY(msh_error(v->file, NULL, 0, "an array of FIELD was expected"));
-        TRY(read_type(v, &bytes));
+        TRY(read_type(v, false, &type));
         if (v->binary)
-            msh_skip(v->file, components * tuples, bytes);
+            msh_skip(v->file, components * tuples, (size_t)type->bytes);
         for (int64_t k = 0; !v->binary && k < components * tuples; ++k)
             if (!msh_word(v->file, &word, &length))
                 TRY(cut(v->file, "fields"));
@@ -331,28 +363,38 @@ static int find_type(int64_t type) {
     return -1;
 }
 
+static weft_status refuse_type(vtk *v, int64_t cell) {
+    weft_error *error = v->file->error;
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "cell %lld has VTK's type %lld, which is not read",
+                   (long long)cell, (long long)v->types[cell]);
+    weft_error_location(error, v->file->path, NULL, 0, 0);
+    weft_error_hint(error, "in ParaView, apply the filter Tetrahedralize and save it again");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
 static weft_status vtk_cell(vtk *v, int64_t cell) {
     const int kind = find_type(v->types[cell]);
-    const int64_t first = v->offsets[cell], n = v->offsets[cell + 1] - first;
+    const int64_t first = v->offsets[cell], end = v->offsets[cell + 1];
     int64_t nodes[10];
-    if (kind < 0) {
-        weft_error_set(v->file->error, WEFT_ERROR_UNSUPPORTED,
-                       "cell %lld has VTK's type %lld, which is not read", (long long)cell,
-                       (long long)v->types[cell]);
-        weft_error_location(v->file->error, v->file->path, NULL, 0, 0);
-        weft_error_hint(v->file->error, "in ParaView, apply the filter Tetrahedralize and save it "
-                                        "again");
-        return WEFT_ERROR_UNSUPPORTED;
-    }
-    if (n != msh_type_nodes(cell_types[kind].gmsh) || first < 0 || first + n > v->n_connectivity)
+    if (kind < 0)
+        return refuse_type(v, cell);
+    const int type = cell_types[kind].gmsh, n = msh_type_nodes(type);
+    if (first < 0 || end < first || end > v->n_connectivity)
+        return msh_error(v->file, NULL, 0, "cell %lld has its nodes from %lld to %lld, of %lld",
+                         (long long)cell, (long long)first, (long long)end,
+                         (long long)v->n_connectivity);
+    if (end - first != n)
         return msh_error(v->file, NULL, 0, "cell %lld has %lld nodes, and its type has %d",
-                         (long long)cell, (long long)n, msh_type_nodes(cell_types[kind].gmsh));
-    for (int64_t k = 0; k < n; ++k)
-        nodes[k] = v->connectivity[first + cell_types[kind].order[k]] + 1;
-    return msh_old_add(
-        v->old,
-        (msh_old_element){.number = cell + 1, .type = cell_types[kind].gmsh, .elementary = 1},
-        nodes, v->file->error);
+                         (long long)cell, (long long)(end - first), n);
+    for (int k = 0; k < n; ++k) {
+        const int64_t point = v->connectivity[first + cell_types[kind].order[k]];
+        if (point < 0 || point >= v->old->n_nodes)
+            return msh_error(v->file, NULL, 0, "cell %lld has the point %lld, of %lld points from 0",
+                             (long long)cell, (long long)point, (long long)v->old->n_nodes);
+        nodes[k] = point + 1;
+    }
+    return msh_old_add(v->file, v->old,
+                       (msh_old_element){.number = cell + 1, .type = type, .elementary = 1}, nodes);
 }
 
 static weft_status vtk_sections(vtk *v) {

@@ -86,30 +86,33 @@ done:
 
 /* ---- elements ------------------------------------------------------------------------------------- */
 
-/* tags: physical group, elementary entity, and of version 2.1 on a number of parts and the parts, of which
+/* tags: physical group, elementary entity, and of version 2.1 on the number of parts and the parts, of which
  * those that have the element as a ghost are negative */
-static void note_parts(msh_old *old, int64_t type, const int64_t *tags, int64_t n) {
-    if (n < 4 || tags[2] < 1) {
-        ++old->n_unparted[msh_type_dimension(type)];
-        return;
-    }
-    ++old->n_parted[msh_type_dimension(type)];
-    for (int64_t i = 0; i < tags[2] && 3 + i < n; ++i) {
-        const int64_t part = llabs(tags[3 + i]);
+static msh_old_element make_element(msh_old *old, int64_t number, int64_t type, const int64_t *tags,
+                                    int64_t n) {
+    msh_old_element element = {.number = number,
+                               .type = (int)type,
+                               .physical = n > 0 ? llabs(tags[0]) : 0,
+                               .elementary = n > 1 ? tags[1] : 0};
+    for (int64_t i = 3; i < n && i < 3 + tags[2]; ++i) {
+        const int64_t part = llabs(tags[i]);
         old->greatest_part = part > old->greatest_part ? part : old->greatest_part;
-        if (i == 0 && part < MSH_PARTS)
-            old->has_part[part] = true;
+        if (i == 3)
+            element.part = part < INT32_MAX ? (int)part : INT32_MAX;
     }
+    return element;
 }
 
-weft_status msh_old_add(msh_old *old, msh_old_element element, const int64_t *nodes,
-                        weft_error *error) {
+weft_status msh_old_add(msh_file *file, msh_old *old, msh_old_element element,
+                        const int64_t *nodes) {
     weft_status status = WEFT_OK;
     const int n = msh_type_nodes(element.type);
+    TRY(msh_check_tag(file, "Elements", element.physical));
     element.first = old->n_places;
     TRY(grow((void **)&old->elements, &old->element_room, old->n_elements + 1,
-             sizeof *old->elements, error));
-    TRY(grow((void **)&old->nodes, &old->place_room, old->n_places + n, sizeof *old->nodes, error));
+             sizeof *old->elements, file->error));
+    TRY(grow((void **)&old->nodes, &old->place_room, old->n_places + n, sizeof *old->nodes,
+             file->error));
     memcpy(old->nodes + old->n_places, nodes, (size_t)n * sizeof *nodes);
     old->n_places += n;
     old->elements[old->n_elements++] = element;
@@ -125,18 +128,15 @@ static weft_status text_elements(msh_file *file, msh_old *old) {
         const char *line;
         size_t length;
         TRY(msh_content_line(file, "Elements", &line, &length));
-        (void)msh_integers(line, length, values, 256);
+        const int came = msh_integers(line, length, values, 256);
         const bool first = file->version < 2;
-        const int64_t n_tags = first ? 2 : values[2];
+        const int64_t n_tags = first || came < 3 ? 2 : values[2];
+        const int n_nodes = came < 3 ? 0 : msh_type_nodes(values[1]);
+        if (n_nodes == 0 || n_tags < 0 || n_tags > came || came < 3 + n_tags + n_nodes)
+            TRY(msh_error(file, line, length, "an element was expected in $Elements"));
         const int64_t *tags = values + (first ? 2 : 3);
-        if (!first)
-            note_parts(old, values[1], tags, n_tags);
-        TRY(msh_old_add(old,
-                        (msh_old_element){.number = values[0],
-                                          .type = (int)values[1],
-                                          .physical = n_tags > 0 ? llabs(tags[0]) : 0,
-                                          .elementary = n_tags > 1 ? tags[1] : 0},
-                        tags + n_tags + first, file->error));
+        TRY(msh_old_add(file, old, make_element(old, values[0], values[1], tags, n_tags),
+                        tags + n_tags + first));
     }
 done:
     return status;
@@ -148,18 +148,15 @@ static weft_status binary_elements(msh_file *file, msh_old *old) {
     TRY(msh_numbers_line(file, "Elements", &n, 1));
     for (int64_t came = 0; came < n && !file->cut;) {
         const int64_t type = msh_int(file), block = msh_int(file), n_tags = msh_int(file);
+        if (file->cut || msh_type_nodes(type) == 0 || block <= 0 || n_tags < 0 || n_tags > 100)
+            TRY(msh_error(file, NULL, 0, "a block of elements was expected in $Elements"));
         const int width = (int)n_tags + msh_type_nodes(type);
         for (int64_t i = 0; i < block && !file->cut; ++i) {
             const int64_t number = msh_int(file);
             for (int k = 0; k < width; ++k)
                 values[k] = msh_int(file);
-            note_parts(old, type, values, n_tags);
-            TRY(msh_old_add(old,
-                            (msh_old_element){.number = number,
-                                              .type = (int)type,
-                                              .physical = n_tags > 0 ? llabs(values[0]) : 0,
-                                              .elementary = n_tags > 1 ? values[1] : 0},
-                            values + n_tags, file->error));
+            TRY(msh_old_add(file, old, make_element(old, number, type, values, n_tags),
+                            values + n_tags));
         }
         came += block;
     }
@@ -209,37 +206,34 @@ done:
 
 /* ---- sections ------------------------------------------------------------------------------------- */
 
-static bool is_section(const char *line, size_t length, const char *name) {
-    return length == strlen(name) + 1 && memcmp(line + 1, name, length - 1) == 0;
-}
-
-static weft_status read_section(msh_file *file, const char *line, size_t length, msh_old *old) {
-    char end[80];
-    if (is_section(line, length, "NOD") || is_section(line, length, "Nodes"))
+static weft_status read_section(msh_file *file, const char *section, msh_old *old) {
+    if (strcmp(section, "NOD") == 0 || strcmp(section, "Nodes") == 0)
         return read_nodes(file, old, false);
-    if (is_section(line, length, "ParametricNodes"))
+    if (strcmp(section, "ParametricNodes") == 0)
         return read_nodes(file, old, true);
-    if (is_section(line, length, "ELM") || is_section(line, length, "Elements"))
+    if (strcmp(section, "ELM") == 0 || strcmp(section, "Elements") == 0)
         return file->binary ? binary_elements(file, old) : text_elements(file, old);
-    if (is_section(line, length, "Periodic") && !file->binary)
+    if (strcmp(section, "Periodic") == 0) /* text in binary files too */
         return read_periodic(file, old);
-    const int n =
-        snprintf(end, sizeof end, "$End%.*s", length < 60 ? (int)length - 1 : 59, line + 1);
-    const char *found = memmem(file->text + file->at, file->size - file->at, end, (size_t)n);
-    file->at = found ? (size_t)(found - file->text) : file->size;
     return WEFT_OK;
 }
 
+/* The sections are those that msh_check has seen: each from its name to its end, as msh_find_end finds it. */
 weft_status msh_old_read(msh_file *file, msh_old *out) {
     weft_status status = WEFT_OK;
     const char *line;
     size_t length;
+    char section[64];
     file->at = 0;
     file->line = 0;
-    while (msh_line(file, &line, &length))
-        if (length > 1 && *line == '$' && strncmp(line, "$End", 4) != 0 &&
-            strncmp(line, "$END", 4) != 0)
-            TRY(read_section(file, line, length, out));
+    while (msh_line(file, &line, &length)) {
+        if (length < 2 || *line != '$')
+            continue;
+        snprintf(section, sizeof section, "%.*s", length < 60 ? (int)length - 1 : 59, line + 1);
+        TRY(read_section(file, section, out));
+        msh_find_end(file, section);
+        (void)msh_line(file, &line, &length);
+    }
 done:
     if (status != WEFT_OK)
         msh_old_clear(out);

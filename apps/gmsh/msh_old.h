@@ -6,11 +6,9 @@
 
 #include "apps/gmsh/weft_gmsh.h"
 
-enum { MSH_PARTS = 4096 };
-
 typedef struct msh_old_element {
     int64_t number, physical, elementary, first; /* physical 0: none; nodes[first ..] */
-    int type;
+    int type, part; /* part 0: none; INT32_MAX: this or greater */
 } msh_old_element;
 
 /** The nodes of an entity are images of those of another. */
@@ -29,19 +27,22 @@ typedef struct msh_old {
     int64_t n_links, link_room;
     msh_old_link *links;
     int64_t n_pairs, pair_room, *pairs; /* node, its image */
-    int64_t n_parted[4], n_unparted[4]; /* elements of a part, and of none, by dimension */
-    int64_t greatest_part;              /* that is named */
-    bool has_part[MSH_PARTS];           /* those that have elements of their own */
+    int64_t greatest_part; /* that an element names, its ghosts included */
 } msh_old;
-/** file    mapped and checked; reading starts anew */
+/** Read a file that msh_check has passed, from its start.
+ *  file    mapped; version, binary and swapped are set
+ *  Errors  WEFT_ERROR_INPUT, WEFT_ERROR_MEMORY */
 weft_status msh_old_read(msh_file *file, msh_old *out);
 void msh_old_clear(msh_old *old);
 /** Read a file for which msh_foreign_is. Errors  WEFT_ERROR_INPUT, _UNSUPPORTED, _MEMORY */
 weft_status msh_foreign_read(msh_file *file, msh_old *out);
-/** Add an element with its nodes, as the file numbers them. */
-weft_status msh_old_add(msh_old *old, msh_old_element element, const int64_t *nodes,
-                        weft_error *error);
-/** Write the file as MSH 4.1 for Gmsh to `out`, a descriptor.
- *  counts  of the file's elements: those that are repeated, once for each group, are taken off */
-weft_status msh_old_write(const char *path, msh_old *old, msh_counts *counts, int out,
-                          weft_error *error);
+/** Add an element with its nodes, as the file numbers them.
+ *  Errors  WEFT_ERROR_INPUT (the number of its group is too large), WEFT_ERROR_MEMORY */
+weft_status msh_old_add(msh_file *file, msh_old *old, msh_old_element element,
+                        const int64_t *nodes);
+/** Does Weft read the file itself: MSH 1 and 2, and those of msh_foreign_is? */
+bool msh_old_is(const msh_file *file);
+/** Read such a file, and write it as MSH 4.1 for Gmsh to `out`, a descriptor.
+ *  counts  of the file's elements: those that are repeated, once for each group, are taken off
+ *  Errors  WEFT_ERROR_INPUT, _UNSUPPORTED, _MEMORY, _IO */
+weft_status msh_old_rewrite(msh_file *file, msh_counts *counts, int out);

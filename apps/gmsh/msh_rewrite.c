@@ -28,8 +28,7 @@ typedef struct rewriting {
     int64_t *place;  /* [n_nodes] number from 1 of a node that an element has, else 0 */
     int64_t n_used;
     weft_text out;   /* bytes that are not yet written */
-    int file;
-    bool failed;
+    int file, failure; /* errno of the first write that failed; 0: none */
     weft_error *error;
 } rewriting;
 
@@ -260,17 +259,17 @@ done:
 enum { PIECE = 1 << 20 };
 
 static void flush(rewriting *r) {
-    r->failed |= r->out.failed || weft_write_all(r->file, r->out.data, r->out.length) != WEFT_OK;
+    if (r->failure == 0 && r->out.failed)
+        r->failure = ENOMEM;
+    if (r->failure == 0 && weft_write_all(r->file, r->out.data, r->out.length) != WEFT_OK)
+        r->failure = errno;
     weft_text_free(&r->out);
 }
 
 static void put(rewriting *r, const void *bytes, size_t n) {
     if (r->out.length + n > PIECE)
         flush(r);
-    if (n > PIECE)
-        r->failed |= weft_write_all(r->file, bytes, n) != WEFT_OK;
-    else
-        weft_text_add_bytes(&r->out, bytes, n);
+    weft_text_add_bytes(&r->out, bytes, n);
 }
 
 static void put_int(rewriting *r, int64_t value) {
@@ -427,43 +426,61 @@ static void write_periodic(rewriting *r) {
     put_text(r, "\n$EndPeriodic\n");
 }
 
-/* All elements are of parts, and not of all that are named. */
-static weft_status check_parts(rewriting *r) {
-    const msh_old *old = r->old;
-    int64_t n = 0;
-    int d = 3;
-    while (d > 0 && old->n_parted[d] + old->n_unparted[d] == 0)
-        --d;
-    for (int p = 1; p < MSH_PARTS; ++p)
-        n += old->has_part[p];
-    if (old->n_unparted[d] > 0 || old->greatest_part >= MSH_PARTS || n >= old->greatest_part)
-        return WEFT_OK;
-    return refuse(r,
-                  "read the file of the whole mesh: in Gmsh, Mesh.PartitionSplitMeshFiles = 0; "
-                  "Weft makes parts of its own",
-                  "this is a part of a mesh: it names %2$lld partitions, and has cells of %1$lld",
-                  n, old->greatest_part);
+static int compare_ints(const void *a, const void *b) {
+    const int p = *(const int *)a, q = *(const int *)b;
+    return (p > q) - (p < q);
 }
 
-weft_status msh_old_write(const char *path, msh_old *old, msh_counts *counts, int out,
-                          weft_error *error) {
+/* Do all cells name parts, and not all parts that are named have cells? */
+static weft_status check_parts(rewriting *r) {
+    const msh_old *old = r->old;
+    int64_t n = 0, n_found = 0;
+    int dimension = 0;
+    if (old->greatest_part < 2)
+        return WEFT_OK;
+    for (int64_t i = 0; i < old->n_elements; ++i)
+        if (msh_type_dimension(old->elements[i].type) > dimension)
+            dimension = msh_type_dimension(old->elements[i].type);
+    int *parts = malloc((size_t)old->n_elements * sizeof *parts);
+    if (!parts)
+        return weft_out_of_memory(r->error, "a .msh file");
+    for (int64_t i = 0; i < old->n_elements; ++i)
+        if (msh_type_dimension(old->elements[i].type) == dimension)
+            parts[n++] = old->elements[i].part;
+    qsort(parts, (size_t)n, sizeof *parts, compare_ints);
+    for (int64_t i = 0; i < n; ++i)
+        n_found += i == 0 || parts[i] != parts[i - 1];
+    const bool whole = parts[0] == 0 || n_found >= old->greatest_part;
+    free(parts);
+    return whole ? WEFT_OK : msh_refuse_part(r->path, old->greatest_part, n_found, r->error);
+}
+
+static void write_all(rewriting *r) {
+    put_text(r, "$MeshFormat\n4.1 1 8\n");
+    put_int(r, 1);
+    put_text(r, "\n$EndMeshFormat\n");
+    if (r->n_entities > 0) {
+        write_entities(r);
+        write_nodes(r);
+        write_elements(r);
+        write_periodic(r);
+    }
+    flush(r);
+}
+
+static weft_status write_old(msh_file *file, msh_old *old, msh_counts *counts, int out) {
     weft_status status = WEFT_OK;
-    rewriting r = {.path = path, .old = old, .counts = counts, .file = out, .error = error};
+    rewriting r = {
+        .path = file->path, .old = old, .counts = counts, .file = out, .error = file->error};
     TRY(check_parts(&r));
     TRY(index_nodes(&r));
     TRY(make_entities(&r));
-    put_text(&r, "$MeshFormat\n4.1 1 8\n");
-    put_int(&r, 1);
-    put_text(&r, "\n$EndMeshFormat\n");
-    if (r.n_entities > 0) {
-        write_entities(&r);
-        write_nodes(&r);
-        write_elements(&r);
-        write_periodic(&r);
-    }
-    flush(&r);
-    if (r.failed)
-        status = weft_error_set(error, WEFT_ERROR_IO, "cannot copy %s: %s", path, strerror(errno));
+    write_all(&r);
+    if (r.failure == ENOMEM)
+        status = weft_out_of_memory(file->error, "a .msh file");
+    else if (r.failure != 0)
+        status = weft_error_set(file->error, WEFT_ERROR_IO, "cannot copy %s: %s", file->path,
+                                strerror(r.failure));
 done:
     weft_text_free(&r.out);
     for (int i = 0; i < r.n_entities; ++i)
@@ -472,5 +489,19 @@ done:
     free(r.order);
     free(r.sorted);
     free(r.place);
+    return status;
+}
+
+bool msh_old_is(const msh_file *file) {
+    return (file->version > 0 && file->version < 3) || msh_foreign_is(file);
+}
+
+weft_status msh_old_rewrite(msh_file *file, msh_counts *counts, int out) {
+    weft_status status = WEFT_OK;
+    msh_old old = {0};
+    TRY(msh_foreign_is(file) ? msh_foreign_read(file, &old) : msh_old_read(file, &old));
+    TRY(write_old(file, &old, counts, out));
+done:
+    msh_old_clear(&old);
     return status;
 }

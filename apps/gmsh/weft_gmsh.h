@@ -97,15 +97,23 @@ weft_status msh_content_line(msh_file *file, const char *section, const char **l
 weft_status msh_numbers_line(msh_file *file, const char *section, int64_t *out, int n);
 /** The number of a node or element that is referred to: MSH 4 is read with it as an index. */
 weft_status msh_check_number(msh_file *file, const char *section, int64_t number);
+/** The number of an entity or of a group of MSH 4: Gmsh keeps it in 32 bits. */
+weft_status msh_check_tag(msh_file *file, const char *section, int64_t tag);
 /** Read the section up to and with its $End line. start_line is the line of its name. */
 weft_status msh_check_ascii(msh_file *file, const char *section);
 weft_status msh_check_binary(msh_file *file, const char *section);
+/** Names are text in binary files too. */
+bool msh_is_text(const msh_file *file, const char *section);
+/** From inside a section to the start of its $End line; at the end of the file, and cut, where there is none. */
+void msh_find_end(msh_file *file, const char *section);
 /** $PhysicalNames, from behind its line (msh_names.c). */
 weft_status msh_read_names(msh_file *file);
 /** $Entities, $PartitionedEntities, $Periodic and $GhostElements of MSH 4, of either form
  * (msh_check_counts.c). */
 bool msh_has_counts(const char *section);
 weft_status msh_check_counts(msh_file *file, const char *section);
+/** The error of a file that names n partitions, and has cells of n_found. */
+weft_status msh_refuse_part(const char *path, int64_t n, int64_t n_found, weft_error *error);
 /** Nodes of an element type, 0 where there is no such type. */
 int msh_type_nodes(int64_t type);
 int msh_type_dimension(int64_t type);

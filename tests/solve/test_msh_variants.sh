@@ -111,6 +111,37 @@ $triangles"
 sed 's/Nodes/ParametricNodes/; s/^\([1-4]\) \(.\) \(.\) 0$/\1 \2 \3 0 0 \1/; s/^5 0.5 0.5 0$/& 2 1 0.5 0.5/' \
     plain.msh >parametric.msh
 right parametric.msh @dom
+# periodic sides, which are text in binary files too; the only unknown is at (0.5, 0.5): 4 u = 1/3
+write joined.msh "$nodes" "${lines/1 2 2 1 2 3/1 2 2 2 2 3}
+$triangles"
+printf '$Periodic\n1\n1 2 1\n2\n2 1\n3 4\n$EndPeriodic\n' >>joined.msh
+weft-gmsh --save joined_binary.msh --msh 2.2 --binary joined.msh
+for mesh in joined.msh joined_binary.msh; do
+    poisson --mesh $mesh --source 1 --dirichlet left=0 --periodic mesh --probe 0.5,0.5 >out 2>&1 || fail "$mesh: exit $?"
+    grep -q '^probe.* 0\.083333[0-9]*$' out || fail "$mesh: another value"
+done
+# numbers of groups and entities that do not fit 32 bits would be those of others: 2^32 + 2 is 2 there
+write group.msh "$nodes" "${lines/2 1 2 2/2 1 2 4294967298}
+$triangles"
+wrong group.msh 'an entity or group 4294967298, and their numbers end at 2^31 - 1'
+sed '/^\$Nodes/i $Entities\n0 2 1 0\n1 0 0 0 0 1 0 1 1 0\n2 1 0 0 1 1 0 1 2 0\n1 0 0 0 1 1 0 1 9 0\n$EndEntities' plain.msh |
+    sed 's/^2.2 0 8/4.1 0 8/; /^\$Nodes/,/^\$EndElements/d' >four.msh
+printf '$Nodes\n1 5 1 5\n2 1 0 5\n1\n2\n3\n4\n5\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n0.5 0.5 0\n$EndNodes\n' >>four.msh
+printf '$Elements\n3 6 1 6\n1 1 1 1\n1 4 1\n1 2 1 1\n2 2 3\n2 1 2 4\n3 1 2 5\n4 2 3 5\n5 3 4 5\n6 4 1 5\n$EndElements\n' >>four.msh
+right four.msh @dom
+sed 's/ 1 2 0$/ 1 4294967298 0/' four.msh >group4.msh
+wrong group4.msh '$Entities has an entity or group 4294967298'
+sed 's/^2 1 0 0 1 1 0/4294967298 1 0 0 1 1 0/' four.msh >entity4.msh
+wrong entity4.msh '$Entities has an entity or group 4294967298'
+# text like the end of a section, a format that changes, and counts that are out of range
+fuzzed=$WEFT_SOURCE/tests/fuzz/corpus/fuzz_mesh_check
+sed '/^\$Nodes/i $Comments\nnot yet $EndComments\n$Elements\n1\n1 2 1000000000000000 9 1 1 2 5\n$EndElements\n$EndComments' \
+    plain.msh >comments.msh
+right comments.msh @dom
+sed '/^\$Elements/i $MeshFormat\n2.2 0 8\n$EndMeshFormat' plain.msh >formats.msh
+wrong formats.msh '$MeshFormat stands first, and once'
+wrong "$fuzzed/offset_overflow.vtk" 'cell 0 has its nodes from 9223372036854775805 to -9223372036854775808, of 3'
+wrong "$fuzzed/point_overflow.vtk" 'cell 0 has the point 9223372036854775807, of 3 points from 0'
 # MSH 1
 {
     printf '$NOD\n5\n%s\n$ENDNOD\n$ELM\n6\n' "$nodes"
@@ -131,6 +162,10 @@ wrong ghosts.msh 'this is a part of a mesh: it names 2 partitions, and has cells
 right "$WEFT_SOURCE/tests/errors/data/ghost_cells.msh"
 wrong "$WEFT_SOURCE/tests/errors/data/one_partition_of_two.msh" \
     'this is a part of a mesh: it names 2 partitions, and has cells of 1'
+write many.msh "$nodes" "$(echo "$parted" | sed 's/ 4 9 1 1 1 / 4 9 1 1 5000 /')"
+wrong many.msh 'this is a part of a mesh: it names 5000 partitions, and has cells of 1'
+sed 's/^\$Entities/$PartitionedEntities\n1000000000000\n0/; s/^\$EndEntities/$EndPartitionedEntities/' four.msh >announced.msh
+wrong announced.msh '$PartitionedEntities announces 1000000000000 partitions'
 # Medit in two dimensions, as BAMG and FreeFEM write it
 cat >plane.mesh <<'END'
 MeshVersionFormatted 0
@@ -214,6 +249,19 @@ done; }
     printf '\nCELL_TYPES 4\n\0\0\0\5\0\0\0\5\0\0\0\5\0\0\0\5\n'
 } >binary.vtk
 plane binary.vtk --dirichlet boundary=x
+# any types of numbers: here -1 to 1 in bytes, and offsets in 16 bits
+{
+    printf '# vtk DataFile Version 5.1\nvtk output\nBINARY\nDATASET UNSTRUCTURED_GRID\nPOINTS 5 char\n'
+    printf '\xff\xff\0\1\xff\0\1\1\0\xff\1\0\0\0\0'
+    printf '\nCELLS 5 12\nOFFSETS vtktypeint16\n\0\0\0\3\0\6\0\11\0\14'
+    printf '\nCONNECTIVITY unsigned_char\n\0\1\4\1\2\4\2\3\4\3\0\4'
+    printf '\nCELL_TYPES 4\n\0\0\0\5\0\0\0\5\0\0\0\5\0\0\0\5\n'
+} >bytes.vtk
+poisson --mesh bytes.vtk --source 0 --dirichlet boundary=x --probe 0.3,0.5 --integral A=1 >out 2>&1 || fail bytes.vtk
+awk '/^probe/ { u = $NF } /^integral +A/ { a = $NF } END { d = u - 0.3; exit !(d*d < 1e-12 && a == 4) }' out ||
+    fail 'bytes.vtk: other numbers'
+sed 's/OFFSETS vtktypeint64/OFFSETS double/' five.vtk >real.vtk
+wrong real.vtk 'a type of whole numbers was expected, such as vtktypeint64, not double'
 sed 's/^5$/7/; s/^6$/7/' five.vtk | sed '0,/^5$/s//42/' >type.vtk
 sed '/^CELL_TYPES/,$s/^7$/41/' type.vtk >polygon.vtk
 wrong polygon.vtk "VTK's type 41, which is not read"
