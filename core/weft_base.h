@@ -50,9 +50,12 @@ typedef struct weft_error {
     char hint[512];
 } weft_error;
 
-/** Fill *error (NULL allowed) with a message, clearing location and hint; returns status. */
+/** Fill *error (NULL allowed) with a message, clearing location and hint; returns status. Control
+ *  characters of the arguments become '?', as weft_message_print says. */
 weft_status weft_error_set(weft_error *error, weft_status status, const char *format, ...)
     WEFT_PRINTF(3, 4);
+weft_status weft_error_set_list(weft_error *error, weft_status status, const char *format,
+                                va_list arguments);
 /** "out of memory for WHAT"; if what is NULL, "out of memory". Returns WEFT_ERROR_MEMORY. */
 weft_status weft_out_of_memory(weft_error *error, const char *what);
 /** Add the source location.
@@ -61,6 +64,7 @@ void weft_error_location(weft_error *error, const char *file, const char *text, 
                          int column);
 /** Add advice on how to solve the problem. */
 void weft_error_hint(weft_error *error, const char *format, ...) WEFT_PRINTF(2, 3);
+void weft_error_hint_list(weft_error *error, const char *format, va_list arguments);
 /** Write "file:line:column: error: message", the line, a caret and the hint into out, truncated to
  *  size bytes including the terminating zero. Returns the length of the untruncated text. */
 size_t weft_error_text(const weft_error *error, char *out, size_t size);

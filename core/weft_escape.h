@@ -28,10 +28,10 @@ void weft_text_add_gnuplot(weft_text *text, const char *string);
 void weft_text_add_markdown(weft_text *text, const char *string);
 /** Terminal output: newlines and tabs are kept; the replacement character is '?'. */
 void weft_text_add_terminal(weft_text *text, const char *string);
-/** In place: control characters of a message that was printed with `format` become '?', as names in
- *  files may hold line feeds, with which they would begin a line of their own ("error: ..."). Tabs are
- *  kept, and line feeds where the format is that of several lines: has one itself, or is "%s". */
-void weft_show_controls(char *text, const char *format);
+/** As vsnprintf, in the C locale, for messages: control characters become '?', as names in files may
+ *  hold line feeds, with which they would begin a line of their own ("error: ..."). Tabs are kept, and
+ *  line feeds from the first one of the format itself on ("refused:\n%s"). */
+int weft_message_print(char *out, size_t size, const char *format, va_list arguments);
 
 /** Length in bytes of the UTF-8 character at `at`; 0 at the end of the text.
  *  shown  set to whether it is a complete character and not a control character (newline, tab) or a

@@ -1,7 +1,6 @@
 /* Lines, numbers and errors of a .msh file in memory. */
 #include "apps/gmsh/weft_gmsh.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -114,12 +113,10 @@ void msh_skip(msh_file *file, int64_t n, size_t bytes) {
 }
 
 weft_status msh_error(msh_file *file, const char *line, size_t length, const char *format, ...) {
-    char message[1024];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    weft_error_set_list(file->error, WEFT_ERROR_INPUT, format, arguments);
     va_end(arguments);
-    weft_error_set(file->error, WEFT_ERROR_INPUT, "%s", message);
     weft_error_location(file->error, file->path, NULL, file->binary ? 0 : (int)file->line, 0);
     if (line && !file->binary) {
         char *out = file->error->source_line;

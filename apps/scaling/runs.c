@@ -1,6 +1,5 @@
 /* Runs the remaining cases of a study in child processes. */
 #include "apps/scaling/scaling.h"
-#include "core/weft_escape.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -103,13 +102,12 @@ static const scaling_case *find_failed(const scaling_progress *progress, const c
 
 /* The reason is the program's message, of several lines. */
 static void log_failure(const weft_monitor *monitor, const char *name, const char *reason) {
-    weft_text text = {0};
-    weft_text_add(&text, "%s failed: ", name);
-    if (!text.failed)
-        weft_show_controls(text.data, "");
-    weft_text_add(&text, "%s", reason);
-    weft_log(monitor, WEFT_LOG_ERROR, "%s", text.failed ? reason : text.data);
-    weft_text_free(&text);
+    const size_t n = strcspn(reason, "\n");
+    if (reason[n])
+        weft_log(monitor, WEFT_LOG_ERROR, "%s failed: %.*s\n%s", name, (int)n, reason,
+                 reason + n + 1);
+    else
+        weft_log(monitor, WEFT_LOG_ERROR, "%s failed: %s", name, reason);
 }
 
 static void report_run(const scaling_progress *progress, const json_t *record, int rounds) {

@@ -32,33 +32,40 @@ static void copy_cut(char *out, size_t size, const char *text, size_t length) {
     memcpy(out + end, "...", ELLIPSIS + 1);
 }
 
-void weft_show_controls(char *text, const char *format) {
-    const bool many_lines = strchr(format, '\n') || strcmp(format, "%s") == 0;
-    for (char *c = text; *c; ++c)
-        if (((unsigned char)*c < 0x20 && *c != '\t' && !(*c == '\n' && many_lines)) || *c == 0x7F)
+int weft_message_print(char *out, size_t size, const char *format, va_list arguments) {
+    char head[512]; /* the format before its first line feed, which prints what is one line */
+    const size_t n = strcspn(format, "\n");
+    const bool many_lines = format[n] && n < sizeof head;
+    va_list again;
+    va_copy(again, arguments);
+    const int length = weft_print_list(out, size, format, arguments);
+    snprintf(head, sizeof head, "%.*s", many_lines ? (int)n : 0, format);
+    const int line = many_lines ? weft_print_list(NULL, 0, head, again) : length;
+    va_end(again);
+    for (char *c = out; length >= 0 && *c; ++c)
+        if (((unsigned char)*c < 0x20 && *c != '\t' && !(*c == '\n' && c - out >= line)) ||
+            *c == 0x7F)
             *c = '?';
+    return length;
 }
 
 static void print_cut(char *out, size_t size, const char *format, va_list arguments) {
     /* Format into a local buffer: the arguments may point into the error that is being filled. */
     char buffer[2048];
-    int length = weft_print_list(buffer, sizeof buffer, format, arguments);
+    int length = weft_message_print(buffer, sizeof buffer, format, arguments);
     if (length < 0) {
         copy_cut(out, size, format, strlen(format));
         return;
     }
-    weft_show_controls(buffer, format);
     size_t whole = (size_t)length;
     size_t held = whole < sizeof buffer ? whole : sizeof buffer - 1;
     copy_cut(out, size, buffer, held);
 }
 
-weft_status weft_error_set(weft_error *error, weft_status status, const char *format, ...) {
+weft_status weft_error_set_list(weft_error *error, weft_status status, const char *format,
+                                va_list arguments) {
     if (error) {
-        va_list arguments;
-        va_start(arguments, format);
         print_cut(error->message, sizeof error->message, format, arguments);
-        va_end(arguments);
         error->status = status;
         error->file[0] = '\0';
         error->line = 0;
@@ -66,6 +73,14 @@ weft_status weft_error_set(weft_error *error, weft_status status, const char *fo
         error->source_line[0] = '\0';
         error->hint[0] = '\0';
     }
+    return status;
+}
+
+weft_status weft_error_set(weft_error *error, weft_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    weft_error_set_list(error, status, format, arguments);
+    va_end(arguments);
     return status;
 }
 
@@ -119,12 +134,15 @@ void weft_error_location(weft_error *error, const char *file, const char *text, 
         copy_line(error, text);
 }
 
+void weft_error_hint_list(weft_error *error, const char *format, va_list arguments) {
+    if (error)
+        print_cut(error->hint, sizeof error->hint, format, arguments);
+}
+
 void weft_error_hint(weft_error *error, const char *format, ...) {
-    if (!error)
-        return;
     va_list arguments;
     va_start(arguments, format);
-    print_cut(error->hint, sizeof error->hint, format, arguments);
+    weft_error_hint_list(error, format, arguments);
     va_end(arguments);
 }
 

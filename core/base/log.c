@@ -1,8 +1,6 @@
 /* Passes messages and progress to the user's monitor. */
-#include "core/base/number.h"
 #include "core/weft_escape.h"
 
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,11 +10,10 @@ void weft_log(const weft_monitor *monitor, weft_log_level level, const char *for
     char message[2048];
     va_list arguments;
     va_start(arguments, format);
-    int length = weft_print_list(message, sizeof message, format, arguments);
+    int length = weft_message_print(message, sizeof message, format, arguments);
     va_end(arguments);
     if (length < 0)
         return;
-    weft_show_controls(message, format);
     monitor->log(monitor->user, level, message);
 }
 

@@ -269,14 +269,14 @@ static bool is_compiler(const weft_compiler *compiler) {
            result.exit_code == 0 && strncmp(output, "#define ", 8) == 0;
 }
 
-/* After an error: the label is that of a compiler, whatever the program is. One that was stopped has said nothing. */
+/* After an error, whose message begins with the label: it is that of a compiler, whatever the program is. One that was
+ * stopped has said nothing. */
 static weft_status doubt(const weft_compiler *compiler, weft_status status, weft_error *error) {
-    const size_t label = strlen(compiler->label);
     if (status != WEFT_ERROR_COMPILER || !error || is_compiler(compiler))
         return status;
-    const bool named = strncmp(error->message, compiler->label, label) == 0;
-    weft_error_set(error, status, "%s is not a C compiler (it is `%.80s`): it%s", compiler->program,
-                   strrchr(compiler->identity, '|') + 1, error->message + (named ? label : 0));
+    weft_error_set(error, status, "%s is not a C compiler (it is `%.80s`):\nit%s",
+                   compiler->program, strrchr(compiler->identity, '|') + 1,
+                   error->message + strlen(compiler->label));
     weft_error_hint(error, "install gcc (apt install gcc) and unset CC; CC names the one that is "
                            "used");
     return status;

@@ -33,6 +33,7 @@ typedef struct ufl_context {
 
 /** Set the error at the current place, unless there is one already. Always returns NULL. */
 void *ufl_fail(ufl_context *context, weft_status status, const char *format, ...) WEFT_PRINTF(3, 4);
+void ufl_fail_list(ufl_context *context, weft_status status, const char *format, va_list arguments);
 /** Add advice to the error that ufl_fail just set. Always returns NULL. */
 void *ufl_hint(ufl_context *context, const char *format, ...) WEFT_PRINTF(2, 3);
 /** Allocate count * size zeroed bytes. NULL and an error at the limit or on lack of memory. */

@@ -6,29 +6,30 @@
 #include <string.h>
 
 void *ufl_fail(ufl_context *context, weft_status status, const char *format, ...) {
-    if (context->status != WEFT_OK)
-        return NULL;
-    char message[1024];
     va_list arguments;
     va_start(arguments, format);
-    weft_print_list(message, sizeof message, format, arguments);
+    ufl_fail_list(context, status, format, arguments);
     va_end(arguments);
-    context->status = weft_error_set(context->error, status, "%s", message);
+    return NULL;
+}
+
+void ufl_fail_list(ufl_context *context, weft_status status, const char *format,
+                   va_list arguments) {
+    if (context->status != WEFT_OK)
+        return;
+    context->status = weft_error_set_list(context->error, status, format, arguments);
     if (context->place.line > 0)
         weft_error_location(context->error, context->file, context->text, context->place.line,
                             context->place.column);
-    return NULL;
 }
 
 void *ufl_hint(ufl_context *context, const char *format, ...) {
     if (!context->error || context->error->hint[0])
         return NULL;
-    char hint[512];
     va_list arguments;
     va_start(arguments, format);
-    weft_print_list(hint, sizeof hint, format, arguments);
+    weft_error_hint_list(context->error, format, arguments);
     va_end(arguments);
-    weft_error_hint(context->error, "%s", hint);
     return NULL;
 }
 

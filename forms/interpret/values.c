@@ -2,7 +2,6 @@
 #include "core/base/number.h"
 #include "forms/interpret/private.h"
 
-#include <stdio.h>
 #include <string.h>
 
 ufl_value ufl_nothing(void) {
@@ -54,12 +53,10 @@ ufl_value ufl_of_cell(ufl_cell_type cell, int gdim) {
 }
 
 ufl_value ufl_wrong(ufl_interpreter *interpreter, weft_status status, const char *format, ...) {
-    char message[1000];
     va_list arguments;
     va_start(arguments, format);
-    weft_print_list(message, sizeof message, format, arguments);
+    ufl_fail_list(interpreter->context, status, format, arguments);
     va_end(arguments);
-    ufl_fail(interpreter->context, status, "%s", message);
     return ufl_nothing();
 }
 

@@ -4,7 +4,6 @@
 #include "fusion/script/private.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,14 +22,10 @@ static bool is_word(char c) {
 
 weft_status weft_error_at(weft_error *error, weft_status status, weft_location place,
                           const char *format, ...) {
-    if (!error)
-        return status;
-    char message[2048]; /* longer than an error's text, so that truncation is marked there */
     va_list arguments;
     va_start(arguments, format);
-    weft_print_list(message, sizeof message, format, arguments);
+    weft_error_set_list(error, status, format, arguments);
     va_end(arguments);
-    weft_error_set(error, status, "%s", message);
     if (place.source)
         weft_error_location(error, place.source->name, place.source->text, place.line,
                             place.column);

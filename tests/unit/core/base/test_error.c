@@ -182,23 +182,21 @@ static void exit_codes(void **state) {
     assert_string_equal(weft_status_name(WEFT_ERROR_COMPILER), "compiler");
 }
 
-/* A name with a line feed begins no line of its own; texts of several lines stay as they are. */
+/* A name with a line feed begins no line of its own; what follows a line feed of the format may. */
 static void line_feeds_of_names(void **state) {
     (void)state;
     weft_error error = {0};
-    char text[500];
     static const char name[] = "a\nerror: \x1b[31mb\rc\x7f";
     weft_error_set(&error, WEFT_ERROR_INPUT, "no group `%s`", name);
     weft_error_location(&error, "f\nerror: g", NULL, 0, 0);
     weft_error_hint(&error, "it has %s,\tc", name);
-    weft_error_text(&error, text, sizeof text);
-    assert_string_equal(text, "f?error: g: error: no group `a?error: ?[31mb?c?`\n"
-                              "hint: it has a?error: ?[31mb?c?,\tc");
-    weft_error_set(&error, WEFT_ERROR_COMPILER, "refused:\n%s", "line 1\nline 2");
-    weft_error_text(&error, text, sizeof text);
-    assert_string_equal(text, "error: refused:\nline 1\nline 2");
-    weft_error_set(&error, WEFT_ERROR_COMPILER, "%s", "line 1\nline 2");
-    assert_string_equal(error.message, "line 1\nline 2");
+    assert_string_equal(text_of(&error), "f?error: g: error: no group `a?error: ?[31mb?c?`\n"
+                                         "hint: it has a?error: ?[31mb?c?,\tc");
+    weft_error_set(&error, WEFT_ERROR_COMPILER, "%s", name);
+    assert_string_equal(error.message, "a?error: ?[31mb?c?");
+    weft_error_set(&error, WEFT_ERROR_COMPILER, "%s refused %d%%:\n%s", name, 3,
+                   "line 1\nline 2\a");
+    assert_string_equal(text_of(&error), "error: a?error: ?[31mb?c? refused 3%:\nline 1\nline 2?");
 }
 
 int main(void) {

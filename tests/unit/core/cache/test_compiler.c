@@ -123,6 +123,8 @@ static void odd_compilers(void **state) {
         {"[ \"$1\" = --version ] && echo odd 1.0 || echo junk > module.so", "not a shared object"},
         {"[ \"$1\" = --version ] && echo odd 1.0 || kill -9 $$", "137"},
         {"[ \"$1\" = --version ] && echo odd 1.0 || exit 3", "it says nothing"},
+        {"[ \"$1\" = --version ] && echo odd 1.0 || { echo one; echo two; exit 3; }",
+         "):\nit refused generated source (exit code 3):\none\ntwo"},
         {"[ \"$1\" = --version ] && echo odd 1.0 || ln -s /etc/passwd module.so", "symbolic link"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {

@@ -213,12 +213,24 @@ static void test_budget(void **state) {
     }
 }
 
+/* A string with a line feed begins no line of a message or hint. */
+static void test_line_feeds(void **state) {
+    static const char text[] =
+        "from ufl import *\nx = FiniteElement('a\\nerror: b', triangle, 1)\n";
+    (void)state;
+    weft_ufl *ufl = NULL;
+    weft_error error = {0};
+    assert_int_not_equal(weft_ufl_read_text("test.ufl", text, strlen(text), NULL, &ufl, &error),
+                         WEFT_OK);
+    assert_non_null(strstr(error.message, "a?error: b"));
+    assert_null(strchr(error.message, '\n'));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_expressions),
-                                       cmocka_unit_test(test_statements),
-                                       cmocka_unit_test(test_text),
-                                       cmocka_unit_test(test_exports),
-                                       cmocka_unit_test(test_large_dictionaries),
-                                       cmocka_unit_test(test_budget)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_expressions), cmocka_unit_test(test_statements),
+        cmocka_unit_test(test_text),        cmocka_unit_test(test_line_feeds),
+        cmocka_unit_test(test_exports),     cmocka_unit_test(test_large_dictionaries),
+        cmocka_unit_test(test_budget)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,6 @@
 #include "fusion/script/tokens.h"
 #include "test_support.h"
 
-
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,6 +152,20 @@ static void bad_texts(void **state) {
     assert_bad(".", 1, 1, "'.' has no meaning here");
 }
 
+/* A name with a line feed begins no line of its own. */
+static void line_feeds_of_names(void **state) {
+    (void)state;
+    weft_error error = {0};
+    const weft_source source = {"test", "a"};
+    assert_int_equal(weft_error_at(&error, WEFT_ERROR_INPUT, (weft_location){&source, 1, 1},
+                                   "no table '%s':\n%s", "b\nerror: c", "d\ne"),
+                     WEFT_ERROR_INPUT);
+    assert_string_equal(error.message, "no table 'b?error: c':\nd\ne");
+    assert_int_equal(error.column, 1);
+    assert_int_equal(weft_error_at(NULL, WEFT_ERROR_INPUT, (weft_location){0}, "no"),
+                     WEFT_ERROR_INPUT);
+}
+
 static void limits(void **state) {
     (void)state;
     char name[WEFT_NAME_MAX + 2];
@@ -218,13 +231,10 @@ static void error_at(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds_and_places),
-        cmocka_unit_test(nothing_but_the_end),
-        cmocka_unit_test(numbers),
-        cmocka_unit_test(numbers_in_any_locale),
-        cmocka_unit_test(bad_texts),
-        cmocka_unit_test(limits),
-        cmocka_unit_test(printed_as_a_table),
+        cmocka_unit_test(kinds_and_places), cmocka_unit_test(nothing_but_the_end),
+        cmocka_unit_test(numbers),          cmocka_unit_test(numbers_in_any_locale),
+        cmocka_unit_test(bad_texts),        cmocka_unit_test(line_feeds_of_names),
+        cmocka_unit_test(limits),           cmocka_unit_test(printed_as_a_table),
         cmocka_unit_test(error_at),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
