@@ -346,8 +346,12 @@ weft_status weft_checkpoint_problem(const char *path, char **out, weft_error *er
     TRY(weft_child_limits_of(path, 0, 0, &limits, error));
     TRY(weft_child_start(read_problem_in_child, (void *)path, path, &limits, &child, error));
     bool whole = weft_child_read(&child, &length, sizeof length) && length >= 0 && length < MOST;
-    text = whole ? calloc((size_t)length + 1, 1) : NULL;
-    whole = text && weft_child_read(&child, text, (size_t)length);
+    if (whole) {
+        text = calloc((size_t)length + 1, 1);
+        if (!text)
+            TRY(weft_out_of_memory(error, path));
+        whole = weft_child_read(&child, text, (size_t)length);
+    }
     TRY(weft_child_end(&child, false, path, error));
     if (!whole)
         TRY(weft_error_set(error, WEFT_ERROR_INTERNAL, "%s: it was read in part", path));

@@ -108,11 +108,15 @@ static weft_status use_checkpoint(void *user, weft_error *error) {
     const file_case *with = user;
     static const char *const names[] = {"T"};
     double *const lists[] = {with->values};
+    char *problem = NULL;
     weft_checkpoint checkpoint = {
         .problem = "none", .step = 3, .n_lists = 1, .names = names, .lists = lists};
     TRY(weft_checkpoint_write(with->path, with->mesh, &checkpoint, error));
     TRY(weft_checkpoint_read(with->path, with->mesh, &checkpoint, error));
+    TRY(weft_checkpoint_problem(with->path, &problem, error));
+    assert_string_equal(problem, "none");
 done:
+    free(problem);
     return status;
 }
 
