@@ -33,7 +33,7 @@ static weft_status check_field(const weft_mesh *mesh, const weft_data_info *info
     return refuse(info, WEFT_ERROR_INPUT, "write field(FILE, NAME, COMPONENT)", error);
 }
 
-/* Points of one mesh that lie on the boundary of another differ from it by rounding: so much of the extent of the
+/* Points of one mesh on the boundary of another differ from it by rounding: at most this part of the extent of the
  * file's mesh. */
 static const double NEAR = 1e-8;
 
@@ -78,34 +78,70 @@ static weft_status refuse_outside(const weft_data_info *info, const double *poin
                   error);
 }
 
-/* The nearest points of the mesh for points outside, which are refused unless they are near. */
+/* Points without a cell, with the nearest points of the mesh. */
+typedef struct outside {
+    int64_t n;
+    int64_t *index, *cells; /* index: of all points */
+    double *points, *weights;
+} outside;
+
+static void outside_free(outside *o) {
+    free(o->index);
+    free(o->cells);
+    free(o->points);
+    free(o->weights);
+}
+
+static weft_status outside_make(const double *points, int64_t n, int d, const int64_t *cells,
+                                outside *out, weft_error *error) {
+    size_t count = 0;
+    for (int64_t i = 0; i < n; ++i)
+        count += cells[i] < 0;
+    out->index = malloc((count + 1) * sizeof *out->index);
+    out->cells = malloc((count + 1) * sizeof *out->cells);
+    out->points = malloc((count * (size_t)d + 1) * sizeof *out->points);
+    out->weights = malloc((count * (size_t)(d + 1) + 1) * sizeof *out->weights);
+    if (!out->index || !out->cells || !out->points || !out->weights)
+        return weft_out_of_memory(error, "a field of a file");
+    for (int64_t i = 0; i < n; ++i)
+        if (cells[i] < 0) {
+            out->index[out->n] = i;
+            memcpy(out->points + d * out->n++, points + d * i, (size_t)d * sizeof *points);
+        }
+    return WEFT_OK;
+}
+
+/* Give points outside the nearest points of the mesh, and refuse them unless they are near. */
 static weft_status find_nearest(const weft_locator *locator, const weft_data_info *info,
                                 const weft_file_field *field, const double *points, int64_t n,
                                 int64_t *cells, double *weights, weft_error *error) {
     weft_status status = WEFT_OK;
     const int d = field->dimension;
     const double near = NEAR * extent_of(field);
-    double most = 0;
+    double distance_of_first = 0;
     int64_t first = -1, counts[2] = {0, n};
-    for (int64_t i = 0; i < n; ++i) {
-        if (cells[i] >= 0)
-            continue;
-        TRY(weft_locator_find(locator, points + i * d, 1, true, &cells[i], weights + i * (d + 1),
-                              error));
-        const double distance =
-            cells[i] < 0 ? INFINITY
-                         : distance_to(field, cells[i], weights + i * (d + 1), points + i * d);
+    outside o = {0};
+    TRY(outside_make(points, n, d, cells, &o, error));
+    TRY(weft_locator_find(locator, o.points, o.n, true, o.cells, o.weights, error));
+    for (int64_t k = 0; k < o.n; ++k) {
+        const double *of_cell = o.weights + k * (d + 1);
+        const double distance = o.cells[k] < 0
+                                    ? INFINITY
+                                    : distance_to(field, o.cells[k], of_cell, o.points + k * d);
+        cells[o.index[k]] = o.cells[k];
+        memcpy(weights + o.index[k] * (d + 1), of_cell, (size_t)(d + 1) * sizeof *weights);
         if (distance <= near)
             continue;
         ++counts[0];
         if (first < 0) {
-            first = i;
-            most = distance;
+            first = k;
+            distance_of_first = distance;
         }
     }
     if (first >= 0)
-        status = refuse_outside(info, points + first * d, d, most, counts, error);
+        status = refuse_outside(info, o.points + first * d, d, distance_of_first, counts, error);
 done:
+    outside_free(&o);
     return status;
 }
 
