@@ -6,17 +6,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-static const double least_memory = 1e9, memory_per_byte = 64, memory_share = 0.75;
-static const double geo_seconds = 3600, least_seconds = 300, seconds_per_byte = 1e-5;
-
 typedef struct watch {
-    limits limit;
+    weft_reading_limits limit;
     const char *path;
     double bytes, started; /* size of the file; weft_clock() then */
     bool quiet;
@@ -25,18 +21,6 @@ typedef struct watch {
 
 static watch watched;
 static atomic_bool stopped;
-
-/* Bytes that this process holds in memory now. */
-static double memory_now(void) {
-    double pages = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    if (!file)
-        return 0;
-    if (fscanf(file, "%*s %lf", &pages) != 1)
-        pages = 0;
-    fclose(file);
-    return pages * (double)sysconf(_SC_PAGESIZE);
-}
 
 static const char *bytes_text(double bytes, char out[32]) {
     static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
@@ -91,7 +75,7 @@ static void *watch_limits(void *user) {
         double seconds = weft_clock() - watched.started;
         if (atomic_load(&stopped))
             break;
-        if (memory_now() > watched.limit.memory)
+        if (weft_process_bytes(true) > watched.limit.memory)
             end_for_memory();
         if (seconds > watched.limit.seconds)
             end_for_time();
@@ -101,30 +85,16 @@ static void *watch_limits(void *user) {
     return NULL;
 }
 
-/* What neither an option nor the environment says. */
-static void set_defaults(limits *limit, bool is_geo) {
-    double machine = memory_share * (double)weft_memory_available();
-    double file = least_memory + memory_per_byte * watched.bytes;
-    if (limit->memory <= 0)
-        limit->memory = is_geo || file > machine ? machine : file;
-    if (limit->seconds <= 0)
-        limit->seconds = is_geo ? geo_seconds : least_seconds + seconds_per_byte * watched.bytes;
-}
-
-weft_status limits_start(limits wanted, const char *path, bool quiet, stream *out,
+weft_status limits_start(weft_reading_limits wanted, const char *path, bool quiet, stream *out,
                          weft_error *error) {
     weft_status status = WEFT_OK;
-    const char *memory = getenv("WEFT_MESH_MEMORY"), *seconds = getenv("WEFT_MESH_TIME");
     struct stat info;
     pthread_t thread;
-    if (wanted.memory <= 0 && memory && *memory)
-        TRY(weft_parse_bytes("WEFT_MESH_MEMORY", memory, &wanted.memory, error));
-    if (wanted.seconds <= 0 && seconds && *seconds)
-        TRY(weft_parse_seconds("WEFT_MESH_TIME", seconds, &wanted.seconds, error));
-    watched = (watch){wanted, path, 0, weft_clock(), quiet, out};
+    watched = (watch){{0}, path, 0, weft_clock(), quiet, out};
+    TRY(weft_reading_limits_find(path, path_ends_with(path, ".geo"), wanted, &watched.limit,
+                                 error));
     if (stat(path, &info) == 0)
         watched.bytes = (double)info.st_size;
-    set_defaults(&watched.limit, path_ends_with(path, ".geo"));
     int number = pthread_create(&thread, NULL, watch_limits, NULL);
     if (number != 0)
         status =

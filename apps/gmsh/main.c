@@ -45,7 +45,7 @@ static const char usage[] =
 typedef struct arguments {
     const char *path;
     double size;
-    limits limit;
+    weft_reading_limits limit;
     bool trust;
     const char *save;
     double version; /* of the file saved */

@@ -6,7 +6,7 @@
  *  A program of its own, so that Gmsh's crashes, leaks and output stay in it. */
 #pragma once
 
-#include "core/weft_core.h"
+#include "core/base/reading_limits.h"
 
 /* ---- msh_check.c, msh_check_sections.c, msh_check_counts.c, msh_names.c, msh_text.c
  * -------------------------------------- */
@@ -138,19 +138,12 @@ weft_status geo_check_options(const char *path, weft_error *error);
 
 /* ---- limits.c, sandbox.c ---------------------------------------------------------------- */
 
-/** What Gmsh may use; 0 stands for the default of limits_start. */
-typedef struct limits {
-    double memory, seconds;
-} limits;
-
 typedef struct stream stream;
-/** Fill what is 0 from the environment, else from the file and the machine: .geo files get an hour,
- *  others 5 minutes and 10 seconds per megabyte; memory is three quarters of the machine's, of other
- *  files at most 1 GB plus 64 times the file. Then watch: when a limit is passed, the error goes to
- *  the stream and to stderr, and the process ends.
+/** Find what Gmsh may use, as weft_reading_limits_find does, and watch: when a limit is passed, the error goes
+ *  to the stream and to stderr, and the process ends.
  *  quiet   nothing to stderr
  *  Errors  WEFT_ERROR_USAGE (environment), WEFT_ERROR_MEMORY */
-weft_status limits_start(limits wanted, const char *path, bool quiet, stream *out,
+weft_status limits_start(weft_reading_limits wanted, const char *path, bool quiet, stream *out,
                          weft_error *error);
 /** The work that is watched is done. */
 void limits_stop(void);

@@ -339,11 +339,11 @@ weft_status weft_checkpoint_problem(const char *path, char **out, weft_error *er
     enum { MOST = 1 << 24 };
     weft_status status = WEFT_OK;
     weft_child child = WEFT_CHILD_NONE;
-    weft_child_limits limits;
+    weft_reading_limits limits;
     char *text = NULL;
     int64_t length = 0;
     TRY(weft_file_unlocked(path, false, error));
-    TRY(weft_child_limits_of(path, 0, 0, &limits, error));
+    TRY(weft_reading_limits_find(path, false, (weft_reading_limits){0}, &limits, error));
     TRY(weft_child_start(read_problem_in_child, (void *)path, path, &limits, &child, error));
     bool whole = weft_child_read(&child, &length, sizeof length) && length >= 0 && length < MOST;
     if (whole) {
@@ -367,10 +367,10 @@ weft_status weft_checkpoint_read(const char *path, const weft_mesh *mesh,
                                  weft_checkpoint *checkpoint, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_child child = WEFT_CHILD_NONE;
-    weft_child_limits limits;
+    weft_reading_limits limits;
     reading r = {path, mesh, checkpoint};
     TRY(weft_file_unlocked(path, false, error));
-    TRY(weft_child_limits_of(path, 0, 0, &limits, error));
+    TRY(weft_reading_limits_find(path, false, (weft_reading_limits){0}, &limits, error));
     TRY(weft_child_start(read_in_child, &r, path, &limits, &child, error));
     int64_t step = 0;
     bool whole = weft_child_read(&child, &step, sizeof step);

@@ -1,7 +1,6 @@
 /* Runs a call in a child process: forks, waits, and derives a status from how the child ended. */
 #include "fem/io/child_process.h"
 #include "core/base/file.h"
-#include "core/base/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +13,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,33 +25,6 @@ struct weft_child_page {
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-weft_status weft_child_limits_of(const char *path, double memory, double seconds,
-                                 weft_child_limits *out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const char *memory_text = getenv("WEFT_MESH_MEMORY"), *seconds_text = getenv("WEFT_MESH_TIME");
-    const double machine = 0.75 * (double)weft_memory_available();
-    struct stat info;
-    if (memory <= 0 && memory_text && *memory_text)
-        TRY(weft_parse_bytes("WEFT_MESH_MEMORY", memory_text, &memory, error));
-    if (seconds <= 0 && seconds_text && *seconds_text)
-        TRY(weft_parse_seconds("WEFT_MESH_TIME", seconds_text, &seconds, error));
-    const double bytes = stat(path, &info) == 0 ? (double)info.st_size : 0;
-    if (memory <= 0)
-        memory = fmin(1e9 + 64 * bytes, machine);
-    if (seconds <= 0)
-        seconds = 300 + 1e-5 * bytes;
-    *out = (weft_child_limits){memory, seconds};
-done:
-    return status;
-}
-
-/* Address space of this process, in bytes; 0: unknown. */
-static double space_now(void) {
-    char text[128];
-    (void)weft_system_file_read("/proc/self/statm", text, sizeof text);
-    return weft_number_read(text, NULL) * (double)sysconf(_SC_PAGESIZE);
-}
-
 /* Lower a limit of the system to `most`. */
 static void lower(int resource, double most) {
     struct rlimit limit;
@@ -64,8 +35,8 @@ static void lower(int resource, double most) {
     setrlimit((__rlimit_resource_t)resource, &limit);
 }
 
-static void set_limits(const weft_child_limits *limits) {
-    const double now = space_now();
+static void set_limits(const weft_reading_limits *limits) {
+    const double now = weft_process_bytes(false);
     if (limits->memory > 0 && now > 0)
         lower(RLIMIT_AS, now + limits->memory);
     if (limits->seconds > 0)
@@ -127,7 +98,7 @@ weft_status weft_child_write(int out, const void *bytes, size_t n, weft_error *e
 /* ---- the parent ------------------------------------------------------------------------------ */
 
 weft_status weft_child_start(weft_child_call call, void *user, const char *path,
-                             const weft_child_limits *limits, weft_child *out, weft_error *error) {
+                             const weft_reading_limits *limits, weft_child *out, weft_error *error) {
     int ends[2] = {-1, -1};
     const pid_t parent = getpid();
     *out = WEFT_CHILD_NONE;
@@ -176,7 +147,7 @@ bool weft_child_read(const weft_child *child, void *out, size_t n) {
     return true;
 }
 
-static weft_status explain_end(int how, const char *path, const weft_child_limits *limits,
+static weft_status explain_end(int how, const char *path, const weft_reading_limits *limits,
                                weft_error *error) {
     if (WIFSIGNALED(how) && WTERMSIG(how) == SIGXCPU && limits->seconds > 0) {
         weft_error_set(error, WEFT_ERROR_INPUT,
@@ -207,7 +178,7 @@ weft_status weft_child_end(weft_child *child, bool kill_it, const char *path, we
             ;
     }
     struct weft_child_page *page = child->page;
-    const weft_child_limits limits = child->limits;
+    const weft_reading_limits limits = child->limits;
     *child = WEFT_CHILD_NONE;
     if (!page)
         return WEFT_OK;

@@ -5,7 +5,7 @@
  *      In: a function.  Out: its status, its error, and the bytes that it writes. */
 #pragma once
 
-#include "core/weft_core.h"
+#include "core/base/reading_limits.h"
 
 #include <sys/types.h>
 
@@ -14,34 +14,21 @@
  *  if the child crashes after setting the error. */
 typedef weft_status (*weft_child_call)(void *user, int out, weft_error *error);
 
-/** What a child may take; 0: no limit. */
-typedef struct weft_child_limits {
-    double memory;  /* bytes beyond what this process has */
-    double seconds; /* of processor time */
-} weft_child_limits;
-
 typedef struct weft_child {
     pid_t pid; /* 0: none */
     int from;  /* the file from which to read what the child writes to `out`; -1: none */
     struct weft_child_page *page;
-    weft_child_limits limits;
+    weft_reading_limits limits;
 } weft_child;
 #define WEFT_CHILD_NONE ((weft_child){0, -1, NULL, {0, 0}})
 
-/** The limits for reading a file, which are those of weft-gmsh: 1 GB and 64 times its size, but not
- *  more than three quarters of the machine's memory; 300 s and 10 s per megabyte.
- *  memory, seconds  limits that replace these; 0: those of WEFT_MESH_MEMORY and WEFT_MESH_TIME, if set
- *  Errors           WEFT_ERROR_USAGE (a variable is not an amount) */
-weft_status weft_child_limits_of(const char *path, double memory, double seconds,
-                                 weft_child_limits *out, weft_error *error);
-
 /** Start a child.
  *  path    for messages
- *  limits  borrowed; NULL: none
+ *  limits  borrowed, bytes beyond what this process has and seconds of processor time; NULL: none
  *  out     weft_child_end, also after an error
  *  Errors  WEFT_ERROR_MEMORY (no process can be started) */
 weft_status weft_child_start(weft_child_call call, void *user, const char *path,
-                             const weft_child_limits *limits, weft_child *out, weft_error *error);
+                             const weft_reading_limits *limits, weft_child *out, weft_error *error);
 /** Read exactly n bytes of what the child wrote. Returns false if there are fewer, because the
  *  child failed. */
 bool weft_child_read(const weft_child *child, void *out, size_t n);

@@ -192,11 +192,11 @@ weft_status weft_file_field_read(const char *path, const char *name, weft_file_f
     weft_file_field made = {0};
     request wanted = {path, name};
     head got = {0};
-    weft_child_limits limits;
+    weft_reading_limits limits;
     TRY(check_ending(path, error));
     TRY(weft_file_check(path, error));
     TRY(weft_file_unlocked(path, false, error));
-    TRY(weft_child_limits_of(path, 0, 0, &limits, error));
+    TRY(weft_reading_limits_find(path, false, (weft_reading_limits){0}, &limits, error));
     TRY(weft_child_start(read_in_child, &wanted, path, &limits, &child, error));
     bool whole = weft_child_read(&child, &got, sizeof got);
     const size_t d = (size_t)got.dimension, c = (size_t)got.n_components;

@@ -52,9 +52,9 @@ static weft_status look(weft_series *s, weft_series_found *out, weft_error *erro
     weft_status status = WEFT_OK;
     weft_child child = WEFT_CHILD_NONE;
     weft_series_room j = {.s = s, .name = s->path, .file = -1};
-    weft_child_limits limits;
+    weft_reading_limits limits;
     TRY(weft_file_unlocked(s->path, true, error));
-    TRY(weft_child_limits_of(s->path, 0, 0, &limits, error));
+    TRY(weft_reading_limits_find(s->path, false, (weft_reading_limits){0}, &limits, error));
     s->state = s->state ? s->state : calloc(1, sizeof(weft_series_places));
     if (!s->state)
         return weft_out_of_memory(error, s->path);
