@@ -1,5 +1,7 @@
 /* From Gmsh's model to the stream: nodes, cells of the highest dimension, facets and points of groups, pairs of
  * nodes that Periodic makes images of each other. */
+#include "apps/gmsh/cell_kinds.h"
+#include "apps/gmsh/node_map.h"
 #include "apps/gmsh/weft_gmsh.h"
 #include "core/base/number.h"
 #include "fem/io/stream.h"
@@ -24,46 +26,6 @@ typedef struct blocks {
     block *list;
     size_t n, capacity;
 } blocks;
-
-typedef struct node_map {
-    int64_t n;
-    size_t *tags; /* as Gmsh gives them */
-    size_t n_tags, greatest;
-    size_t *sorted;  /* [n_tags]: tags ascending, where they are too sparse for a table; or NULL */
-    int32_t *number; /* [n_slots]: number of a tag's slot, from 0; -1: none */
-    size_t n_slots;
-} node_map;
-
-/* Gmsh's types of the cells that a mesh can have and of their facets, with the nodes and the vertices
- * of each; the place among Gmsh's nodes of each node in Weft's order. */
-typedef struct cell_kind {
-    weft_cell_type cell;
-    int degree, type, n_nodes, facet, n_facet_nodes, n_facet_vertices;
-    int order[27];
-    const char *wanted;
-} cell_kind;
-
-static const cell_kind kinds[] = {
-    {WEFT_TRIANGLE, 1, 2, 3, 1, 2, 2, {0, 1, 2}, "triangles of 3 or 6 nodes"},
-    {WEFT_TETRAHEDRON, 1, 4, 4, 2, 3, 3, {0, 1, 2, 3}, "tetrahedra of 4 or 10 nodes"},
-    {WEFT_INTERVAL, 1, 1, 2, 15, 1, 1, {0, 1}, "lines of 2 or 3 nodes"},
-    {WEFT_QUADRILATERAL, 1, 3, 4, 1, 2, 2, {0, 1, 3, 2}, "quadrangles of 4 or 9 nodes"},
-    {WEFT_HEXAHEDRON, 1, 5, 8, 3, 4, 4, {0, 1, 3, 2, 4, 5, 7, 6}, "hexahedra of 8 or 27 nodes"},
-    {WEFT_TRIANGLE, 2, 9, 6, 8, 3, 2, {0, 1, 2, 4, 5, 3}, NULL},
-    {WEFT_TETRAHEDRON, 2, 11, 10, 9, 6, 3, {0, 1, 2, 3, 8, 9, 5, 7, 6, 4}, NULL},
-    {WEFT_INTERVAL, 2, 8, 3, 15, 1, 1, {0, 1, 2}, NULL},
-    {WEFT_QUADRILATERAL, 2, 10, 9, 8, 3, 2, {0, 1, 3, 2, 4, 7, 5, 6, 8}, NULL},
-    {WEFT_HEXAHEDRON,
-     2,
-     12,
-     27,
-     10,
-     9,
-     4,
-     {0,  1,  3,  2,  4,  5,  7,  6,  8,  9,  10, 11, 12, 13,
-      15, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26},
-     NULL}};
-enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 typedef struct extraction {
     const loaded *mesh;
@@ -150,73 +112,6 @@ static bool count_types(int dimension, int entity, int64_t *counts) {
     return any;
 }
 
-static weft_text list_types(const int64_t *counts) {
-    weft_text list = {0};
-    for (int type = 1; type < TYPES; ++type)
-        if (counts[type] > 0)
-            weft_text_add(&list, "%s%lld %s (type %d)", list.length ? ", " : "",
-                          (long long)counts[type], msh_type_name(type), type);
-    return list;
-}
-
-static weft_status refuse_types(extraction *e, const int64_t *counts, int n_kinds) {
-    bool higher = true; /* only simplices, and some of higher order */
-    weft_text list = list_types(counts), message = {0};
-    for (int type = 1; type < TYPES; ++type)
-        if (counts[type] > 0 && type != 2 && type != 4)
-            higher &= type == 8 || type == 9 || type == 11 || (type >= 20 && type <= 31);
-    weft_text_add(&message, "it has %s, and ", list.data ? list.data : "");
-    if (n_kinds > 1)
-        weft_text_add(&message, "a mesh has cells of one type");
-    else
-        weft_text_add(&message, "Weft takes %s or %s",
-                      kinds[e->dimension == 3   ? 1
-                            : e->dimension == 2 ? 0
-                                                : 2]
-                          .wanted,
-                      e->dimension == 1 ? "cells of higher dimension"
-                                        : kinds[e->dimension == 3 ? 4 : 3].wanted);
-    const weft_status status =
-        refuse(e, WEFT_ERROR_UNSUPPORTED,
-               higher ? "set Mesh.ElementOrder = 1; or 2; in the .geo file and mesh again"
-                      : "for triangles or tetrahedra, take Recombine out of the .geo file "
-                        "(Recombine Surface, Recombine in Extrude, Mesh.RecombineAll); for "
-                        "quadrangles or hexahedra alone, use Transfinite surfaces and volumes or "
-                        "Mesh.SubdivisionAlgorithm = 1 (2: hexahedra); and mesh again",
-               message.failed || list.failed ? "unsupported cells" : message.data);
-    weft_text_free(&message);
-    weft_text_free(&list);
-    return status;
-}
-
-/* All cells must be of one type that a mesh can have. */
-static weft_status choose_kind(extraction *e, const int64_t *counts) {
-    int n_kinds = 0;
-    int64_t n_others = 0;
-    e->kind = &kinds[e->dimension == 3 ? 1 : 0]; /* where there are no cells */
-    for (int type = 1; type < TYPES; ++type)
-        n_others += counts[type];
-    for (int k = 0; k < N_KINDS; ++k)
-        if (counts[kinds[k].type] > 0) {
-            e->kind = &kinds[k];
-            n_others -= counts[kinds[k].type];
-            ++n_kinds;
-        }
-    return n_kinds > 1 || n_others > 0 ? refuse_types(e, counts, n_others > 0 ? 0 : n_kinds)
-                                       : WEFT_OK;
-}
-
-/* Gmsh's nodes in Weft's order. */
-static void order_nodes(const cell_kind *kind, block *cells) {
-    const int v = kind->n_nodes;
-    for (size_t i = 0; i + (size_t)v <= cells->n_tags; i += (size_t)v) {
-        size_t old[27];
-        memcpy(old, cells->tags + i, (size_t)v * sizeof *old);
-        for (int k = 0; k < v; ++k)
-            cells->tags[i + (size_t)k] = old[kind->order[k]];
-    }
-}
-
 /* Gmsh keeps the first of several elements with one number. */
 static void report_left_out(const extraction *e, int64_t n) {
     char message[200];
@@ -287,10 +182,11 @@ static weft_status keep_cells(extraction *e) {
         count_types(e->dimension, entities[i + 1], counts);
         entities[n_kept++] = entities[i + 1];
     }
-    TRY(choose_kind(e, counts));
+    TRY(cell_kind_choose(e->mesh->path, e->dimension, counts, &e->kind, e->error));
     for (size_t i = 0; i < n_kept; ++i) {
         TRY(keep_elements(e, &e->cells, e->kind->type, entities[i], &e->n_cells));
-        order_nodes(e->kind, &e->cells.list[e->cells.n - 1]);
+        const block *cells = &e->cells.list[e->cells.n - 1];
+        cell_kind_order(e->kind, cells->tags, cells->n_tags);
     }
     TRY(check_parts(e));
     if (all)
@@ -410,8 +306,8 @@ done:
     return status;
 }
 
-/* So much of its extent may a mesh leave its plane: coordinates in single precision do by 1e-7, and lengths change by
- * the square of it. */
+/* A mesh may leave its plane by this part of its extent: coordinates in single precision do by 1e-7, and lengths
+ * change by the square of it. */
 static const double FLAT = 1e-6;
 
 static weft_status check_plane(extraction *e, const double *x) {
@@ -443,66 +339,13 @@ static weft_status check_plane(extraction *e, const double *x) {
                   message);
 }
 
-static int compare_tags(const void *a, const void *b) {
-    size_t p = *(const size_t *)a, q = *(const size_t *)b;
-    return (p > q) - (p < q);
-}
-
-/* Where the number of a tag stands; n_slots: it is no node's. */
-static size_t slot_of(const node_map *nodes, size_t tag) {
-    if (!nodes->sorted)
-        return tag < nodes->n_slots ? tag : nodes->n_slots;
-    const size_t *found = bsearch(&tag, nodes->sorted, nodes->n_tags, sizeof tag, compare_tags);
-    return found ? (size_t)(found - nodes->sorted) : nodes->n_slots;
-}
-
 static void mark_used(node_map *nodes, const blocks *list) {
     for (size_t b = 0; b < list->n; ++b)
-        for (size_t i = 0; i < list->list[b].n_tags; ++i) {
-            size_t slot = slot_of(nodes, list->list[b].tags[i]);
-            if (slot < nodes->n_slots)
-                nodes->number[slot] = 0;
-        }
+        node_map_mark(nodes, list->list[b].tags, list->list[b].n_tags);
 }
 
-static bool make_slots(node_map *nodes) {
-    for (size_t i = 0; i < nodes->n_tags; ++i)
-        if (nodes->tags[i] > nodes->greatest)
-            nodes->greatest = nodes->tags[i];
-    bool dense = nodes->greatest / 16 <= nodes->n_tags + 65536;
-    nodes->n_slots = dense ? nodes->greatest + 1 : nodes->n_tags;
-    nodes->number = malloc((nodes->n_slots + 1) * sizeof *nodes->number);
-    if (!nodes->number)
-        return false;
-    memset(nodes->number, 0xFF, nodes->n_slots * sizeof *nodes->number);
-    if (dense)
-        return true;
-    nodes->sorted = malloc((nodes->n_tags + 1) * sizeof *nodes->sorted);
-    if (!nodes->sorted)
-        return false;
-    memcpy(nodes->sorted, nodes->tags, nodes->n_tags * sizeof *nodes->sorted);
-    qsort(nodes->sorted, nodes->n_tags, sizeof *nodes->sorted, compare_tags);
-    return true;
-}
-
-/* Number the nodes in Gmsh's order: all that a .msh file has, of a .geo file those in use, since
- * points that only help the geometry, such as centres of arcs, have nodes too. */
-static void number_nodes(extraction *e, double *x) {
-    node_map *nodes = &e->nodes;
-    if (e->mesh->is_geo) {
-        mark_used(nodes, &e->cells);
-        mark_used(nodes, &e->facets);
-        mark_used(nodes, &e->points);
-    }
-    for (size_t i = 0; i < nodes->n_tags; ++i) {
-        size_t slot = slot_of(nodes, nodes->tags[i]);
-        if (e->mesh->is_geo && nodes->number[slot] < 0)
-            continue;
-        memmove(x + 3 * nodes->n, x + 3 * i, 3 * sizeof *x);
-        nodes->number[slot] = (int32_t)nodes->n++;
-    }
-}
-
+/* All nodes that a .msh file has, of a .geo file those in use, since points that only help the geometry, such as
+ * centres of arcs, have nodes too. */
 static weft_status map_nodes(extraction *e, double **x) {
     double *parameters = NULL;
     size_t n_x = 0, n_parameters = 0;
@@ -514,9 +357,14 @@ static weft_status map_nodes(extraction *e, double **x) {
         return no_memory(e);
     if (e->nodes.n_tags > INT32_MAX)
         return refuse(e, WEFT_ERROR_UNSUPPORTED, "use a coarser mesh", "it has 2^31 nodes or more");
-    if (!make_slots(&e->nodes))
+    if (!node_map_make(&e->nodes))
         return no_memory(e);
-    number_nodes(e, *x);
+    if (e->mesh->is_geo) {
+        mark_used(&e->nodes, &e->cells);
+        mark_used(&e->nodes, &e->facets);
+        mark_used(&e->nodes, &e->points);
+    }
+    node_map_number(&e->nodes, e->mesh->is_geo, *x);
     return WEFT_OK;
 }
 
@@ -537,10 +385,8 @@ static void write_blocks(extraction *e, uint32_t kind, const blocks *list) {
         const block *from = &list->list[b];
         for (size_t start = 0; start < from->n_tags; start += 4 * PIECE) {
             size_t n = from->n_tags - start < 4 * PIECE ? from->n_tags - start : 4 * PIECE;
-            for (size_t i = 0; i < n; ++i) {
-                size_t slot = slot_of(&e->nodes, from->tags[start + i]);
-                piece[i] = slot < e->nodes.n_slots ? e->nodes.number[slot] : -1;
-            }
+            for (size_t i = 0; i < n; ++i)
+                piece[i] = node_map_find(&e->nodes, from->tags[start + i]);
             stream_record(e->out, kind, piece, n * sizeof *piece);
         }
     }
@@ -581,14 +427,14 @@ static weft_status add_pairs(extraction *e, int32_t declaration, const size_t *n
         return no_memory(e);
     e->pairs = pairs;
     for (size_t i = 0; i < n; ++i) {
-        const size_t a = slot_of(&e->nodes, nodes[i]), b = slot_of(&e->nodes, images[i]);
-        if (a == e->nodes.n_slots || b == e->nodes.n_slots || e->nodes.number[a] < 0 ||
-            e->nodes.number[b] < 0)
+        const int32_t a = node_map_find(&e->nodes, nodes[i]),
+                      b = node_map_find(&e->nodes, images[i]);
+        if (a < 0 || b < 0)
             continue;
         int32_t *pair = e->pairs + 3 * e->n_pairs++;
         pair[0] = declaration;
-        pair[1] = e->nodes.number[a];
-        pair[2] = e->nodes.number[b];
+        pair[1] = a;
+        pair[2] = b;
     }
     return WEFT_OK;
 }
@@ -658,9 +504,7 @@ weft_status extract(const loaded *mesh, stream *out, weft_error *error) {
         status = weft_error_set(error, WEFT_ERROR_IO, "the mesh could not be sent");
 done:
     gmshFree(x);
-    gmshFree(e.nodes.tags);
-    free(e.nodes.number);
-    free(e.nodes.sorted);
+    node_map_clear(&e.nodes);
     free(e.groups);
     free(e.tags);
     free_blocks(&e.cells);
