@@ -209,6 +209,8 @@ static void the_device_has_the_positions(void **state) {
     enum { LANES = 32, ENTRIES = 9 };
     uint32_t *positions[2];
     size_t n = 0;
+    weft_device *device = gpu_open(NULL); /* skips where there is none */
+    weft_device_free(&device);
     for (int i = 0; i < 2; ++i) {
         weft_error error = {0};
         weft_pattern *pattern = NULL;

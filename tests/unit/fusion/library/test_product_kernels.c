@@ -161,6 +161,7 @@ static void binding(void **state) {
     case_check(weft_program_bind_product(c.program, "A", &rows, &error), &error);
     assert_int_equal(weft_program_run(c.program, &error), WEFT_ERROR_SHAPE); /* 5 rows, 6 nodes */
     case_size(&c, "nodes", 5);
+    case_check(weft_program_bind(c.program, "z", case_memory(&c, 40), &error), &error);
     case_check(weft_program_run(c.program, &error), &error);
     case_close(&c);
 }
