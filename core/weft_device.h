@@ -28,12 +28,12 @@ typedef struct weft_limits {
     bool records_only;    /* launches compute nothing, memories hold no data */
     const char *language; /* of generated kernels: the name of a file in kernels/prelude/, "host" or
                              "cuda"; NULL: the first with this execution model */
-    char name[128];   /* "host: AMD EPYC, avx512f, 2 threads" */
-    int lanes_double; /* cells per block of interleaved data for real = double: 8, 4 or 2 on the
+    char name[128];       /* "host: AMD EPYC, avx512f, 2 threads" */
+    int lanes_double;     /* cells per block of interleaved data for real = double: 8, 4 or 2 on the
                          host, 32 on cuda */
-    int lanes_float;  /* the same for real = float */
-    int threads;      /* worker threads (host), 1 on null */
-    int multiprocessors;   /* on the host, the number of threads */
+    int lanes_float;      /* the same for real = float */
+    int threads;          /* worker threads (host), 1 on null */
+    int multiprocessors;  /* on the host, the number of threads */
     size_t register_bytes; /* vector registers per core, or registers per multiprocessor */
     int cluster_blocks;  /* thread blocks that may share their shared memory, with bulk copies into
                             it; 0: none */

@@ -19,9 +19,9 @@ extern "C" {
 #endif
 
 typedef enum weft_derive_kind {
-    WEFT_DERIVE_FIELD,    /* the value at the centre of each cell, or at nodes */
+    WEFT_DERIVE_FIELD, /* the value at the centre of each cell, or at nodes */
     WEFT_DERIVE_INTEGRAL, /* over cells or facets, by quadrature of degree 2 p + 2 for elements of degree p */
-    WEFT_DERIVE_EXTREMA   /* least and greatest value at the nodes of degree p of cells or facets */
+    WEFT_DERIVE_EXTREMA /* least and greatest value at the nodes of degree p of cells or facets */
 } weft_derive_kind;
 
 /** One quantity. Strings are borrowed.
@@ -45,8 +45,8 @@ typedef struct weft_derived_quantity {
 } weft_derived_quantity;
 
 typedef enum weft_projection {
-    WEFT_PROJECT_NONE,      /* fields are values of cells */
-    WEFT_PROJECT_LUMPED,    /* nodal: int f phi_i / int phi_i; with functions the mean of the values that
+    WEFT_PROJECT_NONE,   /* fields are values of cells */
+    WEFT_PROJECT_LUMPED, /* nodal: int f phi_i / int phi_i; with functions the mean of the values that
                                the cells of the node have there, weighted by their volumes */
     WEFT_PROJECT_CONSISTENT /* nodal: the L2 projection, sum_j f_j int phi_i phi_j = int f phi_i */
 } weft_projection;
@@ -62,7 +62,8 @@ typedef struct weft_derive_alias {
 typedef struct weft_derive_function {
     const char *name;
     const weft_space *space; /* NULL: constant in each cell, as an input over cells */
-    weft_memory *values;     /* [nodes][components], from the number `first` on; without a space blocks of
+    weft_memory
+        *values; /* [nodes][components], from the number `first` on; without a space blocks of
                                 cells, as forms have them */
     int64_t first;
     int first_component; /* of its components among those of the name */
@@ -89,7 +90,7 @@ typedef struct weft_derive_problem {
     int n_functions; /* 0: the form */
     const weft_derive_constant *constants;
     int n_constants;
-    const char *solution;   /* its name in formulas; NULL: "u" */
+    const char *solution; /* its name in formulas; NULL: "u" */
     const weft_derive_alias *aliases;
     int n_aliases;
     bool in_time; /* formulas may use t, which is the last argument of the form's expressions */

@@ -8,12 +8,12 @@
 
 #include "fem/weft_bc.h"
 #include "fem/weft_constraint.h"
-#include "fem/weft_modes.h"
 #include "fem/weft_derive.h"
 #include "fem/weft_element.h"
 #include "fem/weft_function.h"
 #include "fem/weft_hierarchy.h"
 #include "fem/weft_locate.h"
+#include "fem/weft_modes.h"
 #include "fem/weft_order.h"
 #include "fem/weft_result.h"
 #include "fem/weft_solver.h"

@@ -71,11 +71,11 @@ typedef struct weft_series_options {
                                        series is closed */
     const char *problem;            /* text that must match for a series to be resumed */
     const char *statement; /* a text about all steps, as the text of a last field; or NULL */
-    bool at_start;       /* a step at `start` will be added; it may exist already */
-    int64_t n_steps;     /* limit of steps added after it; with at_start, at least one */
-    double start, end;   /* times of the first and the last step */
-    bool resume;         /* continue the file: its steps with times up to `start` are kept */
-    bool overwrite;      /* replace existing files instead of refusing */
+    bool at_start;         /* a step at `start` will be added; it may exist already */
+    int64_t n_steps;       /* limit of steps added after it; with at_start, at least one */
+    double start, end;     /* times of the first and the last step */
+    bool resume;           /* continue the file: its steps with times up to `start` are kept */
+    bool overwrite;        /* replace existing files instead of refusing */
 } weft_series_options;
 /** Check, before a long computation, that a series can be written: the suffix, the folder, and,
  *  without resume and overwrite, that the file does not exist.  Errors as weft_series_make */
@@ -117,8 +117,9 @@ typedef struct weft_checkpoint {
     int64_t step;
     int n_lists;
     const char *const *names;
-    double *const *lists;   /* [n_lists][n_nodes]; weft_checkpoint_read fills them */
-    const int64_t *lengths; /* [n_lists] of the lists; NULL: they are nodal fields, which ParaView shows */
+    double *const *lists; /* [n_lists][n_nodes]; weft_checkpoint_read fills them */
+    const int64_t
+        *lengths; /* [n_lists] of the lists; NULL: they are nodal fields, which ParaView shows */
 } weft_checkpoint;
 /** Write a VTKHDF file with the mesh and the lists; no partial file is left.
  *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */

@@ -91,7 +91,7 @@ typedef struct weft_transient_problem {
     int n_fields;
     const weft_transient_open *open; /* [n_open] */
     int n_open;
-    weft_constraints *constraints; /* of bc; u satisfies them after each stage. NULL: none */
+    weft_constraints *constraints;    /* of bc; u satisfies them after each stage. NULL: none */
     weft_point_loads *point_loads;    /* of bc, as fluxes; NULL: none */
     const weft_transient_part *parts; /* [n_parts] */
     int n_parts;
@@ -102,7 +102,7 @@ typedef struct weft_transient_problem {
     /* Of the error at the end, relative to the largest |u| = sqrt(u.M u), for weft_transient_advance: the errors
      * that the steps make add up to it. 0: steps of given lengths */
     double tolerance;
-    double dt; /* with a tolerance: the length of the first step that is tried */
+    double dt;               /* with a tolerance: the length of the first step that is tried */
     double newton_tolerance; /* of fem/solve/newton.h, in each stage */
     int newton_iterations;   /* at most, in each stage */
     /* [n_dofs]; at first the initial values, except those of Dirichlet dofs; where they do not satisfy the

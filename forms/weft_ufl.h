@@ -130,7 +130,8 @@ typedef struct weft_ufl_part {
 /** A problem: a u = L or F(u) = 0. It is the sum of its parts. */
 typedef struct weft_ufl_problem {
     const char *matrix, *vector, *mass; /* names of the forms; vector and mass NULL: none */
-    const char *unused; /* without a form L: another linear form in the space of the unknown; NULL: none */
+    const char
+        *unused; /* without a form L: another linear form in the space of the unknown; NULL: none */
     bool nonlinear;
     weft_cell_type cell;
     int components; /* of the unknown at each node of sets[0] */

@@ -147,7 +147,8 @@ typedef struct weft_compile_options {
     int n_parameters;
     const weft_variant_choice *variants;
     int n_variants;
-    const char *narrow; /* an input over a plain index set, or the result of an opaque operator, that is float in memory
+    const char *
+        narrow; /* an input over a plain index set, or the result of an opaque operator, that is float in memory
                            where real is double and is read element by element; NULL: none. Not on the host:
                            WEFT_ERROR_UNSUPPORTED */
     const weft_operator_choice *operators; /* operators that are not listed are opaque */
@@ -159,7 +160,7 @@ typedef struct weft_compile_options {
     const char *forced_plan; /* a plan as JSON (weft_compilation_print), perhaps edited: its kernels
                                 and variants replace the planner's choice. NULL: none. A plan that
                                 does not fit the script: WEFT_ERROR_INPUT */
-    int max_fusion; /* most calls per fusion candidate; 0: from the number of candidates */
+    int max_fusion;          /* most calls per fusion candidate; 0: from the number of candidates */
     const weft_cost_source *costs; /* borrowed, outlives the compilation; NULL: analytic */
     int alternative;   /* 0: the cover of least predicted time; k: the k-th after it, or the last */
     int patch_nodes;   /* nodes per patch of a vector: 128, 256 or 512 (0). Smaller patches use as

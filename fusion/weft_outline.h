@@ -26,7 +26,7 @@ typedef struct weft_outline_name {
     weft_name_kind kind;
     bool in_loop;     /* assigned by a statement in a loop */
     bool accumulated; /* NAME[...] += ... */
-    bool read; /* by the value of a statement, or by a loop's condition or iteration limit */
+    bool read;        /* by the value of a statement, or by a loop's condition or iteration limit */
 } weft_outline_name;
 /** Number of names, in the order of their first appearance. */
 int weft_outline_names(const weft_outline *outline);

@@ -79,7 +79,8 @@ weft_status ad_formulas_read(const char *option, const char *text, ad_formulas *
     TRY(split_group(option, text, &piece, &rest, error));
     TRY(split(option, rest, &made, error));
     if (out->n > 0 && piece.group[0] && (made.n != out->n || made.n_rows != out->n_rows))
-        TRY(refuse(option, text, 0, "this group has another number of components than the one before",
+        TRY(refuse(option, text, 0,
+                   "this group has another number of components than the one before",
                    "give a number for all groups, or a vector or tensor for all", error));
     for (int i = 0; i < made.n && (out->n > 0 || piece.group[0]); ++i) {
         char *joined = out->n > 0 ? (char *)out->list[i].text : NULL;

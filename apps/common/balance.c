@@ -98,7 +98,7 @@ static weft_status enter(app_flows *flows, const app_pieces *pieces, int i, app_
     const weft_condition *piece = &pieces->list[i];
     if (starts_option(pieces, i)) {
         TRY(app_flows_add(flows, piece->group, NULL, flow, error));
-        memset((*flow)->is_free, 1, sizeof (*flow)->is_free);
+        memset((*flow)->is_free, 1, sizeof(*flow)->is_free);
     }
     (*flow)->is_free[piece->component] = false;
 done:

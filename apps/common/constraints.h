@@ -17,7 +17,7 @@ typedef struct app_constraint {
     const char *text;    /* as given; borrowed from argv */
     char *group, *other; /* malloc'd; other: of --periodic, NULL: what the mesh declares */
     app_place place;     /* of points */
-    char **values; /* [n_values] of points, formulas; malloc'd */
+    char **values;       /* [n_values] of points, formulas; malloc'd */
     int n_values;
     char origin[300];
 } app_constraint;

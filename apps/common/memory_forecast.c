@@ -86,7 +86,8 @@ weft_status app_memory_forecast(weft_device *device, const app_run_options *opti
     const size_t left = weft_device_bytes_free(device);
     f.limits.records_only = false;
     if (!app_mesh_shape_of(&options->mesh, &asked) || asked.n_nodes < NODES_LEAST ||
-        (asked.n_nodes > INT32_MAX && asked.refine == 0)) /* too many to number: refused when made */
+        (asked.n_nodes > INT32_MAX &&
+         asked.refine == 0)) /* too many to number: refused when made */
         return WEFT_OK;
     if (options->until_discretisation && f.preconditioner < 0)
         (void)weft_preconditioner_find("multigrid", &f.preconditioner, NULL);

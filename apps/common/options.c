@@ -365,9 +365,9 @@ weft_status app_parse_point(const char *option, const char *text, double out[3],
             break;
     }
     if (*at) {
-        status = refuse_value(error, option, text, (size_t)(at - text),
-                              *at == ',' ? "a point has at most three coordinates"
-                                         : "expected a comma");
+        status =
+            refuse_value(error, option, text, (size_t)(at - text),
+                         *at == ',' ? "a point has at most three coordinates" : "expected a comma");
         weft_error_hint(error, "write %s X,Y in the plane and %s X,Y,Z in space", option, option);
     }
 done:

@@ -40,8 +40,8 @@ weft_status app_places_evaluate(const app_places *places, const app_run *run, do
         if (field->is_enrichment)
             TRY(app_run_field_term(run, i, &values, error));
         TRY(weft_space_evaluate_at(field->space, values ? values : run->u_values + field->first_dof,
-                                   weft_space_components(field->space), &at,
-                                   n, out + field->first_value, error));
+                                   weft_space_components(field->space), &at, n,
+                                   out + field->first_value, error));
         free(values);
         values = NULL;
     }

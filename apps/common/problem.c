@@ -14,7 +14,8 @@ const app_option app_problem_options[] = {
      "Read options from a file, whose keys are their names; options of the command line come after "
      "it and take precedence",
      .read = app_read_nothing},
-    {"print-problem", NULL, "Write the problem file for this command line to standard output, and end",
+    {"print-problem", NULL,
+     "Write the problem file for this command line to standard output, and end",
      .read = app_read_nothing},
     {0}};
 
@@ -65,19 +66,21 @@ static weft_status next_event(problem_reader *r, yaml_event_t *event) {
     const size_t line = p->problem_mark.line, column = p->problem_mark.column;
     snprintf(message, sizeof message, "this is not YAML: %s",
              p->problem ? p->problem : "it cannot be parsed");
-    return refuse(r, (int)line + 1, (int)column + 1,
-                  "write one \"key: value\" in each line; values with : # { } [ ] , & * ! or quotes "
-                  "in quotes",
-                  message);
+    return refuse(
+        r, (int)line + 1, (int)column + 1,
+        "write one \"key: value\" in each line; values with : # { } [ ] , & * ! or quotes "
+        "in quotes",
+        message);
 }
 
 /* Keys in the order of their names, those of one name in the order of the file. */
 static int by_key(const void *a, const void *b) {
     const value *p = *(value *const *)a, *q = *(value *const *)b;
     const int order = strcmp(p->key, q->key);
-    return order           ? order
-           : p->key_line != q->key_line ? (p->key_line > q->key_line ? 1 : -1)
-                           : (p->key_column > q->key_column) - (p->key_column < q->key_column);
+    return order ? order
+           : p->key_line != q->key_line
+               ? (p->key_line > q->key_line ? 1 : -1)
+               : (p->key_column > q->key_column) - (p->key_column < q->key_column);
 }
 
 /* Refuse the first key of the map that is given a second time. */
@@ -222,7 +225,8 @@ static weft_status add_entry(problem_reader *r, const app_option_table *table,
 }
 
 static bool is_simple(const char *name) {
-    return name[0] && !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")];
+    return name[0] &&
+           !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")];
 }
 
 static const char *quote(problem_reader *r, const char *name) {
@@ -269,7 +273,8 @@ static weft_status add_keyed(problem_reader *r, const app_option_table *table,
         const bool quotes = strncmp(row->value, "GROUP=", 6) == 0 && !is_simple(v->key);
         const char *key = quotes ? quote(r, v->key) : v->key;
         TRY(join(r, v, &text));
-        TRY(add_entry(r, table, row, v, key ? weft_arena_print(r->arena, "%s=%s", key, text) : NULL));
+        TRY(add_entry(r, table, row, v,
+                      key ? weft_arena_print(r->arena, "%s=%s", key, text) : NULL));
         goto done;
     }
     for (const value *item = v->first; item; item = item->next) {
@@ -277,12 +282,11 @@ static weft_status add_keyed(problem_reader *r, const app_option_table *table,
         const char *group = quote(r, item->key);
         const bool is_default = strcmp(item->key, "default") == 0;
         TRY(add_entry(r, table, row, item,
-                      !group                   ? NULL
-                      : is_default             ? weft_arena_print(r->arena, "%s=%s", v->key, text)
-                      : is_simple(item->key) ? weft_arena_print(r->arena, "%s@%s=%s", v->key,
-                                                                  item->key, text)
-                                               : weft_arena_print(r->arena, "%s=@%s=%s", v->key,
-                                                                  group, text)));
+                      !group       ? NULL
+                      : is_default ? weft_arena_print(r->arena, "%s=%s", v->key, text)
+                      : is_simple(item->key)
+                          ? weft_arena_print(r->arena, "%s@%s=%s", v->key, item->key, text)
+                          : weft_arena_print(r->arena, "%s=@%s=%s", v->key, group, text)));
     }
 done:
     return status;
@@ -361,8 +365,9 @@ static weft_status refuse_key(const problem_reader *r, const value *v) {
     snprintf(message, sizeof message, "unknown key `%.100s`", v->key);
     refuse(r, v->key_line, v->key_column, NULL, message);
     if (nearest)
-        weft_error_hint(r->error, "did you mean `%s`? Keys are the options without --, as --help "
-                                  "lists them",
+        weft_error_hint(r->error,
+                        "did you mean `%s`? Keys are the options without --, as --help "
+                        "lists them",
                         nearest);
     else
         weft_error_hint(r->error, "keys are the options without --, as --help lists them");
@@ -373,7 +378,8 @@ static weft_status add_key(problem_reader *r, const value *v) {
     for (const app_option_table *table = r->line->tables; table->rows; ++table)
         for (const app_option *row = table->rows; row->name || row->help; ++row)
             if (row->name && row->read != app_read_nothing &&
-                (strcmp(row->name, v->key) == 0 || (row->former && strcmp(row->former, v->key) == 0)))
+                (strcmp(row->name, v->key) == 0 ||
+                 (row->former && strcmp(row->former, v->key) == 0)))
                 return add_value(r, table, row, v);
     if (r->line->arguments && strcmp(v->key, "script") == 0)
         return add_value(r, NULL, NULL, v);

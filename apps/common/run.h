@@ -85,9 +85,9 @@ typedef struct app_run {
                              and u are those of it, and these are without constraints; else NULL */
     weft_memory *whole_b, *whole_u;
     double *whole_b_values, *whole_u_values;
-    weft_derive *derive;       /* NULL: no derived quantities */
-    char *statement; /* what was solved (apps/common/statement.h); malloc'd; NULL: not yet */
-    app_balance balance;       /* of --reactions */
+    weft_derive *derive; /* NULL: no derived quantities */
+    char *statement;     /* what was solved (apps/common/statement.h); malloc'd; NULL: not yet */
+    app_balance balance; /* of --reactions */
 } app_run;
 
 void app_run_clear(app_run *run);

@@ -273,7 +273,8 @@ const app_option app_derive_options[] = {
      "or consistent (L2 projection); none (default): per cell",
      APP_CHOICE(app_run_options, derived.projection, projections)},
     {"reactions", NULL,
-     "Print the reaction of each Dirichlet group, the flux, or force, that keeps u at its value, and "
+     "Print the reaction of each Dirichlet group, the flux, or force, that keeps u at its value, "
+     "and "
      "the balance with loads and exchange",
      APP_FLAG(app_run_options, derived.reactions, true)},
     {0}};

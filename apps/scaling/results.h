@@ -49,7 +49,7 @@ typedef struct scaling_results {
     char phases[SCALING_PHASES_MAX]
                [SCALING_PHASE_NAME]; /* in the app's order, then "compute", "process" */
     int n_phases;
-    int basis; /* the phase that speed-ups refer to: "compute", else "process" */
+    int basis;               /* the phase that speed-ups refer to: "compute", else "process" */
     scaling_result *results; /* [cases->n_cases] */
     int n_missing;           /* remaining runs */
 } scaling_results;

@@ -47,10 +47,11 @@ typedef struct scaling_options {
     const char *out;                  /* borrowed from argv */
     scaling_list meshes, sizes;       /* names; texts of numbers */
     scaling_list assemblies, devices; /* names */
-    scaling_list preconditioners;     /* names; empty: Jacobi's, unless the app's arguments say otherwise */
-    scaling_list threads;             /* texts of numbers */
-    weft_mesh_options reading;        /* its size member is unused */
-    int *refine, n_refine;            /* malloc'd, ascending */
+    scaling_list
+        preconditioners;  /* names; empty: Jacobi's, unless the app's arguments say otherwise */
+    scaling_list threads; /* texts of numbers */
+    weft_mesh_options reading; /* its size member is unused */
+    int *refine, n_refine;     /* malloc'd, ascending */
     int repeat, warmup;
     bool no_plots, fit_dt;
     char *const *arguments; /* after "--"; borrowed from argv */

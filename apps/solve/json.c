@@ -18,10 +18,11 @@ static bool set_newton(json_t *root, const solve *run) {
         return true;
     json_t *array = json_array();
     /* Its last linear system is of rounding, and how that one ended says nothing. */
-    bool fine = (!run->newton_converged || app_json_set(root, "outcome", json_string("converged"))) &&
-                app_json_set(root, "newton", array) &&
-                app_json_set(root, "newton_converged", json_boolean(run->newton_converged)) &&
-                app_json_set(root, "newton_to_rounding", json_boolean(run->newton_to_rounding));
+    bool fine =
+        (!run->newton_converged || app_json_set(root, "outcome", json_string("converged"))) &&
+        app_json_set(root, "newton", array) &&
+        app_json_set(root, "newton_converged", json_boolean(run->newton_converged)) &&
+        app_json_set(root, "newton_to_rounding", json_boolean(run->newton_to_rounding));
     if (fine && !run->options->time.text && !run->base.is_null)
         fine = app_json_set(root, "newton_outcome",
                             json_string(weft_newton_outcome_name(run->newton_outcome)));

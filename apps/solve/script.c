@@ -11,8 +11,9 @@
 
 /* Names of the texts that are appended to the user's script. */
 static const char *const taken[] = {
-    "v",      "y",          "A",          "apart",   "whole",     "square",      "total",
-    "action", "difference", "block_rows", "rows_of", "equations", "block_nodes", "block_components"};
+    "v",       "y",         "A",           "apart",           "whole",
+    "square",  "total",     "action",      "difference",      "block_rows",
+    "rows_of", "equations", "block_nodes", "block_components"};
 
 void solve_script_clear(solve_script *script) {
     solve_parts_clear(script);

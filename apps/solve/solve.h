@@ -74,12 +74,12 @@ typedef struct solve_problem {
     /** Read the command line. --help, --usage and --version print and exit.
      *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_MEMORY */
     weft_status (*options_read)(int argc, char **argv, solve_options *out, weft_error *error);
-    solve_step *script_read;   /* needs no device; may be NULL */
-    solve_step *script_try;    /* compile the script; needs no mesh; may be NULL */
-    solve_step *size_check;    /* before the mesh is made; may be NULL */
-    solve_step *script_fit;    /* compile it for the mesh, set the components; NULL: one */
+    solve_step *script_read; /* needs no device; may be NULL */
+    solve_step *script_try;  /* compile the script; needs no mesh; may be NULL */
+    solve_step *size_check;  /* before the mesh is made; may be NULL */
+    solve_step *script_fit;  /* compile it for the mesh, set the components; NULL: one */
     void (*state)(const solve *run, weft_text *out); /* the equation and its data, in words */
-    solve_step *form_make;     /* fill in base.form and check it */
+    solve_step *form_make;                           /* fill in base.form and check it */
     solve_step *fixed_check;   /* set base.project, or refuse a u that no condition fixes */
     solve_step *load_make;     /* compute b, or prepare this for Newton's method */
     solve_step *balance_check; /* if base.project: refuse loads without a solution */

@@ -37,7 +37,8 @@ static const app_option script_options[] = {
      .former = "n", APP_INTEGER(weft_tool_options, elements, 1, 2000000000)},
     {"scatter", "NAME",
      "How concurrent additions to one target are kept apart: atomic, chunk-colored, cell-colored, "
-     "gather, vertex-patch, edge-patch, cell-patch, or auto (default): atomic on a GPU, else chunk-colored",
+     "gather, vertex-patch, edge-patch, cell-patch, or auto (default): atomic on a GPU, else "
+     "chunk-colored",
      .read = weft_tool_scatter},
     APP_DEGREES(weft_tool_options, ufl.degrees),
     {"precision", "NAME", "Type of real: single or double (default)", .read = weft_tool_precision},
@@ -48,8 +49,9 @@ static const app_option fuse_table[] = {
     {"print", "STAGE",
      "tokens, script, graph, fusions, implementations, cover, plan (default) or source",
      APP_BY(weft_tool_text, weft_tool_options, print)},
-    {"format", "NAME", "text (default); dot for graph and plan; json for these, "
-                               "fusions, implementations and cover",
+    {"format", "NAME",
+     "text (default); dot for graph and plan; json for these, "
+     "fusions, implementations and cover",
      APP_BY(weft_tool_text, weft_tool_options, format)},
     {"plan", "NAME", "fused (default) or unfused",
      APP_CHOICE(weft_tool_options, plan, weft_tool_plans)},

@@ -14,7 +14,7 @@ typedef struct gemm_options {
     int n_arguments, n_t4, batch;
     bool check;
     int algorithm; /* in algorithms; -1: not given */
-    double tune; /* seconds; 0: do not */
+    double tune;   /* seconds; 0: do not */
 } gemm_options;
 
 static app_option_read read_export;
@@ -62,17 +62,23 @@ static const char doc[] =
     "weft gemm space TYPE [OPS] counts the points of the space of kernels by the constraint that "
     "excludes them, with the limits of the device.\n"
     "\n"
-    "weft gemm report OPS M N K writes a page with the space of kernels of all types, the fastest with "
-    "their parameters, and figures of the speed over the space and over sizes (gnuplot draws them), from "
+    "weft gemm report OPS M N K writes a page with the space of kernels of all types, the fastest "
+    "with "
+    "their parameters, and figures of the speed over the space and over sizes (gnuplot draws "
+    "them), from "
     "what searches have stored; --tune searches first, so many seconds for each type and order.\n"
     "\n"
     "--tune measures candidates on random numbers, in three stages: all at 2048 x 2048 x 2048, the "
-    "best quarter at 4096, the best twelve at the size given. Of those that are as fast as the fastest "
-    "the one that takes the least energy wins, in double precision and on a GPU. The winner is used from "
-    "then on for products of this type and of similar size (weft tuning list). What a search has measured is "
+    "best quarter at 4096, the best twelve at the size given. Of those that are as fast as the "
+    "fastest "
+    "the one that takes the least energy wins, in double precision and on a GPU. The winner is "
+    "used from "
+    "then on for products of this type and of similar size (weft tuning list). What a search has "
+    "measured is "
     "not measured again by the next.\n"
     "\n"
-    "--algorithm 3m computes C and Z by three products of type S or D, by the kernels that these use. "
+    "--algorithm 3m computes C and Z by three products of type S or D, by the kernels that these "
+    "use. "
     "Other libraries are then compared by their own routines for that (gemm3m). GFlop/s count "
     "the operations of four products.\n"
     "\n"
@@ -349,11 +355,12 @@ static weft_status tune(session *s, weft_error *error) {
                                error));
     s->point = search.candidates[search.best].point;
     s->tuned = true;
-    printf("  tuned %s: %d candidates, %d known, %d compiled, %d timed, in %.1f s; %d as fast as the "
-           "fastest%s\n",
-           s->one.layout, search.n, search.n_known, search.n_compiled, search.n_timed,
-           weft_clock() - start, search.n_tied,
-           search.metered ? "" : " (energy is not measured: no GPU, or no NVIDIA management library)");
+    printf(
+        "  tuned %s: %d candidates, %d known, %d compiled, %d timed, in %.1f s; %d as fast as the "
+        "fastest%s\n",
+        s->one.layout, search.n, search.n_known, search.n_compiled, search.n_timed,
+        weft_clock() - start, search.n_tied,
+        search.metered ? "" : " (energy is not measured: no GPU, or no NVIDIA management library)");
     print_finalists(s, &search);
     if (s->options->n_t4 > 0)
         TRY(write_t4(s, &search, error));
@@ -503,10 +510,12 @@ static weft_status run_orders(session *s, const op_list *ops, weft_error *error)
     static const char letters[] = "NTC";
     weft_status status = WEFT_OK;
     if (s->one.three)
-        printf("  3m: imaginary parts err by at most %.1e times the sum over k of (|Re a| + |Im a|) "
-               "(|Re b| + |Im b|) + |Re a Re b| + |Im a Im b|,\n      which says nothing of those that "
-               "are small against it\n",
-               weft_gemm_3m_bound(s->one.product.type, s->one.product.k));
+        printf(
+            "  3m: imaginary parts err by at most %.1e times the sum over k of (|Re a| + |Im a|) "
+            "(|Re b| + |Im b|) + |Re a Re b| + |Im a Im b|,\n      which says nothing of those "
+            "that "
+            "are small against it\n",
+            weft_gemm_3m_bound(s->one.product.type, s->one.product.k));
     for (int i = 0; i < ops->n; ++i) {
         const char layout[] = {letters[ops->ops[i][0]], letters[ops->ops[i][1]], '\0'};
         s->one.layout = layout;
@@ -531,7 +540,8 @@ static weft_status check_algorithm(const gemm_options *options, weft_gemm_type t
         status = weft_error_set(error, WEFT_ERROR_USAGE,
                                 "--algorithm 3m multiplies complex matrices: types C and Z");
     else if (options->algorithm == ALGORITHM_3M && options->tune > 0) {
-        status = weft_error_set(error, WEFT_ERROR_USAGE, "--algorithm 3m cannot be tuned by itself");
+        status =
+            weft_error_set(error, WEFT_ERROR_USAGE, "--algorithm 3m cannot be tuned by itself");
         weft_error_hint(error, "tune its real products: the same sizes with type %s",
                         type == WEFT_GEMM_SINGLE_COMPLEX ? "S" : "D");
     } else if (options->algorithm == ALGORITHM_3M && options->compare && options->batch > 1)
@@ -618,7 +628,8 @@ static weft_status write_report(const gemm_options *options, const weft_monitor 
     how.n_ops = ops.n;
     TRY(read_sizes(options, how.sizes, error));
     if (how.sizes[0] < 2 || how.sizes[1] < 2)
-        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "M and N are at least 2: complex types have half"));
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE,
+                           "M and N are at least 2: complex types have half"));
     TRY(gemm_report(&how, monitor, error));
 done:
     return status;
@@ -629,7 +640,8 @@ weft_status weft_tool_gemm(int argc, char **argv, app_messages *messages, int *c
     weft_status status = WEFT_OK;
     gemm_options options = {.device = "auto", .algorithm = -1};
     gemm_mode mode = MODE_PRODUCTS;
-    const app_command_line line = {.arguments = "TYPE OPS M N K\nspace TYPE [OPS]\nreport OPS M N K",
+    const app_command_line line = {.arguments =
+                                       "TYPE OPS M N K\nspace TYPE [OPS]\nreport OPS M N K",
                                    .doc = doc,
                                    .tables = {{table, &options}},
                                    .argument = read_argument,

@@ -14,7 +14,7 @@ typedef struct gemm_case {
     double *period;            /* [n_period] */
     int64_t n_period;
     const char *layout; /* "NN" */
-    bool three;         /* a complex product is computed by three real ones, also by other libraries */
+    bool three; /* a complex product is computed by three real ones, also by other libraries */
 } gemm_case;
 /** Make data for a type and sizes, for every order of the operands.
  *  out     caller's; gemm_case_free

@@ -137,8 +137,8 @@ static void sum_entry(const gemm_case *one, int64_t i, int64_t j, int64_t x, exa
             add_product(&sum[0], -a_im, b_im);
             add_product(&sum[1], a, b_im);
             add_product(&sum[1], a_im, b);
-            three += (fabs(a) + fabs(a_im)) * (fabs(b) + fabs(b_im)) + fabs(a * b) +
-                     fabs(a_im * b_im);
+            three +=
+                (fabs(a) + fabs(a_im)) * (fabs(b) + fabs(b_im)) + fabs(a * b) + fabs(a_im * b_im);
         }
     }
     if (one->three)

@@ -163,7 +163,8 @@ weft_status gemm_cublas_open(const gemm_case *one, gemm_rival *out, weft_error *
         TRY(weft_error_set(error, WEFT_ERROR_DEVICE, "cublasCreate failed with code %d", code));
     if (one->n > 1)
         TRY(make_pointers(f, one, error));
-    *out = (gemm_rival){one->three ? "cublas gemm3m" : "cublas", one->n > 1 ? 2 : 1, run_cublas, close_cublas, f};
+    *out = (gemm_rival){one->three ? "cublas gemm3m" : "cublas", one->n > 1 ? 2 : 1, run_cublas,
+                        close_cublas, f};
     f = NULL;
 done:
     if (f)

@@ -131,7 +131,8 @@ weft_status weft_tool_scatter(const app_option *row, const char *option, const c
                                               WEFT_SCATTER_PATCHES,  WEFT_SCATTER_CELL_PATCHES};
     weft_status status = WEFT_OK;
     int choice = 0;
-    TRY(app_parse_choice(option, current_scatter(text), names, sizeof names / sizeof *names, &choice, error));
+    TRY(app_parse_choice(option, current_scatter(text), names, sizeof names / sizeof *names,
+                         &choice, error));
     options->scatter = scatter_of[choice];
     options->scatter_name = names[choice];
 done:

@@ -9,7 +9,8 @@ struct weft_device_graph {
     void *state; /* the device's */
 };
 
-weft_status weft_device_graph_refuses(const weft_device *device, const char *what, weft_error *error) {
+weft_status weft_device_graph_refuses(const weft_device *device, const char *what,
+                                      weft_error *error) {
     if (!atomic_load(&device->graph))
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_USAGE, "%s cannot be captured, and %s is capturing", what,
@@ -29,7 +30,8 @@ static weft_status must_record(const weft_device *device, const char *call, weft
                               call, device->limits.name);
     if (!atomic_load(&device->graph))
         return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "%s without weft_device_graph_begin: nothing is being captured", call);
+                              "%s without weft_device_graph_begin: nothing is being captured",
+                              call);
     return WEFT_OK;
 }
 
@@ -40,10 +42,11 @@ weft_status weft_device_graph_begin(weft_device *device, weft_error *error) {
                               "weft_device_graph_begin: %s does not record launches",
                               device->limits.name);
     if (atomic_exchange(&device->graph, true))
-        return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "weft_device_graph_begin: %s is capturing already; a device makes one "
-                              "device graph at a time",
-                              device->limits.name);
+        return weft_error_set(
+            error, WEFT_ERROR_USAGE,
+            "weft_device_graph_begin: %s is capturing already; a device makes one "
+            "device graph at a time",
+            device->limits.name);
     status = device->table->graph->begin(device, error);
     if (status != WEFT_OK)
         atomic_store(&device->graph, false);
@@ -55,9 +58,10 @@ weft_status weft_device_graph_while(weft_device *device, weft_memory *flag, weft
     if (status != WEFT_OK)
         return status;
     if (!flag || flag->device != device || flag->bytes < sizeof(uint32_t))
-        return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "weft_device_graph_while: its flag is not memory of this device with at "
-                              "least 4 bytes");
+        return weft_error_set(
+            error, WEFT_ERROR_USAGE,
+            "weft_device_graph_while: its flag is not memory of this device with at "
+            "least 4 bytes");
     return device->table->graph->loop(device, flag, error);
 }
 

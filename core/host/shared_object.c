@@ -43,9 +43,8 @@ static weft_status load_from_memory(const unsigned char *bytes, size_t size,
         return load_error(error, strerror(errno));
     weft_status status = WEFT_OK;
     if (weft_write_all(file, bytes, size) != WEFT_OK)
-        TRY(errno == ENOMEM || errno == ENOSPC
-                ? weft_out_of_memory(error, "a kernel")
-                : load_error(error, strerror(errno)));
+        TRY(errno == ENOMEM || errno == ENOSPC ? weft_out_of_memory(error, "a kernel")
+                                               : load_error(error, strerror(errno)));
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     TRY(open_path(path, file, out, error));
     file = -1;

@@ -84,7 +84,8 @@ static weft_status refuse_flux(const weft_condition *condition, weft_error *erro
     return WEFT_ERROR_UNSUPPORTED;
 }
 
-static weft_status place_piece(weft_bc *bc, weft_bc_piece *piece, unsigned char *marks, weft_error *error) {
+static weft_status place_piece(weft_bc *bc, weft_bc_piece *piece, unsigned char *marks,
+                               weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_condition *condition = &piece->condition;
     const int c = weft_space_components(bc->space);

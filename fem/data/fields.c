@@ -125,9 +125,8 @@ static weft_status find_nearest(const weft_locator *locator, const weft_data_inf
     TRY(weft_locator_find(locator, o.points, o.n, true, o.cells, o.weights, error));
     for (int64_t k = 0; k < o.n; ++k) {
         const double *of_cell = o.weights + k * (d + 1);
-        const double distance = o.cells[k] < 0
-                                    ? INFINITY
-                                    : distance_to(field, o.cells[k], of_cell, o.points + k * d);
+        const double distance =
+            o.cells[k] < 0 ? INFINITY : distance_to(field, o.cells[k], of_cell, o.points + k * d);
         cells[o.index[k]] = o.cells[k];
         memcpy(weights + o.index[k] * (d + 1), of_cell, (size_t)(d + 1) * sizeof *weights);
         if (distance <= near)

@@ -1,7 +1,7 @@
 /* Verifies properties of forms by running them: symmetry, and that an action equals K v. */
 #include "core/weft_core.h"
-#include "fem/form/form.h"
 #include "fem/form/compare.h"
+#include "fem/form/form.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"

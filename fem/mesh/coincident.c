@@ -62,7 +62,7 @@ static int64_t list_places(const weft_mesh *mesh, const unsigned char *marks, pl
 }
 
 weft_status weft_mesh_find_coincident(weft_mesh *mesh, const weft_monitor *monitor,
-                                        weft_error *error) {
+                                      weft_error *error) {
     const int64_t n_indices = mesh->n_boundary_facets * weft_mesh_facet_vertices(mesh);
     int64_t n_marked = 0, n_same = 0, first = -1;
     char text[64];

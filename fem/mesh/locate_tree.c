@@ -247,7 +247,8 @@ weft_status weft_locator_make(weft_device *device, const weft_locator_cells *cel
     count_levels(l);
     const int top = l->n_levels - 1;
     l->order = weft_scratch_make((size_t)cells->n_cells + 1, sizeof *l->order);
-    l->nodes = aligned_alloc(sizeof(lanes), ((size_t)(l->start[top] + l->count[top]) + 1) * sizeof *l->nodes);
+    l->nodes = aligned_alloc(sizeof(lanes),
+                             ((size_t)(l->start[top] + l->count[top]) + 1) * sizeof *l->nodes);
     if (!l->order || !l->nodes)
         TRY(weft_out_of_memory(error, "a tree of cells"));
     TRY(order_along(l, NULL, cells->n_cells, &keys, error));
@@ -284,7 +285,8 @@ static double determinant(int d, double e[3][3]) {
 }
 
 /* Barycentric coordinates by Cramer's rule; returns the least, NaN for a cell without volume. */
-static double coordinates(const weft_locator_cells *s, int64_t cell, const double *point, double *out) {
+static double coordinates(const weft_locator_cells *s, int64_t cell, const double *point,
+                          double *out) {
     const int d = s->dimension;
     const int32_t *nodes = s->cells + cell * (d + 1);
     const double *x0 = s->x + (int64_t)nodes[0] * d;

@@ -71,7 +71,7 @@ enum {
     WEFT_MATRIX_SINGLE = 1, /* the values are stored as float, for scripts compiled `single`, which
                                 are then the only way to apply it */
     WEFT_MATRIX_BORROWED =
-        2,                  /* the arrays of the pattern are borrowed and must outlive the operator */
+        2, /* the arrays of the pattern are borrowed and must outlive the operator */
     WEFT_MATRIX_CHANGES = 4 /* weft_operator_set_matrix follows */
 };
 /** Make an operator of a given sparse matrix.

@@ -58,9 +58,8 @@ weft_status weft_operator_csr_diagonal(weft_operator *op, weft_memory *d, weft_e
 weft_status weft_operator_make_sell(weft_context *context, const weft_form *forms, int n_forms,
                                     weft_operator **out, weft_error *error);
 /** The names in estimates of what weft_operator_settle frees. */
-extern const char *const weft_assembly_rows, *const weft_assembly_positions,
-                                                 *const weft_assembly_cells,
-                                                 *const weft_assembly_halos;
+extern const char *const weft_assembly_rows,
+    *const weft_assembly_positions, *const weft_assembly_cells, *const weft_assembly_halos;
 /** For formats that store a matrix, add the memory of the connectivity cells -> rows, which exists
  *  only for several components, to an estimate. */
 void weft_operator_estimate_rows(const weft_operator_sizes *sizes, weft_memory_estimate *estimate);

@@ -72,9 +72,9 @@ typedef struct weft_cycle {
     weft_compiled size;
     weft_memory *square; /* r.r, where the caller has none */
     weft_lists *lists;
-    weft_compiled divide; /* with double precision */
-    weft_cycle_full *full; /* NULL before its first use */
-    bool is_predicated;    /* programs are compiled so that launches can be skipped */
+    weft_compiled divide;         /* with double precision */
+    weft_cycle_full *full;        /* NULL before its first use */
+    bool is_predicated;           /* programs are compiled so that launches can be skipped */
     weft_shared_buffers *buffers; /* of all programs */
 } weft_cycle;
 

@@ -12,8 +12,10 @@ static bool are_small(const weft_newton_fields *fields, double *const lists[4]) 
     for (int f = 0; f < fields->n; ++f) {
         const int64_t first = fields->first[f], n = fields->first[f + 1] - first;
         const double own = weft_norm(lists[2] + first, NULL, n);
-        const double scale = own > 0 ? fmax(own, weft_norm(lists[0] + first, NULL, n)) : fields->scale;
-        if (!(weft_norm(lists[1] + first, lists[3] ? lists[3] + first : NULL, n) <= fields->tolerance * scale))
+        const double scale =
+            own > 0 ? fmax(own, weft_norm(lists[0] + first, NULL, n)) : fields->scale;
+        if (!(weft_norm(lists[1] + first, lists[3] ? lists[3] + first : NULL, n) <=
+              fields->tolerance * scale))
             return false;
     }
     return true;

@@ -23,7 +23,8 @@ static weft_status persistent_keep(weft_solver *cg, char *reason, size_t size, w
     const weft_pattern *pattern = weft_operator_pattern(cg->op);
     if (!pattern)
         TRY(weft_out_of_memory(error, "the pattern of a matrix"));
-    status = weft_persistent_make(cg->context, pattern, jacobi, &cg->persistent, reason, size, &why);
+    status =
+        weft_persistent_make(cg->context, pattern, jacobi, &cg->persistent, reason, size, &why);
     if (status == WEFT_ERROR_COMPILER) {
         cg->persistent_refused = true;
         weft_log(cg->options->monitor, WEFT_LOG_WARNING,

@@ -24,7 +24,7 @@ enum {
     HALO_REGISTERS = 5,   /* s, w, the address */
     PAIR_REGISTERS = 5,   /* two values, two columns */
     PAIR_BYTES = 20,
-    MOST_PAIRS = 384, /* per thread: NVRTC takes 10 s for a kernel with 320, 18 s with 515 */
+    MOST_PAIRS = 384,    /* per thread: NVRTC takes 10 s for a kernel with 320, 18 s with 515 */
     COPIES = 1,          /* of the partial sums exchanged between blocks */
     SPACING = 16,        /* words (128 bytes) per four sums; 4 costs 0.7 us more per iteration */
     STATIC_BYTES = 1024, /* of shared memory: static, and the system's */

@@ -105,7 +105,8 @@ static void place_points(measuring *m, int64_t cell, double *x) {
         const double h = m->shifts > 1 ? step_of(m, jacobian(m, corners, p, inverse)) : 0;
         for (int s = 0; s < m->shifts; ++s, x += m->d)
             for (int i = 0; i < m->d; ++i) {
-                x[i] = combine(m->corner_table, m->n_points, m->map.n_nodes, 0, p, corners + i, m->d);
+                x[i] =
+                    combine(m->corner_table, m->n_points, m->map.n_nodes, 0, p, corners + i, m->d);
                 if (s > 0 && (s - 1) / STENCIL == i)
                     x[i] += h * steps[(s - 1) % STENCIL];
             }

@@ -1,8 +1,8 @@
 /* Makes the list of cells of each row for owner-computes assembly (fem/sparse/addto.h). */
-#include "core/base/sort.h"
 #include "fem/sparse/addto.h"
-#include "fem/sparse/csr.h"
+#include "core/base/sort.h"
 #include "fem/base/memory.h"
+#include "fem/sparse/csr.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -133,7 +133,8 @@ static uint64_t word_make(addto_work *work, int64_t row, uint32_t place, const u
         while (k < n && columns[k] != other)
             diagonal += columns[k++] == row;
         if (other == row || k == n) {
-            atomic_store(&work->fault, other == row ? WEFT_ADDTO_FAULT_TWICE : WEFT_ADDTO_FAULT_MISSING);
+            atomic_store(&work->fault,
+                         other == row ? WEFT_ADDTO_FAULT_TWICE : WEFT_ADDTO_FAULT_MISSING);
             return WEFT_ADDTO_NONE;
         }
         if (k - diagonal >= 1 << WEFT_ADDTO_SLOT_BITS) {
@@ -179,10 +180,10 @@ static void block_fill(void *user, int64_t block) {
 }
 
 weft_status weft_addto_fault_status(int fault, weft_error *error) {
-    static const char *const cannot[] = {[WEFT_ADDTO_FAULT_LOCAL] =
-                                             "a block of 512 rows couples with too many others",
-                                         [WEFT_ADDTO_FAULT_SLOT] = "a row has more than 256 entries",
-                                         [WEFT_ADDTO_FAULT_TWICE] = "a cell has a node twice"};
+    static const char *const cannot[] = {
+        [WEFT_ADDTO_FAULT_LOCAL] = "a block of 512 rows couples with too many others",
+        [WEFT_ADDTO_FAULT_SLOT] = "a row has more than 256 entries",
+        [WEFT_ADDTO_FAULT_TWICE] = "a cell has a node twice"};
     if (fault == WEFT_ADDTO_FAULT_NONE)
         return WEFT_OK;
     if (fault == WEFT_ADDTO_FAULT_MEMORY)

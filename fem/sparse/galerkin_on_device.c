@@ -95,9 +95,8 @@ weft_status weft_device_galerkin(weft_setup *setup, const weft_fine_matrix *A,
     TRY(weft_connectivity_interleaved(parents->parents, PARENT_LANES, &indices, error));
     TRY(weft_memory_make_unset(device, (size_t)(n + 1) * sizeof(uint32_t), &lengths, error));
     TRY(weft_memory_make(device, sizeof most, &longest, error));
-    weft_memory *common[8] = {children.start,        children.places,       indices,
-                              parents->fine_fixed,   parents->coarse_fixed, lengths,
-                              longest};
+    weft_memory *common[8] = {children.start,        children.places, indices, parents->fine_fixed,
+                              parents->coarse_fixed, lengths,         longest};
     TRY(launch(setup, A, false, n, common, error));
     TRY(weft_setup_sums(setup, lengths, n, &made.pattern.row_start, &made.pattern.n_entries,
                         error));

@@ -90,8 +90,7 @@ static void share_to_single(void *user, int64_t share) {
     const conversion *c = user;
     const int64_t last = (share + 1) * CONVERTED < c->n ? (share + 1) * CONVERTED : c->n;
     for (int64_t i = share * CONVERTED; i < last; ++i)
-        c->floats[i] =
-            c->root > 0 && c->a[i] > 0 ? (float)(c->doubles[i] / c->root) / c->a[i] : 0;
+        c->floats[i] = c->root > 0 && c->a[i] > 0 ? (float)(c->doubles[i] / c->root) / c->a[i] : 0;
 }
 
 static void share_to_double(void *user, int64_t share) {

@@ -153,7 +153,7 @@ weft_status weft_sell_matrix_scaled(weft_setup *setup, weft_sell_matrix *matrix,
 typedef struct weft_device_parents {
     weft_connectivity *parents; /* fine dofs -> 2 coarse dofs, whose mean a value is; borrowed */
     weft_memory *fine_fixed, *coarse_fixed; /* bytes, 1: constrained */
-    bool is_masked; /* a constrained fine dof has a parent that is free */
+    bool is_masked;                         /* a constrained fine dof has a parent that is free */
 } weft_device_parents;
 /** Make bytes that are 1 at the given numbers.
  *  numbers  [n_numbers] on the host

@@ -1,7 +1,7 @@
 /* Stores the layout of a symmetric matrix on a GPU and launches its kernels. */
 #include "fem/base/memory.h"
-#include "fem/sparse/standalone.h"
 #include "fem/sparse/on_device.h"
+#include "fem/sparse/standalone.h"
 
 #include <stdlib.h>
 

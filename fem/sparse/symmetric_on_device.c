@@ -35,9 +35,8 @@ static weft_status place_entries(weft_setup *setup, const weft_device_pattern *p
                                &made->offsets, error));
     const weft_setup_kernel kernel = {"symmetric", "symmetric_patches", pattern->n_rows, n_patches,
                                       PATCH_BYTES};
-    weft_memory *const arguments[] = {sizes,        pattern->row_start, locals,
-                                      halos->start, made->patches,      made->offsets,
-                                      faults};
+    weft_memory *const arguments[] = {sizes,         pattern->row_start, locals, halos->start,
+                                      made->patches, made->offsets,      faults};
     TRY(weft_setup_launch(setup, &kernel, arguments, 7, error));
     TRY(weft_memory_read(faults, 0, &fault, sizeof fault, error));
     if (fault)
@@ -66,7 +65,7 @@ static weft_status fill(weft_setup *setup, const weft_device_pattern *pattern,
                                error));
     const weft_setup_kernel kernel = {"symmetric", "symmetric_columns", pattern->n_rows,
                                       sizes->n_patches, 0};
-    weft_memory *const arguments[] = {pattern->row_start, locals, halos->start,
+    weft_memory *const arguments[] = {pattern->row_start, locals,        halos->start,
                                       halos->columns,     made->offsets, made->patches,
                                       made->columns,      made->lists};
     TRY(weft_setup_launch(setup, &kernel, arguments, 8, error));

@@ -42,7 +42,7 @@ typedef struct weft_symmetric_work {
     /* accesses to a bank of shared memory by 16 consecutive rows in a round */
     uint8_t conflicts[WEFT_SYMMETRIC_MOST_ROUNDS][WEFT_SYMMETRIC_NODES / WEFT_SYMMETRIC_BANKS]
                      [WEFT_SYMMETRIC_BANKS];
-    bool is_stuck[WEFT_SYMMETRIC_NODES]; /* rows from which no path was found (orientation) */
+    bool is_stuck[WEFT_SYMMETRIC_NODES];       /* rows from which no path was found (orientation) */
     int32_t predecessor[WEFT_SYMMETRIC_NODES]; /* in searches: edge, -1 start, -2 not visited */
     uint16_t queue[WEFT_SYMMETRIC_NODES];
     int32_t path[2 * WEFT_SYMMETRIC_NODES];

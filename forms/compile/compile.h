@@ -28,7 +28,7 @@ typedef struct ufl_part_calls {
 typedef struct ufl_problem {
     weft_ufl_problem shown;
     const ufl_prepared *matrix, *vector, *mass; /* vector and mass may be NULL */
-    const ufl_form *matrix_form; /* as written or derived */
+    const ufl_form *matrix_form;                /* as written or derived */
     const ufl_prepared *action;
     const ufl_node *unknown;   /* called u; NULL: none */
     const ufl_node *direction; /* called v; NULL: there are no actions */

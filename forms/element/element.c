@@ -211,12 +211,9 @@ weft_status ufl_element_rule(const ufl_element *element, weft_quadrature *out, w
         const char *name;
         weft_scheme scheme;
     } schemes[] = {{"default", WEFT_SCHEME_DEFAULT}, /* as Basix, up to degree 5 on triangles */
-                   {"canonical", WEFT_SCHEME_DEFAULT},
-                   {"gauss_jacobi", WEFT_SCHEME_GAUSS_JACOBI},
-                   {"GJ", WEFT_SCHEME_GAUSS_JACOBI},
-                   {"Gauss-Jacobi", WEFT_SCHEME_GAUSS_JACOBI},
-                   {"GLL", WEFT_SCHEME_GLL},
-                   {"gll", WEFT_SCHEME_GLL},
+                   {"canonical", WEFT_SCHEME_DEFAULT}, {"gauss_jacobi", WEFT_SCHEME_GAUSS_JACOBI},
+                   {"GJ", WEFT_SCHEME_GAUSS_JACOBI},   {"Gauss-Jacobi", WEFT_SCHEME_GAUSS_JACOBI},
+                   {"GLL", WEFT_SCHEME_GLL},           {"gll", WEFT_SCHEME_GLL},
                    {"vertex", WEFT_SCHEME_VERTEX}};
     for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; ++i)
         if (strcmp(schemes[i].name, element->scheme) == 0)

@@ -7,9 +7,8 @@
 weft_status weft_no_memory(weft_error *error);
 /** Allocate n elements for a pointer: WEFT_OK, or the status of weft_no_memory. */
 #define WEFT_ALLOC(arena, pointer, n, error)                                                       \
-    (((pointer) = weft_arena_alloc(arena, n, sizeof *(pointer))) != NULL                           \
-         ? (weft_status)WEFT_OK                                                                    \
-         : weft_no_memory(error))
+    (((pointer) = weft_arena_alloc(arena, n, sizeof *(pointer))) != NULL ? (weft_status)WEFT_OK    \
+                                                                         : weft_no_memory(error))
 /** Make room for one more element.
  *  array     has n elements of `size` bytes, all of which got room by this function; in the arena
  *  Returns   the array, perhaps moved; NULL: out of memory */

@@ -13,9 +13,9 @@
 #define WEFT_CUDA_WARPS_MAX 32
 #define WEFT_CUDA_REDUCTION_TILE 512 /* elements per partial result */
 #define WEFT_CUDA_DIRECT 40960       /* partial results that one thread block joins */
-#define WEFT_CUDA_JOINED 2048        /* where there are more: of each block that joins some before */
-#define WEFT_PATCH_NODES 512         /* of a patch (fusion/connectivity/vertex_patches.h) */
-#define WEFT_PATCH_THREADS 128       /* each walks weft_patch_walks patches */
+#define WEFT_CUDA_JOINED 2048  /* where there are more: of each block that joins some before */
+#define WEFT_PATCH_NODES 512   /* of a patch (fusion/connectivity/vertex_patches.h) */
+#define WEFT_PATCH_THREADS 128 /* each walks weft_patch_walks patches */
 #define WEFT_EDGE_PATCH_THREADS 256
 #define WEFT_PATCH_MATRIX_THREADS 512
 /* Kernels over a product of two index sets: threads per thread block; maximum number of parts on the

@@ -1,8 +1,8 @@
 /* Writes kernels that accumulate over patches of cells (fusion/connectivity/cell_patches.h): the data of a
  * patch's nodes is staged in shared memory, each thread computes cells, whose contributions are
  * stored in shared memory and summed by node; and the kernels that add up the border nodes. */
-#include "fusion/connectivity/cell_patches.h"
 #include "fusion/codegen/private.h"
+#include "fusion/connectivity/cell_patches.h"
 #include "fusion/plan/cell_patches.h"
 
 #include <string.h>
@@ -253,11 +253,12 @@ weft_status weft_source_cell_patch(const source_writer *w, const weft_plan_kerne
                                    weft_error *error) {
     weft_status status = WEFT_OK;
     const cell_writer c = writer_of(w, kernel, kernel->scatters[0]);
-    weft_text_add(w->out,
-                  "#define PATCH_CELLS %d\n#define PATCH_THREADS %d\n"
-                  "#define PATCH_PLANE %d /* contributions to a component of the target, and 0 */\n",
-                  kernel->patch_cells, weft_cell_patch_threads(kernel->patch_cells),
-                  kernel->patch_cells * c.width + 1);
+    weft_text_add(
+        w->out,
+        "#define PATCH_CELLS %d\n#define PATCH_THREADS %d\n"
+        "#define PATCH_PLANE %d /* contributions to a component of the target, and 0 */\n",
+        kernel->patch_cells, weft_cell_patch_threads(kernel->patch_cells),
+        kernel->patch_cells * c.width + 1);
     write_place(&c, "by patches of cells");
     weft_text_add(w->out,
                   "extern \"C\" __global__ void __launch_bounds__(PATCH_THREADS, %d) %s(int64_t "

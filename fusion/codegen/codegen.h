@@ -19,7 +19,7 @@ typedef struct weft_backend {
     /** Everything before the kernels: types, loads, stores, intrinsics. */
     void (*prelude)(weft_text *out, int lanes, bool single);
     const char *nested; /* file of the prelude for kernels over a product of two index sets */
-    const char *splat; /* see weft_body_style */
+    const char *splat;  /* see weft_body_style */
     /** True: one thread per element, with the number `lane` in its block. False: a loop over
      *  blocks, whose elements are the lanes of vectors. */
     bool is_threaded;
@@ -32,11 +32,11 @@ bool weft_source_shares_targets(const weft_graph *graph, bool is_threaded,
 int weft_source_gather_threads(int64_t contributions, int64_t targets);
 /** How a KERNEL_NESTED uses a GPU with clusters, for the sizes of a run. */
 typedef struct weft_nested_shape {
-    int threads; /* per block that compute; over rows, one more warp copies */
-    int steps;   /* columns per thread over rows, rows per thread over columns */
-    int full;    /* over rows: of these, those that every block has */
-    int held;    /* over columns: of these, those that stay in shared memory */
-    int cluster; /* blocks that share a slice */
+    int threads;           /* per block that compute; over rows, one more warp copies */
+    int steps;             /* columns per thread over rows, rows per thread over columns */
+    int full;              /* over rows: of these, those that every block has */
+    int held;              /* over columns: of these, those that stay in shared memory */
+    int cluster;           /* blocks that share a slice */
     int slots, part_bytes; /* of the ring: rows, or steps; bytes per matrix and slot */
     int shared_bytes;      /* dynamic, per block */
     int64_t n_parts;       /* clusters */
@@ -47,8 +47,8 @@ bool weft_nested_shape_make(const weft_segment *segment, const weft_plan_kernel 
 /** Write a module with this kernel alone, for one shape, under the kernel's usual name.
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_source_nested_sized(const weft_segment *segment, const weft_plan_kernel *kernel,
-                                    const weft_nested_shape *shape, weft_text *out,
-                                    weft_error *error);
+                                     const weft_nested_shape *shape, weft_text *out,
+                                     weft_error *error);
 /** Threads per block of a KERNEL_MAP whose block shape is not the default (WEFT_CUDA_THREADS
  *  threads of one element each); else 0. */
 int weft_source_block_threads(const weft_plan_kernel *kernel);

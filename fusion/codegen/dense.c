@@ -2,8 +2,8 @@
  * which computes tiles. Lists in memory and calls become entries, `v_NAME[c]`, so that what precedes a product is
  * computed where its entries are read, and what follows where they are stored. */
 #include "fusion/plan/dense.h"
-#include "fusion/base/prelude.h"
 #include "fusion/base/array.h"
+#include "fusion/base/prelude.h"
 #include "fusion/codegen/private.h"
 #include "gemm/embedded_gemm.h"
 

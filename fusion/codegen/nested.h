@@ -9,9 +9,9 @@ typedef struct weft_nested_writer {
     const source_writer *w;
     const weft_plan_kernel *kernel;
     const weft_fusion *fusion;
-    bool rows;  /* slices are rows */
-    bool keeps; /* the slice stays on chip: later passes recompute, not load */
-    int along;  /* the index set of the slices */
+    bool rows;    /* slices are rows */
+    bool keeps;   /* the slice stays on chip: later passes recompute, not load */
+    int along;    /* the index set of the slices */
     int together; /* rows that are walked together (nested.c) */
     int phases;
     int phase[WEFT_CALLS_MAX]; /* of fusion->calls[i] */

@@ -1,7 +1,7 @@
 /* Makes cell patches: local numbers of the nodes of consecutive cells, rows of sums, and borders. */
-#include "fusion/connectivity/cell_patches.h"
 #include "core/base/sort.h"
 #include "core/weft_core.h"
+#include "fusion/connectivity/cell_patches.h"
 #include "fusion/connectivity/private.h"
 
 #include <stdatomic.h>
@@ -16,10 +16,10 @@ typedef struct cell_patch_builder {
     const weft_connectivity *connectivity;
     weft_cell_patches *made;
     int64_t n_patches;
-    int64_t (*start)[3];   /* as in weft_cell_patches */
-    uint32_t *first_pair;  /* of each patch */
-    int32_t **local;       /* [n_patches] global number of each local one */
-    int32_t *n_touching;   /* [n_to] patches that name a node */
+    int64_t (*start)[3];  /* as in weft_cell_patches */
+    uint32_t *first_pair; /* of each patch */
+    int32_t **local;      /* [n_patches] global number of each local one */
+    int32_t *n_touching;  /* [n_to] patches that name a node */
     atomic_bool failed;
     weft_upload nodes, places, row_start, order, pairs, border, border_start, border_slots;
 } cell_patch_builder;
@@ -217,7 +217,8 @@ static bool write_rows(cell_patch_builder *b, int64_t patch) {
 
 static void write_border(const cell_patch_builder *b) {
     const weft_connectivity *c = b->connectivity;
-    int32_t *border = b->border.array, *number = b->n_touching; /* replaced by numbers in `border` */
+    int32_t *border = b->border.array,
+            *number = b->n_touching; /* replaced by numbers in `border` */
     uint32_t *start = b->border_start.array, *slots = b->border_slots.array;
     int32_t n = 0;
     start[0] = 0;
@@ -249,8 +250,7 @@ typedef struct patch_task {
 
 static void run_step(void *user, int64_t task) {
     const patch_task *t = user;
-    for (int64_t p = task * TASK_PATCHES;
-         p < t->b->n_patches && p < (task + 1) * TASK_PATCHES; ++p)
+    for (int64_t p = task * TASK_PATCHES; p < t->b->n_patches && p < (task + 1) * TASK_PATCHES; ++p)
         if (!t->step(t->b, p))
             atomic_store(&t->b->failed, true);
 }
@@ -258,9 +258,8 @@ static void run_step(void *user, int64_t task) {
 static weft_status for_patches(cell_patch_builder *b, patch_step *step, weft_error *error) {
     weft_status status = WEFT_OK;
     patch_task task = {b, step};
-    TRY(weft_device_for(b->connectivity->device,
-                        (b->n_patches + TASK_PATCHES - 1) / TASK_PATCHES, run_step, &task,
-                        error));
+    TRY(weft_device_for(b->connectivity->device, (b->n_patches + TASK_PATCHES - 1) / TASK_PATCHES,
+                        run_step, &task, error));
     if (atomic_load(&b->failed))
         status = weft_cells_no_memory(WHAT, b->connectivity->n_from, error);
 done:
@@ -392,8 +391,9 @@ void weft_cell_patches_free(weft_cell_patches **patches) {
     if (!patches || !*patches)
         return;
     weft_cell_patches *p = *patches;
-    weft_memory **const all[] = {&p->start, &p->nodes,  &p->places,       &p->row_start,   &p->order,
-                                 &p->pairs, &p->border, &p->border_start, &p->border_slots};
+    weft_memory **const all[] = {&p->start,     &p->nodes,        &p->places,
+                                 &p->row_start, &p->order,        &p->pairs,
+                                 &p->border,    &p->border_start, &p->border_slots};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
         weft_memory_free(all[i]);
     free(p);

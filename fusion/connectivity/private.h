@@ -12,7 +12,7 @@ struct weft_connectivity {
     const int32_t *indices;
     int64_t n_from, n_to;
     int width;
-    weft_memory *plain; /* NULL, or the indices on the device, not needed otherwise */
+    weft_memory *plain;            /* NULL, or the indices on the device, not needed otherwise */
     weft_connectivity_copy *forms; /* this and the following: NULL until first asked for */
     weft_patches *patches;
     weft_cell_patches *cell_patches;
@@ -47,8 +47,8 @@ weft_status weft_indices_fit_on_device(weft_device *device, weft_memory *indices
  *  device on which set-up runs.
  *  out, start, positions  caller's; weft_memory_free
  *  Errors  WEFT_ERROR_MEMORY, _COMPILER, _DEVICE; outputs untouched */
-weft_status weft_interleave_on_device(weft_connectivity *connectivity, int lanes,
-                                      weft_memory **out, weft_error *error);
+weft_status weft_interleave_on_device(weft_connectivity *connectivity, int lanes, weft_memory **out,
+                                      weft_error *error);
 weft_status weft_transpose_on_device(weft_connectivity *connectivity, int lanes,
                                      weft_memory **start, weft_memory **positions,
                                      weft_error *error);

@@ -51,12 +51,12 @@ typedef struct weft_cost_primitive {
     weft_access_kind form; /* loads and stores */
     int components, width; /* loads and stores: components per target or source; width 0: none */
     const char *function;  /* computes: an elementary function, or "arithmetic" */
-    bool intrinsic;        /* computes: the function is one of formulas (fusion/base/intrinsics.h) */
-    int variant, threads;  /* computes: number of the body, and its threads per element; else 0 */
-    double bytes, flops;   /* per element: memory traffic; operations */
-    int real_bytes;        /* 4 or 8 */
-    bool shared;           /* PLACE */
-    int handle;            /* set by the source's prepare; -1 before */
+    bool intrinsic;       /* computes: the function is one of formulas (fusion/base/intrinsics.h) */
+    int variant, threads; /* computes: number of the body, and its threads per element; else 0 */
+    double bytes, flops;  /* per element: memory traffic; operations */
+    int real_bytes;       /* 4 or 8 */
+    bool shared;          /* PLACE */
+    int handle;           /* set by the source's prepare; -1 before */
 } weft_cost_primitive;
 
 /** The operating point of the kernel that contains a primitive. */

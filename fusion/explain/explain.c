@@ -111,8 +111,9 @@ static void explain_kernels(const explanation *e, weft_plan_kind kind) {
 static void explain_groups(const explanation *e) {
     const weft_plan *plan = e->plans[WEFT_PLAN_FUSED];
     if (plan->n_groups > 0)
-        weft_text_add(e->out, "\nLaunches of several kernels, which are independent; unless asked for, "
-                              "their work takes less time than a launch\n");
+        weft_text_add(e->out,
+                      "\nLaunches of several kernels, which are independent; unless asked for, "
+                      "their work takes less time than a launch\n");
     for (int i = 0; i < plan->n_kernels; ++i) {
         const weft_plan_kernel *kernel = &plan->kernels[i];
         if (kernel->kind != KERNEL_GROUP)
@@ -265,7 +266,7 @@ static void explain_head(const explanation *e) {
                   c->options.scatter == WEFT_SCATTER_GATHERED         ? "gather"
                   : c->options.scatter == WEFT_SCATTER_PATCHES        ? "edge-patch"
                   : c->options.scatter == WEFT_SCATTER_VERTEX_PATCHES ? "vertex-patch"
-                  : c->options.scatter == WEFT_SCATTER_CELL_PATCHES ? "cell-patch"
+                  : c->options.scatter == WEFT_SCATTER_CELL_PATCHES   ? "cell-patch"
                   : c->options.scatter == WEFT_SCATTER_CELL_COLOURS   ? "cell-colored"
                   : fused->is_simt                                    ? "atomic"
                                                                       : "chunk-colored");

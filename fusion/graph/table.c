@@ -7,8 +7,8 @@
  *  where each term goes from 0 to the difference of its two knots and is the cubic Hermite
  *  interpolant between them: a_i = m_i, b_i = (3 d_i - 2 m_i - m_i+1)/h_i,
  *  c_i = (m_i + m_i+1 - 2 d_i)/h_i^2, d_i = (y_i+1 - y_i)/h_i. */
-#include "fusion/graph/private.h"
 #include "fusion/script/table.h"
+#include "fusion/graph/private.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,16 +20,15 @@ static weft_status number(weft_graph_builder *builder, tree *t, double value, in
         (weft_arithmetic){.op = ARITHMETIC_NUMBER, .number = fabs(value), .a = -1, .b = -1}, out,
         error);
     if (status == WEFT_OK && value < 0)
-        status = weft_tree_add(builder, t,
-                               (weft_arithmetic){.op = ARITHMETIC_NEGATE, .a = *out, .b = -1}, out,
-                               error);
+        status = weft_tree_add(
+            builder, t, (weft_arithmetic){.op = ARITHMETIC_NEGATE, .a = *out, .b = -1}, out, error);
     return status;
 }
 
 static weft_status binary(weft_graph_builder *builder, tree *t, weft_arithmetic_op op,
                           const char *name, int a, int b, int *out, weft_error *error) {
-    return weft_tree_add(builder, t,
-                         (weft_arithmetic){.op = op, .name = name, .a = a, .b = b}, out, error);
+    return weft_tree_add(builder, t, (weft_arithmetic){.op = op, .name = name, .a = a, .b = b}, out,
+                         error);
 }
 
 /* p (k[0] + p (k[1] + p k[2])), of n coefficients */

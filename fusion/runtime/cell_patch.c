@@ -19,12 +19,16 @@ weft_status weft_program_cell_patch_argument(const weft_program_segment *p,
     const int part = weft_cell_patch_part_of(argument);
     TRY(patches_of(p, argument->index, weft_cell_patch_cells_of(argument),
                    part >= CELL_PATCH_ROW_START, &made, error));
-    weft_memory *const memories[CELL_PATCH_PARTS] = {
-        [CELL_PATCH_START] = made->start,         [CELL_PATCH_NODES] = made->nodes,
-        [CELL_PATCH_PLACES] = made->places,       [CELL_PATCH_ROW_START] = made->row_start,
-        [CELL_PATCH_ORDER] = made->order,         [CELL_PATCH_PAIRS] = made->pairs,
-        [CELL_PATCH_BORDER] = made->border,       [CELL_PATCH_BORDER_START] = made->border_start,
-        [CELL_PATCH_BORDER_SLOTS] = made->border_slots};
+    weft_memory *const memories[CELL_PATCH_PARTS] = {[CELL_PATCH_START] = made->start,
+                                                     [CELL_PATCH_NODES] = made->nodes,
+                                                     [CELL_PATCH_PLACES] = made->places,
+                                                     [CELL_PATCH_ROW_START] = made->row_start,
+                                                     [CELL_PATCH_ORDER] = made->order,
+                                                     [CELL_PATCH_PAIRS] = made->pairs,
+                                                     [CELL_PATCH_BORDER] = made->border,
+                                                     [CELL_PATCH_BORDER_START] = made->border_start,
+                                                     [CELL_PATCH_BORDER_SLOTS] =
+                                                         made->border_slots};
     *out = memories[part];
 done:
     return status;
@@ -39,8 +43,8 @@ weft_status weft_program_cell_patch_prepare(weft_program_segment *p, int number,
     const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
     const weft_cell_patches *made = NULL;
     TRY(patches_of(p, a->connectivity, kernel->patch_cells, true, &made, error));
-    const size_t n = (size_t)(made->n_slots + 1) *
-                     (size_t)weft_shape_count(&graph->values[a->target].shape);
+    const size_t n =
+        (size_t)(made->n_slots + 1) * (size_t)weft_shape_count(&graph->values[a->target].shape);
     TRY(weft_program_partials(p, a->target, n * real_bytes, error));
 done:
     return status;

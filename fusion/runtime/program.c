@@ -25,8 +25,8 @@ static weft_status allocate(weft_program *p, weft_error *error) {
     p->beginning = calloc((size_t)control->n_names + 1, sizeof *p->beginning);
     p->operators = calloc((size_t)control->script->n_operators + 1, sizeof *p->operators);
     p->arguments = calloc((size_t)control->n_names + (size_t)n_joined + 16, sizeof(weft_memory *));
-    if (p->sizes == NULL || p->segments == NULL || p->memory == NULL ||
-        p->own == NULL || p->beginning == NULL || p->operators == NULL || p->arguments == NULL)
+    if (p->sizes == NULL || p->segments == NULL || p->memory == NULL || p->own == NULL ||
+        p->beginning == NULL || p->operators == NULL || p->arguments == NULL)
         return no_memory(error);
     p->iterations = -1;
     for (int i = 0; i < control->script->n_indices; ++i)

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-static const char *const choice_words[FUSE_CHOICES] = {"block", "threads", "iterations",
-                                                       "stride"};
+static const char *const choice_words[FUSE_CHOICES] = {"block", "threads", "iterations", "stride"};
 
 /* A choice: integer | name of a parameter. */
 static weft_status parse_choice(script_parser *parser, const char *wanted, weft_node **out) {

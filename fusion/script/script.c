@@ -36,8 +36,7 @@ weft_status weft_script_read_texts(script_parser *parser, const weft_fragment *f
         TRY(weft_script_no_memory(parser->error));
     for (int i = 0; i < n; ++i) {
         weft_source *source = &script->sources[script->n_sources++];
-        TRY(weft_script_start_text(parser, source,
-                                   fragments[i].name ? fragments[i].name : "script",
+        TRY(weft_script_start_text(parser, source, fragments[i].name ? fragments[i].name : "script",
                                    fragments[i].text));
         TRY(weft_script_parse_statements(parser));
     }

@@ -11,7 +11,7 @@ enum {
     WEFT_STATEMENTS_MAX = 4096, /* assignments and accumulating stores */
 };
 
-#define WEFT_ARGUMENTS_MAX 128 /* of a function: each coefficient of a form is one */
+#define WEFT_ARGUMENTS_MAX 128  /* of a function: each coefficient of a form is one */
 #define WEFT_ELEMENTS_MAX 65536 /* components of one value */
 #define WEFT_RANK_MAX 4
 

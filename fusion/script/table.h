@@ -7,9 +7,9 @@ enum { WEFT_TABLE_ROWS_MAX = 200 };
 /** y(x), linear combinations of cubics between knots, continuously differentiable, monotone wherever
  *  the values are; constant beyond the first and the last knot. In the arena. */
 typedef struct weft_script_table {
-    int n;              /* knots, at least 2 */
-    double *x, *y;      /* [n] x ascending */
-    double *slopes;     /* [n] y' at the knots */
+    int n;          /* knots, at least 2 */
+    double *x, *y;  /* [n] x ascending */
+    double *slopes; /* [n] y' at the knots */
 } weft_script_table;
 /** Read two columns, separated by commas, semicolons or blanks. The first line may be a header; lines
  *  that start with # are comments.

@@ -107,7 +107,6 @@ typedef struct weft_search_result {
     weft_script_class script_class;
 } weft_search_result;
 
-
 typedef struct weft_search_options {
     int most;         /* maximum number of covers */
     int spread;       /* additional covers, evenly spaced among the rest of the best 300 */

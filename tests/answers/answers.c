@@ -16,16 +16,21 @@ typedef struct plan {
 } plan;
 
 static const struct option options[] = {
-    {"count", required_argument, NULL, 'c'},  {"seed", required_argument, NULL, 's'},
-    {"device", required_argument, NULL, 'd'}, {"relation", required_argument, NULL, 'r'},
-    {"verbose", no_argument, NULL, 'v'},      {"help", no_argument, NULL, 'h'},
+    {"count", required_argument, NULL, 'c'},
+    {"seed", required_argument, NULL, 's'},
+    {"device", required_argument, NULL, 'd'},
+    {"relation", required_argument, NULL, 'r'},
+    {"verbose", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 
 static void usage(void) {
     printf("usage: answers [--count N] [--seed S] [--device NAME] [--relation NAME] [--verbose]\n"
-           "Solve N random problems (default 20), from seed S on (default 1), and compare the answers of\n"
-           "descriptions of the same problem. What fails is printed; it is repeated, with its commands, by\n"
+           "Solve N random problems (default 20), from seed S on (default 1), and compare the "
+           "answers of\n"
+           "descriptions of the same problem. What fails is printed; it is repeated, with its "
+           "commands, by\n"
            "    answers --count 1 --seed SEED --relation NAME --verbose\n"
            "Relations:\n");
     for (const answers_relation *r = answers_relations; r->name; ++r)
@@ -46,7 +51,8 @@ static bool try_case(answers_run *run, const answers_relation *relation, int64_t
     answers_problem problem;
     uint64_t state = (uint64_t)seed * 7919u;
     do
-        answers_problem_make((uint64_t)seed, (answers_physics)answers_below(&state, ANSWERS_N_PHYSICS), &problem);
+        answers_problem_make((uint64_t)seed,
+                             (answers_physics)answers_below(&state, ANSWERS_N_PHYSICS), &problem);
     while (!relation->applies(&problem));
     const bool holds = answers_holds(relation, run, &problem, &state, why, sizeof why);
     if (!holds)
@@ -68,7 +74,8 @@ static int try_all(answers_run *run, const plan *p) {
         }
         failures += !try_case(run, relation, p->seed + n);
     }
-    printf("%lld cases, %lld solutions, %d wrong\n", (long long)n, (long long)run->n_programs, failures);
+    printf("%lld cases, %lld solutions, %d wrong\n", (long long)n, (long long)run->n_programs,
+           failures);
     return failures > 0;
 }
 
@@ -103,12 +110,24 @@ int main(int argc, char **argv) {
     run.source = source;
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
         switch (option) {
-        case 'c': p.count = atoll(optarg); break;
-        case 's': p.seed = atoll(optarg); break;
-        case 'd': run.device = optarg; break;
-        case 'r': p.relation = optarg; break;
-        case 'v': run.verbose = true; break;
-        default: usage(); return option == 'h' ? 0 : 2;
+        case 'c':
+            p.count = atoll(optarg);
+            break;
+        case 's':
+            p.seed = atoll(optarg);
+            break;
+        case 'd':
+            run.device = optarg;
+            break;
+        case 'r':
+            p.relation = optarg;
+            break;
+        case 'v':
+            run.verbose = true;
+            break;
+        default:
+            usage();
+            return option == 'h' ? 0 : 2;
         }
     run.python = find_python();
     setenv("PYTHONPATH", package, 1);

@@ -47,9 +47,9 @@ const char *answers_side_name(int d, int side);
 typedef struct answers_problem {
     uint64_t seed;
     answers_physics physics;
-    int d, components, n; /* n: boxes along each axis */
-    double jitter;        /* of inner nodes, in boxes */
-    double k[2], nu;      /* of the materials left and right of X = 1/2 */
+    int d, components, n;  /* n: boxes along each axis */
+    double jitter;         /* of inner nodes, in boxes */
+    double k[2], nu;       /* of the materials left and right of X = 1/2 */
     double wave, angle[3]; /* k and f are multiplied by 1 + wave sin(angle.X) */
     double source[2][3];   /* [material][component] */
     double capacity, velocity[3], dt;
@@ -63,9 +63,11 @@ typedef struct answers_problem {
 /** A description of a problem. Units are factors: a length of the body is `length` times that of X, and so on. */
 typedef struct answers_view {
     double length, value, stiffness, time;
-    double q[3][3];      /* orthogonal */
-    double loads, lifts; /* factors of the sources and fluxes, and of prescribed and initial values */
-    uint64_t numbering;  /* 0: as made; else the seed of a renumbering of nodes, cells and the vertices of cells */
+    double q[3][3]; /* orthogonal */
+    double loads,
+        lifts; /* factors of the sources and fluxes, and of prescribed and initial values */
+    uint64_t
+        numbering; /* 0: as made; else the seed of a renumbering of nodes, cells and the vertices of cells */
     uint64_t order;      /* 0: as made; else the seed of the order of options */
     bool splits;         /* each group of cells is two groups with the same values */
     bool from_files;     /* linear functions are read from a file of their values at the nodes */
@@ -97,8 +99,9 @@ typedef struct answers_result {
 
 /** What all cases share. */
 typedef struct answers_run {
-    const char *build, *source, *device, *python; /* folders, a device or NULL, an interpreter or NULL */
-    char *folder;                                 /* for files */
+    const char *build, *source, *device,
+        *python;  /* folders, a device or NULL, an interpreter or NULL */
+    char *folder; /* for files */
     bool verbose;
     int64_t n_programs; /* that were run */
 } answers_run;
@@ -114,18 +117,20 @@ void answers_view_make(const char *program, answers_view *out);
 void answers_view_turn(answers_view *view, int d, bool reflects, uint64_t *state);
 
 /** Write the mesh of a view. from_files: also a field `v` of the values at the nodes of a linear function. */
-void answers_mesh_write(const answers_problem *problem, const answers_view *view, const answers_linear *field,
-                        const char *path);
+void answers_mesh_write(const answers_problem *problem, const answers_view *view,
+                        const answers_linear *field, const char *path);
 
 /** The names of the programs for a kind of problem, NULL at the end. */
 const char *const *answers_programs(answers_physics physics);
 /** Whether this program can be run on this machine. */
 bool answers_can_run(const answers_run *run, const char *program);
 /** The command of a view, NULL at the end, malloc'd texts; answers_command_free. */
-char **answers_command(const answers_run *run, const answers_problem *problem, const answers_view *view);
+char **answers_command(const answers_run *run, const answers_problem *problem,
+                       const answers_view *view);
 void answers_command_free(char **arguments);
 /** Solve; free with answers_result_free. Exit code 0 or not: the caller looks. */
-void answers_solve(answers_run *run, const answers_problem *problem, const answers_view *view, answers_result *out);
+void answers_solve(answers_run *run, const answers_problem *problem, const answers_view *view,
+                   answers_result *out);
 void answers_result_free(answers_result *result);
 
 /** A relation between answers: either another view of the problem has the same answer, or a function of its own. */
@@ -135,10 +140,11 @@ typedef struct answers_relation {
     /** Make another view of it. */
     void (*change)(const answers_problem *problem, answers_view *view, uint64_t *state);
     /** Adjust the problem, solve views, compare; what is wrong goes into `why`, of `size` bytes. */
-    bool (*holds)(answers_run *run, answers_problem *problem, uint64_t *state, char *why, size_t size);
+    bool (*holds)(answers_run *run, answers_problem *problem, uint64_t *state, char *why,
+                  size_t size);
 } answers_relation;
 extern const answers_relation answers_relations[];
-bool answers_holds(const answers_relation *relation, answers_run *run, answers_problem *problem, uint64_t *state, char *why,
-                   size_t size);
+bool answers_holds(const answers_relation *relation, answers_run *run, answers_problem *problem,
+                   uint64_t *state, char *why, size_t size);
 
 #endif

@@ -21,21 +21,132 @@ typedef struct program {
 
 static const program programs[] = {
     {"poisson", "poisson", NULL, ANSWERS_DIFFUSION, "--diffusivity", {"--source"}, NULL, false, 1},
-    {"diffusion.weft", "solve", "diffusion.weft", ANSWERS_DIFFUSION, "--define=diffusivity", {"--define=source"}, NULL, false, 1},
-    {"diffusion.ufl", "solve", "diffusion.ufl", ANSWERS_DIFFUSION, "--input=k", {"--input=f"}, NULL, true, 1},
-    {"diffusion_2.ufl", "solve", "diffusion.ufl", ANSWERS_DIFFUSION, "--input=k", {"--input=f"}, NULL, true, 2},
-    {"python", NULL, "problem.py", ANSWERS_DIFFUSION, "--diffusivity", {"--source"}, NULL, false, 1},
-    {"elasticity.weft", "solve", "elasticity.weft", ANSWERS_ELASTICITY, "--define=young",
-     {"--define=force_x", "--define=force_y", "--define=force_z"}, NULL, false, 1},
-    {"elasticity_2.ufl", "solve", "elasticity.ufl", ANSWERS_ELASTICITY, "--input=k", {"--input=f"}, NULL, true, 2},
-    {"elasticity.ufl", "solve", "elasticity.ufl", ANSWERS_ELASTICITY, "--input=k", {"--input=f"}, NULL, true, 1},
-    {"heat.weft", "solve", "heat.weft", ANSWERS_HEAT, "--define=conductivity", {"--define=source"}, "--define=capacity", false, 1},
-    {"heat.ufl", "solve", "heat.ufl", ANSWERS_HEAT, "--input=k", {"--input=f"}, "--input=c", true, 1},
-    {"heat_2.ufl", "solve", "heat.ufl", ANSWERS_HEAT, "--input=k", {"--input=f"}, "--input=c", true, 2},
-    {"advection_diffusion", "advection_diffusion", NULL, ANSWERS_TRANSPORT, "--diffusivity", {"--source"}, "--capacity", false, 1},
-    {"radiation.weft", "solve", "radiation.weft", ANSWERS_NONLINEAR, "--define=k", {"--define=f"}, NULL, false, 1},
-    {"nonlinear.ufl", "solve", "nonlinear.ufl", ANSWERS_NONLINEAR, "--input=k", {"--input=f"}, NULL, true, 1},
-    {"nonlinear_2.ufl", "solve", "nonlinear.ufl", ANSWERS_NONLINEAR, "--input=k", {"--input=f"}, NULL, true, 2},
+    {"diffusion.weft",
+     "solve",
+     "diffusion.weft",
+     ANSWERS_DIFFUSION,
+     "--define=diffusivity",
+     {"--define=source"},
+     NULL,
+     false,
+     1},
+    {"diffusion.ufl",
+     "solve",
+     "diffusion.ufl",
+     ANSWERS_DIFFUSION,
+     "--input=k",
+     {"--input=f"},
+     NULL,
+     true,
+     1},
+    {"diffusion_2.ufl",
+     "solve",
+     "diffusion.ufl",
+     ANSWERS_DIFFUSION,
+     "--input=k",
+     {"--input=f"},
+     NULL,
+     true,
+     2},
+    {"python",
+     NULL,
+     "problem.py",
+     ANSWERS_DIFFUSION,
+     "--diffusivity",
+     {"--source"},
+     NULL,
+     false,
+     1},
+    {"elasticity.weft",
+     "solve",
+     "elasticity.weft",
+     ANSWERS_ELASTICITY,
+     "--define=young",
+     {"--define=force_x", "--define=force_y", "--define=force_z"},
+     NULL,
+     false,
+     1},
+    {"elasticity_2.ufl",
+     "solve",
+     "elasticity.ufl",
+     ANSWERS_ELASTICITY,
+     "--input=k",
+     {"--input=f"},
+     NULL,
+     true,
+     2},
+    {"elasticity.ufl",
+     "solve",
+     "elasticity.ufl",
+     ANSWERS_ELASTICITY,
+     "--input=k",
+     {"--input=f"},
+     NULL,
+     true,
+     1},
+    {"heat.weft",
+     "solve",
+     "heat.weft",
+     ANSWERS_HEAT,
+     "--define=conductivity",
+     {"--define=source"},
+     "--define=capacity",
+     false,
+     1},
+    {"heat.ufl",
+     "solve",
+     "heat.ufl",
+     ANSWERS_HEAT,
+     "--input=k",
+     {"--input=f"},
+     "--input=c",
+     true,
+     1},
+    {"heat_2.ufl",
+     "solve",
+     "heat.ufl",
+     ANSWERS_HEAT,
+     "--input=k",
+     {"--input=f"},
+     "--input=c",
+     true,
+     2},
+    {"advection_diffusion",
+     "advection_diffusion",
+     NULL,
+     ANSWERS_TRANSPORT,
+     "--diffusivity",
+     {"--source"},
+     "--capacity",
+     false,
+     1},
+    {"radiation.weft",
+     "solve",
+     "radiation.weft",
+     ANSWERS_NONLINEAR,
+     "--define=k",
+     {"--define=f"},
+     NULL,
+     false,
+     1},
+    {"nonlinear.ufl",
+     "solve",
+     "nonlinear.ufl",
+     ANSWERS_NONLINEAR,
+     "--input=k",
+     {"--input=f"},
+     NULL,
+     true,
+     1},
+    {"nonlinear_2.ufl",
+     "solve",
+     "nonlinear.ufl",
+     ANSWERS_NONLINEAR,
+     "--input=k",
+     {"--input=f"},
+     NULL,
+     true,
+     2},
 };
 enum { N_PROGRAMS = sizeof programs / sizeof *programs };
 
@@ -83,7 +194,8 @@ __attribute__((format(printf, 2, 3))) static void add(command *c, const char *fo
 }
 
 /* scale (a + slope.X) as a formula in x, y, z. */
-static void print_linear(const command *c, double scale, double a, const double slope[3], char out[TEXT]) {
+static void print_linear(const command *c, double scale, double a, const double slope[3],
+                         char out[TEXT]) {
     static const char axes[] = "xyz";
     int n = snprintf(out, TEXT, "(%.17g", scale * a);
     const bool is_constant = slope[0] == 0 && slope[1] == 0 && slope[2] == 0;
@@ -97,7 +209,8 @@ static void print_linear(const command *c, double scale, double a, const double 
 }
 
 /* Component i of Q v, times scale, where v is linear; scalars are not rotated. */
-static void print_component(const command *c, double scale, const answers_linear *v, int i, char out[TEXT]) {
+static void print_component(const command *c, double scale, const answers_linear *v, int i,
+                            char out[TEXT]) {
     double a = v->a[0], slope[3];
     memcpy(slope, v->slope[0], sizeof slope);
     if (c->problem->components > 1) {
@@ -113,7 +226,8 @@ static void print_component(const command *c, double scale, const answers_linear
 }
 
 /* All components, separated by commas. */
-static void print_value(const command *c, double scale, const answers_linear *v, char out[4 * TEXT]) {
+static void print_value(const command *c, double scale, const answers_linear *v,
+                        char out[4 * TEXT]) {
     char text[TEXT];
     out[0] = '\0';
     for (int i = 0; i < c->problem->components; ++i) {
@@ -141,10 +255,11 @@ static void add_materials(command *c) {
     print_wave(c, wave);
     for (int g = 0; g < (v->splits ? 4 : 2); ++g) {
         char force[4 * TEXT] = "";
-        const char *const between = c->program->source[0][2] == 'd' ? "@" : "=@"; /* --define=NAME@, --source=@ */
+        const char *const between =
+            c->program->source[0][2] == 'd' ? "@" : "=@"; /* --define=NAME@, --source=@ */
         const char *const at = c->program->is_form ? "@" : between;
-        add(c, "%s%s%s=(%.17g)*%s", c->program->k, strchr(c->program->k, '=') ? "@" : "=@", groups[g],
-            v->stiffness * p->k[g % 2], wave);
+        add(c, "%s%s%s=(%.17g)*%s", c->program->k, strchr(c->program->k, '=') ? "@" : "=@",
+            groups[g], v->stiffness * p->k[g % 2], wave);
         for (int i = 0; i < p->components; ++i) {
             double f = p->source[g % 2][0];
             for (int j = 0; j < p->d && p->components > 1; ++j)
@@ -167,12 +282,14 @@ static void add_form_sides(command *c) {
         const answers_side *side = &p->sides[which[i]];
         answers_linear zero = {.a = {0}};
         char value[4 * TEXT];
-        const bool has_flux = side->condition == ANSWERS_NEUMANN || side->condition == ANSWERS_ROBIN;
+        const bool has_flux =
+            side->condition == ANSWERS_NEUMANN || side->condition == ANSWERS_ROBIN;
         print_value(c, flux, has_flux ? &side->value : &zero, value);
         add(c, "--measure=ds(%d)=%s", i + 1, answers_side_name(p->d, which[i]));
         add(c, "--input=g%d=%s", i + 1, value);
         add(c, "--input=alpha%d=%.17g", i + 1,
-            side->condition == ANSWERS_ROBIN ? side->alpha * c->view->stiffness / c->view->length : 0);
+            side->condition == ANSWERS_ROBIN ? side->alpha * c->view->stiffness / c->view->length
+                                             : 0);
     }
 }
 
@@ -185,10 +302,12 @@ static void add_side(command *c, int s) {
     if (side->condition == ANSWERS_DIRICHLET) {
         print_value(c, v->lifts * v->value, &side->value, value);
         if (s == 0 && v->from_files)
-            snprintf(value, sizeof value, "(%.17g)*field(%s/field.vtkhdf,v)", v->lifts * v->value, c->run->folder);
+            snprintf(value, sizeof value, "(%.17g)*field(%s/field.vtkhdf,v)", v->lifts * v->value,
+                     c->run->folder);
         add(c, "--dirichlet=%s=%s", name, value);
     }
-    if (c->program->is_form || side->condition == ANSWERS_DIRICHLET || side->condition == ANSWERS_NATURAL)
+    if (c->program->is_form || side->condition == ANSWERS_DIRICHLET ||
+        side->condition == ANSWERS_NATURAL)
         return;
     print_value(c, flux, &side->value, value);
     if (side->condition == ANSWERS_NEUMANN)
@@ -279,25 +398,33 @@ static void write_form(const command *c, const char *path) {
         perror(path);
         exit(3);
     }
-    fprintf(file, "V = %sElement(\"Lagrange\", %s, %d)\nD = FiniteElement(\"DG\", %s, 0)\n"
-                  "DV = %sElement(\"DG\", %s, 0)\nu, v = %s(V), TestFunction(V)\n"
-                  "k, f = Coefficient(D), Coefficient(DV)\nx = SpatialCoordinate(%s)\n",
+    fprintf(file,
+            "V = %sElement(\"Lagrange\", %s, %d)\nD = FiniteElement(\"DG\", %s, 0)\n"
+            "DV = %sElement(\"DG\", %s, 0)\nu, v = %s(V), TestFunction(V)\n"
+            "k, f = Coefficient(D), Coefficient(DV)\nx = SpatialCoordinate(%s)\n",
             kind, cell, c->program->degree, cell, kind, cell,
             p->physics == ANSWERS_NONLINEAR ? "Coefficient" : "TrialFunction", cell);
-    for (const char *const *name = (const char *const[]){"wave", "angle0", "angle1", "angle2", "alpha1", "alpha2", "c", "nu", "s", "scale", "beta", NULL};
+    for (const char *const *name =
+             (const char *const[]){"wave", "angle0", "angle1", "angle2", "alpha1", "alpha2", "c",
+                                   "nu", "s", "scale", "beta", NULL};
          *name; ++name)
         fprintf(file, "%s = Constant(%s)\n", *name, cell);
-    fprintf(file, "g1, g2 = %sConstant(%s), %sConstant(%s)\n", is_vector ? "Vector" : "", cell, is_vector ? "Vector" : "", cell);
+    fprintf(file, "g1, g2 = %sConstant(%s), %sConstant(%s)\n", is_vector ? "Vector" : "", cell,
+            is_vector ? "Vector" : "", cell);
     fprintf(file, "W = 1 + wave*sin(%s)\n",
             p->d == 2 ? "angle0*x[0] + angle1*x[1]" : "angle0*x[0] + angle1*x[1] + angle2*x[2]");
     if (is_vector)
-        fprintf(file, "e = sym(grad(u))\nA = inner(k*W/(1 + nu)*(e + nu/(1 - 2*nu)*tr(e)*Identity(%d)), sym(grad(v)))*dx\n", p->d);
+        fprintf(file,
+                "e = sym(grad(u))\nA = inner(k*W/(1 + nu)*(e + nu/(1 - 2*nu)*tr(e)*Identity(%d)), "
+                "sym(grad(v)))*dx\n",
+                p->d);
     else
         fprintf(file, "A = k*W*inner(grad(u), grad(v))*dx\n");
     fprintf(file, "B = A + alpha1*inner(u, v)*ds(1) + alpha2*inner(u, v)*ds(2)\n"
                   "load = W*inner(f, v)*dx + inner(g1, v)*ds(1) + inner(g2, v)*ds(2)\n");
     if (p->physics == ANSWERS_NONLINEAR)
-        fprintf(file, "F = B + k*W*beta*(u/scale)**2*inner(grad(u), grad(v))*dx + s*(u/scale)**3*v*dx - load\n");
+        fprintf(file, "F = B + k*W*beta*(u/scale)**2*inner(grad(u), grad(v))*dx + "
+                      "s*(u/scale)**3*v*dx - load\n");
     else
         fprintf(file, "a, L = B, load\n");
     if (p->physics == ANSWERS_HEAT)
@@ -330,14 +457,16 @@ static void shuffle(command *c, int first, uint64_t seed) {
     }
 }
 
-char **answers_command(const answers_run *run, const answers_problem *problem, const answers_view *view) {
+char **answers_command(const answers_run *run, const answers_problem *problem,
+                       const answers_view *view) {
     command c = {.run = run, .problem = problem, .view = view, .program = find(view->program)};
     char path[4096];
     if (c.program->executable)
         add(&c, "%s/%s", run->build, c.program->executable);
     else
         add(&c, "%s", run->python);
-    snprintf(path, sizeof path, "%s/%s", c.program->is_form ? run->folder : run->source, c.program->file);
+    snprintf(path, sizeof path, "%s/%s", c.program->is_form ? run->folder : run->source,
+             c.program->file);
     if (c.program->is_form)
         write_form(&c, path);
     if (c.program->file)

@@ -52,7 +52,8 @@ static void make_nodes(grid *g) {
     const answers_problem *p = g->problem;
     uint64_t state = p->seed;
     for (int64_t k = 0; k < g->data->n_nodes; ++k) {
-        const int at[3] = {(int)(k % g->side), (int)(k / g->side % g->side), (int)(k / g->side / g->side)};
+        const int at[3] = {(int)(k % g->side), (int)(k / g->side % g->side),
+                           (int)(k / g->side / g->side)};
         double *X = g->X + 3 * g->node[k], *x = g->data->x + (int64_t)g->d * g->node[k];
         for (int a = 0; a < g->d; ++a) {
             const double moved = p->jitter * answers_between(&state, -1, 1);
@@ -67,7 +68,8 @@ static void make_nodes(grid *g) {
 
 /* The Kuhn simplices of a box: paths from its lowest to its highest corner along the axes in any order. */
 static void make_box(grid *g, const int *low, int32_t *cells) {
-    static const int orders[6][3] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    static const int orders[6][3] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1},
+                                     {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     for (int s = 0; s < (g->d == 2 ? 2 : 6); ++s) {
         int at[3] = {low[0], low[1], low[2]};
         *cells++ = node_at(g, at);
@@ -89,7 +91,8 @@ static void make_cells(grid *g) {
         make_box(g, low, cells + b * of_box * width);
     }
     for (int64_t c = 0; c < g->data->n_cells; ++c) {
-        const int64_t shift = g->view->numbering ? (int64_t)answers_below(&state, (uint64_t)width) : 0;
+        const int64_t shift =
+            g->view->numbering ? (int64_t)answers_below(&state, (uint64_t)width) : 0;
         for (int v = 0; v < width; ++v)
             g->data->cells[order[c] * (int64_t)width + v] = cells[c * width + (v + shift) % width];
     }
@@ -110,7 +113,8 @@ static void make_sides(grid *g) {
     const int width = g->d + 1;
     for (int s = 0; s < 2 * g->d; ++s) {
         weft_group *group = &data->groups[data->n_groups++];
-        *group = (weft_group){.dimension = g->d - 1, .first_facet = data->n_group_facets, .number = s + 1};
+        *group = (weft_group){
+            .dimension = g->d - 1, .first_facet = data->n_group_facets, .number = s + 1};
         snprintf(group->name, sizeof group->name, "%s", answers_side_name(g->d, s));
         for (int64_t c = 0; c < data->n_cells; ++c)
             for (int left = 0; left < width; ++left) {
@@ -133,7 +137,8 @@ static void make_materials(grid *g) {
     const int width = g->d + 1;
     for (int m = 0; m < (g->view->splits ? 4 : 2); ++m) {
         weft_group *group = &data->groups[data->n_groups++];
-        *group = (weft_group){.dimension = g->d, .first_cell = data->n_group_cells, .number = 100 + m};
+        *group =
+            (weft_group){.dimension = g->d, .first_cell = data->n_group_cells, .number = 100 + m};
         snprintf(group->name, sizeof group->name, "%s", names[m]);
         for (int64_t c = 0; c < data->n_cells; ++c) {
             double centre[2] = {0};
@@ -149,7 +154,8 @@ static void make_materials(grid *g) {
     }
 }
 
-static void write(const grid *g, const weft_mesh *mesh, const answers_linear *field, const char *path) {
+static void write(const grid *g, const weft_mesh *mesh, const answers_linear *field,
+                  const char *path) {
     const int c = g->problem->components;
     weft_error error = {0};
     double *values = array((size_t)(mesh->n_nodes * c), sizeof *values);
@@ -167,27 +173,37 @@ static void write(const grid *g, const weft_mesh *mesh, const answers_linear *fi
     free(values);
 }
 
-void answers_mesh_write(const answers_problem *problem, const answers_view *view, const answers_linear *field,
-                        const char *path) {
+void answers_mesh_write(const answers_problem *problem, const answers_view *view,
+                        const answers_linear *field, const char *path) {
     const int d = problem->d, n = problem->n;
-    weft_mesh_data data = {.dimension = d, .n_nodes = d == 2 ? (n + 1) * (n + 1) : (n + 1) * (n + 1) * (n + 1),
+    weft_mesh_data data = {.dimension = d,
+                           .n_nodes = d == 2 ? (n + 1) * (n + 1) : (n + 1) * (n + 1) * (n + 1),
                            .n_cells = d == 2 ? 2 * n * n : 6 * n * n * n};
-    const size_t n_nodes = (size_t)data.n_nodes, n_cells = (size_t)data.n_cells, width = (size_t)d + 1;
+    const size_t n_nodes = (size_t)data.n_nodes, n_cells = (size_t)data.n_cells,
+                 width = (size_t)d + 1;
     weft_mesh *mesh = NULL;
     weft_error error = {0};
     data.x = array(n_nodes * (size_t)d, sizeof *data.x);
     data.cells = array(n_cells * width, sizeof *data.cells);
     data.groups = array(ANSWERS_SIDES + 4, sizeof *data.groups);
-    data.group_facet_nodes = array((n_cells + 1) * width * (size_t)d, sizeof *data.group_facet_nodes);
+    data.group_facet_nodes =
+        array((n_cells + 1) * width * (size_t)d, sizeof *data.group_facet_nodes);
     data.group_cells = array(n_cells, sizeof *data.group_cells);
-    grid g = {problem, view, d, n, n + 1, permutation(data.n_nodes, view->numbering),
-              array(n_nodes * 3, sizeof(double)), &data};
+    grid g = {problem,
+              view,
+              d,
+              n,
+              n + 1,
+              permutation(data.n_nodes, view->numbering),
+              array(n_nodes * 3, sizeof(double)),
+              &data};
     make_nodes(&g);
     make_cells(&g);
     make_sides(&g);
     make_materials(&g);
     if (weft_mesh_make(&data, "answers", NULL, &mesh, &error) != WEFT_OK) {
-        fprintf(stderr, "the mesh of seed %llu: %s\n", (unsigned long long)problem->seed, error.message);
+        fprintf(stderr, "the mesh of seed %llu: %s\n", (unsigned long long)problem->seed,
+                error.message);
         exit(3);
     }
     write(&g, mesh, field, path);

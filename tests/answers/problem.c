@@ -17,8 +17,8 @@ double answers_between(uint64_t *state, double low, double high) {
 }
 
 const char *answers_side_name(int d, int side) {
-    static const char *const names[2][ANSWERS_SIDES] = {{"left", "right", "bottom", "top"},
-                                                        {"left", "right", "front", "back", "bottom", "top"}};
+    static const char *const names[2][ANSWERS_SIDES] = {
+        {"left", "right", "bottom", "top"}, {"left", "right", "front", "back", "bottom", "top"}};
     return names[d - 2][side];
 }
 
@@ -50,7 +50,8 @@ void answers_problem_make(uint64_t seed, answers_physics physics, answers_proble
     uint64_t state = seed * 1000003u + (uint64_t)physics;
     *out = (answers_problem){.seed = seed, .physics = physics};
     out->d = answers_below(&state, 3) == 0 ? 3 : 2;
-    out->n = out->d == 2 ? 2 + 2 * (int)answers_below(&state, 4) : 2 + 2 * (int)answers_below(&state, 2);
+    out->n =
+        out->d == 2 ? 2 + 2 * (int)answers_below(&state, 4) : 2 + 2 * (int)answers_below(&state, 2);
     out->components = physics == ANSWERS_ELASTICITY ? out->d : 1;
     out->jitter = answers_between(&state, 0, 0.25);
     out->nu = answers_between(&state, 0, 0.4);
@@ -65,7 +66,8 @@ void answers_problem_make(uint64_t seed, answers_physics physics, answers_proble
     }
     out->s = pow(10, answers_between(&state, -2, 4));
     out->beta = answers_between(&state, 0, 1);
-    if (physics == ANSWERS_TRANSPORT) /* stable without stabilisation: cell Peclet and Courant numbers below 1 */
+    if (physics ==
+        ANSWERS_TRANSPORT) /* stable without stabilisation: cell Peclet and Courant numbers below 1 */
         out->k[0] = out->k[1] = answers_between(&state, 0.2, 1);
     for (int a = 0; a < out->d; ++a) {
         out->angle[a] = answers_between(&state, -4, 4);
@@ -79,7 +81,12 @@ void answers_problem_make(uint64_t seed, answers_physics physics, answers_proble
 }
 
 void answers_view_make(const char *program, answers_view *out) {
-    *out = (answers_view){.length = 1, .value = 1, .stiffness = 1, .time = 1, .loads = 1, .lifts = 1,
+    *out = (answers_view){.length = 1,
+                          .value = 1,
+                          .stiffness = 1,
+                          .time = 1,
+                          .loads = 1,
+                          .lifts = 1,
                           .program = program};
     for (int a = 0; a < 3; ++a)
         out->q[a][a] = 1;

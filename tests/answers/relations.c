@@ -11,7 +11,8 @@ static const double TOLERANCE = 1e-5;
 /* ---- comparing ------------------------------------------------------------------------------------------- */
 
 /* A quantity in units of X, in its directions. */
-static answers_quantity in_body(const answers_problem *p, const answers_view *view, const answers_quantity *q) {
+static answers_quantity in_body(const answers_problem *p, const answers_view *view,
+                                const answers_quantity *q) {
     answers_quantity out = *q;
     double unit = view->value;
     if (q->kind == ANSWERS_FLOW)
@@ -27,7 +28,8 @@ static answers_quantity in_body(const answers_problem *p, const answers_view *vi
     return out;
 }
 
-static answers_result all_in_body(const answers_problem *p, const answers_view *view, const answers_result *r) {
+static answers_result all_in_body(const answers_problem *p, const answers_view *view,
+                                  const answers_result *r) {
     answers_result out = *r;
     for (int i = 0; i < r->n; ++i)
         out.all[i] = in_body(p, view, &r->all[i]);
@@ -50,8 +52,8 @@ static const answers_quantity *quantity(const answers_result *r, const char *nam
 }
 
 /* Each quantity of a is that of b, to `tolerance` of the size of quantities of its kind; a and b are in body units. */
-static bool agree(const answers_problem *p, const answers_result *a, const answers_result *b, double tolerance, char *why,
-                  size_t size) {
+static bool agree(const answers_problem *p, const answers_result *a, const answers_result *b,
+                  double tolerance, char *why, size_t size) {
     double scale[ANSWERS_N_KINDS];
     scale[ANSWERS_VALUE] = fmax(largest(a, ANSWERS_VALUE), largest(b, ANSWERS_VALUE));
     scale[ANSWERS_INTEGRAL] = scale[ANSWERS_VALUE];
@@ -65,8 +67,8 @@ static bool agree(const answers_problem *p, const answers_result *a, const answe
         ++n;
         for (int k = 0; k < q->n; ++k)
             if (!(fabs(q->v[k] - other->v[k]) <= tolerance * scale[q->kind])) {
-                snprintf(why, size, "%s: %.12g and %.12g, of values up to %.3g", q->name, q->v[k], other->v[k],
-                         scale[q->kind]);
+                snprintf(why, size, "%s: %.12g and %.12g, of values up to %.3g", q->name, q->v[k],
+                         other->v[k], scale[q->kind]);
                 return false;
             }
     }
@@ -76,8 +78,8 @@ static bool agree(const answers_problem *p, const answers_result *a, const answe
 }
 
 /* Solve; in body units. A failure with these options is a failure of the case. */
-static bool solve(answers_run *run, const answers_problem *p, const answers_view *view, answers_result *out, char *why,
-                  size_t size) {
+static bool solve(answers_run *run, const answers_problem *p, const answers_view *view,
+                  answers_result *out, char *why, size_t size) {
     answers_result raw;
     answers_view with = *view;
     int n = 0;
@@ -132,7 +134,8 @@ static bool is_heat(const answers_problem *p) {
 }
 
 /* One of the programs that can be run here. */
-static const char *choose_program(const answers_run *run, const answers_problem *p, uint64_t *state) {
+static const char *choose_program(const answers_run *run, const answers_problem *p,
+                                  uint64_t *state) {
     const char *const *names = answers_programs(p->physics);
     int n = 0, k;
     while (names[n])
@@ -181,8 +184,8 @@ static void files(const answers_problem *p, answers_view *view, uint64_t *state)
     view->numbering = answers_below(state, 2) * 77;
 }
 
-bool answers_holds(const answers_relation *relation, answers_run *run, answers_problem *p, uint64_t *state, char *why,
-                   size_t size) {
+bool answers_holds(const answers_relation *relation, answers_run *run, answers_problem *p,
+                   uint64_t *state, char *why, size_t size) {
     answers_view a, b;
     answers_result first, second;
     if (!relation->change)
@@ -195,7 +198,8 @@ bool answers_holds(const answers_relation *relation, answers_run *run, answers_p
 }
 
 /* u(loads) + u(prescribed values) = u(both) */
-static bool superposition(answers_run *run, answers_problem *p, uint64_t *state, char *why, size_t size) {
+static bool superposition(answers_run *run, answers_problem *p, uint64_t *state, char *why,
+                          size_t size) {
     answers_view both, loads, lifts;
     answers_result r[3];
     answers_view_make(choose_program(run, p, state), &both);
@@ -240,7 +244,9 @@ static bool balance(answers_run *run, answers_problem *p, uint64_t *state, char 
     if (!solve(run, p, &view, &r, why, size))
         return false;
     const answers_quantity *loads = quantity(&r, "loads");
-    if (strstr(view.program, ".ufl")) /* what a form's ds(1) makes flow in is exchange, since its matrix has ds(1) too */
+    if (strstr(
+            view.program,
+            ".ufl")) /* what a form's ds(1) makes flow in is exchange, since its matrix has ds(1) too */
         loads = NULL;
     for (int k = 0; k < p->components && loads; ++k) {
         const double wanted = loads_of(p, k);
@@ -253,10 +259,12 @@ static bool balance(answers_run *run, answers_problem *p, uint64_t *state, char 
         for (int k = 0; k < r.all[i].n && r.all[i].kind == ANSWERS_FLOW; ++k, ++n)
             if (strcmp(r.all[i].name, "balance") != 0)
                 sum[k] += (strcmp(r.all[i].name, "equation") == 0 ? -1 : 1) * r.all[i].v[k];
-    const double most = fmax(largest(&r, ANSWERS_FLOW), fmax(p->k[0], p->k[1]) * largest(&r, ANSWERS_VALUE));
+    const double most =
+        fmax(largest(&r, ANSWERS_FLOW), fmax(p->k[0], p->k[1]) * largest(&r, ANSWERS_VALUE));
     for (int k = 0; k < 3; ++k)
         if (!(fabs(sum[k]) <= TOLERANCE * most)) {
-            snprintf(why, size, "the balance is %.6g instead of 0, the largest of its parts %.6g", sum[k], most);
+            snprintf(why, size, "the balance is %.6g instead of 0, the largest of its parts %.6g",
+                     sum[k], most);
             return false;
         }
     if (n < 2)
@@ -265,15 +273,17 @@ static bool balance(answers_run *run, answers_problem *p, uint64_t *state, char 
 }
 
 /* The stress, or flux, of a linear field through the side with this outer normal. */
-static void flux_of(const answers_problem *p, const answers_linear *u, int axis, double sign, double out[3]) {
-    const double k = p->k[0], lambda = k * p->nu / (1 + p->nu) / (1 - 2 * p->nu), mu = k / 2 / (1 + p->nu);
+static void flux_of(const answers_problem *p, const answers_linear *u, int axis, double sign,
+                    double out[3]) {
+    const double k = p->k[0], lambda = k * p->nu / (1 + p->nu) / (1 - 2 * p->nu),
+                 mu = k / 2 / (1 + p->nu);
     double trace = 0;
     for (int i = 0; i < p->d; ++i)
         trace += u->slope[i][i];
     for (int i = 0; i < p->components; ++i)
-        out[i] = p->components == 1
-                     ? sign * k * u->slope[0][axis]
-                     : sign * (mu * (u->slope[i][axis] + u->slope[axis][i]) + (i == axis ? lambda * trace : 0));
+        out[i] = p->components == 1 ? sign * k * u->slope[0][axis]
+                                    : sign * (mu * (u->slope[i][axis] + u->slope[axis][i]) +
+                                              (i == axis ? lambda * trace : 0));
 }
 
 /* u = a + slope.X solves the equation without sources in one material, and elements represent it exactly. */
@@ -305,7 +315,8 @@ static bool patch(answers_run *run, answers_problem *p, uint64_t *state, char *w
             for (int a = 0; a < p->d; ++a)
                 wanted += p->initial.slope[c][a] * p->probes[i][a];
             if (!(fabs(r.all[i].v[c] - wanted) <= 1e-7)) {
-                snprintf(why, size, "probe %d has %.12g, the exact value is %.12g", i, r.all[i].v[c], wanted);
+                snprintf(why, size, "probe %d has %.12g, the exact value is %.12g", i,
+                         r.all[i].v[c], wanted);
                 return false;
             }
         }
@@ -313,7 +324,8 @@ static bool patch(answers_run *run, answers_problem *p, uint64_t *state, char *w
 }
 
 /* Where f = s u0^3 and u = u0 on the boundary, u = u0, however far that is from the start. */
-static bool constant(answers_run *run, answers_problem *p, uint64_t *state, char *why, size_t size) {
+static bool constant(answers_run *run, answers_problem *p, uint64_t *state, char *why,
+                     size_t size) {
     const double u0 = answers_between(state, 0.5, 3) * (answers_below(state, 2) ? 1 : -1);
     answers_view view;
     answers_result r;
@@ -321,7 +333,8 @@ static bool constant(answers_run *run, answers_problem *p, uint64_t *state, char
     p->s = pow(10, answers_between(state, -8, 8));
     p->source[0][0] = p->source[1][0] = p->s * u0 * u0 * u0;
     for (int s = 0; s < 2 * p->d; ++s) {
-        p->sides[s] = (answers_side){.condition = s == 0 || answers_below(state, 2) ? ANSWERS_DIRICHLET : ANSWERS_NATURAL};
+        p->sides[s] = (answers_side){
+            .condition = s == 0 || answers_below(state, 2) ? ANSWERS_DIRICHLET : ANSWERS_NATURAL};
         p->sides[s].value.a[0] = u0;
     }
     answers_view_make(choose_program(run, p, state), &view);
@@ -331,7 +344,8 @@ static bool constant(answers_run *run, answers_problem *p, uint64_t *state, char
         return false;
     for (int i = 0; i < ANSWERS_PROBES; ++i)
         if (!(fabs(r.all[i].v[0] - u0) <= 1e-6 * fabs(u0))) {
-            snprintf(why, size, "probe %d has %.12g, the exact value is %.12g", i, r.all[i].v[0], u0);
+            snprintf(why, size, "probe %d has %.12g, the exact value is %.12g", i, r.all[i].v[0],
+                     u0);
             return false;
         }
     return true;
@@ -339,12 +353,17 @@ static bool constant(answers_run *run, answers_problem *p, uint64_t *state, char
 
 /* Another assembly, method, preconditioner, plan, number of threads or ordering: the same answer, or none. */
 static bool choices(answers_run *run, answers_problem *p, uint64_t *state, char *why, size_t size) {
-    static const char *const assemblies[] = {"--assembly=lma", "--assembly=lma-gather", "--assembly=csr",
-                                             "--assembly=matrix-free", "--assembly=edge"},
-        *const preconditioners[] = {"--preconditioner=jacobi", "--preconditioner=chebyshev", "--preconditioner=aggregation",
-                                    "--preconditioner=none"},
-        *const methods[] = {"--method=cg", "--method=minres", "--method=gmres", "--method=bicgstab"},
-        *const others[] = {"--plan=unfused", "--ordering=metis", "--ordering=bisection", "--restart=50"};
+    static const char *const assemblies[] = {"--assembly=lma", "--assembly=lma-gather",
+                                             "--assembly=csr", "--assembly=matrix-free",
+                                             "--assembly=edge"},
+                             *const preconditioners[] = {"--preconditioner=jacobi",
+                                                         "--preconditioner=chebyshev",
+                                                         "--preconditioner=aggregation",
+                                                         "--preconditioner=none"},
+                             *const methods[] = {"--method=cg", "--method=minres", "--method=gmres",
+                                                 "--method=bicgstab"},
+                             *const others[] = {"--plan=unfused", "--ordering=metis",
+                                                "--ordering=bisection", "--restart=50"};
     answers_view a, b;
     answers_result first, second;
     const bool steps = p->physics == ANSWERS_TRANSPORT;
@@ -371,7 +390,8 @@ static void forget_loads(answers_result *r) {
 }
 
 /* Two programs, or a script and a form, of the same discretisation: sources and coefficients constant in each material. */
-static bool programs(answers_run *run, answers_problem *p, uint64_t *state, char *why, size_t size) {
+static bool programs(answers_run *run, answers_problem *p, uint64_t *state, char *why,
+                     size_t size) {
     answers_view a, b;
     answers_result first, second;
     p->wave = p->beta = 0;
@@ -403,7 +423,8 @@ static bool restart(answers_run *run, answers_problem *p, uint64_t *state, char 
     const int steps = p->steps, first = 1 + (int)answers_below(state, (uint64_t)steps - 1);
     snprintf(checkpoint, sizeof checkpoint, "--checkpoint=%s/state.vtkhdf", run->folder);
     snprintf(other, sizeof other, "--checkpoint=%s/other.vtkhdf", run->folder);
-    snprintf(resume, sizeof resume, "--%s=%s/state.vtkhdf", transport ? "restart" : "resume", run->folder);
+    snprintf(resume, sizeof resume, "--%s=%s/state.vtkhdf", transport ? "restart" : "resume",
+             run->folder);
     snprintf(every, sizeof every, "--checkpoint-every=%d", first);
     answers_view_make(choose_program(run, p, state), &view);
     view.options[0] = other;
@@ -423,7 +444,8 @@ static bool restart(answers_run *run, answers_problem *p, uint64_t *state, char 
 }
 
 /* int c u = int c u(0) + t int f in an insulated body; the integral of a linear function is its value at the centre. */
-static bool conservation(answers_run *run, answers_problem *p, uint64_t *state, char *why, size_t size) {
+static bool conservation(answers_run *run, answers_problem *p, uint64_t *state, char *why,
+                         size_t size) {
     answers_view view;
     answers_result r;
     p->wave = 0;
@@ -435,19 +457,22 @@ static bool conservation(answers_run *run, answers_problem *p, uint64_t *state, 
     view.options[0] = "--neumann=right=0"; /* a program that has no condition takes u = 0 */
     if (!solve(run, p, &view, &r, why, size))
         return false;
-    double start = p->initial.a[0], entered = (p->source[0][0] + p->source[1][0]) / 2 * p->dt * p->steps / p->capacity;
+    double start = p->initial.a[0],
+           entered = (p->source[0][0] + p->source[1][0]) / 2 * p->dt * p->steps / p->capacity;
     for (int a = 0; a < p->d; ++a)
         start += p->initial.slope[0][a] / 2;
     const answers_quantity *found = quantity(&r, "I");
     const double most = fmax(fmax(fabs(start), fabs(entered)), largest(&r, ANSWERS_VALUE));
     if (found && fabs(found->v[0] - start - entered) <= 1e-6 * most)
         return true;
-    snprintf(why, size, "int u is %.12g, but at the start %.12g and %.12g entered", found ? found->v[0] : NAN, start, entered);
+    snprintf(why, size, "int u is %.12g, but at the start %.12g and %.12g entered",
+             found ? found->v[0] : NAN, start, entered);
     return false;
 }
 
 /* After a long time heat is in its stationary state. */
-static bool stationary(answers_run *run, answers_problem *p, uint64_t *state, char *why, size_t size) {
+static bool stationary(answers_run *run, answers_problem *p, uint64_t *state, char *why,
+                       size_t size) {
     answers_view a, b;
     answers_result first, second;
     p->dt = 1e7;

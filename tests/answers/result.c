@@ -23,13 +23,15 @@ static void add(answers_result *r, const char *name, answers_kind kind, const js
 }
 
 static void read_flows(answers_result *r, const json_t *root) {
-    static const char *const keys[] = {"reactions", "exchange"}, *const values[] = {"reaction", "exchange"};
+    static const char *const keys[] = {"reactions", "exchange"}, *const values[] = {"reaction",
+                                                                                    "exchange"};
     size_t i;
     const json_t *item;
     for (int k = 0; k < 2; ++k)
         json_array_foreach(json_object_get(root, keys[k]), i, item) {
             char name[64];
-            snprintf(name, sizeof name, "%s %s", values[k], json_string_value(json_object_get(item, "group")));
+            snprintf(name, sizeof name, "%s %s", values[k],
+                     json_string_value(json_object_get(item, "group")));
             add(r, name, ANSWERS_FLOW, json_object_get(item, values[k]));
         }
     add(r, "loads", ANSWERS_FLOW, json_object_get(root, "loads"));
@@ -56,7 +58,8 @@ static void read(answers_result *r, const json_t *root) {
     read_flows(r, root);
 }
 
-void answers_solve(answers_run *run, const answers_problem *problem, const answers_view *view, answers_result *out) {
+void answers_solve(answers_run *run, const answers_problem *problem, const answers_view *view,
+                   answers_result *out) {
     char path[4096];
     snprintf(path, sizeof path, "%s/mesh.vtkhdf", run->folder);
     answers_mesh_write(problem, view, NULL, path);
@@ -66,7 +69,8 @@ void answers_solve(answers_run *run, const answers_problem *problem, const answe
     }
     char **command = answers_command(run, problem, view);
     test_run made = test_program((const char *const *)command, NULL);
-    *out = (answers_result){.exit_code = made.exit_code, .output = made.output, .error = made.error};
+    *out =
+        (answers_result){.exit_code = made.exit_code, .output = made.output, .error = made.error};
     ++run->n_programs;
     if (run->verbose) {
         for (int i = 0; command[i]; ++i)

@@ -1,10 +1,10 @@
 /* One mesh: what the host knows of it, the rivals on it, ours on it. */
+#include "bench_cuda.h"
+#include "bench_cuda_rival.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
-#include "bench_cuda.h"
-#include "bench_cuda_rival.h"
 
 #include <math.h>
 #include <stdio.h>

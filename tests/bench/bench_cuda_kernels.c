@@ -1,7 +1,7 @@
 /* The rivals' own kernels, for double and float, by NVRTC. */
+#include "bench_cuda_rival_internal.h"
 #include "core/cuda/cuda.h"
 #include "core/weft_core.h"
-#include "bench_cuda_rival_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Conjugate gradients as the rivals write them, without a preconditioner. */
+#include "bench_cuda_rival_internal.h"
 #include "core/cuda/cuda.h"
 #include "core/weft_core.h"
-#include "bench_cuda_rival_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

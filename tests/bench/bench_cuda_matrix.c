@@ -1,7 +1,7 @@
 /* A matrix of the rivals, and cuSPARSE's product. */
+#include "bench_cuda_rival_internal.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
-#include "bench_cuda_rival_internal.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Meshes of any size from four tiles; shuffled; ordered. */
+#include "bench_cuda.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
-#include "bench_cuda.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "apps/common/support.h"
+#include "bench_cuda.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
-#include "bench_cuda.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,8 @@ static const struct argp_option entries[] = {
     {"tiles", KEY_TILES, "DIR", 0, "Directory of meshed tiles, for a machine without Gmsh", 0},
     {"write-tiles", KEY_WRITE_TILES, "DIR", 0, "Mesh the tiles, write them to DIR, and exit", 0},
     {"solve-large", KEY_SOLVE_LARGE, NULL, 0,
-     "Solve one Poisson problem (1e8 tetrahedra, or --cells), and print only the time of each phase",
+     "Solve one Poisson problem (1e8 tetrahedra, or --cells), and print only the time of each "
+     "phase",
      0},
     {"json", KEY_JSON, "FILE", 0, "Every row as JSON", 0},
     {0}};

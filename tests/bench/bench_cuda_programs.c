@@ -1,10 +1,10 @@
 /* Scripts run as programs: local assembly in both precisions, and in float, which operators do not
  * have, the product that recomputes. */
+#include "bench_cuda.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
-#include "bench_cuda.h"
 
 #include <math.h>
 #include <stdio.h>

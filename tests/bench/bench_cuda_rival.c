@@ -1,7 +1,7 @@
-#include "core/cuda/cuda.h"
-#include "core/weft_core.h"
 #include "bench_cuda_rival_internal.h"
 #include "bench_library.h"
+#include "core/cuda/cuda.h"
+#include "core/weft_core.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

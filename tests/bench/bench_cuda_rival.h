@@ -3,9 +3,9 @@
 #ifndef BENCH_CUDA_RIVAL_H
 #define BENCH_CUDA_RIVAL_H
 
+#include "bench_cuda.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
-#include "bench_cuda.h"
 
 typedef struct bench_rival bench_rival;
 

@@ -2,10 +2,9 @@
 #ifndef BENCH_CUDA_RIVAL_INTERNAL_H
 #define BENCH_CUDA_RIVAL_INTERNAL_H
 
+#include "bench_cuda_rival.h"
 #include "core/cuda/cuda.h"
 #include "core/weft_core.h"
-#include "bench_cuda_rival.h"
-
 
 typedef struct CUgraph_st *bench_cu_graph;
 typedef struct CUgraphExec_st *bench_cu_graph_exec;

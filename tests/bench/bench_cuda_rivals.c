@@ -1,8 +1,8 @@
 /* The rivals on one mesh: products in both precisions, and the loops of conjugate gradients. */
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
 #include "bench_cuda.h"
 #include "bench_cuda_rival.h"
+#include "core/weft_core.h"
+#include "fem/weft_fem.h"
 
 #include <stdio.h>
 #include <stdlib.h>

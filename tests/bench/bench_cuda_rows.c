@@ -1,6 +1,6 @@
 #include "apps/common/support.h"
-#include "core/weft_core.h"
 #include "bench_cuda.h"
+#include "core/weft_core.h"
 
 #include <stdio.h>
 #include <stdlib.h>

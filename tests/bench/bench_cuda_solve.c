@@ -2,11 +2,11 @@
  *      u = sin(pi x/a) sin(pi y/b) sin(pi z/c),   -div grad u = pi^2 (1/a^2 + 1/b^2 + 1/c^2) u
  * with u = 0 on the boundary: what comes out is compared with what is known. */
 #include "apps/common/support.h"
+#include "bench_cuda.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
-#include "bench_cuda.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-#include "core/weft_core.h"
 #include "bench_cuda.h"
+#include "core/weft_core.h"
 
 #include <stdlib.h>
 

@@ -1,13 +1,13 @@
 /* The host's figures, each against its rival or its floor in one run: ratios count.
  *      bench_host [--quick]
  *      bench_host --setup [N [bisection|metis|none [DEVICE...]]] */
+#include "bench_host.h"
+#include "bench_host_rivals.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 #include "fusion/weft_program.h"
-#include "bench_host.h"
-#include "bench_host_rivals.h"
 
 #include <stdio.h>
 #include <stdlib.h>

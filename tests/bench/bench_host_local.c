@@ -1,10 +1,10 @@
 /* Local stiffness matrices: against an FFCx-style loop, against the bytes that must move, fused
  * against unfused. */
+#include "bench_host.h"
+#include "bench_host_rivals.h"
 #include "core/weft_core.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
-#include "bench_host.h"
-#include "bench_host_rivals.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Whole processes: the rival in Python, poisson from a warm cache, planning time, and memory a
  * tetrahedron. */
-#include "core/weft_core.h"
 #include "bench_host.h"
+#include "core/weft_core.h"
 
 #include <jansson.h>
 #include <stdio.h>

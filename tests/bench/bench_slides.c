@@ -74,8 +74,8 @@ static weft_status bind_lists(const bench *b, const weft_graph *graph, weft_prog
         const int64_t lanes = value->index_set >= 0 && !graph->index_sets[value->index_set].plain
                                   ? weft_program_lanes(program)
                                   : 1;
-        const size_t all = (size_t)((n + lanes - 1) / lanes * lanes) *
-                           (size_t)weft_shape_count(&value->shape);
+        const size_t all =
+            (size_t)((n + lanes - 1) / lanes * lanes) * (size_t)weft_shape_count(&value->shape);
         TRY(weft_memory_make(b->device, all * sizeof(float), &lists[used], error));
         TRY(weft_memory_zero(lists[used], error));
         TRY(weft_program_bind(program, value->name, lists[used++], error));

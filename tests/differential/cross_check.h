@@ -13,16 +13,16 @@ typedef struct cross_check_way {
     weft_plan_kind plan;
     weft_scatter scatter;
     weft_rematerialise rematerialise; /* of what a loop reads and could recompute */
-    random_directives directives; /* as far as the compiler takes them */
-    bool alone;         /* the planner looks at no fusion of several calls */
+    random_directives directives;     /* as far as the compiler takes them */
+    bool alone;                       /* the planner looks at no fusion of several calls */
     int64_t elements;   /* that the planner expects of a set: with few, kernels share launches */
     uint64_t best;      /* not 0: one of the best covers, this one modulo their number */
     uint64_t partition; /* not 0: calls are fused by these random numbers */
     uint64_t variants;  /* not 0: and so are the variants of functions */
     bool backwards;
-    bool few_blocks; /* emulated: of one multiprocessor at most */
+    bool few_blocks;     /* emulated: of one multiprocessor at most */
     bool product_kernel; /* the script's operator is a product kernel, else a function of ours */
-    bool brings_dot; /* and this gives dot products too */
+    bool brings_dot;     /* and this gives dot products too */
 } cross_check_way;
 /** The ways that a script is tried on a device, in out [CROSS_CHECK_WAYS]; how many. */
 enum { CROSS_CHECK_WAYS = 6 };

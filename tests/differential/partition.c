@@ -1,19 +1,19 @@
 /* Forced covers: one of the best that the planner knows, or calls joined at random, as long as each
  * set may be a kernel and the kernels can be put in an order. */
 #include "core/weft_core.h"
+#include "cross_check.h"
 #include "fusion/base/array.h"
 #include "fusion/codegen/codegen.h"
 #include "fusion/control/program.h"
 #include "fusion/graph/graph.h"
 #include "fusion/plan/cover.h"
 #include "fusion/plan/dependence.h"
-#include "fusion/plan/legality.h"
 #include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
+#include "fusion/plan/legality.h"
 #include "fusion/plan/plan.h"
 #include "fusion/weft_compile.h"
 #include "random_script.h"
-#include "cross_check.h"
 
 #include <string.h>
 

@@ -24,7 +24,7 @@ enum {
     RANDOM_SIZE = 5, /* of a dimension, at most */
     RANDOM_ARGUMENTS = 4,
     RANDOM_TERMS = 3,
-    RANDOM_BLOCKS = 3, /* of each kind of directive, at most */
+    RANDOM_BLOCKS = 3,   /* of each kind of directive, at most */
     RANDOM_LIBRARY = 5,  /* functions of kernels/blas */
     RANDOM_GENERATED = 3 /* functions of matrices, at most */
 };
@@ -216,8 +216,7 @@ typedef enum random_directives {
 void random_directives_make(random_script *script);
 bool random_script_is_directed(const random_script *script);
 /** As text. */
-void random_script_print(const random_script *script, random_directives directives,
-                         weft_text *out);
+void random_script_print(const random_script *script, random_directives directives, weft_text *out);
 /** The functions that were generated for the script, as a kernel file; nothing: there are none. */
 void random_script_print_functions(const random_script *script, weft_text *out);
 /** Functions called are noted in calls [RANDOM_FUNCTIONS]. */

@@ -2,11 +2,10 @@
 /* Mesh files that would do more than make a mesh: run programs, write files, take all memory, never
  * end. What Gmsh does with each was tried with Gmsh 4.8 itself: with --trust-geo the tricks with
  * strings and comments run their command. */
+#include "apps/gmsh/weft_gmsh.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "test_support.h"
-#include "apps/gmsh/weft_gmsh.h"
-
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  * group, and files in them. */
 #include "core/weft_core.h"
 #include "fusion/script/script.h"
-#include "fusion/script/script.h"
 #include "fusion/weft_compile.h"
 
 #include <stdlib.h>
@@ -45,8 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     weft_text first = canonical(text, &error);
     if (!first.data) {
         bool too_long = strlen(text) > WEFT_TEXT_MAX;
-        if (error.message[0] == '\0' || (!too_long && !strstr(text, "table") &&
-                                           strncmp(error.file, "--source", 8) != 0))
+        if (error.message[0] == '\0' ||
+            (!too_long && !strstr(text, "table") && strncmp(error.file, "--source", 8) != 0))
             abort();
     } else if (!first.failed && first.length < WEFT_TEXT_MAX) {
         weft_text second = canonical(first.data, &error);

@@ -2,7 +2,6 @@
 /* Any bytes as a script: an error or a script whose canonical text reads back to itself. */
 #include "core/weft_core.h"
 #include "fusion/script/script.h"
-#include "fusion/script/script.h"
 #include "fusion/weft_compile.h"
 
 #include <stdlib.h>

@@ -219,7 +219,8 @@ static void the_device_has_the_positions(void **state) {
         gpu_check(weft_pattern_make(f.device, f.cells, LANES, &pattern, &memory, &error), &error);
         n = (size_t)((f.mesh->n_cells + LANES - 1) / LANES) * LANES * ENTRIES;
         positions[i] = malloc(n * sizeof **positions);
-        gpu_check(weft_memory_read(memory, 0, positions[i], n * sizeof **positions, &error), &error);
+        gpu_check(weft_memory_read(memory, 0, positions[i], n * sizeof **positions, &error),
+                  &error);
         weft_memory_free(&memory);
         weft_pattern_free(&pattern);
         fixture_free(&f);

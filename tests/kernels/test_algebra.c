@@ -139,7 +139,8 @@ static void ref_diagonal(const check_case *c, const double *const *arguments, do
 static void ref_skew_square(const check_case *c, const double *const *arguments, double *result) {
     for (int i = 0; i < ROWS; ++i)
         for (int j = i + 1; j < ROWS; ++j)
-            result[0] += 2 * (A[i * ROWS + j] - A[j * ROWS + i]) * (A[i * ROWS + j] - A[j * ROWS + i]);
+            result[0] +=
+                2 * (A[i * ROWS + j] - A[j * ROWS + i]) * (A[i * ROWS + j] - A[j * ROWS + i]);
 }
 
 static void ref_trace(const check_case *c, const double *const *arguments, double *result) {

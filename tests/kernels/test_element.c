@@ -344,7 +344,15 @@ static const check_case cases[] = {
     {"quadrature_load", NULL, 2, {S(2), J(1)}, 2, ref_quadrature_load, 1, 2, NULL},
     {"quadrature_load", "degree = 4", 2, {S(6), J(2)}, 3, ref_quadrature_load, 2, 4, NULL},
     {"quadrature_load", "degree = 5", 2, {S(14), J(3)}, 4, ref_quadrature_load, 3, 5, NULL},
-    {"quadrature_load", "degree = 8", 2, {S(46), J(3)}, 4, ref_quadrature_load, 3, 8, NULL}, /* loops
+    {"quadrature_load",
+     "degree = 8",
+     2,
+     {S(46), J(3)},
+     4,
+     ref_quadrature_load,
+     3,
+     8,
+     NULL}, /* loops
                                                                                           stay loops */
     {"quadrature_integral", NULL, 2, {S(2), J(1)}, 1, ref_quadrature_integral, 1, 2, NULL},
     {"quadrature_integral", "degree = 5", 2, {S(7), J(2)}, 1, ref_quadrature_integral, 2, 5, NULL},

@@ -91,8 +91,8 @@ static void ref_stress_3d(const check_case *c, const double *const *arguments, d
     for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b)
             for (int i = 0; i < d * d; ++i) {
-                result[a * 3 + b] += hooke(a, b, i / d, i % d, arguments[1][0], 0) *
-                                     arguments[0][i];
+                result[a * 3 + b] +=
+                    hooke(a, b, i / d, i % d, arguments[1][0], 0) * arguments[0][i];
                 if (a == i / d && b == i % d)
                     result[a * 3 + b] += 2 * arguments[2][0] * arguments[0][i];
             }

@@ -9,7 +9,6 @@
 #include "fusion/weft_compile.h"
 #include "test_support.h"
 
-
 #include <stdlib.h>
 
 /** Every call is in one kernel; what a kernel reads was made before or came from outside. */

@@ -9,7 +9,6 @@
 #include "fusion/weft_library.h"
 #include "test_support.h"
 
-
 #include <string.h>
 
 typedef struct shipped {

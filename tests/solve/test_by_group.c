@@ -27,8 +27,9 @@ static int tear_down(void **state) {
     return 0;
 }
 
-#define BETWEEN "--dirichlet=left=1", "--dirichlet=right=0", "--tolerance=1e-12", "--probe=0.25,0.4", \
-                "--probe=0.75,0.6"
+#define BETWEEN                                                                                    \
+    "--dirichlet=left=1", "--dirichlet=right=0", "--tolerance=1e-12", "--probe=0.25,0.4",          \
+        "--probe=0.75,0.6"
 
 static void check_wall(json_t *root) {
     const double q = 1 / (0.5 / 50 + 0.5 / 0.02);
@@ -44,10 +45,9 @@ static void test_wall(void **state) {
     check_wall(POISSON(0, "--mesh", mesh_path, "--diffusivity=0.02", "--diffusivity=@steel=50+0*y",
                        "--source=0", "--assembly=csr", BETWEEN));
     check_wall(app_solve("solve", 0,
-                         (const char *const[]){"diffusion.weft", "--mesh", mesh_path,
-                                               "--define=diffusivity@steel=50",
-                                               "--define=diffusivity@air=0.02", "--define=source=0",
-                                               BETWEEN, NULL}));
+                         (const char *const[]){
+                             "diffusion.weft", "--mesh", mesh_path, "--define=diffusivity@steel=50",
+                             "--define=diffusivity@air=0.02", "--define=source=0", BETWEEN, NULL}));
     json_t *root = POISSON(0, "--mesh", mesh_path, "--diffusivity=@steel=50",
                            "--diffusivity=@air=0.02", "--device=null");
     json_decref(root);
@@ -57,9 +57,9 @@ static void test_wall(void **state) {
  * of a mesh whose columns are equal. A source g on x = 0 with u(1) = 0 is a flux: u = g (1 - x). */
 static void test_sources(void **state) {
     (void)state;
-    json_t *root = POISSON(0, "--mesh", mesh_path, "--source=@steel=1", "--source=0",
-                           "--dirichlet=left=0", "--dirichlet=right=0", "--tolerance=1e-12",
-                           "--probe=0.25,0.5", "--probe=0.75,0.5");
+    json_t *root =
+        POISSON(0, "--mesh", mesh_path, "--source=@steel=1", "--source=0", "--dirichlet=left=0",
+                "--dirichlet=right=0", "--tolerance=1e-12", "--probe=0.25,0.5", "--probe=0.75,0.5");
     assert_double_near(app_probe_value(root, 0), 0.25 * 0.5 / 2, SOLVED, 0);
     assert_double_near(app_probe_value(root, 1), 0.25 / 8, SOLVED, 0);
     json_decref(root);
@@ -72,11 +72,11 @@ static void test_sources(void **state) {
 /* 4 in steel, the nodes between both belong to the last group: int T = 4 (1/2 - h/2), h = 1/8. */
 static void test_initial(void **state) {
     (void)state;
-    json_t *root = app_solve(
-        "advection_diffusion", 0,
-        (const char *const[]){"--mesh", mesh_path, "--initial=@steel=4", "--initial=@air=0",
-                              "--diffusivity=@steel=1e-30", "--diffusivity=@air=1e-30", "--dt=1e-9",
-                              "--steps=0", "--probe=0.25,0.5", NULL});
+    json_t *root = app_solve("advection_diffusion", 0,
+                             (const char *const[]){"--mesh", mesh_path, "--initial=@steel=4",
+                                                   "--initial=@air=0", "--diffusivity=@steel=1e-30",
+                                                   "--diffusivity=@air=1e-30", "--dt=1e-9",
+                                                   "--steps=0", "--probe=0.25,0.5", NULL});
     const json_t *series = json_object_get(root, "series");
     const json_t *first = json_array_get(series, 0);
     assert_double_near(app_number(first, "mass"), 4 * (0.5 - 1.0 / 16), 1e-12, 0);
@@ -92,12 +92,13 @@ static void test_inputs(void **state) {
     (void)state;
     char *path = test_path(folder, "my.weft");
     test_text_write(path, script);
-    test_run run = test_program(
-        (const char *const[]){WEFT_BINARY_DIR "/solve", path, "--mesh", mesh_path,
-                              "--input=f@steel=1,2", "--input=f@air=1,2,3", NULL},
-        NULL);
+    test_run run =
+        test_program((const char *const[]){WEFT_BINARY_DIR "/solve", path, "--mesh", mesh_path,
+                                           "--input=f@steel=1,2", "--input=f@air=1,2,3", NULL},
+                     NULL);
     assert_int_equal(run.exit_code, 2);
-    assert_non_null(strstr(run.error, "3 expressions are given for the group `air`, and 2 before it"));
+    assert_non_null(
+        strstr(run.error, "3 expressions are given for the group `air`, and 2 before it"));
     test_run_free(&run);
     free(path);
 }
@@ -108,21 +109,22 @@ static void test_script(void **state) {
         "parameter d = 2;\nindex cells, nodes;\nconnectivity dofs : cells -> nodes[d + 1];\n"
         "input x : real[d] over nodes;\nexpression k(x, y, z) = 50, air: 0.02 + 0*x;\n"
         "X = x[dofs];\nJ = jacobian(X);\nP = quadrature_points(X, degree = 2);\n"
-        "K = smmul(dshape_dot_dshape(tform_dshape(J), J), quadrature_mean(k(P), d = d, degree = 2));\n";
+        "K = smmul(dshape_dot_dshape(tform_dshape(J), J), quadrature_mean(k(P), d = d, degree = "
+        "2));\n";
     (void)state;
     char *path = test_path(folder, "groups.weft");
     test_text_write(path, script);
-    check_wall(app_solve("solve", 0, (const char *const[]){path, "--mesh", mesh_path, BETWEEN, NULL}));
-    check_wall(app_solve("solve", 0, (const char *const[]){path, "--mesh", mesh_path,
-                                                           "--define=k@air=0.02", "--define=k=50",
-                                                           BETWEEN, NULL}));
+    check_wall(
+        app_solve("solve", 0, (const char *const[]){path, "--mesh", mesh_path, BETWEEN, NULL}));
+    check_wall(app_solve("solve", 0,
+                         (const char *const[]){path, "--mesh", mesh_path, "--define=k@air=0.02",
+                                               "--define=k=50", BETWEEN, NULL}));
     free(path);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_wall), cmocka_unit_test(test_sources),
-                                       cmocka_unit_test(test_initial),
-                                       cmocka_unit_test(test_inputs),
-                                       cmocka_unit_test(test_script)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wall), cmocka_unit_test(test_sources), cmocka_unit_test(test_initial),
+        cmocka_unit_test(test_inputs), cmocka_unit_test(test_script)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -27,15 +27,17 @@ static void test_poisson(void **state) {
     for (size_t i = 0; i < sizeof closed / sizeof closed[0]; ++i) {
         char *folder = test_folder_make(), *line = NULL;
         assert_true(asprintf(&line,
-                             "'" WEFT_BINARY_DIR "/poisson' --quiet --mesh square:2 --json %s/u.json "
-                                             "--output %s/u.vtkhdf %s",
+                             "'" WEFT_BINARY_DIR
+                             "/poisson' --quiet --mesh square:2 --json %s/u.json "
+                             "--output %s/u.vtkhdf %s",
                              folder, folder, closed[i]) > 0);
         int code = run_in_shell(folder, line);
         if (code != 0)
             print_error("exit %d: %s\n", code, line);
         assert_int_equal(0, code);
         free(line);
-        assert_true(asprintf(&line, "'" WEFT_BINARY_DIR "/poisson' --mesh %s/u.vtkhdf", folder) > 0);
+        assert_true(asprintf(&line, "'" WEFT_BINARY_DIR "/poisson' --mesh %s/u.vtkhdf", folder) >
+                    0);
         assert_int_equal(0, run_in_shell(folder, line));
         free(line);
         assert_int_equal(0, run_in_shell(folder, "'" WEFT_BINARY_DIR "/weft' cache verify"));
@@ -47,7 +49,8 @@ static void test_poisson(void **state) {
 static void test_lost_report(void **state) {
     char *folder = test_folder_make(), *line = NULL;
     (void)state;
-    assert_true(asprintf(&line, "'" WEFT_BINARY_DIR "/poisson' --mesh square:2 --output %s/u.vtkhdf >&-",
+    assert_true(asprintf(&line,
+                         "'" WEFT_BINARY_DIR "/poisson' --mesh square:2 --output %s/u.vtkhdf >&-",
                          folder) > 0);
     assert_int_equal(2, run_in_shell(folder, line));
     free(line);

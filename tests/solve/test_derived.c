@@ -92,8 +92,8 @@ static void formulas_by_group_on_facets(void **state) {
                 "@wool=0.02", "--dirichlet", "left=1", "--dirichlet", "right=0", "--tolerance", "0",
                 "--integral", "a@left = dot(-kappa*grad(u), normal)", "--integral",
                 "b@right = dot(-kappa*grad(u), normal)", "--integral",
-                "c@middle|steel = abs(dot(-kappa*grad(u), normal))", "--integral", "k@steel = kappa",
-                "--reactions");
+                "c@middle|steel = abs(dot(-kappa*grad(u), normal))", "--integral",
+                "k@steel = kappa", "--reactions");
     const double heat = 1 / (0.5 / 50 + 0.5 / 0.02);
     expect(component(item(root, "derived", 0), "integral", 0), -heat, 1e-9 * heat);
     expect(component(item(root, "derived", 1), "integral", 0), heat, 1e-9 * heat);

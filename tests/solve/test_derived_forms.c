@@ -152,8 +152,8 @@ static void enriched_functions(void **state) {
     expect(integral(root, 3, 0), 0, 1e-10);
     expect(app_number(root, "integral_u"), mean, 1e-10);
     json_decref(root);
-    snprintf(text, sizeof text,
-             "%sm, a, L = u*v*dx, c*inner(grad(u), grad(v))*dx, (c - 1)*v*dx\n", head);
+    snprintf(text, sizeof text, "%sm, a, L = u*v*dx, c*inner(grad(u), grad(v))*dx, (c - 1)*v*dx\n",
+             head);
     put(text, "triangle");
     root = SOLVE(0, file, "--mesh", "square:3", "--input", "c=1", "--time", "0.1,0.2", "--initial",
                  "1", "--probe", "0.2,0.3", "--exact", "1", "--dirichlet", "left=1", "--tolerance",

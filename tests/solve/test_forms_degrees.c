@@ -195,8 +195,9 @@ static void multigrid(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders),          cmocka_unit_test(boundary_terms),
-        cmocka_unit_test(interior_facets), cmocka_unit_test(projection), cmocka_unit_test(aggregation),
-        cmocka_unit_test(cell_groups),     cmocka_unit_test(multigrid),
+        cmocka_unit_test(interior_facets), cmocka_unit_test(projection),
+        cmocka_unit_test(aggregation),     cmocka_unit_test(cell_groups),
+        cmocka_unit_test(multigrid),
     };
     return cmocka_run_group_tests(tests, name_files, remove_files);
 }

@@ -78,9 +78,9 @@ static void test_script(void **state) {
  * at the other two. */
 static void test_group(void **state) {
     (void)state;
-    json_t *root = SOLVE(0, script, "--mesh", "square:1", "--time", "0.5,2", "--input", "f=@\"left\"=t; 1",
-                         "--input", "q=0", "--input", "k=1", "--input", "m=1", "--dirichlet", "left=0",
-                         "--integral", "s=f");
+    json_t *root = SOLVE(0, script, "--mesh", "square:1", "--time", "0.5,2", "--input",
+                         "f=@\"left\"=t; 1", "--input", "q=0", "--input", "k=1", "--input", "m=1",
+                         "--dirichlet", "left=0", "--integral", "s=f");
     json_t *derived = json_array_get(json_object_get(root, "derived"), 0);
     assert_double_near(app_number(derived, "integral"), 2 * 0.5 + 1 * 0.5, NEAR, NEAR);
     json_decref(root);
@@ -128,7 +128,8 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_script), cmocka_unit_test(test_form), cmocka_unit_test(test_group),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_script), cmocka_unit_test(test_form),
+                                       cmocka_unit_test(test_group),
                                        cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, put_files, remove_files);
 }

@@ -20,8 +20,8 @@ typedef struct gpu_node {
     weft_launch launch;
     char kernel[GPU_NAME];
     weft_memory *arguments[GPU_ARGUMENTS]; /* of a launch; what is cleared; to and from; the flag */
-    size_t bytes, offsets[2]; /* of a copy */
-    int end;                  /* of GPU_ITERATIONS: the place of its GPU_END */
+    size_t bytes, offsets[2];              /* of a copy */
+    int end;                               /* of GPU_ITERATIONS: the place of its GPU_END */
 } gpu_node;
 
 typedef struct gpu_device_graph {
@@ -42,7 +42,8 @@ typedef struct emulated_gpu {
     size_t list_bytes;      /* of lists that get other numbers */
     const char *counted;    /* kernels with this in their name are counted, in loops: */
     int64_t n_wanted, n_idle;
-    const char *const *repeated; /* NULL, or parts of names, NULL at the end, of kernels that run also
+    const char *const
+        *repeated; /* NULL, or parts of names, NULL at the end, of kernels that run also
                                     after a loop's end, with results that are not used any more */
 } emulated_gpu;
 

@@ -15,7 +15,8 @@
 enum { COMPILATION = 6, LOG_BYTES = 4000, KERNELS = 512, REGISTERS = 32 };
 
 /* Room for the registers of each kernel, which core/cuda/resource_usage.c reads. */
-static const char figures[] = "asm(\".pushsection .nv.info,\\\"\\\",@progbits\\n.space 6144\\n.popsection\");\n";
+static const char figures[] =
+    "asm(\".pushsection .nv.info,\\\"\\\",@progbits\\n.space 6144\\n.popsection\");\n";
 _Static_assert(KERNELS * 12 == 6144, "an attribute has 12 bytes");
 
 typedef struct program {

@@ -220,9 +220,9 @@ static int f_cuDeviceGetName(char *name, int size, int device) {
 }
 static int f_cuDeviceGetAttribute(int *value, int which, int device) {
     ENTER(cuDeviceGetAttribute);
-    static const int values[][2] = {{13, 1000000}, {16, 4},     {36, 1000000}, {37, 64},
-                                    {38, 1 << 20}, {75, 9},     {76, 0},       {82, 65536},
-                                    {87, 2},       {97, FAKE_CUDA_SHARED}, {115, 1}};
+    static const int values[][2] = {
+        {13, 1000000}, {16, 4}, {36, 1000000},          {37, 64}, {38, 1 << 20}, {75, 9}, {76, 0},
+        {82, 65536},   {87, 2}, {97, FAKE_CUDA_SHARED}, {115, 1}};
     *value = 0;
     for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i)
         *value = values[i][0] == which ? values[i][1] : *value;
@@ -415,8 +415,7 @@ static int f_cuModuleGetFunction(const kernel **function, module *m, const char 
     for (int i = 0; i < 3; ++i)
         found |= strcmp(name, known[i]) == 0 && (i == 0 || !m->object);
     made->symbol = m->object ? dlsym(m->object, name) : NULL;
-    if ((!found && !made->symbol) || m->n_kernels == KERNELS ||
-        strlen(name) >= sizeof made->name)
+    if ((!found && !made->symbol) || m->n_kernels == KERNELS || strlen(name) >= sizeof made->name)
         return NOT_FOUND;
     strcpy(made->name, name);
     made->module = m;
@@ -428,8 +427,8 @@ static int f_cuFuncSetAttribute(void *function, int which, int value) {
     ENTER(cuFuncSetAttribute);
     return which == 8 && value <= FAKE_CUDA_SHARED ? 0 : INVALID;
 }
-static int f_cuLaunchKernelEx(const void *configuration, const kernel *function,
-                              void **parameters, void **extra) {
+static int f_cuLaunchKernelEx(const void *configuration, const kernel *function, void **parameters,
+                              void **extra) {
     unsigned *last = fake.last_configuration;
     node made = {.kind = KERNEL, .kernel = function};
     ENTER(cuLaunchKernelEx);
@@ -542,16 +541,16 @@ static int f_cuGraphExecDestroy(graph *executable) {
     X(cuInit)                                                                                      \
     X(cuDriverGetVersion)                                                                          \
     X(cuDeviceGetCount)                                                                            \
-    X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem)                  \
-        X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuCtxPushCurrent)               \
-            X(cuCtxPopCurrent) X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize)         \
-                X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventSynchronize)          \
-                    X(cuEventElapsedTime) X(cuMemGetInfo) X(cuMemAlloc) X(cuMemFree)               \
-                        X(cuMemPoolCreate) X(cuMemPoolDestroy) X(cuMemPoolTrimTo)                  \
-                            X(cuMemPoolSetAttribute) X(cuMemPoolGetAttribute)                      \
-                                X(cuMemAllocFromPoolAsync) X(cuMemFreeAsync) X(cuMemHostAlloc)     \
-                                    X(cuMemFreeHost) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(  \
-                                        cuMemcpyDtoDAsync) X(cuMemsetD8Async) X(cuModuleLoadData)  \
+    X(cuDeviceGet)                                                                                 \
+    X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain)     \
+        X(cuDevicePrimaryCtxRelease) X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuStreamCreate)      \
+            X(cuStreamDestroy) X(cuStreamSynchronize) X(cuEventCreate) X(cuEventDestroy)           \
+                X(cuEventRecord) X(cuEventSynchronize) X(cuEventElapsedTime) X(cuMemGetInfo)       \
+                    X(cuMemAlloc) X(cuMemFree) X(cuMemPoolCreate) X(cuMemPoolDestroy)              \
+                        X(cuMemPoolTrimTo) X(cuMemPoolSetAttribute) X(cuMemPoolGetAttribute)       \
+                            X(cuMemAllocFromPoolAsync) X(cuMemFreeAsync) X(cuMemHostAlloc)         \
+                                X(cuMemFreeHost) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync)         \
+                                    X(cuMemcpyDtoDAsync) X(cuMemsetD8Async) X(cuModuleLoadData)    \
                                         X(cuModuleUnload) X(cuModuleGetFunction)                   \
                                             X(cuFuncSetAttribute) X(cuLaunchKernelEx)              \
                                                 X(cuOccupancyMaxActiveBlocksPerMultiprocessor)     \
@@ -560,9 +559,9 @@ static int f_cuGraphExecDestroy(graph *executable) {
     X(cuGraphCreate)                                                                               \
     X(cuGraphDestroy)                                                                              \
     X(cuStreamBeginCaptureToGraph)                                                                 \
-    X(cuStreamGetCaptureInfo) X(cuStreamEndCapture) X(cuGraphConditionalHandleCreate)              \
-        X(cuGraphAddNode) X(cuGraphInstantiateWithFlags) X(cuGraphUpload) X(cuGraphLaunch)         \
-            X(cuGraphExecDestroy)
+    X(cuStreamGetCaptureInfo)                                                                      \
+    X(cuStreamEndCapture) X(cuGraphConditionalHandleCreate) X(cuGraphAddNode)                      \
+        X(cuGraphInstantiateWithFlags) X(cuGraphUpload) X(cuGraphLaunch) X(cuGraphExecDestroy)
 
 int cuGetProcAddress_v2(const char *name, void **address, int version, uint64_t flags, int *status);
 int cuGetProcAddress_v2(const char *name, void **address, int version, uint64_t flags,

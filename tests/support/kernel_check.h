@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 enum { CHECK_ARGUMENTS = 6, CHECK_RANK = 2, CHECK_COMPONENTS = 512 };
 
 /** What an argument's values look like. */

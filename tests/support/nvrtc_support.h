@@ -6,7 +6,6 @@
 #include "core/weft_core.h"
 #include "test_support.h"
 
-
 static inline void nvrtc_open_or_skip(weft_nvrtc *nvrtc) {
     weft_error error = {0};
     if (weft_nvrtc_open(nvrtc, &error) != WEFT_OK)

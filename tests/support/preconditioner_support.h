@@ -18,13 +18,13 @@ typedef struct case_options {
     int times;      /* of refinement */
     int components; /* 1: diffusion; d: elasticity */
     const char *kind;
-    bool is_free;       /* natural conditions alone */
-    bool is_pinned;     /* u = 0 at the midpoint of an edge inside, too, whose ends are free */
-    const char *device; /* NULL: host:2 */
-    bool is_emulated;   /* CUDA text on the host */
+    bool is_free;        /* natural conditions alone */
+    bool is_pinned;      /* u = 0 at the midpoint of an edge inside, too, whose ends are free */
+    const char *device;  /* NULL: host:2 */
+    bool is_emulated;    /* CUDA text on the host */
     size_t memory_bytes; /* of an emulated device; 0: the host's */
-    bool is_single;     /* on the host: levels in single precision, where the matrix allows that */
-    double scale;       /* of the matrix, without conditions; 0: 1 */
+    bool is_single;      /* on the host: levels in single precision, where the matrix allows that */
+    double scale;        /* of the matrix, without conditions; 0: 1 */
 } case_options;
 
 /* An operator, its problem and, after multigrid_make, its preconditioner. Must not be moved. */
@@ -42,7 +42,7 @@ typedef struct multigrid_case {
     weft_preconditioner_problem problem;
     weft_preconditioner *preconditioner;
     int32_t *pinned; /* the constrained dofs with is_pinned */
-    int64_t n; /* dofs */
+    int64_t n;       /* dofs */
     weft_memory *r, *z;
     double *r_values, *z_values;
 } multigrid_case;

@@ -7,7 +7,6 @@
 #include "fusion/weft_compile.h"
 #include "test_support.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,10 +3,10 @@
 #ifndef WEFT_TUNING_SUPPORT_H
 #define WEFT_TUNING_SUPPORT_H
 
+#include "cache_support.h"
 #include "core/weft_core.h"
 #include "core/weft_tuning.h"
 #include "fusion/weft_compile.h"
-#include "cache_support.h"
 
 #include <sqlite3.h>
 

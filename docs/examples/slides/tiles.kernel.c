@@ -96,15 +96,15 @@ y(t) = sum;
 //@ example   row_sum([[1,2],[4,8]]) = [5,10]
 //@ threads   1
 for (int i = 0; i < n; ++i) {
-    real sum = x(0,i);
+    real sum = x(0, i);
     for (int k = 1; k < c; ++k)
-        sum += x(k,i);
+        sum += x(k, i);
     y(i) = sum;
 }
 //@ threads   n   x(:,t) y(t)
-real sum = x(0,t);
+real sum = x(0, t);
 for (int k = 1; k < c; ++k)
-    sum += x(k,t);
+    sum += x(k, t);
 y(t) = sum;
 
 //@ function  first(x: real[n]) -> y: real
@@ -125,9 +125,9 @@ y = x(0);
 //@ threads   1
 for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j)
-        Y(i,j) = X(0,j,i);
+        Y(i, j) = X(0, j, i);
 //@ threads   n*n   X(:,:,:) Y(t/n,t%n)
-Y(t / n,t % n) = X(0,t % n,t / n);
+Y(t / n, t % n) = X(0, t % n, t / n);
 
 //@ function  tile_skew(X: real[1,n,n]) -> S: real[n,n]
 //@ kind      map
@@ -137,9 +137,9 @@ Y(t / n,t % n) = X(0,t % n,t / n);
 //@ threads   1
 for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j)
-        S(i,(i + j) % n) = X(0,i,j);
+        S(i, (i + j) % n) = X(0, i, j);
 //@ threads   n*n   X(:,t/n,t%n) S(t/n,(t/n+t%n)%n)
-S(t / n,(t / n + t % n) % n) = X(0,t / n,t % n);
+S(t / n, (t / n + t % n) % n) = X(0, t / n, t % n);
 
 //@ function  unskew_transposed(S: real[n,n]) -> Y: real[n,n]
 //@ kind      map
@@ -149,6 +149,6 @@ S(t / n,(t / n + t % n) % n) = X(0,t / n,t % n);
 //@ threads   1
 for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j)
-        Y(i,j) = S(j,(i + j) % n);
+        Y(i, j) = S(j, (i + j) % n);
 //@ threads   n*n   S(:,:) Y(t/n,t%n)
-Y(t / n,t % n) = S(t % n,(t / n + t % n) % n);
+Y(t / n, t % n) = S(t % n, (t / n + t % n) % n);

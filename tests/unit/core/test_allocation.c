@@ -1,8 +1,8 @@
 /* labels: quick */
 /* Every public function of core that allocates, rerun with its n-th allocation failing. */
+#include "allocation.h"
 #include "core/weft_core.h"
 #include "core/weft_escape.h"
-#include "allocation.h"
 #include "test_support.h"
 
 #include <stdio.h>

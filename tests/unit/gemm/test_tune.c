@@ -77,7 +77,8 @@ static void check_second_search(weft_gemm_kernels *kernels, const weft_gemm_prod
     assert_true(stored.n_known >= first->n_timed);
     assert_memory_equal(&stored.candidates[stored.best].point,
                         &first->candidates[first->best].point, sizeof(weft_gemm_point));
-    assert_true(stored.candidates[stored.best].seconds[2] == first->candidates[first->best].seconds[2]);
+    assert_true(stored.candidates[stored.best].seconds[2] ==
+                first->candidates[first->best].seconds[2]);
     weft_arena_free(&arena);
 }
 

@@ -4,7 +4,6 @@
 #include "apps/common/support.h"
 #include "test_support.h"
 
-
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -83,7 +83,8 @@ static void test_refused(void **state) {
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         char texts[2][4096];
         for (int keep = 0; keep < 2; ++keep) {
-            const app_mesh_options options = {.name = names[i], .levels = keep ? APP_LEVELS_BUILT_IN : APP_LEVELS_NONE};
+            const app_mesh_options options = {
+                .name = names[i], .levels = keep ? APP_LEVELS_BUILT_IN : APP_LEVELS_NONE};
             app_mesh_made made = {0};
             weft_mesh *mesh = NULL;
             weft_error error = {0};

@@ -1,8 +1,8 @@
 /* labels: quick */
 /* Entries: found warm without a process; and truncated, damaged, foreign ones are seen, named and
  * made again, never run. */
-#include "core/weft_core.h"
 #include "cache_support.h"
+#include "core/weft_core.h"
 
 static void a_warm_start_spawns_nothing(void **state) {
     (void)state;

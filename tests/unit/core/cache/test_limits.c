@@ -1,11 +1,10 @@
 /* labels: quick */
 /* Compilers that hang, print without end or write half an object, and objects that are damaged in
  * the cache with a right hash: a message, never a crash, and nothing of it is kept. */
+#include "cache_support.h"
 #include "core/cache/cache.h"
 #include "core/host/module.h"
 #include "core/weft_core.h"
-#include "cache_support.h"
-
 
 #include <elf.h>
 

@@ -1,8 +1,8 @@
 /* labels: quick */
 /* Where the cache lies, and what happens where it cannot: no home, read-only, links, other people's
  * folders. Kernels run all the same, and the reason is said once. */
-#include "core/weft_core.h"
 #include "cache_support.h"
+#include "core/weft_core.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>

@@ -1,8 +1,8 @@
 /* labels: quick */
 /* Many processes at one cache: one compiles and the others take its entry; one that is killed
  * leaves nothing that harms or stays. */
-#include "core/weft_core.h"
 #include "cache_support.h"
+#include "core/weft_core.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -5,7 +5,6 @@
 #include "core/weft_core.h"
 #include "test_support.h"
 
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,8 @@
  * Kernels are compiled by NVRTC, and the stand-in knows them by name. */
 #include "core/cuda/cuda.h"
 #include "core/weft_core.h"
-#include "test_support.h"
 #include "fake_cuda.h"
-
+#include "test_support.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* labels: quick */
 /* The host's instruction sets: names, refusals, what kernels are compiled for, and which versions
  * of compilers are given other options or refused. */
+#include "cache_support.h"
 #include "core/base/threads.h"
 #include "core/host/compiler.h"
 #include "core/weft_core.h"
 #include "fem/sparse/csr.h"
-#include "cache_support.h"
 
 static const char *const names[] = {"sse2", "avx2", "avx512", "neon"};
 enum { N_NAMES = sizeof names / sizeof names[0] };

@@ -1,8 +1,8 @@
 /* labels: quick */
 /* The tuning database's functions, rerun with their n-th allocation failing. */
+#include "allocation.h"
 #include "core/weft_core.h"
 #include "core/weft_tuning.h"
-#include "allocation.h"
 #include "test_support.h"
 
 #include <stdlib.h>

@@ -28,9 +28,9 @@ static setting setting_make(weft_mesh *mesh, bool emulated) {
     setting s = {.mesh = mesh, .folder = test_folder_make()};
     weft_error error = {0};
     const char *forced = getenv("WEFT_TEST_DEVICE");
-    check(weft_device_open(forced && !emulated ? forced : "host:2", NULL, &s.context.device,
-                           &error),
-          &error);
+    check(
+        weft_device_open(forced && !emulated ? forced : "host:2", NULL, &s.context.device, &error),
+        &error);
     if (emulated)
         emulated_gpu_make(s.context.device);
     check(weft_fem_library_make(&s.library, &error), &error);
@@ -64,7 +64,9 @@ static void write_file(const setting *s, const char *name, int d, int64_t n,
     for (int64_t c = 0; c < mesh->n_cells; ++c)
         for (int v = 0; v <= d; ++v)
             cells[c] += u(mesh->x + (int64_t)mesh->cells[c * (d + 1) + v] * d) / (d + 1);
-    const weft_field fields[] = {{.name = "u", .n_components = 2, .values = nodal}, {.name = "c", .on_cells = true, .n_components = 1, .values = cells}};
+    const weft_field fields[] = {
+        {.name = "u", .n_components = 2, .values = nodal},
+        {.name = "c", .on_cells = true, .n_components = 1, .values = cells}};
     check(weft_result_write(path, mesh, fields, 2, &error), &error);
     weft_mesh_free(&mesh);
     free(nodal);
@@ -136,7 +138,8 @@ static void test_linear(void **state) {
             write_file(&s, "f.vtkhdf", d, 3, linear);
             assert_true(distance(&s, false, "field(@/f.vtkhdf)", 1, linear) < EXACT);
             assert_true(distance(&s, true, "field(@/f.vtkhdf, u)", 1, linear) < EXACT);
-            assert_true(distance(&s, true, "2 + field(\"@/f.vtkhdf\", u, 1) - 2", 2, linear) < EXACT);
+            assert_true(distance(&s, true, "2 + field(\"@/f.vtkhdf\", u, 1) - 2", 2, linear) <
+                        EXACT);
             assert_true(distance(&s, false, "field(@/f.vtkhdf, u, 1, clamp)", 2, linear) < EXACT);
             setting_free(&s);
         }
@@ -224,7 +227,8 @@ static void test_table(void **state) {
         assert_double_near(first_value(&s, "table(@/t.csv, x/4)"),
                            1.5 * (0.25 - 0.125 + 1.0 / 64) + 3.0 / 16 - 2.0 / 64, 1e-14, 0);
         assert_double_near(first_value(&s, "table(@/t.csv, 1 + x/2)"), 1, 1e-14, 0);
-        assert_double_near(first_value(&s, "table(@/t.csv, -x) + table(@/t.csv, 7*x)"), 1, 1e-14, 0);
+        assert_double_near(first_value(&s, "table(@/t.csv, -x) + table(@/t.csv, 7*x)"), 1, 1e-14,
+                           0);
         assert_double_near(first_value(&s, "table_slope(@/t.csv, x/2)"),
                            1.5 * (1 - 2 + 0.75) + 3 - 1.5, 1e-14, 0);
         assert_double_near(first_value(&s, "table_slope(@/t.csv, -x) + table_slope(@/t.csv, 5)"), 0,
@@ -320,8 +324,8 @@ static void test_messages(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_linear), cmocka_unit_test(test_order), cmocka_unit_test(test_places),
-        cmocka_unit_test(test_table),  cmocka_unit_test(test_monotone),
-        cmocka_unit_test(test_messages)};
+        cmocka_unit_test(test_linear),   cmocka_unit_test(test_order),
+        cmocka_unit_test(test_places),   cmocka_unit_test(test_table),
+        cmocka_unit_test(test_monotone), cmocka_unit_test(test_messages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

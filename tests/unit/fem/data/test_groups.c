@@ -27,9 +27,9 @@ static setting setting_make(weft_mesh *mesh, bool emulated) {
     setting s = {.mesh = mesh};
     weft_error error = {0};
     const char *forced = getenv("WEFT_TEST_DEVICE");
-    check(weft_device_open(forced && !emulated ? forced : "host:2", NULL, &s.context.device,
-                           &error),
-          &error);
+    check(
+        weft_device_open(forced && !emulated ? forced : "host:2", NULL, &s.context.device, &error),
+        &error);
     if (emulated)
         emulated_gpu_make(s.context.device);
     check(weft_fem_library_make(&s.library, &error), &error);
@@ -215,10 +215,12 @@ static void test_messages(void **state) {
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"@steel=50", "--k: error: 'value' has no value in the group `air`\nhint: add a formula for "
-                      "it, @air=EXPR, or one without a group, for all others"},
-        {"@stel=50", "--k: error: wall has no group `stel`; it has left, right, bottom, top, steel, "
-                     "air, lower\nhint: did you mean `steel`?"},
+        {"@steel=50",
+         "--k: error: 'value' has no value in the group `air`\nhint: add a formula for "
+         "it, @air=EXPR, or one without a group, for all others"},
+        {"@stel=50",
+         "--k: error: wall has no group `stel`; it has left, right, bottom, top, steel, "
+         "air, lower\nhint: did you mean `steel`?"},
         {"1; @left=50", "--k: error: group `left` of wall has dimension 1, and cells have 2\nhint: "
                         "name a Physical Surface group"},
         {"@steel=1; @steel=2", "--k @steel:1:1: error: 'value' has two formulas for the group "
@@ -235,9 +237,10 @@ static void test_messages(void **state) {
         {"@\"steel=1", "--k:1:2: error: this quote is not closed\n    @\"steel=1\n     ^\nhint: "
                        "formulas by group are written @GROUP=FORMULA; a name with other characters "
                        "than letters, digits and _ in quotes: @\"GROUP\"=FORMULA"},
-        {"@steel=", "--k:1:8: error: a formula is missing here\n    @steel=\n           ^\nhint: "
-                    "formulas by group are written @GROUP=FORMULA; a name with other characters than "
-                    "letters, digits and _ in quotes: @\"GROUP\"=FORMULA"}};
+        {"@steel=",
+         "--k:1:8: error: a formula is missing here\n    @steel=\n           ^\nhint: "
+         "formulas by group are written @GROUP=FORMULA; a name with other characters than "
+         "letters, digits and _ in quotes: @\"GROUP\"=FORMULA"}};
     (void)state;
     setting s = setting_make(wall_mesh(2, 2, true, false), false);
     double u[8];

@@ -40,9 +40,8 @@ done:
 static weft_status use_functions(setting *s, weft_projection projection, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_derive *derive = NULL;
-    const weft_derive_function functions[] = {
-        {.name = "u", .space = s->space, .values = s->u},
-        {.name = "w", .values = s->u, .components = 1}};
+    const weft_derive_function functions[] = {{.name = "u", .space = s->space, .values = s->u},
+                                              {.name = "w", .values = s->u, .components = 1}};
     const weft_derive_constant constant = {.name = "k", .memory = s->u};
     const weft_derive_problem problem = {.space = s->space,
                                          .functions = functions,

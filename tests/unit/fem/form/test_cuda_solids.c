@@ -9,7 +9,6 @@
 #include "fusion/weft_library.h"
 #include "nvrtc_support.h"
 
-
 #include <stdio.h>
 #include <string.h>
 

@@ -10,7 +10,6 @@
 #include "fusion/weft_library.h"
 #include "test_support.h"
 
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,12 +65,12 @@ static void shipped_scripts(void **state) {
             const bool local = strcmp(scripts[i][0], "local.weft") == 0;
             const int dimension = variant & 1 ? 3 : 2;
             const weft_parameter d = {local ? "width" : "d", local ? dimension + 1 : dimension};
-            const weft_compile_options options = {
-                .plan = variant & 2 ? WEFT_PLAN_UNFUSED : WEFT_PLAN_FUSED,
-                .scatter = scatters[variant / 8],
-                .single = variant & 4,
-                .parameters = &d,
-                .n_parameters = 1};
+            const weft_compile_options options = {.plan = variant & 2 ? WEFT_PLAN_UNFUSED
+                                                                      : WEFT_PLAN_FUSED,
+                                                  .scatter = scatters[variant / 8],
+                                                  .single = variant & 4,
+                                                  .parameters = &d,
+                                                  .n_parameters = 1};
             compile_one(nvrtc, library, weft_device_limits(device), scripts[i], &options);
         }
     weft_device_free(&device);

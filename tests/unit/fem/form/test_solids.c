@@ -9,9 +9,8 @@
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
-#include "test_support.h"
 #include "operator_fixture.h"
-
+#include "test_support.h"
 
 static const double step = 1e-4, allowed = 1e-7;
 

@@ -49,8 +49,10 @@ static void test_average(void **state) {
     assert_int_equal(weft_fem_library_make(&library, NULL), WEFT_OK);
     setting s = {.context = {.device = device, .library = library},
                  .hierarchy = make_hierarchy(NULL, make_mesh(2, 1), &once)};
-    for (int l = 0; l < 2; ++l) /* 8 triangles; of the 2 coarse ones whole blocks of up to 8 lanes */
-        assert_int_equal(weft_memory_make(device, 8 * 4 * sizeof(double), &s.data[l], NULL), WEFT_OK);
+    for (int l = 0; l < 2;
+         ++l) /* 8 triangles; of the 2 coarse ones whole blocks of up to 8 lanes */
+        assert_int_equal(weft_memory_make(device, 8 * 4 * sizeof(double), &s.data[l], NULL),
+                         WEFT_OK);
     test_every_allocation("averages over children", use_average, &s);
     for (int l = 0; l < 2; ++l)
         weft_memory_free(&s.data[l]);

@@ -332,9 +332,8 @@ static void left_over(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(goes_on), cmocka_unit_test(is_kept),
-                                       cmocka_unit_test(lost_index), cmocka_unit_test(locked),
-                                       cmocka_unit_test(left_over),
-                                       cmocka_unit_test(several_fields)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(goes_on), cmocka_unit_test(is_kept),   cmocka_unit_test(lost_index),
+        cmocka_unit_test(locked),  cmocka_unit_test(left_over), cmocka_unit_test(several_fields)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,7 +66,9 @@ static void check_round_trip(int dimension, int64_t n) {
     weft_mesh *mesh = rich_mesh(dimension, n), *back = NULL;
     size_t n_values = (size_t)(3 * mesh->n_nodes + mesh->n_cells);
     double *values = weft_array_make(n_values, sizeof *values);
-    const weft_field fields[2] = {{.name = "u", .n_components = 3, .values = values}, {.name = "u", .on_cells = true, .n_components = 1, .values = values}};
+    const weft_field fields[2] = {
+        {.name = "u", .n_components = 3, .values = values},
+        {.name = "u", .on_cells = true, .n_components = 1, .values = values}};
     assert_non_null(values);
     for (int64_t i = 0; i < mesh->n_nodes * mesh->dimension; ++i)
         mesh->x[i] = mesh->x[i] / 3 + 1e-17 * (double)i;
@@ -136,8 +138,10 @@ static void test_wrong_fields(void **state) {
     char *folder = test_folder_make(), *path = test_path(folder, "r.vtkhdf");
     weft_mesh *mesh = make_mesh(2, 1);
     const double values[8] = {0};
-    const weft_field slash = {.name = "a/b", .n_components = 1, .values = values}, empty = {.name = "", .n_components = 1, .values = values};
-    const weft_field twice[2] = {{.name = "u", .n_components = 1, .values = values}, {.name = "u", .n_components = 2, .values = values}};
+    const weft_field slash = {.name = "a/b", .n_components = 1, .values = values},
+                     empty = {.name = "", .n_components = 1, .values = values};
+    const weft_field twice[2] = {{.name = "u", .n_components = 1, .values = values},
+                                 {.name = "u", .n_components = 2, .values = values}};
     assert_error(weft_result_write(path, mesh, &slash, 1, error), WEFT_ERROR_USAGE,
                  "error: field 0 (`a/b`) needs a name without /, components and values");
     assert_error(weft_result_write(path, mesh, &empty, 1, error), WEFT_ERROR_USAGE,
@@ -246,7 +250,9 @@ static int write_for_vtk(const char *name, const char *path) {
     for (int64_t c = 0; c < mesh->n_cells; ++c)
         number[c] = (double)c;
     const weft_field fields[3] = {
-        {.name = "u", .n_components = 1, .values = u}, {.name = "v", .n_components = 3, .values = v}, {.name = "number", .on_cells = true, .n_components = 1, .values = number}};
+        {.name = "u", .n_components = 1, .values = u},
+        {.name = "v", .n_components = 3, .values = v},
+        {.name = "number", .on_cells = true, .n_components = 1, .values = number}};
     weft_status status = weft_result_write(path, mesh, fields, 3, &error);
     free(u);
     free(v);

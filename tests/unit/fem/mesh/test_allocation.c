@@ -1,9 +1,9 @@
 /* labels: quick */
 /* Every public function of meshes and result files, rerun with its n-th allocation failing. */
+#include "allocation.h"
 #include "core/weft_core.h"
 #include "fem/mesh/mesh.h"
 #include "fem/weft_fem.h"
-#include "allocation.h"
 #include "mesh_support.h"
 
 #include <stdio.h>

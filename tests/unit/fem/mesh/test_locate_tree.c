@@ -64,7 +64,8 @@ static void test_same(void **state) {
             for (int k = 0; k < d; ++k) { /* at common facets rounding chooses the cell */
                 double x = 0;
                 for (int v = 0; v <= d; ++v)
-                    x += weights[i * (d + 1) + v] * mesh->x[mesh->cells[cells[i] * (d + 1) + v] * d + k];
+                    x += weights[i * (d + 1) + v] *
+                         mesh->x[mesh->cells[cells[i] * (d + 1) + v] * d + k];
                 assert_double_near(x, points[i * d + k], 0, 1e-12);
             }
             for (int v = 0; v <= d; ++v)
@@ -98,13 +99,15 @@ static void test_nearest(void **state) {
         for (int64_t i = 0; i < N * d; ++i)
             points[i] = 5 * random_number(&seed) - 2;
         assert_int_equal(weft_locator_make(NULL, &simplices, &locator, NULL), WEFT_OK);
-        assert_int_equal(weft_locator_find(locator, points, N, true, cells, weights, NULL), WEFT_OK);
+        assert_int_equal(weft_locator_find(locator, points, N, true, cells, weights, NULL),
+                         WEFT_OK);
         for (int64_t i = 0; i < N; ++i)
             for (int k = 0; k < d; ++k) {
                 double x = 0;
                 assert_in_range(cells[i], 0, mesh->n_cells - 1);
                 for (int v = 0; v <= d; ++v)
-                    x += weights[i * (d + 1) + v] * mesh->x[mesh->cells[cells[i] * (d + 1) + v] * d + k];
+                    x += weights[i * (d + 1) + v] *
+                         mesh->x[mesh->cells[cells[i] * (d + 1) + v] * d + k];
                 assert_double_near(x, fmin(1, fmax(0, points[i * d + k])), 0, 1e-9);
             }
         weft_locator_free(&locator);

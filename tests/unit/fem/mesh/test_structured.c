@@ -97,7 +97,8 @@ static void test_read_by_name(void **state) {
 }
 
 #define FORMATS                                                                                    \
-    "hint: give FILE.geo, .msh, .vtkhdf, .unv, .bdf, .nas, .vtk or .mesh, or square:N, cube:N, interval:N, quads:N or hexes:N"
+    "hint: give FILE.geo, .msh, .vtkhdf, .unv, .bdf, .nas, .vtk or .mesh, or square:N, cube:N, "   \
+    "interval:N, quads:N or hexes:N"
 
 /* Layers made by any number of threads are those of one. */
 static void test_threads(void **state) {

@@ -211,10 +211,9 @@ static void test_nodes_refused(void **state) {
     weft_mesh *tile = make_mesh(2, 4), *mesh = NULL;
     const int64_t both[3] = {2, 2, 1}, along[3] = {2, 1, 1}, across[3] = {1, 2, 1};
     tile->x[2 * 9 + 1] += 1e-6; /* node (4, 1) */
-    assert_error(
-        weft_mesh_tile(NULL, tile, both, &mesh, error), WEFT_ERROR_INPUT,
-        "error: square:4 cannot be repeated along x: the node at (1, 0.250001) has "
-        "no partner on the opposite side" HINT);
+    assert_error(weft_mesh_tile(NULL, tile, both, &mesh, error), WEFT_ERROR_INPUT,
+                 "error: square:4 cannot be repeated along x: the node at (1, 0.250001) has "
+                 "no partner on the opposite side" HINT);
     assert_null(mesh);
     assert_int_equal(weft_mesh_tile(NULL, tile, across, &mesh, NULL), WEFT_OK); /* nor need it */
     weft_mesh_free(&mesh);

@@ -7,7 +7,6 @@
 #include "fusion/weft_program.h"
 #include "test_support.h"
 
-
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>

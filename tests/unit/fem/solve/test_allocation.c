@@ -1,10 +1,10 @@
 /* labels: quick */
 /* Conjugate gradients in one kernel, made with the n-th allocation failing. */
+#include "allocation.h"
 #include "core/weft_core.h"
 #include "fem/operator/operator.h"
 #include "fem/solve/persistent.h"
 #include "fem/weft_fem.h"
-#include "allocation.h"
 #include "test_support.h"
 
 #include <stdlib.h>

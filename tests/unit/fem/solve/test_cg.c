@@ -1,13 +1,12 @@
 /* labels: quick */
-#include "dense_operator.h"
 #include "core/weft_core.h"
+#include "dense_operator.h"
 #include "fem/operator/operator.h"
 #include "fem/solve/private.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 #include "test_support.h"
-
 
 #include <math.h>
 #include <stdlib.h>

@@ -231,14 +231,14 @@ static void check_case(const halves_case *c) {
                                        &csr.values, NULL),
                      WEFT_OK);
     assert_int_equal(weft_sell_make(host, pattern, &sell, NULL), WEFT_OK);
-    assert_int_equal(weft_sell_matrix_from_device(setup, &csr.pattern, &matrix, NULL),
-                     WEFT_OK);
+    assert_int_equal(weft_sell_matrix_from_device(setup, &csr.pattern, &matrix, NULL), WEFT_OK);
     assert_int_equal(weft_sell_matrix_set(setup, &csr, matrix, NULL), WEFT_OK);
     for (int64_t i = 0; i < c->n; ++i)
         given[i] = is_left_out(c, i) ? -1.0f : (float)at(pattern, values, i, i);
-    assert_int_equal(
-        weft_memory_place(device, given, (size_t)c->n, sizeof *given, &diagonal, NULL), WEFT_OK);
-    assert_int_equal(weft_sell_matrix_scaled(setup, matrix, diagonal, true, &halves, NULL), WEFT_OK);
+    assert_int_equal(weft_memory_place(device, given, (size_t)c->n, sizeof *given, &diagonal, NULL),
+                     WEFT_OK);
+    assert_int_equal(weft_sell_matrix_scaled(setup, matrix, diagonal, true, &halves, NULL),
+                     WEFT_OK);
     const char *kernel = weft_sell_matrix_product_kernel(halves)->product_kernel;
     assert_string_equal(kernel, c->has_too_large ? "sell" : "sell_half");
     double *found = c->has_too_large ? NULL : decode(halves, sell, pattern);
@@ -262,18 +262,16 @@ static void check_case(const halves_case *c) {
 
 static void matrices(void **state) {
     (void)state;
-    static const halves_case cases[] = {{.n = 4, .n_cells = 4},
-                                        {.n = 33, .n_cells = 40, .decades = 2},
-                                        {.n = 513, .n_cells = 1500},
-                                        {.n = 700, .n_cells = 1500, .has_zeros = true},
-                                        {.n = 1100, .n_cells = 3000, .decades = 3},
-                                        {.n = 90000, .n_cells = 3000, .is_far = true},
-                                        {.n = 1100, .n_cells = 3000, .left_out = 7},
-                                        {.n = 600, .n_cells = 900, .has_too_large = true},
-                                        {.n = 600,
-                                         .n_cells = 900,
-                                         .has_too_large = true,
-                                         .left_out = 3}};
+    static const halves_case cases[] = {
+        {.n = 4, .n_cells = 4},
+        {.n = 33, .n_cells = 40, .decades = 2},
+        {.n = 513, .n_cells = 1500},
+        {.n = 700, .n_cells = 1500, .has_zeros = true},
+        {.n = 1100, .n_cells = 3000, .decades = 3},
+        {.n = 90000, .n_cells = 3000, .is_far = true},
+        {.n = 1100, .n_cells = 3000, .left_out = 7},
+        {.n = 600, .n_cells = 900, .has_too_large = true},
+        {.n = 600, .n_cells = 900, .has_too_large = true, .left_out = 3}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
         check_case(&cases[i]);
 }

@@ -7,7 +7,6 @@
 #include "fem/weft_fem.h"
 #include "test_support.h"
 
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "fem/sparse/csr.h"
 #include "test_support.h"
 
-
 #include <stdlib.h>
 
 /* Every instruction set that this processor has against plain loops. Integers below 2^53 / n: sums

@@ -1,14 +1,13 @@
 /* labels: full */
 /* The time stepper, measures of a field, series and checkpoints, rerun with their n-th allocation
  * failing. */
+#include "allocation.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
-#include "allocation.h"
-#include "test_support.h"
 #include "operator_fixture.h"
-
+#include "test_support.h"
 
 typedef struct stepper_case {
     fixture *f;

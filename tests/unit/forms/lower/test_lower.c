@@ -135,7 +135,8 @@ static void check_large(const char *arguments, int size, long most_operations) {
              "forms = [form*d, one*form*d]\n",
              arguments);
     fixture f = read_forms(text);
-    static const double x[] = {0, 0, 0.1, 1, 0.1, 0, 0.2, 0.8, 0, 0.1, 0.1, 1.2}, one[] = {1, 1, 1, 1};
+    static const double x[] = {0, 0, 0.1, 1, 0.1, 0, 0.2, 0.8, 0, 0.1, 0.1, 1.2},
+                        one[] = {1, 1, 1, 1};
     const double *data[] = {x, one};
     double *loop = calloc((size_t)size, sizeof *loop), *sums = calloc((size_t)size, sizeof *sums);
     double largest = 0;
@@ -159,13 +160,15 @@ static void check_large(const char *arguments, int size, long most_operations) {
 
 static void large_matrices(void **state) {
     (void)state;
-    check_large("e = FiniteElement('P', tetrahedron, 4)\nu = TrialFunction(e)\nv = TestFunction(e)\n"
-                "form = dot(grad(u), grad(v))\n",
-                35 * 35, 35 * 35 * 12 + 200);
-    check_large("e = VectorElement('P', tetrahedron, 2)\nu = TrialFunction(e)\nv = TestFunction(e)\n"
-                "eps = lambda w: sym(grad(w))\n"
-                "form = 2*inner(eps(u), eps(v)) + 0.7*div(u)*div(v)\n",
-                30 * 30, 30 * 30 * 18 + 600);
+    check_large(
+        "e = FiniteElement('P', tetrahedron, 4)\nu = TrialFunction(e)\nv = TestFunction(e)\n"
+        "form = dot(grad(u), grad(v))\n",
+        35 * 35, 35 * 35 * 12 + 200);
+    check_large(
+        "e = VectorElement('P', tetrahedron, 2)\nu = TrialFunction(e)\nv = TestFunction(e)\n"
+        "eps = lambda w: sym(grad(w))\n"
+        "form = 2*inner(eps(u), eps(v)) + 0.7*div(u)*div(v)\n",
+        30 * 30, 30 * 30 * 18 + 600);
     /* two blocks of one kind, and rows without terms */
     check_large("e = FiniteElement('P', tetrahedron, 3)*FiniteElement('P', tetrahedron, 3)\n"
                 "u, p = TrialFunctions(e)\nv, q = TestFunctions(e)\n"

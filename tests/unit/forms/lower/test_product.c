@@ -42,7 +42,8 @@ static void problem_make(const product_case *c, product_problem *out) {
              "z = FiniteElement('DG', %s, 0)\nf = FiniteElement('P', %s, %d)\n"
              "u = TrialFunction(e)\nv = TestFunction(e)\n%s\n",
              c->components > 1 ? "Vector" : "Finite", cell, c->degree,
-             c->components == 2 && c->d == 3 ? ", dim=2" : "", cell, cell, cell, c->degree, c->text);
+             c->components == 2 && c->d == 3 ? ", dim=2" : "", cell, cell, cell, c->degree,
+             c->text);
     check_status(weft_ufl_read_text("forms.ufl", text, strlen(text), NULL, &out->ufl, &error),
                  &error);
     check_status(weft_ufl_problem_of(out->ufl, &out->found, &error), &error);
@@ -63,8 +64,8 @@ static void problem_free(product_problem *p) {
 }
 
 /* The values of k: over vertices (q), nodes (f), or cells, interleaved (z). */
-static int64_t coefficient_length(const product_case *c, const product_problem *p, weft_device *device,
-                                  int64_t n_dofs) {
+static int64_t coefficient_length(const product_case *c, const product_problem *p,
+                                  weft_device *device, int64_t n_dofs) {
     const int64_t lanes = weft_device_limits(device)->lanes_double, n_cells = p->mesh->n_cells;
     if (strstr(c->text, "Coefficient(q)"))
         return p->mesh->n_nodes;
@@ -83,8 +84,7 @@ static weft_memory *coefficient(weft_device *device, int64_t n) {
     for (int64_t i = 0; i < n; ++i)
         list[i] = 0.5 + fixture_random(&state);
     check_status(weft_memory_make(device, (size_t)n * sizeof *list, &memory, &error), &error);
-    check_status(weft_memory_write(memory, 0, list, (size_t)n * sizeof *list, &error),
-                 &error);
+    check_status(weft_memory_write(memory, 0, list, (size_t)n * sizeof *list, &error), &error);
     free(list);
     return memory;
 }
@@ -195,14 +195,14 @@ static const product_case cases[] = {
     {"k = Coefficient(q)\na = k*dot(grad(u), grad(v))*dx", 3, 2, 1, true},
     {"k = Coefficient(q)\na = k*dot(grad(u), grad(v))*dx", 3, 3, 1, true},
     {"k = Coefficient(q)\na = (k*k*dot(grad(u), grad(v)) + u*v/4)*dx", 2, 3, 1, true},
-    {"k = Coefficient(q)\na = (k + 2)*inner(grad(u), grad(v))*dx + k*div(u)*div(v)*dx", 3, 2, 3, true},
+    {"k = Coefficient(q)\na = (k + 2)*inner(grad(u), grad(v))*dx + k*div(u)*div(v)*dx", 3, 2, 3,
+     true},
     {"k = Coefficient(f)\na = dot(grad(k), grad(u))*v*dx", 2, 2, 1, true},
     {"k = Coefficient(z)\na = k*u*v*dx", 3, 2, 1, true},
     /* a rule that is not exact: its points are part of the form */
     {"a = u*v*dx(degree=2)", 3, 2, 1, false},
     {"k = Coefficient(q)\na = k*u*v*dx(degree=4)", 2, 2, 1, true},
-    {"a = u*v*dx(metadata={'quadrature_rule': 'vertex', 'quadrature_degree': 1})", 3, 2, 1,
-     false},
+    {"a = u*v*dx(metadata={'quadrature_rule': 'vertex', 'quadrature_degree': 1})", 3, 2, 1, false},
     {"k = Coefficient(q)\na = exp(k)*dot(grad(u), grad(v))*dx(degree=3)", 3, 2, 1, true}};
 
 static void products(void **state) {

@@ -8,7 +8,6 @@
 #include "fusion/weft_library.h"
 #include "program_support.h"
 
-
 /* A product of n matrices k x k: A B A B ... */
 static char *chain(int n, int k) {
     weft_text text = {0};
@@ -48,7 +47,7 @@ static int most_statements(const char *device, const char *script, int *n_calls,
     for (; *at; ++at) {
         n += at[0] == ';' && at[1] == '\n';
         *loops += strncmp(at, "\n            for (int i = ", 26) == 0; /* of a body */
-        if (at[0] == '\n' && at[1] == '}') { /* the end of a function */
+        if (at[0] == '\n' && at[1] == '}') {                           /* the end of a function */
             most = n > most ? n : most;
             n = 0;
         }

@@ -417,9 +417,8 @@ static void threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reductions),
-        cmocka_unit_test(many_partials), cmocka_unit_test(rows),       cmocka_unit_test(threads),
-        cmocka_unit_test(blocks),     cmocka_unit_test(late_loads),
+        cmocka_unit_test(reductions), cmocka_unit_test(many_partials), cmocka_unit_test(rows),
+        cmocka_unit_test(threads),    cmocka_unit_test(blocks),        cmocka_unit_test(late_loads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

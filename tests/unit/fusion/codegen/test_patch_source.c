@@ -9,7 +9,6 @@
 #include "fusion/weft_library.h"
 #include "test_support.h"
 
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,7 +181,7 @@ static void host(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(resources), cmocka_unit_test(not_taken), cmocka_unit_test(by_cells),
-                                       cmocka_unit_test(host)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(resources), cmocka_unit_test(not_taken),
+                                       cmocka_unit_test(by_cells), cmocka_unit_test(host)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

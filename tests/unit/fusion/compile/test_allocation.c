@@ -1,12 +1,11 @@
 /* labels: quick */
 /* Compiling, printing, explaining and preparing a program with their n-th allocation failing. */
+#include "allocation.h"
 #include "core/weft_core.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 #include "fusion/weft_program.h"
-#include "allocation.h"
 #include "test_support.h"
-
 
 #include <stdlib.h>
 

@@ -138,8 +138,8 @@ static void second_plan(void **state) {
     weft_compilation *base = NULL, *made = NULL;
     weft_cover **covers = NULL;
     int n = 0, n_held = 0;
-    for (weft_compile_options options = {0}; base == NULL || holds_columns(weft_compilation_only(base));
-         ++options.alternative) {
+    for (weft_compile_options options = {0};
+         base == NULL || holds_columns(weft_compilation_only(base)); ++options.alternative) {
         assert_true(options.alternative < COVERS);
         weft_compilation_free(&base);
         tuning_ok(weft_compile(c.library, weft_device_limits(c.device), &script, 1, &options, &base,
@@ -148,7 +148,7 @@ static void second_plan(void **state) {
     }
     weft_segment *segment = base->control->segments[0];
     assert_null(segment->otherwise);
-    const weft_cover_problem problem = {segment->arena, segment->graph, segment->fusions,
+    const weft_cover_problem problem = {segment->arena,           segment->graph,  segment->fusions,
                                         segment->implementations, WEFT_PLAN_FUSED, false};
     tuning_ok(weft_covers_make(&problem, COVERS, &covers, &n, &error), &error);
     for (int i = 0; i < n; ++i) {

@@ -5,7 +5,6 @@
 #include "fusion/weft_library.h"
 #include "test_support.h"
 
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "fusion/weft_library.h"
 #include "test_support.h"
 
-
 #include <string.h>
 
 static const char text[] = "parameter d = 3, order = 2;\n"

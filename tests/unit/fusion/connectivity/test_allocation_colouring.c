@@ -1,11 +1,10 @@
 /* labels: quick */
 /* Colours of cells, made with their n-th allocation failing. "null:h200" has memory of its own. */
+#include "allocation.h"
 #include "core/weft_core.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/weft_program.h"
-#include "allocation.h"
 #include "test_support.h"
-
 
 enum { CELLS = 300 }; /* all at node 0, so that one thread has a rest to do */
 

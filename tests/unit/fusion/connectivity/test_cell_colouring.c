@@ -7,7 +7,6 @@
 #include "fusion/weft_program.h"
 #include "program_support.h"
 
-
 typedef struct shape {
     int64_t n, n_to;
     int width, spread; /* targets of element i: near i * n_to / n */

@@ -32,8 +32,7 @@ static int32_t global(const patch_case *c, int64_t patch, int local) {
 
 static int place(const patch_case *c, int64_t patch, int cell, int k) {
     const uint32_t *places = host(c->patches->places);
-    const uint32_t pair =
-        places[(patch * ((c->width + 1) / 2) + k / 2) * c->cells + cell];
+    const uint32_t pair = places[(patch * ((c->width + 1) / 2) + k / 2) * c->cells + cell];
     return (int)(k % 2 ? pair >> 16 : pair & 65535);
 }
 
@@ -116,9 +115,9 @@ static void check_border(const patch_case *c) {
                 ++patch;
             const int64_t n_nodes = start(c, patch + 1, 0) - start(c, patch, 0),
                           n_border = start(c, patch + 1, 1) - start(c, patch, 1);
-            assert_int_equal(global(c, patch,
-                                    (int)(n_nodes - n_border + slots[k] - start(c, patch, 1))),
-                             border[i]);
+            assert_int_equal(
+                global(c, patch, (int)(n_nodes - n_border + slots[k] - start(c, patch, 1))),
+                border[i]);
         }
     }
     for (int64_t i = 0; i < c->n_nodes; ++i)
@@ -132,15 +131,12 @@ static void check(int64_t n_cells, int width, int cells) {
     const weft_cell_patches *again = NULL, *other = NULL;
     weft_error error = {0};
     mesh m = mesh_make(n_cells, width);
-    patch_case c = {.dofs = m.dofs,
-                    .n_cells = n_cells,
-                    .n_nodes = m.n_nodes,
-                    .width = width,
-                    .cells = cells};
+    patch_case c = {
+        .dofs = m.dofs, .n_cells = n_cells, .n_nodes = m.n_nodes, .width = width, .cells = cells};
     case_check(weft_device_open("host:2", NULL, &device, &error), &error);
-    case_check(weft_connectivity_make(device, m.dofs, n_cells, width, m.n_nodes, &connectivity,
-                                      &error),
-               &error);
+    case_check(
+        weft_connectivity_make(device, m.dofs, n_cells, width, m.n_nodes, &connectivity, &error),
+        &error);
     case_check(weft_connectivity_cell_patches(connectivity, cells, true, &c.patches, &error),
                &error);
     case_check(weft_connectivity_cell_patches(connectivity, cells, false, &again, &error), &error);

@@ -4,7 +4,6 @@
 #include "fusion/weft_program.h"
 #include "test_support.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 

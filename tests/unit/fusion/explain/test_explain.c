@@ -6,7 +6,6 @@
 #include "library_state.h"
 #include "test_support.h"
 
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

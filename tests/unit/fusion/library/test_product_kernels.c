@@ -8,8 +8,8 @@
 #include "fusion/script/tokens.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_program.h"
-#include "program_support.h"
 #include "nvrtc_support.h"
+#include "program_support.h"
 
 static weft_status read_text(const char *text, const weft_product_kernel **out, weft_error *error) {
     weft_arena *arena = NULL;
@@ -116,9 +116,9 @@ static void calls_share_a_kernel_with_a_product_kernel(void **state) {
     assert_int_equal(kernels("q = apply(A, z);\nr = apply(A, q);\nreturn r;\n", WEFT_PLAN_FUSED),
                      2);
     /* two products of one computed list, which one of them computes */
-    assert_int_equal(kernels("s = z*p;\nq = apply(A, s);\nr = apply(A, s);\nreturn q, r;\n",
-                             WEFT_PLAN_FUSED),
-                     2);
+    assert_int_equal(
+        kernels("s = z*p;\nq = apply(A, s);\nr = apply(A, s);\nreturn q, r;\n", WEFT_PLAN_FUSED),
+        2);
     /* neither of these is let in by what a later product kernel takes as its prologue */
     assert_int_equal(
         kernels("s = z*p;\nq = apply(A, z);\nr = apply(A, s);\nreturn s, q, r;\n", WEFT_PLAN_FUSED),

@@ -22,9 +22,9 @@ static const char SCRIPT[] = "index cells, nodes;\n"
 #define PLAN(kernels) "{\"format\": \"weft-plan-1\", \"kernels\": [" kernels "]}"
 #define KERNEL(calls) "{\"calls\": [" calls "]}"
 #define CALL(name) "{\"result\": \"" name "\"}"
-#define GROUP(members) \
+#define GROUP(members)                                                                             \
     "{\"group\": {\"combination\": \"inter-block\", \"members\": [\"" members "\"]}}"
-#define ALL \
+#define ALL                                                                                        \
     "{\"name\": \"k0\", \"calls\": [" CALL("a") "," CALL("c") "," CALL("d") "]}," KERNEL(CALL("s"))
 
 static weft_status compile(const char *plan, const char *device_name, weft_library **library,
@@ -133,9 +133,8 @@ static void what_is_saved_is_forced(void **state) {
         const char *script = scripts[i / 2];
         const bool unfused = i % 2 == 1;
         const weft_compile_options saving = {.plan = unfused ? WEFT_PLAN_UNFUSED : WEFT_PLAN_FUSED,
-                                             .scatter = script == GATHERED
-                                                            ? WEFT_SCATTER_GATHERED
-                                                            : WEFT_SCATTER_IN_PLACE,
+                                             .scatter = script == GATHERED ? WEFT_SCATTER_GATHERED
+                                                                           : WEFT_SCATTER_IN_PLACE,
                                              .elements = 1000};
         program_case c = case_open(NULL, "null:h200", script, &saving);
         weft_text saved = {0}, again = {0};

@@ -342,7 +342,8 @@ static void sizes_of(const char *set, bool single) {
         double *r = case_result(&c, "r"), *q = case_result(&c, "q"), *s = case_result(&c, "s");
         for (int64_t i = 0; i < n; ++i) {
             for (int j = 0; j < 2; ++j)
-                assert_double_near(r[2 * i + j], a[2 * i + j] * b[2 * i + j] + 1, 10 * eps, 10 * eps);
+                assert_double_near(r[2 * i + j], a[2 * i + j] * b[2 * i + j] + 1, 10 * eps,
+                                   10 * eps);
             assert_double_near(q[i], a[2 * i] * b[2 * i] + 1 - b[2 * i + 1], 20 * eps, 20 * eps);
             assert_double_near(s[i], sin(a[2 * i]) + exp(b[2 * i + 1]), 50 * eps, 50 * eps);
         }

@@ -64,9 +64,8 @@ typedef struct lists {
 
 /* What is beyond 2 n_cells + width nodes no cell names. */
 static lists lists_make(const patch_case *c, int64_t n_cells, uint64_t *state) {
-    lists l = {.n_cells = n_cells,
-               .n_nodes = 2 * n_cells + 3 * c->width + 5,
-               .n_points = n_cells / 4 + 7};
+    lists l = {
+        .n_cells = n_cells, .n_nodes = 2 * n_cells + 3 * c->width + 5, .n_points = n_cells / 4 + 7};
     l.dofs = random_map(state, n_cells, c->width, l.n_nodes - 5);
     l.geometry = random_map(state, n_cells, 3, l.n_points);
     l.x = integers(state, l.n_points);
@@ -109,7 +108,7 @@ static program_case open_case(weft_library *library, const patch_case *c, bool p
     weft_error error = {0};
     weft_device *device = NULL;
     const weft_compile_options options = {.scatter = c->width > 16 ? WEFT_SCATTER_CELL_PATCHES
-                                                                     : WEFT_SCATTER_PATCHES,
+                                                                   : WEFT_SCATTER_PATCHES,
                                           .patch_nodes = c->nodes,
                                           .single = c->single,
                                           .predicated = predicated};
@@ -165,14 +164,11 @@ static void check(weft_library *library, const patch_case *c, int64_t n_cells) {
     case_close(&p);
 }
 
-static const patch_case cases[] = {{10, 1, true, false, false, 512, 256},
-                                   {20, 1, true, true, false, 512, 128},
-                                   {35, 1, true, false, false, 512, 64},
-                                   {10, 1, true, false, false, 128, 64},
-                                   {6, 3, true, false, false, 512, 128},
-                                   {3, 2, true, true, true, 512, 256},
-                                   {7, 2, false, false, false, 256, 64},
-                                   {64, 2, true, false, false, 256, 32}};
+static const patch_case cases[] = {
+    {10, 1, true, false, false, 512, 256}, {20, 1, true, true, false, 512, 128},
+    {35, 1, true, false, false, 512, 64},  {10, 1, true, false, false, 128, 64},
+    {6, 3, true, false, false, 512, 128},  {3, 2, true, true, true, 512, 256},
+    {7, 2, false, false, false, 256, 64},  {64, 2, true, false, false, 256, 32}};
 
 static weft_library *library_open(void) {
     weft_library *library = NULL;
@@ -285,7 +281,8 @@ static void two_accumulations(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(predicates), cmocka_unit_test(many_nodes),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(predicates),
+                                       cmocka_unit_test(many_nodes),
                                        cmocka_unit_test(two_accumulations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,8 +26,8 @@ static int count(const program_case *c, bool folded) {
 }
 
 #define HEAD(plain)                                                                                \
-    "index E " plain ", V plain;\nconnectivity ends : E -> V[3];\n"                               \
-    "input a : real over E;\ninput w : real[3] over E;\ninput v : real over V;\n"                 \
+    "index E " plain ", V plain;\nconnectivity ends : E -> V[3];\n"                                \
+    "input a : real over E;\ninput w : real[3] over E;\ninput v : real over V;\n"                  \
     "input s : real;\ninput u : real[3];\n"
 
 /* What is added for corner c of element e, and the text of it. */
@@ -84,8 +84,7 @@ static void run(int number, const char *plain, int64_t n_elements, int64_t n_tar
     }
     for (int64_t e = 0; e < n_elements; ++e)
         for (int c = 0; c < 3; ++c)
-            sums[ends[3 * e + c]] +=
-                expected_of(number, a[e], &w[3 * e], u, v[ends[3 * e + c]], c);
+            sums[ends[3 * e + c]] += expected_of(number, a[e], &w[3 * e], u, v[ends[3 * e + c]], c);
     for (int kind = 0; kind < 2; ++kind) {
         program_case c = open_gpu(text, kind == 0 ? WEFT_PLAN_FUSED : WEFT_PLAN_UNFUSED);
         assert_int_equal(count(&c, true), kind == 0 && one->is_folded);
@@ -110,7 +109,8 @@ static void run(int number, const char *plain, int64_t n_elements, int64_t n_tar
 
 static void sums_are_the_same(void **state) {
     (void)state;
-    static const int64_t sizes[][2] = {{1, 1}, {31, 7}, {32, 40}, {33, 12}, {699, 300}, {699, 5}, {650, 90}};
+    static const int64_t sizes[][2] = {{1, 1},     {31, 7},  {32, 40}, {33, 12},
+                                       {699, 300}, {699, 5}, {650, 90}};
     for (int i = 0; i < (int)(sizeof cases / sizeof *cases); ++i)
         for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
             run(i, HEAD(""), sizes[k][0], sizes[k][1]);

@@ -6,7 +6,6 @@
 #include "fusion/weft_program.h"
 #include "test_support.h"
 
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -78,9 +78,9 @@ static void values(void **state) {
         program_case c = open_device(is_gpu);
         bind(&c);
         weft_memory *A = case_memory(&c, sizeof expected);
-        case_check(weft_program_bind_matrix(c.program, "A", A, positions_of(&c, one, SMALL, 1),
-                                            &error),
-                   &error);
+        case_check(
+            weft_program_bind_matrix(c.program, "A", A, positions_of(&c, one, SMALL, 1), &error),
+            &error);
         case_check(weft_program_bind_matrix_positions(c.program, "A", "two",
                                                       positions_of(&c, two, BIG, 2), &error),
                    &error);

@@ -37,9 +37,8 @@ static void ring(void **state) {
 /* Of lists with components, with the part of another list, and on a device where threads run at once. */
 static void parts(void **state) {
     (void)state;
-    static const char script[] =
-        "index nodes;\nconnectivity next : nodes -> nodes[2];\n"
-        "input x : real[2] over nodes;\nupdate x = x[next][1];\n";
+    static const char script[] = "index nodes;\nconnectivity next : nodes -> nodes[2];\n"
+                                 "input x : real[2] over nodes;\nupdate x = x[next][1];\n";
     int32_t next[2 * N];
     double x[2 * N], wanted[2 * N];
     for (int i = 0; i < N; ++i) {
@@ -99,7 +98,6 @@ static void old_name(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ring), cmocka_unit_test(parts),
- cmocka_unit_test(product),
-                                       cmocka_unit_test(old_name)};
+                                       cmocka_unit_test(product), cmocka_unit_test(old_name)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

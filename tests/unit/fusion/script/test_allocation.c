@@ -1,11 +1,11 @@
 /* labels: quick */
 /* Reading and printing a script, rerun with the n-th allocation failing for every n. */
+#include "allocation.h"
 #include "core/weft_core.h"
 #include "fusion/script/script.h"
 #include "fusion/script/tokens.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_outline.h"
-#include "allocation.h"
 #include "script_support.h"
 
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include "fusion/weft_library.h"
 #include "script_support.h"
 
-
 #include <stdio.h>
 
 typedef void (*script_task)(const char *text, void *user);

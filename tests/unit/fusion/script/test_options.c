@@ -138,7 +138,8 @@ static void assert_bad_expression(const char *text, weft_status status, int colu
 static void other_languages(void **state) {
     (void)state;
     const weft_status syntax = WEFT_ERROR_SYNTAX, type = WEFT_ERROR_TYPE;
-    static const char form[] = "a condition is allowed only in select(a < b, x, y): x where a < b, else y";
+    static const char form[] =
+        "a condition is allowed only in select(a < b, x, y): x where a < b, else y";
     assert_bad_expression("x>0.5", syntax, 2,
                           "expected an operator or the end of the expression, found '>'",
                           "write select(x>0.5, 1, 0): 1 where it holds, else 0");

@@ -3,11 +3,11 @@
  * whatever the block, the iterations and what is left over; stores write what is said; what is
  * loaded comes to the sum. */
 #include "core/weft_core.h"
+#include "cuda_emulation.h"
 #include "fusion/base/target.h"
 #include "fusion/cost/cost.h"
 #include "fusion/tune/benchmark.h"
 #include "fusion/weft_library.h"
-#include "cuda_emulation.h"
 #include "tuning_support.h"
 
 enum { COMPONENTS = 5, MOST = 400, LANES = WEFT_CUDA_LANES };
