@@ -10,22 +10,22 @@
 //@ threads   1
 for (int i = 0; i < n; ++i)
     for (int k = 0; k < c; ++k) {
-        real s = K(i * c + k, 0) * X(0, 0);
+        real s = K(i * c + k,0) * X(0,0);
         for (int l = 1; l < c; ++l)
-            s += K(i * c + k, l) * X(0, l);
+            s += K(i * c + k,l) * X(0,l);
         for (int j = 1; j < n; ++j)
             for (int l = 0; l < c; ++l)
-                s += K(i * c + k, j * c + l) * X(j, l);
-        Y(i, k) = s;
+                s += K(i * c + k,j * c + l) * X(j,l);
+        Y(i,k) = s;
     }
 //@ threads   n*c   K(t,:) X(:,:) Y(t/c,t%c)
-real s = K(t, 0) * X(0, 0);
+real s = K(t,0) * X(0,0);
 for (int l = 1; l < c; ++l)
-    s += K(t, l) * X(0, l);
+    s += K(t,l) * X(0,l);
 for (int j = 1; j < n; ++j)
     for (int l = 0; l < c; ++l)
-        s += K(t, j *c + l) * X(j, l);
-Y(t / c, t % c) = s;
+        s += K(t,j * c + l) * X(j,l);
+Y(t / c,t % c) = s;
 
 //@ function  block_diagonal(K: real[m,m]) -> D: real[n,c]
 //@ kind      map
@@ -39,10 +39,10 @@ Y(t / c, t % c) = s;
 //@ threads   1
 for (int i = 0; i < n; ++i)
     for (int k = 0; k < c; ++k)
-        D(i, k) = K(i * c + k, i *c + k);
+        D(i,k) = K(i * c + k,i * c + k);
 //@ threads   n   K(:,:) D(t,:)
 for (int k = 0; k < c; ++k)
-    D(t, k) = K(t * c + k, t *c + k);
+    D(t,k) = K(t * c + k,t * c + k);
 
 //@ function  component_matrix(M: real[n,n]) -> K: real[n*c,n*c]
 //@ kind      map
@@ -57,9 +57,9 @@ for (int k = 0; k < c; ++k)
 for (int i = 0; i < n * c; ++i)
     for (int j = 0; j < n * c; ++j) {
         if (i % c == k && j % c == k)
-            K(i, j) = M(i / c, j / c);
+            K(i,j) = M(i / c,j / c);
         else
-            K(i, j) = 0;
+            K(i,j) = 0;
     }
 
 //@ function  component_vector(b: real[n]) -> B: real[n,c]
@@ -75,9 +75,9 @@ for (int i = 0; i < n * c; ++i)
 for (int i = 0; i < n; ++i)
     for (int l = 0; l < c; ++l) {
         if (l == k)
-            B(i, l) = b(i);
+            B(i,l) = b(i);
         else
-            B(i, l) = 0;
+            B(i,l) = 0;
     }
 
 //@ function  inner(A: real[m,n], B: real[m,n]) -> s: real
@@ -87,10 +87,10 @@ for (int i = 0; i < n; ++i)
 //@ source    Golub and Van Loan 2013, Matrix Computations, section 2.3
 //@ example   inner([[1,2],[3,4]], [[5,6],[7,8]]) = 70
 //@ threads   1
-real a = A(0, 0) * B(0, 0);
+real a = A(0,0) * B(0,0);
 for (int j = 1; j < n; ++j)
-    a += A(0, j) * B(0, j);
+    a += A(0,j) * B(0,j);
 for (int i = 1; i < m; ++i)
     for (int j = 0; j < n; ++j)
-        a += A(i, j) * B(i, j);
+        a += A(i,j) * B(i,j);
 s = a;

@@ -7,12 +7,12 @@
 //@ threads   1
 for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j)
-        B(j, i) = A(i, j);
+        B(j,i) = A(i,j);
 //@ threads   m   A(t,:) B(:,t)
 for (int j = 0; j < n; ++j)
-    B(j, t) = A(t, j);
+    B(j,t) = A(t,j);
 //@ threads   m*n   A(t%m,t/m) B(t/m,t%m)
-B(t / m, t % m) = A(t % m, t / m);
+B(t / m,t % m) = A(t % m,t / m);
 
 //@ function  diagonal(A: real[n,n]) -> x: real[n]
 //@ kind      map
@@ -20,9 +20,9 @@ B(t / m, t % m) = A(t % m, t / m);
 //@ source    Golub and Van Loan 2013, Matrix Computations, section 1.2
 //@ threads   1
 for (int i = 0; i < n; ++i)
-    x(i) = A(i, i);
+    x(i) = A(i,i);
 //@ threads   n   A(t,t) x(t)
-x(t) = A(t, t);
+x(t) = A(t,t);
 
 //@ function  skew_square(A: real[n,n]) -> s: real
 //@ kind      map
@@ -33,16 +33,16 @@ x(t) = A(t, t);
 s = 0;
 for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j)
-        s += (A(i, j) - A(j, i)) * (A(i, j) - A(j, i));
+        s += (A(i,j) - A(j,i)) * (A(i,j) - A(j,i));
 
 //@ function  trace(A: real[n,n]) -> s: real
 //@ kind      map
 //@ flops     n - 1
 //@ source    Golub and Van Loan 2013, Matrix Computations, section 2.1
 //@ threads   1
-real a = A(0, 0);
+real a = A(0,0);
 for (int i = 1; i < n; ++i)
-    a += A(i, i);
+    a += A(i,i);
 s = a;
 
 //@ function  det(A: real[n,n]) -> s: real
@@ -52,18 +52,17 @@ s = a;
 //@ source    then elimination with partial pivoting, rows exchanged by select: section 3.4
 //@ threads   1
 if (n == 1)
-    s = A(0, 0);
+    s = A(0,0);
 if (n == 2)
-    s = A(0, 0) * A(1, 1) - A(0, 1) * A(1, 0);
+    s = A(0,0) * A(1,1) - A(0,1) * A(1,0);
 if (n == 3)
-    s = A(0, 0) * (A(1, 1) * A(2, 2) - A(1, 2) * A(2, 1)) +
-        A(0, 1) * (A(1, 2) * A(2, 0) - A(1, 0) * A(2, 2)) +
-        A(0, 2) * (A(1, 0) * A(2, 1) - A(1, 1) * A(2, 0));
+    s = A(0,0) * (A(1,1) * A(2,2) - A(1,2) * A(2,1)) + A(0,1) * (A(1,2) * A(2,0) - A(1,0) * A(2,2))
+      + A(0,2) * (A(1,0) * A(2,1) - A(1,1) * A(2,0));
 if (n > 3) {
     real W[n][n];
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j)
-            W[i][j] = A(i, j);
+            W[i][j] = A(i,j);
     real product = 1;
     for (int k = 0; k < n; ++k) {
         for (int i = k + 1; i < n; ++i) {
@@ -76,7 +75,7 @@ if (n > 3) {
             product = select(swap > 0, -product, product);
         }
         product *= W[k][k];
-        real r = 1.0 / select(W[k][k] == 0, 1, W[k][k]); // all is zero below a zero pivot
+        real r = 1.0 / select(W[k][k] == 0, 1, W[k][k]);   // all is zero below a zero pivot
         for (int i = k + 1; i < n; ++i) {
             real f = W[i][k] * r;
             for (int j = k + 1; j < n; ++j)
@@ -93,30 +92,30 @@ if (n > 3) {
 //@ source    then Gauss-Jordan with partial pivoting, rows exchanged by select: section 3.4
 //@ threads   1
 if (n == 1)
-    B(0, 0) = 1.0 / A(0, 0);
+    B(0,0) = 1.0 / A(0,0);
 if (n == 2) {
-    real r = 1.0 / (A(0, 0) * A(1, 1) - A(0, 1) * A(1, 0));
-    B(0, 0) = A(1, 1) * r;
-    B(0, 1) = -A(0, 1) * r;
-    B(1, 0) = -A(1, 0) * r;
-    B(1, 1) = A(0, 0) * r;
+    real r = 1.0 / (A(0,0) * A(1,1) - A(0,1) * A(1,0));
+    B(0,0) = A(1,1) * r;
+    B(0,1) = -A(0,1) * r;
+    B(1,0) = -A(1,0) * r;
+    B(1,1) = A(0,0) * r;
 }
 if (n == 3) {
-    real c[3][3]; // cofactors
+    real c[3][3];   // cofactors
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j)
-            c[i][j] = A((i + 1) % 3, (j + 1) % 3) * A((i + 2) % 3, (j + 2) % 3) -
-                      A((i + 1) % 3, (j + 2) % 3) * A((i + 2) % 3, (j + 1) % 3);
-    real r = 1.0 / (A(0, 0) * c[0][0] + A(0, 1) * c[0][1] + A(0, 2) * c[0][2]);
+            c[i][j] = A((i + 1) % 3,(j + 1) % 3) * A((i + 2) % 3,(j + 2) % 3)
+                    - A((i + 1) % 3,(j + 2) % 3) * A((i + 2) % 3,(j + 1) % 3);
+    real r = 1.0 / (A(0,0) * c[0][0] + A(0,1) * c[0][1] + A(0,2) * c[0][2]);
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j)
-            B(i, j) = c[j][i] * r;
+            B(i,j) = c[j][i] * r;
 }
 if (n > 3) {
     real W[n][n], V[n][n];
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) {
-            W[i][j] = A(i, j);
+            W[i][j] = A(i,j);
             V[i][j] = select(i == j, 1, 0);
         }
     for (int k = 0; k < n; ++k) {
@@ -146,5 +145,5 @@ if (n > 3) {
     }
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j)
-            B(i, j) = V[i][j];
+            B(i,j) = V[i][j];
 }

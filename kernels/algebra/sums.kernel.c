@@ -7,12 +7,12 @@
 //@ threads   1
 for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j)
-        C(i, j) = A(i, j) + B(i, j);
+        C(i,j) = A(i,j) + B(i,j);
 //@ threads   m   A(t,:) B(t,:) C(t,:)
 for (int j = 0; j < n; ++j)
-    C(t, j) = A(t, j) + B(t, j);
+    C(t,j) = A(t,j) + B(t,j);
 //@ threads   m*n   A(t/n,t%n) B(t/n,t%n) C(t/n,t%n)
-C(t / n, t % n) = A(t / n, t % n) + B(t / n, t % n);
+C(t / n,t % n) = A(t / n,t % n) + B(t / n,t % n);
 
 //@ function  smmul(A: real[m,n], s: real) -> C: real[m,n]
 //@ kind      map
@@ -21,12 +21,12 @@ C(t / n, t % n) = A(t / n, t % n) + B(t / n, t % n);
 //@ threads   1
 for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j)
-        C(i, j) = A(i, j) * s;
+        C(i,j) = A(i,j) * s;
 //@ threads   m   A(t,:) s C(t,:)
 for (int j = 0; j < n; ++j)
-    C(t, j) = A(t, j) * s;
+    C(t,j) = A(t,j) * s;
 //@ threads   m*n   A(t/n,t%n) s C(t/n,t%n)
-C(t / n, t % n) = A(t / n, t % n) * s;
+C(t / n,t % n) = A(t / n,t % n) * s;
 
 //@ function  msub(A: real[m,n], B: real[m,n]) -> C: real[m,n]
 //@ kind      map
@@ -35,12 +35,12 @@ C(t / n, t % n) = A(t / n, t % n) * s;
 //@ threads   1
 for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j)
-        C(i, j) = A(i, j) - B(i, j);
+        C(i,j) = A(i,j) - B(i,j);
 //@ threads   m   A(t,:) B(t,:) C(t,:)
 for (int j = 0; j < n; ++j)
-    C(t, j) = A(t, j) - B(t, j);
+    C(t,j) = A(t,j) - B(t,j);
 //@ threads   m*n   A(t/n,t%n) B(t/n,t%n) C(t/n,t%n)
-C(t / n, t % n) = A(t / n, t % n) - B(t / n, t % n);
+C(t / n,t % n) = A(t / n,t % n) - B(t / n,t % n);
 
 //@ function  vadd(x: real[n], y: real[n]) -> z: real[n]
 //@ kind      map

@@ -7,7 +7,7 @@
 //@ threads   1
 for (int i = 0; i < n; ++i)
     for (int j = i; j < n; ++j)
-        S(i *n - i * (i + 1) / 2 + j) = K(i, j);
+        S(i * n - i * (i + 1) / 2 + j) = K(i,j);
 
 //@ function  symmetric_mvmul(S: real[m], x: real[n]) -> y: real[n]
 //@ kind      map
@@ -36,7 +36,7 @@ for (int i = 0; i < n; ++i) {
 //@ example   principal_values([[4,0,0],[0,4,0],[0,0,4]]) = [4,4,4]
 //@ threads   1
 if (n == 2) {
-    real m = 0.5 * (S(0, 0) + S(1, 1)), h = hypot(0.5 * (S(0, 0) - S(1, 1)), S(0, 1));
+    real m = 0.5 * (S(0,0) + S(1,1)), h = hypot(0.5 * (S(0,0) - S(1,1)), S(0,1));
     p(0) = m + h;
     p(1) = m - h;
 }
@@ -44,8 +44,8 @@ if (n == 3) {
     real W[3][3];
     for (int i = 0; i < 3; ++i)
         for (int j = i; j < 3; ++j) {
-            W[i][j] = S(i, j);
-            W[j][i] = S(i, j);
+            W[i][j] = S(i,j);
+            W[j][i] = S(i,j);
         }
     for (int sweep = 0; sweep < 5; ++sweep)
         for (int i = 0; i < 2; ++i)

@@ -14,12 +14,12 @@ real facet;
 if (d == 1)
     facet = 1;
 if (d == 2) {
-    real u = X(1, 0) - X(0, 0), v = X(1, 1) - X(0, 1);
+    real u = X(1,0) - X(0,0), v = X(1,1) - X(0,1);
     facet = sqrt(u * u + v * v);
 }
 if (d == 3) {
-    real u0 = X(1, 0) - X(0, 0), u1 = X(1, 1) - X(0, 1), u2 = X(1, 2) - X(0, 2);
-    real w0 = X(2, 0) - X(0, 0), w1 = X(2, 1) - X(0, 1), w2 = X(2, 2) - X(0, 2);
+    real u0 = X(1,0) - X(0,0), u1 = X(1,1) - X(0,1), u2 = X(1,2) - X(0,2);
+    real w0 = X(2,0) - X(0,0), w1 = X(2,1) - X(0,1), w2 = X(2,2) - X(0,2);
     real c0 = u1 * w2 - u2 * w1, c1 = u2 * w0 - u0 * w2, c2 = u0 * w1 - u1 * w0;
     facet = sqrt(c0 * c0 + c1 * c1 + c2 * c2);
 }
@@ -40,12 +40,12 @@ real facet;
 if (d == 1)
     facet = 1;
 if (d == 2) {
-    real u = X(1, 0) - X(0, 0), v = X(1, 1) - X(0, 1);
+    real u = X(1,0) - X(0,0), v = X(1,1) - X(0,1);
     facet = sqrt(u * u + v * v);
 }
 if (d == 3) {
-    real u0 = X(1, 0) - X(0, 0), u1 = X(1, 1) - X(0, 1), u2 = X(1, 2) - X(0, 2);
-    real w0 = X(2, 0) - X(0, 0), w1 = X(2, 1) - X(0, 1), w2 = X(2, 2) - X(0, 2);
+    real u0 = X(1,0) - X(0,0), u1 = X(1,1) - X(0,1), u2 = X(1,2) - X(0,2);
+    real w0 = X(2,0) - X(0,0), w1 = X(2,1) - X(0,1), w2 = X(2,2) - X(0,2);
     real c0 = u1 * w2 - u2 * w1, c1 = u2 * w0 - u0 * w2, c2 = u0 * w1 - u1 * w0;
     facet = sqrt(c0 * c0 + c1 * c1 + c2 * c2);
 }
@@ -70,12 +70,12 @@ real facet;
 if (d == 1)
     facet = 1;
 if (d == 2) {
-    real u = X(1, 0) - X(0, 0), v = X(1, 1) - X(0, 1);
+    real u = X(1,0) - X(0,0), v = X(1,1) - X(0,1);
     facet = sqrt(u * u + v * v);
 }
 if (d == 3) {
-    real u0 = X(1, 0) - X(0, 0), u1 = X(1, 1) - X(0, 1), u2 = X(1, 2) - X(0, 2);
-    real w0 = X(2, 0) - X(0, 0), w1 = X(2, 1) - X(0, 1), w2 = X(2, 2) - X(0, 2);
+    real u0 = X(1,0) - X(0,0), u1 = X(1,1) - X(0,1), u2 = X(1,2) - X(0,2);
+    real w0 = X(2,0) - X(0,0), w1 = X(2,1) - X(0,1), w2 = X(2,2) - X(0,2);
     real c0 = u1 * w2 - u2 * w1, c1 = u2 * w0 - u0 * w2, c2 = u0 * w1 - u1 * w0;
     facet = sqrt(c0 * c0 + c1 * c1 + c2 * c2);
 }
@@ -83,35 +83,35 @@ if (degree >= 2) {
     real c = facet * (select(d == 3, 0.5, 1.0) / (d * (d + 1)));
     for (int i = 0; i < d; ++i)
         for (int j = 0; j < d; ++j)
-            M(i, j) = c * select(i == j, 2.0, 1.0);
+            M(i,j) = c * select(i == j, 2.0, 1.0);
 } else {
     real c = facet * (select(d == 3, 0.5, 1.0) / (d * d));
     for (int i = 0; i < d; ++i)
         for (int j = 0; j < d; ++j)
-            M(i, j) = c;
+            M(i,j) = c;
 }
 //@ threads   d   X(:,:) M(t,:)
 real facet;
 if (d == 1)
     facet = 1;
 if (d == 2) {
-    real u = X(1, 0) - X(0, 0), v = X(1, 1) - X(0, 1);
+    real u = X(1,0) - X(0,0), v = X(1,1) - X(0,1);
     facet = sqrt(u * u + v * v);
 }
 if (d == 3) {
-    real u0 = X(1, 0) - X(0, 0), u1 = X(1, 1) - X(0, 1), u2 = X(1, 2) - X(0, 2);
-    real w0 = X(2, 0) - X(0, 0), w1 = X(2, 1) - X(0, 1), w2 = X(2, 2) - X(0, 2);
+    real u0 = X(1,0) - X(0,0), u1 = X(1,1) - X(0,1), u2 = X(1,2) - X(0,2);
+    real w0 = X(2,0) - X(0,0), w1 = X(2,1) - X(0,1), w2 = X(2,2) - X(0,2);
     real c0 = u1 * w2 - u2 * w1, c1 = u2 * w0 - u0 * w2, c2 = u0 * w1 - u1 * w0;
     facet = sqrt(c0 * c0 + c1 * c1 + c2 * c2);
 }
 if (degree >= 2) {
     real c = facet * (select(d == 3, 0.5, 1.0) / (d * (d + 1)));
     for (int j = 0; j < d; ++j)
-        M(t, j) = c * select(t == j, 2.0, 1.0);
+        M(t,j) = c * select(t == j, 2.0, 1.0);
 } else {
     real c = facet * (select(d == 3, 0.5, 1.0) / (d * d));
     for (int j = 0; j < d; ++j)
-        M(t, j) = c;
+        M(t,j) = c;
 }
 
 //@ function  facet_points(X: real[d,d]) -> P: real[d,q]
@@ -125,17 +125,17 @@ if (degree >= 2) {
 //@ threads   1
 for (int i = 0; i < d; ++i)
     for (int p = 0; p < q; ++p) {
-        real s = phi(0, p) * X(0, i);
+        real s = phi(0,p) * X(0,i);
         for (int v = 1; v < d; ++v)
-            s += phi(v, p) * X(v, i);
-        P(i, p) = s;
+            s += phi(v,p) * X(v,i);
+        P(i,p) = s;
     }
 //@ threads   d   X(:,t) P(t,:)
 for (int p = 0; p < q; ++p) {
-    real s = phi(0, p) * X(0, t);
+    real s = phi(0,p) * X(0,t);
     for (int v = 1; v < d; ++v)
-        s += phi(v, p) * X(v, t);
-    P(t, p) = s;
+        s += phi(v,p) * X(v,t);
+    P(t,p) = s;
 }
 
 //@ function  facet_quadrature_load(g: real[q], X: real[d,d]) -> b: real[d]
@@ -153,19 +153,19 @@ real facet;
 if (d == 1)
     facet = 1;
 if (d == 2) {
-    real u = X(1, 0) - X(0, 0), v = X(1, 1) - X(0, 1);
+    real u = X(1,0) - X(0,0), v = X(1,1) - X(0,1);
     facet = sqrt(u * u + v * v);
 }
 if (d == 3) {
-    real u0 = X(1, 0) - X(0, 0), u1 = X(1, 1) - X(0, 1), u2 = X(1, 2) - X(0, 2);
-    real w0 = X(2, 0) - X(0, 0), w1 = X(2, 1) - X(0, 1), w2 = X(2, 2) - X(0, 2);
+    real u0 = X(1,0) - X(0,0), u1 = X(1,1) - X(0,1), u2 = X(1,2) - X(0,2);
+    real w0 = X(2,0) - X(0,0), w1 = X(2,1) - X(0,1), w2 = X(2,2) - X(0,2);
     real c0 = u1 * w2 - u2 * w1, c1 = u2 * w0 - u0 * w2, c2 = u0 * w1 - u1 * w0;
     facet = sqrt(c0 * c0 + c1 * c1 + c2 * c2);
 }
 for (int i = 0; i < d; ++i) {
-    real s = g(0) * (phi(i, 0) * w(0));
+    real s = g(0) * (phi(i,0) * w(0));
     for (int p = 1; p < q; ++p)
-        s += g(p) * (phi(i, p) * w(p));
+        s += g(p) * (phi(i,p) * w(p));
     b(i) = s * facet;
 }
 //@ threads   d   g(:) X(:,:) b(t)
@@ -173,18 +173,18 @@ real facet;
 if (d == 1)
     facet = 1;
 if (d == 2) {
-    real u = X(1, 0) - X(0, 0), v = X(1, 1) - X(0, 1);
+    real u = X(1,0) - X(0,0), v = X(1,1) - X(0,1);
     facet = sqrt(u * u + v * v);
 }
 if (d == 3) {
-    real u0 = X(1, 0) - X(0, 0), u1 = X(1, 1) - X(0, 1), u2 = X(1, 2) - X(0, 2);
-    real w0 = X(2, 0) - X(0, 0), w1 = X(2, 1) - X(0, 1), w2 = X(2, 2) - X(0, 2);
+    real u0 = X(1,0) - X(0,0), u1 = X(1,1) - X(0,1), u2 = X(1,2) - X(0,2);
+    real w0 = X(2,0) - X(0,0), w1 = X(2,1) - X(0,1), w2 = X(2,2) - X(0,2);
     real c0 = u1 * w2 - u2 * w1, c1 = u2 * w0 - u0 * w2, c2 = u0 * w1 - u1 * w0;
     facet = sqrt(c0 * c0 + c1 * c1 + c2 * c2);
 }
-real s = g(0) * (phi(t, 0) * w(0));
+real s = g(0) * (phi(t,0) * w(0));
 for (int p = 1; p < q; ++p)
-    s += g(p) * (phi(t, p) * w(p));
+    s += g(p) * (phi(t,p) * w(p));
 b(t) = s * facet;
 
 //@ function  facet_quadrature_shape_shape(a: real[q], X: real[d,d]) -> M: real[d,d]
@@ -202,42 +202,42 @@ real facet;
 if (d == 1)
     facet = 1;
 if (d == 2) {
-    real u = X(1, 0) - X(0, 0), v = X(1, 1) - X(0, 1);
+    real u = X(1,0) - X(0,0), v = X(1,1) - X(0,1);
     facet = sqrt(u * u + v * v);
 }
 if (d == 3) {
-    real u0 = X(1, 0) - X(0, 0), u1 = X(1, 1) - X(0, 1), u2 = X(1, 2) - X(0, 2);
-    real w0 = X(2, 0) - X(0, 0), w1 = X(2, 1) - X(0, 1), w2 = X(2, 2) - X(0, 2);
+    real u0 = X(1,0) - X(0,0), u1 = X(1,1) - X(0,1), u2 = X(1,2) - X(0,2);
+    real w0 = X(2,0) - X(0,0), w1 = X(2,1) - X(0,1), w2 = X(2,2) - X(0,2);
     real c0 = u1 * w2 - u2 * w1, c1 = u2 * w0 - u0 * w2, c2 = u0 * w1 - u1 * w0;
     facet = sqrt(c0 * c0 + c1 * c1 + c2 * c2);
 }
 for (int i = 0; i < d; ++i)
     for (int j = i; j < d; ++j) {
-        real s = a(0) * (phi(i, 0) * phi(j, 0) * w(0));
+        real s = a(0) * (phi(i,0) * phi(j,0) * w(0));
         for (int p = 1; p < q; ++p)
-            s += a(p) * (phi(i, p) * phi(j, p) * w(p));
+            s += a(p) * (phi(i,p) * phi(j,p) * w(p));
         s *= facet;
-        M(i, j) = s;
+        M(i,j) = s;
         if (i != j)
-            M(j, i) = s;
+            M(j,i) = s;
     }
 //@ threads   d   a(:) X(:,:) M(t,:)
 real facet;
 if (d == 1)
     facet = 1;
 if (d == 2) {
-    real u = X(1, 0) - X(0, 0), v = X(1, 1) - X(0, 1);
+    real u = X(1,0) - X(0,0), v = X(1,1) - X(0,1);
     facet = sqrt(u * u + v * v);
 }
 if (d == 3) {
-    real u0 = X(1, 0) - X(0, 0), u1 = X(1, 1) - X(0, 1), u2 = X(1, 2) - X(0, 2);
-    real w0 = X(2, 0) - X(0, 0), w1 = X(2, 1) - X(0, 1), w2 = X(2, 2) - X(0, 2);
+    real u0 = X(1,0) - X(0,0), u1 = X(1,1) - X(0,1), u2 = X(1,2) - X(0,2);
+    real w0 = X(2,0) - X(0,0), w1 = X(2,1) - X(0,1), w2 = X(2,2) - X(0,2);
     real c0 = u1 * w2 - u2 * w1, c1 = u2 * w0 - u0 * w2, c2 = u0 * w1 - u1 * w0;
     facet = sqrt(c0 * c0 + c1 * c1 + c2 * c2);
 }
 for (int j = 0; j < d; ++j) {
-    real s = a(0) * (phi(t, 0) * phi(j, 0) * w(0));
+    real s = a(0) * (phi(t,0) * phi(j,0) * w(0));
     for (int p = 1; p < q; ++p)
-        s += a(p) * (phi(t, p) * phi(j, p) * w(p));
-    M(t, j) = s * facet;
+        s += a(p) * (phi(t,p) * phi(j,p) * w(p));
+    M(t,j) = s * facet;
 }

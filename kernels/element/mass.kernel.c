@@ -16,12 +16,12 @@ use determinant;
 real scale = abs(det);
 for (int i = 0; i < n; ++i)
     for (int p = 0; p < q; ++p)
-        S(i, p) = scale * (phi(i, p) * w(p));
+        S(i,p) = scale * (phi(i,p) * w(p));
 //@ threads   n   J(:,:) S(t,:)
 use determinant;
 real scale = abs(det);
 for (int p = 0; p < q; ++p)
-    S(t, p) = scale * (phi(t, p) * w(p));
+    S(t,p) = scale * (phi(t,p) * w(p));
 
 //@ function  shape_shape(J: real[d,d]) -> M: real[d+1,d+1]
 //@ kind      map
@@ -38,23 +38,23 @@ if (degree >= 2) {
     real c = abs(det) * (select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)) / ((d + 1) * (d + 2)));
     for (int i = 0; i < d + 1; ++i)
         for (int j = 0; j < d + 1; ++j)
-            M(i, j) = c * select(i == j, 2.0, 1.0);
+            M(i,j) = c * select(i == j, 2.0, 1.0);
 } else {
     real c = abs(det) * (select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)) / ((d + 1) * (d + 1)));
     for (int i = 0; i < d + 1; ++i)
         for (int j = 0; j < d + 1; ++j)
-            M(i, j) = c;
+            M(i,j) = c;
 }
 //@ threads   d+1   J(:,:) M(t,:)
 use determinant;
 if (degree >= 2) {
     real c = abs(det) * (select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)) / ((d + 1) * (d + 2)));
     for (int j = 0; j < d + 1; ++j)
-        M(t, j) = c * select(t == j, 2.0, 1.0);
+        M(t,j) = c * select(t == j, 2.0, 1.0);
 } else {
     real c = abs(det) * (select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)) / ((d + 1) * (d + 1)));
     for (int j = 0; j < d + 1; ++j)
-        M(t, j) = c;
+        M(t,j) = c;
 }
 
 //@ function  shape_load(f: real[d+1], J: real[d,d]) -> b: real[d+1]
@@ -75,8 +75,7 @@ if (degree >= 2) {
     for (int i = 0; i < d + 1; ++i)
         b(i) = (sum + f(i)) * c;
 } else {
-    real c = sum * (abs(det) *
-                    (select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)) / ((d + 1) * (d + 1))));
+    real c = sum * (abs(det) * (select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)) / ((d + 1) * (d + 1))));
     for (int i = 0; i < d + 1; ++i)
         b(i) = c;
 }
@@ -86,11 +85,10 @@ real sum = f(0);
 for (int i = 1; i < d + 1; ++i)
     sum += f(i);
 if (degree >= 2)
-    b(t) = (sum + f(t)) *
-           (abs(det) * (select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)) / ((d + 1) * (d + 2))));
+    b(t) = (sum + f(t))
+         * (abs(det) * (select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)) / ((d + 1) * (d + 2))));
 else
-    b(t) = sum *
-           (abs(det) * (select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)) / ((d + 1) * (d + 1))));
+    b(t) = sum * (abs(det) * (select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)) / ((d + 1) * (d + 1))));
 
 //@ function  lumped_mass(J: real[d,d]) -> M: real[d+1,d+1]
 //@ kind      map
@@ -103,9 +101,9 @@ use determinant;
 real c = abs(det) * (select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)) / (d + 1));
 for (int i = 0; i < d + 1; ++i)
     for (int j = 0; j < d + 1; ++j)
-        M(i, j) = select(i == j, c, 0.0);
+        M(i,j) = select(i == j, c, 0.0);
 //@ threads   d+1   J(:,:) M(t,:)
 use determinant;
 real c = abs(det) * (select(d == 1, 1.0, select(d == 2, 0.5, 1.0 / 6.0)) / (d + 1));
 for (int j = 0; j < d + 1; ++j)
-    M(t, j) = select(t == j, c, 0.0);
+    M(t,j) = select(t == j, c, 0.0);

@@ -12,17 +12,17 @@
 //@ threads   1
 for (int i = 0; i < d; ++i)
     for (int p = 0; p < q; ++p) {
-        real s = phi(0, p) * X(0, i);
+        real s = phi(0,p) * X(0,i);
         for (int v = 1; v < d + 1; ++v)
-            s += phi(v, p) * X(v, i);
-        P(i, p) = s;
+            s += phi(v,p) * X(v,i);
+        P(i,p) = s;
     }
 //@ threads   d   X(:,t) P(t,:)
 for (int p = 0; p < q; ++p) {
-    real s = phi(0, p) * X(0, t);
+    real s = phi(0,p) * X(0,t);
     for (int v = 1; v < d + 1; ++v)
-        s += phi(v, p) * X(v, t);
-    P(t, p) = s;
+        s += phi(v,p) * X(v,t);
+    P(t,p) = s;
 }
 
 //@ function  interpolate(u: real[d+1]) -> v: real[q]
@@ -35,15 +35,15 @@ for (int p = 0; p < q; ++p) {
 //@ where     d <= 3
 //@ threads   1
 for (int p = 0; p < q; ++p) {
-    real s = phi(0, p) * u(0);
+    real s = phi(0,p) * u(0);
     for (int i = 1; i < d + 1; ++i)
-        s += phi(i, p) * u(i);
+        s += phi(i,p) * u(i);
     v(p) = s;
 }
 //@ threads   q   u(:) v(t)
-real s = phi(0, t) * u(0);
+real s = phi(0,t) * u(0);
 for (int i = 1; i < d + 1; ++i)
-    s += phi(i, t) * u(i);
+    s += phi(i,t) * u(i);
 v(t) = s;
 
 //@ function  quadrature_load(f: real[q], J: real[d,d]) -> b: real[n]
@@ -59,16 +59,16 @@ v(t) = s;
 use determinant;
 real scale = abs(det);
 for (int i = 0; i < n; ++i) {
-    real s = f(0) * (phi(i, 0) * w(0));
+    real s = f(0) * (phi(i,0) * w(0));
     for (int p = 1; p < q; ++p)
-        s += f(p) * (phi(i, p) * w(p));
+        s += f(p) * (phi(i,p) * w(p));
     b(i) = s * scale;
 }
 //@ threads   n   f(:) J(:,:) b(t)
 use determinant;
-real s = f(0) * (phi(t, 0) * w(0));
+real s = f(0) * (phi(t,0) * w(0));
 for (int p = 1; p < q; ++p)
-    s += f(p) * (phi(t, p) * w(p));
+    s += f(p) * (phi(t,p) * w(p));
 b(t) = s * abs(det);
 
 //@ function  quadrature_integral(f: real[q], J: real[d,d]) -> s: real
@@ -115,4 +115,4 @@ use determinant;
 real scale = abs(det);
 for (int p = 0; p < q; ++p)
     for (int i = 0; i < n; ++i)
-        W(p, i) = (phi(i, p) * w(p)) * scale;
+        W(p,i) = (phi(i,p) * w(p)) * scale;

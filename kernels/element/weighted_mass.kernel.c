@@ -15,20 +15,20 @@ use determinant;
 real scale = abs(det);
 for (int i = 0; i < n; ++i)
     for (int j = i; j < n; ++j) {
-        real s = a(0) * (phi(i, 0) * phi(j, 0) * w(0));
+        real s = a(0) * (phi(i,0) * phi(j,0) * w(0));
         for (int p = 1; p < q; ++p)
-            s += a(p) * (phi(i, p) * phi(j, p) * w(p));
+            s += a(p) * (phi(i,p) * phi(j,p) * w(p));
         s *= scale;
-        M(i, j) = s;
+        M(i,j) = s;
         if (i != j)
-            M(j, i) = s;
+            M(j,i) = s;
     }
 //@ threads   n   a(:) J(:,:) M(t,:)
 use determinant;
 real scale = abs(det);
 for (int j = 0; j < n; ++j) {
-    real s = a(0) * (phi(t, 0) * phi(j, 0) * w(0));
+    real s = a(0) * (phi(t,0) * phi(j,0) * w(0));
     for (int p = 1; p < q; ++p)
-        s += a(p) * (phi(t, p) * phi(j, p) * w(p));
-    M(t, j) = s * scale;
+        s += a(p) * (phi(t,p) * phi(j,p) * w(p));
+    M(t,j) = s * scale;
 }

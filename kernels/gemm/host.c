@@ -48,9 +48,10 @@ static void pack_a(real *to, const real *A, int64_t ld, int64_t rows, int64_t k)
             else
                 for (int64_t x = 0; x < MR; ++x)
                     for (int part = 0; part < PARTS; ++part)
-                        to[part * MR + x] = x >= n                     ? 0
-                                            : part == 1 && A_CONJUGATE ? -from[x * step + part]
-                                                                       : from[x * step + part];
+                        to[part * MR + x] = x >= n ? 0
+                                            : part == 1 && A_CONJUGATE
+                                                ? -from[x * step + part]
+                                                : from[x * step + part];
         }
     }
 }
@@ -64,7 +65,7 @@ static void pack_b(real *to, const real *B, int64_t ld, int64_t k, int64_t colum
             const int64_t step = (B_ALONG_K ? ld : 1) * PARTS;
             for (int64_t y = 0; y < NR; ++y)
                 for (int part = 0; part < PARTS; ++part)
-                    to[y * PARTS + part] = y >= n                     ? 0
+                    to[y * PARTS + part] = y >= n ? 0
                                            : part == 1 && B_CONJUGATE ? -from[y * step + part]
                                                                       : from[y * step + part];
         }
@@ -107,13 +108,15 @@ static inline __attribute__((always_inline)) void multiply(int64_t n, const real
                                                            const real *b, int64_t step_k,
                                                            int64_t step_j, const target *t) {
     vector c[PARTS][NR][VECTORS];
-    UNROLL for (int p = 0; p < PARTS; ++p) UNROLL for (int j = 0; j < NR; ++j)
-        UNROLL for (int v = 0; v < VECTORS; ++v) c[p][j][v] = (vector){0};
+    UNROLL for (int p = 0; p < PARTS; ++p)
+        UNROLL for (int j = 0; j < NR; ++j)
+            UNROLL for (int v = 0; v < VECTORS; ++v) c[p][j][v] = (vector){0};
     for (int64_t k = 0; k < n; ++k, a += step_a, b += step_k) {
         vector x[PARTS][VECTORS];
         __builtin_prefetch(a + 8 * PARTS * MR);
-        UNROLL for (int p = 0; p < PARTS; ++p) UNROLL for (int v = 0; v < VECTORS; ++v) x[p][v] =
-            *(const loose *)(a + p * MR + v * LANES);
+        UNROLL for (int p = 0; p < PARTS; ++p)
+            UNROLL for (int v = 0; v < VECTORS; ++v)
+                x[p][v] = *(const loose *)(a + p * MR + v * LANES);
         UNROLL for (int j = 0; j < NR; ++j) {
             const real re = b[j * step_j];
             UNROLL for (int v = 0; v < VECTORS; ++v) c[0][j][v] += x[0][v] * re;
@@ -130,17 +133,19 @@ static inline __attribute__((always_inline)) void multiply(int64_t n, const real
 #if !COMPLEX
     if (t->rows == MR && t->columns == NR) {
         const real alpha = (real)t->alpha[0], beta = (real)t->beta[0];
-        UNROLL for (int j = 0; j < NR; ++j) UNROLL for (int v = 0; v < VECTORS; ++v) {
-            loose *at = (loose *)(t->C + j * t->ld + v * LANES);
-            *at = beta != 0 ? alpha * c[0][j][v] + beta * *at : alpha * c[0][j][v];
-        }
+        UNROLL for (int j = 0; j < NR; ++j)
+            UNROLL for (int v = 0; v < VECTORS; ++v) {
+                loose *at = (loose *)(t->C + j * t->ld + v * LANES);
+                *at = beta != 0 ? alpha * c[0][j][v] + beta * *at : alpha * c[0][j][v];
+            }
         return;
     }
 #endif
     real sums[PARTS * NR * MR] __attribute__((aligned(64)));
-    UNROLL for (int p = 0; p < PARTS; ++p) UNROLL for (int j = 0; j < NR; ++j)
-            UNROLL for (int v = 0; v < VECTORS; ++v) *
-        (vector *)(sums + (p * NR + j) * MR + v * LANES) = c[p][j][v];
+    UNROLL for (int p = 0; p < PARTS; ++p)
+        UNROLL for (int j = 0; j < NR; ++j)
+            UNROLL for (int v = 0; v < VECTORS; ++v)
+                *(vector *)(sums + (p * NR + j) * MR + v * LANES) = c[p][j][v];
     store_part(t, sums);
 }
 
@@ -186,12 +191,10 @@ static void large(const gemm_values *p, const real *A, const real *B, real *C, r
     for (int64_t j = 0; j < p->n; j += NC)
         for (int64_t l = 0; l == 0 || l < p->k; l += KC) {
             const int64_t columns = least(p->n - j, NC), k = least(p->k - l, KC);
-            pack_b(b, B + (B_ALONG_K ? j * p->ldb + l : l * p->ldb + j) * PARTS, p->ldb, k,
-                   columns);
+            pack_b(b, B + (B_ALONG_K ? j * p->ldb + l : l * p->ldb + j) * PARTS, p->ldb, k, columns);
             for (int64_t i = 0; i < p->m; i += MC) {
                 const int64_t rows = least(p->m - i, MC);
-                pack_a(a, A + (A_ALONG_K ? i * p->lda + l : l * p->lda + i) * PARTS, p->lda, rows,
-                       k);
+                pack_a(a, A + (A_ALONG_K ? i * p->lda + l : l * p->lda + i) * PARTS, p->lda, rows, k);
                 block(C, p, a, b, l == 0 ? p->beta : one, i, j, rows, columns, k);
             }
         }
@@ -204,8 +207,8 @@ void NAME(void *const *arguments, int64_t n, int64_t first, int64_t last) {
     const bool is_small = p->m <= MC && p->n <= FEW && p->k <= KC;
     (void)n;
     for (int64_t x = first; x < last; ++x)
-        (is_small ? small
-                  : large)(p, (const real *)arguments[0] + (p->first_a + x * p->stride_a) * PARTS,
-                           (const real *)arguments[1] + (p->first_b + x * p->stride_b) * PARTS,
-                           (real *)arguments[2] + (p->first_c + x * p->stride_c) * PARTS, a, b);
+        (is_small ? small : large)(
+            p, (const real *)arguments[0] + (p->first_a + x * p->stride_a) * PARTS,
+            (const real *)arguments[1] + (p->first_b + x * p->stride_b) * PARTS,
+            (real *)arguments[2] + (p->first_c + x * p->stride_c) * PARTS, a, b);
 }

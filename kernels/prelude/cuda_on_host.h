@@ -68,14 +68,14 @@ struct emulated_thread {
     emulated_place place;
     emulated_state state;
     unsigned wanted; /* at a named barrier: so many threads */
-    void *stack;     /* NULL before it starts */
+    void *stack; /* NULL before it starts */
     emulated_copies copies;
 };
 
 struct emulated_block {
     emulated_place scheduler;
     emulated_thread *threads;
-    double *lanes;    /* [n_threads] each */
+    double *lanes; /* [n_threads] each */
     size_t n_threads; /* of all blocks of a cluster */
     void (*body)();
     unsigned me, block_threads, first_block;

@@ -1,4 +1,4 @@
 //@ The prelude of references: elementary functions as plain C, one element at a time (fusion/library/reference.c).
 typedef double real;
 #define select(c, a, b) ((c) ? (double)(a) : (double)(b))
-@functions @
+@functions@

@@ -14,18 +14,18 @@ real measure = abs(det) * select(d == 2, 0.5, 1.0 / 6.0);
 real a = measure * lambda, m = measure * mu;
 for (int i = 0; i < n; ++i)
     for (int j = i; j < n; ++j) {
-        real s = G(i, 0) * G(j, 0);
+        real s = G(i,0) * G(j,0);
         for (int l = 1; l < d; ++l)
-            s += G(i, l) * G(j, l);
+            s += G(i,l) * G(j,l);
         s *= m;
         for (int k = 0; k < d; ++k)
             for (int l = 0; l < d; ++l) {
-                real e = a * (G(i, k) * G(j, l)) + m * (G(i, l) * G(j, k));
+                real e = a * (G(i,k) * G(j,l)) + m * (G(i,l) * G(j,k));
                 if (k == l)
                     e += s;
-                K(i * d + k, j * d + l) = e;
+                K(i * d + k,j * d + l) = e;
                 if (i != j)
-                    K(j * d + l, i * d + k) = e;
+                    K(j * d + l,i * d + k) = e;
             }
     }
 //@ threads   n   G(:,:) J(:,:) lambda mu
@@ -33,16 +33,16 @@ use determinant;
 real measure = abs(det) * select(d == 2, 0.5, 1.0 / 6.0);
 real a = measure * lambda, m = measure * mu;
 for (int j = 0; j < n; ++j) {
-    real s = G(t, 0) * G(j, 0);
+    real s = G(t,0) * G(j,0);
     for (int l = 1; l < d; ++l)
-        s += G(t, l) * G(j, l);
+        s += G(t,l) * G(j,l);
     s *= m;
     for (int k = 0; k < d; ++k)
         for (int l = 0; l < d; ++l) {
-            real e = a * (G(t, k) * G(j, l)) + m * (G(t, l) * G(j, k));
+            real e = a * (G(t,k) * G(j,l)) + m * (G(t,l) * G(j,k));
             if (k == l)
                 e += s;
-            K(t * d + k, j * d + l) = e;
+            K(t * d + k,j * d + l) = e;
         }
 }
 
@@ -62,15 +62,15 @@ real scale = abs(det);
 for (int i = 0; i < n; ++i) {
     real s0 = 0, s1 = 0, s2 = 0;
     for (int p = 0; p < q; ++p) {
-        s0 += f0(p) * (phi(i, p) * w(p));
-        s1 += f1(p) * (phi(i, p) * w(p));
+        s0 += f0(p) * (phi(i,p) * w(p));
+        s1 += f1(p) * (phi(i,p) * w(p));
         if (d == 3)
-            s2 += f2(p) * (phi(i, p) * w(p));
+            s2 += f2(p) * (phi(i,p) * w(p));
     }
-    b(i, 0) = s0 * scale;
-    b(i, 1) = s1 * scale;
+    b(i,0) = s0 * scale;
+    b(i,1) = s1 * scale;
     if (d == 3)
-        b(i, 2) = s2 * scale;
+        b(i,2) = s2 * scale;
 }
 
 //@ function  displacement_gradient(G: real[n,d], U: real[n,c]) -> H: real[c,d]
@@ -81,17 +81,17 @@ for (int i = 0; i < n; ++i) {
 //@ threads   1
 for (int k = 0; k < c; ++k)
     for (int l = 0; l < d; ++l) {
-        real s = U(0, k) * G(0, l);
+        real s = U(0,k) * G(0,l);
         for (int i = 1; i < n; ++i)
-            s += U(i, k) * G(i, l);
-        H(k, l) = s;
+            s += U(i,k) * G(i,l);
+        H(k,l) = s;
     }
 //@ threads   c   G(:,:) U(:,t) H(t,:)
 for (int l = 0; l < d; ++l) {
-    real s = U(0, t) * G(0, l);
+    real s = U(0,t) * G(0,l);
     for (int i = 1; i < n; ++i)
-        s += U(i, t) * G(i, l);
-    H(t, l) = s;
+        s += U(i,t) * G(i,l);
+    H(t,l) = s;
 }
 
 //@ function  green_strain(H: real[d,d]) -> E: real[d,d]
@@ -103,13 +103,13 @@ for (int l = 0; l < d; ++l) {
 //@ threads   1
 for (int i = 0; i < d; ++i)
     for (int j = i; j < d; ++j) {
-        real s = H(i, j) + H(j, i);
+        real s = H(i,j) + H(j,i);
         for (int k = 0; k < d; ++k)
-            s += H(k, i) * H(k, j);
+            s += H(k,i) * H(k,j);
         s *= 0.5;
-        E(i, j) = s;
+        E(i,j) = s;
         if (i != j)
-            E(j, i) = s;
+            E(j,i) = s;
     }
 
 //@ function  hooke_stress(E: real[d,d], lambda: real, mu: real) -> S: real[d,d]
@@ -119,16 +119,16 @@ for (int i = 0; i < d; ++i)
 //@ source    Ciarlet 1988, Mathematical Elasticity I, section 3.9
 //@ example   hooke_stress([[1,2],[2,3]], 10, 1) = [[42,4],[4,46]]
 //@ threads   1
-real p = E(0, 0);
+real p = E(0,0);
 for (int i = 1; i < d; ++i)
-    p += E(i, i);
+    p += E(i,i);
 p *= lambda;
 real m = 2.0 * mu;
 for (int i = 0; i < d; ++i)
     for (int j = 0; j < d; ++j) {
-        S(i, j) = m * E(i, j);
+        S(i,j) = m * E(i,j);
         if (i == j)
-            S(i, j) += p;
+            S(i,j) += p;
     }
 
 //@ function  stress_energy(E: real[d,d], S: real[d,d], J: real[d,d]) -> W: real
@@ -143,7 +143,7 @@ use determinant;
 real s = 0;
 for (int i = 0; i < d; ++i)
     for (int j = 0; j < d; ++j)
-        s += E(i, j) * S(i, j);
+        s += E(i,j) * S(i,j);
 W = s * (abs(det) * select(d == 2, 0.25, 1.0 / 12.0));
 
 //@ function  internal_force(G: real[n,d], J: real[d,d], H: real[d,d], S: real[d,d]) -> r: real[n,d]
@@ -159,17 +159,17 @@ real measure = abs(det) * select(d == 2, 0.5, 1.0 / 6.0);
 real P[d][d];
 for (int k = 0; k < d; ++k)
     for (int l = 0; l < d; ++l) {
-        real s = S(k, l);
+        real s = S(k,l);
         for (int m = 0; m < d; ++m)
-            s += H(k, m) * S(m, l);
+            s += H(k,m) * S(m,l);
         P[k][l] = s * measure;
     }
 for (int i = 0; i < n; ++i)
     for (int k = 0; k < d; ++k) {
-        real s = P[k][0] * G(i, 0);
+        real s = P[k][0] * G(i,0);
         for (int l = 1; l < d; ++l)
-            s += P[k][l] * G(i, l);
-        r(i, k) = s;
+            s += P[k][l] * G(i,l);
+        r(i,k) = s;
     }
 
 //@ function  kirchhoff_tangent(G: real[n,d], J: real[d,d], H: real[d,d], S: real[d,d], lambda: real, mu: real) -> K: real[n*d,n*d]
@@ -187,16 +187,16 @@ real measure = abs(det) * select(d == 2, 0.5, 1.0 / 6.0);
 real a[n][d], b[d][d], e = measure * lambda, m = measure * mu;
 for (int i = 0; i < n; ++i)
     for (int k = 0; k < d; ++k) {
-        real s = G(i, k);
+        real s = G(i,k);
         for (int l = 0; l < d; ++l)
-            s += H(k, l) * G(i, l);
+            s += H(k,l) * G(i,l);
         a[i][k] = s;
     }
 for (int k = 0; k < d; ++k)
     for (int l = 0; l < d; ++l) {
-        real s = H(k, l) + H(l, k);
+        real s = H(k,l) + H(l,k);
         for (int r = 0; r < d; ++r)
-            s += H(k, r) * H(l, r);
+            s += H(k,r) * H(l,r);
         if (k == l)
             s += 1;
         b[k][l] = s * m;
@@ -205,11 +205,11 @@ for (int i = 0; i < n; ++i)
     for (int j = i; j < n; ++j) {
         real g = 0, h = 0;
         for (int k = 0; k < d; ++k) {
-            real s = S(k, 0) * G(j, 0);
+            real s = S(k,0) * G(j,0);
             for (int l = 1; l < d; ++l)
-                s += S(k, l) * G(j, l);
-            h += G(i, k) * s;
-            g += G(i, k) * G(j, k);
+                s += S(k,l) * G(j,l);
+            h += G(i,k) * s;
+            g += G(i,k) * G(j,k);
         }
         h *= measure;
         for (int k = 0; k < d; ++k)
@@ -217,9 +217,9 @@ for (int i = 0; i < n; ++i)
                 real s = e * (a[i][k] * a[j][l]) + m * (a[i][l] * a[j][k]) + b[k][l] * g;
                 if (k == l)
                     s += h;
-                K(i * d + k, j * d + l) = s;
+                K(i * d + k,j * d + l) = s;
                 if (i != j)
-                    K(j * d + l, i * d + k) = s;
+                    K(j * d + l,i * d + k) = s;
             }
     }
 //@ threads   n   G(:,:) J(:,:) H(:,:) S(:,:) lambda mu
@@ -228,11 +228,11 @@ real measure = abs(det) * select(d == 2, 0.5, 1.0 / 6.0);
 // c = F G_t, p = S^T G_t, q = S G_t: p for the upper blocks, as the body above, which mirrors them
 real c[d], p[d], q[d], b[d][d], e = measure * lambda, m = measure * mu;
 for (int k = 0; k < d; ++k) {
-    real s = G(t, k), r = 0, o = 0;
+    real s = G(t,k), r = 0, o = 0;
     for (int l = 0; l < d; ++l) {
-        s += H(k, l) * G(t, l);
-        r += S(l, k) * G(t, l);
-        o += S(k, l) * G(t, l);
+        s += H(k,l) * G(t,l);
+        r += S(l,k) * G(t,l);
+        o += S(k,l) * G(t,l);
     }
     c[k] = s;
     p[k] = r * measure;
@@ -240,9 +240,9 @@ for (int k = 0; k < d; ++k) {
 }
 for (int k = 0; k < d; ++k)
     for (int l = 0; l < d; ++l) {
-        real s = H(k, l) + H(l, k);
+        real s = H(k,l) + H(l,k);
         for (int r = 0; r < d; ++r)
-            s += H(k, r) * H(l, r);
+            s += H(k,r) * H(l,r);
         if (k == l)
             s += 1;
         b[k][l] = s * m;
@@ -250,19 +250,19 @@ for (int k = 0; k < d; ++k)
 for (int j = 0; j < n; ++j) {
     real g = 0, h = 0, a[d];
     for (int k = 0; k < d; ++k) {
-        real s = G(j, k);
+        real s = G(j,k);
         for (int l = 0; l < d; ++l)
-            s += H(k, l) * G(j, l);
+            s += H(k,l) * G(j,l);
         a[k] = s;
-        h += select(j >= t, p[k], q[k]) * G(j, k);
-        g += G(t, k) * G(j, k);
+        h += select(j >= t, p[k], q[k]) * G(j,k);
+        g += G(t,k) * G(j,k);
     }
     for (int k = 0; k < d; ++k)
         for (int l = 0; l < d; ++l) {
             real s = e * (c[k] * a[l]) + m * (c[l] * a[k]) + b[k][l] * g;
             if (k == l)
                 s += h;
-            K(t * d + k, j * d + l) = s;
+            K(t * d + k,j * d + l) = s;
         }
 }
 
@@ -276,11 +276,11 @@ for (int j = 0; j < n; ++j) {
 for (int i = 0; i < d; ++i)
     for (int j = i; j < d; ++j) {
         if (i == j)
-            E(i, i) = H(i, i);
+            E(i,i) = H(i,i);
         else {
-            real s = 0.5 * (H(i, j) + H(j, i));
-            E(i, j) = s;
-            E(j, i) = s;
+            real s = 0.5 * (H(i,j) + H(j,i));
+            E(i,j) = s;
+            E(j,i) = s;
         }
     }
 
@@ -293,13 +293,13 @@ for (int i = 0; i < d; ++i)
 //@ threads   1
 for (int i = 0; i < d; ++i)
     for (int j = i; j < d; ++j) {
-        real s = D(i, j) + D(j, i);
+        real s = D(i,j) + D(j,i);
         for (int k = 0; k < d; ++k)
-            s += H(k, i) * D(k, j) + H(k, j) * D(k, i);
+            s += H(k,i) * D(k,j) + H(k,j) * D(k,i);
         s *= 0.5;
-        E(i, j) = s;
+        E(i,j) = s;
         if (i != j)
-            E(j, i) = s;
+            E(j,i) = s;
     }
 
 //@ function  stress_force(G: real[n,d], J: real[d,d], P: real[c,d]) -> r: real[n,c]
@@ -316,13 +316,13 @@ real measure = abs(det) * select(d == 2, 0.5, 1.0 / 6.0);
 real p[c][d];
 for (int k = 0; k < c; ++k)
     for (int l = 0; l < d; ++l)
-        p[k][l] = P(k, l) * measure;
+        p[k][l] = P(k,l) * measure;
 for (int i = 0; i < n; ++i)
     for (int k = 0; k < c; ++k) {
-        real s = p[k][0] * G(i, 0);
+        real s = p[k][0] * G(i,0);
         for (int l = 1; l < d; ++l)
-            s += p[k][l] * G(i, l);
-        r(i, k) = s;
+            s += p[k][l] * G(i,l);
+        r(i,k) = s;
     }
 
 //@ function  first_lame(young: real, poisson: real) -> lambda: real

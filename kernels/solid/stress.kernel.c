@@ -9,22 +9,22 @@
 //@ where     d >= 2
 //@ example   hooke_stress_3d([[1,2],[2,3]], 10, 1) = [[42,4,0],[4,46,0],[0,0,40]]
 //@ threads   1
-real p = E(0, 0);
+real p = E(0,0);
 for (int i = 1; i < d; ++i)
-    p += E(i, i);
+    p += E(i,i);
 p *= lambda;
 real m = 2.0 * mu;
 for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) {
         if (i < d) {
             if (j < d)
-                S(i, j) = m * E(i, j);
+                S(i,j) = m * E(i,j);
             else
-                S(i, j) = 0;
+                S(i,j) = 0;
         } else
-            S(i, j) = 0;
+            S(i,j) = 0;
         if (i == j)
-            S(i, j) += p;
+            S(i,j) += p;
     }
 
 //@ function  von_mises(S: real[n,n]) -> s: real
@@ -39,11 +39,10 @@ for (int i = 0; i < 3; ++i)
 //@ example   von_mises([[5,0,0],[0,5,0],[0,0,5]]) = 0
 //@ threads   1
 if (n == 2)
-    s = sqrt(S(0, 0) * S(0, 0) - S(0, 0) * S(1, 1) + S(1, 1) * S(1, 1) + 3.0 * S(0, 1) * S(0, 1));
+    s = sqrt(S(0,0) * S(0,0) - S(0,0) * S(1,1) + S(1,1) * S(1,1) + 3.0 * S(0,1) * S(0,1));
 if (n == 3) {
-    real a = S(0, 0) - S(1, 1), b = S(1, 1) - S(2, 2), c = S(2, 2) - S(0, 0);
-    s = sqrt(0.5 * (a * a + b * b + c * c) +
-             3.0 * (S(0, 1) * S(0, 1) + S(1, 2) * S(1, 2) + S(0, 2) * S(0, 2)));
+    real a = S(0,0) - S(1,1), b = S(1,1) - S(2,2), c = S(2,2) - S(0,0);
+    s = sqrt(0.5 * (a * a + b * b + c * c) + 3.0 * (S(0,1) * S(0,1) + S(1,2) * S(1,2) + S(0,2) * S(0,2)));
 }
 
 //@ function  traction(S: real[m,m], normal: real[d]) -> f: real[d]
@@ -55,8 +54,8 @@ if (n == 3) {
 //@ example   traction([[1,2,0],[2,4,0],[0,0,9]], [1,1]) = [3,6]
 //@ threads   1
 for (int i = 0; i < d; ++i) {
-    real s = S(i, 0) * normal(0);
+    real s = S(i,0) * normal(0);
     for (int j = 1; j < d; ++j)
-        s += S(i, j) * normal(j);
+        s += S(i,j) * normal(j);
     f(i) = s;
 }
