@@ -1,4 +1,5 @@
-/* Checks that no kernel of a plan stores a list of which it loads other elements. */
+/* Checks that no kernel of a plan stores a list of which it loads other elements, and that the kernels of a launch are
+ * independent. */
 #include "fusion/plan/plan.h"
 
 /* Is it a call of the kernel that is computed again wherever its result is read? */
@@ -35,17 +36,16 @@ static weft_status check_kernel(const weft_graph *graph, const weft_plan_kernel 
         const weft_operand *load = &kernel->loads[i];
         const int storage = weft_value_storage(graph, load->value);
         bool others = false;
+        if (!weft_kernel_writes(graph, kernel, storage) || has_double_buffer(kernel, storage))
+            continue;
         for (int k = 0; k < kernel->implementation->fusion->n_calls; ++k)
             others |= reads_others(kernel, &graph->calls[kernel->implementation->order[k]], load);
-        if (others && weft_kernel_writes(graph, kernel, storage) &&
-            !has_double_buffer(kernel, storage))
-            return weft_error_set(error, WEFT_ERROR_INTERNAL,
-                                  "kernel '%s' stores '%s' while other elements of it are read%s%s",
-                                  kernel->name, graph->values[storage].name,
-                                  load->connectivity >= 0 ? " through " : "",
-                                  load->connectivity >= 0
-                                      ? graph->connectivities[load->connectivity].name
-                                      : "");
+        if (others)
+            return weft_error_set(
+                error, WEFT_ERROR_INTERNAL,
+                "kernel '%s' stores '%s' while other elements of it are read%s%s", kernel->name,
+                graph->values[storage].name, load->connectivity >= 0 ? " through " : "",
+                load->connectivity >= 0 ? graph->connectivities[load->connectivity].name : "");
     }
     return WEFT_OK;
 }
@@ -54,18 +54,15 @@ static weft_status check_kernel(const weft_graph *graph, const weft_plan_kernel 
 static weft_status check_group(const weft_graph *graph, const weft_plan *plan, int group,
                                weft_error *error) {
     const weft_plan_kernel *kernels = plan->kernels;
-    const int first = group - kernels[group].n_members;
-    for (int a = first; a < group; ++a)
-        for (int b = first; b < group; ++b)
-            for (int i = 0; a != b && i < kernels[a].n_loads; ++i) {
-                const int storage = weft_value_storage(graph, kernels[a].loads[i].value);
-                if (weft_kernel_writes(graph, &kernels[b], storage))
-                    return weft_error_set(error, WEFT_ERROR_INTERNAL,
-                                          "kernel '%s' loads '%s', which '%s' stores in the same "
-                                          "launch",
-                                          kernels[a].name, graph->values[storage].name,
-                                          kernels[b].name);
-            }
+    for (int a = group - kernels[group].n_members; a < group; ++a)
+        for (int b = a + 1; b < group; ++b) {
+            const int list = weft_kernels_conflict(graph, &kernels[a], &kernels[b]);
+            if (list >= 0)
+                return weft_error_set(error, WEFT_ERROR_INTERNAL,
+                                      "kernels '%s' and '%s' share a launch, but one stores '%s', "
+                                      "which the other uses",
+                                      kernels[a].name, kernels[b].name, graph->values[list].name);
+        }
     return WEFT_OK;
 }
 

@@ -55,27 +55,6 @@ int weft_plan_launches(const weft_plan *plan) {
 
 /* ---- dependence ---- */
 
-static bool is_memory(const weft_argument *argument) {
-    return argument->kind == ARGUMENT_VALUE || argument->kind == ARGUMENT_DOUBLE_BUFFER;
-}
-
-/* Does a kernel write what another one uses? */
-static bool conflict(const weft_graph *graph, const weft_plan_kernel *a,
-                     const weft_plan_kernel *b) {
-    for (int i = 0; i < a->n_arguments; ++i)
-        for (int k = 0; k < b->n_arguments; ++k) {
-            const weft_argument *x = &a->arguments[i], *y = &b->arguments[k];
-            if (x->index != y->index)
-                continue;
-            if ((x->kind == ARGUMENT_PARTIALS && y->kind == ARGUMENT_PARTIALS) ||
-                (is_memory(x) && is_memory(y) &&
-                 (weft_kernel_writes(graph, a, x->index) ||
-                  weft_kernel_writes(graph, b, x->index))))
-                return true;
-        }
-    return false;
-}
-
 static uint64_t *after(const grouping *g, int kernel) {
     return g->after + (size_t)kernel * (size_t)g->words;
 }
@@ -89,10 +68,10 @@ static void add_all(const grouping *g, uint64_t *to, const uint64_t *from) {
  * round? Gathers and final reductions stay behind what they belong to, as where a plan is made. */
 static bool unit_conflicts(const grouping *g, int i, int k) {
     const weft_plan_kernel *kernels = g->plan->kernels;
-    bool found = conflict(g->graph, &kernels[i], &kernels[k]);
-    for (++k; !found && k < g->n && kernels[k].implementation == NULL; ++k)
-        found = conflict(g->graph, &kernels[i], &kernels[k]);
-    return found;
+    int list = weft_kernels_conflict(g->graph, &kernels[i], &kernels[k]);
+    for (++k; list < 0 && k < g->n && kernels[k].implementation == NULL; ++k)
+        list = weft_kernels_conflict(g->graph, &kernels[i], &kernels[k]);
+    return list >= 0;
 }
 
 static void find_dependences(const grouping *g) {

@@ -570,6 +570,26 @@ bool weft_kernel_writes(const weft_graph *graph, const weft_plan_kernel *kernel,
            graph->accumulations[kernel->gather].target == value;
 }
 
+static bool is_memory(const weft_argument *argument) {
+    return argument->kind == ARGUMENT_VALUE || argument->kind == ARGUMENT_DOUBLE_BUFFER;
+}
+
+int weft_kernels_conflict(const weft_graph *graph, const weft_plan_kernel *a,
+                          const weft_plan_kernel *b) {
+    for (int i = 0; i < a->n_arguments; ++i)
+        for (int k = 0; k < b->n_arguments; ++k) {
+            const weft_argument *x = &a->arguments[i], *y = &b->arguments[k];
+            if (x->index != y->index)
+                continue;
+            if ((x->kind == ARGUMENT_PARTIALS && y->kind == ARGUMENT_PARTIALS) ||
+                (is_memory(x) && is_memory(y) &&
+                 (weft_kernel_writes(graph, a, x->index) ||
+                  weft_kernel_writes(graph, b, x->index))))
+                return x->index;
+        }
+    return -1;
+}
+
 static bool kernel_uses(const weft_plan_kernel *kernel, int value) {
     for (int i = 0; i < kernel->n_arguments; ++i)
         if (kernel->arguments[i].kind == ARGUMENT_VALUE && kernel->arguments[i].index == value)

@@ -116,6 +116,10 @@ typedef struct weft_plan {
 bool weft_kernel_is_patch(weft_kernel_kind kind);
 /** Does a kernel write the memory of a value? */
 bool weft_kernel_writes(const weft_graph *graph, const weft_plan_kernel *kernel, int value);
+/** The list that one of two kernels writes and the other uses, so that they cannot run in any order; -1:
+ *  there is none. */
+int weft_kernels_conflict(const weft_graph *graph, const weft_plan_kernel *a,
+                          const weft_plan_kernel *b);
 /** Let independent kernels of a plan share launches as the cover of a saved plan says, otherwise
  *  where the prediction gains by it (fusion/plan/horizontal.c): their kernels become KERNEL_MEMBER, followed by a KERNEL_GROUP.
  *  plan    kernels in launch order, without buffers
@@ -124,8 +128,9 @@ bool weft_kernel_writes(const weft_graph *graph, const weft_plan_kernel *kernel,
  *  Source  Dey 2020, types of kernel fusion */
 weft_status weft_plan_group(weft_arena *arena, const weft_graph *graph, const weft_cover *cover,
                             weft_plan *plan, weft_error *error);
-/** Check that no kernel stores a list of which it loads other elements (fusion/plan/check.c).
- *  Errors  WEFT_ERROR_INTERNAL: names the kernel and the list */
+/** Check that no kernel stores a list of which it loads other elements, and that no kernels share a
+ *  launch that conflict (fusion/plan/check.c).
+ *  Errors  WEFT_ERROR_INTERNAL: names the kernels and the list */
 weft_status weft_plan_check(const weft_graph *graph, const weft_plan *plan, weft_error *error);
 /** Nodes per patch of vertex and edge patches: the option, or WEFT_PATCH_NODES if it is 0. */
 int weft_patch_nodes(const weft_compile_options *options);
