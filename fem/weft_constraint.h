@@ -74,7 +74,7 @@ weft_status weft_constraints_point(weft_constraints *constraints, const double *
                                    weft_error *error);
 
 /** What constraints supply so that u satisfies them: forces of symmetry planes, sources of values at points.
- *  Ties and periodic sides supply nothing in all. Those that share dofs cannot be told apart. */
+ *  Ties and periodic sides supply nothing in all. Forces of those that share dofs cannot be separated. */
 typedef struct weft_constraint_forces {
     int n;                /* origins */
     const char **origins; /* [n]; each is borrowed from the constraints */

@@ -268,7 +268,7 @@ bool app_run_lengthens_cycles(app_run *run, weft_cg_options *options) {
         run->options->restart > 0 || bytes > (double)weft_device_bytes_free(run->device) / 4)
         return false;
     weft_log(&run->messages->monitor, WEFT_LOG_INFO,
-             "GMRES: %s after %d iterations; it goes on with %d between restarts",
+             "GMRES: %s after %d iterations; it continues with %d between restarts",
              weft_cg_outcome_name(run->cg.outcome), run->cg.iterations, LONG);
     run->chosen = *run->options;
     run->chosen.restart = options->restart = LONG;

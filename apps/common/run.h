@@ -151,7 +151,7 @@ void app_run_drop_preconditioner(app_run *run, const char *reason);
 bool app_run_retries_by_jacobi(app_run *run, weft_cg_options *options);
 /** After a solve: if GMRES stagnates with the default number of iterations between restarts, set a larger one, also in
  *  the options of the solver, if its basis fits into a quarter of the free memory, and clear run->cg, for a solve
- *  that goes on from u. */
+ *  that continues from u. */
 bool app_run_lengthens_cycles(app_run *run, weft_cg_options *options);
 /** With --tune: store the speeds of the last solve in the tuning database. */
 weft_status app_run_store_speeds(const app_run *run, weft_error *error);

@@ -144,7 +144,7 @@ done:
     return status;
 }
 
-/* number x y z dimension tag, and so many parameters */
+/* number x y z dimension tag, and `dimension` parameters */
 static weft_status parametric_nodes_2(msh_file *file, const char *section) {
     weft_status status = WEFT_OK;
     int64_t n;
@@ -335,7 +335,7 @@ static weft_status binary_nodes_4(msh_file *file) {
             return msh_error(file, NULL, 0, "$Nodes has a block of dimension %lld",
                              (long long)dimension);
         msh_skip(file, n, 8 + 8 * (size_t)(3 + (parametric ? dimension : 0)));
-        if (!file->cut) /* so many are in the file: sums do not overflow */
+        if (!file->cut) /* n is at most the size of the file: sums do not overflow */
             came += n;
     }
     file->counts.nodes += came;

@@ -39,7 +39,7 @@ static bool read_real(msh_file *file, double *out) {
     return msh_word(file, &word, &length) && to_real(word, length, out);
 }
 
-/* Room for so many nodes, of which each takes a byte of the file or more. */
+/* Room for n nodes, each of which takes at least a byte of the file. */
 static weft_status start_nodes(msh_file *file, msh_old *old, int64_t n) {
     if (n < 0 || (uint64_t)n > file->size || old->numbers)
         return msh_error(file, NULL, 0, "a number of points was expected, once");

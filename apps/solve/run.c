@@ -193,7 +193,7 @@ static const char *tangent_advice(const solve *run) {
     case WEFT_CG_INDEFINITE:
         return "the tangent is not positive definite there, for example because a part buckles: "
                "take smaller loads or more --load-steps, or start closer by --initial; --method "
-               "minres goes on, perhaps to an unstable state";
+               "minres continues, perhaps to an unstable state";
     case WEFT_CG_MAX_ITERATIONS:
         return app_cg_advice_of(&run->base, run->base.cg.outcome);
     case WEFT_CG_NAN:

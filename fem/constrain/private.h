@@ -18,7 +18,7 @@ typedef struct constraint_row {
 } constraint_row;
 
 /** The constraints of one origin. Where an equation was expressed by dofs that others determine, what these
- *  constraints supply cannot be told apart: they are joined. */
+ *  constraints supply cannot be separated: they are joined. */
 typedef struct constraint_source {
     char *origin;
     int joined; /* with this one, of a lower number; itself: with none */

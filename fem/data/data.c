@@ -57,7 +57,7 @@ static void add_hash(weft_text *text, const void *list, int64_t n, size_t bytes)
     weft_text_add(text, " %s", list ? hash : "-");
 }
 
-/* Lists of points and facets come and go, so that their addresses say nothing. */
+/* Keys are hashes of contents: addresses of lists of points and facets are reused. */
 static weft_status key_of(const weft_data *data, const weft_data_info *info, const site *at,
                           char out[33], weft_error *error) {
     weft_text text = {0};

@@ -1,4 +1,4 @@
-/* Fills lists over cells and nodes with one value per group. */
+/* Fills lists over cells and points with the value of the group of each. */
 #include "core/base/number.h"
 #include "fem/data/data.h"
 #include "fem/mesh/mesh.h"

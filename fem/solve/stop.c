@@ -238,8 +238,8 @@ done:
     return status;
 }
 
-/* Where rounding leaves so much in stiff rows that soft ones may be wrong, it often cancels there. Measure what it
- * makes of x: the solve starts again from b - A x, and x changes by as much as it is wrong.
+/* Where the residual that rounding leaves in stiff rows could hide errors in soft ones, it often cancels. Measure
+ * its effect on x: the solve starts again from b - A x, and x changes by as much as it is wrong.
  *  rounding  in: the backward error is that of rounding; out: x is right
  *  again     the solve starts again */
 static weft_status measure_change(weft_solver *cg, weft_cg_convergence *convergence,

@@ -197,7 +197,7 @@ static void test_large_dictionaries(void **state) {
     alarm(0);
 }
 
-/* What searching costs counts: keys that cannot be told apart by their hash end with a message. */
+/* What searching costs counts: keys with equal hashes end with a message. */
 static void test_budget(void **state) {
     static const char *const texts[] = {
         "d = {}\nfor k in range(40000):\n    d[[k]] = k\n",
