@@ -35,8 +35,8 @@ static weft_text list_types(const int64_t *counts) {
     return list;
 }
 
-static weft_status refuse_types(const char *path, int dimension, const int64_t *counts,
-                                int n_kinds, weft_error *error) {
+static weft_status refuse_types(const char *path, int dimension, const int64_t *counts, int n_kinds,
+                                weft_error *error) {
     bool higher = true; /* only simplices, and some of higher order */
     weft_text list = list_types(counts), message = {0};
     for (int type = 1; type < MSH_TYPES; ++type)
@@ -47,7 +47,10 @@ static weft_status refuse_types(const char *path, int dimension, const int64_t *
         weft_text_add(&message, "a mesh has cells of one type");
     else
         weft_text_add(&message, "Weft takes %s or %s",
-                      kinds[dimension == 3 ? 1 : dimension == 2 ? 0 : 2].wanted,
+                      kinds[dimension == 3   ? 1
+                            : dimension == 2 ? 0
+                                             : 2]
+                          .wanted,
                       dimension == 1 ? "cells of higher dimension"
                                      : kinds[dimension == 3 ? 4 : 3].wanted);
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s",

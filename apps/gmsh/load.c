@@ -256,7 +256,8 @@ static weft_status open_wrapper(const char *path, meshing *how, weft_error *erro
     how->wrapper = memfd_create("geometry", MFD_CLOEXEC);
     if (text.failed || how->wrapper < 0 ||
         weft_write_all(how->wrapper, text.data, text.length) != WEFT_OK)
-        status = weft_error_set(error, WEFT_ERROR_IO, "cannot include %s: %s", path, strerror(errno));
+        status =
+            weft_error_set(error, WEFT_ERROR_IO, "cannot include %s: %s", path, strerror(errno));
 done:
     weft_text_free(&text);
     free(options);

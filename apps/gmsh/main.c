@@ -1,6 +1,6 @@
 /* weft-gmsh FILE [--size H]: a mesh of FILE, as a stream, to stdout; or saved as a .msh file. */
-#include "fem/io/stream.h"
 #include "apps/gmsh/weft_gmsh.h"
+#include "fem/io/stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,8 @@ static const char usage[] =
     "                      filter of system calls. Or set WEFT_TRUST_GEO=1\n"
     "  --help, --version   print this text, or the version\n"
     "\n"
-    "Exit status: 0 done, 2 wrong usage or input, or the time limit was reached, 3 out of memory.\n";
+    "Exit status: 0 done, 2 wrong usage or input, or the time limit was reached, 3 out of "
+    "memory.\n";
 
 typedef struct arguments {
     const char *path;

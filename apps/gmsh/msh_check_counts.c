@@ -144,8 +144,8 @@ static weft_status text_entity(msh_file *file, const char *section, int dimensio
     groups = from;
     right = right && skip_word_list(&from) && (dimension == 0 || skip_word_list(&from));
     if (!right)
-        return msh_error(file, line, length,
-                         "this line of $%s has fewer numbers than it announces", section);
+        return msh_error(file, line, length, "this line of $%s has fewer numbers than it announces",
+                         section);
     TRY(msh_check_tag(file, section, tag));
     TRY(check_tags(file, section, groups));
 done:

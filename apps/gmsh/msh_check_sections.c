@@ -29,8 +29,9 @@ weft_status msh_check_number(msh_file *file, const char *section, int64_t number
     msh_error(file, NULL, 0, "$%s names node or element %lld, and numbers are from 1 to 2^31 - 1",
               section, (long long)number);
     if (number > INT32_MAX)
-        weft_error_hint(file->error, "number the nodes and elements from 1 on, or write the file as MSH "
-                                     "2.2, in which numbers may be larger");
+        weft_error_hint(file->error,
+                        "number the nodes and elements from 1 on, or write the file as MSH "
+                        "2.2, in which numbers may be larger");
     return WEFT_ERROR_INPUT;
 }
 

@@ -177,14 +177,16 @@ typedef struct number_type {
     char kind;
 } number_type;
 
-static const number_type number_types[] = {
-    {"double", 8, 'r'},         {"float", 4, 'r'},         {"vtktypeint64", 8, 'i'},
-    {"vtktypeuint64", 8, 'u'},  {"vtktypeint32", 4, 'i'},  {"vtktypeuint32", 4, 'u'},
-    {"vtktypeint16", 2, 'i'},   {"vtktypeuint16", 2, 'u'}, {"vtktypeint8", 1, 'i'},
-    {"vtktypeuint8", 1, 'u'},   {"vtkIdType", 8, 'i'},     {"long", 8, 'i'},
-    {"unsigned_long", 8, 'u'},  {"int", 4, 'i'},           {"unsigned_int", 4, 'u'},
-    {"short", 2, 'i'},          {"unsigned_short", 2, 'u'}, {"char", 1, 'i'},
-    {"unsigned_char", 1, 'u'},  {"signed_char", 1, 'i'}};
+static const number_type number_types[] = {{"double", 8, 'r'},         {"float", 4, 'r'},
+                                           {"vtktypeint64", 8, 'i'},   {"vtktypeuint64", 8, 'u'},
+                                           {"vtktypeint32", 4, 'i'},   {"vtktypeuint32", 4, 'u'},
+                                           {"vtktypeint16", 2, 'i'},   {"vtktypeuint16", 2, 'u'},
+                                           {"vtktypeint8", 1, 'i'},    {"vtktypeuint8", 1, 'u'},
+                                           {"vtkIdType", 8, 'i'},      {"long", 8, 'i'},
+                                           {"unsigned_long", 8, 'u'},  {"int", 4, 'i'},
+                                           {"unsigned_int", 4, 'u'},   {"short", 2, 'i'},
+                                           {"unsigned_short", 2, 'u'}, {"char", 1, 'i'},
+                                           {"unsigned_char", 1, 'u'},  {"signed_char", 1, 'i'}};
 
 /* The type at the end of a line, and, of a binary file, where its numbers begin. */
 static weft_status read_type(vtk *v, bool whole, const number_type **out) {
@@ -365,8 +367,9 @@ static int find_type(int64_t type) {
 
 static weft_status refuse_type(vtk *v, int64_t cell) {
     weft_error *error = v->file->error;
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "cell %lld has VTK's type %lld, which is not read",
-                   (long long)cell, (long long)v->types[cell]);
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   "cell %lld has VTK's type %lld, which is not read", (long long)cell,
+                   (long long)v->types[cell]);
     weft_error_location(error, v->file->path, NULL, 0, 0);
     weft_error_hint(error, "in ParaView, apply the filter Tetrahedralize and save it again");
     return WEFT_ERROR_UNSUPPORTED;
@@ -389,8 +392,9 @@ static weft_status vtk_cell(vtk *v, int64_t cell) {
     for (int k = 0; k < n; ++k) {
         const int64_t point = v->connectivity[first + cell_types[kind].order[k]];
         if (point < 0 || point >= v->old->n_nodes)
-            return msh_error(v->file, NULL, 0, "cell %lld has the point %lld, of %lld points from 0",
-                             (long long)cell, (long long)point, (long long)v->old->n_nodes);
+            return msh_error(v->file, NULL, 0,
+                             "cell %lld has the point %lld, of %lld points from 0", (long long)cell,
+                             (long long)point, (long long)v->old->n_nodes);
         nodes[k] = point + 1;
     }
     return msh_old_add(v->file, v->old,

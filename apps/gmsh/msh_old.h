@@ -8,7 +8,7 @@
 
 typedef struct msh_old_element {
     int64_t number, physical, elementary, first; /* physical 0: none; nodes[first ..] */
-    int type, part; /* part 0: none; INT32_MAX: this or greater */
+    int type, part;                              /* part 0: none; INT32_MAX: this or greater */
 } msh_old_element;
 
 /** The nodes of an entity are images of those of another. */
@@ -27,7 +27,7 @@ typedef struct msh_old {
     int64_t n_links, link_room;
     msh_old_link *links;
     int64_t n_pairs, pair_room, *pairs; /* node, its image */
-    int64_t greatest_part; /* that an element names, its ghosts included */
+    int64_t greatest_part;              /* that an element names, its ghosts included */
 } msh_old;
 /** Read a file that msh_check has passed, from its start.
  *  file    mapped; version, binary and swapped are set

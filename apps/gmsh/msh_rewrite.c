@@ -27,7 +27,7 @@ typedef struct rewriting {
     int64_t *sorted; /* [n_nodes] nodes by number */
     int64_t *place;  /* [n_nodes] number from 1 of a node that an element has, else 0 */
     int64_t n_used;
-    weft_text out;   /* bytes that are not yet written */
+    weft_text out;     /* bytes that are not yet written */
     int file, failure; /* errno of the first write that failed; 0: none */
     weft_error *error;
 } rewriting;

@@ -98,7 +98,8 @@ weft_status weft_child_write(int out, const void *bytes, size_t n, weft_error *e
 /* ---- the parent ------------------------------------------------------------------------------ */
 
 weft_status weft_child_start(weft_child_call call, void *user, const char *path,
-                             const weft_reading_limits *limits, weft_child *out, weft_error *error) {
+                             const weft_reading_limits *limits, weft_child *out,
+                             weft_error *error) {
     int ends[2] = {-1, -1};
     const pid_t parent = getpid();
     *out = WEFT_CHILD_NONE;
