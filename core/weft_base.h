@@ -173,6 +173,8 @@ size_t weft_memory_peak(void);
 size_t weft_memory_available(void);
 /** 128-bit xxHash of the bytes, as 32 hexadecimal digits and a terminator. */
 void weft_hash(const void *bytes, size_t length, char out[33]);
+/** 64-bit xxHash of a text, for tables of names. */
+uint64_t weft_hash_text(const char *text);
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 /* Fall back to the terminal png if gnuplot was built without cairo. */
@@ -110,7 +109,6 @@ weft_status app_gnuplot_run(const char *folder, const char *script, const weft_m
     weft_status status = WEFT_OK;
     app_child child = {0};
     figures f = {.folder = folder};
-    uint64_t random = (uint64_t)getpid();
     int missing = 0;
     char program[4096], path[8192], set_prefix[64];
     char *arguments[] = {program, (char *)(uintptr_t) "-e", set_prefix, (char *)(uintptr_t)script,
@@ -121,8 +119,7 @@ weft_status app_gnuplot_run(const char *folder, const char *script, const weft_m
         weft_log(monitor, WEFT_LOG_INFO, "gnuplot is not installed: %s is not drawn", script);
         return WEFT_OK;
     }
-    (void)!getrandom(&random, sizeof random, GRND_NONBLOCK);
-    snprintf(f.prefix, sizeof f.prefix, ".tmp-%016" PRIx64 "-", random);
+    snprintf(f.prefix, sizeof f.prefix, ".tmp-%016" PRIx64 "-", weft_random());
     snprintf(set_prefix, sizeof set_prefix, "weft_new = '%s'", f.prefix);
     snprintf(path, sizeof path, "%s/%s", folder, script);
     TRY(weft_file_read_as(path, WEFT_FILE_DATA, &f.script, NULL, error));

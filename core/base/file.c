@@ -197,17 +197,22 @@ weft_status weft_write_all(int file, const void *bytes, size_t size) {
     return WEFT_OK;
 }
 
+uint64_t weft_random(void) {
+    static _Atomic uint64_t n_calls;
+    uint64_t random = 0;
+    if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
+        random = (uint64_t)getpid() << 32 ^ (uint64_t)(weft_clock() * 1e9) ^ ++n_calls << 48;
+    return random;
+}
+
 /* Rename, so that what is there is never half of it, and a link is not followed. */
 weft_status weft_file_replace(const char *path, const void *bytes, size_t size) {
-    uint64_t random = 0;
     const size_t room = strlen(path) + 40;
     char *name = malloc(room);
     int number = name ? 0 : ENOMEM, file = -1;
-    if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
-        random = (uint64_t)getpid() ^ (uint64_t)(weft_clock() * 1e9);
     if (name) {
         (void)snprintf(name, room, "%.*s.%016llx.tmp", weft_path_kept(path), path,
-                       (unsigned long long)random);
+                       (unsigned long long)weft_random());
         file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     }
     if (file >= 0) {

@@ -35,6 +35,8 @@ bool weft_system_file_read(const char *path, char *out, size_t size);
  *  size   may be NULL
  *  Errors  WEFT_ERROR_IO (cannot be opened; a folder), WEFT_ERROR_INPUT (a FIFO, device or socket) */
 weft_status weft_file_open(const char *path, int flags, int *out, int64_t *size, weft_error *error);
+/** A number for the name of a temporary file: another one at each call. */
+uint64_t weft_random(void);
 /** Replace a file, or make it: under another name first. A link at its place is replaced, not
  *  followed. Sets no message.
  *  Errors  WEFT_ERROR_IO with errno set; what was there is untouched */

@@ -1,8 +1,13 @@
-/* Hashes bytes by xxHash, 128 bits. */
+/* Hashes bytes by xxHash, 128 bits for keys and 64 for tables. */
 #include "core/weft_core.h"
 
 #define XXH_INLINE_ALL
+#include <string.h>
 #include <xxhash.h>
+
+uint64_t weft_hash_text(const char *text) {
+    return XXH3_64bits(text, strlen(text));
+}
 
 void weft_hash(const void *bytes, size_t length, char out[33]) {
     static const char digits[] = "0123456789abcdef";

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -226,10 +225,7 @@ unsigned char *weft_cache_load_any(weft_cache *cache, const char *source_key, we
 }
 
 void weft_temporary_name(const char *key, char *out, size_t size) {
-    uint64_t random = 0;
-    if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
-        random = (uint64_t)getpid() ^ (uint64_t)(weft_clock() * 1e9) ^ (uint64_t)(uintptr_t)out;
-    snprintf(out, size, "tmp-%s-%016llx", key, (unsigned long long)random);
+    snprintf(out, size, "tmp-%s-%016llx", key, (unsigned long long)weft_random());
 }
 
 /* Write and flush a temporary file and then rename it, so that an entry is never incomplete. */

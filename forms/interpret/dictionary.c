@@ -19,13 +19,6 @@ static uint64_t mix(uint64_t hash, uint64_t bits) {
     return hash ^ hash >> 29;
 }
 
-static uint64_t hash_text(const char *text) {
-    uint64_t hash = UINT64_C(1469598103934665603);
-    for (; *text; ++text)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
-    return mix(hash, 0);
-}
-
 /* 1, 1.0, True and the constant 1 of a form are equal, as are 0 and -0. */
 static uint64_t hash_number(double number) {
     uint64_t bits;
@@ -52,7 +45,7 @@ static uint64_t hash_of(ufl_value key, int depth) {
         return hash_node(key.node);
     case UFL_K_STRING:
     case UFL_K_ENUM:
-        return mix(hash, hash_text(key.text));
+        return mix(hash, weft_hash_text(key.text));
     case UFL_K_TUPLE:
         hash = mix(hash, key.list->n);
         for (size_t i = 0; i < key.list->n && i < HASHED_ITEMS && depth < 2; ++i)

@@ -5,13 +5,6 @@
 
 enum { SCOPE_BITS = 4 };
 
-static size_t hash_name(const char *name) {
-    size_t hash = 1469598103934665603u;
-    for (; *name; ++name)
-        hash = (hash ^ (unsigned char)*name) * 1099511628211u;
-    return hash ^ hash >> 31;
-}
-
 ufl_scope *ufl_scope_make(ufl_interpreter *interpreter, ufl_scope *parent) {
     ufl_scope *scope = ufl_alloc(interpreter->context, 1, sizeof *scope);
     if (!scope)
@@ -25,7 +18,7 @@ ufl_scope *ufl_scope_make(ufl_interpreter *interpreter, ufl_scope *parent) {
 }
 
 static size_t slot_of(const ufl_scope *scope, const char *name) {
-    size_t mask = ((size_t)1 << scope->bits) - 1, at = hash_name(name) & mask;
+    size_t mask = ((size_t)1 << scope->bits) - 1, at = (size_t)weft_hash_text(name) & mask;
     while (scope->names[at] && strcmp(scope->names[at], name) != 0)
         at = (at + 1) & mask;
     return at;
