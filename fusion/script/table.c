@@ -4,12 +4,10 @@
 #include "core/base/number.h"
 #include "fusion/base/array.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static weft_status refuse_line(const char *path, const char *line, int number, const char *message,
                                weft_error *error) {
@@ -132,15 +130,12 @@ weft_status weft_script_table_read(weft_arena *arena, const char *path, weft_loc
     weft_status status = WEFT_OK;
     char *text = NULL;
     size_t length = 0;
-    struct stat info;
     weft_script_table *table = NULL;
-    if (stat(path, &info) != 0)
-        return weft_error_at(error, WEFT_ERROR_IO, place, "cannot read %s: %s", path,
-                             strerror(errno));
-    if (!S_ISREG(info.st_mode) || info.st_size > 1 << 20)
-        return weft_error_at(error, WEFT_ERROR_INPUT, place,
-                             "%s is not a table: it is not a file of at most 1 MB", path);
-    TRY(weft_file_read_as(path, WEFT_FILE_TABLE, &text, &length, error));
+    status = weft_file_read_as(path, WEFT_FILE_TABLE, &text, &length, error);
+    if (status != WEFT_OK && place.source)
+        weft_error_location(error, place.source->name, place.source->text, place.line,
+                            place.column);
+    TRY(status);
     if (strlen(text) != length)
         TRY(weft_error_at(error, WEFT_ERROR_INPUT, place,
                           "%s contains zero bytes, so it is not a table", path));
