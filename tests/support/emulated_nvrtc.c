@@ -1,5 +1,6 @@
 /* A stand-in for NVRTC: CUDA text is compiled by g++ for the host (kernels/prelude/cuda_on_host.h), and fake_cuda.c
  * runs it. Text with instructions of a GPU is refused, as NVRTC refuses what it cannot compile. */
+#include "core/base/file.h"
 #include "fusion/base/cuda_on_host.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter" /* NVRTC's, not ours */
@@ -63,13 +64,10 @@ int nvrtcGetProgramLog(program *p, char *log);
 /* The version is in every key of Weft's cache: no NVRTC of NVIDIA's has this one, and it changes with the emulation. */
 int nvrtcVersion(int *major, int *minor) {
     weft_text emulation = {0};
-    unsigned hash = 2166136261u;
     weft_cuda_on_host("", &emulation);
-    for (size_t i = 0; i < emulation.length; ++i)
-        hash = (hash ^ (unsigned char)emulation.data[i]) * 16777619u;
-    weft_text_free(&emulation);
     *major = 13;
-    *minor = 1000 + (int)(hash % 1000000);
+    *minor = 1000 + (int)(weft_hash_text(emulation.failed ? "" : emulation.data) % 1000000);
+    weft_text_free(&emulation);
     return 0;
 }
 const char *nvrtcGetErrorString(int code) {
@@ -105,22 +103,6 @@ static int run_compiler(const char *source, const char *object, const char *log)
                : -1;
 }
 
-static size_t read_file(const char *path, char *out, size_t size) {
-    FILE *file = fopen(path, "rb");
-    const size_t n = file ? fread(out, 1, size, file) : 0;
-    if (file)
-        fclose(file);
-    return n;
-}
-
-static size_t size_of(const char *path) {
-    FILE *file = fopen(path, "rb");
-    const long end = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : 0;
-    if (file)
-        fclose(file);
-    return end > 0 ? (size_t)end : 0;
-}
-
 int nvrtcCompileProgram(program *p, int n_options, const char *const *options) {
     char folder[] = "/tmp/weft-emulated-XXXXXX", source[64], object[64], log[64];
     int code = COMPILATION;
@@ -134,16 +116,13 @@ int nvrtcCompileProgram(program *p, int n_options, const char *const *options) {
     snprintf(log, sizeof log, "%s/log", folder);
     weft_cuda_on_host(p->source, &cpp);
     weft_text_add(&cpp, "%s", figures);
-    FILE *file = fopen(source, "w");
-    if (file && !cpp.failed && fputs(cpp.data, file) >= 0 && fclose(file) == 0 &&
-        run_compiler(source, object, log) == 0) {
-        p->size = size_of(object);
-        p->object = malloc(p->size + 1);
-        code = p->object && read_file(object, p->object, p->size) == p->size ? 0 : COMPILATION;
-        if (code == 0)
-            write_figures((unsigned char *)p->object);
+    if (!cpp.failed && weft_file_replace(source, cpp.data, cpp.length) == WEFT_OK &&
+        run_compiler(source, object, log) == 0 &&
+        weft_file_read(object, &p->object, &p->size, NULL) == WEFT_OK) {
+        write_figures((unsigned char *)p->object);
+        code = 0;
     } else
-        p->log[read_file(log, p->log, sizeof p->log - 1)] = 0;
+        weft_system_file_read(log, p->log, sizeof p->log);
     weft_text_free(&cpp);
     unlink(source);
     unlink(object);
