@@ -76,22 +76,31 @@ static bool has_enough_points(const ufl_prepared *form, int i) {
            (int64_t)n * (1 + integral->mesh->tdim) * element->value_size >= element->n_dofs;
 }
 
+/* The last integral over cells of a bilinear form, if all of these have too few points; else NULL. */
+static const ufl_integral *integral_of_few_points(const ufl_prepared *form) {
+    const ufl_integral *found = NULL;
+    if (form->n_arguments != 2)
+        return NULL;
+    for (int i = 0; i < form->form.n_integrals; ++i) {
+        if (form->form.integrals[i].type != UFL_CELL)
+            continue;
+        if (has_enough_points(form, i))
+            return NULL;
+        found = &form->form.integrals[i];
+    }
+    return found;
+}
+
 /* Warn of bilinear forms whose integrals over cells all have too few points, as the file asked for. */
 static void warn_of_few_points(weft_ufl *ufl, const weft_monitor *monitor) {
-    for (int f = 0; f < ufl->module->n_forms; ++f) {
+    for (int f = 0; monitor && f < ufl->module->n_forms; ++f) {
         const ufl_prepared *form = ufl->prepared[f];
-        const ufl_integral *found = NULL;
-        bool enough = form->n_arguments != 2;
-        for (int i = 0; i < form->form.n_integrals && !enough; ++i) {
-            enough = has_enough_points(form, i) && form->form.integrals[i].type == UFL_CELL;
-            found = form->form.integrals[i].type == UFL_CELL ? &form->form.integrals[i] : found;
-        }
-        if (!monitor || enough || !found || !found->metadata.has_degree)
+        const ufl_integral *found = integral_of_few_points(form);
+        if (!found || !found->metadata.has_degree)
             continue;
         weft_log(monitor, WEFT_LOG_WARNING,
                  "%s:%d: form %s: dx(degree=%d) has too few points for %s: the matrix can be "
-                 "singular; the "
-                 "product of the arguments has degree %d",
+                 "singular; the product of the arguments has degree %d",
                  ufl->file, found->place.line, ufl->module->forms[f].name, found->metadata.degree,
                  form->arguments[0]->space->element->name, least_degree(ufl, found));
     }
