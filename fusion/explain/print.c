@@ -202,8 +202,8 @@ static weft_status no_such_stage(const char *stage, weft_error *error) {
     return WEFT_ERROR_USAGE;
 }
 
-static weft_status print_any(const weft_compilation *c, const char *stage, const char *format,
-                             weft_text *out, weft_error *error) {
+weft_status weft_compilation_print(const weft_compilation *c, const char *stage, const char *format,
+                                   weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const bool dot = strcmp(format, "dot") == 0, json = strcmp(format, "json") == 0;
     printer p = {.control = c->control, .stage = stage, .dot = dot, .out = out, .error = error};
@@ -229,11 +229,6 @@ static weft_status print_any(const weft_compilation *c, const char *stage, const
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while printing");
 done:
     return status;
-}
-
-weft_status weft_compilation_print(const weft_compilation *compilation, const char *stage,
-                                   const char *format, weft_text *out, weft_error *error) {
-    return print_any(compilation, stage, format, out, error);
 }
 
 static void explain_counts(const weft_control *control, weft_text *out) {

@@ -35,15 +35,15 @@ static weft_status formula_arguments(weft_graph_builder *builder, const name_sco
     const weft_script_expression *expression = inner->expression;
     const int n_last = node->n_children - 1;
     for (int i = 0; i < node->n_children; ++i) {
+        if (outer->expression == NULL && is_whole(builder, node->children[i])) {
+            TRY(weft_value_make(builder, node->children[i], &arguments[i], error));
+            continue;
+        }
         tree *t = weft_arena_alloc(builder->arena, 1, sizeof *t);
         int root = 0;
         if (t == NULL)
             return weft_no_memory(error);
         t->index_set = UNIFORM;
-        if (outer->expression == NULL && is_whole(builder, node->children[i])) {
-            TRY(weft_value_make(builder, node->children[i], &arguments[i], error));
-            continue;
-        }
         TRY(weft_tree_build(builder, outer, node->children[i], t, &root, error));
         arguments[i] = (weft_lazy_value){.arithmetic = t};
     }
