@@ -18,6 +18,19 @@ function(weft_embed target folder pattern table header)
     target_sources(${target} PRIVATE "${output}")
 endfunction()
 
+# weft_exports(output header...): write the version script of libweft.so, which exports what the headers declare.
+function(weft_exports output)
+    set(paths ${ARGN})
+    list(TRANSFORM paths PREPEND "${PROJECT_SOURCE_DIR}/")
+    string(REPLACE ";" "|" joined "${ARGN}")
+    add_custom_command(OUTPUT "${output}"
+        COMMAND "${CMAKE_COMMAND}" "-DCOMPILER=${CMAKE_C_COMPILER}" "-DROOT=${PROJECT_SOURCE_DIR}"
+                "-DHEADERS=${joined}" -DVERSION=${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+                "-DOUTPUT=${output}" -P "${PROJECT_SOURCE_DIR}/cmake/exports.cmake"
+        DEPENDS ${paths} "${PROJECT_SOURCE_DIR}/cmake/exports.cmake"
+        COMMENT "Listing the symbols that libweft.so exports" VERBATIM)
+endfunction()
+
 # weft_library(target glob...): a static library of the sources that match, which may be none yet.
 function(weft_library target)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${ARGN})

@@ -1,22 +1,11 @@
 # cmake --install: libraries, headers, the CMake package `weft`, weft.pc, programs, meshes, docs.
 include(CMakePackageConfigHelpers)
 
-foreach(folder core gemm fusion fem)
+foreach(folder core gemm fusion fem forms)
     set_target_properties(weft_${folder} PROPERTIES EXPORT_NAME ${folder})
     install(TARGETS weft_${folder} EXPORT weft-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-    install(FILES ${folder}/weft_${folder}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft/${folder})
 endforeach()
-set_target_properties(weft_forms PROPERTIES EXPORT_NAME forms)
-install(TARGETS weft_forms EXPORT weft-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-foreach(header core/weft_base.h core/weft_cache.h core/weft_device.h core/weft_escape.h
-        core/weft_launch.h core/weft_memory_estimate.h core/weft_device_graph.h core/weft_tuning.h
-        fusion/weft_compilation.h fusion/weft_compile.h fusion/weft_library.h
-        fusion/weft_outline.h fusion/weft_program.h fusion/cost/cost.h fusion/cost/measured.h
-        fusion/tune/tune.h fem/weft_bc.h fem/weft_constraint.h fem/weft_data.h fem/weft_derive.h fem/weft_element.h
-        fem/weft_form.h fem/weft_function.h fem/weft_hierarchy.h fem/weft_locate.h fem/weft_mesh.h
-        fem/weft_modes.h fem/weft_order.h
-        fem/weft_operator.h fem/weft_preconditioner.h fem/weft_result.h fem/weft_solver.h
-        fem/weft_space.h fem/weft_time.h fem/weft_transient.h forms/weft_ufl.h)
+foreach(header IN LISTS weft_headers)
     cmake_path(GET header PARENT_PATH folder)
     install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft/${folder})
 endforeach()
