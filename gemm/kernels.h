@@ -7,7 +7,9 @@
  *      source.c    the text of a kernel
  *      defaults.c  the points that are used where nothing was tuned
  *      roof.c      what a GPU can do at most
- *      energy.c    joules of a product */
+ *      energy.c    joules of a product
+ *
+ *  Decision  docs/decisions/0025-dense-products-are-generated.md */
 #pragma once
 
 #include "gemm/space.h"

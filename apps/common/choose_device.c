@@ -1,4 +1,6 @@
-/* Chooses the host for a run whose work there is predicted to be done before a GPU has started. */
+/* Chooses the host for a run whose work there is predicted to be done before a GPU has started.
+ *
+ * Decision  docs/decisions/0047-little-work-is-done-on-the-host.md */
 #include "apps/common/choose_device.h"
 
 #include <inttypes.h>
@@ -13,7 +15,7 @@ static const double GPU_START_SECONDS = 0.3;
 static const double MARGIN = 0.5;
 
 /* Work of one thread that no prediction of the solve contains, per cell and matrix: mesh, conditions, load, integrals, and the
- * matrix itself. Measured with poisson on one thread: 0.08 to 0.11 us (docs/decisions.md). */
+ * matrix itself. Measured with poisson on one thread: 0.08 to 0.11 us (docs/measurements.md). */
 static const double CELL_SECONDS = 0.1e-6;
 
 /* Beyond this many nodes no prediction is needed. */

@@ -1,5 +1,7 @@
 /** Tables of options. In: rows that name an option, its help and the member that takes its value, and
- *  a command line. Out: the members. */
+ *  a command line. Out: the members.
+ *
+ *  Decision  docs/decisions/0046-options-are-rows.md */
 #pragma once
 
 #include "apps/common/support.h"

@@ -1,6 +1,8 @@
 /* A filter of system calls for the thread that runs Gmsh: what a geometry can make Gmsh do ends in
  * one of these calls, whatever the check of its text has missed. Calls fail with EACCES; they do
- * not end the process. Linux manual, seccomp(2). */
+ * not end the process. Linux manual, seccomp(2).
+ *
+ * Decision  docs/decisions/0045-gmsh-is-a-program-of-its-own.md */
 #include "apps/gmsh/weft_gmsh.h"
 
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))

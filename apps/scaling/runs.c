@@ -1,4 +1,6 @@
-/* Runs the remaining cases of a study in child processes. */
+/* Runs the remaining cases of a study in child processes.
+ *
+ * Decision  docs/decisions/0054-studies-compare-fresh-processes.md */
 #include "apps/scaling/scaling.h"
 
 #include <signal.h>

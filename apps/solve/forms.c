@@ -1,4 +1,6 @@
-/* Makes the form of the script's local matrix, and checks its symmetry and what fixes u. */
+/* Makes the form of the script's local matrix, and checks its symmetry and what fixes u.
+ *
+ * Decision  docs/decisions/0048-form-files-are-natural.md */
 #include "apps/solve/solve.h"
 
 #include <math.h>

@@ -108,7 +108,7 @@ done:
     return status;
 }
 
-/* The time of scripts and forms relative to that of poisson, at most (docs/decisions.md). */
+/* The time of scripts and forms relative to that of poisson, at most (docs/measurements.md). */
 static const double FORM_WEIGHT = 2;
 
 /* The highest degree whose work the prediction knows: local matrices of higher ones take longer. */

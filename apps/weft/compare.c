@@ -1,4 +1,6 @@
-/* weft compare: compares the run times of two scaling studies by a rank test. */
+/* weft compare: compares the run times of two scaling studies by a rank test.
+ *
+ * Decision  docs/decisions/0054-studies-compare-fresh-processes.md */
 #include "apps/common/statistics.h"
 #include "apps/weft/tool.h"
 #include "core/base/file.h"

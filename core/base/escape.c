@@ -1,4 +1,6 @@
-/* Escapes user text for other languages: JSON, markup, C comments, Graphviz, gnuplot, Markdown. */
+/* Escapes user text for other languages: JSON, markup, C comments, Graphviz, gnuplot, Markdown.
+ *
+ * Decision  docs/decisions/0051-text-is-converted-in-one-file.md */
 #include "core/weft_escape.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
-/* Reads and prints numbers in the C locale. */
+/* Reads and prints numbers in the C locale.
+ *
+ * Decision  docs/decisions/0051-text-is-converted-in-one-file.md */
 #include "core/base/number.h"
 
 #include <locale.h>

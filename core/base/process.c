@@ -1,4 +1,6 @@
-/* Starts child programs, enforces their limits and collects them. */
+/* Starts child programs, enforces their limits and collects them.
+ *
+ * Decision  docs/decisions/0045-gmsh-is-a-program-of-its-own.md */
 #include "core/base/process.h"
 #include "core/base/number.h"
 

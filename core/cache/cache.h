@@ -1,4 +1,6 @@
-/** The cache on disk. In: a key. Out: the bytes stored under it, verified. */
+/** The cache on disk. In: a key. Out: the bytes stored under it, verified.
+ *
+ *  Decision  docs/decisions/0052-cache-entries-are-verified.md */
 #pragma once
 
 #include "core/weft_core.h"

@@ -1,4 +1,6 @@
-/* Chooses the options for generated code, including workarounds for certain compiler versions. */
+/* Chooses the options for generated code, including workarounds for certain compiler versions.
+ *
+ * Decision  docs/decisions/0019-compiler-options-are-a-table.md */
 #include "core/host/compiler.h"
 
 #include <stdio.h>
@@ -34,8 +36,7 @@ static const compiler_need needs[] = {
      *     __builtin_shuffle(x, (mask){0, 1, 2, 4, 4, 5, 6, 7}) gives {0, 1, 2, 2, 5, 5, 6, 7}
      *
      * Generated code contains no permutations, but the vectorizers introduce them. Both are off for
-     * every instruction set, since the code is vectorized already; see docs/decisions.md for the
-     * cost. */
+     * every instruction set, since the code is vectorized already. */
     {false, 0, ANY_VERSION, 0, "-fno-tree-vectorize", NULL},
     {false, 0, ANY_VERSION, 0, "-fno-tree-slp-vectorize", NULL},
     {true, 0, ANY_VERSION, 64, "-mprefer-vector-width=512", NULL},

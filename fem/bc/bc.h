@@ -1,5 +1,7 @@
 /** Boundary conditions. In: a space and conditions by groups. Out: constrained dofs with values,
- *  forms and loads of facets, solvability. The interface is public: fem/weft_bc.h. */
+ *  forms and loads of facets, solvability. The interface is public: fem/weft_bc.h.
+ *
+ *  Decision  docs/decisions/0030-spaces-and-conditions-are-in-the-library.md */
 #pragma once
 
 #include "fem/weft_bc.h"

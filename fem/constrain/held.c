@@ -1,4 +1,6 @@
-/* Separates modes that weak terms hold from free ones, and computes their amounts in a solution. */
+/* Separates modes that weak terms hold from free ones, and computes their amounts in a solution.
+ *
+ * Decision  docs/decisions/0038-soft-modes-are-computed-apart.md */
 #include "fem/constrain/private.h"
 
 #include <math.h>

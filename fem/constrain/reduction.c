@@ -1,4 +1,6 @@
-/* The constrained problem C^T A C v = C^T (b - A g): C and g on the device, for repeated solves. */
+/* The constrained problem C^T A C v = C^T (b - A g): C and g on the device, for repeated solves.
+ *
+ * Decision  docs/decisions/0032-constraints-are-sparse-maps.md */
 #include "fem/base/memory.h"
 #include "fem/constrain/private.h"
 #include "fem/form/vectors.h"

@@ -5,7 +5,8 @@
  *
  *  That is for P1 on triangles and tetrahedra, whose shape functions are in the script. Functions in other
  *  elements have tables on the host, and a script over points (fem/derive/tabulated.h).
- */
+ *
+ *  Decision  docs/decisions/0033-derived-quantities-follow-the-form.md */
 #pragma once
 
 #include "fem/derive/derive.h"

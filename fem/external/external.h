@@ -7,7 +7,9 @@
  *  hypre and PETSc bring MPI. The first solver that needs MPI starts it in this process, which is
  *  then one rank of its own, and the end of the process stops it. MPI cannot be started twice in a
  *  process, and wants one thread: call these functions from the main thread. Signal actions are as
- *  before after every function. */
+ *  before after every function.
+ *
+ *  Decision  docs/decisions/0044-other-solvers-are-opened-not-linked.md */
 #pragma once
 
 #include "fem/weft_operator.h"

@@ -1,6 +1,8 @@
 /** Compilation of the scripts of forms.
  *
- *      In: a context, script fragments or forms.  Out: compiled programs with bound inputs. */
+ *      In: a context, script fragments or forms.  Out: compiled programs with bound inputs.
+ *
+ *  Decision  docs/decisions/0002-forms-are-scripts-without-return.md */
 #pragma once
 
 #include "fem/weft_fem.h"

@@ -2,7 +2,9 @@
  *  as HDF5 does if memory or the disk is exhausted, the result here is a single error. This process
  *  itself never initialises HDF5. Not installed.
  *
- *      In: a function.  Out: its status, its error, and the bytes that it writes. */
+ *      In: a function.  Out: its status, its error, and the bytes that it writes.
+ *
+ *  Decision  docs/decisions/0034-result-files-survive-a-crash.md */
 #pragma once
 
 #include "core/base/reading_limits.h"

@@ -1,5 +1,7 @@
 /* Starts weft-gmsh and reads the mesh that it sends. Gmsh runs in that program only, so that a
- * crash, an abort or an exit results in a single error here. */
+ * crash, an abort or an exit results in a single error here.
+ *
+ * Decision  docs/decisions/0045-gmsh-is-a-program-of-its-own.md */
 #include "core/base/number.h"
 #include "core/base/process.h"
 #include "fem/base/text.h"

@@ -1,5 +1,7 @@
 /** Time series: the interface between fem/io/series.c, which decides whether a file is made or
- *  resumed, and the formats (fem/io/series_vtkhdf.c, fem/io/series_pvd.c). Not installed. */
+ *  resumed, and the formats (fem/io/series_vtkhdf.c, fem/io/series_pvd.c). Not installed.
+ *
+ *  Decision  docs/decisions/0034-result-files-survive-a-crash.md */
 #pragma once
 
 #include "fem/weft_fem.h"

@@ -1,7 +1,9 @@
 /* Refines a mesh uniformly. An edge belongs to the lower of its nodes: a node's list holds the
  * other ends of its edges, ascending. The edges' midpoints are numbered directly after the node,
  * which preserves locality. The lists are filled by any number of threads in any order and then
- * sorted, so that the result does not depend on the number of threads. */
+ * sorted, so that the result does not depend on the number of threads.
+ *
+ * Decision  docs/decisions/0028-bisection-is-the-default-ordering.md */
 #include "fem/mesh/refine.h"
 #include "fem/base/memory.h"
 #include "fem/base/text.h"

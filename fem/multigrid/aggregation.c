@@ -1,4 +1,6 @@
-/* Makes a hierarchy of levels by smoothed aggregation. */
+/* Makes a hierarchy of levels by smoothed aggregation.
+ *
+ * Decision  docs/decisions/0040-smoothed-aggregation.md */
 #include "fem/multigrid/private.h"
 
 #include <math.h>

@@ -1,4 +1,6 @@
-/* Bounds the largest eigenvalue of D^-1 A by the Lanczos method on D^-1/2 A D^-1/2. */
+/* Bounds the largest eigenvalue of D^-1 A by the Lanczos method on D^-1/2 A D^-1/2.
+ *
+ * Decision  docs/decisions/0040-smoothed-aggregation.md */
 #include "fem/multigrid/private.h"
 
 #include "fem/base/memory.h"

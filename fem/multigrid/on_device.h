@@ -5,7 +5,9 @@
  *      Out: aggregates, a prolongation and the Galerkin matrix, which stay on the device.
  *
  *  Aggregates and columns of P are those of the host, and so are entries of P for the same lambda, bit for bit. All
- *  results are the same in every run. */
+ *  results are the same in every run.
+ *
+ *  Decision  docs/decisions/0026-set-up-on-the-device-equals-the-host.md */
 #pragma once
 
 #include "fem/sparse/on_device.h"

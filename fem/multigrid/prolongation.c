@@ -1,10 +1,12 @@
-/* Smooths the tentative prolongation. */
+/* Smooths the tentative prolongation.
+ *
+ * Decision  docs/decisions/0040-smoothed-aggregation.md */
 #include "fem/multigrid/private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define OMEGA 1.5 /* 4/3 is best where only the largest eigenvalue counts; docs/decisions.md */
+#define OMEGA 1.5 /* 4/3 is best where only the largest eigenvalue counts */
 
 typedef struct smoothing {
     const weft_coarsening *level, *coarse;

@@ -1,4 +1,6 @@
-/* The symmetric part (A + A^T) / 2 of a matrix. */
+/* The symmetric part (A + A^T) / 2 of a matrix.
+ *
+ * Decision  docs/decisions/0039-multigrid-is-levels-and-scripts.md */
 #include "fem/multigrid/private.h"
 
 #include <stdatomic.h>

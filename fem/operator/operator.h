@@ -1,7 +1,8 @@
 /** Operators. In: forms of a context. Out: products, the diagonal, the matrix.
  *
  *      format descriptor (lma.c, ...) --make--> operator --table--> assemble, apply, diagonal
- */
+ *
+ *  Decision  docs/decisions/0029-operator-formats-are-descriptors.md */
 #pragma once
 
 #include "fem/sparse/on_device.h"

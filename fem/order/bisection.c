@@ -2,7 +2,9 @@
  * axis of its bounding box: a histogram finds the bin of the median, selection within the bin finds
  * the median, and the points are copied to its two sides in the other of two buffers. Large ranges
  * are processed by all threads, smaller ones are a task each. All comparisons use a total order, so
- * the result depends neither on the number of threads nor on the selection algorithm. */
+ * the result depends neither on the number of threads nor on the selection algorithm.
+ *
+ * Decision  docs/decisions/0028-bisection-is-the-default-ordering.md */
 #include "fem/order/bisection.h"
 #include "fem/base/memory.h"
 #include "fem/order/private.h"

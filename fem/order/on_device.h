@@ -2,7 +2,9 @@
  *  bit for bit. Not installed.
  *
  *      In: a mesh, on a device on which set-up runs.  Out: new -> old node numbers, the renumbered
- *      mesh. */
+ *      mesh.
+ *
+ *  Decision  docs/decisions/0026-set-up-on-the-device-equals-the-host.md */
 #pragma once
 
 #include "fem/mesh/copies.h"

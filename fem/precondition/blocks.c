@@ -1,4 +1,6 @@
-/* Finds the blocks of a saddle point, and matrices and diagonals close to their Schur complements. */
+/* Finds the blocks of a saddle point, and matrices and diagonals close to their Schur complements.
+ *
+ * Decision  docs/decisions/0043-block-preconditioner-reads-the-matrix.md */
 #include "fem/precondition/blocks.h"
 
 #include <math.h>

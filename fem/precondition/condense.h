@@ -9,7 +9,9 @@
  *
  *  What is used of S^-1 need not know how vertex functions and bubbles of an enriched element are normalised: S is
  *  the same for every basis. With the bubbles of linear functions it has the stiffness of these, and for a pressure
- *  the term that stabilises it. */
+ *  the term that stabilises it.
+ *
+ *  Decision  docs/decisions/0043-block-preconditioner-reads-the-matrix.md */
 #pragma once
 
 #include "fem/multigrid/multigrid.h"

@@ -14,7 +14,9 @@
  *
  *  The eigenvalues of the quotient are 1/2 to 1 for every mesh, step of time and coefficient, as 2 a b <= a^2 + b^2;
  *  the Schur complement, of which this is the square, is of the fourth order, H of the second. For MINRES, of
- *  symmetric matrices, delta H and H precondition the two functions. */
+ *  symmetric matrices, delta H and H precondition the two functions.
+ *
+ *  Decision  docs/decisions/0043-block-preconditioner-reads-the-matrix.md */
 #pragma once
 
 #include "fem/form/form.h"

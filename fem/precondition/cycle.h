@@ -6,7 +6,9 @@
  *  residual, `up` adds the prolonged correction and smooths. The coarsest level is solved by the
  *  inverse of its matrix (coarsest.c). Everything is in single precision, unless the problem asks for
  *  double precision on the host. Matrices and right-hand sides are divided by the diagonal, D^-1 A and D^-1 b, so that
- *  smoothing needs no list of it; the rows of constrained dofs are left out of D^-1 A. */
+ *  smoothing needs no list of it; the rows of constrained dofs are left out of D^-1 A.
+ *
+ * Decision  docs/decisions/0039-multigrid-is-levels-and-scripts.md */
 #pragma once
 
 #include "fem/multigrid/multigrid.h"

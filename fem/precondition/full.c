@@ -3,7 +3,9 @@
  *
  * The right-hand side is a residual, so that constrained dofs are 0 on every level, and a coarse one is
  * P^T of the finer one: exact for nested spaces. On each level s is the solution so far, b its residual,
- * and z a V-cycle of b. */
+ * and z a V-cycle of b.
+ *
+ * Decision  docs/decisions/0042-full-multigrid-of-a-residual.md */
 #include "fem/precondition/cycle.h"
 
 #include <math.h>

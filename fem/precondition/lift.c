@@ -1,4 +1,6 @@
-/* Extends boundary values to a function that is smooth on every level of a hierarchy, on the host. */
+/* Extends boundary values to a function that is smooth on every level of a hierarchy, on the host.
+ *
+ * Decision  docs/decisions/0042-full-multigrid-of-a-residual.md */
 #include "core/weft_core.h"
 #include "fem/precondition/precondition.h"
 

@@ -1,6 +1,8 @@
 /* Chooses the assembly with the least predicted time among those that fit into memory. Bytes are
  * counted from the data structures. The fraction of bandwidth that a product reaches is measured
- * (weft_assembly_speeds), as recomputed operators are bound by arithmetic and gathers, not by bytes. */
+ * (weft_assembly_speeds), as recomputed operators are bound by arithmetic and gathers, not by bytes.
+ *
+ * Decision  docs/decisions/0029-operator-formats-are-descriptors.md */
 #include "fem/solve/persistent.h"
 
 #include <math.h>

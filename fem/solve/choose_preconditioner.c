@@ -1,5 +1,7 @@
 /* Chooses the preconditioner with the least predicted time, from the predicted times of products
- * and set-up times, or from the figures of the tuning database. */
+ * and set-up times, or from the figures of the tuning database.
+ *
+ * Decision  docs/decisions/0041-preconditioner-by-predicted-time.md */
 #include "fem/weft_solver.h"
 
 #include <math.h>

@@ -7,7 +7,9 @@
  *
  *  The inputs of a script are bound by name. x, b, d, q, rr, rz, limit and iterations are those of
  *  the solver; all others belong to the method and are allocated with the sizes of
- *  their index sets: nodes, and of m elements, the restart length, basis and steps. */
+ *  their index sets: nodes, and of m elements, the restart length, basis and steps.
+ *
+ *  Decision  docs/decisions/0035-krylov-methods-are-scripts.md */
 #pragma once
 
 #include "fem/solve/private.h"

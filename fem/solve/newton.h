@@ -20,7 +20,8 @@
  *
  *  With constraints u = C v + g the iterates satisfy them, and norms are those of C^T R at free dofs.
  *
- *  Source  Nocedal and Wright 2006, chapter 11; Deuflhard 2011, chapter 2; Tisseur 2001 */
+ *  Source  Nocedal and Wright 2006, chapter 11; Deuflhard 2011, chapter 2; Tisseur 2001
+ *  Decision  docs/decisions/0037-newton-compares-with-the-present-iterate.md */
 #pragma once
 
 #include "fem/form/vectors.h"

@@ -1,5 +1,7 @@
 /* The solver and the steps of a solve (fem/solve/steps.c), which fem/solve/cg.c combines. Not
- * installed. */
+ * installed.
+ *
+ * Decision  docs/decisions/0035-krylov-methods-are-scripts.md */
 #pragma once
 
 #include "fem/form/form.h"

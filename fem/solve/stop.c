@@ -25,7 +25,9 @@
  *
  *  c          FIXED + sqrt(iterations), because the rounding errors of the iterations accumulate
  *             like a random walk (Higham and Mary 2019). Solves of 100 to 3000 iterations, with
- *             coefficients that jump by up to 1e8, ended at 0.1 to 0.3 sqrt(iterations). */
+ *             coefficients that jump by up to 1e8, ended at 0.1 to 0.3 sqrt(iterations).
+ *
+ * Decision  docs/decisions/0036-true-residual-decides.md */
 #include "core/base/number.h"
 #include "fem/solve/krylov.h"
 

@@ -1,4 +1,6 @@
-/* Numbers the nodes of a space on vertices, edges, faces and cells, and places them. */
+/* Numbers the nodes of a space on vertices, edges, faces and cells, and places them.
+ *
+ * Decision  docs/decisions/0031-cells-are-not-sorted.md */
 #include "core/base/fault.h"
 #include "fem/space/private.h"
 

@@ -1,5 +1,7 @@
 /* Facet integrals: the nodes of the cells on the sides of facets, each cell turned so that the
- * facet is its base. */
+ * facet is its base.
+ *
+ * Decision  docs/decisions/0031-cells-are-not-sorted.md */
 #include "fem/space/private.h"
 
 #include <stdlib.h>

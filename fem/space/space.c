@@ -1,4 +1,6 @@
-/* A function space: the nodes that a mesh has for an element, with so many components a node. */
+/* A function space: the nodes that a mesh has for an element, with so many components a node.
+ *
+ * Decision  docs/decisions/0030-spaces-and-conditions-are-in-the-library.md */
 #include "fem/space/space.h"
 #include "fem/space/private.h"
 #include "fusion/connectivity/connectivity.h"

@@ -1,7 +1,9 @@
 /** Owner-computes assembly: each row of a SELL matrix sums the contributions of its cells, instead
  *  of cells adding to rows. Not installed.
  *
- *      In: cells -> dofs, the pattern, the SELL layout.  Out: the list of cells of each row. */
+ *      In: cells -> dofs, the pattern, the SELL layout.  Out: the list of cells of each row.
+ *
+ *  Decision  docs/decisions/0021-owners-compute-on-gpus.md */
 #pragma once
 
 #include "fem/sparse/sell.h"

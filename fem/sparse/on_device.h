@@ -2,7 +2,9 @@
  *  same contents as the host's. Not installed.
  *
  *      In: cells -> rows, on a device on which set-up runs.  Out: pattern, SELL matrix, cells of
- *      each row, symmetric layout; all stay on the device. */
+ *      each row, symmetric layout; all stay on the device.
+ *
+ *  Decision  docs/decisions/0026-set-up-on-the-device-equals-the-host.md */
 #pragma once
 
 #include "fem/sparse/addto.h"

@@ -24,7 +24,9 @@
  *  Lists    per patch: [n_halo] halo nodes, ascending; [n_overflow] local columns, or ~node if the
  *           node is not staged in the halo; [n_overflow] rows; padded to a multiple of 4
  *  Source   orientation by reversing paths: Frank and Gyarfas 1978; colouring of a bipartite graph
- *           with as many colours as its largest degree, by alternating paths: Koenig 1916 */
+ *           with as many colours as its largest degree, by alternating paths: Koenig 1916
+ *
+ * Decision  docs/decisions/0021-owners-compute-on-gpus.md */
 #pragma once
 
 #include "fem/sparse/csr.h"

@@ -74,7 +74,8 @@ static void add_kept(const weft_advection_diffusion *ad, weft_text *out) {
         weft_text_add(out, "update k = select(free > 0, k, (g - T)/h);\n");
 }
 
-/* Reassemble the operators at t + h/2, with their inverse diagonals. */
+/* Reassemble the operators at t + h/2, which is of the second order whatever the assembly, with their inverse
+ * diagonals. */
 static void add_renewal(const weft_advection_diffusion *ad, weft_text *out) {
     for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
         const char *name = weft_ad_operator_name((weft_ad_operator)i);

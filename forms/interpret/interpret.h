@@ -13,7 +13,9 @@
  *      arguments.c   matching the arguments of a call with parameters
  *      python.c, algebra.c, spaces.c, calculus.c  the functions that a file can call
  *      modules.c     which names each module has
- *      repr.c        the classes that the repr of a ufl.Form names */
+ *      repr.c        the classes that the repr of a ufl.Form names
+ *
+ *  Decision  docs/decisions/0049-form-files-have-an-interpreter.md */
 #pragma once
 
 #include "forms/read/read.h"

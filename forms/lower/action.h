@@ -8,7 +8,8 @@
  *
  *  The trial function is data like a coefficient, so the integrand is f0 v + f1 . grad v with f0, f1 that
  *  depend on all data at the point: one kernel serves every form.
- *  Source  Kronbichler and Kormann 2012, Comput. Fluids 63; Swirydowicz et al. 2019 */
+ *  Source  Kronbichler and Kormann 2012, Comput. Fluids 63; Swirydowicz et al. 2019
+ *  Decision  docs/decisions/0023-sum-factorised-cells.md */
 #pragma once
 
 #include "fem/cells/cells.h"

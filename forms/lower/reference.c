@@ -5,7 +5,9 @@
  *                                               of weight * d_k test_i * d_l trial_j
  *
  * with one r for each factor: what the loop over points adds up in each cell is added up here.
- * Blocks of several components share their D_r. */
+ * Blocks of several components share their D_r.
+ *
+ * Decision  docs/decisions/0024-element-tensors-are-loops-over-tables.md */
 #include "forms/lower/emit.h"
 
 #include <math.h>

@@ -4,7 +4,9 @@
  *     A(i,j) = sum over points p and derivatives l of g_l(p,i) d_l trial_j(p),
  *     g_l(p,i) = sum over k of weight(p) factor_kl(p) d_k test_i(p)
  *
- * which are the operations of the loop over points with the matrix inside (loop.c). */
+ * which are the operations of the loop over points with the matrix inside (loop.c).
+ *
+ * Decision  docs/decisions/0024-element-tensors-are-loops-over-tables.md */
 #include "forms/lower/emit.h"
 
 #include <stdio.h>

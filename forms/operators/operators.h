@@ -9,7 +9,9 @@
  *      algebra.c     sums, products, quotients, powers
  *      functions.c   mathematical functions, conditions
  *      tensors.c     inner, dot, det, ...
- *      derivatives.c grad, div, diff, ... */
+ *      derivatives.c grad, div, diff, ...
+ *
+ *  Decision  docs/decisions/0049-form-files-have-an-interpreter.md */
 #pragma once
 
 #include "forms/expression/expression.h"

@@ -1,5 +1,7 @@
 /** Generated CUDA text as C++ that a host runs, for tests without a GPU. In: CUDA text. Out: text for
- *  g++, whose entry `emulate_wide` runs a kernel thread by thread (kernels/prelude/cuda_on_host.h). */
+ *  g++, whose entry `emulate_wide` runs a kernel thread by thread (kernels/prelude/cuda_on_host.h).
+ *
+ *  Decision  docs/decisions/0053-cuda-text-runs-on-the-host.md */
 #pragma once
 
 #include "core/weft_core.h"

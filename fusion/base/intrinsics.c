@@ -1,4 +1,6 @@
-/* The table of functions of formulas and bodies, and replacements for well-known other ones. */
+/* The table of functions of formulas and bodies, and replacements for well-known other ones.
+ *
+ * Decision  docs/decisions/0004-intrinsics-are-one-table.md */
 #include "fusion/base/intrinsics.h"
 #include "fusion/weft_compile.h"
 

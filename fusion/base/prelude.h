@@ -6,7 +6,9 @@
  *      //@ add; 0                      the columns of the row as values
  *      //@ multiply; 1
  *      real start_@name@(void) { return @neutral@; }
- *      //@ end */
+ *      //@ end
+ *
+ *  Decision  docs/decisions/0018-bodies-are-parsed-and-printed.md */
 #pragma once
 
 #include "core/weft_core.h"

@@ -1,6 +1,8 @@
 /* Writes kernels that accumulate over patches of cells (fusion/connectivity/cell_patches.h): the data of a
  * patch's nodes is staged in shared memory, each thread computes cells, whose contributions are
- * stored in shared memory and summed by node; and the kernels that add up the border nodes. */
+ * stored in shared memory and summed by node; and the kernels that add up the border nodes.
+ *
+ * Decision  docs/decisions/0022-cell-patches.md */
 #include "fusion/codegen/private.h"
 #include "fusion/connectivity/cell_patches.h"
 #include "fusion/plan/cell_patches.h"

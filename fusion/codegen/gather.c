@@ -1,5 +1,7 @@
 /* Writes gather kernels: each target sums the contributions that an earlier kernel has stored, or that it evaluates
- * itself. */
+ * itself.
+ *
+ * Decision  docs/decisions/0005-reductions-are-fixed-trees.md */
 #include "fusion/codegen/private.h"
 
 /* The operand of a call that is evaluated for component `c` of `element`, or of the target i: v[...] is this number. */

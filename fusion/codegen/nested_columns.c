@@ -5,7 +5,9 @@
  * shared memory that keep the next loads, also of the next panel, on their way; it closes sums over
  * the rows. The second pass uses the registers. Of larger panels the steps beyond REGISTERS stay in
  * places of their own in shared memory, into which the second pass loads the next panel. Sums over
- * the columns stay in registers over all panels, each in one of the lanes that share the row. */
+ * the columns stay in registers over all panels, each in one of the lanes that share the row.
+ *
+ * Decision  docs/decisions/0014-kernels-over-matrices-know-their-sizes.md */
 #include "core/base/fault.h"
 #include "fusion/codegen/nested.h"
 

@@ -2,7 +2,9 @@
  *
  * Each cluster takes every n-th row. One warp per block copies its part of the rows into a ring in
  * shared memory; the others own columns, whose vectors and open results stay in registers over all
- * rows. A row is read from the ring as often as there are passes, and from memory once. */
+ * rows. A row is read from the ring as often as there are passes, and from memory once.
+ *
+ * Decision  docs/decisions/0014-kernels-over-matrices-know-their-sizes.md */
 #include "core/base/fault.h"
 #include "fusion/base/target.h"
 #include "fusion/codegen/nested.h"

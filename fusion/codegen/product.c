@@ -2,7 +2,9 @@
  * where v is loaded, or computed by an inlined producer, at every row that the product kernel
  * reads; then, row by row, the other calls of the kernel, their stores and contributions to
  * reductions. No barrier is needed between the two, because a thread reads only the rows of y that
- * it computed. */
+ * it computed.
+ *
+ * Decision  docs/decisions/0020-product-kernels-are-hand-written.md */
 #include "fusion/codegen/private.h"
 
 #include <stdio.h>

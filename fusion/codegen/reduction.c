@@ -1,7 +1,9 @@
 /* Writes reductions. On the host each range of whole tiles stores a partial result, and a kernel of
  * one thread joins them. On a GPU a thread block computes one or more tiles, each with its own
  * partial result, and a kernel of one block joins them, after one of several blocks if they are
- * many. The reduction trees depend on the size only. */
+ * many. The reduction trees depend on the size only.
+ *
+ * Decision  docs/decisions/0005-reductions-are-fixed-trees.md */
 #include "core/base/fault.h"
 #include "fusion/base/target.h"
 #include "fusion/codegen/private.h"

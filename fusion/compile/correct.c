@@ -1,4 +1,6 @@
-/* Corrects the choice of covers by the register spills that the device's compiler reports. */
+/* Corrects the choice of covers by the register spills that the device's compiler reports.
+ *
+ * Decision  docs/decisions/0015-spills-are-priced-when-known.md */
 #include "core/weft_launch.h"
 #include "fusion/base/array.h"
 #include "fusion/codegen/codegen.h"

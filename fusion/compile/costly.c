@@ -1,4 +1,6 @@
-/* Finds the value of a script whose functions of formulas make it worth storing. */
+/* Finds the value of a script whose functions of formulas make it worth storing.
+ *
+ * Decision  docs/decisions/0011-loop-invariants-are-planned-both-ways.md */
 #include "fusion/base/array.h"
 #include "fusion/base/intrinsics.h"
 #include "fusion/control/program.h"

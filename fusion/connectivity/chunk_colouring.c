@@ -1,4 +1,6 @@
-/* Colours chunks of consecutive cell blocks so that chunks of one colour share no target. */
+/* Colours chunks of consecutive cell blocks so that chunks of one colour share no target.
+ *
+ * Decision  docs/decisions/0005-reductions-are-fixed-trees.md */
 #include "core/base/fault.h"
 #include "fusion/connectivity/private.h"
 

@@ -2,7 +2,9 @@
  *  In:  index arrays [n_from][width]
  *  Out: interleaved, transposed and coloured adjacency (patches: fusion/connectivity/patches.h)
  *
- *  Each form is made when first asked for and kept with the connectivity: *out is borrowed. */
+ *  Each form is made when first asked for and kept with the connectivity: *out is borrowed.
+ *
+ *  Decision  docs/decisions/0027-large-systems-are-made-in-parts.md */
 #pragma once
 
 #include "fusion/setup/setup.h"

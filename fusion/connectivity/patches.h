@@ -1,7 +1,9 @@
 /** Owner-computes scatter: each patch of nodes accumulates the contributions of its incident cells.
  *  In:  a connectivity from cells to nodes
  *  Out: per patch its halo (nodes of its cells that it does not own) and the words that its threads
- *       decode; vertex_patches.h and edge_patches.h define the words */
+ *       decode; vertex_patches.h and edge_patches.h define the words
+ *
+ *  Decision  docs/decisions/0021-owners-compute-on-gpus.md */
 #pragma once
 
 #include "fusion/weft_program.h"

@@ -13,7 +13,9 @@
  *      rematerialise.c    loop invariants: stored, or recomputed in every iteration
  *      directives.c       rejects fuse blocks that span several segments
  *
- *  fusion/codegen/program.c writes the source of all steps, fusion/runtime runs them. */
+ *  fusion/codegen/program.c writes the source of all steps, fusion/runtime runs them.
+ *
+ *  Decision  docs/decisions/0006-compilations-are-lists-of-steps.md */
 #pragma once
 
 #include "fusion/plan/segment.h"

@@ -1,7 +1,9 @@
 /* Decides for each loop whether values computed before it, such as local matrices, are stored, or
  * recomputed in every iteration, where they may be fused with their readers. Both are planned; the
  * one with the lower predicted time over the expected number of iterations is chosen. Values that
- * do not fit into memory are recomputed. */
+ * do not fit into memory are recomputed.
+ *
+ * Decision  docs/decisions/0011-loop-invariants-are-planned-both-ways.md */
 #include "fusion/base/array.h"
 #include "fusion/control/private.h"
 #include "fusion/plan/saved_plan.h"

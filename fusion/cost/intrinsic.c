@@ -1,4 +1,6 @@
-/* Makes the cost primitives of functions of formulas. */
+/* Makes the cost primitives of functions of formulas.
+ *
+ * Decision  docs/decisions/0004-intrinsics-are-one-table.md */
 #include "fusion/cost/intrinsic.h"
 
 weft_cost_primitive weft_cost_of_intrinsic(weft_arena *arena, const weft_intrinsic *intrinsic,

@@ -1,6 +1,8 @@
 /* The measured cost source: interpolates the times of each primitive on a grid of points.
  *
- * Interpolation is linear in the logarithms; there is no extrapolation. */
+ * Interpolation is linear in the logarithms; there is no extrapolation.
+ *
+ * Decision  docs/decisions/0017-predictions-do-not-extrapolate.md */
 #include "fusion/cost/measured.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"

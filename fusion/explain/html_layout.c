@@ -1,4 +1,5 @@
-/* Places the graph of a report without Graphviz. */
+/* Places the graph of a report without Graphviz: calls in rows, and edges between rows that are not neighbours in lanes left
+ * of the kernels, so that nothing overlaps. */
 #include "fusion/base/array.h"
 #include "fusion/explain/html.h"
 

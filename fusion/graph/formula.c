@@ -1,4 +1,6 @@
-/* Inlines calls of a script's own formulas, `expression f(a, b) = ...`, in arithmetic. */
+/* Inlines calls of a script's own formulas, `expression f(a, b) = ...`, in arithmetic.
+ *
+ * Decision  docs/decisions/0003-formulas-are-inlined.md */
 #include "fusion/base/array.h"
 #include "fusion/graph/private.h"
 

@@ -6,7 +6,9 @@
  *
  *  where each term goes from 0 to the difference of its two knots and is the cubic Hermite
  *  interpolant between them: a_i = m_i, b_i = (3 d_i - 2 m_i - m_i+1)/h_i,
- *  c_i = (m_i + m_i+1 - 2 d_i)/h_i^2, d_i = (y_i+1 - y_i)/h_i. */
+ *  c_i = (m_i + m_i+1 - 2 d_i)/h_i^2, d_i = (y_i+1 - y_i)/h_i.
+ *
+ * Decision  docs/decisions/0003-formulas-are-inlined.md */
 #include "fusion/script/table.h"
 #include "fusion/graph/private.h"
 

@@ -1,4 +1,6 @@
-/** Writing bodies of functions as generated code; shared by fusion/library/body_*.c. */
+/** Writing bodies of functions as generated code; shared by fusion/library/body_*.c.
+ *
+ *  Decision  docs/decisions/0018-bodies-are-parsed-and-printed.md */
 #pragma once
 
 #include "fusion/library/function.h"

@@ -7,7 +7,9 @@
  * (fusion/plan/placement.c).
  *
  * A subscript that is the pattern's own term, or that stands where the pattern has ':' and does not
- * depend on t, needs no proof. Statements without other subscripts are not run. */
+ * depend on t, needs no proof. Statements without other subscripts are not run.
+ *
+ * Decision  docs/decisions/0012-thread-patterns-are-proved.md */
 #include "core/base/fault.h"
 #include "core/base/number.h"
 #include "fusion/base/array.h"

@@ -37,7 +37,8 @@ bool weft_block_meets_directive(const weft_block_directive *directive,
 }
 
 /* Set the strides, and the requested number of iterations; if it is free, repeat the shapes with
- * `factor`. */
+ * `factor`. Elements of a thread at a stride below the block's number of elements are thread coarsening, at that number block
+ * coarsening. */
 static int add_iterations(const weft_block_directive *directive, int factor,
                           weft_block_shape *shapes, int n) {
     const int asked = directive->choices[FUSE_ITERATIONS], once = n;

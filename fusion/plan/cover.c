@@ -2,7 +2,9 @@
  *
  * See Fousek et al. 2011, section 4.3.3. The kernels must also have an order: each of two convex
  * sets may depend on the other. If a solution has such a cycle, the cycle is forbidden by a cut and
- * the partition problem is solved again. */
+ * the partition problem is solved again.
+ *
+ * Decision  docs/decisions/0007-covers-are-set-partitions.md */
 #include "fusion/plan/cover.h"
 #include "core/base/fault.h"
 #include "fusion/base/array.h"

@@ -1,6 +1,8 @@
 /** Kernels of products of small matrices, computed by warps (kernels/gemm/tile.cu).
  *  In:  the calls of a fusion
- *  Out: what each does in such a kernel, or that the fusion cannot be one */
+ *  Out: what each does in such a kernel, or that the fusion cannot be one
+ *
+ *  Decision  docs/decisions/0025-dense-products-are-generated.md */
 #pragma once
 
 #include "fusion/plan/implementation.h"

@@ -2,7 +2,9 @@
  *
  * A fuse block is in one kernel: its calls are a candidate, and no implementation has only some of
  * them. No kernel has calls from both sides of a split. Directives do not apply to unfused plans or
- * to plans loaded from a file. They are parsed in fusion/script/directives.c. */
+ * to plans loaded from a file. They are parsed in fusion/script/directives.c.
+ *
+ * Decision  docs/decisions/0010-directives-are-binding.md */
 #include "fusion/plan/directives.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"

@@ -3,7 +3,9 @@
  * Connected sets are grown call by call, each found once (Wernicke 2006, algorithm ESU: a set grows
  * by neighbours that have a higher number than its first call and are not neighbours of the set
  * before). A set with two unfusible calls is dropped with all its supersets. Supersets of a set
- * that is not convex may be convex, so convexity is tested per set. */
+ * that is not convex may be convex, so convexity is tested per set.
+ *
+ * Decision  docs/decisions/0007-covers-are-set-partitions.md */
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/legality.h"
 

@@ -5,7 +5,9 @@
  * between. The groups are those of a saved plan, if there is one; otherwise those that the script asks
  * for, and kernels whose work takes less time than a launch join the first group of which this is
  * true, where the prediction gains by it. A group is one node of the order of execution from then
- * on; contracting independent nodes closes no cycle. */
+ * on; contracting independent nodes closes no cycle.
+ *
+ * Decision  docs/decisions/0016-small-kernels-share-a-launch.md */
 #include "core/base/fault.h"
 #include "core/base/number.h"
 #include "fusion/base/array.h"

@@ -1,7 +1,9 @@
 /** Results that exceed the registers of a thread are written where they are stored, entry by entry: an array of
  *  them would lie in device memory too, and be written, read and written again.
  *  In:  an implementation with one thread per element, for a GPU
- *  Out: which results these are, and what is live without them */
+ *  Out: which results these are, and what is live without them
+ *
+ *  Decision  docs/decisions/0024-element-tensors-are-loops-over-tables.md */
 #pragma once
 
 #include "fusion/plan/implementation.h"

@@ -2,7 +2,9 @@
  *
  * A kernel contains no global barrier, ranges over one index set, is convex (contains every path
  * between two of its calls), and obeys the rules for operator products. Candidates, fuse blocks of
- * a script, saved plans and explanations all use these functions. */
+ * a script, saved plans and explanations all use these functions.
+ *
+ * Decision  docs/decisions/0008-legality-is-one-file.md */
 #include "fusion/plan/legality.h"
 #include "core/base/fault.h"
 #include "fusion/base/target.h"
@@ -149,8 +151,7 @@ bool weft_fusion_fits(const weft_graph *graph, const uint64_t *set) {
     if (rows < 0)
         return true;
     const int prologue = graph->values[graph->calls[rows].operands[0].value].producer;
-    const bool is_tile =
-        graph->calls[rows].product_kernel->rows % WEFT_CUDA_REDUCTION_TILE == 0;
+    const bool is_tile = graph->calls[rows].product_kernel->rows % WEFT_CUDA_REDUCTION_TILE == 0;
     return n_rows == 1 && !has_others && (is_tile || !reduces) &&
            (prologue < 0 || !weft_set_has(set, prologue) ||
             !folds_unfinished(graph, set, prologue));

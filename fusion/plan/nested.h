@@ -4,7 +4,9 @@
  *  A kernel holds one slice of the matrix at a time, a row or a few columns, and passes over it in
  *  one or more phases. A reduction whose result a slice completes is closed: later phases of the
  *  same slice use the result. The other reductions are open: the kernel adds up their contributions
- *  over all slices of a thread block (a part), and a kernel after it combines the parts in order. */
+ *  over all slices of a thread block (a part), and a kernel after it combines the parts in order.
+ *
+ *  Decision  docs/decisions/0013-matrices-are-lists-over-products.md */
 #pragma once
 
 #include "fusion/plan/fusions.h"

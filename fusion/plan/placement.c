@@ -13,7 +13,9 @@
  * barrier, so all loads are issued first. A barrier is needed only before a thread reads what
  * another thread has written since the last barrier, or overwrites a value that has been used since
  * the last barrier (Filipovic et al. 2015, section 4.3.3). Between calls that all run in the first warp
- * of the block, a barrier of this warp suffices. */
+ * of the block, a barrier of this warp suffices.
+ *
+ * Decision  docs/decisions/0012-thread-patterns-are-proved.md */
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"

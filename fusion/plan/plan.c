@@ -368,7 +368,8 @@ static bool is_foldable(const weft_graph *graph, const weft_call *call,
 }
 
 /* Is a fusion one call whose result only the gather of a scalar reads, which can evaluate it itself? That spares a kernel
- * and the contributions in memory. */
+ * and the contributions in memory. A call of an elementary function would be computed once for each target of its element, and
+ * is not evaluated there. */
 static bool is_folded(const planner *p, const weft_fusion *fusion) {
     const weft_graph *graph = p->graph;
     const weft_call *call = &graph->calls[fusion->calls[0]];

@@ -1,6 +1,8 @@
 /** The plan of a segment.
  *  In:  graph, device limits, options, cover
- *  Out: kernels in launch order with their arguments, and the buffers of intermediates */
+ *  Out: kernels in launch order with their arguments, and the buffers of intermediates
+ *
+ *  Decision  docs/decisions/0009-kernel-kinds-are-one-enumeration.md */
 #pragma once
 
 #include "fusion/plan/cover.h"
@@ -50,11 +52,11 @@ typedef enum weft_kernel_kind {
     KERNEL_CELL_PATCH,      /* one accumulation over patches of cells (cell_patches.h) */
     KERNEL_CELL_BORDER,     /* adds up what patches of cells leave for their border nodes */
     KERNEL_FINAL_REDUCTION, /* combines the partial results of the preceding kernel */
-    KERNEL_GATHER,          /* each target sums the contributions stored for it, or evaluates them */
-    KERNEL_NESTED,          /* over a product of two index sets, slice by slice (nested.h) */
-    KERNEL_NESTED_FINAL,    /* combines the parts of one open result of a KERNEL_NESTED */
-    KERNEL_MEMBER,          /* a KERNEL_MAP that the next KERNEL_GROUP launches */
-    KERNEL_GROUP,           /* one launch of the members before it (horizontal fusion) */
+    KERNEL_GATHER,       /* each target sums the contributions stored for it, or evaluates them */
+    KERNEL_NESTED,       /* over a product of two index sets, slice by slice (nested.h) */
+    KERNEL_NESTED_FINAL, /* combines the parts of one open result of a KERNEL_NESTED */
+    KERNEL_MEMBER,       /* a KERNEL_MAP that the next KERNEL_GROUP launches */
+    KERNEL_GROUP,        /* one launch of the members before it (horizontal fusion) */
     WEFT_KERNEL_KINDS
 } weft_kernel_kind;
 
@@ -71,9 +73,9 @@ typedef struct weft_plan_kernel {
     int n_stores;
     int *scatters; /* accumulations done by this kernel, except those left to a gather kernel */
     int n_scatters;
-    int gather;       /* KERNEL_GATHER, KERNEL_CELL_BORDER: the accumulation; else -1 */
-    int product;      /* KERNEL_PRODUCT: the product call; else -1 */
-    int prologue;     /* KERNEL_PRODUCT, KERNEL_GATHER: the call inlined into what is loaded, or -1 */
+    int gather;   /* KERNEL_GATHER, KERNEL_CELL_BORDER: the accumulation; else -1 */
+    int product;  /* KERNEL_PRODUCT: the product call; else -1 */
+    int prologue; /* KERNEL_PRODUCT, KERNEL_GATHER: the call inlined into what is loaded, or -1 */
     int patch_nodes;  /* nodes per patch */
     int patch_cells;  /* KERNEL_CELL_PATCH, KERNEL_CELL_BORDER: cells per patch */
     bool accumulates; /* gathers and patches: add to the target instead of overwriting it */

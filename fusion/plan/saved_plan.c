@@ -2,7 +2,9 @@
  *
  * Only the calls of each kernel, their variants, its block shape, whether a gather evaluates its call, and which kernels
  * share a launch are read; the rest of the plan follows from them. The kernels become the only candidates, with one
- * chosen implementation each. A plan that does not fit is rejected. */
+ * chosen implementation each. A plan that does not fit is rejected.
+ *
+ * Decision  docs/decisions/0010-directives-are-binding.md */
 #include "fusion/plan/saved_plan.h"
 #include "core/base/number.h"
 #include "fusion/base/array.h"

@@ -1,4 +1,6 @@
-/* Compiles the kernels for set-up beside the program. */
+/* Compiles the kernels for set-up beside the program.
+ *
+ * Decision  docs/decisions/0052-cache-entries-are-verified.md */
 #include "core/weft_core.h"
 #include "fusion/setup/setup.h"
 

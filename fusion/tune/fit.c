@@ -1,4 +1,6 @@
-/* Evaluates predictions against measurements and fits the terms that extend equation 3. */
+/* Evaluates predictions against measurements and fits the terms that extend equation 3.
+ *
+ * Decision  docs/decisions/0017-predictions-do-not-extrapolate.md */
 #include "fusion/tune/tune.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 //@ rows      edge
-//@ source    symmetric storage by patches: docs/decisions.md; colouring of bipartite graphs: Koenig 1916
+//@ source    symmetric storage by patches: docs/decisions/0021-owners-compute-on-gpus.md; colouring of bipartite graphs: Koenig 1916
 //@ threads   512
 //@ nodes     512
 //@ blocks    3

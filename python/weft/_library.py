@@ -1,4 +1,5 @@
 """Finds libweft and declares its functions; turns statuses into exceptions."""
+# Decision: docs/decisions/0050-python-calls-through-ctypes.md
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
 """The structures of Weft's public headers, for ctypes. A test compares them with the headers."""
+# Decision: docs/decisions/0050-python-calls-through-ctypes.md
 
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int32,
                     c_int64, c_size_t, c_void_p)

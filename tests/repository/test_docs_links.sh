@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # labels: quick
-# Every relative link of README.md and docs/*.md leads to a file that exists and, where it names one, to a
+# Every relative link of README.md and the pages of docs leads to a file that exists and, where it names one, to a
 # heading of it. Every docs/NAME.md that the project speaks of exists, and so do tests and meshes that pages name.
 set -euo pipefail
 export LC_ALL=C.UTF-8
@@ -27,7 +27,8 @@ targets() {
 check_tree() (
     cd "$1"
     links=0 names=0
-    for page in README.md docs/*.md; do
+    for page in README.md docs/*.md docs/*/*.md; do
+        [ -e "$page" ] || continue # no page in a folder
         found=$(targets "$page")
         while read -r target; do
             case "$target" in
@@ -52,8 +53,9 @@ check_tree() (
     # Names of pages in sources, help texts and messages; names of tests and meshes in pages.
     found=$(
         grep -roE --include='*.[ch]' --include='*.sh' --include='*.txt' --include='*.cmake' --include='*.md' \
-            --include='*.weft' 'docs/[a-z_-]+\.md' CMakeLists.txt README.md apps core fem fusion kernels docs cmake tests
-        grep -oHE '(tests|meshes)/[a-z_/-]+\.(c|h|sh|py|geo)' README.md docs/*.md
+            --include='*.weft' --include='*.cu' --include='*.py' 'docs/([a-z0-9_-]+/)*([a-z0-9_-]+|README)\.md' CMakeLists.txt README.md \
+            apps core fem forms fusion gemm kernels python docs cmake tests
+        grep -roHE --include='*.md' '(tests|meshes)/[a-z_/-]+\.(c|h|sh|py|geo)' README.md docs
     )
     while IFS=: read -r file name; do
         names=$((names + 1))
@@ -67,7 +69,7 @@ check_tree() (
 d=docs t=tests
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-mkdir -p "$scratch"/{apps,core,fem,fusion,kernels,docs,cmake,tests}
+mkdir -p "$scratch"/{apps,core,fem,forms,fusion,gemm,kernels,python,docs/more,cmake,tests}
 echo "Nothing of $d/page.md" >"$scratch/CMakeLists.txt"
 cat >"$scratch/README.md" <<END
 See [a page]($d/page.md), [its heading]($d/page.md#two-words), [none]($d/none.md), \`code that
@@ -77,6 +79,7 @@ END
 printf '## Two `words`\n[broken\nlink](page2.md)\n```\n## Three\n[code](x)\n```\n\n[reference]: x.md\n' \
     >"$scratch/$d/page.md"
 echo "/* see $d/gone.md */" >"$scratch/core/a.c"
+echo "[a page](../page.md) and [none](gone.md)" >"$scratch/$d/more/0001-a.md"
 expected="README.md speaks of $d/lost.md, which does not exist
 README.md speaks of $d/none.md, which does not exist
 README.md speaks of $t/test_lost.c, which does not exist
@@ -84,7 +87,8 @@ README.md: ./$d/page.md has no heading for #three
 README.md: no file $d/lost.md
 README.md: no file $d/none.md
 core/a.c speaks of $d/gone.md, which does not exist
-counted: 6 6
+counted: 8 6
+$d/more/0001-a.md: no file gone.md
 $d/page.md: a link in a form that is not looked at
 $d/page.md: no file page2.md"
 # the line that is not looked at comes with its number

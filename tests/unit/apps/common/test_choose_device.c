@@ -1,7 +1,7 @@
 /* labels: quick */
 /* The automatic choice of the device by the predicted time on the host. Counts are those of grids. Limits are made up here:
  * what is checked are the bound between the two devices, what lies on which side of it by orders of magnitude, and in which direction
- * it moves; docs/decisions.md has the times. */
+ * it moves; docs/measurements.md has the times. */
 #include "apps/common/run.h"
 #include "core/cuda/cuda.h"
 #include "core/weft_core.h"
