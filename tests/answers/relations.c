@@ -486,12 +486,16 @@ static bool stationary(answers_run *run, answers_problem *p, uint64_t *state, ch
     return solve(run, p, &b, &second, why, size) && agree(p, &first, &second, TOLERANCE, why, size);
 }
 
-/* The number of threads changes no bit. */
+/* The number of threads changes no bit; the storage and preconditioner that are chosen depend on it. */
 static bool threads(answers_run *run, answers_problem *p, uint64_t *state, char *why, size_t size) {
     answers_view view;
     answers_result first, second;
     const char *device = run->device;
     answers_view_make(choose_program(run, p, state), &view);
+    if (strcmp(view.program, "python") != 0) { /* its choices count no threads */
+        view.options[0] = "--assembly=csr";
+        view.options[1] = "--preconditioner=jacobi";
+    }
     run->device = "host:1";
     const bool one = solve(run, p, &view, &first, why, size);
     run->device = answers_below(state, 2) ? "host:2" : "host:3";
