@@ -1,32 +1,11 @@
-/* Frees meshes, computes volumes and hashes, and holds small text helpers. */
+/* Frees meshes, computes volumes and hashes. */
 #include "fem/mesh/mesh.h"
-#include "core/base/number.h"
-#include "fem/base/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const int weft_facet_vertices_2[3][2] = {{1, 2}, {2, 0}, {0, 1}};
 const int weft_facet_vertices_3[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
-
-void weft_error_append(weft_error *error, const char *format, ...) {
-    if (!error)
-        return;
-    size_t used = strlen(error->message);
-    va_list arguments;
-    va_start(arguments, format);
-    weft_print_list(error->message + used, sizeof error->message - used, format, arguments);
-    va_end(arguments);
-}
-
-void weft_copy_cut(char *out, size_t size, const char *text) {
-    size_t length = strlen(text);
-    if (length >= size)
-        length = size - 1;
-    memmove(out, text, length);
-    out[length] = '\0';
-}
 
 const weft_cell *weft_mesh_cell(const weft_mesh *mesh) {
     if (mesh->cell != WEFT_POINT)

@@ -4,7 +4,6 @@
 #include "fem/space/space.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,16 +54,6 @@ done:
     free(times);
     free(values);
     return status;
-}
-
-const char *weft_point_text(const double *point, int dimension, char out[64]) {
-    if (dimension == 3)
-        (void)weft_print(out, 64, "(%g, %g, %g)", point[0], point[1], point[2]);
-    else if (dimension == 1)
-        (void)weft_print(out, 64, "%g", point[0]);
-    else
-        (void)weft_print(out, 64, "(%g, %g)", point[0], point[1]);
-    return out;
 }
 
 weft_status weft_formula_refuse(const weft_space *space, const char *text, const char *origin,

@@ -12,9 +12,24 @@ const char *weft_index_set_name(const weft_graph *graph, int index_set) {
     return index_set >= 0 ? graph->index_sets[index_set].name : "uniform";
 }
 
+int weft_value_storage(const weft_graph *graph, int value) {
+    return graph->values[value].storage >= 0 ? graph->values[value].storage : value;
+}
+
 int weft_operand_index_set(const weft_graph *graph, const weft_operand *operand) {
     return operand->connectivity >= 0 ? graph->connectivities[operand->connectivity].from
                                       : graph->values[operand->value].index_set;
+}
+
+weft_shape weft_operand_whole(const weft_graph *graph, const weft_operand *operand) {
+    const weft_shape *shape = &graph->values[operand->value].shape;
+    if (operand->connectivity < 0)
+        return *shape;
+    weft_shape whole = {.rank = shape->rank + 1,
+                        .sizes = {graph->connectivities[operand->connectivity].width}};
+    for (int i = 0; i < shape->rank; ++i)
+        whole.sizes[i + 1] = shape->sizes[i];
+    return whole;
 }
 
 weft_status weft_value_add(weft_graph_builder *builder, const weft_value *value, int *id,

@@ -12,10 +12,6 @@ bool weft_fusion_contains(const weft_fusion *fusion, int call) {
     return false;
 }
 
-int weft_value_storage(const weft_graph *graph, int value) {
-    return graph->values[value].storage >= 0 ? graph->values[value].storage : value;
-}
-
 bool weft_value_is_live_out(const weft_graph *graph, const weft_fusion *fusion, int value) {
     int member = 0;
     if (graph->values[value].returned || graph->values[value].storage >= 0)
@@ -31,17 +27,6 @@ bool weft_value_is_live_out(const weft_graph *graph, const weft_fusion *fusion, 
                 return true;
     }
     return false;
-}
-
-weft_shape weft_operand_whole(const weft_graph *graph, const weft_operand *operand) {
-    const weft_shape *shape = &graph->values[operand->value].shape;
-    if (operand->connectivity < 0)
-        return *shape;
-    weft_shape whole = {.rank = shape->rank + 1,
-                        .sizes = {graph->connectivities[operand->connectivity].width}};
-    for (int i = 0; i < shape->rank; ++i)
-        whole.sizes[i + 1] = shape->sizes[i];
-    return whole;
 }
 
 weft_status weft_onchip_list(weft_arena *arena, const weft_graph *graph, weft_implementation *made,
