@@ -38,7 +38,7 @@ typedef struct weft_result_content {
     const weft_field *fields;
     int n_fields;
     const char *statement; /* what the fields are the solution of; NULL: not said */
-    bool is_series; /* a VTKHDF file that will become a time series: the fields have no values yet */
+    bool is_series; /* a VTKHDF file that becomes a time series: the fields have no values yet */
 } weft_result_content;
 
 /** The names of the cell data arrays of groups of cells: the group's name without '/', with a

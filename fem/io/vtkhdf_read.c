@@ -273,9 +273,8 @@ weft_status weft_mesh_read_vtkhdf(const char *path, const weft_mesh_options *opt
     weft_error of_child = {0};
     weft_stream_source source = {path, read_child, &child, -1, false, false, 0};
     TRY(weft_file_unlocked(path, false, error));
-    TRY(weft_reading_limits_find(path, false,
-                                 (weft_reading_limits){options->memory, options->seconds}, &limits,
-                                 error));
+    TRY(weft_reading_limits_find(
+        path, false, (weft_reading_limits){options->memory, options->seconds}, &limits, error));
     TRY(weft_child_start(read_in_child, (void *)(uintptr_t)path, path, &limits, &child, error));
     status = weft_mesh_stream_read(&source, monitor, &data, error);
     const bool kill_it = status != WEFT_OK && !source.cut_short;

@@ -37,8 +37,7 @@ bool weft_block_meets_directive(const weft_block_directive *directive,
 /** Candidate shapes for one thread per element. Returns their number.
  *  factor  also try so many iterations; 1: none
  *  shapes  caller's, [WEFT_BLOCK_SHAPES] */
-int weft_blocks_of_one(const weft_block_directive *directive, int factor,
-                       weft_block_shape *shapes);
+int weft_blocks_of_one(const weft_block_directive *directive, int factor, weft_block_shape *shapes);
 /** Candidate shapes for several threads per element. Returns their number.
  *  measured      costs are measured: also try several serial iterations
  *  most, fewest  maximum, and minimum above one, of threads over the calls; with `fewest` threads

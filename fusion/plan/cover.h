@@ -12,7 +12,7 @@ typedef struct weft_cover {
     double seconds; /* predicted time of a run: the sum of their costs */
     bool proved;    /* optimal among the covers that were not found before it */
     /* of a saved plan: */
-    const int *group; /* [n] the shared launch of each kernel, from 1; 0: none; NULL: chosen later */
+    const int *group; /* [n] the shared launch of each kernel, from 1; 0: none; NULL: not chosen */
     const weft_combination *combinations; /* [number of shared launches] */
     const bool *folds; /* [n] may a gather evaluate the kernel's call? NULL: chosen later */
 } weft_cover;

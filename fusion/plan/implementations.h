@@ -102,7 +102,8 @@ weft_status weft_traffic_saved(weft_arena *arena, const weft_graph *graph,
  *  is_folded  it evaluates the contributions itself
  *  adds       to the value that the target has */
 void weft_traffic_of_gather(const weft_graph *graph, const weft_accumulation *accumulation,
-                            bool is_folded, double real_bytes, bool adds, double *loaded, double *stored);
+                            bool is_folded, double real_bytes, bool adds, double *loaded,
+                            double *stored);
 
 /* ---- prediction (fusion/plan/predict.c) ---- */
 

@@ -205,9 +205,9 @@ static double spill_seconds(const weft_predictor *p, const weft_implementation *
                                   (made->elements_per_block > 0 ? made->elements_per_block : 1);
     const double bandwidth = p->limits->bandwidth > 0 ? p->limits->bandwidth : 20e9;
     words -= most;
-    return words > 0
-               ? spilled_seconds(p->limits, made, 2 * 4 * words) / LIVE_FACTOR + array_seconds(p, made, bandwidth)
-               : 0;
+    return words > 0 ? spilled_seconds(p->limits, made, 2 * 4 * words) / LIVE_FACTOR +
+                           array_seconds(p, made, bandwidth)
+                     : 0;
 }
 
 static double multiprocessors(const weft_predictor *p) {
@@ -360,8 +360,8 @@ static double gather_seconds(const weft_predictor *p, weft_implementation *made,
             !weft_fusion_contains(made->fusion, a->call))
             continue;
         double loaded = 0, stored = 0;
-        weft_traffic_of_gather(p->graph, a, false, p->real_bytes, p->graph->values[a->target].is_input,
-                               &loaded, &stored);
+        weft_traffic_of_gather(p->graph, a, false, p->real_bytes,
+                               p->graph->values[a->target].is_input, &loaded, &stored);
         const int number = p->accumulates[i * PLACES + PLACE_REGISTER];
         const double n =
             element_count(p->graph, p->options, p->graph->connectivities[a->connectivity].to);

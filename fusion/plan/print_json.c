@@ -57,19 +57,14 @@ static json_t *reductions(const weft_graph *graph, const weft_plan_kernel *kerne
 }
 
 static json_t *argument_json(const weft_graph *graph, const weft_argument *argument) {
-    static const char *const kinds[] = {[ARGUMENT_VALUE] = "list",
-                                        [ARGUMENT_CONNECTIVITY] = "connectivity",
-                                        [ARGUMENT_POSITIONS] = "positions",
-                                        [ARGUMENT_PARTIALS] = "partials",
-                                        [ARGUMENT_PATCH] = "patches",
-                                        [ARGUMENT_CELL_PATCH] = "patches",
-                                        [ARGUMENT_PRODUCT] = "operator",
-                                        [ARGUMENT_DOUBLE_BUFFER] = "double_buffer",
-                                        [ARGUMENT_PATCH_MATRIX] = "rows",
-                                        [ARGUMENT_COLOUR] = "colour",
-                                        [ARGUMENT_SIZES] = "sizes",
-                                        [ARGUMENT_MEMBERS] = "members",
-                                        [ARGUMENT_GATHER] = "transposed"};
+    static const char *const kinds[] = {
+        [ARGUMENT_VALUE] = "list",          [ARGUMENT_CONNECTIVITY] = "connectivity",
+        [ARGUMENT_POSITIONS] = "positions", [ARGUMENT_PARTIALS] = "partials",
+        [ARGUMENT_PATCH] = "patches",       [ARGUMENT_CELL_PATCH] = "patches",
+        [ARGUMENT_PRODUCT] = "operator",    [ARGUMENT_DOUBLE_BUFFER] = "double_buffer",
+        [ARGUMENT_PATCH_MATRIX] = "rows",   [ARGUMENT_COLOUR] = "colour",
+        [ARGUMENT_SIZES] = "sizes",         [ARGUMENT_MEMBERS] = "members",
+        [ARGUMENT_GATHER] = "transposed"};
     const char *kind = kinds[argument->kind];
     if (argument->kind == ARGUMENT_GATHER)
         return json_pack("{s:s, s:o, s:s}", "kind", kind, "name",
@@ -123,8 +118,8 @@ static json_t *kernel_json(const weft_graph *graph, const weft_plan_kernel *kern
         "zeroed", names(graph, kernel->zero, kernel->n_zero), "arguments", arguments(graph, kernel),
         "onchip_peak", one != NULL ? one->onchip_peak : 0, "bytes_loaded",
         weft_json_number(kernel->bytes_loaded), "bytes_stored",
-        weft_json_number(kernel->bytes_stored), "flops", weft_json_number(kernel->flops),
-        "group", group_json(kernel));
+        weft_json_number(kernel->bytes_stored), "flops", weft_json_number(kernel->flops), "group",
+        group_json(kernel));
 }
 
 static json_t *buffer_json(const weft_graph *graph, const weft_plan *plan, int number) {

@@ -537,31 +537,24 @@ static int f_cuGraphExecDestroy(graph *executable) {
     return 0;
 }
 
+/* clang-format off */
 #define ALL(X)                                                                                     \
-    X(cuInit)                                                                                      \
-    X(cuDriverGetVersion)                                                                          \
-    X(cuDeviceGetCount)                                                                            \
-    X(cuDeviceGet)                                                                                 \
-    X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain)     \
-        X(cuDevicePrimaryCtxRelease) X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuStreamCreate)      \
-            X(cuStreamDestroy) X(cuStreamSynchronize) X(cuEventCreate) X(cuEventDestroy)           \
-                X(cuEventRecord) X(cuEventSynchronize) X(cuEventElapsedTime) X(cuMemGetInfo)       \
-                    X(cuMemAlloc) X(cuMemFree) X(cuMemPoolCreate) X(cuMemPoolDestroy)              \
-                        X(cuMemPoolTrimTo) X(cuMemPoolSetAttribute) X(cuMemPoolGetAttribute)       \
-                            X(cuMemAllocFromPoolAsync) X(cuMemFreeAsync) X(cuMemHostAlloc)         \
-                                X(cuMemFreeHost) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync)         \
-                                    X(cuMemcpyDtoDAsync) X(cuMemsetD8Async) X(cuModuleLoadData)    \
-                                        X(cuModuleUnload) X(cuModuleGetFunction)                   \
-                                            X(cuFuncSetAttribute) X(cuLaunchKernelEx)              \
-                                                X(cuOccupancyMaxActiveBlocksPerMultiprocessor)     \
-                                                    X(cuGetErrorName) X(cuGetErrorString)
+    X(cuInit) X(cuDriverGetVersion) X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName)          \
+    X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain)                        \
+    X(cuDevicePrimaryCtxRelease) X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuStreamCreate)          \
+    X(cuStreamDestroy) X(cuStreamSynchronize) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord)  \
+    X(cuEventSynchronize) X(cuEventElapsedTime) X(cuMemGetInfo) X(cuMemAlloc) X(cuMemFree)         \
+    X(cuMemPoolCreate) X(cuMemPoolDestroy) X(cuMemPoolTrimTo) X(cuMemPoolSetAttribute)             \
+    X(cuMemPoolGetAttribute) X(cuMemAllocFromPoolAsync) X(cuMemFreeAsync) X(cuMemHostAlloc)        \
+    X(cuMemFreeHost) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync)                \
+    X(cuMemsetD8Async) X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction)                \
+    X(cuFuncSetAttribute) X(cuLaunchKernelEx) X(cuOccupancyMaxActiveBlocksPerMultiprocessor)       \
+    X(cuGetErrorName) X(cuGetErrorString)
 #define GRAPHS(X)                                                                                  \
-    X(cuGraphCreate)                                                                               \
-    X(cuGraphDestroy)                                                                              \
-    X(cuStreamBeginCaptureToGraph)                                                                 \
-    X(cuStreamGetCaptureInfo)                                                                      \
+    X(cuGraphCreate) X(cuGraphDestroy) X(cuStreamBeginCaptureToGraph) X(cuStreamGetCaptureInfo)    \
     X(cuStreamEndCapture) X(cuGraphConditionalHandleCreate) X(cuGraphAddNode)                      \
-        X(cuGraphInstantiateWithFlags) X(cuGraphUpload) X(cuGraphLaunch) X(cuGraphExecDestroy)
+    X(cuGraphInstantiateWithFlags) X(cuGraphUpload) X(cuGraphLaunch) X(cuGraphExecDestroy)
+/* clang-format on */
 
 int cuGetProcAddress_v2(const char *name, void **address, int version, uint64_t flags, int *status);
 int cuGetProcAddress_v2(const char *name, void **address, int version, uint64_t flags,
