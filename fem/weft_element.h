@@ -18,6 +18,7 @@
 #define WEFT_ELEMENT_H
 
 #include "core/weft_core.h"
+#include "fem/weft_family.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,41 +57,56 @@ const weft_cell *weft_cell_by_name(const char *name);
 /** Vertices of an entity.
  *  vertices  [n], n returned: 1 to 8 */
 int weft_cell_entity(const weft_cell *cell, int dimension, int entity, int vertices[8]);
+/** The centre of a cell, [d]. */
+void weft_cell_centre(const weft_cell *cell, double *out);
 /** Type of the entities of this dimension, at most d. */
 weft_cell_type weft_cell_entity_type(const weft_cell *cell, int dimension);
 
 /* ---- elements --------------------------------------------------------------------------- */
 
-typedef enum weft_family {
-    WEFT_LAGRANGE,      /* continuous; nodes at warped Gauss-Lobatto-Legendre points (gll_warped) */
-    WEFT_DISCONTINUOUS, /* the same functions and nodes, all in the interior; degree 0: constant */
-    WEFT_BUBBLE,     /* polynomials of the degree that vanish on the boundary; equispaced nodes */
-    WEFT_QUADRATURE, /* values at the points of the symmetric rule of the degree */
-    WEFT_REAL        /* the constant 1, one dof for the whole mesh */
-} weft_family;
-
 enum { WEFT_ELEMENT_DEGREE_MAX = 12 };
 
-/** A scalar element with n nodes. Free with weft_element_free. */
+/** Degrees of the elements of a family on a cell; false: it has none there. */
+bool weft_family_degrees(weft_family family, weft_cell_type cell, int *least, int *most);
+/** Number of functions of such an element. */
+int weft_family_functions(weft_family family, weft_cell_type cell, int degree);
+
+/** What makes numbers of a function f on the reference cell, one for each dof:
+ *  number i = sum over its terms t and components k of weights[t][k] f_k(points[point[t]]) */
+typedef struct weft_functionals {
+    int n_points;
+    double *points;  /* [n_points][d] */
+    int *first;      /* [n_nodes + 1]: the terms of number i are first[i] .. first[i + 1] - 1 */
+    int *point;      /* [terms] */
+    double *weights; /* [terms][value_size] */
+} weft_functionals;
+
+/** An element: n nodes, one for each function and its functional, which is 1 for this function and 0
+ *  for the others. Free with weft_element_free. */
 typedef struct weft_element {
     weft_family family;
     weft_cell_type cell;
     int degree;
+    int value_size; /* components of the functions */
+    weft_map map;
     int n_nodes;
-    int entity_nodes[4]; /* nodes in the interior of each entity of dimension 0 .. 3 */
-    double *points;      /* [n_nodes][d] */
-    int *lattice; /* [n_nodes][d], quadrilaterals and hexahedra: the node of `line` along each axis:
-                     function i is the product over a of line function lattice[i][a] in x_a; else
-                     NULL */
-    struct weft_element *line; /* the same family and degree on the interval, or NULL */
-    double *coefficients;      /* [n_nodes][n_nodes]: of the functions in the orthonormal basis;
-                                  NULL where there is a line */
+    int entity_nodes[4];  /* nodes in the interior of each entity of dimension 0 .. 3, as shared */
+    int located_nodes[4]; /* the same, as they are placed */
+    weft_functionals functionals;
+    double *points;     /* [n_nodes][d]: nodes are at the mean of their functional's points */
+    bool is_pointwise;  /* functional i is the value at points[i] */
+    int lattice_degree; /* of all polynomials of this degree, by values at Lagrange's nodes; or 0 */
+    struct weft_element *line; /* the element of the interval, on quadrilaterals and hexahedra */
+    int *lattice;    /* [n_nodes][d]: function i is the product of functions lattice[i] of line */
+    int span_degree; /* of the orthonormal polynomials of which functions consist, */
+    bool span_vanishes;   /* each times the bubble, so that they vanish on the boundary */
+    double *coefficients; /* [n_nodes][n_nodes], of the functions; NULL with a line, or constants */
 } weft_element;
 
 /** family, cell, degree   degree 0 to WEFT_ELEMENT_DEGREE_MAX (Lagrange from 1, bubbles from the
  *                         least degree that has one; quadrature: that of the rule)
  *  out     caller's; weft_element_free
- *  Errors  WEFT_ERROR_UNSUPPORTED (no such element; names the degrees), WEFT_ERROR_MEMORY; *out
+ *  Errors  WEFT_ERROR_UNSUPPORTED (no such element; names the degrees or cells), WEFT_ERROR_MEMORY; *out
  *          untouched
  *  Source  Warburton 2006, J. Eng. Math. 56, 247 (warping with the blend 4 a b / (1 - (a - b)^2)
  *          on each pair of barycentric coordinates a, b); Dubiner 1991 (orthonormal basis) */
@@ -99,10 +115,24 @@ weft_status weft_element_make(weft_family family, weft_cell_type cell, int degre
 void weft_element_free(weft_element **element);
 /** First of the nodes in the interior of an entity; the others follow it. */
 int weft_element_first_node(const weft_element *element, int dimension, int entity);
-/** Nodes on an entity and its boundary, in the order of the Lagrange element of the entity's own
- *  type, so that tables of that element fit; none unless the family is (discontinuous) Lagrange.
+/** Nodes on an entity and its boundary, in the order of the vertices, edges... of its own type, so that tables
+ *  of the Lagrange element of that type fit where the nodes are a lattice.
  *  nodes   [n], n returned: at most element->n_nodes */
 int weft_element_entity_closure(const weft_element *element, int dimension, int entity, int *nodes);
+/** The nodes are the vertices of the cell: those of a space are the nodes of its mesh. */
+bool weft_element_is_on_vertices(const weft_element *element);
+/** The functions are constant in each cell. */
+bool weft_element_is_constant(const weft_element *element);
+/** Cells share nodes of the element on their facets, edges or vertices. */
+bool weft_element_is_shared(const weft_element *element);
+/** The functionals of one element of all functions of another one of the same cell.
+ *  table   [n_nodes of to][n_nodes of from], caller's
+ *  Errors  WEFT_ERROR_USAGE (other sizes of values; `from` has no values there), WEFT_ERROR_MEMORY */
+weft_status weft_element_interpolate(const weft_element *from, const weft_element *to,
+                                     double *table, weft_error *error);
+/** The functionals of a function with these values at their points, [n_points][value_size].
+ *  out     [n_nodes] */
+void weft_element_apply(const weft_element *element, const double *values, double *out);
 /** The nodes in the same order with equispaced points instead of warped ones.
  *  points  [n_nodes][d]
  *  Errors  WEFT_ERROR_USAGE (not a Lagrange element of degree 1 or more), WEFT_ERROR_MEMORY */

@@ -81,7 +81,9 @@ const char *weft_point_text(const double *point, int dimension, char out[64]);
 /** How result files show functions of a space: at the nodes of the mesh, or at equispaced nodes, since
  *  VTK's Lagrange cells of any degree have these. */
 typedef struct weft_space_output weft_space_output;
-/** space   of a (discontinuous) Lagrange element of degree 1 or more; borrowed
+/** Functions of elements whose nodes are no lattice are shown at those of the (discontinuous) Lagrange element of
+ *  their degree.
+ *  space   of an element with functions that vary in cells; borrowed
  *  out     caller's; weft_space_output_free
  *  Errors  WEFT_ERROR_USAGE (another element), WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_space_output_make(const weft_space *space, weft_space_output **out,
@@ -91,13 +93,13 @@ void weft_space_output_free(weft_space_output **output);
 const weft_result_nodes *weft_space_output_nodes(const weft_space_output *output);
 /** The values of a function at these nodes.
  *  values  [nodes][components] at the nodes of the space
- *  room    [nodes][components], filled if they are other nodes
+ *  room    [weft_space_output_nodes][components], filled if they are other nodes
  *  Returns values or room */
 const double *weft_space_output_values(const weft_space_output *output, int components,
                                        const double *values, double *room);
 /** Write functions of a space to a result file. From degree 3 on, values are interpolated to
  *  equispaced nodes, since VTK's Lagrange cells of any degree have these.
- *  space   of a (discontinuous) Lagrange element of degree 1 or more
+ *  space   as weft_space_output_make
  *  path, fields, n_fields, errors   as weft_result_write, nodes being those of the space */
 weft_status weft_space_write(const char *path, const weft_space *space, const weft_field *fields,
                              int n_fields, weft_error *error);

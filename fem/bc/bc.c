@@ -1,6 +1,7 @@
 /* Conditions by groups become constrained dofs with values, and forms over facets. */
 #include "fem/base/marks.h"
 #include "fem/bc/private.h"
+#include "fem/space/space.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -130,23 +131,6 @@ static weft_status collect_marks(weft_bc *bc, const unsigned char *marks, weft_e
     return WEFT_OK;
 }
 
-/* The values of a formula at the nodes of the space, at the present time. */
-static weft_status evaluate_nodes(const weft_bc *bc, const weft_condition *condition,
-                                  weft_memory *memory, double *values, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const char *output = "u";
-    const int64_t n = weft_space_nodes(bc->space);
-    weft_bound_form form;
-    TRY(weft_form_ship(bc->space, "nodal_time.weft", NULL, &form, error));
-    weft_form_bind_input(&form, "when", bc->when);
-    weft_form_bind_expression(&form, "value", condition->value, condition->origin);
-    TRY(weft_form_run(bc->context, &form.form,
-                      &(weft_form_outputs){&output, &memory, 1, "nodes", n}, error));
-    TRY(weft_vector_pull(memory, values, n, error));
-done:
-    return status;
-}
-
 /* Write g of one condition to all [dofs], of which the constrained ones are then read. */
 static weft_status evaluate(weft_bc *bc, const weft_bc_piece *piece, double *all,
                             weft_error *error) {
@@ -158,7 +142,10 @@ static weft_status evaluate(weft_bc *bc, const weft_bc_piece *piece, double *all
     if (!weft_formula_constant(condition->value, &constant)) {
         TRY(weft_vector_make(bc->context->device, weft_space_nodes(bc->space), &values, &memory,
                              error));
-        TRY(evaluate_nodes(bc, condition, memory, values, error));
+        TRY(weft_space_evaluate_timed(
+            bc->context, bc->space,
+            &(weft_timed_formula){condition->value, condition->origin, bc->when}, memory, values,
+            error));
     }
     for (int64_t i = 0; i < piece->n_nodes && !bc->is_null; ++i) {
         const int32_t node = piece->nodes[i];

@@ -124,3 +124,8 @@ weft_cell_type weft_cell_entity_type(const weft_cell *cell, int dimension) {
         return cell->facet;
     return dimension == 1 ? WEFT_INTERVAL : WEFT_POINT;
 }
+
+void weft_cell_centre(const weft_cell *cell, double *out) {
+    for (int axis = 0; axis < cell->dimension; ++axis)
+        out[axis] = cell->simplex ? 1.0 / (cell->dimension + 1) : 0.5;
+}

@@ -1,126 +1,94 @@
-/* Makes elements: nodes, and the coefficients of their functions in an orthonormal basis. */
+/* Makes elements: what all families have in common, after the functions of their rows. */
+#include "fem/element/element.h"
 #include "fem/base/invert.h"
+#include "fem/element/family.h"
 #include "fem/element/private.h"
-#include "fem/weft_element.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const family_names[] = {"Lagrange", "discontinuous Lagrange", "bubble",
-                                           "quadrature", "Real"};
-
-/* Whether the functions of this family are given by nodal values. */
-static bool is_nodal(weft_family family) {
-    return family == WEFT_LAGRANGE || family == WEFT_DISCONTINUOUS || family == WEFT_BUBBLE;
+static void count_nodes(const weft_family_row *row, const weft_cell *cell, int degree,
+                        weft_element *e) {
+    row->count(cell, degree, e->located_nodes);
+    e->n_nodes = 0;
+    for (int dimension = 0; dimension <= cell->dimension; ++dimension)
+        e->n_nodes += cell->n_entities[dimension] * e->located_nodes[dimension];
 }
 
-/* The least degree that has nodes. */
-static int least_degree(weft_family family, const weft_cell *cell) {
-    if (family == WEFT_BUBBLE)
-        return cell->simplex ? cell->dimension + 1 : 2;
-    return family == WEFT_LAGRANGE;
+int weft_family_functions(weft_family family, weft_cell_type cell, int degree) {
+    weft_element e = {0};
+    const weft_family_row *row = weft_family_row_of(family);
+    if (row)
+        count_nodes(row, weft_cell_of(cell), degree, &e);
+    return e.n_nodes;
 }
 
-static weft_status check_degree(weft_family family, const weft_cell *cell, int degree,
-                                weft_error *error) {
-    const int least = least_degree(family, cell);
-    const int most =
-        family == WEFT_QUADRATURE ? WEFT_QUADRATURE_DEGREE_MAX : WEFT_ELEMENT_DEGREE_MAX;
-    if (family == WEFT_REAL || (degree >= least && degree <= most))
-        return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "there is no %s element of degree %d on a %s",
-                   family_names[family], degree, cell->name);
-    weft_error_hint(error, "its degrees go from %d to %d%s", least, most,
-                    family == WEFT_LAGRANGE && degree == 0
-                        ? "; the constant one is discontinuous Lagrange"
-                        : "");
+/* "intervals, triangles" */
+static void list_cells(const weft_family_row *row, weft_text *out) {
+    int n = 0;
+    for (int type = 0; type < WEFT_CELL_TYPES; ++type)
+        if (row->cells >> type & 1)
+            weft_text_add(out, "%s%s", n++ > 0 ? ", " : "", weft_cell_of(type)->plural);
+}
+
+static weft_status refuse_cell(const weft_family_row *row, const weft_cell *cell,
+                               weft_error *error) {
+    weft_text cells = {0};
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "there is no %s element on a %s",
+                   row->about.words, cell->name);
+    list_cells(row, &cells);
+    if (!cells.failed)
+        weft_error_hint(error, "it is for %s", cells.data);
+    weft_text_free(&cells);
     return WEFT_ERROR_UNSUPPORTED;
 }
 
-/* ---- nodes ----------------------------------------------------------------------------------- */
-
-/* Allocate points for n_nodes. */
-static weft_status make_points(weft_element *e, weft_error *error) {
-    const size_t d = (size_t)weft_cell_of(e->cell)->dimension;
-    e->points = calloc((size_t)e->n_nodes * d + 1, sizeof *e->points);
-    return e->points ? WEFT_OK : weft_out_of_memory(error, "the nodes of an element");
-}
-
-/* The nodes at the points of the default rule. */
-static weft_status take_rule(weft_element *e, weft_error *error) {
-    weft_quadrature rule;
-    weft_status status =
-        weft_quadrature_make(e->cell, WEFT_SCHEME_DEFAULT, e->degree, &rule, error);
-    if (status != WEFT_OK)
-        return status;
-    e->n_nodes = rule.n;
-    e->points = rule.points;
-    rule.points = NULL;
-    weft_quadrature_free(&rule);
-    return WEFT_OK;
-}
-
-static weft_status set_nodes(weft_element *e, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_cell *cell = weft_cell_of(e->cell);
-    const int d = cell->dimension;
-    int entity_nodes[4] = {0};
-    if (e->family == WEFT_QUADRATURE) {
-        TRY(take_rule(e, error));
-    } else if (e->family == WEFT_REAL || e->degree == 0) {
-        e->n_nodes = 1;
-        TRY(make_points(e, error));
-        for (int axis = 0; axis < d; ++axis)
-            e->points[axis] = cell->simplex ? 1.0 / (d + 1) : 0.5;
-    } else if (e->family == WEFT_BUBBLE) {
-        e->n_nodes = weft_interior_nodes(cell, e->degree, false, NULL);
-        TRY(make_points(e, error));
-        weft_interior_nodes(cell, e->degree, false, e->points);
-    } else {
-        e->n_nodes = weft_lagrange_nodes(cell, e->degree, true, NULL, entity_nodes);
-        TRY(make_points(e, error));
-        if (weft_lagrange_nodes(cell, e->degree, true, e->points, entity_nodes) < 0)
-            TRY(weft_out_of_memory(error, "the nodes of an element"));
-    }
-    if (e->family == WEFT_LAGRANGE)
-        memcpy(e->entity_nodes, entity_nodes, sizeof entity_nodes);
-    else
-        e->entity_nodes[d] = e->n_nodes;
-done:
-    return status;
+static weft_status check(weft_family family, const weft_cell *cell, int degree, weft_error *error) {
+    const weft_family_row *row = weft_family_row_of(family);
+    int least = 0, most = 0;
+    if (!row)
+        return weft_error_set(error, WEFT_ERROR_USAGE, "there is no family of elements %d", family);
+    if (!weft_family_degrees(family, cell->type, &least, &most))
+        return refuse_cell(row, cell, error);
+    if (!row->about.has_degree || (degree >= least && degree <= most))
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "there is no %s element of degree %d on a %s",
+                   row->about.words, degree, cell->name);
+    weft_error_hint(error, "its degrees go from %d to %d%s%s", least, most,
+                    row->about.hint && degree < least ? "; " : "",
+                    row->about.hint && degree < least ? row->about.hint : "");
+    return WEFT_ERROR_UNSUPPORTED;
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-/* Degree of the orthonormal polynomials that span the functions (before the factor of bubbles). */
-static int span_degree(const weft_element *e) {
-    return e->family == WEFT_BUBBLE ? e->degree - weft_cell_of(e->cell)->dimension - 1 : e->degree;
-}
-
-/* Coefficients C with C V^T = I, where V[k][j] is polynomial j at node k. */
+/* Coefficients C with C V^T = I, where V[k][j] is functional k of polynomial j. */
 static weft_status set_coefficients(weft_element *e, weft_error *error) {
     const weft_cell *cell = weft_cell_of(e->cell);
+    const weft_functionals *f = &e->functionals;
     const size_t n = (size_t)e->n_nodes;
     double *transposed = calloc(n * n, sizeof *transposed), *row = calloc(n, sizeof *row);
     e->coefficients = calloc(n * n, sizeof *e->coefficients);
     const bool enough = transposed && row && e->coefficients;
-    for (size_t k = 0; k < n && enough; ++k) {
-        weft_orthonormal_tabulate(cell, span_degree(e), e->family == WEFT_BUBBLE, 0,
-                                  e->points + k * (size_t)cell->dimension, row);
-        for (size_t j = 0; j < n; ++j)
-            transposed[j * n + k] = row[j];
-    }
-    if (enough) /* the nodes are unisolvent */
+    for (size_t k = 0; k < n && enough; ++k)
+        for (int t = f->first[k]; t < f->first[k + 1]; ++t) {
+            weft_orthonormal_tabulate(cell, e->span_degree, e->span_vanishes, 0,
+                                      f->points + f->point[t] * cell->dimension, row);
+            for (size_t j = 0; j < n; ++j)
+                transposed[j * n + k] += f->weights[t] * row[j];
+        }
+    if (enough) /* the functionals are unisolvent */
         (void)weft_invert(e->n_nodes, transposed, e->coefficients, 0);
     free(transposed);
     free(row);
     return enough ? WEFT_OK : weft_out_of_memory(error, "the functions of an element");
 }
 
-/* Quadrilaterals and hexahedra: the node of the line along each axis. */
+/* The node of the line along each axis. */
 static weft_status set_lattice(weft_element *e, weft_error *error) {
     const size_t n = (size_t)e->n_nodes * (size_t)weft_cell_of(e->cell)->dimension;
+    const double *points = e->functionals.points;
     weft_status status = weft_element_make(e->family, WEFT_INTERVAL, e->degree, &e->line, error);
     if (status != WEFT_OK)
         return status;
@@ -129,10 +97,17 @@ static weft_status set_lattice(weft_element *e, weft_error *error) {
         return weft_out_of_memory(error, "the nodes of an element");
     for (size_t i = 0; i < n; ++i)
         for (int j = 1; j < e->line->n_nodes; ++j)
-            if (fabs(e->line->points[j] - e->points[i]) <
-                fabs(e->line->points[e->lattice[i]] - e->points[i]))
+            if (fabs(e->line->points[j] - points[i]) <
+                fabs(e->line->points[e->lattice[i]] - points[i]))
                 e->lattice[i] = j;
     return WEFT_OK;
+}
+
+weft_status weft_element_make_functions(weft_element *e, weft_error *error) {
+    const weft_cell *cell = weft_cell_of(e->cell);
+    if (cell->dimension == 0)
+        return WEFT_OK;
+    return cell->simplex ? set_coefficients(e, error) : set_lattice(e, error);
 }
 
 weft_status weft_element_make(weft_family family, weft_cell_type type, int degree,
@@ -140,16 +115,23 @@ weft_status weft_element_make(weft_family family, weft_cell_type type, int degre
     weft_status status = WEFT_OK;
     const weft_cell *cell = weft_cell_of(type);
     weft_element *e = NULL;
-    TRY(check_degree(family, cell, degree, error));
+    TRY(check(family, cell, degree, error));
+    const weft_family_row *row = weft_family_row_of(family);
     e = calloc(1, sizeof *e);
     if (!e)
         TRY(weft_out_of_memory(error, "an element"));
-    *e = (weft_element){.family = family, .cell = type, .degree = degree};
-    TRY(set_nodes(e, error));
-    if (is_nodal(family) && !cell->simplex)
-        TRY(set_lattice(e, error));
-    else if (is_nodal(family) && cell->dimension > 0)
-        TRY(set_coefficients(e, error));
+    *e = (weft_element){.family = family,
+                        .cell = type,
+                        .degree = degree,
+                        .value_size = row->about.value_size,
+                        .map = row->about.map};
+    count_nodes(row, cell, degree, e);
+    TRY(row->make(e, error));
+    TRY(weft_element_place_nodes(e, error));
+    if (row->about.broken != family)
+        memcpy(e->entity_nodes, e->located_nodes, sizeof e->entity_nodes);
+    else
+        e->entity_nodes[cell->dimension] = e->n_nodes;
     *out = e;
     e = NULL;
 done:
@@ -161,6 +143,10 @@ void weft_element_free(weft_element **element) {
     if (!element || !*element)
         return;
     weft_element_free(&(*element)->line);
+    free((*element)->functionals.points);
+    free((*element)->functionals.first);
+    free((*element)->functionals.point);
+    free((*element)->functionals.weights);
     free((*element)->points);
     free((*element)->lattice);
     free((*element)->coefficients);
@@ -182,6 +168,24 @@ int weft_element_first_node(const weft_element *element, int dimension, int enti
     return first_node(weft_cell_of(element->cell), element->entity_nodes, dimension, entity);
 }
 
+bool weft_element_is_on_vertices(const weft_element *element) {
+    return element->is_pointwise && element->entity_nodes[0] == 1 &&
+           element->n_nodes == weft_cell_of(element->cell)->n_entities[0];
+}
+
+bool weft_element_is_constant(const weft_element *element) {
+    return element->span_degree == 0 && !element->span_vanishes &&
+           !weft_family_about(element->family)->at_points;
+}
+
+bool weft_element_is_shared(const weft_element *element) {
+    const int *nodes = element->entity_nodes;
+    int shared = 0;
+    for (int dimension = 0; dimension < weft_cell_of(element->cell)->dimension; ++dimension)
+        shared += nodes[dimension];
+    return shared > 0;
+}
+
 /* The entity of the cell with these vertices; the cell's lists and these ascend. */
 static int find_entity(const weft_cell *cell, int dimension, int n, const int *vertices) {
     for (int entity = 0; entity < cell->n_entities[dimension]; ++entity) {
@@ -197,11 +201,8 @@ int weft_element_entity_closure(const weft_element *element, int dimension, int 
                                 int *nodes) {
     const weft_cell *cell = weft_cell_of(element->cell);
     const weft_cell *own = weft_cell_of(weft_cell_entity_type(cell, dimension));
-    int n = 0, vertices[8], entity_nodes[4];
-    if ((element->family != WEFT_LAGRANGE && element->family != WEFT_DISCONTINUOUS) ||
-        element->degree == 0)
-        return 0;
-    weft_lagrange_nodes(cell, element->degree, true, NULL, entity_nodes);
+    const int *located = element->located_nodes;
+    int n = 0, vertices[8];
     weft_cell_entity(cell, dimension, entity, vertices);
     for (int lower = 0; lower <= dimension; ++lower)
         for (int i = 0; i < own->n_entities[lower]; ++i) {
@@ -210,53 +211,79 @@ int weft_element_entity_closure(const weft_element *element, int dimension, int 
             for (int k = 0; k < n_local; ++k)
                 local[k] = vertices[local[k]];
             const int first =
-                first_node(cell, entity_nodes, lower, find_entity(cell, lower, n_local, local));
-            for (int k = 0; k < entity_nodes[lower]; ++k)
+                first_node(cell, located, lower, find_entity(cell, lower, n_local, local));
+            for (int k = 0; k < located[lower]; ++k)
                 nodes[n++] = first + k;
         }
     return n;
 }
 
-/* The node at x, to 1e-9; -1: there is none. */
-static int find_node(const weft_element *e, int d, const double *x) {
-    for (int i = 0; i < e->n_nodes; ++i) {
+static const int axis_vertex[2][3] = {{1, 2, 4}, {1, 2, 3}}; /* of products and simplices */
+
+void weft_element_points_on(const weft_element *element, int dimension, int entity, int n,
+                            const int *nodes, double *points) {
+    const weft_cell *cell = weft_cell_of(element->cell);
+    const int d = cell->dimension;
+    int vertices[8];
+    weft_cell_entity(cell, dimension, entity, vertices);
+    for (int i = 0; i < n; ++i)
+        for (int a = 0; a < dimension; ++a) {
+            const double *x = element->points + nodes[i] * d;
+            const double *start = cell->vertices[vertices[0]];
+            const double *end = cell->vertices[vertices[axis_vertex[cell->simplex][a]]];
+            double sum = 0;
+            for (int axis = 0; axis < d; ++axis) {
+                /* on simplices the barycentric coordinate of the end, else along the unit vector */
+                const double along = cell->simplex ? end[axis] : end[axis] - start[axis];
+                sum += along * (cell->simplex ? x[axis] : x[axis] - start[axis]);
+            }
+            points[i * dimension + a] = sum;
+        }
+}
+
+/* The point at x, to 1e-9; -1: there is none. */
+static int find_point(int n, int d, const double *points, const double *x) {
+    for (int i = 0; i < n; ++i) {
         double distance = 0;
         for (int axis = 0; axis < d; ++axis)
-            distance = fmax(distance, fabs(e->points[i * d + axis] - x[axis]));
+            distance = fmax(distance, fabs(points[i * d + axis] - x[axis]));
         if (distance < 1e-9)
             return i;
     }
     return -1;
 }
 
-bool weft_element_permute(const weft_element *element, const int *vertices, int *nodes) {
-    static const int axis_vertex[2][3] = {{1, 2, 4}, {1, 2, 3}};
-    const weft_cell *cell = weft_cell_of(element->cell);
+bool weft_points_permute(const weft_cell *cell, int n, const double *points, const int *vertices,
+                         int *out) {
     const int d = cell->dimension;
     const double *origin = cell->vertices[vertices[0]];
-    for (int i = 0; i < element->n_nodes; ++i) {
+    for (int i = 0; i < n; ++i) {
         double x[3];
         memcpy(x, origin, sizeof x);
         for (int a = 0; a < d; ++a) {
             const double *end = cell->vertices[vertices[axis_vertex[cell->simplex][a]]];
             for (int axis = 0; axis < d; ++axis)
-                x[axis] += element->points[i * d + a] * (end[axis] - origin[axis]);
+                x[axis] += points[i * d + a] * (end[axis] - origin[axis]);
         }
-        nodes[i] = find_node(element, d, x);
-        if (nodes[i] < 0)
+        out[i] = find_point(n, d, points, x);
+        if (out[i] < 0)
             return false;
     }
     return true;
 }
 
+bool weft_element_permute(const weft_element *element, const int *vertices, int *nodes) {
+    return weft_points_permute(weft_cell_of(element->cell), element->n_nodes, element->points,
+                               vertices, nodes);
+}
+
 weft_status weft_element_equispaced(const weft_element *element, double *points,
                                     weft_error *error) {
     int entity_nodes[4];
-    if ((element->family != WEFT_LAGRANGE && element->family != WEFT_DISCONTINUOUS) ||
-        element->degree == 0)
+    if (element->lattice_degree == 0)
         return weft_error_set(error, WEFT_ERROR_USAGE,
                               "equispaced nodes exist for Lagrange elements of degree 1 or more");
-    if (weft_lagrange_nodes(weft_cell_of(element->cell), element->degree, false, points,
+    if (weft_lagrange_nodes(weft_cell_of(element->cell), element->lattice_degree, false, points,
                             entity_nodes) < 0)
         return weft_out_of_memory(error, "the nodes of an element");
     return WEFT_OK;

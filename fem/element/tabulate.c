@@ -48,15 +48,13 @@ static weft_status tabulate_simplex(const weft_element *e, int order, int n_poin
                                     const double *points, double *values, weft_error *error) {
     const weft_cell *cell = weft_cell_of(e->cell);
     const int d = cell->dimension, n = e->n_nodes, n_series = weft_derivative_count(d, order);
-    const bool bubble = e->family == WEFT_BUBBLE;
-    const int degree = bubble ? e->degree - d - 1 : e->degree;
     double *series = malloc((size_t)n * (size_t)n_series * sizeof *series);
     if (!series)
         return weft_out_of_memory(error, "a table of an element");
     for (int q = 0; q < n_points; ++q) {
         derivatives s = {d, order, {0}};
-        weft_orthonormal_tabulate(cell, degree, bubble, order, points + (size_t)q * (size_t)d,
-                                  series);
+        weft_orthonormal_tabulate(cell, e->span_degree, e->span_vanishes, order,
+                                  points + (size_t)q * (size_t)d, series);
         do {
             const int k = weft_derivative_index(d, s.powers);
             const double scale =
@@ -136,7 +134,7 @@ weft_status weft_element_tabulate(const weft_element *e, int order, int n_points
         return weft_error_set(error, WEFT_ERROR_USAGE,
                               "derivatives of elements have orders from 0 to %d, not %d", ORDER_MAX,
                               order);
-    if (e->family == WEFT_QUADRATURE)
+    if (weft_family_about(e->family)->at_points)
         return tabulate_points(e, order, n_points, points, values, error);
     if (e->line)
         return tabulate_product(e, order, n_points, points, values, error);

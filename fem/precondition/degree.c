@@ -25,7 +25,7 @@ static node_place *find_places(const weft_space *space) {
     return places;
 }
 
-/* Values of the v linear functions at each node of the element, [n_nodes][v]. */
+/* The dofs of the v linear functions in the element, [n_nodes][v]. */
 static weft_status tabulate(const weft_element *element, double **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_element *linear = NULL;
@@ -33,7 +33,7 @@ static weft_status tabulate(const weft_element *element, double **out, weft_erro
     *out = malloc((size_t)(element->n_nodes * linear->n_nodes) * sizeof **out);
     if (!*out)
         TRY(weft_out_of_memory(error, "a prolongation"));
-    TRY(weft_element_tabulate(linear, 0, element->n_nodes, element->points, *out, error));
+    TRY(weft_element_interpolate(linear, element, *out, error));
 done:
     weft_element_free(&linear);
     return status;

@@ -1,5 +1,6 @@
 /* The nodes of a space on facets, and the cells on the sides of facets. */
 #include "fem/base/marks.h"
+#include "fem/element/element.h"
 #include "fem/space/private.h"
 
 #include <stdlib.h>
@@ -9,43 +10,40 @@
  * mesh may list. */
 typedef struct facet_nodes {
     const weft_mesh *mesh;
-    const weft_cell *cell;
-    const weft_element *element;
-    weft_element *own; /* of the facet */
-    int *closure;      /* [facets of a cell][own->n_nodes] */
-    int *permuted;     /* [own->n_nodes] */
+    const weft_cell *cell, *facet;
+    int width;      /* nodes on a facet; 0: there are none */
+    int *closure;   /* [facets of a cell][width] */
+    int *permuted;  /* [width] */
+    double *points; /* [width][d - 1], where they are on a facet */
 } facet_nodes;
 
 static void facet_nodes_free(facet_nodes *f) {
-    weft_element_free(&f->own);
     free(f->closure);
     free(f->permuted);
+    free(f->points);
 }
 
-/* own stays NULL for elements without nodes on facets. */
 static weft_status facet_nodes_make(const weft_space *space, facet_nodes *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_element *element = weft_space_element(space);
     const weft_mesh *mesh = weft_space_mesh(space);
     const weft_cell *cell = weft_mesh_cell(mesh);
     const int d = cell->dimension, n_facets = cell->n_entities[d - 1];
-    *out = (facet_nodes){.mesh = mesh, .cell = cell, .element = element};
-    if ((element->family != WEFT_LAGRANGE && element->family != WEFT_DISCONTINUOUS) ||
-        element->degree == 0)
-        return WEFT_OK;
-    TRY(weft_element_make(WEFT_LAGRANGE, cell->facet, element->degree, &out->own, error));
-    const size_t width = (size_t)out->own->n_nodes;
-    out->closure = malloc((size_t)n_facets * width * sizeof *out->closure);
-    out->permuted = malloc(width * sizeof *out->permuted);
-    if (!out->closure || !out->permuted)
+    const size_t room = (size_t)element->n_nodes;
+    *out = (facet_nodes){.mesh = mesh, .cell = cell, .facet = weft_cell_of(cell->facet)};
+    out->permuted = malloc(room * sizeof *out->permuted);
+    out->closure = malloc((size_t)n_facets * room * sizeof *out->closure);
+    out->points = malloc(room * (size_t)d * sizeof *out->points);
+    if (!out->closure || !out->permuted || !out->points)
         TRY(weft_out_of_memory(error, "the nodes of facets"));
     for (int f = 0; f < n_facets; ++f)
-        weft_element_entity_closure(element, d - 1, f, out->closure + (size_t)f * width);
+        out->width = weft_element_entity_closure(element, d - 1, f, out->closure + f * out->width);
+    weft_element_points_on(element, d - 1, 0, out->width, out->closure, out->points);
 done:
     return status;
 }
 
-/* The nodes on a facet of a cell, in the order of the facet's element with its vertices as listed
+/* The nodes on a facet of a cell, in the order of the facet's own type with its vertices as listed
  * in `vertices`. row: nodes of the cell. */
 static void take_nodes(const facet_nodes *f, const weft_sides *sides, int64_t i,
                        const int32_t *vertices, const int32_t *row, int32_t *out) {
@@ -53,13 +51,13 @@ static void take_nodes(const facet_nodes *f, const weft_sides *sides, int64_t i,
     int order[8] = {0};
     const int n = weft_entity_nodes(f->mesh, sides->cells[i], f->cell->dimension - 1,
                                     sides->local[i], corners);
-    const int *closure = f->closure + sides->local[i] * f->own->n_nodes;
+    const int *closure = f->closure + sides->local[i] * f->width;
     for (int k = 0; k < n; ++k)
         for (int own = 0; own < n; ++own)
             if (corners[own] == vertices[k])
                 order[k] = own;
-    weft_element_permute(f->own, order, f->permuted);
-    for (int k = 0; k < f->own->n_nodes; ++k)
+    weft_points_permute(f->facet, f->width, f->points, order, f->permuted);
+    for (int k = 0; k < f->width; ++k)
         out[k] = row[closure[f->permuted[k]]];
 }
 
@@ -74,9 +72,9 @@ static weft_status list_nodes(const weft_space *space, int group, int32_t **out,
     int32_t *vertices = NULL, *nodes = NULL;
     TRY(weft_mesh_group_facets(mesh, group, &vertices, n, error));
     TRY(facet_nodes_make(space, &f, error));
-    const int corners = weft_cell_of(f.cell->facet)->n_entities[0];
-    *width = f.own ? f.own->n_nodes : 0;
-    if (element->family == WEFT_LAGRANGE && element->degree == 1) {
+    const int corners = f.facet->n_entities[0];
+    *width = f.width;
+    if (weft_element_is_on_vertices(element)) {
         *out = vertices;
         vertices = NULL;
         goto done;
@@ -85,7 +83,7 @@ static weft_status list_nodes(const weft_space *space, int group, int32_t **out,
     nodes = weft_array_make((size_t)*n * (size_t)*width, sizeof *nodes);
     if (!nodes)
         TRY(weft_out_of_memory(error, "the nodes of facets"));
-    for (int64_t i = 0; i < *n && f.own; ++i)
+    for (int64_t i = 0; i < *n && f.width > 0; ++i)
         take_nodes(&f, &sides, i, vertices + i * corners,
                    weft_space_cell_nodes(space) + (int64_t)sides.cells[i] * element->n_nodes,
                    nodes + i * *width);
@@ -99,39 +97,59 @@ done:
     return status;
 }
 
-static weft_status none(int32_t **out, int64_t *n, weft_error *error) {
-    *n = 0;
-    *out = weft_array_make(0, sizeof **out);
-    return *out ? WEFT_OK : weft_out_of_memory(error, "the nodes of a group");
+/* The nodes with these marks, ascending. */
+static weft_status list_marked(const unsigned char *seen, int64_t n_nodes, int32_t **out,
+                               int64_t *n, weft_error *error) {
+    *n = weft_marks_count(seen, n_nodes);
+    *out = weft_array_make((size_t)*n, sizeof **out);
+    if (!*out)
+        return weft_out_of_memory(error, "the nodes of a group");
+    weft_marks_list(seen, n_nodes, *out);
+    return WEFT_OK;
+}
+
+/* Mark the nodes on the vertices of a group of points. */
+static weft_status mark_vertices(const weft_space *space, int group, unsigned char *seen,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_mesh *mesh = weft_space_mesh(space);
+    const weft_element *element = weft_space_element(space);
+    const int v = weft_mesh_cell_vertices(mesh), inside = element->entity_nodes[0];
+    const int32_t *nodes = weft_space_cell_nodes(space);
+    unsigned char *in_group = weft_array_make((size_t)mesh->n_nodes, 1);
+    int32_t *vertices = NULL;
+    int64_t n = 0;
+    if (!in_group)
+        TRY(weft_out_of_memory(error, "the nodes of a group"));
+    TRY(weft_mesh_group_nodes(mesh, group, &vertices, &n, error));
+    for (int64_t i = 0; i < n; ++i)
+        in_group[vertices[i]] = 1;
+    for (int64_t i = 0; i < mesh->n_cells * v; ++i)
+        for (int k = 0; k < inside && in_group[mesh->cells[i]]; ++k)
+            seen[nodes[i / v * element->n_nodes + i % v * inside + k]] = 1;
+done:
+    free(in_group);
+    free(vertices);
+    return status;
 }
 
 weft_status weft_space_group_nodes(const weft_space *space, int group, int32_t **out, int64_t *n,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
-    int64_t n_facets = 0, count = 0;
+    int64_t n_facets = 0;
     int width = 0;
-    int32_t *listed = NULL, *nodes = NULL;
-    unsigned char *seen = NULL;
+    int32_t *listed = NULL;
     const weft_mesh *mesh = weft_space_mesh(space);
-    if (group >= 0 && mesh->groups[group].n_points > 0) /* vertices come first */
-        return weft_space_element(space)->family == WEFT_LAGRANGE
-                   ? weft_mesh_group_nodes(mesh, group, out, n, error)
-                   : none(out, n, error);
-    TRY(list_nodes(space, group, &listed, &n_facets, &width, error));
-    const int64_t n_nodes = weft_space_nodes(space);
-    seen = weft_array_make((size_t)n_nodes, 1);
+    unsigned char *seen = weft_array_make((size_t)weft_space_nodes(space), 1);
     if (!seen)
         TRY(weft_out_of_memory(error, "the nodes of a group"));
-    for (int64_t i = 0; i < n_facets * width; ++i) {
-        count += !seen[listed[i]];
+    if (group >= 0 && mesh->groups[group].n_points > 0)
+        TRY(mark_vertices(space, group, seen, error));
+    else
+        TRY(list_nodes(space, group, &listed, &n_facets, &width, error));
+    for (int64_t i = 0; i < n_facets * width; ++i)
         seen[listed[i]] = 1;
-    }
-    nodes = weft_array_make((size_t)count, sizeof *nodes);
-    if (!nodes)
-        TRY(weft_out_of_memory(error, "the nodes of a group"));
-    weft_marks_list(seen, n_nodes, nodes);
-    *out = nodes;
-    *n = count;
+    TRY(list_marked(seen, weft_space_nodes(space), out, n, error));
 done:
     free(listed);
     free(seen);

@@ -1,4 +1,4 @@
-/* Functions of a space: a formula at its nodes, and how far a function is from a formula. */
+/* Formulas without coordinates, and how far a function of a space is from a formula. */
 #include "core/base/number.h"
 #include "fem/space/private.h"
 #include "fem/space/space.h"
@@ -67,70 +67,6 @@ weft_status weft_formula_refuse(const weft_space *space, const char *text, const
         error,
         "change it so that it has a value there: 1/x has none at x = 0, log(x) none for x <= 0");
     return WEFT_ERROR_INPUT;
-}
-
-/* Does a formula have groups? */
-static weft_status find_groups(const char *text, const char *origin, bool *out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    *out = false;
-    for (const char *at = text; *at;) {
-        weft_formula_piece piece;
-        TRY(weft_formula_next(&at, &piece, origin, error));
-        *out |= piece.group[0] != '\0';
-    }
-done:
-    return status;
-}
-
-/* Groups of cells have values in each cell; of cells that share a node, the last one's holds. */
-static weft_status evaluate_cells(weft_context *context, const weft_space *space, const char *text,
-                                  const char *origin, weft_memory *memory, double *values,
-                                  weft_error *error) {
-    weft_status status = WEFT_OK;
-    const char *output = "u";
-    const int64_t lanes = weft_device_limits(context->device)->lanes_double;
-    const int64_t n_cells = weft_space_mesh(space)->n_cells;
-    const int64_t n_blocks = (n_cells + lanes - 1) / lanes, n = weft_space_element(space)->n_nodes;
-    const int32_t *nodes = weft_space_cell_nodes(space);
-    double *of_cells = NULL;
-    weft_memory *cells = NULL;
-    weft_bound_form form;
-    TRY(weft_vector_make(context->device, n_blocks * lanes * n, &of_cells, &cells, error));
-    TRY(weft_form_ship_any(space, "cell_nodes.weft", weft_space_cells(space), &form, error));
-    weft_form_bind_parameter(&form, "n", (int)n);
-    weft_form_bind_expression(&form, "value", text, origin);
-    TRY(weft_form_run(context, &form.form,
-                      &(weft_form_outputs){&output, &cells, 1, "cells", n_cells}, error));
-    TRY(weft_vector_pull(cells, of_cells, n_blocks * lanes * n, error));
-    for (int64_t c = 0; c < n_cells; ++c)
-        for (int64_t k = 0; k < n; ++k)
-            values[nodes[c * n + k]] = of_cells[(c / lanes * n + k) * lanes + c % lanes];
-    TRY(weft_vector_push(memory, values, weft_space_nodes(space), error));
-done:
-    weft_memory_free(&cells);
-    free(of_cells);
-    return status;
-}
-
-weft_status weft_space_evaluate(weft_context *context, const weft_space *space, const char *text,
-                                const char *origin, weft_memory *memory, double *values,
-                                weft_error *error) {
-    weft_status status = WEFT_OK;
-    const char *output = "u";
-    const weft_element *element = weft_space_element(space);
-    const int64_t n = weft_space_nodes(space);
-    bool has_groups = false;
-    weft_bound_form form;
-    TRY(find_groups(text, origin, &has_groups, error));
-    if (has_groups && (element->family != WEFT_LAGRANGE || element->degree != 1))
-        return evaluate_cells(context, space, text, origin, memory, values, error);
-    TRY(weft_form_ship(space, "nodal.weft", NULL, &form, error));
-    weft_form_bind_expression(&form, "value", text, origin);
-    TRY(weft_form_run(context, &form.form, &(weft_form_outputs){&output, &memory, 1, "nodes", n},
-                      error));
-    TRY(weft_vector_pull(memory, values, n, error));
-done:
-    return status;
 }
 
 weft_status weft_space_errors(weft_context *context, const weft_space *space, weft_memory *u,

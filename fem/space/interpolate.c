@@ -1,4 +1,4 @@
-/* Evaluates functions at the nodes of another space on the same mesh, and at points of cells. */
+/* Interpolates functions in another space on the same mesh, and evaluates them at points of cells. */
 #include "fem/space/private.h"
 #include "fem/weft_function.h"
 
@@ -14,7 +14,7 @@ weft_status weft_space_interpolate(const weft_space *space, const double *u, int
     char *is_done = weft_array_make((size_t)weft_space_nodes(to), 1);
     if (!table || !is_done)
         TRY(weft_out_of_memory(error, "values at nodes"));
-    TRY(weft_element_tabulate(from, 0, at->n_nodes, at->points, table, error));
+    TRY(weft_element_interpolate(from, at, table, error));
     for (int64_t cell = 0; cell < weft_space_mesh(to)->n_cells; ++cell)
         for (int i = 0; i < at->n_nodes; ++i) {
             const int64_t target = targets[cell * at->n_nodes + i];

@@ -2,6 +2,7 @@
  *
  * Decision  docs/decisions/0031-cells-are-not-sorted.md */
 #include "core/base/fault.h"
+#include "fem/element/element.h"
 #include "fem/space/private.h"
 
 #include <stdlib.h>
@@ -63,14 +64,15 @@ static weft_status make_permutations(const weft_element *element, int dimension,
     const weft_cell *entity =
         weft_cell_of(weft_cell_entity_type(weft_cell_of(element->cell), dimension));
     const int n = entity->n_entities[0], inside = element->entity_nodes[dimension];
-    weft_element *own = NULL;
-    int *nodes = NULL;
+    double *points = malloc((size_t)(inside * dimension) * sizeof *points);
+    int *nodes = malloc((size_t)inside * sizeof *nodes);
     *out = (permutations){.n_vertices = n, .n = inside};
-    TRY(weft_element_make(WEFT_LAGRANGE, entity->type, element->degree, &own, error));
     out->from = calloc((size_t)CODES * (size_t)inside + 1, sizeof *out->from);
-    nodes = malloc((size_t)own->n_nodes * sizeof *nodes);
-    if (!out->from || !nodes)
+    if (!out->from || !points || !nodes)
         TRY(weft_out_of_memory(error, "the nodes of a space"));
+    for (int i = 0; i < inside; ++i)
+        nodes[i] = weft_element_first_node(element, dimension, 0) + i;
+    weft_element_points_on(element, dimension, 0, inside, nodes, points);
     for (int first = 0; first < n; ++first)
         for (int second = 0; second < n; ++second) {
             int32_t numbers[4] = {2, 3, 4, 5};
@@ -78,14 +80,13 @@ static weft_status make_permutations(const weft_element *element, int dimension,
             numbers[first] = 0;
             numbers[second] = first == second ? 0 : 1;
             sort_vertices(entity, numbers, order);
-            if (order[0] != first || order[1] != second || !weft_element_permute(own, order, nodes))
-                continue;
-            for (int i = 0; i < inside; ++i)
-                out->from[order_code(n, order) * inside + i] =
-                    nodes[own->n_nodes - inside + i] - (own->n_nodes - inside);
+            if (order[0] == first && order[1] == second &&
+                weft_points_permute(entity, inside, points, order, nodes))
+                memcpy(out->from + order_code(n, order) * inside, nodes,
+                       (size_t)inside * sizeof *nodes);
         }
 done:
-    weft_element_free(&own);
+    free(points);
     free(nodes);
     return status;
 }
@@ -141,11 +142,15 @@ static void put_share(void *user, int64_t share) {
                     put_entity(s, c, dimension, i, s->cells + c * s->element->n_nodes);
 }
 
-/* Elements whose nodes are inside the cells; those of WEFT_REAL are one. */
+static bool is_global(const numbering *s) {
+    return weft_family_about(s->element->family)->is_global;
+}
+
+/* Elements whose nodes are inside the cells, or those of all cells. */
 static void put_inside(numbering *s) {
     const int64_t width = s->element->n_nodes, n = s->mesh->n_cells * width;
     for (int64_t i = 0; i < n; ++i)
-        s->cells[i] = s->element->family == WEFT_REAL ? 0 : (int32_t)i;
+        s->cells[i] = (int32_t)(is_global(s) ? i % width : i);
 }
 
 static weft_status check_count(const numbering *s, int64_t n, weft_error *error) {
@@ -162,8 +167,8 @@ static weft_status prepare(numbering *s, weft_error *error) {
     weft_status status = WEFT_OK;
     const int d = s->cell->dimension, *k = s->element->entity_nodes;
     int64_t n = s->mesh->n_nodes * k[0];
-    if (s->element->family != WEFT_LAGRANGE) {
-        n = s->element->family == WEFT_REAL ? 1 : s->mesh->n_cells * s->element->n_nodes;
+    if (!weft_element_is_shared(s->element)) {
+        n = (is_global(s) ? 1 : s->mesh->n_cells) * s->element->n_nodes;
     } else {
         for (int dimension = 1; dimension <= d; ++dimension) {
             if (k[dimension] == 0)
@@ -189,7 +194,7 @@ weft_status weft_nodes_number(weft_device *device, const weft_mesh *mesh,
     s.cells = weft_array_make((size_t)mesh->n_cells * (size_t)element->n_nodes, sizeof *s.cells);
     if (!s.cells)
         TRY(weft_out_of_memory(error, "the nodes of a space"));
-    if (element->family == WEFT_LAGRANGE)
+    if (weft_element_is_shared(element))
         TRY(weft_device_for(device, SHARES, put_share, &s, error));
     else
         put_inside(&s);
@@ -230,16 +235,15 @@ static void place_cells(const weft_mesh *mesh, int width, int v, const double *s
     }
 }
 
-weft_status weft_nodes_place(const weft_mesh *mesh, const weft_element *element,
-                             const double *points, const int32_t *cells, int64_t n_nodes,
-                             double **x, weft_error *error) {
+weft_status weft_nodes_place(const weft_mesh *mesh, int width, const double *points,
+                             const int32_t *cells, int64_t n, double **x, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int width = element->n_nodes;
+    const weft_cell *cell = weft_mesh_cell(mesh);
     weft_element *geometry = NULL;
     double *made = NULL, *shape = NULL;
-    TRY(weft_element_make(WEFT_LAGRANGE, element->cell, mesh->curve ? 2 : 1, &geometry, error));
+    TRY(weft_element_make(WEFT_LAGRANGE, cell->type, mesh->curve ? 2 : 1, &geometry, error));
     shape = malloc((size_t)(width * geometry->n_nodes) * sizeof *shape);
-    made = weft_array_make((size_t)n_nodes * (size_t)mesh->dimension, sizeof *made);
+    made = weft_array_make((size_t)n * (size_t)mesh->dimension, sizeof *made);
     if (!shape || !made)
         TRY(weft_out_of_memory(error, "the coordinates of a space"));
     TRY(weft_element_tabulate(geometry, 0, width, points, shape, error));

@@ -17,10 +17,10 @@ weft_status weft_form_ship_any(const weft_space *space, const char *script, weft
 weft_status weft_nodes_number(weft_device *device, const weft_mesh *mesh,
                               const weft_element *element, int32_t **cells, int64_t *n_nodes,
                               weft_error *error);
-/** Coordinates of the nodes: those of points in each cell.
- *  points  [element->n_nodes][d], such as element->points
- *  x       [n_nodes][d], from weft_array_make; caller's; free()
+/** Coordinates of points that each cell has.
+ *  points  [width][d] in the reference cell, such as element->points
+ *  cells   [n_cells][width], the number of each among all n
+ *  x       [n][d], from weft_array_make; caller's; free()
  *  Errors  WEFT_ERROR_MEMORY; *x untouched */
-weft_status weft_nodes_place(const weft_mesh *mesh, const weft_element *element,
-                             const double *points, const int32_t *cells, int64_t n_nodes,
-                             double **x, weft_error *error);
+weft_status weft_nodes_place(const weft_mesh *mesh, int width, const double *points,
+                             const int32_t *cells, int64_t n, double **x, weft_error *error);

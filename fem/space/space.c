@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The nodes of P1 are those of the mesh; own_cells and own_x are NULL then. */
+/* own_cells and own_x are NULL where the nodes are those of the mesh. */
 struct weft_space {
     weft_device *device;
     const weft_mesh *mesh;
@@ -23,19 +23,15 @@ struct weft_space {
     weft_memory *x;
 };
 
-static bool is_p1(const weft_element *element) {
-    return element->family == WEFT_LAGRANGE && element->degree == 1;
-}
-
 static weft_status number_nodes(weft_space *space, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_mesh *mesh = space->mesh;
     space->n_nodes = mesh->n_nodes;
-    if (is_p1(space->element))
+    if (weft_element_is_on_vertices(space->element))
         return WEFT_OK;
     TRY(weft_nodes_number(space->device, mesh, space->element, &space->own_cells, &space->n_nodes,
                           error));
-    TRY(weft_nodes_place(mesh, space->element, space->element->points, space->own_cells,
+    TRY(weft_nodes_place(mesh, space->element->n_nodes, space->element->points, space->own_cells,
                          space->n_nodes, &space->own_x, error));
 done:
     return status;
@@ -109,9 +105,10 @@ static weft_status find_inside(weft_space *space, weft_error *error) {
 static weft_status make_points(weft_space *space, weft_error *error) {
     weft_status status = WEFT_OK;
     space->points = weft_data_nodes(space->mesh, "nodes");
-    if (is_p1(space->element))
+    if (weft_element_is_on_vertices(space->element))
         return WEFT_OK;
-    if (space->element->family != WEFT_LAGRANGE && space->element->family != WEFT_REAL)
+    if (!weft_element_is_shared(space->element) &&
+        !weft_family_about(space->element->family)->is_global)
         TRY(find_inside(space, error));
     space->points = (weft_data_points){.over = "nodes",
                                        .n = space->n_nodes,
@@ -147,7 +144,7 @@ weft_status weft_space_make_with(weft_device *device, const weft_mesh *mesh,
     TRY(make_points(space, error));
     if (space->n_nodes > INT32_MAX / components)
         TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "more than 2^31 - 1 degrees of freedom"));
-    TRY(send(space, is_p1(space->element) ? copies : NULL, error));
+    TRY(send(space, weft_element_is_on_vertices(space->element) ? copies : NULL, error));
     *out = space;
     space = NULL;
 done:

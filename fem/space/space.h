@@ -10,3 +10,11 @@
 weft_status weft_space_make_with(weft_device *device, const weft_mesh *mesh,
                                  weft_mesh_copies *copies, weft_element_kind kind, int components,
                                  weft_space **out, weft_error *error);
+typedef struct weft_timed_formula {
+    const char *text, *origin; /* origin names the formula in messages */
+    weft_memory *when;         /* one number, the time t; NULL: the formula has none */
+} weft_timed_formula;
+/** weft_space_evaluate at a time. */
+weft_status weft_space_evaluate_timed(weft_context *context, const weft_space *space,
+                                      const weft_timed_formula *formula, weft_memory *memory,
+                                      double *values, weft_error *error);

@@ -8,54 +8,71 @@
 
 struct weft_space_output {
     const weft_space *space;
-    bool is_mesh;   /* the nodes are those of the mesh */
-    double *points; /* [width][d] */
-    double *table;  /* [width][width]: function j at point i; NULL: the nodes are equispaced */
-    double *x;      /* [n_nodes][d], or NULL: the space's own */
+    weft_space *own; /* whose nodes are a lattice, where those of the space are not; else NULL */
+    bool is_mesh;    /* the nodes are those of the mesh */
+    int width;       /* nodes shown in each cell */
+    double *points;  /* [width][d] */
+    double
+        *table; /* [width][functions of the space]; NULL: values at nodes are shown as they are */
+    double *x;  /* [n_nodes][d], or NULL: those of the lattice */
     weft_result_nodes nodes;
 };
 
-static weft_status make_table(weft_space_output *out, weft_error *error) {
+/* VTK has equispaced nodes, which those of degree 1 and 2 are. */
+static weft_status make_table(weft_space_output *out, const weft_space *lattice,
+                              weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_element *e = weft_space_element(out->space);
-    const size_t width = (size_t)e->n_nodes;
-    if (e->degree <= 2)
+    const weft_element *e = weft_space_element(out->space), *at = weft_space_element(lattice);
+    const size_t width = (size_t)at->n_nodes;
+    if (!out->own && at->lattice_degree <= 2)
         return WEFT_OK;
     out->points = malloc(width * (size_t)weft_cell_of(e->cell)->dimension * sizeof *out->points);
-    out->table = malloc(width * width * sizeof *out->table);
+    out->table = malloc(width * (size_t)e->n_nodes * sizeof *out->table);
     if (!out->points || !out->table)
         TRY(weft_out_of_memory(error, "a result"));
-    TRY(weft_element_equispaced(e, out->points, error));
-    TRY(weft_element_tabulate(e, 0, e->n_nodes, out->points, out->table, error));
-    TRY(weft_nodes_place(weft_space_mesh(out->space), e, out->points,
-                         weft_space_cell_nodes(out->space), weft_space_nodes(out->space), &out->x,
+    TRY(weft_element_equispaced(at, out->points, error));
+    TRY(weft_element_tabulate(e, 0, at->n_nodes, out->points, out->table, error));
+    TRY(weft_nodes_place(weft_space_mesh(out->space), at->n_nodes, out->points,
+                         weft_space_cell_nodes(lattice), weft_space_nodes(lattice), &out->x,
                          error));
 done:
     return status;
+}
+
+static weft_status refuse_element(weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE,
+                   "fields of this element have no nodes for VTK's "
+                   "cells");
+    weft_error_hint(error, "write constants as fields on cells, with weft_result_write");
+    return WEFT_ERROR_USAGE;
 }
 
 weft_status weft_space_output_make(const weft_space *space, weft_space_output **out,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_element *e = weft_space_element(space);
+    const weft_family_info *about = weft_family_about(e->family);
     weft_space_output *made = NULL;
-    if ((e->family != WEFT_LAGRANGE && e->family != WEFT_DISCONTINUOUS) || e->degree == 0) {
-        weft_error_set(error, WEFT_ERROR_USAGE,
-                       "fields of this element have no nodes for VTK's "
-                       "cells");
-        weft_error_hint(error, "write constants as fields on cells, with weft_result_write");
-        return WEFT_ERROR_USAGE;
-    }
+    if (about->at_points || about->value_size > 1 || weft_element_is_constant(e))
+        return refuse_element(error);
     made = calloc(1, sizeof *made);
     if (!made)
         return weft_out_of_memory(error, "a result");
     made->space = space;
-    made->is_mesh = e->family == WEFT_LAGRANGE && e->degree == 1;
-    TRY(make_table(made, error));
-    made->nodes = (weft_result_nodes){.element = e,
-                                      .n = weft_space_nodes(space),
-                                      .x = made->x ? made->x : weft_space_points(space),
-                                      .cells = weft_space_cell_nodes(space)};
+    if (e->lattice_degree == 0)
+        TRY(weft_space_make(
+            weft_space_device(space), weft_space_mesh(space),
+            (weft_element_kind){about->is_continuous ? WEFT_LAGRANGE : WEFT_DISCONTINUOUS,
+                                e->degree},
+            1, &made->own, error));
+    const weft_space *lattice = made->own ? made->own : space;
+    made->width = weft_space_element(lattice)->n_nodes;
+    made->is_mesh = weft_element_is_on_vertices(weft_space_element(lattice));
+    TRY(make_table(made, lattice, error));
+    made->nodes = (weft_result_nodes){.element = weft_space_element(lattice),
+                                      .n = weft_space_nodes(lattice),
+                                      .x = made->x ? made->x : weft_space_points(lattice),
+                                      .cells = weft_space_cell_nodes(lattice)};
     *out = made;
     made = NULL;
 done:
@@ -66,6 +83,7 @@ done:
 void weft_space_output_free(weft_space_output **output) {
     if (!output || !*output)
         return;
+    weft_space_free(&(*output)->own);
     free((*output)->points);
     free((*output)->table);
     free((*output)->x);
@@ -80,19 +98,21 @@ const weft_result_nodes *weft_space_output_nodes(const weft_space_output *output
 /* Cells that share a node agree on its value. */
 const double *weft_space_output_values(const weft_space_output *output, int components,
                                        const double *values, double *room) {
-    const weft_element *e = weft_space_element(output->space);
-    const int32_t *nodes = weft_space_cell_nodes(output->space);
+    const int n = weft_space_element(output->space)->n_nodes;
+    const int32_t *nodes = weft_space_cell_nodes(output->space), *shown = output->nodes.cells;
     if (!output->table)
         return values;
-    for (int64_t c = 0; c < weft_space_mesh(output->space)->n_cells; ++c, nodes += e->n_nodes)
-        for (int i = 0; i < e->n_nodes; ++i)
+    for (int64_t c = 0; c < weft_space_mesh(output->space)->n_cells; ++c) {
+        for (int i = 0; i < output->width; ++i)
             for (int k = 0; k < components; ++k) {
                 double sum = 0;
-                for (int j = 0; j < e->n_nodes; ++j)
-                    sum += output->table[i * e->n_nodes + j] *
-                           values[(int64_t)nodes[j] * components + k];
-                room[(int64_t)nodes[i] * components + k] = sum;
+                for (int j = 0; j < n; ++j)
+                    sum += output->table[i * n + j] * values[(int64_t)nodes[j] * components + k];
+                room[(int64_t)shown[i] * components + k] = sum;
             }
+        nodes += n;
+        shown += output->width;
+    }
     return room;
 }
 
@@ -109,7 +129,7 @@ weft_status weft_space_write(const char *path, const weft_space *space, const we
         shown[f] = fields[f];
         if (fields[f].on_cells || fields[f].text || !output->table)
             continue;
-        rooms[f] = weft_array_make((size_t)weft_space_nodes(space),
+        rooms[f] = weft_array_make((size_t)output->nodes.n,
                                    (size_t)fields[f].n_components * sizeof **rooms);
         if (!rooms[f])
             TRY(weft_out_of_memory(error, "a result"));

@@ -360,6 +360,50 @@ static void test_group_cells(void **state) {
     weft_device_free(&device);
 }
 
+/* The nodes of a group of points are at these points in elements of every degree; constants have none. */
+static void test_group_points(void **state) {
+    (void)state;
+    weft_device *device = NULL;
+    weft_mesh *square = NULL, *mesh = NULL;
+    assert_int_equal(weft_mesh_make_square(3, &square, NULL), WEFT_OK);
+    weft_mesh_data data = {.dimension = 2,
+                           .n_nodes = square->n_nodes,
+                           .n_cells = square->n_cells,
+                           .n_groups = 1,
+                           .x = square->x,
+                           .cells = square->cells};
+    const double wanted[2][2] = {{square->x[10], square->x[11]}, {square->x[22], square->x[23]}};
+    square->x = NULL;
+    square->cells = NULL;
+    data.groups = weft_array_make(1, sizeof *data.groups);
+    data.points.nodes = weft_array_make(2, sizeof *data.points.nodes);
+    data.points.n_nodes = 2;
+    data.points.nodes[0] = 5;
+    data.points.nodes[1] = 11;
+    *data.groups = (weft_group){.name = "points", .n_points = 2};
+    assert_int_equal(weft_mesh_make(&data, "points", NULL, &mesh, NULL), WEFT_OK);
+    assert_int_equal(weft_device_open("host:1", NULL, &device, NULL), WEFT_OK);
+    for (int degree = 0; degree <= 4; ++degree) {
+        weft_space *space =
+            make_space(device, mesh, degree ? WEFT_LAGRANGE : WEFT_DISCONTINUOUS, degree, 1);
+        int32_t *nodes = NULL;
+        int64_t n = 0;
+        assert_int_equal(weft_space_group_nodes(space, 0, &nodes, &n, NULL), WEFT_OK);
+        assert_int_equal(n, degree ? 2 : 0);
+        for (int64_t i = 0; i < n; ++i) {
+            const double *x = weft_space_points(space) + 2 * nodes[i];
+            const int k = fabs(x[0] - wanted[0][0]) + fabs(x[1] - wanted[0][1]) > 1e-9;
+            assert_double_near(x[0], wanted[k][0], 0, 1e-12);
+            assert_double_near(x[1], wanted[k][1], 0, 1e-12);
+        }
+        free(nodes);
+        weft_space_free(&space);
+    }
+    weft_mesh_free(&square);
+    weft_mesh_free(&mesh);
+    weft_device_free(&device);
+}
+
 /* Formulas are evaluated at the nodes of any degree, in one to three dimensions. */
 static void test_formulas(void **state) {
     (void)state;
@@ -437,9 +481,10 @@ static void test_mixed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lagrange), cmocka_unit_test(test_discontinuous),
-        cmocka_unit_test(test_sides),    cmocka_unit_test(test_group_cells),
-        cmocka_unit_test(test_formulas), cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_lagrange),     cmocka_unit_test(test_discontinuous),
+        cmocka_unit_test(test_sides),        cmocka_unit_test(test_group_cells),
+        cmocka_unit_test(test_formulas),     cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_group_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

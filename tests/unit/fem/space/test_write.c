@@ -97,6 +97,36 @@ static void test_meshes_return(void **state) {
     test_folder_remove(&folder);
 }
 
+/* A bubble is shown by the Lagrange element of its degree: 27 x y z of a cell is 1 at its centre, the only node of the
+ * ten where it is not 0. */
+static void test_bubbles(void **state) {
+    (void)state;
+    weft_device *device = NULL;
+    weft_mesh *mesh = read_mesh("square:2");
+    weft_space *space = NULL;
+    weft_space_output *output = NULL;
+    double room[100], *u = NULL;
+    assert_int_equal(weft_device_open("host:1", NULL, &device, NULL), WEFT_OK);
+    assert_int_equal(
+        weft_space_make(device, mesh, (weft_element_kind){WEFT_BUBBLE, 3}, 1, &space, NULL),
+        WEFT_OK);
+    assert_int_equal(weft_space_output_make(space, &output, NULL), WEFT_OK);
+    const weft_result_nodes *nodes = weft_space_output_nodes(output);
+    assert_int_equal(nodes->n, 49);
+    u = malloc((size_t)mesh->n_cells * sizeof *u);
+    for (int64_t c = 0; c < mesh->n_cells; ++c)
+        u[c] = (double)(c + 1);
+    assert_ptr_equal(weft_space_output_values(output, 1, u, room), room);
+    for (int64_t c = 0; c < mesh->n_cells; ++c)
+        for (int i = 0; i < 10; ++i) /* the last one is inside the cell */
+            assert_double_near(room[nodes->cells[10 * c + i]], i == 9 ? u[c] : 0, 0, 1e-12);
+    free(u);
+    weft_space_output_free(&output);
+    weft_space_free(&space);
+    weft_mesh_free(&mesh);
+    weft_device_free(&device);
+}
+
 static void test_refused(void **state) {
     (void)state;
     weft_error error = {0};
@@ -122,6 +152,7 @@ int main(int n, char **arguments) {
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_meshes_return),
+        cmocka_unit_test(test_bubbles),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

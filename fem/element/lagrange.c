@@ -1,0 +1,66 @@
+/* Lagrange elements, continuous or not: all polynomials of a degree, given by values at the nodes of a
+ * lattice (nodes.c); of degree 0 the constant, given by the value at the centre. */
+#include "fem/element/family.h"
+#include "fem/element/private.h"
+
+static void continuous_degrees(const weft_cell *cell, int *least, int *most) {
+    (void)cell;
+    *least = 1;
+    *most = WEFT_ELEMENT_DEGREE_MAX;
+}
+
+static void broken_degrees(const weft_cell *cell, int *least, int *most) {
+    (void)cell;
+    *least = 0;
+    *most = WEFT_ELEMENT_DEGREE_MAX;
+}
+
+static void count(const weft_cell *cell, int degree, int nodes[4]) {
+    if (degree > 0)
+        weft_lagrange_nodes(cell, degree, true, NULL, nodes);
+    else
+        nodes[cell->dimension] = 1;
+}
+
+static weft_status make(weft_element *e, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_cell *cell = weft_cell_of(e->cell);
+    int nodes[4];
+    TRY(weft_element_make_values(e, error));
+    if (e->degree == 0)
+        weft_cell_centre(cell, e->functionals.points);
+    else if (weft_lagrange_nodes(cell, e->degree, true, e->functionals.points, nodes) < 0)
+        TRY(weft_out_of_memory(error, "the nodes of an element"));
+    e->lattice_degree = e->degree;
+    e->span_degree = e->degree;
+    TRY(weft_element_make_functions(e, error));
+done:
+    return status;
+}
+
+const weft_family_row weft_family_lagrange = {
+    .about = {.words = "Lagrange",
+              .prefix = "P",
+              .names = (const char *const[]){"Lagrange", "P", "CG", "Q", NULL},
+              .broken = WEFT_DISCONTINUOUS,
+              .value_size = 1,
+              .is_continuous = true,
+              .has_degree = true,
+              .hint = "the constant one is discontinuous Lagrange"},
+    .cells = WEFT_CELLS_ALL,
+    .degrees = continuous_degrees,
+    .count = count,
+    .make = make};
+
+const weft_family_row weft_family_discontinuous = {
+    .about = {.words = "discontinuous Lagrange",
+              .prefix = "DG",
+              .names = (const char *const[]){"Discontinuous Lagrange", "DG", "DP", "DQ",
+                                             "Discontinuous P", NULL},
+              .broken = WEFT_DISCONTINUOUS,
+              .value_size = 1,
+              .has_degree = true},
+    .cells = WEFT_CELLS_ALL,
+    .degrees = broken_degrees,
+    .count = count,
+    .make = make};

@@ -1,0 +1,65 @@
+/** The families of finite elements: one table, fem/element/families.c, which fem and forms read.
+ *
+ *      a name of UFL, Basix or Weft -> family -> its properties
+ *
+ *  docs/finite-elements.md says how to add a family. */
+#ifndef WEFT_FAMILY_H
+#define WEFT_FAMILY_H
+
+#include "core/weft_core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A row of the table. Code names some of them; weft_family_find returns all. */
+typedef int weft_family;
+enum {
+    WEFT_FAMILY_NONE = -1,
+    WEFT_LAGRANGE,      /* continuous; nodes at warped Gauss-Lobatto-Legendre points (gll_warped) */
+    WEFT_DISCONTINUOUS, /* the same functions and nodes, all in the interior; degree 0: constant */
+    WEFT_BUBBLE,     /* polynomials of the degree that vanish on the boundary; equispaced nodes */
+    WEFT_QUADRATURE, /* values at the points of the symmetric rule of the degree */
+    WEFT_REAL        /* the constant 1, one dof for the whole mesh */
+};
+
+/** How functions on a cell follow from f on the reference cell, with the Jacobian J of the cell. */
+typedef enum weft_map {
+    WEFT_MAP_IDENTITY,     /* f */
+    WEFT_MAP_COVARIANT,    /* J^-T f: tangential components are kept */
+    WEFT_MAP_CONTRAVARIANT /* J f / det J: normal components are kept */
+} weft_map;
+
+/** Properties of a family. Constants all. */
+typedef struct weft_family_info {
+    const char *words;  /* in messages: "discontinuous Lagrange" */
+    const char *prefix; /* of the names of its elements: "DG" of "DG1 triangle" */
+    const char *const
+        *names;         /* by which files ask for it, the one that UFL reports first; NULL ends */
+    weft_family broken; /* the same functions in each cell, which share no dofs with others: this
+                                 family where that is so already; WEFT_FAMILY_NONE */
+    weft_map map;
+    int value_size;     /* components of the functions' values */
+    bool is_continuous; /* functions of a space have one value at each point of a facet */
+    bool is_global;     /* all cells have the same dofs */
+    bool at_points;     /* functions have values at the points of the functionals alone */
+    bool has_degree;    /* otherwise every degree asks for the same element */
+    const char *hint;   /* NULL, or what to write instead of a lower degree than there is */
+} weft_family_info;
+
+/** NULL: there is no such family. */
+const weft_family_info *weft_family_about(weft_family family);
+/** The family that has this name.
+ *  out     untouched if Weft has none
+ *  Returns whether it has one */
+bool weft_family_find(const char *name, weft_family *out);
+/** The rows of the table: families that Weft has, then those that it knows by name alone, of which only
+ *  words and names are set.
+ *  all     with those
+ *  Returns their number */
+int weft_family_count(bool all);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
