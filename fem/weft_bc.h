@@ -47,6 +47,16 @@ typedef struct weft_bc weft_bc;
  *                  formula), WEFT_ERROR_MEMORY, _COMPILER, _DEVICE; *out untouched */
 weft_status weft_bc_make(weft_context *context, const weft_space *space,
                          const weft_condition *conditions, int n, weft_bc **out, weft_error *error);
+/** Where the dofs of one function of a mixed space are among those of all. */
+typedef struct weft_bc_place {
+    int64_t first_dof, n_dofs;
+} weft_bc_place;
+/** The same for a function of a mixed space. Constrained dofs are numbered in its own space; forms and loads over
+ *  facets are for vectors of all n_dofs.
+ *  place   NULL: as weft_bc_make */
+weft_status weft_bc_make_in(weft_context *context, const weft_space *space,
+                            const weft_bc_place *place, const weft_condition *conditions, int n,
+                            weft_bc **out, weft_error *error);
 void weft_bc_free(weft_bc **bc);
 
 /** The dofs of Dirichlet conditions, [*n] ascending, as weft_cg_options.constrained. Borrowed. */

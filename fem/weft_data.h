@@ -56,6 +56,8 @@ typedef struct weft_data_sites {
                                           are; NULL: none are */
     const weft_data_points *points; /* [n] of index sets with one point for each element */
     int n;
+    bool
+        are_facets; /* elements are facets with their vertices, even if there are as many as cells */
 } weft_data_sites;
 
 /** Bind the inputs of a compilation that its expressions need.

@@ -80,6 +80,9 @@ typedef struct weft_form {
     const struct weft_form_kernels
         *kernels; /* of whole cells (fem/cells), by which matrix-free products add K v
                                                 without K; NULL: none */
+    weft_connectivity *
+        facets; /* of forms over facets whose dofs are not those of linear functions on simplices: to
+                                  vertices of the mesh, for the fields of formulas; else NULL */
 } weft_form;
 
 /** A check of whether a form's local matrices are symmetric, which can be repeated as its inputs

@@ -56,9 +56,11 @@ static weft_status make_program(solve *run, solve_part *part, weft_error *error)
     for (int i = 0; i < form.form.n_inputs; ++i)
         TRY(weft_program_bind(part->vector_program, form.inputs[i].name, form.inputs[i].memory,
                               error));
-    TRY(weft_data_bind(
-        run->base.data, part->vector_compilation, part->vector_program,
-        &(weft_data_sites){form.form.dofs, form.form.points, form.form.points != NULL}, error));
+    TRY(weft_data_bind(run->base.data, part->vector_compilation, part->vector_program,
+                       &(weft_data_sites){.elements = form.form.dofs,
+                                          .points = form.form.points,
+                                          .n = form.form.points != NULL},
+                       error));
     TRY(weft_program_bind(part->vector_program, run->script.vector, run->base.b, error));
 done:
     weft_text_free(&text);

@@ -210,8 +210,9 @@ weft_status weft_run_bind(weft_run *run, weft_error *error) {
             TRY(make_input(run, l, error));
     }
     TRY(weft_data_bind(run->base.data, run->compilation, run->program,
-                       &(weft_data_sites){weft_space_cells(run->base.space),
-                                          weft_space_data_points(run->base.space), 1},
+                       &(weft_data_sites){.elements = weft_space_cells(run->base.space),
+                                          .points = weft_space_data_points(run->base.space),
+                                          .n = 1},
                        error));
 done:
     return status;

@@ -20,18 +20,19 @@ static weft_status refuse_empty(const weft_condition *condition, weft_error *err
 /* The facets of a group, found once however many conditions it has. */
 static weft_status find_facets(weft_bc *bc, weft_bc_piece *piece, weft_error *error) {
     weft_status status = WEFT_OK;
+    const int component = bc->place.n_dofs > 0 ? piece->condition.component : -1;
     for (int i = 0; i < bc->n_facets; ++i)
-        if (bc->groups[i] == piece->group) {
+        if (bc->facets[i].group == piece->group && bc->facets[i].component == component) {
             piece->facets = i;
             return WEFT_OK;
         }
     piece->facets = bc->n_facets++;
-    bc->groups[piece->facets] = piece->group;
-    weft_space_facets *facets = &bc->facets[piece->facets];
-    TRY(weft_space_facets_make(bc->space, piece->group, facets, error));
-    if (facets->n == 0)
+    weft_bc_facets *facets = &bc->facets[piece->facets];
+    status = weft_bc_facets_make(bc, piece->group, component, facets, error);
+    if (status != WEFT_OK)
+        weft_error_location(error, piece->condition.origin, NULL, 0, 0);
+    else if (facets->n == 0)
         status = refuse_empty(&piece->condition, error);
-done:
     return status;
 }
 
@@ -65,24 +66,18 @@ done:
     return status;
 }
 
+/* Linear functions on straight simplices have closed formulas. */
 static bool is_linear(const weft_space *space) {
     const weft_element *element = weft_space_element(space);
     return element->family == WEFT_LAGRANGE && element->degree == 1 &&
-           (element->cell == WEFT_TRIANGLE || element->cell == WEFT_TETRAHEDRON);
+           (element->cell == WEFT_TRIANGLE || element->cell == WEFT_TETRAHEDRON) &&
+           !weft_space_mesh(space)->curve;
 }
 
-/* Other functions may have the flux zero, for which nothing is integrated. */
-static weft_status refuse_flux(const weft_condition *condition, weft_error *error) {
-    double constant = NAN;
-    if (condition->kind == WEFT_NEUMANN && weft_formula_constant(condition->value, &constant) &&
-        constant == 0)
-        return WEFT_OK;
-    weft_error_set(
-        error, WEFT_ERROR_UNSUPPORTED,
-        "conditions on the flux are for functions of degree 1 on triangles and tetrahedra");
-    weft_error_location(error, condition->origin, NULL, 0, 0);
-    weft_error_hint(error, "write the boundary term into the form, with ds");
-    return WEFT_ERROR_UNSUPPORTED;
+/* No flux through the whole boundary, which nothing is integrated for. */
+static bool is_natural(const weft_bc_piece *piece) {
+    return piece->condition.kind == WEFT_NEUMANN && piece->group < 0 &&
+           !weft_bc_has_flux(&piece->condition);
 }
 
 static weft_status place_piece(weft_bc *bc, weft_bc_piece *piece, unsigned char *marks,
@@ -97,9 +92,8 @@ static weft_status place_piece(weft_bc *bc, weft_bc_piece *piece, unsigned char 
         goto done;
     }
     TRY(find_group(bc->space, condition, &piece->group, error));
-    if (!is_linear(bc->space))
-        TRY(refuse_flux(condition, error));
-    else
+    piece->facets = -1;
+    if (bc->is_linear || !is_natural(piece))
         TRY(find_facets(bc, piece, error));
 done:
     return status;
@@ -179,22 +173,6 @@ done:
     return status;
 }
 
-weft_status weft_bc_form(const weft_bc *bc, const weft_bc_piece *piece, const char *script,
-                         const char *script_component, weft_bound_form *out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int c = weft_space_components(bc->space);
-    TRY(weft_form_ship(bc->space, c > 1 ? script_component : script, bc->facets[piece->facets].dofs,
-                       out, error));
-    weft_form_bind_input(out, "when", bc->when);
-    out->form.components = c;
-    if (c > 1) {
-        weft_form_bind_parameter(out, "c", c);
-        weft_form_bind_parameter(out, "k", piece->condition.component);
-    }
-done:
-    return status;
-}
-
 static weft_status make_forms(weft_bc *bc, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < bc->n_pieces; ++i) {
@@ -202,7 +180,7 @@ static weft_status make_forms(weft_bc *bc, weft_error *error) {
         weft_bound_form *form = &bc->bound[bc->n_forms];
         if (piece->condition.kind != WEFT_ROBIN)
             continue;
-        TRY(weft_bc_form(bc, piece, "robin.weft", "robin_component.weft", form, error));
+        TRY(weft_bc_form(bc, piece, false, WEFT_LOAD_DEGREE, form, error));
         weft_form_bind_expression(form, "alpha", piece->condition.alpha, piece->condition.origin);
         bc->forms[bc->n_forms++] = form->form;
     }
@@ -218,10 +196,9 @@ static weft_status make_room(weft_bc *bc, const weft_condition *conditions, int 
         n_robin += conditions[i].kind == WEFT_ROBIN;
     bc->pieces = calloc((size_t)n + 1, sizeof *bc->pieces);
     bc->facets = calloc((size_t)n + 1, sizeof *bc->facets);
-    bc->groups = calloc((size_t)n + 1, sizeof *bc->groups);
     bc->bound = calloc(n_robin + 1, sizeof *bc->bound);
     bc->forms = calloc(n_robin + 1, sizeof *bc->forms);
-    if (!bc->pieces || !bc->facets || !bc->groups || !bc->bound || !bc->forms)
+    if (!bc->pieces || !bc->facets || !bc->bound || !bc->forms)
         return weft_out_of_memory(error, "boundary conditions");
     for (int i = 0; i < n; ++i) {
         bc->pieces[i].condition = conditions[i];
@@ -235,6 +212,12 @@ static weft_status make_room(weft_bc *bc, const weft_condition *conditions, int 
 weft_status weft_bc_make(weft_context *context, const weft_space *space,
                          const weft_condition *conditions, int n, weft_bc **out,
                          weft_error *error) {
+    return weft_bc_make_in(context, space, NULL, conditions, n, out, error);
+}
+
+weft_status weft_bc_make_in(weft_context *context, const weft_space *space,
+                            const weft_bc_place *place, const weft_condition *conditions, int n,
+                            weft_bc **out, weft_error *error) {
     weft_status status = WEFT_OK;
     unsigned char *marks = weft_array_make((size_t)weft_space_dofs(space), 1);
     weft_bc *bc = calloc(1, sizeof *bc);
@@ -242,6 +225,8 @@ weft_status weft_bc_make(weft_context *context, const weft_space *space,
         TRY(weft_out_of_memory(error, "boundary conditions"));
     *bc = (weft_bc){.context = context,
                     .space = space,
+                    .place = place ? *place : (weft_bc_place){0, 0},
+                    .is_linear = !place && is_linear(space),
                     .is_null = weft_device_limits(context->device)->records_only};
     TRY(weft_memory_make(context->device, sizeof(double), &bc->when, error));
     TRY(make_room(bc, conditions, n, error));
@@ -268,9 +253,8 @@ void weft_bc_free(weft_bc **bc) {
     for (int i = 0; i < (*bc)->n_pieces; ++i)
         free((*bc)->pieces[i].nodes);
     for (int i = 0; i < (*bc)->n_facets; ++i)
-        weft_space_facets_free(&(*bc)->facets[i]);
+        weft_bc_facets_free(&(*bc)->facets[i]);
     free((*bc)->facets);
-    free((*bc)->groups);
     free((*bc)->pieces);
     free((*bc)->bound);
     free((*bc)->forms);

@@ -13,7 +13,7 @@ static weft_status sum_given(const weft_bc *bc, const weft_bc_piece *piece, weft
     TRY(weft_memory_zero(memory, error));
     TRY(weft_bc_flux_form(bc, piece, WEFT_LOAD_DEGREE, memory, &form, error));
     TRY(weft_bc_add_load(bc, &form, bc->facets[piece->facets].n, memory, values, error));
-    *out = weft_sum(values, weft_space_dofs(bc->space));
+    *out = weft_sum(values, weft_bc_dofs(bc));
 done:
     return status;
 }
@@ -23,7 +23,7 @@ static weft_status sum_taken(const weft_bc *bc, const weft_form *form, weft_memo
                              weft_memory *memory, double *values, double *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_operator *op = NULL;
-    const int64_t n = weft_space_dofs(bc->space);
+    const int64_t n = weft_bc_dofs(bc);
     TRY(weft_operator_make(bc->context, WEFT_ASSEMBLY_MATRIX_FREE, form, 1, &op, error));
     TRY(weft_operator_assemble(op, error));
     TRY(weft_operator_apply(op, u, memory, error));
@@ -44,7 +44,7 @@ weft_status weft_bc_exchange(weft_bc *bc, weft_memory *u, double *given, double 
         given[i] = taken[i] = 0;
     if (bc->n_forms == 0)
         return WEFT_OK;
-    TRY(weft_vector_make(bc->context->device, weft_space_dofs(bc->space), &values, &memory, error));
+    TRY(weft_vector_make(bc->context->device, weft_bc_dofs(bc), &values, &memory, error));
     for (int i = 0; i < bc->n_pieces; ++i) {
         if (bc->pieces[i].condition.kind != WEFT_ROBIN)
             continue;

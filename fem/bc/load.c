@@ -48,7 +48,7 @@ weft_status weft_bc_add_load(const weft_bc *bc, const weft_bound_form *form, int
     weft_status status = WEFT_OK;
     const char *output = "b";
     const weft_expression *formula = &form->expressions[0];
-    const int64_t n_dofs = weft_space_dofs(bc->space);
+    const int64_t n_dofs = weft_bc_dofs(bc);
     const weft_form_outputs outputs = {&output, &b, 1, "cells", n};
     TRY(adds_to_b(form)
             ? weft_form_run_shares(bc->context, &form->form, &outputs, NULL, NULL, error)
@@ -58,8 +58,9 @@ weft_status weft_bc_add_load(const weft_bc *bc, const weft_bound_form *form, int
     TRY(weft_device_for(bc->context->device, (check.n + SHARE - 1) / SHARE, check_share, &check,
                         error));
     if (check.first < n_dofs)
-        TRY(weft_formula_refuse(bc->space, formula->text, formula->origin,
-                                check.first / weft_space_components(bc->space), error));
+        TRY(weft_formula_refuse(
+            bc->space, formula->text, formula->origin,
+            (check.first - bc->place.first_dof) / weft_space_components(bc->space), error));
 done:
     return status;
 }
@@ -175,6 +176,10 @@ done:
     return status;
 }
 
+int64_t weft_bc_dofs(const weft_bc *bc) {
+    return bc->place.n_dofs > 0 ? bc->place.n_dofs : weft_space_dofs(bc->space);
+}
+
 bool weft_bc_has_flux(const weft_condition *condition) {
     return condition->kind != WEFT_DIRICHLET && !is_zero(condition->value);
 }
@@ -182,10 +187,9 @@ bool weft_bc_has_flux(const weft_condition *condition) {
 weft_status weft_bc_flux_form(const weft_bc *bc, const weft_bc_piece *piece, int degree,
                               weft_memory *b, weft_bound_form *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_bc_form(bc, piece, "neumann.weft", "neumann_component.weft", out, error));
+    TRY(weft_bc_form(bc, piece, true, degree, out, error));
     weft_form_bind_input(out, "b", b);
     weft_form_bind_expression(out, "flux", piece->condition.value, piece->condition.origin);
-    weft_form_bind_parameter(out, "degree", degree);
 done:
     return status;
 }

@@ -116,7 +116,7 @@ static weft_status find_vertices(const weft_space *space, int32_t **out, weft_er
     return WEFT_OK;
 }
 
-/* Mark the parts in which a Dirichlet dof or a Robin facet, which only linear functions have, fixes the component. */
+/* Mark the parts in which a Dirichlet dof or a Robin facet fixes the component. */
 static void mark_fixed(const weft_bc *bc, int component, const int32_t *vertices, int32_t *parent,
                        char *fixed) {
     const int c = weft_space_components(bc->space);
@@ -128,9 +128,11 @@ static void mark_fixed(const weft_bc *bc, int component, const int32_t *vertices
     for (int i = 0; i < bc->n_pieces; ++i) {
         if (!fixes(&bc->pieces[i].condition, component))
             continue;
-        const weft_space_facets *facets = &bc->facets[bc->pieces[i].facets];
-        for (int64_t f = 0; f < facets->n; ++f)
-            fixed[find_root(parent, facets->nodes[f * facets->width])] = 1;
+        const weft_bc_facets *facets = &bc->facets[bc->pieces[i].facets];
+        for (int64_t f = 0; f < facets->n; ++f) {
+            const int32_t node = facets->nodes[f * facets->width];
+            fixed[find_root(parent, vertices ? vertices[node] : node)] = 1;
+        }
     }
 }
 

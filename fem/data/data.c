@@ -174,12 +174,13 @@ static site cells_site(const weft_mesh *mesh) {
 }
 
 /* Elements are the cells of the mesh, whose nodes are those of the mesh or more, or its facets. */
-static site elements_site(const weft_mesh *mesh, const weft_connectivity *elements) {
+static site elements_site(const weft_mesh *mesh, const weft_data_sites *sites) {
     const int d = mesh->dimension;
-    if (weft_connectivity_indices(elements) == mesh->cells ||
-        (weft_connectivity_from(elements) == mesh->n_cells &&
-         (weft_connectivity_width(elements) > d ||
-          (weft_connectivity_width(elements) == 1 && d > 1))))
+    const weft_connectivity *elements = sites->elements;
+    if (!sites->are_facets && (weft_connectivity_indices(elements) == mesh->cells ||
+                               (weft_connectivity_from(elements) == mesh->n_cells &&
+                                (weft_connectivity_width(elements) > d ||
+                                 (weft_connectivity_width(elements) == 1 && d > 1)))))
         return cells_site(mesh);
     const int width = weft_mesh_facet_vertices(mesh);
     return (site){.elements = {weft_connectivity_from(elements), width,
@@ -206,7 +207,7 @@ static weft_status find_site(const weft_data *data, const weft_data_info *info,
         weft_error_hint(error, "give one formula of x, y and z for everything");
         return WEFT_ERROR_USAGE;
     }
-    *out = elements_site(data->mesh, sites->elements);
+    *out = elements_site(data->mesh, sites);
     if (!info->path && !out->on_cells)
         return refuse(info, WEFT_ERROR_INPUT,
                       "'%s' is evaluated on facets, and has formulas by group of cells",

@@ -1,5 +1,6 @@
 /* Registers the tables of quadrature rules and shape functions for kernel files. */
 #include "fem/element/tables.h"
+#include "fem/element/traces.h"
 
 #include <string.h>
 
@@ -79,6 +80,7 @@ weft_status weft_tables_register(weft_library *library, weft_error *error) {
     TRY(weft_library_add_table(library, "simplex_weights", 2, make_weights, NULL, error));
     TRY(weft_library_add_table(library, "simplex_points", 2, make_points, NULL, error));
     TRY(weft_library_add_table(library, "simplex_shape", 2, make_shape, NULL, error));
+    TRY(weft_traces_register(library, error));
 done:
     return status;
 }

@@ -13,6 +13,7 @@
  *      simplex_weights(d, degree)  real[q]      sum 1/d!
  *      simplex_points(d, degree)   real[q,d]    coordinates
  *      simplex_shape(d, degree)    real[d+1,q]  shape functions at the points
+ *  and those of fem/element/traces.h.
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_tables_register(weft_library *library, weft_error *error);
 

@@ -242,7 +242,10 @@ weft_status weft_compiled_bind_form(weft_compiled *compiled, const weft_form *fo
     for (int i = 0; i < form->n_inputs; ++i)
         TRY(weft_program_bind(compiled->program, form->inputs[i].name, form->inputs[i].memory,
                               error));
-    const weft_data_sites sites = {form->dofs, form->points, form->points != NULL};
+    const weft_data_sites sites = {.elements = form->facets ? form->facets : form->dofs,
+                                   .are_facets = form->facets != NULL,
+                                   .points = form->points,
+                                   .n = form->points != NULL};
     TRY(weft_data_bind(compiled->data, compiled->compilation, compiled->program, &sites, error));
 done:
     return status;

@@ -97,7 +97,8 @@ weft_status weft_ad_step_make(weft_advection_diffusion *ad, weft_error *error) {
         TRY(weft_program_bind(program, "x", ad->problem->x, error));
     const weft_data_points nodes = weft_data_nodes(ad->problem->mesh, "nodes");
     TRY(weft_data_bind(ad->context->data, ad->step.compilation, program,
-                       &(weft_data_sites){ad->problem->cells, &nodes, 1}, error));
+                       &(weft_data_sites){.elements = ad->problem->cells, .points = &nodes, .n = 1},
+                       error));
 done:
     return status;
 }

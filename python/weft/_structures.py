@@ -133,7 +133,7 @@ class weft_form(Structure):
                 ("action", c_char_p), ("components", c_int),
                 ("connectivities", POINTER(weft_form_connectivity)), ("n_connectivities", c_int),
                 ("adds_couplings", c_bool),
-                ("kernels", c_void_p)]
+                ("kernels", c_void_p), ("facets", c_void_p)]
 
 
 class weft_form_outputs(Structure):

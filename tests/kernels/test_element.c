@@ -261,6 +261,62 @@ static void ref_facet_quadrature_mass(ARGUMENTS) {
     weft_arena_free(&r.arena);
 }
 
+/* ---- traces: degree 2 on an edge, and facets of hexahedra ------------------------------------ */
+
+/* w_p = weight_p (d-1)! |F| on simplices */
+static void ref_trace_measure(ARGUMENTS) {
+    quadrature r = quadrature_open(c->d - 1, c->degree);
+    for (int p = 0; p < r.q; ++p)
+        result[p] = r.weights[p] * factorial(c->d - 1) * facet_measure_of(c->d, arguments[0]);
+    weft_arena_free(&r.arena);
+}
+
+/* |x_s x x_t| of x = (1-s)(1-t) x_0 + s (1-t) x_1 + (1-s) t x_2 + s t x_3 */
+static void ref_trace_measure_quadrilateral(ARGUMENTS) {
+    const double *x = arguments[0];
+    weft_quadrature rule = {0};
+    assert_int_equal(
+        weft_quadrature_make(WEFT_QUADRILATERAL, WEFT_SCHEME_DEFAULT, c->degree, &rule, NULL),
+        WEFT_OK);
+    for (int p = 0; p < rule.n; ++p) {
+        const double s = rule.points[2 * p], t = rule.points[2 * p + 1];
+        double a[3], b[3], square = 0;
+        for (int i = 0; i < 3; ++i) {
+            a[i] = (1 - t) * (x[3 + i] - x[i]) + t * (x[9 + i] - x[6 + i]);
+            b[i] = (1 - s) * (x[6 + i] - x[i]) + s * (x[9 + i] - x[3 + i]);
+        }
+        for (int i = 0; i < 3; ++i) {
+            const int j = (i + 1) % 3, k = (i + 2) % 3;
+            const double v = a[j] * b[k] - a[k] * b[j];
+            square += v * v;
+        }
+        result[p] = rule.weights[p] * sqrt(square);
+    }
+    weft_quadrature_free(&rule);
+}
+
+/* Of the two ends of an edge and its middle. */
+static double edge_function(int i, double s) {
+    return i == 0 ? (1 - 2 * s) * (1 - s) : i == 1 ? s * (2 * s - 1) : 4 * s * (1 - s);
+}
+
+static void ref_trace_load(ARGUMENTS) {
+    quadrature r = quadrature_open(1, c->degree);
+    for (int i = 0; i < 3; ++i)
+        for (int p = 0; p < r.q; ++p)
+            result[i] += arguments[0][p] * arguments[1][p] * edge_function(i, r.points[p]);
+    weft_arena_free(&r.arena);
+}
+
+static void ref_trace_matrix(ARGUMENTS) {
+    quadrature r = quadrature_open(1, c->degree);
+    for (int k = 0; k < 9; ++k)
+        for (int p = 0; p < r.q; ++p)
+            result[k] += arguments[0][p] * arguments[1][p] * edge_function(k / 3, r.points[p]) *
+                         edge_function(k % 3, r.points[p]);
+    weft_arena_free(&r.arena);
+}
+
 #define S(n)                                                                                       \
     { 1, {(n), 0}, DATA_ANY }
 #define M(m, n)                                                                                    \
@@ -404,6 +460,14 @@ static const check_case cases[] = {
      3,
      2,
      NULL},
+    {"trace_points", "cell = 2", 1, {X(2, 2)}, 6, ref_points, 2, 4, NULL},
+    {"trace_points", "cell = 3", 1, {X(3, 3)}, 18, ref_points, 3, 4, NULL},
+    {"trace_measure", "cell = 2", 1, {X(2, 2)}, 3, ref_trace_measure, 2, 4, NULL},
+    {"trace_measure", "cell = 3", 1, {X(3, 3)}, 6, ref_trace_measure, 3, 4, NULL},
+    {"trace_measure", "cell = 5", 1, {M(4, 3)}, 9, ref_trace_measure_quadrilateral, 3, 4, NULL},
+    {"trace_load", "cell = 2, k = 2", 2, {S(3), S(3)}, 3, ref_trace_load, 2, 4, NULL},
+    {"trace_load", "cell = 4, k = 2, degree = 6", 2, {S(4), S(4)}, 3, ref_trace_load, 2, 6, NULL},
+    {"trace_matrix", "cell = 2, k = 2", 2, {S(3), S(3)}, 9, ref_trace_matrix, 2, 4, NULL},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 

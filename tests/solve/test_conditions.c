@@ -1,0 +1,172 @@
+/* labels: full
+ * Conditions on the flux for elements of any degree on all cells: manufactured solutions with the orders k + 1 in L2 and k in
+ * H1 of elements of degree k, and solutions in the space, which are found exactly, with loads, exchange and reactions that
+ * are integrals of polynomials. */
+#include "solve_run.h"
+
+#include <unistd.h>
+
+/* Observed orders on meshes of a few cells; one less would be off by 1. */
+static const double NEAR = 0.3;
+/* Residuals of 1e-13 of the load times condition numbers below 1e4. */
+static const double EXACT = 1e-8;
+/* Sums of some hundred terms of about 1, which residuals of 1e-13 change. */
+static const double SUM = 1e-12;
+
+static char file[64];
+
+static int name_file(void **state) {
+    (void)state;
+    snprintf(file, sizeof file, "/tmp/weft-conditions-%ld.ufl", (long)getpid());
+    return 0;
+}
+
+static int remove_file(void **state) {
+    (void)state;
+    return unlink(file);
+}
+
+static void put(const char *cell, int degree, const char *more) {
+    FILE *stream = fopen(file, "w");
+    assert_non_null(stream);
+    fprintf(stream, "element = FiniteElement('Lagrange', %s, %d)\n%s", cell, degree, more);
+    assert_int_equal(fclose(stream), 0);
+}
+
+static const char poisson[] = "u, v, f = TrialFunction(element), TestFunction(element), "
+                              "Coefficient(element)\n"
+                              "a = inner(grad(u), grad(v))*dx\n"
+                              "L = f*v*dx\n";
+
+typedef struct manufactured {
+    const char *name, *cell;
+    int degree;
+    const char *meshes[2];
+    const char *arguments[20];
+} manufactured;
+
+/* -u'' = f; -lap(s) = 2 s, s = sin(x) cos(y); -lap(e) = e, e = s exp(z) */
+#define IN_1D                                                                                      \
+    {                                                                                              \
+        "--input", "f=sin(x)", "--neumann", "left=-cos(x)", "--robin",                             \
+            "right=2+x,cos(x)+(2+x)*sin(x)", "--exact", "sin(x)"                                   \
+    }
+#define IN_2D                                                                                      \
+    {                                                                                              \
+        "--input", "f=2*sin(x)*cos(y)", "--dirichlet", "left=sin(x)*cos(y)", "--robin",            \
+            "bottom=1+x^2,sin(x)*sin(y)+(1+x^2)*sin(x)*cos(y)", "--neumann",                       \
+            "right=cos(x)*cos(y)", "--neumann", "top=-sin(x)*sin(y)", "--exact", "sin(x)*cos(y)"   \
+    }
+#define IN_3D                                                                                      \
+    {                                                                                              \
+        "--input", "f=sin(x)*cos(y)*exp(z)", "--dirichlet", "left=sin(x)*cos(y)*exp(z)",           \
+            "--robin", "top=1+x*y,sin(x)*cos(y)*exp(z)*(2+x*y)", "--robin",                        \
+            "bottom=1+x*y,sin(x)*cos(y)*exp(z)*x*y", "--neumann", "right=cos(x)*cos(y)*exp(z)",    \
+            "--neumann", "back=-sin(x)*sin(y)*exp(z)", "--exact", "sin(x)*cos(y)*exp(z)"           \
+    }
+static const manufactured cases[] = {
+    {"P2 intervals", "interval", 2, {"interval:4", "interval:8"}, IN_1D},
+    {"P2 triangles", "triangle", 2, {"square:4", "square:8"}, IN_2D},
+    {"P3 triangles", "triangle", 3, {"square:3", "square:6"}, IN_2D},
+    {"Q2 quadrilaterals", "quadrilateral", 2, {"quads:4", "quads:8"}, IN_2D},
+    {"P2 tetrahedra", "tetrahedron", 2, {"cube:2", "cube:4"}, IN_3D},
+    {"Q1 hexahedra", "hexahedron", 1, {"hexes:3", "hexes:6"}, IN_3D},
+    {"Q2 hexahedra", "hexahedron", 2, {"hexes:2", "hexes:4"}, IN_3D},
+};
+
+/* A number, or one of a list. */
+static double number_of(const json_t *root, const char *key, size_t k) {
+    const json_t *value = json_object_get(root, key);
+    value = json_is_array(value) ? json_array_get(value, k) : value;
+    assert_true(json_is_number(value));
+    return json_number_value(value);
+}
+
+/* Reactions, loads and exchange sum to zero, for each of n components. */
+static void check_balance(const json_t *root, size_t n) {
+    for (size_t k = 0; k < n; ++k)
+        assert_true(fabs(number_of(root, "balance", k)) <= SUM);
+}
+
+static void orders(void **state) {
+    const manufactured *c = *state;
+    const char *arguments[32] = {file, "--tolerance", "1e-13", "--reactions", "--mesh"};
+    json_t *results[2];
+    put(c->cell, c->degree, poisson);
+    for (int i = 0; c->arguments[i]; ++i)
+        arguments[6 + i] = c->arguments[i];
+    for (int i = 0; i < 2; ++i) {
+        arguments[5] = c->meshes[i];
+        results[i] = app_solve("solve", 0, arguments);
+        check_balance(results[i], 1);
+    }
+    const double l2 = poisson_order(results[0], results[1], "l2_error"),
+                 h1 = poisson_order(results[0], results[1], "h1_error");
+    print_message("%s: L2 %.3f, H1 %.3f\n", c->name, l2, h1);
+    expect(l2, c->degree + 1, NEAR);
+    expect(h1, c->degree, NEAR);
+    for (int i = 0; i < 2; ++i)
+        json_decref(results[i]);
+}
+
+/* ---- solutions in the space ------------------------------------------------------------------ */
+
+/* u = x^2 + y z, -lap(u) = -2: du/dn = 2 at x = 1; z at y = 1, integral 1/2. At z = 1: du/dn + (1 + x) u = g, of which
+ * du/dn = y leaves the exchange 1/2. At x = 0: du/dn = 0, which its reaction then is; everything else is natural but for
+ * y = 0, du/dn = -z, and z = 0, du/dn = -y. */
+static void exact_in_3d(void **state) {
+    const char *cell = *state;
+    const bool is_simplex = strcmp(cell, "tetrahedron") == 0;
+    put(cell, 2, poisson);
+    json_t *a =
+        SOLVE(0, file, "--mesh", is_simplex ? "cube:2" : "hexes:2", "--input", "f=-2",
+              "--dirichlet", "left=y*z", "--neumann", "right=2", "--neumann", "back=z", "--neumann",
+              "front=-z", "--neumann", "bottom=-y", "--robin", "top=1+x,y+(1+x)*(x^2+y)", "--exact",
+              "x^2+y*z", "--reactions", "--tolerance", "1e-13");
+    assert_true(app_number(a, "l2_error") < EXACT);
+    check_balance(a, 1);
+    expect(number_of(a, "loads", 0), -2 + 2 + 0.5 - 0.5 - 0.5, SUM);
+    expect(solve_item(a, "exchange", 0, "exchange", 0), 0.5, 1e-10);
+    expect(solve_item(a, "reactions", 0, "reaction", 0), 0, 1e-10);
+    json_decref(a);
+}
+
+/* The stretched plate of u = (x^2, x y) with lambda = 0, mu = 1/2: sigma = [2 x, y/2; y/2, x], so that the forces are
+ * -div sigma = (-2.5, 0). Right: sigma n = (2, y/2); top: (1/2, x), of which the first is given by a spring of stiffness 3. */
+static void components(void **state) {
+    const char *cell = *state;
+    put(cell, 2,
+        "V = VectorElement(element)\n"
+        "u, v, f = TrialFunction(V), TestFunction(V), Coefficient(V)\n"
+        "a = inner(sym(grad(u)), grad(v))*dx\n"
+        "L = inner(f, v)*dx\n");
+    json_t *a =
+        SOLVE(0, file, "--mesh", strcmp(cell, "triangle") == 0 ? "square:3" : "quads:3", "--input",
+              "f=-2.5,0", "--dirichlet", "left=0,0", "--dirichlet", "bottom=x^2,0", "--neumann",
+              "right=2,y/2", "--neumann", "top=free,x", "--robin", "top=3,1/2+3*x^2,free",
+              "--exact", "x^2,x*y", "--reactions", "--tolerance", "1e-13");
+    assert_true(app_number(a, "l2_error") < EXACT);
+    check_balance(a, 2);
+    expect(number_of(a, "loads", 0), -2.5 + 2, SUM);
+    expect(number_of(a, "loads", 1), 0.25 + 0.5, SUM);
+    expect(solve_item(a, "exchange", 0, "exchange", 0), 0.5, 1e-10);
+    json_decref(a);
+}
+
+int main(void) {
+    enum { N = sizeof cases / sizeof *cases };
+    static char *const solids[] = {"tetrahedron", "hexahedron"};
+    static char *const plates[] = {"triangle", "quadrilateral"};
+    struct CMUnitTest tests[N + 4] = {0};
+    for (int i = 0; i < N; ++i)
+        tests[i] = (struct CMUnitTest){.name = cases[i].name,
+                                       .test_func = orders,
+                                       .initial_state = (void *)(uintptr_t)&cases[i]};
+    for (int i = 0; i < 2; ++i) {
+        tests[N + i] = (struct CMUnitTest){
+            .name = solids[i], .test_func = exact_in_3d, .initial_state = solids[i]};
+        tests[N + 2 + i] = (struct CMUnitTest){
+            .name = plates[i], .test_func = components, .initial_state = plates[i]};
+    }
+    return cmocka_run_group_tests(tests, name_file, remove_file);
+}
