@@ -105,16 +105,16 @@ static const app_option problem_options[] = {
      APP_BY(app_read_preconditioner, ad_options, run)},
     {"smoother-degree", "K",
      "Degree of the polynomial that chebyshev and the smoothers of multigrid use, 1 to 6",
-     APP_INTEGER(ad_options, run.smoother_degree, 1, 6)},
+     APP_INTEGER(ad_options, run.solver.smoother_degree, 1, 6)},
     {"plan", "NAME", "fused (default) or unfused",
      APP_CHOICE(ad_options, run.plan, app_plan_names)},
     {"device", "NAME", APP_DEVICE_HELP, APP_TEXT(ad_options, run.device)},
     {"tolerance", "T",
      "Stop each solve when its residual is T times the right-hand side (default 1e-10)",
-     APP_NUMBER(ad_options, run.tolerance, 0, 1)},
+     APP_NUMBER(ad_options, run.solver.tolerance, 0, 1)},
     {"max-iterations", "N",
      "Largest number of iterations per solve (default: 10000, more for large meshes)",
-     APP_INTEGER(ad_options, run.max_iterations, 0, 1000000000)},
+     APP_INTEGER(ad_options, run.solver.max_iterations, 0, 1000000000)},
 
     {.help = "Results:"},
     {"output", "FILE.pvd|FILE.vtkhdf",
@@ -204,8 +204,9 @@ static weft_status check_complete(const ad_options *o, weft_error *error) {
 weft_status ad_options_read(int argc, char **argv, ad_options *out, weft_error *error) {
     weft_status status = WEFT_OK;
     *out = (ad_options){.run = app_run_options_default(), .steps = -1, .theta = 0.5};
-    out->run.preconditioner_auto = false;
-    out->run.tolerance = 1e-10; /* errors accumulate over steps, and the initial guess is good */
+    out->run.solver.preconditioner = WEFT_JACOBI;
+    out->run.solver.tolerance =
+        1e-10; /* errors accumulate over steps, and the initial guess is good */
     const app_command_line line = {.doc = doc,
                                    .tables = {{app_problem_options, out},
                                               {app_mesh_options_table, &out->run},
@@ -219,7 +220,8 @@ weft_status ad_options_read(int argc, char **argv, ad_options *out, weft_error *
     if (!out->initial)
         TRY(app_formula_add("--initial", "0", &out->initial, error));
     TRY(check_complete(out, error));
-    if (!out->run.jacobi || out->run.preconditioner_auto)
+    if (out->run.solver.preconditioner == WEFT_NO_PRECONDITIONER ||
+        out->run.solver.preconditioner == WEFT_AUTO)
         status = missing("a preconditioner that the diffusion does not take",
                          "write --preconditioner jacobi, or one that --help lists", error);
 done:

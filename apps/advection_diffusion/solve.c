@@ -41,15 +41,17 @@ app_work ad_work(const ad_run *run) {
 static weft_status choose_assembly(ad_run *run, bool reassemble, weft_error *error) {
     const double products = PRODUCTS * (reassemble ? 1.0 : fmax(1, run->options->steps));
     /* symmetric, as those are that are applied most */
-    const weft_assembly_problem problem = weft_space_problem(run->base.space, products);
+    weft_assembly_problem problem = weft_space_problem(run->base.space, products);
+    const weft_problem_options *options = &run->options->run.solver;
     app_speeds speeds = {0};
     weft_status status = WEFT_OK;
     TRY(app_speeds_read(run->base.device, &run->base.messages->monitor, &speeds, error));
-    TRY(app_assembly_choose(run->base.device, &run->options->run, &problem, &speeds.assemblies,
-                            &run->base.messages->monitor, &run->base.assembly, error));
-    if (run->options->run.preconditioner >= 0 && run->options->run.assembly_auto &&
-        !weft_assembly_about(run->base.assembly)->stores_matrix)
-        run->base.assembly = WEFT_ASSEMBLY_CSR;
+    problem.speeds = &speeds.assemblies;
+    TRY(app_assembly_choose(run->base.device, options, options->preconditioner, &problem,
+                            &run->base.messages->monitor, &run->base.choice.assembly, error));
+    if (options->preconditioner >= 0 && options->assembly == WEFT_AUTO &&
+        !weft_assembly_about(run->base.choice.assembly)->stores_matrix)
+        run->base.choice.assembly = WEFT_ASSEMBLY_CSR;
 done:
     return status;
 }
@@ -76,19 +78,19 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
         .capacity = {NULL, options->capacity, "--capacity"},
         .source = {NULL, options->source, "--source"},
         .bc = run->base.bc,
-        .preconditioner = options->run.preconditioner,
+        .preconditioner = options->run.solver.preconditioner,
         .space = run->base.space,
         .hierarchy = run->base.mesh_made.hierarchy,
-        .smoother_degree = options->run.smoother_degree,
+        .smoother_degree = options->run.solver.smoother_degree,
         .initial = run->initial,
         .dt = options->dt,
         .theta = options->theta,
         .splitting = options->splitting,
         .lumped = options->lumped,
         .reassemble = reassemble,
-        .assembly = run->base.assembly,
-        .tolerance = options->run.tolerance,
-        .max_iterations = app_iterations_limit(&options->run, run->base.mesh)};
+        .assembly = run->base.choice.assembly,
+        .tolerance = options->run.solver.tolerance,
+        .max_iterations = app_iterations_limit(&options->run.solver, run->base.mesh)};
     TRY(weft_advection_diffusion_make(&run->base.context, &run->problem, &run->stepper, error));
     const weft_nodal_field field = {.mesh = run->base.mesh,
                                     .cells = weft_space_cells(run->base.space),

@@ -9,17 +9,17 @@
 enum { MULTIGRID_ITERATIONS = 30, SMALL = 10000 };
 
 static double usual_iterations(const app_run *run) {
-    const int kind = run->options->preconditioner;
+    const int kind = run->choice.preconditioner;
     weft_external_kind library;
     if (kind < 0)
         return weft_cg_iterations_expected(run->mesh->dimension, run->mesh->n_nodes,
-                                           run->options->tolerance);
+                                           run->options->solver.tolerance);
     const char *name = weft_preconditioner_about(kind)->name;
     return weft_external_find(name, &library, NULL) == WEFT_OK ? INFINITY : MULTIGRID_ITERATIONS;
 }
 
 static const char *better(const app_run *run) {
-    const int kind = run->options->preconditioner;
+    const int kind = run->choice.preconditioner;
     return kind >= 0 && strcmp(weft_preconditioner_about(kind)->name, "aggregation") == 0
                ? "hypre where it is installed"
                : "aggregation, or hypre where it is installed";
@@ -30,7 +30,7 @@ void app_cg_advise(const app_run *run) {
     const double *values = memory ? weft_memory_host(memory) : NULL;
     const double usual = usual_iterations(run);
     weft_couplings couplings;
-    if (!values || run->n_fields > 1 || run->method != WEFT_METHOD_CG ||
+    if (!values || run->n_fields > 1 || run->choice.method != WEFT_METHOD_CG ||
         run->cg.iterations <= usual || weft_operator_dofs(run->op) < SMALL ||
         run->cg.outcome == WEFT_CG_INDEFINITE || run->cg.outcome == WEFT_CG_NAN)
         return;

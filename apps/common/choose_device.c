@@ -30,13 +30,13 @@ static bool is_predicted(const weft_preconditioner_cost *costs, int n, int kind)
 }
 
 /* The time with Jacobi's preconditioner and the assembly of the options. */
-static double jacobi_seconds(const weft_limits *host, const app_run_options *options,
+static double jacobi_seconds(const weft_limits *host, const weft_problem_options *options,
                              const weft_assembly_problem *problem,
                              const weft_preconditioner_cost *with_fastest) {
     weft_assembly_cost costs[WEFT_ASSEMBLIES_MOST];
     const int n = weft_assembly_costs(host, problem, costs);
-    for (int i = 0; i < n && !options->assembly_auto; ++i)
-        if (costs[i].assembly == options->assembly)
+    for (int i = 0; i < n && options->assembly != WEFT_AUTO; ++i)
+        if ((int)costs[i].assembly == options->assembly)
             return costs[i].set_up_seconds + costs[i].assembly_seconds +
                    with_fastest->iterations * costs[i].product_seconds;
     return with_fastest->seconds;
@@ -46,25 +46,26 @@ static double jacobi_seconds(const weft_limits *host, const app_run_options *opt
  * without a prediction count as Jacobi's. */
 static double solve_seconds(const weft_limits *host, const app_run_options *options,
                             const weft_assembly_problem *problem) {
+    const weft_problem_options *solver = &options->solver;
     int dimension = 0;
     weft_preconditioner_cost costs[WEFT_COSTS_MAX];
     const bool has_levels =
         options->mesh.refine > 0 || app_mesh_built_in_nodes(&options->mesh, &dimension) > 0;
-    const bool has_matrix =
-        options->assembly_auto || weft_assembly_about(options->assembly)->stores_matrix;
+    const bool has_matrix = solver->assembly == WEFT_AUTO ||
+                            weft_assembly_about((weft_assembly)solver->assembly)->stores_matrix;
     const int n = weft_preconditioner_costs(host, problem, has_levels, NULL, costs);
     const int wanted =
-        is_predicted(costs, n, options->preconditioner) ? options->preconditioner : -1;
+        is_predicted(costs, n, solver->preconditioner) ? solver->preconditioner : WEFT_JACOBI;
     double least = HUGE_VAL;
     for (int i = 0; i < n; ++i) {
         const bool is_jacobi = costs[i].kind < 0;
         const bool may_be_used =
-            options->until_discretisation
+            solver->until_discretisation
                 ? !is_jacobi && weft_preconditioner_about(costs[i].kind)->needs_levels
-            : options->preconditioner_auto ? is_jacobi || has_matrix
-                                           : costs[i].kind == wanted;
+            : solver->preconditioner == WEFT_AUTO ? is_jacobi || has_matrix
+                                                  : costs[i].kind == wanted;
         if (may_be_used)
-            least = fmin(least, is_jacobi ? jacobi_seconds(host, options, problem, &costs[i])
+            least = fmin(least, is_jacobi ? jacobi_seconds(host, solver, problem, &costs[i])
                                           : costs[i].seconds);
     }
     return least;
@@ -78,9 +79,9 @@ double app_host_seconds(const weft_limits *host, const app_run_options *options,
     if ((double)size->n_nodes * finer > NODES_MOST)
         return HUGE_VAL;
     const int64_t n_nodes = (int64_t)((double)size->n_nodes * finer);
-    double products = weft_cg_iterations_expected(d, n_nodes, options->tolerance);
-    if (options->max_iterations >= 0)
-        products = fmin(products, options->max_iterations + 2.0);
+    double products = weft_cg_iterations_expected(d, n_nodes, options->solver.tolerance);
+    if (options->solver.max_iterations >= 0)
+        products = fmin(products, options->solver.max_iterations + 2.0);
     if (work->products > 0)
         products = work->products;
     const weft_assembly_problem problem = {.dimension = d,
@@ -113,9 +114,10 @@ static double predict(const weft_limits *host, const app_run_options *options, c
 }
 
 /* A preconditioner for which the device must be the host; NULL: none. */
-static const char *needs_host(const app_run_options *options) {
-    const weft_preconditioner_info *info =
-        options->preconditioner >= 0 ? weft_preconditioner_about(options->preconditioner) : NULL;
+static const char *needs_host(const weft_problem_options *options) {
+    const int kind =
+        options->preconditioner == WEFT_AUTO ? options->earlier : options->preconditioner;
+    const weft_preconditioner_info *info = kind >= 0 ? weft_preconditioner_about(kind) : NULL;
     return info && info->needs_host ? info->name : NULL;
 }
 
@@ -124,12 +126,12 @@ bool app_prefers_host(const weft_limits *host, const app_run_options *options, c
     app_mesh_size size;
     char seconds[32];
     double predicted = HUGE_VAL;
-    if (needs_host(options)) {
+    if (needs_host(&options->solver)) {
         (void)snprintf(reason, APP_REASON_MAX, "the preconditioner %s runs there",
-                       needs_host(options));
+                       needs_host(&options->solver));
         return true;
     }
-    if (work->is_known && options->tune == 0 && app_mesh_size_of(&options->mesh, &size))
+    if (work->is_known && options->solver.tune == 0 && app_mesh_size_of(&options->mesh, &size))
         predicted = predict(host, options, work, &size);
     const bool is_little = predicted <= MARGIN * GPU_START_SECONDS;
     if (predicted < HUGE_VAL)

@@ -37,43 +37,46 @@ done:
     return status;
 }
 
+/* Is the assembly that is requested one without a matrix? */
+static bool stores_no_matrix(const weft_problem_options *options) {
+    return options->assembly != WEFT_AUTO &&
+           !weft_assembly_about((weft_assembly)options->assembly)->stores_matrix;
+}
+
 /* Dofs of a mixed space from which on the solvers of its parts are worth their set-up. */
 enum { MIXED_LEAST = 2000 };
 
 /* The preconditioner of a mixed space, by parts unless that is not worth it; -1: Jacobi's. */
 static weft_status choose_mixed(app_run *run, int *kind, weft_error *error) {
     weft_status status = WEFT_OK;
-    const app_run_options *options = run->options;
-    const char *because =
-        !options->assembly_auto && !weft_assembly_about(options->assembly)->stores_matrix
-            ? "the assembly stores no matrix"
-        : run->n_dofs < MIXED_LEAST ? "the mixed problem is small"
-                                    : NULL;
+    const char *because = stores_no_matrix(&run->options->solver) ? "the assembly stores no matrix"
+                          : run->n_dofs < MIXED_LEAST             ? "the mixed problem is small"
+                                                                  : NULL;
     *kind = -1;
     if (!because)
         TRY(weft_preconditioner_find("block", kind, error));
-    (void)snprintf(run->preconditioner_reason, sizeof run->preconditioner_reason, "%s",
-                   because ? because : "the space is mixed");
+    (void)snprintf(run->choice.preconditioner_reason, sizeof run->choice.preconditioner_reason,
+                   "%s", because ? because : "the space is mixed");
 done:
     return status;
 }
 
 /* Why `auto` takes Jacobi's preconditioner without a prediction; NULL: it predicts.
  *  is_definite  the matrix is symmetric, or its symmetric part can precondition it */
-static const char *jacobi_because(const app_run_options *options, weft_method method,
+static const char *jacobi_because(const weft_problem_options *options, weft_method method,
                                   bool is_definite) {
     if (!is_definite)
         return "the matrix is not symmetric";
     if (method == WEFT_METHOD_MINRES)
         return "the method is MINRES";
-    if (!options->assembly_auto && !weft_assembly_about(options->assembly)->stores_matrix)
+    if (stores_no_matrix(options))
         return "the assembly stores no matrix";
     return NULL;
 }
 
 weft_status app_run_choose_levels(const app_run *run, app_mesh_options *mesh, weft_error *error) {
     weft_status status = WEFT_OK;
-    const app_run_options *options = run->options;
+    const weft_problem_options *options = &run->options->solver;
     weft_preconditioner_cost costs[WEFT_COSTS_MAX];
     app_speeds speeds = {0};
     int dimension = 0;
@@ -82,12 +85,11 @@ weft_status app_run_choose_levels(const app_run *run, app_mesh_options *mesh, we
         mesh->levels = APP_LEVELS_BUILT_IN;
         return WEFT_OK;
     }
-    if (!options->preconditioner_auto || jacobi_because(options, options->method, true))
+    if (options->preconditioner != WEFT_AUTO || jacobi_because(options, run->choice.method, true))
         return WEFT_OK;
     mesh->levels = mesh->refine > 0 ? APP_LEVELS_REFINED : APP_LEVELS_NONE;
-    if (options->preconditioner_kept) {
-        if (options->preconditioner >= 0 &&
-            weft_preconditioner_about(options->preconditioner)->needs_levels)
+    if (options->earlier != WEFT_AUTO) {
+        if (options->earlier >= 0 && weft_preconditioner_about(options->earlier)->needs_levels)
             mesh->levels = APP_LEVELS_BUILT_IN;
         return WEFT_OK;
     }
@@ -118,8 +120,8 @@ done:
 
 /* "0.12 s predicted, aggregation 0.35 s": all costs, the chosen one first */
 static void write_reason(app_run *run, const weft_preconditioner_cost *costs, int n, int chosen) {
-    char *reason = run->preconditioner_reason, seconds[32];
-    const size_t size = sizeof run->preconditioner_reason;
+    char *reason = run->choice.preconditioner_reason, seconds[32];
+    const size_t size = sizeof run->choice.preconditioner_reason;
     int length =
         snprintf(reason, size, "%s predicted", app_print_seconds(costs[chosen].seconds, seconds));
     for (int i = 0; i < n && length > 0 && (size_t)length < size; ++i)
@@ -142,25 +144,25 @@ static void log_costs(const app_run *run, const weft_preconditioner_cost *costs,
 
 /* Choose the assembly for a preconditioner, and compare the memory with the device's. */
 static weft_status try_preconditioner(app_run *run, app_memory_estimate *what, int kind,
-                                      const weft_assembly_speeds *speeds, weft_error *error) {
+                                      weft_error *error) {
     weft_status status = WEFT_OK;
-    run->chosen = *run->options;
-    run->chosen.preconditioner = what->preconditioner = kind;
-    run->options = &run->chosen;
-    TRY(app_assembly_choose(run->device, run->options, &what->problem, speeds,
-                            &run->messages->monitor, &run->assembly, error));
-    TRY(app_memory_estimate_check(run->device, what, run->assembly, &run->estimated_bytes, error));
+    run->choice.preconditioner = what->preconditioner = kind;
+    TRY(app_assembly_choose(run->device, &run->options->solver, kind, &what->problem,
+                            &run->messages->monitor, &run->choice.assembly, error));
+    TRY(app_memory_estimate_check(run->device, what, run->choice.assembly, &run->choice.bytes,
+                                  error));
 done:
     return status;
 }
 
 /* The same; BiCGStab instead of GMRES if that was chosen automatically and does not fit. */
 static weft_status try_method(app_run *run, app_memory_estimate *what, int kind,
-                              const weft_assembly_speeds *speeds, weft_error *error) {
+                              weft_error *error) {
     weft_status status = WEFT_OK;
     weft_error too_large = {0};
-    const bool may_change = run->options->method_auto && what->method == WEFT_METHOD_GMRES;
-    status = try_preconditioner(run, what, kind, speeds, may_change ? &too_large : error);
+    const bool may_change =
+        run->options->solver.method == WEFT_AUTO && what->method == WEFT_METHOD_GMRES;
+    status = try_preconditioner(run, what, kind, may_change ? &too_large : error);
     if (!may_change || status == WEFT_OK)
         return status;
     if (status != WEFT_ERROR_MEMORY) {
@@ -168,22 +170,21 @@ static weft_status try_method(app_run *run, app_memory_estimate *what, int kind,
             *error = too_large;
         return status;
     }
-    what->method = run->method = WEFT_METHOD_BICGSTAB;
-    run->basis_is_too_large = true;
-    TRY(try_preconditioner(run, what, kind, speeds, error));
-    const size_t length = strlen(run->method_reason);
-    (void)snprintf(run->method_reason + length, sizeof run->method_reason - length,
+    what->method = run->choice.method = WEFT_METHOD_BICGSTAB;
+    run->choice.basis_is_too_large = true;
+    TRY(try_preconditioner(run, what, kind, error));
+    const size_t length = strlen(run->choice.method_reason);
+    (void)snprintf(run->choice.method_reason + length, sizeof run->choice.method_reason - length,
                    ", and the basis of GMRES does not fit into memory");
 done:
     return status;
 }
 
 /* Full multigrid, which needs multigrid and CG. */
-static weft_status choose_full(app_run *run, app_memory_estimate *what,
-                               const weft_assembly_speeds *speeds, weft_error *error) {
+static weft_status choose_full(app_run *run, app_memory_estimate *what, weft_error *error) {
     weft_status status = WEFT_OK;
-    int kind = run->options->preconditioner;
-    if (run->options->preconditioner_auto)
+    int kind = run->options->solver.preconditioner;
+    if (kind == WEFT_AUTO)
         TRY(weft_preconditioner_find("multigrid", &kind, error));
     if (!what->problem.symmetric || what->method != WEFT_METHOD_CG || kind < 0 ||
         !app_run_is_linear(run)) {
@@ -196,9 +197,9 @@ static weft_status choose_full(app_run *run, app_memory_estimate *what,
         weft_error_hint(error, "leave out --until, or --method and --preconditioner");
         goto done;
     }
-    (void)snprintf(run->preconditioner_reason, sizeof run->preconditioner_reason,
+    (void)snprintf(run->choice.preconditioner_reason, sizeof run->choice.preconditioner_reason,
                    "as --until discretisation needs");
-    TRY(try_preconditioner(run, what, kind, speeds, error));
+    TRY(try_preconditioner(run, what, kind, error));
 done:
     return status;
 }
@@ -212,32 +213,37 @@ static bool is_continuous(const app_run *run) {
 weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *what,
                                     weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_problem_options *options = &run->options->solver;
     app_memory_estimate complete = *what;
     weft_preconditioner_cost costs[WEFT_COSTS_MAX];
     app_speeds speeds = {0};
     int n = 0;
     TRY(app_speeds_read(run->device, &run->messages->monitor, &speeds, error));
     complete.problem.speeds = &speeds.assemblies;
-    if (run->options->until_discretisation) {
-        TRY(choose_full(run, &complete, &speeds.assemblies, error));
+    if (options->until_discretisation) {
+        TRY(choose_full(run, &complete, error));
         goto done;
     }
-    if (run->n_fields > 1 && run->options->preconditioner_auto) {
+    const bool is_auto = options->preconditioner == WEFT_AUTO;
+    if (run->n_fields > 1 && is_auto) {
         int kind = -1;
         TRY(choose_mixed(run, &kind, error));
-        TRY(try_method(run, &complete, kind, &speeds.assemblies, error));
+        TRY(try_method(run, &complete, kind, error));
         goto done;
     }
-    const char *because = jacobi_because(run->options, what->method,
+    const char *because = jacobi_because(options, what->method,
                                          what->problem.symmetric || what->problem.asymmetry > 0);
-    const bool is_auto = run->options->preconditioner_auto;
-    if (!is_auto || because || run->options->preconditioner_kept) {
-        (void)snprintf(run->preconditioner_reason, sizeof run->preconditioner_reason, "%s",
+    if (!is_auto || because || options->earlier != WEFT_AUTO) {
+        (void)snprintf(run->choice.preconditioner_reason, sizeof run->choice.preconditioner_reason,
+                       "%s",
                        !is_auto  ? "as requested"
                        : because ? because
                                  : "as chosen before the checkpoint");
-        TRY(try_method(run, &complete, is_auto && because ? -1 : run->options->preconditioner,
-                       &speeds.assemblies, error));
+        TRY(try_method(run, &complete,
+                       !is_auto  ? options->preconditioner
+                       : because ? WEFT_JACOBI
+                                 : options->earlier,
+                       error));
         goto done;
     }
     const bool has_levels =
@@ -246,8 +252,7 @@ weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *wha
                                   &speeds.preconditioners, costs);
     for (int i = 0; i < n; ++i) {
         weft_error too_large = {0};
-        status = try_preconditioner(run, &complete, costs[i].kind, &speeds.assemblies,
-                                    i + 1 < n ? &too_large : error);
+        status = try_preconditioner(run, &complete, costs[i].kind, i + 1 < n ? &too_large : error);
         if (status == WEFT_ERROR_MEMORY && i + 1 < n)
             continue;
         TRY(status);
@@ -256,17 +261,17 @@ weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *wha
         break;
     }
 done:
-    if (app_has_constraints(run->options) && !weft_assembly_about(run->assembly)->stores_matrix)
-        run->assembly = WEFT_ASSEMBLY_CSR; /* C^T A C is made of a matrix */
+    if (app_has_constraints(run->options) &&
+        !weft_assembly_about(run->choice.assembly)->stores_matrix)
+        run->choice.assembly = WEFT_ASSEMBLY_CSR; /* C^T A C is made of a matrix */
     return status;
 }
 
 void app_run_drop_preconditioner(app_run *run, const char *reason) {
-    run->chosen = *run->options;
-    run->chosen.preconditioner = -1;
-    run->options = &run->chosen;
+    run->choice.preconditioner = WEFT_JACOBI;
     weft_preconditioner_free(&run->preconditioner);
-    (void)snprintf(run->preconditioner_reason, sizeof run->preconditioner_reason, "%s", reason);
+    (void)snprintf(run->choice.preconditioner_reason, sizeof run->choice.preconditioner_reason,
+                   "%s", reason);
     weft_log(&run->messages->monitor, WEFT_LOG_INFO, "preconditioner jacobi: %s", reason);
 }
 
@@ -280,7 +285,8 @@ weft_status app_run_store_speeds(const app_run *run, weft_error *error) {
     char identity[33];
     const int64_t n = run->n_dofs;
     const int dimension = run->mesh->dimension;
-    if (run->options->tune == 0 || !run->preconditioner || n < ROWS_LEAST || run->cg.iterations < 1)
+    if (run->options->solver.tune == 0 || !run->preconditioner || n < ROWS_LEAST ||
+        run->cg.iterations < 1)
         return WEFT_OK;
     const weft_preconditioner_report *report = weft_preconditioner_reported(run->preconditioner);
     const double rows = (double)n;

@@ -243,10 +243,10 @@ weft_status app_run_reduce(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!run->constraints || weft_constraints_empty(run->constraints))
         return WEFT_OK;
-    if (!weft_assembly_about(run->assembly)
+    if (!weft_assembly_about(run->choice.assembly)
              ->stores_matrix) { /* what was chosen before it was known */
         weft_operator_free(&run->op);
-        run->assembly = WEFT_ASSEMBLY_CSR;
+        run->choice.assembly = WEFT_ASSEMBLY_CSR;
         TRY(app_run_operator_make(run, error));
     }
     TRY(weft_reduction_make(run->constraints, &run->reduction, error));

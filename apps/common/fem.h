@@ -28,11 +28,11 @@ typedef struct app_speeds {
 /** Errors  those of weft_tuning_get */
 weft_status app_speeds_read(weft_device *device, const weft_monitor *monitor, app_speeds *out,
                             weft_error *error);
-/** Get the assembly of the options, or choose the fastest by predictions, which are logged. */
-weft_status app_assembly_choose(weft_device *device, const app_run_options *options,
-                                const weft_assembly_problem *problem,
-                                const weft_assembly_speeds *speeds, const weft_monitor *monitor,
-                                weft_assembly *out, weft_error *error);
+/** Get the assembly of the options, or choose the fastest by predictions, which are logged.
+ *  preconditioner  that is used: one that needs a matrix gets it */
+weft_status app_assembly_choose(weft_device *device, const weft_problem_options *options,
+                                int preconditioner, const weft_assembly_problem *problem,
+                                const weft_monitor *monitor, weft_assembly *out, weft_error *error);
 /** Estimate the peak memory of a run on a device with these limits. */
 void app_memory_estimate_run(const weft_limits *limits, const app_memory_estimate *what,
                              weft_assembly assembly, weft_memory_estimate *estimate);

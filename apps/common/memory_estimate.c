@@ -3,25 +3,23 @@
 
 #include <math.h>
 
-weft_status app_assembly_choose(weft_device *device, const app_run_options *options,
-                                const weft_assembly_problem *problem,
-                                const weft_assembly_speeds *speeds, const weft_monitor *monitor,
-                                weft_assembly *out, weft_error *error) {
+weft_status app_assembly_choose(weft_device *device, const weft_problem_options *options,
+                                int preconditioner, const weft_assembly_problem *problem,
+                                const weft_monitor *monitor, weft_assembly *out,
+                                weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text reason = {0};
-    weft_assembly_problem measured = *problem;
-    *out = options->assembly;
-    if (!options->assembly_auto)
-        return WEFT_OK;
-    if (options->preconditioner >= 0 &&
-        weft_preconditioner_about(options->preconditioner)->needs_matrix) {
-        *out = WEFT_ASSEMBLY_CSR;
-        weft_log(monitor, WEFT_LOG_INFO, "csr, whose matrix the preconditioner %s needs",
-                 weft_preconditioner_about(options->preconditioner)->name);
+    if (options->assembly != WEFT_AUTO) {
+        *out = (weft_assembly)options->assembly;
         return WEFT_OK;
     }
-    measured.speeds = speeds;
-    TRY(weft_assembly_choose(weft_device_limits(device), &measured, out, &reason, error));
+    if (preconditioner >= 0 && weft_preconditioner_about(preconditioner)->needs_matrix) {
+        *out = WEFT_ASSEMBLY_CSR;
+        weft_log(monitor, WEFT_LOG_INFO, "csr, whose matrix the preconditioner %s needs",
+                 weft_preconditioner_about(preconditioner)->name);
+        return WEFT_OK;
+    }
+    TRY(weft_assembly_choose(weft_device_limits(device), problem, out, &reason, error));
     weft_log(monitor, WEFT_LOG_INFO, "%s",
              reason.data && !reason.failed ? reason.data : weft_assembly_name(*out));
 done:

@@ -7,14 +7,14 @@
 enum { NODES_LEAST = 10000000 }; /* smaller meshes are made first: the estimate is then exact */
 
 typedef struct forecast {
-    const app_run_options *options;
+    const weft_problem_options *options;
     weft_limits limits; /* of the device that computes */
     int preconditioner; /* -1: any */
 } forecast;
 
 /* The estimate of the requested assembly, or of the one that needs the least memory. */
 static weft_memory_estimate estimate(const forecast *f, const app_mesh_shape *shape) {
-    const app_run_options *options = f->options;
+    const weft_problem_options *options = f->options;
     const bool needs_matrix =
         f->preconditioner >= 0 && weft_preconditioner_about(f->preconditioner)->needs_matrix;
     weft_assembly_cost costs[WEFT_ASSEMBLIES_MOST];
@@ -31,15 +31,16 @@ static weft_memory_estimate estimate(const forecast *f, const app_mesh_shape *sh
         .n_vectors = 2,
         .solves_once = true,
         .shares_load = true,
-        .method = options->method_auto ? WEFT_METHOD_CG : options->method,
+        .method = options->method == WEFT_AUTO ? WEFT_METHOD_CG : (weft_method)options->method,
         .restart = options->restart,
         .preconditioner = f->preconditioner};
     const int n = weft_assembly_costs(&f->limits, &what.problem, costs);
     for (int i = 0; i < n; ++i) {
         weft_memory_estimate other = {0};
-        const bool is_wanted = !options->assembly_auto ? costs[i].assembly == options->assembly
-                               : needs_matrix          ? costs[i].assembly == WEFT_ASSEMBLY_CSR
-                                                       : costs[i].possible;
+        const bool is_wanted = options->assembly != WEFT_AUTO
+                                   ? (int)costs[i].assembly == options->assembly
+                               : needs_matrix ? costs[i].assembly == WEFT_ASSEMBLY_CSR
+                                              : costs[i].possible;
         if (!is_wanted)
             continue;
         app_memory_estimate_run(&f->limits, &what, costs[i].assembly, &other);
@@ -79,9 +80,9 @@ static app_mesh_shape largest(const forecast *f, const app_mesh_shape *asked, si
 
 weft_status app_memory_forecast(weft_device *device, const app_run_options *options,
                                 weft_error *error) {
-    forecast f = {.options = options,
+    forecast f = {.options = &options->solver,
                   .limits = *weft_device_limits(device),
-                  .preconditioner = options->preconditioner_auto ? -1 : options->preconditioner};
+                  .preconditioner = options->solver.preconditioner};
     app_mesh_shape asked;
     const size_t left = weft_device_bytes_free(device);
     f.limits.records_only = false;
@@ -89,7 +90,7 @@ weft_status app_memory_forecast(weft_device *device, const app_run_options *opti
         (asked.n_nodes > INT32_MAX &&
          asked.refine == 0)) /* too many to number: refused when made */
         return WEFT_OK;
-    if (options->until_discretisation && f.preconditioner < 0)
+    if (options->solver.until_discretisation && f.preconditioner < 0)
         (void)weft_preconditioner_find("multigrid", &f.preconditioner, NULL);
     const weft_memory_estimate needed = estimate(&f, &asked);
     if (needed.bytes <= left || needed.bytes == SIZE_MAX)

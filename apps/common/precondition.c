@@ -17,10 +17,10 @@ static const weft_preconditioner *used(const app_run *run) {
 
 void app_run_print_preconditioner(const app_run *run) {
     char bytes[32], seconds[32];
-    const bool is_auto = run->options->preconditioner_auto;
+    const bool is_auto = run->options->solver.preconditioner == WEFT_AUTO;
     if (!used(run)) {
         if (is_auto)
-            printf("jacobi      automatic: %s\n", run->preconditioner_reason);
+            printf("jacobi      automatic: %s\n", run->choice.preconditioner_reason);
         return;
     }
     const weft_preconditioner_report *report = weft_preconditioner_reported(used(run));
@@ -38,7 +38,7 @@ void app_run_print_preconditioner(const app_run *run) {
         printf(", %s", app_print_bytes((double)report->bytes, bytes));
     putchar('\n');
     if (is_auto)
-        printf("            automatic: %s\n", run->preconditioner_reason);
+        printf("            automatic: %s\n", run->choice.preconditioner_reason);
     for (int i = 0; run->options->verbosity == APP_VERBOSE && i < report->n_levels; ++i)
         printf("            level %d: %" PRId64 " rows, %" PRId64 " entries, eigenvalues to %.4g\n",
                i, report->levels[i].n_rows, report->levels[i].n_entries, report->levels[i].lambda);
@@ -62,11 +62,13 @@ static json_t *json_levels(const weft_preconditioner_report *report) {
 }
 
 bool app_run_json_preconditioner(json_t *root, const app_run *run) {
-    if (!app_json_set(root, "preconditioner_reason", json_string(run->preconditioner_reason)))
+    if (!app_json_set(root, "preconditioner_reason",
+                      json_string(run->choice.preconditioner_reason)))
         return false;
     if (!used(run))
-        return app_json_set(root, "preconditioner",
-                            json_string(run->options->jacobi ? "jacobi" : "none"));
+        return app_json_set(
+            root, "preconditioner",
+            json_string(run->choice.preconditioner == WEFT_NO_PRECONDITIONER ? "none" : "jacobi"));
     const weft_preconditioner_report *report = weft_preconditioner_reported(used(run));
     json_t *object = json_object();
     return app_json_set(root, "preconditioner",

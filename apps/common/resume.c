@@ -20,39 +20,37 @@ static bool find_choice(const char *problem, const char *option, char *out, size
     return true;
 }
 
-static weft_status keep_preconditioner(const char *problem, app_run_options *options,
+static weft_status keep_preconditioner(const char *problem, weft_problem_options *options,
                                        weft_error *error) {
     weft_status status = WEFT_OK;
     char name[64];
-    int kind = -1;
-    if (!options->preconditioner_auto)
+    int kind = WEFT_JACOBI;
+    if (options->preconditioner != WEFT_AUTO)
         return WEFT_OK;
     if (find_choice(problem, " --preconditioner ", name, sizeof name))
         TRY(weft_preconditioner_find(name, &kind, error));
-    options->preconditioner = kind;
-    options->preconditioner_kept = true;
+    options->earlier = kind;
 done:
     return status;
 }
 
-weft_status app_resume_choices(const char *path, app_run_options *options, weft_error *error) {
+weft_status app_resume_choices(const char *path, weft_problem_options *options, weft_error *error) {
     weft_status status = WEFT_OK;
     char *problem = NULL, name[64];
+    weft_assembly assembly = 0;
     int choice = 0;
     if (!path)
         return WEFT_OK;
     TRY(weft_checkpoint_problem(path, &problem, error));
-    if (options->assembly_auto && find_choice(problem, " --assembly ", name, sizeof name)) {
-        TRY(app_parse_assembly(name, NULL, &options->assembly_auto, &options->assembly, error));
-        options->assembly_auto = false;
+    if (options->assembly == WEFT_AUTO && find_choice(problem, " --assembly ", name, sizeof name)) {
+        TRY(app_parse_assembly(name, NULL, NULL, &assembly, error));
+        options->assembly = (int)assembly;
     }
-    if (options->method_auto && find_choice(problem, " --method ", name, sizeof name))
+    if (options->method == WEFT_AUTO && find_choice(problem, " --method ", name, sizeof name))
         for (choice = 0; choice < weft_method_count(); ++choice)
             if (strcmp(weft_method_about((weft_method)choice)->name, name) == 0 &&
-                !weft_method_about((weft_method)choice)->needs_symmetric) {
-                options->method = (weft_method)choice; /* GMRES or BiCGStab, by the memory */
-                options->method_auto = false;
-            }
+                !weft_method_about((weft_method)choice)->needs_symmetric)
+                options->method = choice; /* GMRES or BiCGStab, by the memory */
     TRY(keep_preconditioner(problem, options, error));
 done:
     free(problem);

@@ -43,6 +43,7 @@ weft_status app_run_open(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (run->seconds.started == 0)
         run->seconds.started = weft_clock();
+    run->choice = weft_problem_choice_start(&run->options->solver);
     TRY(app_device_open(run, error));
     run->is_null = weft_device_limits(run->device)->records_only;
     weft_setup_precompile(run->device);
@@ -113,7 +114,7 @@ weft_status app_run_operator_make(app_run *run, weft_error *error) {
     for (int i = 1; i < n; ++i)
         forms[i] =
             i <= run->n_more_forms ? run->more_forms[i - 1] : robin[i - 1 - run->n_more_forms];
-    TRY(weft_operator_make(&run->context, run->assembly, forms, n, &op, error));
+    TRY(weft_operator_make(&run->context, run->choice.assembly, forms, n, &op, error));
     TRY(weft_operator_assemble(op, error));
     run->op = op;
     op = NULL;
@@ -154,8 +155,8 @@ done:
 }
 
 /* May Jacobi's preconditioner take its place? */
-static bool is_exchangeable(const app_run_options *options) {
-    return options->preconditioner_auto && !options->until_discretisation;
+static bool is_exchangeable(const weft_problem_options *options) {
+    return options->preconditioner == WEFT_AUTO && !options->until_discretisation;
 }
 
 /* Is it the matrix that a preconditioner does not suit? */
@@ -169,19 +170,20 @@ static bool is_about_matrix(weft_status status) {
 static int full_cycles(const app_run *run) {
     const bool on_gpu = weft_device_limits(run->device)->execution == WEFT_EXECUTION_SIMT;
     const int64_t least = on_gpu ? 2000000 : 100000;
-    const int kind = run->options->preconditioner;
-    if (run->options->until_discretisation)
+    const int kind = run->choice.preconditioner;
+    if (run->options->solver.until_discretisation)
         return WEFT_FULL_CYCLES_UNTIL;
-    return run->solves_once && run->method == WEFT_METHOD_CG && app_run_is_linear(run) &&
+    return run->solves_once && run->choice.method == WEFT_METHOD_CG && app_run_is_linear(run) &&
            weft_preconditioner_about(kind)->needs_levels && run->n_dofs >= least;
 }
 
 weft_status app_run_precondition(app_run *run, weft_error *error) {
-    const app_run_options *options = run->options;
-    const bool is_general = !weft_method_about(run->method)->needs_symmetric;
-    if (options->preconditioner < 0 || is_general != run->preconditioner_is_general)
+    const weft_problem_options *options = &run->options->solver;
+    const int kind = run->choice.preconditioner;
+    const bool is_general = !weft_method_about(run->choice.method)->needs_symmetric;
+    if (kind < 0 || is_general != run->preconditioner_is_general)
         weft_preconditioner_free(&run->preconditioner);
-    if (options->preconditioner < 0)
+    if (kind < 0)
         return WEFT_OK;
     weft_operator *reduced = run->reduction ? weft_reduction_operator(run->reduction) : NULL;
     const weft_preconditioner_problem problem = {.op = reduced ? reduced : run->op,
@@ -199,10 +201,10 @@ weft_status app_run_precondition(app_run *run, weft_error *error) {
     const double start = app_clock(&run->context);
     run->preconditioner_is_general = is_general;
     weft_error why = {0};
-    weft_status status = run->preconditioner
-                             ? weft_preconditioner_refresh(run->preconditioner, &why)
-                             : weft_preconditioner_make(&run->context, options->preconditioner,
-                                                        &problem, &run->preconditioner, &why);
+    weft_status status =
+        run->preconditioner
+            ? weft_preconditioner_refresh(run->preconditioner, &why)
+            : weft_preconditioner_make(&run->context, kind, &problem, &run->preconditioner, &why);
     run->seconds.precondition += app_clock(&run->context) - start;
     if (is_exchangeable(options) && is_about_matrix(status)) {
         app_run_drop_preconditioner(run, why.message);
@@ -214,30 +216,34 @@ weft_status app_run_precondition(app_run *run, weft_error *error) {
 }
 
 void app_run_choose_method(app_run *run, bool is_symmetric, double asymmetry) {
-    const app_run_options *options = run->options;
-    char *reason = run->method_reason;
-    const size_t size = sizeof run->method_reason;
+    const int requested = run->options->solver.method;
+    const bool is_auto = requested == WEFT_AUTO;
+    char *reason = run->choice.method_reason;
+    const size_t size = sizeof run->choice.method_reason;
     const bool is_mixed = run->n_fields > 1; /* a saddle point, as a rule */
-    run->method = options->method_auto && is_symmetric && is_mixed ? WEFT_METHOD_MINRES
-                  : options->method_auto && !is_symmetric
-                      ? run->basis_is_too_large ? WEFT_METHOD_BICGSTAB : WEFT_METHOD_GMRES
-                      : options->method;
-    if (!options->method_auto)
+    run->choice.method = !is_auto                         ? (weft_method)requested
+                         : is_symmetric && is_mixed       ? WEFT_METHOD_MINRES
+                         : is_symmetric                   ? WEFT_METHOD_CG
+                         : run->choice.basis_is_too_large ? WEFT_METHOD_BICGSTAB
+                                                          : WEFT_METHOD_GMRES;
+    if (!is_auto)
         snprintf(reason, size, "as requested");
     else if (is_symmetric)
         snprintf(reason, size, "the matrix is symmetric%s", is_mixed ? ", the space mixed" : "");
     else
         snprintf(reason, size, "the matrix is not symmetric: |K - K^T| is %.1e of |K|%s", asymmetry,
-                 run->basis_is_too_large ? ", and the basis of GMRES does not fit into memory"
-                                         : "");
+                 run->choice.basis_is_too_large
+                     ? ", and the basis of GMRES does not fit into memory"
+                     : "");
 }
 
 weft_cg_options app_run_solver_options(const app_run *run) {
-    return (weft_cg_options){.method = run->method,
-                             .restart = run->options->restart,
-                             .jacobi = run->options->jacobi,
-                             .tolerance = run->options->tolerance,
-                             .max_iterations = app_iterations_limit(run->options, run->mesh),
+    const weft_problem_options *options = &run->options->solver;
+    return (weft_cg_options){.method = run->choice.method,
+                             .restart = run->choice.restart,
+                             .jacobi = options->preconditioner != WEFT_NO_PRECONDITIONER,
+                             .tolerance = options->tolerance,
+                             .max_iterations = app_iterations_limit(options, run->mesh),
                              .constrained = run->constrained,
                              .n_constrained = run->n_constrained,
                              .monitor = &run->messages->monitor};
@@ -245,15 +251,15 @@ weft_cg_options app_run_solver_options(const app_run *run) {
 
 /* MINRES instead of CG. */
 static weft_status solve_indefinite(app_run *run, weft_cg_options *options, weft_error *error) {
-    snprintf(run->method_reason, sizeof run->method_reason,
+    snprintf(run->choice.method_reason, sizeof run->choice.method_reason,
              "the matrix is symmetric, but not positive definite, as CG found in iteration %d",
              run->cg.iterations);
-    run->method = options->method = WEFT_METHOD_MINRES;
-    if (run->options->preconditioner_auto && run->preconditioner) {
+    run->choice.method = options->method = WEFT_METHOD_MINRES;
+    if (run->options->solver.preconditioner == WEFT_AUTO && run->preconditioner) {
         app_run_drop_preconditioner(run, "the method is MINRES");
         options->preconditioner = NULL;
     }
-    weft_log(options->monitor, WEFT_LOG_INFO, "MINRES: %s", run->method_reason);
+    weft_log(options->monitor, WEFT_LOG_INFO, "MINRES: %s", run->choice.method_reason);
     free(run->cg.history);
     run->cg = (weft_cg_result){0};
     return weft_cg_solve(&run->context, run->op, run->b, run->u, options, &run->cg, error);
@@ -263,16 +269,15 @@ bool app_run_lengthens_cycles(app_run *run, weft_cg_options *options) {
     enum { LONG = 200, VECTORS = 4 /* per iteration of a cycle, at most */ };
     const double bytes = (double)VECTORS * LONG * (double)run->n_dofs * sizeof(double);
     const bool is_slow =
-        run->cg.outcome == WEFT_CG_MAX_ITERATIONS && run->options->max_iterations < 0;
-    if (!(is_slow || run->cg.outcome == WEFT_CG_STAGNATION) || run->method != WEFT_METHOD_GMRES ||
-        run->options->restart > 0 || bytes > (double)weft_device_bytes_free(run->device) / 4)
+        run->cg.outcome == WEFT_CG_MAX_ITERATIONS && run->options->solver.max_iterations < 0;
+    if (!(is_slow || run->cg.outcome == WEFT_CG_STAGNATION) ||
+        run->choice.method != WEFT_METHOD_GMRES || run->choice.restart > 0 ||
+        bytes > (double)weft_device_bytes_free(run->device) / 4)
         return false;
     weft_log(&run->messages->monitor, WEFT_LOG_INFO,
              "GMRES: %s after %d iterations; it continues with %d between restarts",
              weft_cg_outcome_name(run->cg.outcome), run->cg.iterations, LONG);
-    run->chosen = *run->options;
-    run->chosen.restart = options->restart = LONG;
-    run->options = &run->chosen;
+    run->choice.restart = options->restart = LONG;
     free(run->cg.history);
     run->cg = (weft_cg_result){0};
     return true;
@@ -280,12 +285,12 @@ bool app_run_lengthens_cycles(app_run *run, weft_cg_options *options) {
 
 bool app_run_retries_by_jacobi(app_run *run, weft_cg_options *options) {
     const weft_cg_outcome outcome = run->cg.outcome;
-    char reason[sizeof run->preconditioner_reason];
-    if (!run->preconditioner || !is_exchangeable(run->options) ||
+    char reason[sizeof run->choice.preconditioner_reason];
+    if (!run->preconditioner || !is_exchangeable(&run->options->solver) ||
         (outcome != WEFT_CG_BREAKDOWN && outcome != WEFT_CG_STAGNATION && outcome != WEFT_CG_NAN))
         return false;
     (void)snprintf(reason, sizeof reason, "with %s: %s after %d iterations",
-                   weft_preconditioner_about(run->options->preconditioner)->name,
+                   weft_preconditioner_about(run->choice.preconditioner)->name,
                    weft_cg_outcome_name(outcome), run->cg.iterations);
     app_run_drop_preconditioner(run, reason);
     options->preconditioner = NULL;
@@ -305,11 +310,11 @@ done:
 
 void app_run_solve_ahead(app_run *run) {
     run->solves_once = true;
-    const bool has_preconditioner = run->options->preconditioner >= 0;
+    const bool has_preconditioner = run->choice.preconditioner >= 0;
     const weft_preconditioner_info *info =
-        has_preconditioner ? weft_preconditioner_about(run->options->preconditioner) : NULL;
+        has_preconditioner ? weft_preconditioner_about(run->choice.preconditioner) : NULL;
     const bool on_gpu = weft_device_limits(run->device)->execution == WEFT_EXECUTION_SIMT;
-    const weft_solver_plan plan = {.method = run->method,
+    const weft_solver_plan plan = {.method = run->choice.method,
                                    .has_preconditioner = has_preconditioner,
                                    .stays_single = on_gpu && info && info->needs_matrix,
                                    .has_constrained = run->n_constrained > 0,
@@ -319,7 +324,8 @@ void app_run_solve_ahead(app_run *run) {
 
 /* Where the matrix is all that a solve reads. */
 static void evict_cells(app_run *run) {
-    if (run->space && app_run_is_linear(run) && weft_assembly_about(run->assembly)->stores_matrix)
+    if (run->space && app_run_is_linear(run) &&
+        weft_assembly_about(run->choice.assembly)->stores_matrix)
         weft_space_evict(run->space);
 }
 
@@ -335,14 +341,14 @@ weft_status app_run_solve(app_run *run, weft_error *error) {
     options.project_mean = run->project;
     TRY(app_run_precondition(run, error));
     options.preconditioner = run->preconditioner;
-    options.until_discretisation = run->options->until_discretisation;
+    options.until_discretisation = run->options->solver.until_discretisation;
     options.full_cycles = run->preconditioner ? full_cycles(run) : 0;
     TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, &options, &run->cg, error));
     if (app_run_lengthens_cycles(run, &options))
         TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, &options, &run->cg, error));
     if (app_run_retries_by_jacobi(run, &options))
         TRY(solve_again(run, &options, error));
-    if (run->cg.outcome == WEFT_CG_INDEFINITE && run->options->method_auto &&
+    if (run->cg.outcome == WEFT_CG_INDEFINITE && run->options->solver.method == WEFT_AUTO &&
         run->minres_if_indefinite)
         TRY(solve_indefinite(run, &options, error));
     run->seconds.solve = app_clock(&run->context) - start - run->seconds.precondition;
@@ -407,8 +413,8 @@ done:
 }
 
 void app_run_finish(app_run *run) {
-    if (run->estimated_bytes > 0)
-        app_memory_estimate_compare(run->device, run->estimated_bytes, &run->messages->monitor);
+    if (run->choice.bytes > 0)
+        app_memory_estimate_compare(run->device, run->choice.bytes, &run->messages->monitor);
     run->seconds.plan += run->context.plan_seconds;
     run->seconds.compile = run->context.compile_seconds;
 }

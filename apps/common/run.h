@@ -55,21 +55,15 @@ typedef struct app_run {
     weft_bound_form form;        /* of the cells */
     weft_form *more_forms;       /* [n_more_forms] of the operator; malloc'd */
     int n_more_forms;
-    weft_assembly assembly; /* from the options, or chosen */
-    size_t estimated_bytes; /* peak on the device */
     weft_operator *op;
-    app_run_options chosen;              /* options with the preconditioner that was chosen */
+    weft_problem_choice choice;
     weft_preconditioner *preconditioner; /* NULL: none but Jacobi's */
     const weft_preconditioner
-        *preconditioner_in_time;     /* that of the integrator, for reports; NULL: as above */
-    bool preconditioner_is_general;  /* see weft_preconditioner_problem */
-    char preconditioner_reason[200]; /* why it was chosen */
-    double expected_solves;          /* with one matrix or similar ones; 0: 1 */
-    bool solves_once;                /* a linear system, from the initial guess zero */
-    weft_method method;              /* from the options, or chosen */
-    char method_reason[200];         /* why */
-    bool basis_is_too_large;         /* of GMRES for the memory: BiCGStab takes its place */
-    bool minres_if_indefinite;       /* what the automatic choice does if CG finds that */
+        *preconditioner_in_time;    /* that of the integrator, for reports; NULL: as above */
+    bool preconditioner_is_general; /* see weft_preconditioner_problem */
+    double expected_solves;         /* with one matrix or similar ones; 0: 1 */
+    bool solves_once;               /* a linear system, from the initial guess zero */
+    bool minres_if_indefinite;      /* what the automatic choice does if CG finds that */
     weft_cg_result cg;
     double l2_error, h1_error, energy; /* NaN unless requested */
     app_places probe_places;           /* where the probes are */
@@ -193,7 +187,7 @@ weft_status app_run_product(app_run *run, weft_memory *scratch, double *values, 
 /** Of a run that continues from a checkpoint: let what is automatic be as it was. (apps/common/resume.c)
  *  path    of the checkpoint; NULL: no effect
  *  Errors  those of weft_checkpoint_problem; the preconditioner is not known */
-weft_status app_resume_choices(const char *path, app_run_options *options, weft_error *error);
+weft_status app_resume_choices(const char *path, weft_problem_options *options, weft_error *error);
 /** Make the constraints of the options, if there are any. (apps/common/constraints.c)
  *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_INPUT: those of fem/weft_constraint.h */
 weft_status app_run_constraints_make(app_run *run, weft_error *error);

@@ -5,18 +5,11 @@
 #include <string.h>
 
 app_run_options app_run_options_default(void) {
-    return (app_run_options){.device = "auto",
-                             .tolerance = 1e-8,
-                             .max_iterations = -1,
-                             .assembly_auto = true,
-                             .method_auto = true,
-                             .plan = WEFT_PLAN_FUSED,
-                             .jacobi = true,
-                             .preconditioner_auto = true,
-                             .preconditioner = -1};
+    return (app_run_options){
+        .device = "auto", .solver = weft_problem_options_default(), .plan = WEFT_PLAN_FUSED};
 }
 
-int app_iterations_limit(const app_run_options *options, const weft_mesh *mesh) {
+int app_iterations_limit(const weft_problem_options *options, const weft_mesh *mesh) {
     return options->max_iterations >= 0
                ? options->max_iterations
                : weft_cg_iterations_limit(mesh->dimension, mesh->n_nodes, options->tolerance);
@@ -55,12 +48,20 @@ weft_status app_parse_assembly(const char *text, const char *other, bool *is_oth
 
 weft_status app_read_assembly(const app_option *row, const char *option, const char *text, void *at,
                               weft_error *error) {
+    weft_status status = WEFT_OK;
     app_run_options *options = at;
+    weft_assembly assembly = 0;
+    bool is_auto = false;
     (void)row, (void)option;
-    return app_parse_assembly(text, "auto", &options->assembly_auto, &options->assembly, error);
+    TRY(app_parse_assembly(text, "auto", &is_auto, &assembly, error));
+    options->solver.assembly = is_auto ? WEFT_AUTO : (int)assembly;
+done:
+    return status;
 }
 
-enum { NAMED = 3 /* choices before the kinds of weft_preconditioner */ };
+/* Choices before the kinds of weft_preconditioner. */
+enum { NAMED = 3 };
+static const int named[NAMED] = {WEFT_NO_PRECONDITIONER, WEFT_JACOBI, WEFT_AUTO};
 
 weft_status app_parse_preconditioner(const char *option, const char *text, int *out,
                                      weft_error *error) {
@@ -79,9 +80,7 @@ weft_status app_read_preconditioner(const app_option *row, const char *option, c
     int choice = 0;
     (void)row;
     TRY(app_parse_preconditioner(option, text, &choice, error));
-    options->jacobi = choice > 0;
-    options->preconditioner_auto = choice == NAMED - 1;
-    options->preconditioner = choice < NAMED ? -1 : choice - NAMED;
+    options->solver.preconditioner = choice < NAMED ? named[choice] : choice - NAMED;
     options->mesh.levels =
         choice >= NAMED && weft_preconditioner_about(choice - NAMED)->needs_levels
             ? APP_LEVELS_BUILT_IN
@@ -122,7 +121,7 @@ static weft_status read_until(const app_option *row, const char *option, const c
     int choice = 0;
     (void)row;
     TRY(app_parse_choice(option, text, names, 2, &choice, error));
-    options->until_discretisation = choice == 1;
+    options->solver.until_discretisation = choice == 1;
 done:
     return status;
 }
@@ -139,8 +138,7 @@ static weft_status read_method(const app_option *row, const char *option, const 
         names[i] = weft_method_about((weft_method)i)->name;
     names[n] = "auto";
     TRY(app_parse_choice(option, text, names, n + 1, &choice, error));
-    options->method_auto = choice == n;
-    options->method = choice < n ? (weft_method)choice : WEFT_METHOD_CG;
+    options->solver.method = choice < n ? choice : WEFT_AUTO;
 done:
     return status;
 }
@@ -194,7 +192,7 @@ const app_option app_solver_options[] = {
      .read = app_read_preconditioner},
     {"smoother-degree", "K",
      "Degree of the polynomial that chebyshev and the smoothers of multigrid use, 1 to 6",
-     APP_INTEGER(app_run_options, smoother_degree, 1, 6)},
+     APP_INTEGER(app_run_options, solver.smoother_degree, 1, 6)},
     {"until", "NAME",
      "tolerance (default), or discretisation: full multigrid, which stops when the error of the "
      "solver is below the discretisation error, estimated from the levels of a refined mesh",
@@ -202,18 +200,18 @@ const app_option app_solver_options[] = {
     {"method", "NAME", "Krylov method: auto (default: by symmetry and definiteness), {methods}",
      .read = read_method},
     {"restart", "N", "Iterations of GMRES between restarts (default 30)",
-     APP_INTEGER(app_run_options, restart, 1, WEFT_RESTART_MAX)},
+     APP_INTEGER(app_run_options, solver.restart, 1, WEFT_RESTART_MAX)},
     {"tolerance", "T",
      "Stop when the residual is T times the right-hand side (default 1e-8), or as small as "
      "rounding "
      "allows; 0: only then",
-     APP_NUMBER(app_run_options, tolerance, 0, 1)},
+     APP_NUMBER(app_run_options, solver.tolerance, 0, 1)},
     {"tune", "N",
      "Measure up to N of the best plans of each script, and store the fastest; store the speed of "
      "multigrid for later predictions",
-     APP_INTEGER(app_run_options, tune, 1, 1000)},
+     APP_INTEGER(app_run_options, solver.tune, 1, 1000)},
     {"max-iterations", "N", "Largest number of iterations (default: 10000, more for large meshes)",
-     APP_INTEGER(app_run_options, max_iterations, 0, 1000000000)},
+     APP_INTEGER(app_run_options, solver.max_iterations, 0, 1000000000)},
     {0}};
 
 static weft_status read_derivation(const app_option *row, const char *option, const char *text,

@@ -7,27 +7,15 @@
 #include "apps/common/lines.h"
 #include "apps/common/mesh.h"
 #include "apps/common/option_table.h"
+#include "fem/weft_problem.h"
 
 /** Values of the options. Texts are borrowed from argv. */
 typedef struct app_run_options {
     app_mesh_options mesh;
     const char *device, *output, *json; /* output and json may be NULL */
-    bool method_auto;                   /* choose the Krylov method */
-    weft_method method;
-    int restart; /* of GMRES; 0: its default */
-    double tolerance;
-    bool until_discretisation; /* full multigrid, instead of the tolerance */
-    int max_iterations;        /* -1: by the size of the mesh (app_iterations_limit) */
-    bool keep_unconverged;     /* write the output even without convergence */
-    int tune;                  /* number of plans to measure per script; 0: none */
-    bool assembly_auto;        /* choose the assembly */
-    weft_assembly assembly;
+    weft_problem_options solver;
+    bool keep_unconverged; /* write the output even without convergence */
     weft_plan_kind plan;
-    bool jacobi;
-    int preconditioner;       /* a kind of weft_preconditioner; -1: `jacobi` decides */
-    bool preconditioner_auto; /* `preconditioner` is chosen when the mesh is known */
-    bool preconditioner_kept; /* it was, by the run that is continued */
-    int smoother_degree;      /* 0: the preconditioner's default */
     app_verbosity verbosity;
     app_conditions conditions;
     app_probes probes;
@@ -61,9 +49,9 @@ extern const char *const app_plan_names[]; /* of --plan */
 
 app_run_options app_run_options_default(void);
 /** The value of --max-iterations, or a default for the size of the mesh. */
-int app_iterations_limit(const app_run_options *options, const weft_mesh *mesh);
+int app_iterations_limit(const weft_problem_options *options, const weft_mesh *mesh);
 /** Parse --assembly: a name or alias of an assembly, or the word `other`.
- *  other, is_other  may be NULL; *is_other is set to whether the text is `other`
+ *  other, is_other  may be NULL; *is_other is set to whether the text is `other`, and *out is unchanged then
  *  Errors           WEFT_ERROR_USAGE, which lists the names */
 weft_status app_parse_assembly(const char *text, const char *other, bool *is_other,
                                weft_assembly *out, weft_error *error);

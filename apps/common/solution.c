@@ -39,18 +39,18 @@ static const char JUMP[] =
 #define FACTORISE "--preconditioner cholmod, a factorisation, where it is installed (libcholmod)"
 
 static bool has_preconditioner(const app_run *run, const char *name) {
-    const int kind = run->options->preconditioner;
+    const int kind = run->choice.preconditioner;
     return kind >= 0 && strcmp(weft_preconditioner_about(kind)->name, name) == 0;
 }
 
 const char *app_cg_advice_of(const app_run *run, weft_cg_outcome outcome) {
     const app_run_options *options = run->options;
-    const bool is_definite = weft_method_about(run->method)->needs_definite;
-    if (outcome == WEFT_CG_MAX_ITERATIONS && (options->max_iterations >= 0 || !is_definite))
+    const bool is_definite = weft_method_about(run->choice.method)->needs_definite;
+    if (outcome == WEFT_CG_MAX_ITERATIONS && (options->solver.max_iterations >= 0 || !is_definite))
         return "raise --max-iterations or --tolerance";
     if (!is_definite)
         return "try another --preconditioner, or raise --tolerance";
-    if (outcome == WEFT_CG_BREAKDOWN && options->preconditioner >= 0 && is_definite)
+    if (outcome == WEFT_CG_BREAKDOWN && run->choice.preconditioner >= 0 && is_definite)
         return "rounding has made the preconditioner indefinite, as happens where the matrix is "
                "badly conditioned or singular: try " FACTORISE ", or --preconditioner jacobi";
     if (app_slenderness(run) > APP_SLENDER)
@@ -73,14 +73,14 @@ static const char *singular_advice(const app_run *run) {
 static const char *advice_on(const app_run *run, const app_cg_advice *advice) {
     const app_run_options *options = run->options;
     const weft_cg_result *cg = &run->cg;
-    if (cg->breakdown && run->method == WEFT_METHOD_BICGSTAB)
+    if (cg->breakdown && run->choice.method == WEFT_METHOD_BICGSTAB)
         return "try --method gmres";
     if (cg->breakdown)
         return "the matrix is singular: fix u in more places, or look at the coefficients";
-    if (run->method == WEFT_METHOD_GMRES &&
+    if (run->choice.method == WEFT_METHOD_GMRES &&
         (cg->outcome == WEFT_CG_STAGNATION || cg->outcome == WEFT_CG_MAX_ITERATIONS) &&
         !is_nearly_singular(cg))
-        return options->preconditioner >= 0
+        return run->choice.preconditioner >= 0
                    ? "try --preconditioner jacobi or hypre, a larger --restart, or --method "
                      "bicgstab"
                    : "raise --restart, try --method bicgstab, or raise --tolerance";
@@ -88,8 +88,8 @@ static const char *advice_on(const app_run *run, const app_cg_advice *advice) {
     case WEFT_CG_INDEFINITE:
         return advice->indefinite;
     case WEFT_CG_BREAKDOWN:
-        return options->preconditioner >= 0 ? app_cg_advice_of(run, cg->outcome)
-                                            : advice->breakdown;
+        return run->choice.preconditioner >= 0 ? app_cg_advice_of(run, cg->outcome)
+                                               : advice->breakdown;
     case WEFT_CG_NAN:
         return advice->nan;
     case WEFT_CG_OVERFLOW:
@@ -105,8 +105,9 @@ static const char *advice_on(const app_run *run, const app_cg_advice *advice) {
         return JUMP;
     if (is_nearly_singular(cg))
         return singular_advice(run);
-    return options->jacobi ? app_cg_advice_of(run, cg->outcome)
-                           : "try --preconditioner jacobi, or raise --tolerance";
+    return options->solver.preconditioner != WEFT_NO_PRECONDITIONER
+               ? app_cg_advice_of(run, cg->outcome)
+               : "try --preconditioner jacobi, or raise --tolerance";
 }
 
 void app_cg_complain(const char *program, const app_run *run, const app_cg_advice *advice) {
@@ -114,12 +115,12 @@ void app_cg_complain(const char *program, const app_run *run, const app_cg_advic
     const weft_cg_result *cg = &run->cg;
     fprintf(stderr, "%s: error: not converged: %s", program, weft_cg_outcome_name(cg->outcome));
     if (cg->breakdown)
-        fprintf(stderr, " of %s (%s)", weft_method_about(run->method)->title, cg->breakdown);
+        fprintf(stderr, " of %s (%s)", weft_method_about(run->choice.method)->title, cg->breakdown);
     fprintf(stderr, " after %d iterations, relative residual %.2e", cg->iterations,
             fabs(cg->residual));
     if (cg->jump > 0)
         fprintf(stderr, ", diagonal entries from 1 to %.1e", cg->jump);
-    fprintf(stderr, " (tolerance %g)\nhint: %s", options->tolerance, advice_on(run, advice));
+    fprintf(stderr, " (tolerance %g)\nhint: %s", options->solver.tolerance, advice_on(run, advice));
     if (options->output && !options->keep_unconverged)
         fprintf(stderr, "; --keep-unconverged writes %s anyway", options->output);
     fputc('\n', stderr);

@@ -77,7 +77,7 @@ done:
 }
 
 static weft_status check_nonlinear(const solve *run, weft_error *error) {
-    if (run->options->nonlinear && run->options->run.until_discretisation) {
+    if (run->options->nonlinear && run->options->run.solver.until_discretisation) {
         weft_error_set(error, WEFT_ERROR_USAGE, "Newton's method stops by --newton-tolerance");
         weft_error_location(error, "--until", NULL, 0, 0);
         weft_error_hint(error, "leave out --until discretisation");

@@ -84,7 +84,7 @@ void solve_form_of(solve *run, const solve_part *part, weft_bound_form *out) {
 /* The method, or the assembly, that was requested is for symmetric matrices.
  * where  "" or the place in a Newton iteration */
 static weft_status refuse_asymmetric(const solve *run, const char *where, weft_error *error) {
-    const weft_method_info *method = weft_method_about(run->base.method);
+    const weft_method_info *method = weft_method_about(run->base.choice.method);
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "the local matrix '%s' is not symmetric%s: |K - K^T| is %.1e of |K|",
                    run->script.matrix, where, run->asymmetry);
@@ -95,22 +95,22 @@ static weft_status refuse_asymmetric(const solve *run, const char *where, weft_e
                     "energy",
                     method->needs_symmetric ? "--method" : "--assembly",
                     method->needs_symmetric ? method->name
-                                            : weft_assembly_name(run->base.assembly));
+                                            : weft_assembly_name(run->base.choice.assembly));
     return WEFT_ERROR_INPUT;
 }
 
 /* Choose the method for a matrix of this asymmetry. */
 static weft_status choose_method(solve *run, bool is_symmetric, double asymmetry, const char *where,
                                  weft_error *error) {
-    const bool needs_other = weft_assembly_about(run->base.assembly)->symmetric_only;
+    const bool needs_other = weft_assembly_about(run->base.choice.assembly)->symmetric_only;
     app_run_choose_method(&run->base, is_symmetric, asymmetry);
-    if (!is_symmetric && (weft_method_about(run->base.method)->needs_symmetric ||
-                          (needs_other && !run->options->run.assembly_auto)))
+    if (!is_symmetric && (weft_method_about(run->base.choice.method)->needs_symmetric ||
+                          (needs_other && run->options->run.solver.assembly != WEFT_AUTO)))
         return refuse_asymmetric(run, where, error);
     if (is_symmetric || !run->is_symmetric)
         return WEFT_OK;
     weft_log(&run->base.messages->monitor, WEFT_LOG_INFO, "%s: %s",
-             weft_method_about(run->base.method)->title, run->base.method_reason);
+             weft_method_about(run->base.choice.method)->title, run->base.choice.method_reason);
     run->is_symmetric = false;
     return solve_memory_estimate(run, error); /* chooses the assembly again */
 }
@@ -182,11 +182,11 @@ done:
 weft_status solve_tangent_check(solve *run, int step, int iteration, bool *is_remade,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_assembly before = run->base.assembly;
+    const weft_assembly before = run->base.choice.assembly;
     char where[80];
     snprintf(where, sizeof where, " in load step %d, iteration %d", step, iteration);
     TRY(solve_method_choose(run, where, error));
-    *is_remade = run->base.assembly != before;
+    *is_remade = run->base.choice.assembly != before;
     if (*is_remade) {
         weft_preconditioner_free(&run->base.preconditioner);
         weft_operator_free(&run->base.op);

@@ -100,7 +100,8 @@ done:
 }
 
 void solve_load_release(solve *run) {
-    const bool gathers = weft_assembly_about(run->base.assembly)->scatter == WEFT_SCATTER_GATHERED;
+    const bool gathers =
+        weft_assembly_about(run->base.choice.assembly)->scatter == WEFT_SCATTER_GATHERED;
     if (run->options->nonlinear)
         return;
     for (int i = 0; i < run->script.n_parts; ++i) {

@@ -108,10 +108,10 @@ static weft_status assemble(void *user, int iteration, weft_newton_tangent *out,
         TRY(weft_solver_make(&run->base.context, solved, &step->solver, error));
     }
     TRY(app_run_precondition(&run->base, error));
-    *out =
-        (weft_newton_tangent){.whole = run->base.op,
-                              .solved = solved,
-                              .is_definite = weft_method_about(run->base.method)->needs_definite};
+    *out = (weft_newton_tangent){.whole = run->base.op,
+                                 .solved = solved,
+                                 .is_definite =
+                                     weft_method_about(run->base.choice.method)->needs_definite};
 done:
     return status;
 }
@@ -204,7 +204,7 @@ static weft_status correct(void *user, weft_memory *r, weft_memory *du, bool *us
         TRY(weft_transient_center(&open, 1, run->n_dofs, du, error));
     }
     now->cg_iterations += run->base.cg.iterations;
-    now->method = run->base.method;
+    now->method = run->base.choice.method;
     *usable = is_usable(&run->base.cg);
     if (!*usable && run->n_open > 0)
         TRY(keep_system(step, r, error));

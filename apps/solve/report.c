@@ -74,7 +74,8 @@ static void print_head(const solve *run) {
     if (run->script.ufl)
         printf("unknowns    %" PRId64 " in all, values prescribed by conditions included\n",
                run->n_dofs);
-    app_plan_print(&run->base.context, app_run_device_reason(&run->base), run->base.assembly, "");
+    app_plan_print(&run->base.context, app_run_device_reason(&run->base), run->base.choice.assembly,
+                   "");
 }
 
 /* Of a mixed function, the errors of each component. */
@@ -94,7 +95,7 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
     else if (run->options->nonlinear)
         print_newton(run);
     else
-        app_cg_print(run->base.method, run->base.method_reason, &run->base.cg);
+        app_cg_print(run->base.choice.method, run->base.choice.method_reason, &run->base.cg);
     app_run_print_preconditioner(&run->base);
     app_run_print_constraints(&run->base);
     if (options->verbosity == APP_VERBOSE)

@@ -69,7 +69,7 @@ static weft_status assemble(solve *run, weft_error *error) {
     run->n_dofs = solve_nodes(run) * run->components;
     app_run_choose_method(&run->base, true, 0);
     run->is_symmetric =
-        !run->options->script || weft_method_about(run->base.method)->needs_symmetric;
+        !run->options->script || weft_method_about(run->base.choice.method)->needs_symmetric;
     TRY(solve_memory_estimate(run, error));
     TRY(make_dofs(run, error));
     app_slender_warn(&run->base);
@@ -119,13 +119,13 @@ enum { DEGREE_MOST = 2 };
  * the number of its steps. A script's u may have any number of components, and three are assumed. */
 static app_work work_of(const solve *run) {
     const solve_options *options = run->options;
-    const app_run_options *base = &options->run;
+    const int method = options->run.solver.method;
     const weft_ufl_problem *problem = run->script.problem;
     const weft_ufl_set *unknown = problem ? &problem->sets[0] : NULL;
     const bool is_continued = options->time.checkpoint || options->time.resume;
     app_work work = {.is_known = options->time.tolerance == 0 && !is_continued,
-                     .is_general =
-                         !base->method_auto && !weft_method_about(base->method)->needs_symmetric,
+                     .is_general = method != WEFT_AUTO &&
+                                   !weft_method_about((weft_method)method)->needs_symmetric,
                      .reassembles = options->nonlinear,
                      .components = options->script ? 3 : 1,
                      .weight = options->script ? FORM_WEIGHT : 1,
@@ -155,8 +155,8 @@ static weft_status run_all(solve *run, weft_error *error) {
     if (problem->size_check)
         TRY(problem->size_check(run, error));
     TRY(app_run_mesh_make(&run->base, error));
-    TRY(weft_context_tune(&run->base.context, run->options->run.tune, run->base.mesh->n_cells,
-                          error));
+    TRY(weft_context_tune(&run->base.context, run->options->run.solver.tune,
+                          run->base.mesh->n_cells, error));
     TRY(assemble(run, error));
     TRY(run->base.is_null ? solve_null_print(run, error) : compute(run, error));
     app_run_finish(&run->base);
@@ -204,7 +204,7 @@ static const char *tangent_advice(const solve *run) {
                "otherwise "
                "take more --load-steps, or look at --input and --define";
     default:
-        return weft_method_about(run->base.method)->needs_definite
+        return weft_method_about(run->base.choice.method)->needs_definite
                    ? "the tangent is badly conditioned or nearly singular there, as at the largest "
                      "load that "
                      "a body bears: take smaller loads or more --load-steps; for slender bodies "
@@ -260,8 +260,9 @@ static int report_newton(const solve *run) {
     fprintf(stderr, "solve: error: Newton's method has not converged: ");
     if (run->base.cg.outcome != WEFT_CG_CONVERGED)
         fprintf(stderr, "%s: %s, ",
-                run->base.method == WEFT_METHOD_CG ? "conjugate gradients"
-                                                   : weft_method_about(run->base.method)->title,
+                run->base.choice.method == WEFT_METHOD_CG
+                    ? "conjugate gradients"
+                    : weft_method_about(run->base.choice.method)->title,
                 weft_cg_outcome_name(run->base.cg.outcome));
     if (last && isnan(last->residual))
         fprintf(stderr, "the residual is not a number");
@@ -316,7 +317,7 @@ int solve_main(const solve_problem *problem, int argc, char **argv) {
     TRY(app_messages_make(&messages, problem->program, stderr, APP_NORMAL, &error));
     TRY(problem->options_read(argc, argv, &options, &error));
     TRY(app_ranks_refuse(problem->program, &error));
-    TRY(app_resume_choices(options.time.resume, &options.run, &error));
+    TRY(app_resume_choices(options.time.resume, &options.run.solver, &error));
     TRY(app_messages_make(&messages, problem->program, stderr, options.run.verbosity, &error));
     run.base.expected_solves = count_solves(&options);
     TRY(run_all(&run, &error));

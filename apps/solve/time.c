@@ -93,7 +93,7 @@ weft_status solve_time_check(const solve *run, weft_error *error) {
     const weft_series_options series = series_options(run);
     TRY(app_overwrite_check(pairs, sizeof pairs / sizeof *pairs, error));
     TRY(check_lines(options, error));
-    if (options->run.until_discretisation)
+    if (options->run.solver.until_discretisation)
         TRY(refuse_option("--until", "leave out --until discretisation", error));
     if (options->load_steps > 1)
         TRY(refuse_option("--load-steps", "let the conditions depend on t", error));
@@ -234,12 +234,12 @@ static weft_status choose_again(void *user, double t, weft_transient_solver *sol
     char where[64];
     snprintf(where, sizeof where, " in the step to t = %.6g", t);
     TRY(solve_method_choose(run, where, error));
-    if (run->base.method == solver->method)
+    if (run->base.choice.method == solver->method)
         goto done;
     run->time.changed_at = t;
-    solver->method = run->base.method;
-    solver->assembly = run->base.assembly;
-    solver->preconditioner = run->base.options->preconditioner;
+    solver->method = run->base.choice.method;
+    solver->assembly = run->base.choice.assembly;
+    solver->preconditioner = run->base.choice.preconditioner;
 done:
     return status;
 }
@@ -257,9 +257,9 @@ static weft_status check_mass(solve *run, const weft_transient_problem *problem,
         goto done;
     if (run->is_symmetric)
         app_run_choose_method(&run->base, false, asymmetry);
-    if (weft_assembly_about(run->base.assembly)->symmetric_only)
-        run->base.assembly = WEFT_ASSEMBLY_CSR;
-    if (!weft_method_about(run->base.method)->needs_symmetric)
+    if (weft_assembly_about(run->base.choice.assembly)->symmetric_only)
+        run->base.choice.assembly = WEFT_ASSEMBLY_CSR;
+    if (!weft_method_about(run->base.choice.method)->needs_symmetric)
         goto done;
     status = weft_error_set(
         error, WEFT_ERROR_INPUT, "the mass matrix '%s' is not symmetric: |M - M^T| is %.1e of |M|",
@@ -268,7 +268,7 @@ static weft_status check_mass(solve *run, const weft_transient_problem *problem,
         asymmetry);
     weft_error_location(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error, "leave out --method %s, or look at the script",
-                    weft_method_about(run->base.method)->name);
+                    weft_method_about(run->base.choice.method)->name);
 done:
     return status;
 }
@@ -311,17 +311,18 @@ weft_status solve_time_make(solve *run, weft_error *error) {
                                                  .n = run->time.n_moving,
                                                  .set = solve_moving_set,
                                                  .user = run},
-                                      .preconditioner = run->base.options->preconditioner,
-                                      .is_exchangeable = run->base.options->preconditioner_auto,
+                                      .preconditioner = run->base.choice.preconditioner,
+                                      .is_exchangeable =
+                                          run->base.options->solver.preconditioner == WEFT_AUTO,
                                       .hierarchy = run->base.mesh_made.hierarchy,
-                                      .smoother_degree = run->base.options->smoother_degree,
+                                      .smoother_degree = run->base.options->solver.smoother_degree,
                                       .choice = {choose_again, run}};
     TRY(check_mass(run, &problem, error));
-    problem.assembly = problem.mass_assembly = run->base.assembly;
+    problem.assembly = problem.mass_assembly = run->base.choice.assembly;
     problem.solver = app_run_solver_options(&run->base);
-    run->time.first_method = run->base.method;
-    run->time.first_assembly = run->base.assembly;
-    run->time.first_preconditioner = run->base.options->preconditioner;
+    run->time.first_method = run->base.choice.method;
+    run->time.first_assembly = run->base.choice.assembly;
+    run->time.first_preconditioner = run->base.choice.preconditioner;
     TRY(weft_transient_make(&run->base.context, &problem, &run->time.transient, error));
     TRY(solve_resume(run, error));
 done:
@@ -449,10 +450,10 @@ done:
 static void report_preconditioner(solve *run, int64_t first) {
     run->base.preconditioner_in_time = weft_transient_preconditioner(run->time.transient);
     if (run->time.state.step > first && !run->base.preconditioner_in_time &&
-        run->base.options->preconditioner >= 0)
-        (void)snprintf(run->base.preconditioner_reason, sizeof run->base.preconditioner_reason,
-                       "%s refuses the matrix",
-                       weft_preconditioner_about(run->base.options->preconditioner)->name);
+        run->base.choice.preconditioner >= 0)
+        (void)snprintf(run->base.choice.preconditioner_reason,
+                       sizeof run->base.choice.preconditioner_reason, "%s refuses the matrix",
+                       weft_preconditioner_about(run->base.choice.preconditioner)->name);
 }
 
 weft_status solve_time_run(solve *run, weft_error *error) {

@@ -189,24 +189,24 @@ static void options_that_matter(void **state) {
     app_mesh_size size;
     assert_true(app_mesh_size_of(&plain.mesh, &size));
     const double seconds = app_host_seconds(&one_thread, &plain, &stationary, &size);
-    other.assembly_auto = false;
-    other.assembly = WEFT_ASSEMBLY_MATRIX_FREE;
+    other.solver.assembly = WEFT_ASSEMBLY_MATRIX_FREE;
     assert_true(app_host_seconds(&one_thread, &other, &stationary, &size) > seconds);
     other = plain;
-    other.max_iterations = 3;
+    other.solver.max_iterations = 3;
     assert_true(app_host_seconds(&one_thread, &other, &stationary, &size) < seconds);
     other = plain;
-    other.preconditioner_auto = false; /* Jacobi's, though multigrid is there */
+    other.solver.preconditioner = WEFT_JACOBI; /* Jacobi's, though multigrid is there */
     assert_true(app_host_seconds(&one_thread, &other, &stationary, &size) >= seconds);
-    assert_int_equal(weft_preconditioner_find("chebyshev", &other.preconditioner, NULL), WEFT_OK);
+    assert_int_equal(weft_preconditioner_find("chebyshev", &other.solver.preconditioner, NULL),
+                     WEFT_OK);
     assert_true(isfinite(app_host_seconds(&one_thread, &other, &stationary, &size)));
     other = options_of("square:8");
-    other.until_discretisation = true;
+    other.solver.until_discretisation = true;
     assert_true(prefers(&one_thread, &other, &stationary));
     other = options_of("square:8");
-    other.tune = 2; /* how long that takes is not known */
+    other.solver.tune = 2; /* how long that takes is not known */
     assert_false(prefers(&one_thread, &other, &stationary));
-    other.tune = 0;
+    other.solver.tune = 0;
     assert_true(prefers(&one_thread, &other, &stationary));
     assert_false(prefers(&one_thread, &other, &(app_work){0}));
 }
@@ -242,8 +242,7 @@ static void needs_the_host(void **state) {
     for (size_t i = 0; i < 3; ++i) {
         char reason[APP_REASON_MAX];
         app_run_options options = options_of("square:46339");
-        options.preconditioner_auto = false;
-        assert_int_equal(weft_preconditioner_find(names[i], &options.preconditioner, NULL),
+        assert_int_equal(weft_preconditioner_find(names[i], &options.solver.preconditioner, NULL),
                          WEFT_OK);
         assert_true(app_prefers_host(&one_thread, &options, &(app_work){0}, reason));
         assert_non_null(strstr(reason, names[i]));

@@ -18,10 +18,10 @@ static app_run_options options_of(const char *mesh, int refine, const char *prec
     app_run_options options = app_run_options_default();
     options.mesh.name = mesh;
     options.mesh.refine = refine;
-    options.preconditioner_auto = preconditioner == NULL;
     if (preconditioner)
-        assert_int_equal(weft_preconditioner_find(preconditioner, &options.preconditioner, NULL),
-                         WEFT_OK);
+        assert_int_equal(
+            weft_preconditioner_find(preconditioner, &options.solver.preconditioner, NULL),
+            WEFT_OK);
     return options;
 }
 

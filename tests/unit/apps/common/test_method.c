@@ -16,8 +16,8 @@ static weft_status forecast(app_run *run, int64_t n_nodes, weft_error *error) {
                                                   .applications = 100,
                                                   .components = 1},
                                       .n_vectors = 2,
-                                      .method = run->method,
-                                      .restart = run->options->restart};
+                                      .method = run->choice.method,
+                                      .restart = run->options->solver.restart};
     return app_run_memory_estimate(run, &what, error);
 }
 
@@ -32,7 +32,7 @@ static void open_case(case_of *c) {
     weft_error error = {0};
     c->options = app_run_options_default();
     c->options.device = "host:1";
-    c->options.restart = 500;
+    c->options.solver.restart = 500;
     c->run = (app_run){.options = &c->options, .messages = &c->messages};
     assert_int_equal(app_messages_make(&c->messages, "test", stderr, APP_NORMAL, &error), WEFT_OK);
     assert_int_equal(app_run_open(&c->run, &error), WEFT_OK);
@@ -45,8 +45,8 @@ static void basis_that_fits(void **state) {
     weft_error error = {0};
     open_case(&c);
     assert_int_equal(forecast(&c.run, 1000, &error), WEFT_OK);
-    assert_int_equal(c.run.method, WEFT_METHOD_GMRES);
-    assert_null(strstr(c.run.method_reason, "memory"));
+    assert_int_equal(c.run.choice.method, WEFT_METHOD_GMRES);
+    assert_null(strstr(c.run.choice.method_reason, "memory"));
     app_run_clear(&c.run);
 }
 
@@ -57,13 +57,15 @@ static void basis_that_does_not_fit(void **state) {
     weft_error error = {0};
     open_case(&c);
     assert_int_equal(forecast(&c.run, c.rows, &error), WEFT_OK);
-    assert_int_equal(c.run.method, WEFT_METHOD_BICGSTAB);
-    assert_non_null(strstr(c.run.method_reason, "the basis of GMRES does not fit into memory"));
+    assert_int_equal(c.run.choice.method, WEFT_METHOD_BICGSTAB);
+    assert_non_null(
+        strstr(c.run.choice.method_reason, "the basis of GMRES does not fit into memory"));
     assert_int_equal(forecast(&c.run, c.rows, &error), WEFT_OK);
-    assert_int_equal(c.run.method, WEFT_METHOD_BICGSTAB);
-    assert_non_null(strstr(c.run.method_reason, "the basis of GMRES does not fit into memory"));
+    assert_int_equal(c.run.choice.method, WEFT_METHOD_BICGSTAB);
+    assert_non_null(
+        strstr(c.run.choice.method_reason, "the basis of GMRES does not fit into memory"));
     app_run_choose_method(&c.run, true, 0);
-    assert_int_equal(c.run.method, WEFT_METHOD_CG);
+    assert_int_equal(c.run.choice.method, WEFT_METHOD_CG);
     app_run_clear(&c.run);
 }
 
@@ -74,10 +76,9 @@ static void refused(void **state) {
     case_of c = {0};
     weft_error error = {0};
     open_case(&c);
-    c.options.method_auto = false;
-    c.options.method = WEFT_METHOD_GMRES;
+    c.options.solver.method = WEFT_METHOD_GMRES;
     assert_int_equal(forecast(&c.run, c.rows, &error), WEFT_ERROR_MEMORY);
-    assert_int_equal(c.run.method, WEFT_METHOD_GMRES);
+    assert_int_equal(c.run.choice.method, WEFT_METHOD_GMRES);
     app_run_clear(&c.run);
     open_case(&c);
     assert_int_equal(forecast(&c.run, 100 * c.rows, &error), WEFT_ERROR_MEMORY);
