@@ -1,7 +1,7 @@
 # What every folder's target needs.
 
 # weft_embed(target folder pattern table header): embed the files below `folder` whose names match
-# `pattern`. The names stand in the command, so that a file added or removed rebuilds too.
+# `pattern`. The names are in the command, so that a file added or removed rebuilds too.
 function(weft_embed target folder pattern table header)
     set(root "${PROJECT_SOURCE_DIR}/${folder}")
     file(GLOB_RECURSE names RELATIVE "${root}" CONFIGURE_DEPENDS "${root}/${pattern}")
@@ -55,7 +55,7 @@ function(weft_program target)
     weft_emulated(${target} "${PROJECT_BINARY_DIR}")
 endfunction()
 
-# weft_emulated(target folder): where programs run under an emulator, what stands under a program's
+# weft_emulated(target folder): where programs run under an emulator, the file that has a program's
 # name is a script that starts it so, for programs and tests start each other and themselves.
 function(weft_emulated target folder)
     if(NOT CMAKE_CROSSCOMPILING_EMULATOR)

@@ -40,7 +40,7 @@ typedef enum weft_status {
 
 /** What went wrong, where, and what to do. Fixed size, so that reporting never allocates.
  *  Empty strings and zeros mean "not known". line and column count from 1. They come first, so that
- *  `weft_error error = {0};` compiles in C++, where 0 is no weft_status. */
+ *  `weft_error error = {0};` compiles in C++, where 0 is not a weft_status. */
 typedef struct weft_error {
     int line, column;
     weft_status status;

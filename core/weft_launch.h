@@ -21,7 +21,7 @@ weft_status weft_module_make(weft_device *device, const char *name, const char *
                              weft_module **out, weft_error *error);
 void weft_module_free(weft_module **module);
 /** The module of this name, which is made at the first call and kept until the device is closed.
- *  name    stands for the source, which must be the same in each call
+ *  name    identifies the source, which must be the same in each call
  *  out     borrowed
  *  Errors  those of weft_module_make */
 weft_status weft_device_module(weft_device *device, const char *name, const char *source,

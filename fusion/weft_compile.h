@@ -156,7 +156,7 @@ typedef struct weft_compile_options {
     weft_rematerialise rematerialise;
     int iterations;          /* expected trip count of loops, for `rematerialise`; 0: 100 */
     int64_t elements;        /* expected size of index sets, for predictions; 0: 10^6. A matrix has
-                                so many elements, and as many rows as columns; 0: 4096 of each */
+                                this many entries, and as many rows as columns; 0: 4096 of each */
     const char *forced_plan; /* a plan as JSON (weft_compilation_print), perhaps edited: its kernels
                                 and variants replace the planner's choice. NULL: none. A plan that
                                 does not fit the script: WEFT_ERROR_INPUT */

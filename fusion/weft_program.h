@@ -24,7 +24,7 @@ void weft_connectivity_free(weft_connectivity **connectivity);
 void weft_connectivity_release_transposed(weft_connectivity *connectivity);
 /** Free the interleaved copy, too, which is then made of the indices again. */
 void weft_connectivity_release(weft_connectivity *connectivity);
-/** In how many shares, one after another, something is made of a connectivity with so many indices if it
+/** In how many parts, one after another, something is made of a connectivity with this number of indices if it
  *  takes memory for each of them: 1, or WEFT_CONNECTIVITY_SHARES on a device that runs elements as
  *  threads and holds data, where 12 bytes per index are more than a sixteenth of its memory. */
 enum { WEFT_CONNECTIVITY_SHARES = 16 };

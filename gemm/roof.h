@@ -15,7 +15,7 @@ typedef struct weft_gemm_roof {
  *  Errors  WEFT_ERROR_UNSUPPORTED: not a GPU; WEFT_ERROR_MEMORY; those of compilation and launches */
 weft_status weft_gemm_roof_measure(weft_gemm_kernels *kernels, weft_gemm_type type,
                                    weft_gemm_roof *out, weft_error *error);
-/** The least seconds for so many operations and bytes.
+/** The least seconds for these numbers of operations and bytes.
  *  arithmetic  may be NULL; is it the operations that limit? */
 double weft_gemm_roof_seconds(const weft_gemm_roof *roof, double flops, double bytes,
                               bool *arithmetic);

@@ -183,7 +183,7 @@ static weft_status check_commands(geo_file *file) {
     } else if (file->reader.ambiguous && file->reader.hidden.kind == GEO_NAME) {
         file->reader.hidden.column = 0;
         status = refuse(file, &file->reader.hidden,
-                        "%s stands in a string or comment that Gmsh can take for commands, because "
+                        "%s is in a string or comment that Gmsh can take for commands, because "
                         "of quotes, comments or line ends in it or elsewhere in this file%s",
                         "");
     }

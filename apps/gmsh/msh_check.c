@@ -92,7 +92,7 @@ static weft_status check_section(msh_file *file, const char *line, size_t length
         return msh_error(file, line, length, "no section has this name");
     snprintf(section, sizeof section, "%.*s", (int)length - 1, line + 1);
     if (strcmp(section, "MeshFormat") == 0 && file->version > 0)
-        return msh_error(file, line, length, "$MeshFormat stands first, and once");
+        return msh_error(file, line, length, "$MeshFormat comes first, and once");
     if (strcmp(section, "MeshFormat") == 0 && file->at < file->size)
         return check_format(file);
     if (file->version == 0 && file->at >= file->size)

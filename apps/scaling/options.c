@@ -114,7 +114,7 @@ static weft_status read_folder(const app_option *row, const char *option, const 
 static weft_status refuse_argument(void *user, const char *text, weft_error *error) {
     (void)user;
     weft_error_set(error, WEFT_ERROR_USAGE, "unexpected argument '%.200s'", text);
-    weft_error_hint(error, "what is for the app stands behind --");
+    weft_error_hint(error, "put the options of the app behind --");
     return WEFT_ERROR_USAGE;
 }
 

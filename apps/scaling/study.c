@@ -134,7 +134,7 @@ static weft_status read_lines(scaling_study *study, const scaling_cases *cases, 
             break;
         line = json_loadb(text + at, (size_t)(end - text) - at, 0, NULL);
         if (!line)
-            TRY(refuse_line(study, number + 1, "this line is no JSON", error));
+            TRY(refuse_line(study, number + 1, "this line is not JSON", error));
         if (++number == 1)
             TRY(read_configuration(study, line, error));
         else

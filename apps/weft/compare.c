@@ -107,11 +107,11 @@ static weft_status read_file(comparison *out, int side, weft_error *error) {
     TRY(weft_file_read_as(path, WEFT_FILE_JSON, &text, NULL, error));
     out->roots[side] = json_loads(text, 0, &place);
     if (!out->roots[side])
-        TRY(refuse_file(path, place.line, "this is no JSON", error));
+        TRY(refuse_file(path, place.line, "this is not JSON", error));
     out->cases[side] = json_object_get(out->roots[side], "cases");
     if (!json_is_integer(json_object_get(out->roots[side], "weft_scaling")) ||
         !json_is_array(out->cases[side]))
-        TRY(refuse_file(path, 0, "these are no results of scaling", error));
+        TRY(refuse_file(path, 0, "these are not results of scaling", error));
     for (size_t i = 0; i < json_array_size(out->cases[side]); ++i)
         if (!is_case(json_array_get(out->cases[side], i)))
             TRY(refuse_file(path, 0, "a case lacks its mesh, assembly, device or seconds", error));

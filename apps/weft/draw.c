@@ -177,7 +177,7 @@ static weft_status read_drawing(drawing *d, weft_error *error) {
     if (!d->root && (!place.text[0] || json_error_code(&place) == json_error_out_of_memory))
         TRY(weft_out_of_memory(error, NULL)); /* it says nothing then */
     if (!d->root) {
-        refuse(d, "", "this is no JSON", error);
+        refuse(d, "", "this is not JSON", error);
         weft_error_location(error, d->path, text, place.line, place.column);
         weft_error_hint(error, "%s", place.text);
         TRY(WEFT_ERROR_INPUT);

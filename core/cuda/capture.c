@@ -158,7 +158,7 @@ static weft_status begin_loop(weft_device *device, weft_memory *flag, weft_error
     const weft_cuda_array *array = flag->state;
     if (recorder->n_loops == WEFT_CUDA_LOOPS)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "weft_device_graph_while: loops stand in loops at most %d deep",
+                              "weft_device_graph_while: loops are nested at most %d deep",
                               WEFT_CUDA_LOOPS);
     TRY(weft_cuda_record_use(state, array, error));
     TRY(weft_cuda_enter(state, error));

@@ -83,7 +83,7 @@ static weft_status open_automatic(weft_device *device, const weft_device_options
     return status;
 }
 
-/* The name in the environment that `auto` stands for; NULL: none. */
+/* The name in the environment that replaces `auto`; NULL: none. */
 static const char *named_in_environment(void) {
     const char *name = getenv("WEFT_DEVICE");
     return name && name[0] && strcmp(name, "auto") != 0 ? name : NULL;

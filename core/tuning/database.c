@@ -288,7 +288,7 @@ weft_status weft_tuning_open(const weft_device_options *options, weft_tuning **o
     pthread_mutex_init(&tuning->mutex, NULL);
     tuning->monitor = options->monitor;
     weft_cache_open_for(&tuning->cache, "tuning database",
-                        "what is measured is forgotten after this run", options->cache,
+                        "measurements are forgotten after this run", options->cache,
                         options->cache_directory,
                         options->cache == WEFT_CACHE_ON ? options->monitor : NULL);
     if (tuning->cache.folder >= 0)

@@ -98,7 +98,7 @@ typedef struct weft_external_result {
  *  b, x       [n_dofs]; x holds boundary values at constrained dofs, and gets the solution from an
  *             initial guess of zero
  *  tolerance  for |r| / |b - A x_constrained|; not used by direct solvers
- *  Errors     WEFT_ERROR_INTERNAL with the library's own message; not converging is no error */
+ *  Errors     WEFT_ERROR_INTERNAL with the library's own message; not converging is not an error */
 weft_status weft_external_solve(weft_external *solver, const double *values, const double *b,
                                 double *x, double tolerance, int max_iterations,
                                 weft_external_result *result, weft_error *error);

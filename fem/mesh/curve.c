@@ -22,7 +22,7 @@ int weft_mesh_curve_nodes(const weft_mesh *mesh) {
     return mesh->curve ? curved_nodes(weft_mesh_cell(mesh)) : 0;
 }
 
-/* Count the nodes that are no vertex of a cell, but another node. */
+/* Count the nodes that are not a vertex of a cell, but another node. */
 static weft_status count_others(const weft_mesh_data *data, int v, int width, int64_t *n,
                                 weft_error *error) {
     unsigned char *use = calloc((size_t)data->n_nodes + 1, 1);

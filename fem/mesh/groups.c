@@ -83,7 +83,7 @@ weft_status weft_mesh_group(const weft_mesh *mesh, const char *name, int *group,
     bool flat = mesh->dimension == 2;
     weft_error_set(error, WEFT_ERROR_INPUT, "group `%s` of %s has dimension %d, and facets have %d",
                    name, mesh->source, mesh->groups[other].dimension, mesh->dimension - 1);
-    weft_error_hint(error, "conditions stand on Physical %s groups", flat ? "Curve" : "Surface");
+    weft_error_hint(error, "conditions refer to Physical %s groups", flat ? "Curve" : "Surface");
     return WEFT_ERROR_INPUT;
 }
 

@@ -41,7 +41,7 @@ typedef struct keyed {
     int64_t index;
 } keyed;
 
-/* Bits of two or three integers of 24 or 16 bits in turn. */
+/* Bits of two or three integers of 24 or 16 bits, alternating. */
 static uint64_t interleave_bits(const uint32_t *p, int d) {
     uint64_t key = 0;
     for (int k = 0; k < d; ++k) {

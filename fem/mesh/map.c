@@ -147,7 +147,7 @@ weft_status weft_mesh_locate_cells(weft_device *device, const weft_mesh *mesh, c
                                .n_nodes = map.n_nodes,
                                .coordinates = coordinates,
                                .user = &map};
-    if (mesh->curve) { /* the nodes of each cell stand apart */
+    if (mesh->curve) { /* each cell has its nodes in a list of its own */
         const int64_t all = mesh->n_cells * map.n_nodes;
         order = weft_array_make((size_t)all, sizeof *order);
         if (!order || all > INT32_MAX)

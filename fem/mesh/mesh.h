@@ -42,7 +42,7 @@ int weft_mesh_data_width(const weft_mesh_data *data);
 int weft_mesh_curve_nodes(const weft_mesh *mesh);
 /** Replace cells of degree 2, whose node numbers are in range, by their vertices.
  *  curve     gets weft_mesh.curve; free()
- *  n_others  gets the number of nodes that are no vertex of a cell
+ *  n_others  gets the number of nodes that are not a vertex of a cell
  *  Errors    WEFT_ERROR_MEMORY */
 weft_status weft_curve_split(weft_mesh_data *data, double **curve, int64_t *n_others,
                              weft_error *error);
@@ -64,7 +64,7 @@ weft_status weft_points_make(weft_mesh *mesh, const weft_mesh_data *data, const 
 void weft_points_renumber(weft_mesh *mesh, const int32_t *new_number);
 /** The lists of a refined mesh.
  *  number    of a node in the refined mesh
- *  midpoint  the same of the middle of two nodes; -1: they are no edge
+ *  midpoint  the same of the middle of two nodes; -1: they are not an edge
  *  Errors    WEFT_ERROR_MEMORY */
 weft_status weft_points_refine(const weft_mesh *from, weft_mesh *to, const void *user,
                                int32_t (*number)(const void *user, int32_t node),

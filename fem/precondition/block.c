@@ -159,7 +159,7 @@ done:
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
-/* r = r - y, in a block that is no multiplier */
+/* r = r - y, in a block that is not a multiplier */
 static weft_status make_subtract(weft_preconditioner *preconditioner, weft_error *error) {
     weft_status status = WEFT_OK;
     block_state *state = preconditioner->state;

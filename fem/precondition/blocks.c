@@ -105,7 +105,7 @@ static weft_status find_sign(const analysis *a, int number, double *sign, weft_e
     return WEFT_OK;
 }
 
-/* sum a_ik a_ki / d_k of row i over the free k of blocks that are no multipliers, and are not its own */
+/* sum a_ik a_ki / d_k of row i over the free k of blocks that are neither multipliers nor its own */
 static double eliminated(const analysis *a, int64_t i, const double *d) {
     double sum = 0;
     for (int64_t k = a->A->row_start[i]; k < a->A->row_start[i + 1]; ++k) {

@@ -1,6 +1,6 @@
 /** The blocks of a matrix over several spaces, on the host. Not installed.
  *
- *      In: a matrix, the spaces that its rows stand for one after another.
+ *      In: a matrix, the spaces that its rows belong to one after another.
  *      Out: for each space what approximates the inverse of its block, or of its Schur complement. */
 #pragma once
 
@@ -53,7 +53,7 @@ typedef struct weft_blocks {
  *      C - B D^-1 B'                where the others are like mass matrices, so that S is elliptic;
  *      the sum of both inverses     where they are the sum of both, D in the second being the part of the
  *                                   reaction, by the volumes of nodes (Cahouet and Chabard 1988).
- *  Two mass matrices of the same space that are coupled by derivatives, with the signs of a saddle point, are no multipliers but
+ *  Two mass matrices of the same space that are coupled by derivatives, with the signs of a saddle point, are not multipliers but
  *  coupled; for symmetric matrices each then has a matrix of its own.
  *  A          borrowed; its pattern must be symmetric. Its entries need not be: of a block the symmetric part is
  *             taken

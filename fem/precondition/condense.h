@@ -1,7 +1,7 @@
 /** Static condensation: bubbles are eliminated cell by cell from a matrix over several spaces, on the host. Not
  *  installed.
  *
- *      In: a matrix, the spaces that its rows stand for one after another.
+ *      In: a matrix, the spaces that its rows belong to one after another.
  *      Out: with b the bubbles, which couple to no other cell, and r the rest,
  *
  *          A^-1 = [ 1                ] [ S^-1          ] [ 1  -A_rb A_bb^-1 ]

@@ -30,7 +30,7 @@ typedef struct weft_cycle_source {
     weft_memory *weights; /* [n][width] in the cycle's precision; moved */
     double lambda;
     int degree;    /* of the smoothing polynomial */
-    bool is_twice; /* the cycle from here on is run twice, where it stands in for a solution */
+    bool is_twice; /* the cycle from here on is run twice, where it replaces a solution */
 } weft_cycle_source;
 
 /** Free what a cycle would take. */

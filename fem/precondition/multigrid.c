@@ -487,7 +487,7 @@ static weft_status coarsen_by_hierarchy(building *b, weft_error *error) {
         TRY(coarsen_on_device(b, most, &from, &made, error));
     if (!made)
         TRY(coarsen_on_host(b, most, &from, error));
-    /* the levels by aggregation stand in for an exact solution of the coarsest mesh */
+    /* the levels by aggregation replace an exact solution of the coarsest mesh */
     const int first = b->n_sources;
     b->degree = COARSE_DEGREE;
     TRY(aggregate(b, &from, error));

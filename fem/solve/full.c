@@ -3,7 +3,7 @@
  * Spaces are nested. With u_l the solution on level l, 0 the finest, the squared energy norms of
  * u_l - u_{l+1} therefore decrease from level to level by the factor q of the squared discretisation
  * errors, and that of level 0 is |u_0 - u_1|^2 q / (1 - q). The root mean square over the nodes
- * stands for the norm in L2; there only the norms of errors add up. What V-cycles leave is
+ * takes the place of the norm in L2; there only the norms of errors add up. What V-cycles leave is
  * extrapolated from the last two of them in the same way. */
 #include "core/weft_core.h"
 #include "fem/solve/krylov.h"

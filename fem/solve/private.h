@@ -31,7 +31,7 @@ typedef enum weft_cg_name {
     WEFT_CG_START,      /* of WEFT_CG_GIVEN: sum of |x| */
     WEFT_CG_LEAST,      /* of the diagonal of free dofs */
     WEFT_CG_MOST,       /* of the diagonal; of residuals the largest |r_i| */
-    WEFT_CG_WRONG,      /* NaN if it has an entry that is no finite number, else 0 */
+    WEFT_CG_WRONG,      /* NaN if it has an entry that is not finite, else 0 */
     WEFT_CG_JACOBI,     /* 1 with Jacobi's preconditioner, else 0 */
     WEFT_CG_ITERATIONS, /* limit of iterations of one run */
     WEFT_CG_LIMIT,      /* value of rr at which the tolerance is met */

@@ -58,7 +58,7 @@ int ufl_problem_set(const ufl_problem *problem, const ufl_node *coefficient);
 bool ufl_is_over_cells(const ufl_problem *problem, const ufl_node *coefficient);
 /** Append the script of a part.
  *  suffix    of its names
- *  declared  inputs that stand in the text already, [UFL_INPUTS_MAX]; they are left out, new ones are added */
+ *  declared  inputs that are in the text already, [UFL_INPUTS_MAX]; they are left out, new ones are added */
 enum { UFL_INPUTS_MAX = 120 };
 typedef struct ufl_inputs {
     const ufl_node *list[UFL_INPUTS_MAX];

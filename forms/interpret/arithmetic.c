@@ -249,7 +249,7 @@ static ufl_value measures(ufl_interpreter *interpreter, const char *symbol, ufl_
                          "products of measures are not supported");
     if (strcmp(symbol, "*") != 0 || b.kind != UFL_K_MEASURE) {
         refuse(interpreter, symbol, a, b);
-        ufl_hint(interpreter->context, "the measure stands last: f*v*dx");
+        ufl_hint(interpreter->context, "the measure comes last: f*v*dx");
         return ufl_nothing();
     }
     if (a.kind == UFL_K_FORM) {

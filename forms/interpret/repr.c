@@ -390,7 +390,7 @@ const ufl_builtin ufl_repr_builtins[] = {
     {"BesselK", "nu,f", bessel, 'K'},
     {0}};
 
-/* Words that stand without quotes in the repr of elements of Basix. */
+/* Words that are without quotes in the repr of elements of Basix. */
 static const char *const words[] = {
     "P",       "Bubble",     "DPC",       "serendipity",  "RT",
     "N1E",     "N2E",        "BDM",       "Regge",        "CR",

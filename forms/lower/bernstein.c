@@ -74,7 +74,7 @@ int ufl_sum_names(ufl_product_writer *w, int n) {
 void ufl_sum_begin(ufl_product_writer *w, int name) {
     weft_text_add(&w->e->body, "real t%d =", name);
 }
-/* + value * t[name]; returns whether a term stands now */
+/* + value * t[name]; returns whether there is a term now */
 bool ufl_sum_add(ufl_product_writer *w, bool started, double value, int name) {
     char number[40];
     if (value == 0)

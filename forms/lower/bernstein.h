@@ -49,13 +49,13 @@ bool ufl_bernstein_matrix(const ufl_product_writer *w, int degree, double *out);
 /** Reserve n names; returns the first. */
 int ufl_sum_names(ufl_product_writer *w, int n);
 void ufl_sum_begin(ufl_product_writer *w, int name);
-/** + value * t[name]; returns whether a term stands now. */
+/** + value * t[name]; returns whether there is a term now. */
 bool ufl_sum_add(ufl_product_writer *w, bool started, double value, int name);
 void ufl_sum_end(ufl_product_writer *w, bool started);
 
 /* ---- polynomials ---- */
 
-/** Where the dofs of a function stand. */
+/** Where the dofs of a function are. */
 typedef struct ufl_function_dofs {
     const char *name; /* of the argument */
     const ufl_element *element;

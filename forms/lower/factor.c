@@ -267,7 +267,7 @@ static int select_scalar(ufl_lowering *l, const ufl_node *condition, int yes, in
     return -1;
 }
 
-/* Where arguments stand in the branches, each term is selected for itself: the other branch is 0. */
+/* Where arguments are in the branches, each term is selected for itself: the other branch is 0. */
 static const ufl_terms *conditional_terms(ufl_lowering *l, const ufl_node *node,
                                           const int *component) {
     const ufl_terms *sum = ufl_terms_make(l, NULL, 0);

@@ -285,7 +285,7 @@ static bool write_derivative(ufl_product_writer *w, const term_list *list,
     return true;
 }
 
-/* What stands with physical derivatives of the test function becomes one list for each reference derivative. */
+/* The factors of physical derivatives of the test function become one list for each reference derivative. */
 static void write_fluxes(ufl_product_writer *w, int (*lists)[LISTS_MAX], int *n_lists) {
     const int n = w->of[w->k - 1].n;
     int sums[3], any = 0;
@@ -441,7 +441,7 @@ bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms, const int *polynom
             return false;
         write_result(w, part, result);
         if (w->n_names > STATEMENTS_MAX)
-            return refuse(e, "an integral with so many terms");
+            return refuse(e, "an integral that has too many terms");
     }
     return true;
 }

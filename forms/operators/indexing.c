@@ -189,7 +189,7 @@ const ufl_node *ufl_as_tensor(ufl_graph *graph, const ufl_node *a, const int *in
         for (int j = 0; j < i; ++j)
             if (indices[j] == indices[i])
                 return ufl_fail(graph->context, WEFT_ERROR_SHAPE,
-                                "one index stands for two axes of a tensor");
+                                "one index is used for two axes of a tensor");
         shape[i] = a->free[at].dimension;
     }
     for (int i = 0; i < a->n_free; ++i) {

@@ -150,7 +150,7 @@ static void declare(const weft_nested_writer *n, const char *indent, int value) 
 }
 
 /* Has each row a value of its own that lives longer than a pass? Returns the phase behind which it is
- * there (-1: loaded before the first one), or phases: it is no such value. */
+ * there (-1: loaded before the first one), or phases: it is not such a value. */
 static int kept_after(const weft_nested_writer *n, int value) {
     const weft_graph *graph = n->w->graph;
     if (graph->values[value].index_set != n->along)
@@ -391,7 +391,7 @@ void weft_source_nested_prelude(const weft_backend *backend, weft_text *out) {
     weft_prelude_write(backend->nested, values, out);
 }
 
-/* Walk over so many rows together, as long as the part has them. */
+/* Walk over this number of rows together, as long as the part has them. */
 static weft_status write_rows(weft_nested_writer *n, int together, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = n->w->graph;

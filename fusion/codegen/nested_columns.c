@@ -80,7 +80,7 @@ static bool is_supported(const weft_nested_writer *n, int *n_matrices, int *n_ro
     return *n_matrices > 0 && n->phases <= 2;
 }
 
-/* The smallest cluster in which a panel fits, with at most so many steps in shared memory. */
+/* The smallest cluster in which a panel fits, with at most this number of steps in shared memory. */
 static bool find_cluster(const weft_segment *segment, const panel_size *size, int64_t n_first,
                          int held_most, weft_nested_shape *out) {
     const int step_bytes = PANEL_THREADS * PANEL_VECTOR, n_matrices = size->n_matrices;

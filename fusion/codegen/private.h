@@ -53,7 +53,7 @@ void weft_source_scatter(const source_writer *w, const weft_plan_kernel *kernel,
                          const weft_accumulation *a);
 void weft_source_store(const source_writer *w, const weft_plan_kernel *kernel, int stored);
 /** fusion/codegen/stored.c: is the result of the call at a position of the order written where it is stored, instead of into an array? The
- *  declaration that stands for the array. */
+ *  declaration that replaces the array. */
 bool weft_source_is_written_in_place(const source_writer *w, const weft_plan_kernel *kernel,
                                      int position);
 void weft_source_declare_in_place(const source_writer *w, const weft_call *call);
@@ -75,7 +75,7 @@ weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *
  *  is added to. In scope: element, block, lane. */
 void weft_source_component(const source_writer *w, const weft_operand *operand);
 void weft_source_target(const source_writer *w, const weft_accumulation *a);
-/** fusion/codegen/dense.c: a kernel of products of small matrices; what stands before the first. */
+/** fusion/codegen/dense.c: a kernel of products of small matrices; the text before the first. */
 weft_status weft_source_dense(const source_writer *w, const weft_plan_kernel *kernel,
                               weft_error *error);
 void weft_source_dense_prelude(const weft_limits *limits, bool single, weft_text *out);

@@ -38,7 +38,7 @@ struct weft_cell_patches {
     weft_cell_patches *next;
 };
 
-/** Patches of so many cells, made when first asked for and kept with the connectivity.
+/** Patches of the given number of cells, made when first asked for and kept with the connectivity.
  *  cells   a multiple of 32, cells * width below 65535
  *  sums    with rows and borders
  *  out     borrowed from the connectivity

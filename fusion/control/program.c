@@ -274,7 +274,7 @@ static weft_status check_returns(const control_builder *b) {
             if (strcmp(script->returns[i].name, script->inputs[k].name) == 0 &&
                 !is_added_to(script, script->inputs[k].name))
                 return weft_error_at(b->error, WEFT_ERROR_TYPE, script->returns[i].place,
-                                     "'%s' is an input: return what is made from it",
+                                     "'%s' is an input: return a value that is computed from it",
                                      script->returns[i].name);
     return WEFT_OK;
 }

@@ -195,7 +195,7 @@ static weft_status find_recomputable(const weft_compilation *c, const weft_contr
     return WEFT_OK;
 }
 
-/* For each loop in turn, choose recomputation if it is predicted to be faster, or if the stored
+/* For each loop, one after another, choose recomputation if it is predicted to be faster, or if the stored
  * values do not fit into memory. */
 static weft_status choose(const weft_compilation *c, weft_control **control, bool *recomputed,
                           weft_error *error) {

@@ -301,7 +301,8 @@ static weft_status mark_return(weft_graph_builder *builder, const weft_script_re
     }
     if (value != NULL && value->is_input && strcmp(value->name, ret->name) == 0)
         return weft_error_at(error, WEFT_ERROR_TYPE, ret->place,
-                             "'%s' is an input: return what is made from it", ret->name);
+                             "'%s' is an input: return a value that is computed from it",
+                             ret->name);
     TRY(weft_value_copy(builder, &b->lazy, ret->place, &operand, error));
     /* a value that is returned under two names needs two lists */
     while (is_named_otherwise(graph, &graph->values[operand.value], ret->name))

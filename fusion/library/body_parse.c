@@ -269,7 +269,7 @@ static weft_status refuse_keyword(kernel_reader *reader) {
         {"continue", "no 'continue' in a body", "bodies run in lanes: use select(condition, a, b)"},
         {"double", "write 'real' for data", "real is float or double, as the user chooses"},
         {"float", "write 'real' for data", "real is float or double, as the user chooses"},
-        {"use", "'use' stands between statements of a body or of a block", "put braces round it"},
+        {"use", "'use' belongs between statements of a body or of a block", "put braces round it"},
         {"static", "no 'static' in a body", "constants come from '//@ table' lines"}};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i)
         if (weft_reader_is(reader, refused[i].word))
@@ -346,7 +346,7 @@ static weft_status read_use(kernel_reader *reader, weft_statement ***end) {
         status =
             weft_error_at(reader->error, WEFT_ERROR_TYPE, name->place,
                           "there are no common statements '%s' above", weft_reader_found(reader));
-        weft_error_hint(reader->error, "a line '//@ common NAME' stands above such statements");
+        weft_error_hint(reader->error, "put a line '//@ common NAME' above such statements");
         goto done;
     }
     ++reader->token;
@@ -355,7 +355,7 @@ static weft_status read_use(kernel_reader *reader, weft_statement ***end) {
         ((use > reader->start && use[-1].place.line == use->place.line) ||
          (reader->token->kind != TOKEN_END && reader->token->place.line == use->place.line)))
         TRY(weft_error_at(reader->error, WEFT_ERROR_SYNTAX, use->place,
-                          "'use %s;' stands on a line of its own", common->name));
+                          "put 'use %s;' on a line of its own", common->name));
     const weft_location place = use->place; /* the tokens are replaced */
     TRY(read_common(reader, common, &place, end));
 done:

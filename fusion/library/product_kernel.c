@@ -101,7 +101,7 @@ static weft_status check(const reader *r) {
         WEFT_CUDA_REDUCTION_TILE % product_kernel->threads != 0)
         return broken(r, "the threads of a block must be 32, 64, 128, 256 or 512");
     if (product_kernel->blocks > 2048 / product_kernel->threads)
-        return broken(r, "so many blocks of so many threads are more than a multiprocessor's 2048");
+        return broken(r, "blocks times threads are more than a multiprocessor's 2048");
     const int rows = product_kernel->rows;
     if (rows < 1 || (rows % WEFT_CUDA_REDUCTION_TILE != 0 && rows != 32 && rows != 64 &&
                      rows != 128 && rows != 256))

@@ -244,7 +244,7 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
             if (reader->function->n_variants == 0)
                 return readers[i].read(reader, meta);
             return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, meta->place,
-                                 "'%s' lines stand above the first '//@ threads' line",
+                                 "'%s' lines belong above the first '//@ threads' line",
                                  readers[i].keyword);
         }
     char word[32];

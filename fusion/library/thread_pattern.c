@@ -6,7 +6,7 @@
  * result is written by exactly one thread. Barriers between calls rely on this
  * (fusion/plan/placement.c).
  *
- * A subscript that is the pattern's own term, or that stands where the pattern has ':' and does not
+ * A subscript that is the pattern's own term, or that is where the pattern has ':' and does not
  * depend on t, needs no proof. Statements without other subscripts are not run.
  *
  * Decision  docs/decisions/0012-thread-patterns-are-proved.md */
@@ -27,7 +27,7 @@ typedef struct prover {
     int threads;
     int *writers; /* [components of the result] the thread that writes it, or NONE */
     bool *open;   /* [n_statements] the statement must be run */
-    const weft_term **definitions; /* [n_locals] of ints that are no loop variables */
+    const weft_term **definitions; /* [n_locals] of ints that are not loop variables */
     bool *varies;                  /* [n_locals] ints that depend on t */
     int n_written;                 /* components that the current thread writes */
     /* the current thread's part of each argument and, last, of the result: a subscript or ALL */

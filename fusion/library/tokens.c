@@ -198,7 +198,7 @@ weft_status weft_reader_new_name(kernel_reader *reader, const char *what, const 
         weft_status status = weft_error_at(reader->error, WEFT_ERROR_SYNTAX, token->place,
                                            "'%s' cannot be %s: it is reserved", token->text, what);
         weft_error_hint(reader->error,
-                        "choose a name that is no C keyword, no intrinsic, not 't' (the thread), "
+                        "choose a name that is not a C keyword, an intrinsic or 't' (the thread), "
                         "does not begin with v_, weft_ or _, does not end with _, and from three "
                         "characters on has a small letter (the others are the prelude's)");
         return status;

@@ -9,10 +9,10 @@ enum {
     WEFT_BLOCK_SHAPES = 16      /* maximum shapes tried per choice of variants */
 };
 
-/** May a thread block have so many elements? A multiple of the warp size, or, if each has several
+/** May a thread block have this number of elements? A multiple of the warp size, or, if each has several
  *  threads, a power of two below it. */
 bool weft_block_elements_are_possible(int elements, bool several_threads);
-/** The most elements of so many threads, at most WEFT_BLOCK_THREADS, that a block may have. */
+/** The most elements with this number of threads each, at most WEFT_BLOCK_THREADS, that a block may have. */
 int weft_block_elements_most(int threads);
 
 /** Threads per element (0: one, data in registers), elements per block, serial iterations, and the
@@ -35,7 +35,7 @@ bool weft_block_meets_directive(const weft_block_directive *directive,
                                 const weft_block_shape *shape);
 
 /** Candidate shapes for one thread per element. Returns their number.
- *  factor  also try so many iterations; 1: none
+ *  factor  also try this number of iterations; 1: none
  *  shapes  caller's, [WEFT_BLOCK_SHAPES] */
 int weft_blocks_of_one(const weft_block_directive *directive, int factor, weft_block_shape *shapes);
 /** Candidate shapes for several threads per element. Returns their number.

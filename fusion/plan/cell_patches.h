@@ -18,7 +18,7 @@ enum {
     CELL_PATCH_PARTS
 };
 
-/** The argument `part` of the patches of a connectivity with so many cells. */
+/** The argument `part` of the patches of a connectivity with this number of cells. */
 weft_argument weft_cell_patch_argument(int connectivity, int cells, int part);
 /** Its cells, and one of the parts above. */
 int weft_cell_patch_cells_of(const weft_argument *argument);
@@ -32,7 +32,7 @@ bool weft_cell_patch_fits(const weft_graph *graph, const weft_plan_kernel *kerne
 /** Cells of a patch: the most whose contributions take a limited part of the shared memory. */
 int weft_cell_patch_cells(const weft_graph *graph, const weft_accumulation *accumulation,
                           const weft_compile_options *options);
-/** Threads of a block for patches of so many cells. */
+/** Threads of a block for patches of this number of cells. */
 int weft_cell_patch_threads(int cells);
 /** Components that a kernel stages per node of a connectivity. */
 int weft_cell_patch_staged(const weft_graph *graph, const weft_plan_kernel *kernel,

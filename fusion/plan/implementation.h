@@ -11,7 +11,7 @@ typedef enum weft_placement {
     PLACE_OWN_REGISTER /* registers of several threads, each with its own components alone */
 } weft_placement;
 
-/** Where the barriers before a call stand, as bits. */
+/** Where the barriers before a call are, as bits. */
 typedef enum weft_barrier {
     BARRIER_BEFORE_LOADS = 1, /* before the values that are loaded for it */
     BARRIER_BEFORE_CALL = 2,  /* after them */

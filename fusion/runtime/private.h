@@ -55,7 +55,7 @@ weft_status weft_program_step(weft_program *program, const weft_control_step *st
                               weft_error *error);
 
 /* fusion/runtime/shared_buffers.c */
-/** A buffer of p->shared that is no other of the segment; borrowed.
+/** A buffer of p->shared that differs from the others of the segment; borrowed.
  *  Errors  WEFT_ERROR_MEMORY, _DEVICE */
 weft_status weft_program_shared_buffer(const weft_program_segment *p, size_t needed,
                                        weft_memory **out, weft_error *error);

@@ -269,7 +269,7 @@ static weft_status parse_call(script_parser *parser, const weft_token *name, wef
             parser->position += 2;
         } else if (node->n_keys > 0)
             TRY(weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place,
-                              "arguments stand before '%s = ...'", node->keys[0]));
+                              "arguments come before '%s = ...'", node->keys[0]));
         if (!key && node->n_children == 0)
             TRY(parse_first_argument(parser, name, &child));
         else

@@ -87,7 +87,7 @@ weft_status weft_script_read_body(script_parser *parser, const weft_expression *
  *  Errors  WEFT_ERROR_TYPE: the group has one */
 weft_status weft_script_add_body(script_parser *parser, weft_script_expression *expression,
                                  const char *group, weft_node *body);
-/** A file in a formula: its number stands in the text that is parsed. */
+/** A file in a formula: its number is in the text that is parsed. */
 typedef struct script_reference {
     const char *path, *field; /* field NULL: the default */
     bool is_field, clamped;

@@ -9,7 +9,7 @@
  * trilinear.cu or geometry.cu. */
 #define PLANE (Q * Q)
 
-/* Where value (x, y, z) of an array stands. forms/lower/action_gpu.c has PLANE_SIZE, LAYOUT_SIZE and, for lines along x
+/* Where value (x, y, z) of an array is. forms/lower/action_gpu.c has PLANE_SIZE, LAYOUT_SIZE and, for lines along x
  * and y, whether threads (a, b) take the other two coordinates in the other order, from a search for the fewest bank
  * conflicts; on four points exclusive or has none. */
 template <int N> struct layout {

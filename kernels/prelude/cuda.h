@@ -1,7 +1,7 @@
 //@ The prelude of a GPU's kernels: one thread per element, `real` is a scalar, a warp's elements are the lanes of
 //@ a block of interleaved data, so that its threads read neighbouring words. Accumulating stores are atomic, or
 //@ plain where a launch is a colour of elements. fusion/base/prelude.h says what the lines that start with two
-//@ slashes and an at sign do, and what stands between at signs; fusion/codegen/target_cuda.c has the values.
+//@ slashes and an at sign do, and the names between at signs; fusion/codegen/target_cuda.c has the values.
 #ifdef __CUDACC_RTC__ /* which has no <stdint.h> */
 typedef unsigned char uint8_t;
 typedef unsigned short uint16_t;
@@ -185,7 +185,7 @@ INLINE void wait_for_kernels()
 #endif
 }
 #define weft_select(c, a, b) ((c) ? (real)(a) : (real)(b))
-/* from 20 bits to all, but a last one or two; 1/0 is no number */
+/* from 20 bits to all, but a last one or two; 1/0 is not a number */
 INLINE double weft_reciprocal(double x)
 {
     double r;

@@ -67,7 +67,7 @@ struct emulated_copies {
 struct emulated_thread {
     emulated_place place;
     emulated_state state;
-    unsigned wanted; /* at a named barrier: so many threads */
+    unsigned wanted; /* at a named barrier: this number of threads */
     void *stack; /* NULL before it starts */
     emulated_copies copies;
 };
@@ -412,7 +412,7 @@ __attribute__((noinline)) static void emulated_resume(unsigned me) {
         setcontext(&context);
 }
 
-/* Threads at a barrier go on once all that are not done stand at it. */
+/* Threads at a barrier go on once all that are not done have reached it. */
 static void emulated_release(size_t first, size_t last, emulated_state at) {
     for (size_t t = first; t < last; ++t)
         if (emulated.threads[t].state != at && emulated.threads[t].state != DONE)
@@ -422,7 +422,7 @@ static void emulated_release(size_t first, size_t last, emulated_state at) {
             emulated.threads[t].state = RUNS;
 }
 
-/* A named barrier opens when as many threads of the block as it counts stand at it. */
+/* A named barrier opens when as many threads of the block as it counts have reached it. */
 static void emulated_release_named(size_t first, size_t last) {
     unsigned here = 0, wanted = 0;
     for (size_t t = first; t < last; ++t)

@@ -1,5 +1,5 @@
 //@ The prelude of the host's kernels: `real` is a vector of LANES elements by the compilers' vector extension.
-//@ fusion/base/prelude.h says what the lines that start with two slashes and an at sign do, and what stands
+//@ fusion/base/prelude.h says what the lines that start with two slashes and an at sign do, and the names
 //@ between at signs; fusion/codegen/target_host.c has the values.
 #include <math.h>
 #include <stdint.h>

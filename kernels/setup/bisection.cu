@@ -85,7 +85,7 @@ extern "C" __global__ void range_halves(long long n, const int64_t *sizes, const
         next[2 * n] = (int32_t)last;
 }
 
-/* The same for ranges of which each becomes so many sets: the first half gets half of them, and nodes in proportion; a
+/* The same for ranges of which each becomes a given number of sets: the first half gets half of them, and nodes in proportion; a
  * range of one set stays.  sets [n]; next_sets [2 n]: those of the halves, 0 of empty ones */
 extern "C" __global__ void range_sets(long long n, const uint32_t *sets, const int32_t *start, uint32_t *lefts,
                                       int32_t *next, uint32_t *next_sets)

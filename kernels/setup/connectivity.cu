@@ -1,6 +1,6 @@
 /* The forms of a connectivity: interleaved in blocks of lanes, and transposed. */
 
-/* Where index k of an element is, in blocks of so many lanes. */
+/* Where index k of an element is, in blocks of the given number of lanes. */
 INLINE int64_t place_of(int64_t element, int64_t k, int64_t width, int64_t lanes)
 {
     return (element / lanes * width + k) * lanes + element % lanes;

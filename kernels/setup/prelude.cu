@@ -24,7 +24,7 @@ INLINE int64_t element()
 }
 
 /* Sort n <= SIZE keys of a block's shared memory, ascending: a bitonic network over the next power of two. The
- * memory has room for it; `most` is no less than any key. Batcher 1968. */
+ * memory has room for it; `most` is at least any key. Batcher 1968. */
 template <class T> INLINE void block_sort(T *keys, int n, T most)
 {
     int size = 1;

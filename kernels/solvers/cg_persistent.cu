@@ -12,7 +12,7 @@
  * does, from the owner's w.
  *
  * What travels are words that carry their own arrival: doubles whose last bit is the iteration's.
- * Two sets of words are used in turn, and the bit changes each time that a set is used again, so a
+ * Two sets of words alternate, and the bit changes each time that a set is used again, so a
  * word is there once its bit is the iteration's: no flag, no fence. Nobody overwrites what another
  * still reads: a set is written again only after the sums of all blocks of the iteration between
  * have come, and a block sends those after all its threads have read. Every block adds the sums of
@@ -379,7 +379,7 @@ extern "C" __global__ void cg_scale(long long n_elements, double *scaled, const 
     const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
     if (i >= n_elements)
         return;
-    const int start[NODES + 1] = {STARTS}; /* START is no array of the device's */
+    const int start[NODES + 1] = {STARTS}; /* START is not an array of the device's */
     const int t = (int)(i % THREADS), pair = (int)(i / THREADS % PAIRS);
     const long long b = i / THREADS / PAIRS;
     int k = 0;

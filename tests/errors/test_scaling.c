@@ -115,7 +115,7 @@ static void test_folders(void **state) {
     assert_int_not_equal(access(study, F_OK), 0);
     test_run_free(&run);
     static const char *const texts[][2] = {
-        {"hello\n", "study.jsonl:1:1: error: this line is no JSON"},
+        {"hello\n", "study.jsonl:1:1: error: this line is not JSON"},
         {"[1]\n", "this is not a study of Weft"},
         {"{\"weft_scaling\":2,\"question\":{}}\n", "this study has the format of another version"},
         {"{\"weft_scaling\":1,\"question\":{}}\n", "this folder holds another study"}};

@@ -317,7 +317,7 @@ static void expressions(void **state) {
            "bad.weft:1:9: error: expected a value, found the reserved word 'input'\n"
            "    a = 1 + input;\n"
            "            ^");
-    SYNTAX("a = f(degree = 1, x);", "bad.weft:1:19: error: arguments stand before 'degree = ...'\n"
+    SYNTAX("a = f(degree = 1, x);", "bad.weft:1:19: error: arguments come before 'degree = ...'\n"
                                     "    a = f(degree = 1, x);\n"
                                     "                      ^");
     SYNTAX("a = f(d = 1, d = 1);", "bad.weft:1:14: error: 'd' is given twice in this call\n"

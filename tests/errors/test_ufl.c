@@ -217,7 +217,7 @@ static const struct {
      6, 7, "'+' of an expression and a Form is not defined",
      "every term of a form ends with a measure, such as *dx"},
     {LEGACY, FUNCTIONS "a = dx*f\n", 5, 7, "'*' of a Measure and an expression is not defined",
-     "the measure stands last: f*v*dx"},
+     "the measure comes last: f*v*dx"},
     {LEGACY, "a = 2*dx\n", 1, 6,
      "the integral has no mesh: its integrand has none, and dx is not given "
      "one",

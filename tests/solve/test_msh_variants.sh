@@ -139,7 +139,7 @@ sed '/^\$Nodes/i $Comments\nnot yet $EndComments\n$Elements\n1\n1 2 100000000000
     plain.msh >comments.msh
 right comments.msh @dom
 sed '/^\$Elements/i $MeshFormat\n2.2 0 8\n$EndMeshFormat' plain.msh >formats.msh
-wrong formats.msh '$MeshFormat stands first, and once'
+wrong formats.msh '$MeshFormat comes first, and once'
 wrong "$fuzzed/offset_overflow.vtk" 'cell 0 has its nodes from 9223372036854775805 to -9223372036854775808, of 3'
 wrong "$fuzzed/point_overflow.vtk" 'cell 0 has the point 9223372036854775807, of 3 points from 0'
 # MSH 1

@@ -30,7 +30,7 @@ outcome=converged code=0 l2=1 h1=1
 case $n-$assembly in
 13-lma) echo "poisson: error: no luck" >&2; exit 3 ;;
 13-csr) kill -SEGV $$ ;;
-13-edge) echo "{ this is no JSON"; exit 0 ;;
+13-edge) echo "{ this is not JSON"; exit 0 ;;
 13-*) outcome=stagnation code=1 ;;
 8-*) l2=0.015625 h1=0.125 ;;
 16-*) l2=0.00390625 h1=0.0625 ;;
@@ -217,7 +217,7 @@ study 2 damaged "${ask[@]}"
 grep -q "damaged/study.jsonl:3:1: error: this line is not the record of a run" err || fail "$(cat err)"
 sed -i '3s/.*/{/' damaged/study.jsonl
 study 2 damaged "${ask[@]}"
-grep -q "damaged/study.jsonl:3:1: error: this line is no JSON" err || fail "$(cat err)"
+grep -q "damaged/study.jsonl:3:1: error: this line is not JSON" err || fail "$(cat err)"
 sed -i 3d damaged/study.jsonl
 study 0 damaged "${ask[@]}"
 complete damaged

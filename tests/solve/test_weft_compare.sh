@@ -110,7 +110,7 @@ study("torn.json", [("m", {"solve": ["x"]}, {})])
 study("other.json", [("elsewhere", {"solve": FIVE}, {})])
 for arguments, part in [
         (["a.json", "missing.json"], "missing.json"), (["text.json", "a.json"], "text.json:3"),
-        (["a.json", "list.json"], "list.json: error: these are no results of scaling"),
+        (["a.json", "list.json"], "list.json: error: these are not results of scaling"),
         (["a.json", "torn.json"], "torn.json: error: a case lacks"),
         (["a.json", "other.json"], "no case in common"), (["a.json"], "two files are compared, 1 is"),
         ([], "two files are compared, 0 are"), (["a.json", "b.json", "c.json"], "unexpected argument"),

@@ -134,10 +134,10 @@ refused() {
     expect 2 "$1" "$weft" calibrate --plot bad.json --out never
     [ ! -e never ] || fail "files of a bad one"
 }
-refused "this is no JSON" ""
+refused "this is not JSON" ""
 refused "bad.json:2:" $'{\n x}'
-refused "this is no JSON" "$(file "$(covers "1 NaN")")"
-refused "this is no JSON" "$(file "$(covers "1 1e999")")"
+refused "this is not JSON" "$(file "$(covers "1 NaN")")"
+refused "this is not JSON" "$(file "$(covers "1 1e999")")"
 refused 'no "device" and list of "scripts"' '[1]'
 refused 'no "device" and list of "scripts"' '{"device": "d", "scripts": 3}'
 refused "scripts is empty" '{"device": "d", "scripts": []}'

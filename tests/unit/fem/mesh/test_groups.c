@@ -31,7 +31,7 @@ static void test_missing(void **state) {
     mesh->groups[0].dimension = 2;
     assert_error(weft_mesh_group(mesh, "left", &group, error), WEFT_ERROR_INPUT,
                  "error: group `left` of square:2 has dimension 2, and facets have 1\n"
-                 "hint: conditions stand on Physical Curve groups");
+                 "hint: conditions refer to Physical Curve groups");
     mesh->n_groups = 0;
     assert_error(weft_mesh_group(mesh, "left", &group, error), WEFT_ERROR_INPUT,
                  "error: square:2 has no groups, so no group `left`\n"

@@ -270,7 +270,7 @@ static void returns(void **state) {
                    "error: the script returns nothing that it computes\n"
                    "hint: end it with: return NAME;");
     assert_refused(state, HEAD "a = 2*k;\nreturn k;\n", WEFT_ERROR_TYPE,
-                   "t.weft:9:8: error: 'k' is an input: return what is made from it\n"
+                   "t.weft:9:8: error: 'k' is an input: return a value that is computed from it\n"
                    "    return k;\n"
                    "           ^");
     assert_refused(state, "", WEFT_ERROR_TYPE,
