@@ -37,7 +37,7 @@ void weft_gemm_kernels_free(weft_gemm_kernels **kernels) {
     for (int i = 0; i < 3; ++i)
         weft_memory_free(&(*kernels)->parts[i]);
     for (int i = 0; i < 2; ++i)
-        weft_memory_free(&(*kernels)->turned[i]);
+        weft_memory_free(&(*kernels)->transposed[i]);
     free((*kernels)->packed);
     pthread_mutex_destroy(&(*kernels)->mutex);
     free(*kernels);
@@ -133,14 +133,14 @@ static int64_t persistent_blocks(const weft_gemm_kernels *kernels, const weft_ge
 }
 
 /* Predicted time of transposing factors, in the units of predicted(): entries of C, each of k multiply-adds. */
-static double predicted_turns(const weft_gemm_product *p, int64_t n, int turns) {
+static double predicted_transposes(const weft_gemm_product *p, int64_t n, int transposed) {
     /* of an H200; single precision per second, bytes per second, seconds of a launch */
     static const double flops = 52e12, bandwidth = 3.5e12, launch = 4e-6;
     const double per_entry =
         (weft_gemm_is_complex(p->type) ? 8.0 : 2.0) * (double)(p->k > 0 ? p->k : 1);
     double seconds = 0;
     for (int factor = 0; factor < 2; ++factor)
-        if (turns >> factor & 1) {
+        if (transposed >> factor & 1) {
             const int64_t matrices = (factor == 0 ? p->a : p->b).stride != 0 ? n : 1;
             const double entries =
                 (double)(factor == 0 ? p->m : p->n) * (double)p->k * (double)matrices;
@@ -168,12 +168,12 @@ static double predicted(const weft_gemm_kernels *kernels, const weft_gemm_produc
     const double waits = product->k <= SHORT ? 0.5 / (resident * resident) : 0;
     return ((double)whole + tail) * (double)wave * (double)(rows * columns) / candidate->rate *
                (1 + waits) +
-           predicted_turns(product, n_products, candidate->point.turns);
+           predicted_transposes(product, n_products, candidate->point.transposed);
 }
 
-/* turns: points that transpose factors first, too */
+/* transposed: points that transpose factors first, too */
 static weft_gemm_point choose(const weft_gemm_kernels *kernels, const weft_gemm_product *product,
-                              int64_t n_products, bool turns) {
+                              int64_t n_products, bool transposed) {
     const weft_gemm_default *list = NULL;
     const weft_gemm_shape shape = weft_gemm_shape_of(product);
     weft_gemm_point small;
@@ -185,7 +185,7 @@ static weft_gemm_point choose(const weft_gemm_kernels *kernels, const weft_gemm_
                                      kernels->limits.matrix_depth, &list);
     int best = -1;
     for (int i = 0; i < n; ++i)
-        if ((turns || list[i].point.turns == 0) &&
+        if ((transposed || list[i].point.transposed == 0) &&
             (best < 0 || predicted(kernels, product, n_products, &list[i]) <
                              predicted(kernels, product, n_products, &list[best])))
             best = i;
@@ -272,8 +272,8 @@ weft_status weft_gemm_module(weft_gemm_kernels *kernels, const weft_gemm_product
                              weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text source = {0};
-    const weft_gemm_product turned = weft_gemm_turned(product, n, point->turns);
-    const weft_gemm_variant variant = variant_of(kernels, &turned, n, point);
+    const weft_gemm_product transposed = weft_gemm_transposed(product, n, point->transposed);
+    const weft_gemm_variant variant = variant_of(kernels, &transposed, n, point);
     TRY(weft_gemm_source(&variant, point, &source, error));
     TRY(weft_gemm_compile(kernels, &source, module, error));
 done:
@@ -331,13 +331,13 @@ weft_status weft_gemm_run(weft_gemm_kernels *kernels, const weft_gemm_product *p
         TRY(weft_gemm_host_run(kernels, product, n, point, error));
         goto done;
     }
-    if (point->turns != 0) {
-        weft_gemm_product turned;
+    if (point->transposed != 0) {
+        weft_gemm_product transposed;
         weft_gemm_point rest = *point;
-        rest.turns = 0;
+        rest.transposed = 0;
         if (reads(product)) {
-            TRY(weft_gemm_turn(kernels, product, n, point->turns, &turned, error));
-            product = &turned;
+            TRY(weft_gemm_transpose(kernels, product, n, point->transposed, &transposed, error));
+            product = &transposed;
         }
         TRY(weft_gemm_run(kernels, product, n, &rest, error));
         goto done;
@@ -367,7 +367,7 @@ weft_status weft_gemm_batched(weft_gemm_kernels *kernels, const weft_gemm_produc
                               int64_t n, weft_error *error) {
     weft_gemm_point point = choose(kernels, product, n, true);
     const weft_status status = weft_gemm_run(kernels, product, n, &point, error);
-    if (status != WEFT_ERROR_MEMORY || point.turns == 0)
+    if (status != WEFT_ERROR_MEMORY || point.transposed == 0)
         return status;
     point = choose(kernels, product, n, false); /* no memory for transposed factors */
     return weft_gemm_run(kernels, product, n, &point, error);

@@ -3,7 +3,7 @@
  *      gemm.c      checks, chooses a point, compiles and launches
  *      host.c      the same on the host
  *      three.c     complex products by three real ones
- *      turn.c      factors that are transposed before a product
+ *      transpose.c factors that are transposed before a product
  *      source.c    the text of a kernel
  *      defaults.c  the points that are used where nothing was tuned
  *      roof.c      what a GPU can do at most
@@ -66,8 +66,8 @@ struct weft_gemm_kernels {
     pthread_mutex_t mutex;               /* protects it */
     weft_memory **packed;                /* of the host, [n_packed]: buffers of the threads */
     int n_packed;
-    weft_memory *parts[3];  /* of A, B and C for products by three real ones; NULL: none yet */
-    weft_memory *turned[2]; /* transposed A and B; NULL: none yet */
+    weft_memory *parts[3];      /* of A, B and C for products by three real ones; NULL: none yet */
+    weft_memory *transposed[2]; /* transposed A and B; NULL: none yet */
 };
 
 /** The type and the sizes of a product. */
@@ -103,12 +103,13 @@ weft_status weft_gemm_3m_run(weft_gemm_kernels *kernels, const weft_gemm_product
 weft_gemm_product weft_gemm_3m_real(const weft_gemm_product *product, int64_t n);
 /** A product with factors transposed in memory, and so of the opposite operations: their layout, without that
  *  memory; and the same with copies that are made now, by launches.
- *  turns   as in weft_gemm_point
+ *  transposed  as in weft_gemm_point
  *  out     borrows memory of the kernels until the next call
  *  Errors  WEFT_ERROR_MEMORY; those of compilation and launches */
-weft_gemm_product weft_gemm_turned(const weft_gemm_product *product, int64_t n, int turns);
-weft_status weft_gemm_turn(weft_gemm_kernels *kernels, const weft_gemm_product *product, int64_t n,
-                           int turns, weft_gemm_product *out, weft_error *error);
+weft_gemm_product weft_gemm_transposed(const weft_gemm_product *product, int64_t n, int transposed);
+weft_status weft_gemm_transpose(weft_gemm_kernels *kernels, const weft_gemm_product *product,
+                                int64_t n, int transposed, weft_gemm_product *out,
+                                weft_error *error);
 /** Compile a source, or find what was compiled from the same text. Several threads may call it at once.
  *  module  the kernels' */
 weft_status weft_gemm_compile(weft_gemm_kernels *kernels, const weft_text *source,

@@ -242,7 +242,7 @@ static void add_result(const weft_gemm_candidate *c, bool first, weft_text *out)
         weft_text_add(out, "%s\"%s\": %d", i > 0 ? ", " : "", stencil->parameters[i].name,
                       c->point.values[i]);
     if (c->point.stencil < WEFT_GEMM_SMALL)
-        weft_text_add(out, ", \"TURNS\": %d", c->point.turns);
+        weft_text_add(out, ", \"TRANSPOSED\": %d", c->point.transposed);
     weft_text_add(out, "},\n     \"times\": {\"compilation\": %.6g, \"runtimes\": [",
                   c->compile_seconds);
     for (int r = 0, n = 0; r < WEFT_GEMM_ROUNDS; ++r)

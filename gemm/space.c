@@ -72,7 +72,7 @@ const char *const weft_gemm_verdict_texts[WEFT_GEMM_VERDICTS] = {
     "registers are too few",
     "too few warps",
     "too little reuse",
-    "too few bytes ahead"};
+    "too few bytes in flight"};
 
 static int least(int a, int b) {
     return a < b ? a : b;
@@ -109,7 +109,7 @@ weft_gemm_guidelines weft_gemm_guidelines_of(weft_gemm_type type) {
     static const double reuse[WEFT_GEMM_TYPES] = {20, 20, 32, 32};
     const bool doubles = type == WEFT_GEMM_DOUBLE || type == WEFT_GEMM_DOUBLE_COMPLEX;
     return (weft_gemm_guidelines){
-        .warps = 8, .reuse = reuse[type], .bytes_ahead = doubles ? 40 * 1024 : 0};
+        .warps = 8, .reuse = reuse[type], .bytes_in_flight = doubles ? 40 * 1024 : 0};
 }
 
 /* ---- mma: kernels/gemm/mma.cu --------------------------------------------------------------- */
@@ -386,7 +386,7 @@ static weft_gemm_verdict judge_guided(const weft_gemm_guidelines *guidelines,
         return WEFT_GEMM_FEW_WARPS;
     if (r->reuse < guidelines->reuse)
         return WEFT_GEMM_LITTLE_REUSE;
-    if (r->shared_bytes / stages * (stages - 1) * r->resident < guidelines->bytes_ahead)
+    if (r->shared_bytes / stages * (stages - 1) * r->resident < guidelines->bytes_in_flight)
         return WEFT_GEMM_LITTLE_AHEAD;
     return WEFT_GEMM_SURVIVES;
 }
@@ -498,14 +498,14 @@ void weft_gemm_count(const weft_gemm_shape *shape, int stencil, const weft_gemm_
     } while (weft_gemm_point_next(&point));
 }
 
-static const char *const turns_texts[] = {"", "+A", "+B", "+AB"};
+static const char *const transposed_texts[] = {"", "+A", "+B", "+AB"};
 
 void weft_gemm_point_text(const weft_gemm_point *point, weft_text *out) {
     const weft_gemm_stencil *stencil = &weft_gemm_stencils[point->stencil];
     weft_text_add(out, "%s", stencil->name);
     for (int i = 0; i < stencil->n; ++i)
         weft_text_add(out, "%c%d", i == 0 ? ' ' : ',', point->values[i]);
-    weft_text_add(out, "%s", turns_texts[point->turns]);
+    weft_text_add(out, "%s", transposed_texts[point->transposed]);
 }
 
 weft_status weft_gemm_point_read(const char *text, weft_gemm_point *out, weft_error *error) {
@@ -525,10 +525,10 @@ weft_status weft_gemm_point_read(const char *text, weft_gemm_point *out, weft_er
             point.values[n] = (int)value;
             at = end;
         }
-        while (point.turns < 3 && strcmp(at, turns_texts[point.turns]) != 0)
-            ++point.turns;
-        if (n == stencil->n && strcmp(at, turns_texts[point.turns]) == 0 &&
-            (point.turns == 0 || s < WEFT_GEMM_SMALL)) {
+        while (point.transposed < 3 && strcmp(at, transposed_texts[point.transposed]) != 0)
+            ++point.transposed;
+        if (n == stencil->n && strcmp(at, transposed_texts[point.transposed]) == 0 &&
+            (point.transposed == 0 || s < WEFT_GEMM_SMALL)) {
             *out = point;
             return WEFT_OK;
         }

@@ -72,7 +72,7 @@ typedef struct weft_gemm_shape {
 typedef struct weft_gemm_point {
     int stencil;
     int values[WEFT_GEMM_PARAMETERS];
-    int turns; /* mma, fma: factors that are transposed into memory of their own first: 1 A, 2 B, 3 both */
+    int transposed; /* mma, fma: factors that are transposed into memory of their own first: 1 A, 2 B, 3 both */
 } weft_gemm_point;
 
 /** What the constraints ask of a device. Registers are of 4 bytes. */
@@ -94,7 +94,7 @@ typedef struct weft_gemm_guidelines {
     int warps;    /* resident, at least */
     double reuse; /* mma: multiply-adds per shared element of a warp's tile; fma: multiply-adds per
                         16 bytes read from shared memory; at least */
-    int bytes_ahead; /* asked for ahead of their use by a multiprocessor, at least */
+    int bytes_in_flight; /* on their way to a multiprocessor, at least */
 } weft_gemm_guidelines;
 /** Those of section 7 of the study behind the stencils: S 20, C 32, D 20, Z 32; 8 warps. */
 weft_gemm_guidelines weft_gemm_guidelines_of(weft_gemm_type type);

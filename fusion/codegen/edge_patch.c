@@ -23,7 +23,7 @@ static void write_shared(const patch_writer *s) {
         s->n_results, s->n_results);
 }
 
-/* Words are read WEFT_EDGE_PATCH_AHEAD pairs ahead. */
+/* Words are read WEFT_EDGE_PATCH_READ_AHEAD pairs before their use. */
 static const char next_pair[] =
     "pair = next0, next0 = next1, next1 = next2, next2 = words[0], words += LANES;\n";
 

@@ -243,7 +243,7 @@ void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
     else if (threaded)
         weft_text_add(w->out, "%s)\n{\n%s", w->plan->predicated ? WEFT_PREDICATE_ARGUMENT : "",
                       !w->plan->predicated ? ""
-                      : kernel->kind == KERNEL_PRODUCT || weft_source_loads_ahead(w, kernel)
+                      : kernel->kind == KERNEL_PRODUCT || weft_source_prefetches(w, kernel)
                           ? WEFT_PREDICATE_EARLY
                           : WEFT_PREDICATE);
 }
@@ -295,7 +295,7 @@ static void write_own(const source_writer *w, const weft_plan_kernel *kernel) {
     char own[160];
     if (n > 1)
         weft_text_add(w->out, "    %sfor (int k = 0; k < %d; ++k) {\n",
-                      weft_source_loads_ahead(w, kernel) ? "UNROLL " : "", n);
+                      weft_source_prefetches(w, kernel) ? "UNROLL " : "", n);
     if (n > 1 && stride < all)
         snprintf(own, sizeof own, "%s * (int64_t)%d * %s + %s / %d * %d + %s %% %d + k * %d", block,
                  n, threads, thread, stride, stride * n, thread, stride,
@@ -362,15 +362,16 @@ static weft_status write_map_kernel(const source_writer *plain, const weft_plan_
         weft_text_add(w->out, "    const int stream = (double)n_elements * %.17g > %.17g;\n",
                       kernel->bytes_stored, (double)WEFT_STREAM_BYTES);
     weft_source_load_uniforms(w, kernel->loads, kernel->n_loads);
-    const bool chunked = weft_source_chunked(w, kernel), ahead = weft_source_loads_ahead(w, kernel);
-    if (ahead)
-        weft_source_write_ahead(w, kernel, texts[kernel->kind].elements);
+    const bool chunked = weft_source_chunked(w, kernel),
+               prefetches = weft_source_prefetches(w, kernel);
+    if (prefetches)
+        weft_source_write_prefetch(w, kernel, texts[kernel->kind].elements);
     weft_source_uniforms(w, kernel);
     if (chunked)
         weft_source_reductions_declare(w, kernel);
     weft_source_reductions_start(w, kernel);
     (w->backend->is_threaded ? texts[kernel->kind].elements : write_blocks)(w, kernel);
-    if (ahead)
+    if (prefetches)
         weft_source_write_loaded(w, kernel);
     else
         write_loads(w, kernel);

@@ -174,8 +174,8 @@ static void write_registers(const weft_nested_writer *n) {
                           "        }\n",
                           name, name, p);
         else if (set == n->along)
-            weft_text_add(out, "        real ahead_%s = part < n_first ? p_%s[part] : 0;\n", name,
-                          p);
+            weft_text_add(out, "        real prefetched_%s = part < n_first ? p_%s[part] : 0;\n",
+                          name, p);
     }
     for (int i = 0; i < n->kernel->n_reductions; ++i) {
         const weft_call *call = &graph->calls[n->kernel->reductions[i]];
@@ -199,9 +199,9 @@ static void write_row_start(const weft_nested_writer *n) {
         const char *name = weft_nested_name(n, value), *p = weft_nested_storage(n, value);
         if (set == n->along)
             weft_text_add(out,
-                          "        real v_%s[1] = {ahead_%s};\n"
+                          "        real v_%s[1] = {prefetched_%s};\n"
                           "        if (i + n_parts < n_first)\n"
-                          "            ahead_%s = p_%s[i + n_parts];\n",
+                          "            prefetched_%s = p_%s[i + n_parts];\n",
                           name, name, name, p);
         else if (weft_index_set_is_product(graph, set))
             weft_text_add(out,

@@ -86,11 +86,11 @@ void weft_source_dense_prelude(const weft_limits *limits, bool single, weft_text
 /** Does each thread process several elements of a reduction tile? */
 bool weft_source_chunked(const source_writer *w, const weft_plan_kernel *kernel);
 /** Are the loads of all elements of a thread issued before the first call? */
-bool weft_source_loads_ahead(const source_writer *w, const weft_plan_kernel *kernel);
+bool weft_source_prefetches(const source_writer *w, const weft_plan_kernel *kernel);
 /** Write these loads.
  *  elements  opens the loop over the thread's elements */
-void weft_source_write_ahead(const source_writer *w, const weft_plan_kernel *kernel,
-                             void (*elements)(const source_writer *, const weft_plan_kernel *));
+void weft_source_write_prefetch(const source_writer *w, const weft_plan_kernel *kernel,
+                                void (*elements)(const source_writer *, const weft_plan_kernel *));
 /** Bind the usual names of loaded values to those of the k-th element. */
 void weft_source_write_loaded(const source_writer *w, const weft_plan_kernel *kernel);
 /** fusion/codegen/gather.c: a kernel that sums, for each target, the stored contributions. */

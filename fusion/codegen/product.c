@@ -103,7 +103,7 @@ static bool is_behind(const source_writer *w, const weft_plan_kernel *kernel,
            is_wanted(w, kernel, load);
 }
 
-static void write_ahead(const source_writer *w, const weft_plan_kernel *kernel) {
+static void write_prefetch(const source_writer *w, const weft_plan_kernel *kernel) {
     const weft_product_kernel *product_kernel = w->graph->calls[kernel->product].product_kernel;
     const bool single = product_kernel->rows == product_kernel->threads;
     for (int i = 0; i < kernel->n_loads; ++i) {
@@ -117,9 +117,9 @@ static void write_ahead(const source_writer *w, const weft_plan_kernel *kernel) 
         if (single)
             weft_text_add(
                 w->out,
-                "    real ahead_%s[%d];\n"
+                "    real prefetched_%s[%d];\n"
                 "    if (first_row + threadIdx.x < n_rows)\n"
-                "        load_plain(ahead_%s, p_%s, %d, first_row + threadIdx.x, n_rows);\n",
+                "        load_plain(prefetched_%s, p_%s, %d, first_row + threadIdx.x, n_rows);\n",
                 name, count, name, list, count);
         else
             weft_text_add(
@@ -136,7 +136,7 @@ static void write_product_kernel(const source_writer *w, const weft_plan_kernel 
                           "    const int64_t n_rows = n_elements;\n"
                           "    const int64_t first_row = blockIdx.x * (int64_t)ROWS_NODES;\n"
                           "    real own[ROWS_PER_THREAD], y[ROWS_PER_THREAD];\n");
-    write_ahead(w, kernel);
+    write_prefetch(w, kernel);
     weft_text_add(w->out, "\n    /* ");
     weft_source_place(w, &call->place);
     weft_text_add(w->out,
@@ -171,7 +171,7 @@ static weft_status write_rows(const source_writer *w, const weft_plan_kernel *ke
         if (!is_behind(w, kernel, load))
             continue;
         if (rows->product_kernel->rows == rows->product_kernel->threads)
-            weft_text_add(w->out, "        real(&%s)[%d] = ahead_%s;\n",
+            weft_text_add(w->out, "        real(&%s)[%d] = prefetched_%s;\n",
                           weft_source_variable(w, load->value, load->connectivity),
                           weft_shape_count(&load->shape),
                           weft_source_variable(w, load->value, load->connectivity) + 2);

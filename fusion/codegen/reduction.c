@@ -205,9 +205,9 @@ static int elements_of(const source_writer *w, const weft_plan_kernel *kernel) {
 }
 
 /* A compiler cannot move loads before stores, so the loads of all elements are written first. */
-bool weft_source_loads_ahead(const source_writer *w, const weft_plan_kernel *kernel) {
+bool weft_source_prefetches(const source_writer *w, const weft_plan_kernel *kernel) {
     return w->backend->is_threaded && kernel->implementation != NULL &&
-           weft_components_ahead(w->graph, kernel->implementation, elements_of(w, kernel)) > 0;
+           weft_components_prefetched(w->graph, kernel->implementation, elements_of(w, kernel)) > 0;
 }
 
 void weft_source_write_loaded(const source_writer *w, const weft_plan_kernel *kernel) {
@@ -215,17 +215,17 @@ void weft_source_write_loaded(const source_writer *w, const weft_plan_kernel *ke
         const weft_operand *load = &kernel->loads[i];
         const char *name = weft_source_variable(w, load->value, load->connectivity);
         if (w->graph->values[load->value].index_set >= 0)
-            weft_text_add(w->out, "        real(&%s)[%d] = ahead_%s[k];\n", name,
+            weft_text_add(w->out, "        real(&%s)[%d] = prefetched_%s[k];\n", name,
                           weft_shape_count(&load->shape), name + 2);
     }
 }
 
-void weft_source_write_ahead(const source_writer *w, const weft_plan_kernel *kernel,
-                             void (*elements)(const source_writer *, const weft_plan_kernel *)) {
+void weft_source_write_prefetch(const source_writer *w, const weft_plan_kernel *kernel,
+                                void (*elements)(const source_writer *, const weft_plan_kernel *)) {
     for (int i = 0; i < kernel->n_loads; ++i) {
         const weft_operand *load = &kernel->loads[i];
         if (w->graph->values[load->value].index_set >= 0)
-            weft_text_add(w->out, "    real ahead_%s[%d][%d];\n",
+            weft_text_add(w->out, "    real prefetched_%s[%d][%d];\n",
                           weft_source_variable(w, load->value, load->connectivity) + 2,
                           elements_of(w, kernel), weft_shape_count(&load->shape));
     }

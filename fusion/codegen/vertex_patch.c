@@ -263,7 +263,7 @@ static weft_status write_patch(const patch_writer *s, weft_error *error) {
     weft_text_add(out,
                   "        int i = %d, first = 0;\n"
                   "        do {\n"
-                  "        const unsigned long long ahead = words[LANES];\n"
+                  "        const unsigned long long next_bits = words[LANES];\n"
                   "        const int n = n_words - first < %d ? n_words - first : %d;\n"
                   "        _Pragma(\"unroll 1\") for (; i < n; ++i, bits >>= 16) {\n"
                   "            const int word = (int)bits, e = word & %d;\n",
@@ -280,7 +280,7 @@ static weft_status write_patch(const patch_writer *s, weft_error *error) {
                   "                    sum[c] += %s[c];\n"
                   "        }\n"
                   "        i = 0;\n"
-                  "        bits = ahead;\n"
+                  "        bits = next_bits;\n"
                   "        words += LANES;\n"
                   "        } while ((first += %d) < n_words);\n"
                   "        order >>= 16;\n"

@@ -29,8 +29,8 @@
 
 #include "fusion/connectivity/vertex_patches.h"
 
-#define WEFT_EDGE_RING_CELLS 8  /* maximum number of cells of an edge ring */
-#define WEFT_EDGE_PATCH_AHEAD 4 /* pairs that are read beyond the last one of a patch */
+#define WEFT_EDGE_RING_CELLS 8       /* maximum number of cells of an edge ring */
+#define WEFT_EDGE_PATCH_READ_AHEAD 4 /* pairs that are read beyond the last one of a patch */
 
 enum { EDGE_SKIP = 1 << 15, EDGE_LAST = 1 << 14, EDGE_LOCAL = (1 << 14) - 1 };
 

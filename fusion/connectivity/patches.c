@@ -54,15 +54,15 @@ static const struct patch_format {
     size_t unit_words;     /* words per unit, all lanes */
     size_t warp_words;     /* entries per warp in weft_patch.rows; the first is its first unit */
     size_t slots_per_node; /* entries per node in weft_patch.order */
-    size_t ahead;          /* zero units appended for the read-ahead */
+    size_t read_ahead;     /* zero units appended for the read-ahead */
     weft_status (*check)(const patch_builder *, weft_error *);
     weft_status (*make)(const weft_patch_source *, int64_t, weft_patch_scratch *, weft_patch *,
                         weft_error *);
 } formats[WEFT_PATCH_KINDS] = {
     [PATCH_VERTEX] = {"patches", WEFT_PATCH_GROUP *WEFT_PATCH_LANES, 4, 1, 0, check_vertex,
                       weft_vertex_patch_make},
-    [PATCH_EDGE] = {"edge patches", 2 * WEFT_PATCH_LANES, 2, 0, WEFT_EDGE_PATCH_AHEAD, check_edge,
-                    weft_edge_patch_make},
+    [PATCH_EDGE] = {"edge patches", 2 * WEFT_PATCH_LANES, 2, 0, WEFT_EDGE_PATCH_READ_AHEAD,
+                    check_edge, weft_edge_patch_make},
 };
 
 /* ---- the patches ---- */
@@ -154,7 +154,7 @@ static weft_status store_patches(patch_builder *b, weft_error *error) {
     weft_patches *m = b->made;
     const struct patch_format *f = b->format;
     const size_t n_patches = (size_t)b->n_patches, n_words = (size_t)m->n_units * f->unit_words;
-    const size_t n_ahead = f->ahead * f->unit_words;
+    const size_t n_read_ahead = f->read_ahead * f->unit_words;
     const size_t n_slots = f->slots_per_node * n_patches * (size_t)b->source.nodes;
     const size_t n_rows = n_patches * (size_t)b->source.n_warps * f->warp_words;
     TRY(weft_memory_make(b->device, (n_patches + 1) * sizeof *b->first_halo, &m->halo_start,
@@ -164,11 +164,11 @@ static weft_status store_patches(patch_builder *b, weft_error *error) {
     if (f->slots_per_node > 0)
         TRY(upload(b, n_slots, sizeof(uint16_t), &b->order, error));
     TRY(upload(b, n_rows, sizeof(uint32_t), &b->rows, error));
-    TRY(upload(b, n_words + n_ahead, sizeof(uint16_t), &b->words, error));
+    TRY(upload(b, n_words + n_read_ahead, sizeof(uint16_t), &b->words, error));
     TRY(upload(b, (size_t)m->n_halo, sizeof(int32_t), &b->halo, error));
     if (b->source.with_cells)
         TRY(upload(b, n_words, sizeof(int32_t), &b->cells, error));
-    memset((uint16_t *)b->words.array + n_words, 0, n_ahead * sizeof(uint16_t));
+    memset((uint16_t *)b->words.array + n_words, 0, n_read_ahead * sizeof(uint16_t));
     TRY(weft_device_for(b->device, count_tasks(b), copy_patches, b, error));
     TRY(weft_upload_send(&b->order, &m->order, error));
     TRY(weft_upload_send(&b->rows, &m->rows, error));

@@ -124,7 +124,8 @@ void weft_implementation_spills(const weft_graph *graph, const weft_limits *limi
                                 weft_implementation *made);
 /** Components per thread, of all its elements, whose loads are issued before its first call: those
  *  of `iterations` elements, or 0 where they would take too many registers. */
-int weft_components_ahead(const weft_graph *graph, const weft_implementation *made, int iterations);
+int weft_components_prefetched(const weft_graph *graph, const weft_implementation *made,
+                               int iterations);
 /** The largest power of two of elements per thread with which the registers of a multiprocessor, as
  *  estimated, hold as many threads as it can run; 1: several serve nothing.
  *  Source  Dey 2020, coarsening factor calculation */

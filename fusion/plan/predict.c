@@ -29,8 +29,7 @@ enum {
     REGISTERS_MOST = 255,
     REGISTERS_OWN = 24,
     UNROLLED_FLOPS = 2000, /* of a product whose loops are unrolled, at most */
-    RING_AHEAD =
-        16, /* elements on the way in a ring, per thread that could be resident, at least */
+    RING_IN_FLIGHT = 16,   /* elements on the way in a ring, per thread that could be resident */
     THREADS_AT_ONCE = 2048 /* per multiprocessor */
 };
 
@@ -231,24 +230,24 @@ static double most_blocks(const weft_predictor *p, const weft_operating_point *p
     return most;
 }
 
-enum { AHEAD_MOST = 32 /* components per thread: doubles take 64 registers */ };
+enum { PREFETCH_MOST = 32 /* components per thread: doubles take 64 registers */ };
 
-int weft_components_ahead(const weft_graph *graph, const weft_implementation *made,
-                          int iterations) {
+int weft_components_prefetched(const weft_graph *graph, const weft_implementation *made,
+                               int iterations) {
     int n = 0;
     for (int m = 0; m < made->n_onchip; ++m)
         if (!made->produced_here[m] && graph->values[made->onchip[m].value].index_set >= 0)
             n += weft_shape_count(&made->onchip[m].shape);
-    return iterations > 1 && n * iterations <= AHEAD_MOST ? n * iterations : 0;
+    return iterations > 1 && n * iterations <= PREFETCH_MOST ? n * iterations : 0;
 }
 
 int weft_coarsening_factor(const weft_predictor *p, const weft_implementation *made) {
     int factor = 1;
-    for (int twice = 2; twice <= AHEAD_MOST; twice *= 2) {
-        const int ahead = weft_components_ahead(p->graph, made, twice);
-        const double words = REGISTERS_OWN + (made->onchip_peak + ahead) * p->real_bytes / 4;
+    for (int twice = 2; twice <= PREFETCH_MOST; twice *= 2) {
+        const int prefetched = weft_components_prefetched(p->graph, made, twice);
+        const double words = REGISTERS_OWN + (made->onchip_peak + prefetched) * p->real_bytes / 4;
         /* half of the threads, with as much in flight; 16 bytes per list were fastest on an H200 */
-        if (ahead > 0 && twice * p->real_bytes <= 16 &&
+        if (prefetched > 0 && twice * p->real_bytes <= 16 &&
             words * 4 * THREADS_AT_ONCE / 2 <= (double)p->limits->register_bytes)
             factor = twice;
     }
@@ -271,16 +270,16 @@ static weft_operating_point point_of(const weft_predictor *p, const weft_impleme
         .load_bytes = made->bytes_loaded,
         .registers = words < REGISTERS_MOST ? (int)words : REGISTERS_MOST,
     };
-    const int ahead = made->threads_per_element == 0 && !has_reduction(p, made)
-                          ? weft_components_ahead(p->graph, made, made->serial_iterations)
-                          : 0;
-    if (ahead > 0) { /* the loads of all iterations are in flight together */
-        const double more = words + ahead * p->real_bytes / 4;
+    const int prefetched = made->threads_per_element == 0 && !has_reduction(p, made)
+                               ? weft_components_prefetched(p->graph, made, made->serial_iterations)
+                               : 0;
+    if (prefetched > 0) { /* the loads of all iterations are in flight together */
+        const double more = words + prefetched * p->real_bytes / 4;
         point.load_bytes *= made->serial_iterations;
         point.registers = more < REGISTERS_MOST ? (int)more : REGISTERS_MOST;
     }
     if (has_ring(p, made))
-        point.load_bytes *= RING_AHEAD;
+        point.load_bytes *= RING_IN_FLIGHT;
     *uneven = 1;
     if (p->is_gpu) {
         const double available = most_blocks(p, &point, n, uneven) * point.threads;

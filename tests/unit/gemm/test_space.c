@@ -199,7 +199,7 @@ static void test_no_memory(void **state) {
     assert_int_equal(weft_device_open("null:h200", NULL, &device, &error), WEFT_OK);
     assert_int_equal(weft_gemm_kernels_make(device, &kernels, &error), WEFT_OK);
     const weft_gemm_point point = weft_gemm_choose(kernels, &p, 1);
-    assert_true(point.turns & 1);
+    assert_true(point.transposed & 1);
     assert_int_equal(weft_memory_make_unset(device, (size_t)(4 * m * k), &p.a.memory, &error),
                      WEFT_OK);
     assert_int_equal(weft_memory_make_unset(device, (size_t)(4 * n * k), &p.b.memory, &error),

@@ -44,9 +44,9 @@ static const bad_file metadata[] = {
     {"//@ function f(A: real) : real\n", WEFT_ERROR_SYNTAX, 1, 25,
      "expected '->' and the result, found ':'", ""},
     {"//@ function f(t: real) -> C: real\n", WEFT_ERROR_SYNTAX, 1, 16,
-     "'t' cannot be an argument's name: it is reserved", "not 't' (the thread)"},
+     "'t' cannot be an argument's name: it is reserved", "or 't' (the thread)"},
     {"//@ function sqrt(x: real) -> C: real\n", WEFT_ERROR_SYNTAX, 1, 14,
-     "'sqrt' cannot be a function's name: it is reserved", "no intrinsic"},
+     "'sqrt' cannot be a function's name: it is reserved", "an intrinsic"},
     {"//@ function f(A: real[n,n,n,n,n]) -> C: real\n", WEFT_ERROR_UNSUPPORTED, 1, 32,
      "more than four sizes", ""},
     {"//@ function f(A: real[n]) -> C: real extra\n", WEFT_ERROR_SYNTAX, 1, 39,
@@ -144,7 +144,7 @@ static const bad_file commons[] = {
      "'use' belongs between statements of a body or of a block", "braces"},
     {COMMON HEAD "use twice;\nuse twice;\nC(0,0) = x;\n", WEFT_ERROR_TYPE, 9, 1,
      "'x' already means something here: choose another name", "'//@ common twice', bad.kernel.c:1"},
-    /* neither itself nor what stands below */
+    /* neither itself nor statements below */
     {"//@ common a\nuse a;\n" HEAD "use a;\nC(0,0) = s;\n", WEFT_ERROR_TYPE, 8, 1,
      "there are no common statements 'a' above", "'//@ common NAME'"},
 };

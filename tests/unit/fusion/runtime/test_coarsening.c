@@ -90,10 +90,10 @@ static void factors_and_strides(void **state) {
 static void loads_first(void **state) {
     (void)state;
     program_case c = open_shape(&(shape){128, 4, 32, false});
-    assert_non_null(strstr(weft_compilation_source(c.compilation), "real ahead_a[4][2];"));
+    assert_non_null(strstr(weft_compilation_source(c.compilation), "real prefetched_a[4][2];"));
     case_close(&c);
     c = open_shape(&(shape){64, 16, 32, false});
-    assert_null(strstr(weft_compilation_source(c.compilation), "real ahead_a["));
+    assert_null(strstr(weft_compilation_source(c.compilation), "real prefetched_a["));
     case_close(&c);
 }
 

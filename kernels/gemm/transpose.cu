@@ -1,4 +1,4 @@
-/* The transpose of a matrix, or of every matrix of a batch, before a product that is faster with it (gemm/turn.c). Blocks
+/* The transpose of a matrix, or of every matrix of a batch, before a product that is faster with it (gemm/transpose.c). Blocks
  * bring tiles of SIDE x SIDE entries through shared memory, so that reads and writes are both along columns.
  *
  * Macros of the host program: COMPLEX, SINGLE. */
@@ -13,15 +13,15 @@ struct entry {
     real part[COMPLEX ? 2 : 1];
 };
 
-/* As turn_values of gemm/turn.c. Units: entries. */
-struct turn_values {
+/* As transpose_values of gemm/transpose.c. Units: entries. */
+struct transpose_values {
     int64 rows, columns, ld, first, stride; /* of the matrix that is read */
     int64 to_ld, to_stride;                 /* its transpose begins at 0 */
     int64 conjugate;
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-    turn(int64 n, const entry *from, entry *to, BY_VALUE(turn_values) v) {
+    transpose(int64 n, const entry *from, entry *to, BY_VALUE(transpose_values) v) {
     DYNAMIC_SHARED(bytes);
     entry(*tile)[SIDE + 1] = (entry(*)[SIDE + 1])bytes;
     const int64 down = (v.rows + SIDE - 1) / SIDE, across = (v.columns + SIDE - 1) / SIDE;
