@@ -27,6 +27,7 @@ targets() {
 check_tree() (
     cd "$1"
     links=0 names=0
+    declare -A headings=() # by page
     for page in README.md docs/*.md docs/*/*.md; do
         [ -e "$page" ] || continue # no page in a folder
         found=$(targets "$page")
@@ -37,13 +38,14 @@ check_tree() (
             links=$((links + 1))
             target=${target%% \"*} # a title
             file=${target%%#*}
-            path=$(dirname "$page")/$file
+            path=$file
+            [[ $page != */* ]] || path=${page%/*}/$file
             [ -n "$file" ] || path=$page
             if [ ! -e "$path" ]; then
                 echo "$page: no file $file"
             elif [[ $target == *#* ]]; then
-                known=$(anchors "$path")
-                grep -qxF -- "${target#*#}" <<<"$known" || echo "$page: $path has no heading for #${target#*#}"
+                [ -n "${headings[$path]+known}" ] || headings[$path]=$'\n'$(anchors "$path")$'\n'
+                [[ ${headings[$path]} == *$'\n'"${target#*#}"$'\n'* ]] || echo "$page: $path has no heading for #${target#*#}"
             fi
         done <<<"$found"
         if grep -nE '^\[[^]]*\]: |<a href|<img ' <<<"$(awk '/^```/ { code = !code } !code' "$page" | sed -e 's/`[^`]*`//g')"; then
@@ -83,7 +85,7 @@ echo "[a page](../page.md) and [none](gone.md)" >"$scratch/$d/more/0001-a.md"
 expected="README.md speaks of $d/lost.md, which does not exist
 README.md speaks of $d/none.md, which does not exist
 README.md speaks of $t/test_lost.c, which does not exist
-README.md: ./$d/page.md has no heading for #three
+README.md: $d/page.md has no heading for #three
 README.md: no file $d/lost.md
 README.md: no file $d/none.md
 core/a.c speaks of $d/gone.md, which does not exist
