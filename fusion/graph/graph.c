@@ -203,7 +203,8 @@ static weft_status declare_maps(weft_graph_builder *builder, weft_error *error) 
         weft_graph_connectivity connectivity = {
             .name = c->name,
             .from = WEFT_FIND_NAME(graph->index_sets, graph->n_index_sets, c->from),
-            .to = WEFT_FIND_NAME(graph->index_sets, graph->n_index_sets, c->to)};
+            .to = WEFT_FIND_NAME(graph->index_sets, graph->n_index_sets, c->to),
+            .is_ordered = c->is_ordered};
         TRY(size_of(builder, c->width, &connectivity.width, error));
         graph->index_sets[connectivity.to].plain = true;
         graph->connectivities[i] = connectivity;

@@ -19,6 +19,7 @@ typedef struct weft_graph_connectivity {
     const char *name;
     int from, to; /* index sets */
     int width;
+    bool is_ordered; /* no kernel may permute the entries of an element (fusion/plan/legality.h) */
 } weft_graph_connectivity;
 
 typedef enum weft_value_kind {

@@ -18,9 +18,10 @@ static void print_declarations(const weft_graph *graph, weft_text *out) {
     weft_text_add(out, first ? "" : ";\n");
     for (int i = 0; i < graph->n_connectivities; ++i) {
         const weft_graph_connectivity *connectivity = &graph->connectivities[i];
-        weft_text_add(out, "connectivity %s : %s -> %s[%d];\n", connectivity->name,
+        weft_text_add(out, "connectivity %s : %s -> %s[%d]%s;\n", connectivity->name,
                       graph->index_sets[connectivity->from].name,
-                      graph->index_sets[connectivity->to].name, connectivity->width);
+                      graph->index_sets[connectivity->to].name, connectivity->width,
+                      connectivity->is_ordered ? " ordered" : "");
     }
     for (int i = 0; i < graph->n_values; ++i) {
         const weft_value *value = &graph->values[i];

@@ -50,11 +50,12 @@ static json_t *connectivities(const weft_graph *graph) {
     json_t *list = json_array();
     for (int i = 0; i < graph->n_connectivities; ++i) {
         const weft_graph_connectivity *connectivity = &graph->connectivities[i];
-        weft_json_append(&list, json_pack("{s:o, s:o, s:o, s:i}", "name",
-                                          weft_json_string(connectivity->name), "from",
-                                          weft_graph_json_index_set(graph, connectivity->from),
-                                          "to", weft_graph_json_index_set(graph, connectivity->to),
-                                          "width", connectivity->width));
+        weft_json_append(&list,
+                         json_pack("{s:o, s:o, s:o, s:i, s:b}", "name",
+                                   weft_json_string(connectivity->name), "from",
+                                   weft_graph_json_index_set(graph, connectivity->from), "to",
+                                   weft_graph_json_index_set(graph, connectivity->to), "width",
+                                   connectivity->width, "ordered", connectivity->is_ordered));
     }
     return list;
 }

@@ -149,7 +149,7 @@ static void print_declarations(const weft_script *script, weft_text *out) {
         weft_text_add(out, "connectivity %s : %s -> %s[", connectivity->name, connectivity->from,
                       connectivity->to);
         weft_node_print(connectivity->width, out);
-        weft_text_add(out, "];\n");
+        weft_text_add(out, "]%s;\n", connectivity->is_ordered ? " ordered" : "");
     }
     for (int i = 0; i < script->n_inputs; ++i)
         print_input(script, i, out);

@@ -63,10 +63,11 @@ typedef struct weft_script_index {
     weft_location place;
 } weft_script_index;
 
-/** connectivity dofs : cells -> nodes[d+1]; */
+/** connectivity dofs : cells -> nodes[d+1] ordered; */
 typedef struct weft_script_connectivity {
     const char *name, *from, *to;
     weft_node *width;
+    bool is_ordered; /* no kernel may read the entries of an element in another order */
     weft_location place, from_place, to_place;
 } weft_script_connectivity;
 

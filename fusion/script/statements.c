@@ -25,7 +25,8 @@ done:
     return status;
 }
 
-/* connectivity: 'connectivity' name ':' name '->' name '[' sum ']' ';' */
+/* connectivity: 'connectivity' name ':' name '->' name '[' sum ']' ['ordered'] ';'
+ * `ordered` is a word only here, so that it remains a name elsewhere. */
 static weft_status parse_connectivity(script_parser *parser) {
     weft_status status = WEFT_OK;
     weft_script *script = parser->script;
@@ -42,7 +43,10 @@ static weft_status parse_connectivity(script_parser *parser) {
                            "and the number of entries, as in dofs : cells -> nodes[3]"));
     TRY(weft_script_parse_expression(parser, &connectivity.width));
     TRY(weft_script_expect(parser, "]", "after the number of entries"));
-    TRY(expect_end(parser));
+    connectivity.is_ordered = weft_script_accept(parser, "ordered");
+    TRY(weft_script_expect(parser, ";",
+                           connectivity.is_ordered ? "after the statement"
+                                                   : "or 'ordered' after the connectivity"));
     TRY(weft_script_declare(parser, name, SCRIPT_CONNECTIVITY));
     connectivity.name = name->text;
     connectivity.from = from->text;

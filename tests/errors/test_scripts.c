@@ -155,6 +155,15 @@ static void index_sets_and_connectivities(void **state) {
            "dofs : cells -> nodes[3], found ';'\n"
            "    connectivity dofs : cells -> nodes;\n"
            "                                      ^");
+    SYNTAX(
+        "index cells, nodes;\nconnectivity dofs : cells -> nodes[3] orderd;",
+        "bad.weft:2:39: error: expected ';' or 'ordered' after the connectivity, found 'orderd'\n"
+        "    connectivity dofs : cells -> nodes[3] orderd;\n"
+        "                                          ^");
+    SYNTAX("index cells, nodes;\nconnectivity dofs : cells -> nodes[3] ordered plain;",
+           "bad.weft:2:47: error: expected ';' after the statement, found 'plain'\n"
+           "    connectivity dofs : cells -> nodes[3] ordered plain;\n"
+           "                                                  ^");
     TYPE("index cells;\nb[cells] += 1;",
          "bad.weft:2:3: error: 'cells' is an index set, not a connectivity\n"
          "    b[cells] += 1;\n"

@@ -48,6 +48,11 @@ static void examples(void **state) {
                               "K = dshape_dot_dshape(G, J);\n"
                               "b[dofs] += shape_load(f[dofs], J);\n"
                               "return K, b;\n");
+    assert_canonical("index cells, nodes; connectivity dofs : cells -> nodes[3]  ordered ;\n"
+                     "connectivity ordered : cells -> nodes[2];",
+                     "index cells, nodes plain;\n"
+                     "connectivity dofs : cells -> nodes[3] ordered;\n"
+                     "connectivity ordered : cells -> nodes[2];\n");
     assert_canonical("", "");
 }
 
