@@ -74,10 +74,14 @@ typedef struct weft_kernel_info {
     bool patches;      /* accumulates by patches */
     bool patch_cells;  /* accumulates by patches and reads lists over cells, so it needs the cells'
                           numbers */
+    bool patch_rows;   /* accumulates the rows of a matrix by patches */
     bool cell_colours; /* accumulates by coloured elements, one launch per colour */
     /** How the kernel accumulates: "atomic", "chunk-colored", "cell-colored", "gather",
      *  "vertex-patch" or "edge-patch"; NULL: it does not. */
     const char *scatter;
+    /** Why the owners of nodes do not add up, though WEFT_SCATTER_PATCHES or _VERTEX_PATCHES asks for it: the
+     *  order of the entries of a cell. NULL: for no such reason */
+    const char *not_permuted;
 } weft_kernel_info;
 /** Choose the covers again with the register spills of the compiled kernels priced, up to four
  *  times, and remake plans and source. Covers that were forced or recalled stay. Does nothing where

@@ -159,6 +159,11 @@ void weft_shared_buffers_free(weft_shared_buffers **shared);
 /** Let a program that has not run yet take its intermediate values' memory from there; borrowed. */
 void weft_program_share_buffers(weft_program *program, weft_shared_buffers *shared);
 int weft_program_lanes(const weft_program *program);
+/** Make the patches of the bound connectivities through which kernels accumulate, which the first run does
+ *  otherwise.
+ *  Errors  WEFT_ERROR_UNSUPPORTED: this mesh has no such patches, e.g. because the nodes in and
+ *          round a patch do not fit in shared memory; _MEMORY, _DEVICE */
+weft_status weft_program_patches_make(weft_program *program, weft_error *error);
 /** Run the whole program once. The first run allocates results that are not bound. Accumulated
  *  lists that are not inputs start from zero in every run.
  *  Errors  WEFT_ERROR_USAGE (names the unbound input), WEFT_ERROR_SHAPE (memory too small: how

@@ -1,4 +1,4 @@
-/* Compares vectors that were computed in two ways, and makes test vectors. */
+/* Compares vectors and makes test vectors. */
 #include "fem/form/compare.h"
 
 #include "core/base/number.h"
@@ -90,24 +90,6 @@ done:
     return status;
 }
 
-static weft_status products_apart(weft_device *device, int64_t n, weft_product_way way, void *user,
-                                  double *difference, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_memory *v = NULL, *y[2] = {NULL, NULL};
-    TRY(weft_memory_make(device, (size_t)n * sizeof(double), &v, error));
-    TRY(weft_write_synthetic(device, v, n, error));
-    for (int which = 0; which < 2; ++which) {
-        TRY(weft_memory_make(device, (size_t)n * sizeof(double), &y[which], error));
-        TRY(way(user, which, v, y[which], error));
-    }
-    TRY(weft_relative_difference(device, y[0], y[1], n, difference, error));
-done:
-    weft_memory_free(&v);
-    weft_memory_free(&y[0]);
-    weft_memory_free(&y[1]);
-    return status;
-}
-
 weft_status weft_status_supported(weft_status status, const weft_error *why, bool *unsupported,
                                   weft_error *error) {
     *unsupported = status == WEFT_ERROR_UNSUPPORTED;
@@ -115,20 +97,5 @@ weft_status weft_status_supported(weft_status status, const weft_error *why, boo
         return WEFT_OK;
     if (error)
         *error = *why;
-    return status;
-}
-
-weft_status weft_products_agree(weft_device *device, int64_t n, weft_product_way way, void *user,
-                                bool *good, weft_error *why, weft_error *error) {
-    weft_status status = WEFT_OK;
-    double difference = 0;
-    bool unsupported = false;
-    status = products_apart(device, n, way, user, &difference, why);
-    TRY(weft_status_supported(status, why, &unsupported, error));
-    *good = !unsupported && difference <= WEFT_RELATIVE_DIFFERENCE_MAX;
-    if (!unsupported)
-        weft_print(why->message, sizeof why->message,
-                   "its values depend on the numbering of a cell's vertices (by %.1e)", difference);
-done:
     return status;
 }

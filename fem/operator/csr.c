@@ -112,14 +112,13 @@ void weft_operator_estimate_positions(const weft_operator_sizes *s,
                              s->n_padded * s->n_local * s->n_local, sizeof(uint32_t));
 }
 
-/* A word per row and cell, with the padding of slices, and three vectors for the verification; or, for a
- * band of rows, words and the transposed connectivity, which are not there during the verification. */
+/* A word per row and cell, with the padding of slices; or, for a band of rows, words and the transposed
+ * connectivity. */
 static size_t cells_bytes(const weft_operator_sizes *s) {
     const size_t places = s->n_padded * s->n_local / 25 * 26;
-    const size_t vectors = 3 * s->n_rows * sizeof(double);
     const size_t shares = (size_t)weft_connectivity_shares(s->limits, s->n_cells * s->width);
     const size_t band = places / shares * (sizeof(uint64_t) + sizeof(uint32_t));
-    return shares == 1 ? places * sizeof(uint64_t) + vectors : band > vectors ? band : vectors;
+    return shares == 1 ? places * sizeof(uint64_t) : band;
 }
 
 static size_t csr_estimate_memory(const weft_operator_sizes *s, double applications,

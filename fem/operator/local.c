@@ -20,7 +20,7 @@ typedef struct weft_part {
     weft_compiled predicated;  /* the product for loops, on devices with graph capture */
     weft_compiled diagonal;    /* form or local, diagonal; made on first use */
     weft_scatter scatter;      /* of product and diagonal */
-    bool is_checked;           /* patches were verified against stores in place */
+    bool has_patches;          /* of product, made or not needed */
     weft_form_actions actions; /* n > 0: of products, which have no program */
 } weft_part;
 
@@ -167,16 +167,6 @@ done:
 
 /* ---- a costly coefficient of a matrix-free product, kept in each cell ---- */
 
-static bool has_patches(const weft_compilation *compilation) {
-    bool patches = false;
-    for (int k = 0; k < weft_compilation_kernels(compilation); ++k) {
-        weft_kernel_info info;
-        weft_compilation_kernel(compilation, k, &info);
-        patches |= info.patches;
-    }
-    return patches;
-}
-
 static double seconds_of(const weft_compilation *compilation) {
     double seconds = 0;
     for (int k = 0; k < weft_compilation_kernels(compilation); ++k) {
@@ -205,7 +195,7 @@ static weft_status product_plan(const weft_operator *op, int i, product_predicti
     weft_context_costs(op->context, &script.options);
     TRY(weft_compile(op->context->library, weft_device_limits(op->context->device),
                      script.fragments, script.n, &script.options, &planned, error));
-    *out = (product_prediction){seconds_of(planned), has_patches(planned)};
+    *out = (product_prediction){seconds_of(planned), weft_owners_of(planned).patches};
     if (value)
         TRY(weft_compilation_costly_value(planned, "cells", "v", &found, value, error));
     if (found) {
@@ -319,13 +309,6 @@ done:
     return status;
 }
 
-/* A weft_product_way by two programs. */
-static weft_status one_of_two_run(void *user, int which, weft_memory *v, weft_memory *y,
-                                  weft_error *error) {
-    const weft_compiled *const *programs = user;
-    return product_run(programs[which], v, y, error);
-}
-
 static weft_status part_product(const weft_operator *op, int i, bool predicated, weft_compiled *out,
                                 weft_error *error) {
     const weft_part *part = (weft_part *)op->parts + i;
@@ -344,47 +327,50 @@ done:
     return status;
 }
 
-/* Patches are unsuitable for forms whose values depend on the numbering of a cell's vertices (e.g.
- * an asymmetric quadrature rule), and for meshes whose patches touch too many nodes. This is
- * determined by trial: edge patches, then vertex patches, which renumber less and need less memory,
- * then stores in place. */
-static weft_status part_check(const weft_operator *op, int i, weft_error *error) {
+/* Say why owners do not add up. */
+static void log_order(const weft_operator *op, const weft_part *part) {
+    const weft_owners owners = weft_owners_of(part->product.compilation);
+    if (owners.not_permuted)
+        weft_log(op->context->monitor, WEFT_LOG_INFO,
+                 "%s: the product adds %s, not by the owners of nodes: %s", part->form.name,
+                 owners.patches ? "by patches of cells" : "atomically", owners.not_permuted);
+}
+
+/* Make the patches of the product. Where those of a mesh touch too many nodes, edge patches give way to vertex
+ * patches, which renumber less and need less memory, and all others to additions in place. */
+static weft_status part_patches(const weft_operator *op, int i, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_part *part = (weft_part *)op->parts + i;
-    weft_compiled plain = {0};
     weft_error why = {0};
-    const weft_compiled *both[] = {&plain, &part->product};
-    weft_device *device = op->context->device;
-    bool good = false;
+    bool unsupported = false;
+    while (part->actions.n == 0 && !part->has_patches) {
+        status = weft_program_patches_make(part->product.program, &why);
+        TRY(weft_status_supported(status, &why, &unsupported, error));
+        part->has_patches = !unsupported;
+        if (!unsupported)
+            break;
+        const bool edges =
+            part->scatter == WEFT_SCATTER_PATCHES && weft_connectivity_width(part->form.dofs) == 4;
+        weft_log(op->context->monitor, edges ? WEFT_LOG_INFO : WEFT_LOG_WARNING,
+                 edges ? "%s: by vertex patches, not by edge patches: %s"
+                       : "%s: the product stores atomically, not by patches: %s",
+                 part->form.name, why.message);
+        weft_compiled_free(&part->product);
+        part->scatter = edges ? WEFT_SCATTER_VERTEX_PATCHES : WEFT_SCATTER_IN_PLACE;
+        TRY(part_product(op, i, false, &part->product, error));
+    }
+done:
+    return status;
+}
+
+/* What a part needs before its first product. */
+static weft_status part_prepare(const weft_operator *op, int i, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_part *part = (weft_part *)op->parts + i;
     if (part->assemble.program && !part->is_assembled)
         TRY(part_assemble(part, error));
-    if (part->is_checked)
-        return WEFT_OK;
-    part->is_checked = true;
-    if (part->actions.n > 0 || !has_patches(part->product.compilation))
-        return WEFT_OK;
-    part->scatter = WEFT_SCATTER_IN_PLACE;
-    TRY(part_compile(op, i, &tail_product, false, &plain, error));
-    part->scatter = WEFT_SCATTER_PATCHES;
-    TRY(weft_products_agree(device, op->n_dofs, one_of_two_run, both, &good, &why, error));
-    if (!good && weft_connectivity_width(part->form.dofs) == 4) {
-        weft_log(op->context->monitor, WEFT_LOG_INFO,
-                 "%s: by vertex patches, not by edge patches: %s", part->form.name, why.message);
-        weft_compiled_free(&part->product);
-        part->scatter = WEFT_SCATTER_VERTEX_PATCHES;
-        TRY(part_product(op, i, false, &part->product, error));
-        TRY(weft_products_agree(device, op->n_dofs, one_of_two_run, both, &good, &why, error));
-    }
-    if (good)
-        goto done;
-    weft_log(op->context->monitor, WEFT_LOG_WARNING,
-             "%s: the product stores atomically, not by patches: %s", part->form.name, why.message);
-    part->scatter = WEFT_SCATTER_IN_PLACE;
-    weft_compiled_free(&part->product);
-    part->product = plain;
-    plain = (weft_compiled){0};
+    TRY(part_patches(op, i, error));
 done:
-    weft_compiled_free(&plain);
     return status;
 }
 
@@ -399,14 +385,14 @@ done:
     return status;
 }
 
-/* The trial of patches, which runs once, and compilation for loops are part of the set-up. */
+/* Patches and compilation for loops are part of the set-up. */
 static weft_status cells_assemble(weft_operator *op, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_part *parts = op->parts;
     for (int i = 0; i < op->n_parts; ++i) {
         if (parts[i].assemble.program)
             TRY(part_assemble(&parts[i], error));
-        TRY(part_check(op, i, error));
+        TRY(part_prepare(op, i, error));
         if (weft_device_captures(op->context->device))
             TRY(part_guard(op, i, error));
     }
@@ -419,7 +405,7 @@ static weft_status cells_apply(weft_operator *op, weft_memory *v, weft_memory *y
     weft_status status = WEFT_OK;
     weft_part *parts = op->parts;
     for (int i = 0; i < op->n_parts; ++i) {
-        TRY(part_check(op, i, error));
+        TRY(part_prepare(op, i, error));
         if (parts[i].actions.n > 0)
             TRY(weft_form_actions_run(&parts[i].actions, v, y, NULL, i == 0, error));
         else
@@ -435,7 +421,7 @@ static weft_status cells_apply_predicated(weft_operator *op, const weft_program_
     weft_part *parts = op->parts;
     for (int i = 0; i < op->n_parts; ++i) {
         weft_compiled *predicated = &parts[i].predicated;
-        TRY(part_check(op, i, error));
+        TRY(part_prepare(op, i, error));
         TRY(part_guard(op, i, error));
         if (parts[i].actions.n > 0) {
             TRY(weft_form_actions_run(&parts[i].actions, product->v, product->y, product->active,
@@ -453,7 +439,7 @@ static weft_status cells_diagonal(weft_operator *op, weft_memory *d, weft_error 
     weft_status status = WEFT_OK;
     weft_part *parts = op->parts;
     for (int i = 0; i < op->n_parts; ++i) {
-        TRY(part_check(op, i, error));
+        TRY(part_prepare(op, i, error));
         weft_compiled *diagonal = &parts[i].diagonal;
         if (!diagonal->program)
             TRY(part_compile(op, i, &tail_diagonal, false, diagonal, error));
@@ -480,7 +466,7 @@ static void cells_free(weft_operator *op) {
 }
 
 /* Patches if cells have the dimension of the nodes' space; the few facets of a boundary form are
- * better stored atomically. Not on a null device, which cannot run the trial. */
+ * better stored atomically. Not on a null device, where patches take time and nothing runs. */
 static weft_scatter scatter_of(const weft_context *context, weft_scatter wanted,
                                const weft_form *form) {
     const int64_t width = weft_connectivity_width(form->dofs);
@@ -520,6 +506,7 @@ weft_status weft_operator_make_cells(weft_context *context, const weft_form *for
         if (!stores)
             TRY(part_keep(op, i, error));
         TRY(part_product(op, i, false, &parts[i].product, error));
+        log_order(op, &parts[i]);
     }
     *out = op;
     op = NULL;

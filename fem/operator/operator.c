@@ -154,3 +154,17 @@ void weft_operator_matrix_release(weft_operator *op) {
 weft_sell_matrix *weft_operator_sell(const weft_operator *op, int *components) {
     return op->table->sell ? op->table->sell(op, components) : NULL;
 }
+
+weft_owners weft_owners_of(const weft_compilation *compilation) {
+    weft_owners out = {0};
+    for (int k = 0; k < weft_compilation_kernels(compilation); ++k) {
+        weft_kernel_info info;
+        weft_compilation_kernel(compilation, k, &info);
+        out.patches |= info.patches;
+        out.rows |= info.patch_rows;
+        out.with_cells |= info.patch_cells;
+        if (info.not_permuted)
+            out.not_permuted = info.not_permuted;
+    }
+    return out;
+}

@@ -21,9 +21,9 @@ typedef struct weft_matrix_part {
     weft_vector_dofs vector_dofs;
     weft_compiled assemble;
     weft_memory *positions; /* of the entries of local matrices */
-    /* sell.c: owner-computes assembly, without positions; whether it was verified; the bands of rows
-     * for which words are made in each assembly, or 1: in rows, kept */
-    bool by_owners, is_checked;
+    /* sell.c: owner-computes assembly, without positions; the bands of rows for which words are made
+     * in each assembly, or 1: in rows, kept */
+    bool by_owners;
     int n_bands;
     weft_matrix_rows rows;
 } weft_matrix_part;
@@ -41,6 +41,15 @@ weft_status weft_matrix_part_compile(const weft_operator *op, const weft_matrix_
 /** weft_operator_table.assemble: run the programs of all parts. */
 weft_status weft_matrix_parts_assemble(weft_operator *op, weft_error *error);
 void weft_matrix_parts_free(weft_operator *op);
+
+/** How the kernels of a program accumulate. */
+typedef struct weft_owners {
+    bool patches;             /* a vector or a matrix, by patches */
+    bool rows;                /* a matrix, row by row by the owners */
+    bool with_cells;          /* the patches need the cells' numbers */
+    const char *not_permuted; /* weft_kernel_info.not_permuted of a kernel, or NULL */
+} weft_owners;
+weft_owners weft_owners_of(const weft_compilation *compilation);
 
 /** Make an operator that is applied cell by cell (fem/operator/local.c).
  *  stores   local matrices are stored; otherwise recomputed in every product

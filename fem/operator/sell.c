@@ -9,16 +9,12 @@
 
 #include <stdlib.h>
 
-/* Number of cells on which owner-computes assembly is verified. */
-#define TRIAL_CELLS 2048
-
 /* Pattern and layout are made on the device, or, where set-up does not run there or a row is too
  * long, on the host. */
 typedef struct sell_operator {
     weft_sell_matrix *matrix;
-    weft_setup *setup; /* NULL: made on the host */
-    /* kept until owner-computes assembly is verified: */
-    weft_sell *layout;       /* on the host */
+    weft_setup *setup;       /* NULL: made on the host */
+    weft_sell *layout;       /* on the host; NULL from the first assembly on */
     weft_device_halos halos; /* on the device, for the rows of all parts; empty: too large, */
     weft_error why;          /* for this reason */
     weft_row_cells cells;    /* of each row of the first form, until those of all parts are made */
@@ -28,18 +24,6 @@ typedef struct sell_operator {
 } sell_operator;
 
 /* ---- one form ---- */
-
-static bool patches_of(const weft_compiled *compiled, bool *with_cells) {
-    bool patches = false;
-    *with_cells = false;
-    for (int k = 0; k < weft_compilation_kernels(compiled->compilation); ++k) {
-        weft_kernel_info info;
-        weft_compilation_kernel(compiled->compilation, k, &info);
-        patches |= info.patches;
-        *with_cells |= info.patch_cells;
-    }
-    return patches;
-}
 
 static weft_status bind_owners(const sell_operator *sell, const weft_compiled *compiled,
                                weft_connectivity *dofs, const weft_matrix_rows *rows,
@@ -101,8 +85,7 @@ static weft_status rows_make(const weft_operator *op, const weft_compiled *compi
                              weft_matrix_rows *rows, weft_error *error) {
     weft_status status = WEFT_OK;
     const sell_operator *sell = op->state;
-    bool with_cells = false;
-    (void)patches_of(compiled, &with_cells);
+    const bool with_cells = weft_owners_of(compiled->compilation).with_cells;
     TRY(sell->setup ? rows_on_device(op, dofs, band, with_cells, rows, error)
                     : weft_addto_rows_make(op->context->device, sell->layout, op->pattern, dofs,
                                            with_cells, rows, error));
@@ -125,22 +108,25 @@ done:
     return status;
 }
 
-/* Switch to atomic additions, and log why; `atomic` is moved, or compiled if it is empty. */
-static weft_status part_fall_back(const weft_operator *op, weft_matrix_part *part,
-                                  weft_compiled *atomic, const char *why, weft_error *error) {
-    weft_status status = WEFT_OK;
-    if (!atomic->program)
-        TRY(weft_matrix_part_compile(op, part, WEFT_SCATTER_IN_PLACE, atomic, error));
+static void log_atomic(const weft_operator *op, const weft_matrix_part *part, const char *why) {
     weft_log(op->context->monitor, WEFT_LOG_WARNING,
              "%s: the matrix is assembled by atomic additions, not row by row: %s", part->form.name,
              why);
+}
+
+static weft_status part_compile_atomic(const weft_operator *op, weft_matrix_part *part,
+                                       weft_error *error) {
     weft_compiled_free(&part->assemble);
+    return weft_matrix_part_compile(op, part, WEFT_SCATTER_IN_PLACE, &part->assemble, error);
+}
+
+/* Switch to atomic additions, and log why. */
+static weft_status part_fall_back(const weft_operator *op, weft_matrix_part *part, const char *why,
+                                  weft_error *error) {
+    log_atomic(op, part, why);
     rows_free(op->state, &part->rows);
     part->by_owners = false;
-    part->assemble = *atomic;
-    *atomic = (weft_compiled){0};
-done:
-    return status;
+    return part_compile_atomic(op, part, error);
 }
 
 static weft_status part_bind(const weft_operator *op, weft_matrix_part *part, weft_error *error) {
@@ -170,11 +156,16 @@ static weft_status part_make(const weft_operator *op, weft_matrix_part *part, we
     weft_status status = WEFT_OK;
     const weft_scatter scatter =
         weft_form_components(&part->form) > 1 ? WEFT_SCATTER_IN_PLACE : WEFT_SCATTER_PATCHES;
-    weft_compiled atomic = {0};
     weft_error why = {0};
-    bool with_cells = false, unsupported = false;
+    bool unsupported = false;
     TRY(weft_matrix_part_compile(op, part, scatter, &part->assemble, error));
-    part->by_owners = patches_of(&part->assemble, &with_cells);
+    const weft_owners owners = weft_owners_of(part->assemble.compilation);
+    part->by_owners = owners.rows;
+    if (owners.not_permuted)
+        log_atomic(op, part, owners.not_permuted);
+    if (!owners.rows &&
+        owners.patches) /* of a list that the matrix needs; those have no fallback */
+        TRY(part_compile_atomic(op, part, error));
     if (!part->by_owners)
         goto done;
     part->n_bands = count_bands(op, part);
@@ -183,16 +174,16 @@ static weft_status part_make(const weft_operator *op, weft_matrix_part *part, we
         status = rows_make(op, &part->assemble, part->form.dofs, &all, &part->rows, &why);
     TRY(weft_status_supported(status, &why, &unsupported, error));
     if (unsupported)
-        TRY(part_fall_back(op, part, &atomic, why.message, error));
+        TRY(part_fall_back(op, part, why.message, error));
 done:
-    weft_compiled_free(&atomic);
     return status;
 }
 
-/* Run an owner-computes program over dofs, with rows of it all or band by band. */
+/* Run an owner-computes program band by band. */
 static weft_status run_bands(const weft_operator *op, const weft_matrix_part *part,
-                             weft_connectivity *dofs, weft_error *error) {
+                             weft_error *error) {
     weft_status status = WEFT_OK;
+    weft_connectivity *dofs = part->form.dofs;
     weft_matrix_rows rows = {0};
     for (int band = 0; band < part->n_bands; ++band) {
         const weft_target_range own = band_rows(op, band, part->n_bands);
@@ -203,62 +194,6 @@ static weft_status run_bands(const weft_operator *op, const weft_matrix_part *pa
     }
 done:
     rows_free(op->state, &rows);
-    return status;
-}
-
-/* ---- verification of owner-computes assembly ---- */
-
-/* Assembly of the first cells, by atomic additions and by owners. */
-typedef struct trial {
-    const weft_operator *op;
-    const weft_matrix_part *part;
-    weft_compiled atomic;
-    weft_connectivity *few;
-    weft_memory *positions;
-} trial;
-
-/* y = A v with the matrix that a program assembles from zero. A weft_product_way. */
-static weft_status trial_run(void *user, int which, weft_memory *v, weft_memory *y,
-                             weft_error *error) {
-    weft_status status = WEFT_OK;
-    trial *t = user;
-    const sell_operator *sell = t->op->state;
-    if (which == 0)
-        TRY(bind_positions(sell, &t->atomic, t->few, t->few, &t->positions, error));
-    TRY(weft_memory_zero(weft_sell_matrix_values(sell->matrix), error));
-    TRY(which == 0 ? weft_program_run(t->atomic.program, error)
-                   : run_bands(t->op, t->part, t->few, error));
-    TRY(weft_sell_product(sell->matrix, v, y, error));
-done:
-    return status;
-}
-
-/* Owner-computes assembly is unsuitable for forms whose values depend on the numbering of a cell's
- * vertices (e.g. an asymmetric quadrature rule), and for rows too long for a block's memory.
- * Afterwards the program is bound to all cells again. */
-static weft_status part_check(const weft_operator *op, weft_matrix_part *part, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_device *device = op->context->device;
-    weft_connectivity *all = part->form.dofs;
-    const int64_t n_cells = weft_connectivity_from(all), n = op->pattern->n_rows;
-    trial t = {.op = op, .part = part};
-    weft_error why = {0};
-    bool good = false;
-    if (!part->by_owners || part->is_checked)
-        return WEFT_OK;
-    TRY(weft_matrix_part_compile(op, part, WEFT_SCATTER_IN_PLACE, &t.atomic, error));
-    TRY(weft_connectivity_make(device, weft_connectivity_indices(all),
-                               n_cells < TRIAL_CELLS ? n_cells : TRIAL_CELLS,
-                               weft_connectivity_width(all), n, &t.few, error));
-    TRY(weft_products_agree(device, n, trial_run, &t, &good, &why, error));
-    if (!good)
-        TRY(part_fall_back(op, part, &t.atomic, why.message, error));
-    TRY(part_bind(op, part, error));
-    part->is_checked = true;
-done:
-    weft_compiled_free(&t.atomic);
-    weft_memory_free(&t.positions);
-    weft_connectivity_free(&t.few);
     return status;
 }
 
@@ -283,24 +218,24 @@ done:
     return status;
 }
 
-/* Add a form to the matrix. What its owners cannot make is found when the words are: before, or, band by
- * band, here; then *again is set, and all forms have to be added from the first one on. */
+/* Add a form to the matrix. What its owners cannot make, since a row or a block is too large, is found when the
+ * words are made, before or, band by band, here, or at the launch; then *again is set, and all forms have to be
+ * added from the first one on. */
 static weft_status part_assemble(weft_operator *op, weft_matrix_part *part, bool *again,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_compiled atomic = {0};
     weft_error why = {0};
     *again = false;
-    if (!part->by_owners || part->n_bands == 1)
+    if (!part->by_owners)
         return weft_program_run(part->assemble.program, error);
-    status = run_bands(op, part, part->form.dofs, &why);
+    status = part->n_bands > 1 ? run_bands(op, part, &why)
+                               : weft_program_run(part->assemble.program, &why);
     TRY(weft_status_supported(status, &why, again, error));
     if (*again) {
-        TRY(part_fall_back(op, part, &atomic, why.message, error));
+        TRY(part_fall_back(op, part, why.message, error));
         TRY(part_bind(op, part, error));
     }
 done:
-    weft_compiled_free(&atomic);
     return status;
 }
 
@@ -309,11 +244,8 @@ static weft_status sell_assemble(weft_operator *op, weft_error *error) {
     sell_operator *sell = op->state;
     weft_matrix_part *parts = op->parts;
     bool again = false;
-    for (int i = 0; i < op->n_parts; ++i) {
-        TRY(part_check(op, &parts[i], error));
-        if (sell->is_assembled)
-            TRY(part_keep(op, &parts[i], error));
-    }
+    for (int i = 0; i < op->n_parts && sell->is_assembled; ++i)
+        TRY(part_keep(op, &parts[i], error));
     weft_sell_free(&sell->layout);
     for (int i = 0; i < op->n_parts; i = again ? 0 : i + 1)
         TRY(part_assemble(op, &parts[i], &again, error));

@@ -187,6 +187,8 @@ void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_ke
         .is_sized = kernel->kind == KERNEL_NESTED && kernel->slice == SLICE_COLUMNS,
         .patches = weft_kernel_is_patch(kernel->kind),
         .patch_cells = reads_patch_cells(kernel),
+        .patch_rows = kernel->kind == KERNEL_MATRIX_PATCH,
+        .not_permuted = kernel->not_permuted,
         .cell_colours = kernel->kind == KERNEL_CELL_COLOURS,
         .scatter = weft_plan_scatter_name((*segment)->plan, kernel)};
 }

@@ -2,6 +2,7 @@
  *  sizes bound), the text of their bodies. */
 #pragma once
 
+#include "fusion/base/residues.h"
 #include "fusion/script/script.h"
 
 /** What a reduction of a nested function combines, if its arguments are over two index sets. */
@@ -124,6 +125,14 @@ typedef struct weft_body_style {
 weft_status weft_body_emit(const weft_specialisation *specialisation, int variant,
                            const weft_accessor *arguments, const weft_accessor *result,
                            const weft_body_style *style, weft_text *out, weft_error *error);
+
+/** Compute the first body modulo a prime (fusion/library/body_residues.c).
+ *  arguments  [n_arguments] components, row by row
+ *  result     caller's, of the result's size
+ *  Returns    false: too many steps, or out of memory */
+bool weft_specialisation_residues(const weft_specialisation *specialisation, weft_arena *arena,
+                                  weft_residues *field, const weft_residue *const *arguments,
+                                  weft_residue *result);
 
 /* ---- product kernels */
 

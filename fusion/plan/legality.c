@@ -1,4 +1,4 @@
-/* Decides which calls may share a kernel.
+/* Decides which calls may share a kernel, and which kernels may permute the entries of a cell.
  *
  * A kernel contains no global barrier, ranges over one index set, is convex (contains every path
  * between two of its calls), and obeys the rules for operator products. Candidates, fuse blocks of
@@ -7,6 +7,7 @@
  * Decision  docs/decisions/0008-legality-is-one-file.md */
 #include "fusion/plan/legality.h"
 #include "core/base/fault.h"
+#include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/nested.h"
@@ -192,4 +193,28 @@ weft_not_fused_reason weft_set_split(const weft_graph *graph, const weft_depende
         return NOT_FUSED_PATH;
     }
     return weft_fusion_fits(graph, set) ? FUSIBLE : NOT_FUSED_PRODUCT;
+}
+
+/* ---- the order of a cell's entries ---- */
+
+weft_status weft_may_permute(weft_arena *arena, const weft_graph *graph, const weft_cell_sum *sum,
+                             weft_permutations permutations, const char **why, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph_connectivity *connectivity =
+        &graph->connectivities[sum->accumulation->connectivity];
+    bool commutes = false;
+    *why = NULL;
+    if (!connectivity->is_ordered || weft_fault("ordered_permuted"))
+        TRY(weft_cell_sum_commutes(graph, sum, permutations, &commutes, error));
+    if (commutes)
+        goto done;
+    *why = weft_arena_print(arena,
+                            connectivity->is_ordered
+                                ? "'%s' is ordered"
+                                : "its values depend on the order of the entries of '%s'",
+                            connectivity->name);
+    if (*why == NULL)
+        status = weft_no_memory(error);
+done:
+    return status;
 }

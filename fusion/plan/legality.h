@@ -1,9 +1,11 @@
-/** Which calls may share a kernel: the only place where this is decided.
+/** Which calls may share a kernel, and which kernels may permute the entries of a cell: the only place where
+ *  this is decided.
  *  In:  graph, dependence, a set of calls
  *  Out: fusible, or the reason why not */
 #pragma once
 
 #include "fusion/plan/fusions.h"
+#include "fusion/plan/permutation.h"
 
 /** Why calls may not share a kernel. */
 typedef enum weft_not_fused_reason {
@@ -32,6 +34,13 @@ bool weft_fusion_fits(const weft_graph *graph, const uint64_t *set);
  *  outside  NOT_FUSED_PATH: a call on that path outside the set; else untouched */
 weft_not_fused_reason weft_set_split(const weft_graph *graph, const weft_dependence *dependence,
                                      const uint64_t *set, int *a, int *b, int *outside);
+/** May a kernel read the entries of a cell in another order than that of the connectivity? Vertex, edge and
+ *  matrix patches do: who owns a node reads each of its cells from this node on. Not through an
+ *  `ordered` connectivity, and otherwise only if the sum is proved not to depend on the order.
+ *  why     NULL: it may; else the reason, for messages, in the arena
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_may_permute(weft_arena *arena, const weft_graph *graph, const weft_cell_sum *sum,
+                             weft_permutations permutations, const char **why, weft_error *error);
 /** Why two calls share no candidate fusion; FUSIBLE: they share one (fusion/plan/why_not.c).
  *  through  NOT_FUSED_BARRIER: a value that must be complete between the calls; else -1 */
 weft_not_fused_reason weft_why_not_fused(const weft_graph *graph, const weft_fusions *fusions,

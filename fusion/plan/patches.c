@@ -23,25 +23,23 @@ int weft_patch_result_count(const weft_graph *graph, const weft_patch_computatio
     return weft_shape_count(&graph->values[patch->accumulation->target].shape);
 }
 
-bool weft_patch_computation_fits(const weft_graph *graph, const weft_patch_computation *patch) {
-    const weft_accumulation *a = patch->accumulation;
+bool weft_patch_fits(const weft_graph *graph, const weft_cell_sum *sum) {
+    const weft_accumulation *a = sum->accumulation;
     const weft_graph_connectivity *connectivity = &graph->connectivities[a->connectivity];
     if (connectivity->width > 4 || connectivity->width < (a->matrix ? 2 : 3))
         return false;
-    for (int i = 0; i < patch->n_loads; ++i) {
-        const weft_operand *load = &patch->loads[i];
-        const weft_value *value = &graph->values[load->value];
-        if (weft_patch_is_nodal(patch, load) || value->index_set < 0)
-            continue;
-        if (load->connectivity >= 0 || value->index_set != connectivity->from)
+    for (int i = 0; i < sum->n_calls; ++i) {
+        const weft_call *call = &graph->calls[sum->calls[i]];
+        if (call->reduction != NULL || call->product_kernel != NULL)
             return false;
-        for (int k = 0; k < value->shape.rank; ++k)
-            if (value->shape.sizes[k] == connectivity->width)
+        for (int k = 0; k < call->n_operands; ++k) {
+            const weft_operand *operand = &call->operands[k];
+            const int index_set = graph->values[operand->value].index_set;
+            if (operand->connectivity != a->connectivity && index_set >= 0 &&
+                (operand->connectivity >= 0 || index_set != connectivity->from))
                 return false;
+        }
     }
-    for (int i = 0; i < patch->n_calls; ++i)
-        if (graph->calls[patch->calls[i]].reduction != NULL)
-            return false;
     return true;
 }
 

@@ -2,6 +2,7 @@
  *  kernel can be generated in this form. */
 #pragma once
 
+#include "fusion/plan/permutation.h"
 #include "fusion/plan/plan.h"
 
 /** What a patch kernel computes per cell (fusion/connectivity/vertex_patches.h). */
@@ -16,10 +17,10 @@ typedef struct weft_patch_computation {
     bool edges;         /* edge patches (fusion/connectivity/edge_patches.h), not vertex patches */
 } weft_patch_computation;
 
-/** Can the kernel be generated in this form? It needs cells of 3 or 4 vertices (matrices: 2 to 4),
- *  no reduction, and no per-cell value with a dimension of that size, because such a value may
- *  depend on the order of the cell's vertices. */
-bool weft_patch_computation_fits(const weft_graph *graph, const weft_patch_computation *patch);
+/** Can calls be generated in this form? They need cells of 3 or 4 vertices (matrices: 2 to 4), and
+ *  read uniform values, values per cell, and others through the store's connectivity. Whether cells
+ *  may be permuted, as this form does, is another question (fusion/plan/legality.h). */
+bool weft_patch_fits(const weft_graph *graph, const weft_cell_sum *sum);
 /** Does it read per-cell values, so that the patches must contain cell numbers? */
 bool weft_patch_computation_reads_cells(const weft_graph *graph,
                                         const weft_patch_computation *patch);

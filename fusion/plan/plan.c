@@ -5,6 +5,7 @@
 #include "fusion/base/target.h"
 #include "fusion/plan/cell_patches.h"
 #include "fusion/plan/implementations.h"
+#include "fusion/plan/legality.h"
 #include "fusion/plan/patches.h"
 
 #include <stdio.h>
@@ -167,23 +168,37 @@ static bool is_cell_patch(const planner *p, const weft_plan_kernel *kernel) {
            (wants_patches(p) && weft_cell_patch_pays(p->graph, kernel));
 }
 
-/* A patch kernel has exactly one accumulation and no stores or reductions. */
-static bool is_patch(const planner *p, const weft_plan_kernel *kernel) {
+/* The kind of a kernel with exactly one accumulation and no stores or reductions, if the owners of nodes may
+ * compute it, which permutes the entries of cells; else KERNEL_MAP, and kernel->not_permuted says why. Edge
+ * patches mirror cells, the others permute evenly. */
+static weft_status patch_kind(planner *p, weft_plan_kernel *kernel, weft_kernel_kind *out,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->graph;
+    *out = KERNEL_MAP;
     if (!wants_patches(p) || kernel->n_scatters != 1 || kernel->n_stores > 0 ||
         kernel->n_reductions > 0)
-        return false;
-    const weft_patch_computation patch = weft_patch_computation_of(p->graph, kernel);
-    return weft_patch_computation_fits(p->graph, &patch);
-}
-
-static weft_kernel_kind patch_kind(const planner *p, const weft_accumulation *a) {
-    if (a->matrix)
-        return KERNEL_MATRIX_PATCH;
-    return p->options->scatter == WEFT_SCATTER_PATCHES &&
-                   p->graph->connectivities[a->connectivity].width == 4 &&
-                   weft_shape_count(&p->graph->values[a->target].shape) == 1
-               ? KERNEL_EDGE_PATCH
-               : KERNEL_VERTEX_PATCH;
+        return WEFT_OK;
+    const weft_accumulation *a = &graph->accumulations[kernel->scatters[0]];
+    const weft_cell_sum sum = {a, kernel->implementation->order,
+                               kernel->implementation->fusion->n_calls};
+    if (!weft_patch_fits(graph, &sum))
+        return WEFT_OK;
+    if (!a->matrix && p->options->scatter == WEFT_SCATTER_PATCHES &&
+        graph->connectivities[a->connectivity].width == 4 &&
+        weft_shape_count(&graph->values[a->target].shape) == 1) {
+        TRY(weft_may_permute(p->arena, graph, &sum, PERMUTATIONS_ALL, &kernel->not_permuted,
+                             error));
+        *out = KERNEL_EDGE_PATCH;
+        if (kernel->not_permuted == NULL)
+            return WEFT_OK;
+    }
+    TRY(weft_may_permute(p->arena, graph, &sum, PERMUTATIONS_EVEN, &kernel->not_permuted, error));
+    *out = kernel->not_permuted != NULL ? KERNEL_MAP
+           : a->matrix                  ? KERNEL_MATRIX_PATCH
+                                        : KERNEL_VERTEX_PATCH;
+done:
+    return status;
 }
 
 /* A kernel launched per cell colour: all its accumulations use one connectivity. */
@@ -200,22 +215,23 @@ static bool is_by_colours(const planner *p, const weft_plan_kernel *kernel) {
 
 /* The kind of a computing kernel whose loads, stores and accumulations are known. Reductions come
  * before cell colours, because they need all elements in one launch. */
-static weft_kernel_kind kernel_kind(const planner *p, const weft_plan_kernel *kernel) {
-    if (weft_fusion_is_nested(p->graph, kernel->implementation->fusion))
-        return KERNEL_NESTED;
-    if (is_patch(p, kernel))
-        return patch_kind(p, &p->graph->accumulations[kernel->scatters[0]]);
-    if (is_cell_patch(p, kernel))
-        return KERNEL_CELL_PATCH;
-    if (kernel->product >= 0)
-        return KERNEL_PRODUCT;
-    if (kernel->implementation->is_dense)
-        return KERNEL_DENSE;
-    if (kernel->implementation->threads_per_element > 0)
-        return KERNEL_MULTI_THREAD;
-    if (kernel->n_reductions > 0)
-        return KERNEL_REDUCTION;
-    return is_by_colours(p, kernel) ? KERNEL_CELL_COLOURS : KERNEL_MAP;
+static weft_status kernel_kind(planner *p, weft_plan_kernel *kernel, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_kernel_kind by_owners = KERNEL_MAP;
+    const bool is_nested = weft_fusion_is_nested(p->graph, kernel->implementation->fusion);
+    if (!is_nested)
+        TRY(patch_kind(p, kernel, &by_owners, error));
+    kernel->kind = is_nested                                         ? KERNEL_NESTED
+                   : by_owners != KERNEL_MAP                         ? by_owners
+                   : is_cell_patch(p, kernel)                        ? KERNEL_CELL_PATCH
+                   : kernel->product >= 0                            ? KERNEL_PRODUCT
+                   : kernel->implementation->is_dense                ? KERNEL_DENSE
+                   : kernel->implementation->threads_per_element > 0 ? KERNEL_MULTI_THREAD
+                   : kernel->n_reductions > 0                        ? KERNEL_REDUCTION
+                   : is_by_colours(p, kernel)                        ? KERNEL_CELL_COLOURS
+                                                                     : KERNEL_MAP;
+done:
+    return status;
 }
 
 bool weft_kernel_is_patch(weft_kernel_kind kind) {
@@ -545,7 +561,7 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
         TRY(kernel_loads_and_stores(p, kernel, error));
         const bool was_started = first_target_started(p, kernel);
         TRY(kernel_scatters(p, kernel, error));
-        kernel->kind = kernel_kind(p, kernel);
+        TRY(kernel_kind(p, kernel, error));
         TRY(kernel_extras(p, kernel, was_started, error));
         ++p->plan->n_kernels;
         TRY(finish_after(p, kernel, error));

@@ -76,9 +76,10 @@ typedef struct weft_plan_kernel {
     int gather;   /* KERNEL_GATHER, KERNEL_CELL_BORDER: the accumulation; else -1 */
     int product;  /* KERNEL_PRODUCT: the product call; else -1 */
     int prologue; /* KERNEL_PRODUCT, KERNEL_GATHER: the call inlined into what is loaded, or -1 */
-    int patch_nodes;  /* nodes per patch */
-    int patch_cells;  /* KERNEL_CELL_PATCH, KERNEL_CELL_BORDER: cells per patch */
-    bool accumulates; /* gathers and patches: add to the target instead of overwriting it */
+    int patch_nodes;          /* nodes per patch */
+    int patch_cells;          /* KERNEL_CELL_PATCH, KERNEL_CELL_BORDER: cells per patch */
+    const char *not_permuted; /* why its sum is not by owners though patches are wanted, or NULL */
+    bool accumulates;         /* gathers and patches: add to the target instead of overwriting it */
     weft_argument *arguments;
     int n_arguments;
     int *reductions;  /* calls whose partial results this kernel computes, or combines

@@ -112,6 +112,22 @@ done:
     return status;
 }
 
+weft_status weft_program_patches_make(weft_program *program, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < program->compilation->control->n_segments; ++i) {
+        const weft_program_segment *p = program->segments[i];
+        const weft_plan *plan = p->segment->plan;
+        for (int k = 0; k < plan->n_kernels; ++k) {
+            weft_launch launch = {0};
+            if (weft_kernel_is_patch(plan->kernels[k].kind) &&
+                plan->kernels[k].kind != KERNEL_MATRIX_PATCH)
+                TRY(weft_program_grid(p, &plan->kernels[k], &launch, error));
+        }
+    }
+done:
+    return status;
+}
+
 /* ---- rows of a matrix ---- */
 
 weft_status weft_program_matrix_argument(const weft_program_segment *p,

@@ -15,6 +15,8 @@ bugs=(
     "part_ignored           unit_fusion_library_thread_pattern" # a thread may read what its pattern gives to another
     "result_shared          unit_fusion_library_thread_pattern" # a thread may read a result that another thread writes
     "two_writers            unit_fusion_library_thread_pattern" # two threads may write one component
+    "order_ignored          unit_fusion_plan_permutation" # every sum over cells is taken to be free of the order of their entries
+    "ordered_permuted       unit_fusion_plan_permutation" # an ordered connectivity is taken for any other
     "overlapped_shared      emulated"        # two data in shared memory overlap by a component
     "thread_too_many        emulated"        # the last thread block works on an element that is not there
     "wrong_neutral          unit_fusion_codegen_cuda_kernels" # a greatest value starts from 0
