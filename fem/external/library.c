@@ -22,8 +22,8 @@ static const char *why(void) {
     return reason ? reason : "it cannot be opened";
 }
 
-weft_status weft_external_library_open(const weft_external_library *library, const char *name,
-                                       void **out, weft_error *error) {
+static weft_status open_library(const weft_external_library *library, const char *name, void **out,
+                                weft_error *error) {
     const char *chosen = name ? name : getenv(library->info.variable);
     if (chosen && chosen[0]) {
         void *handle = dlopen(chosen, FLAGS);
@@ -92,4 +92,16 @@ void weft_external_signals_restore(weft_external_signals **signals) {
             sigaction(i, &(*signals)->action[i], NULL);
     free(*signals);
     *signals = NULL;
+}
+
+/* Constructors set handlers, too: those of UCX, which Open MPI loads in Debian 13. */
+weft_status weft_external_library_open(const weft_external_library *library, const char *name,
+                                       void **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_external_signals *signals = NULL;
+    TRY(weft_external_signals_keep(&signals, error));
+    status = open_library(library, name, out, error);
+done:
+    weft_external_signals_restore(&signals);
+    return status;
 }

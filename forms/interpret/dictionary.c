@@ -95,11 +95,21 @@ static bool update_table(ufl_interpreter *interpreter, ufl_list *dict) {
     return true;
 }
 
+/* The items that a comparison with a key visits. */
+static int64_t visits(const ufl_value *key) {
+    switch (key->kind) {
+    case UFL_K_TUPLE:
+    case UFL_K_LIST:
+        return 1 + (int64_t)key->list->n;
+    default:
+        return 1;
+    }
+}
+
 static bool is_key(ufl_interpreter *interpreter, const ufl_list *dict, size_t entry, ufl_value key,
                    bool *same) {
-    const bool is_list = key.kind == UFL_K_TUPLE || key.kind == UFL_K_LIST;
     *same = ufl_equal(dict->items[2 * entry], key);
-    return ufl_charge(interpreter, 1 + (is_list ? (int64_t)key.list->n : 0));
+    return ufl_charge(interpreter, visits(&key));
 }
 
 bool ufl_dict_find(ufl_interpreter *interpreter, ufl_list *dict, ufl_value key, ufl_value **out) {

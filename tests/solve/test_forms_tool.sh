@@ -78,7 +78,6 @@ refuse_solve 'the forms are for triangles, and the mesh has hexahedra' --mesh he
 refuse_solve "add --measure 'ds(2)=GROUP', with one of left (1), right (2), bottom (3), top (4)" --mesh square:2 \
     --measure 'ds(2)=rigth'
 refuse_solve 'no integral has the measure ds(3)' --mesh square:2 --measure 'ds(3)=left'
-refuse_solve 'write the boundary term into the form, with ds' --mesh square:2 --neumann left=1
 
 # Names that scripts use themselves are those of the file for the user.
 cat >"$folder/names.ufl" <<'EOF'

@@ -202,7 +202,8 @@ static bool is_combined(const char *name) {
         for (int k = 0; combinations[i].scripts[k] != NULL; ++k)
             if (strcmp(combinations[i].scripts[k], name) == 0)
                 return true;
-    return strncmp(name, "step_", 5) == 0;
+    return strncmp(name, "step_", 5) == 0 || strncmp(name, "cell_nodes", 10) == 0 ||
+           strncmp(name, "trace_", 6) == 0;
 }
 
 static void measure_combination(bench *b, const combination *one) {

@@ -138,8 +138,8 @@ static void blocks_of_operators(void **state) {
         if (cases[i].n < 0) {
             assert_int_equal(status, WEFT_ERROR_TYPE);
             assert_string_equal(error.message,
-                                "the script of operator 'A' has a split, and this product stands "
-                                "in a fuse block");
+                                "the script of operator 'A' has a split, and this product is in "
+                                "a fuse block");
         } else {
             case_check(status, &error);
             if (weft_compilation_kernels(c) != cases[i].n)
