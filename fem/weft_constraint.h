@@ -126,15 +126,19 @@ weft_status weft_reduction_keep(weft_reduction *reduction, weft_memory *u, weft_
 /** out = C^T r; [n_dofs] both, not the same. */
 weft_status weft_reduction_restrict(weft_reduction *reduction, weft_memory *r, weft_memory *out,
                                     weft_error *error);
-/** A problem A x = b, in which x may differ by C v, becomes one for v.
- *  x     has the values of Dirichlet dofs and satisfies the constraints, or, for increments, what they
- *        change by; the rest is the initial guess
- *  load  becomes C^T (b - A x0), x0 = x - C v
- *  v     becomes the initial guess, with the values of Dirichlet dofs; dependent dofs are 0 */
-weft_status weft_reduction_enter(weft_reduction *reduction, weft_memory *b, weft_memory *x,
-                                 weft_memory *load, weft_memory *v, weft_error *error);
+/** The system C^T A C v = C^T (b - A x0) of the present C^T A C, for x = x0 + C v of A x = b. Its vectors are the
+ *  reduction's, and are set by weft_reduction_enter.
+ *  reduction  NULL: nothing is dependent; the result is `whole`
+ *  whole      A x = b, whose dofs with Dirichlet values are given */
+weft_system weft_reduction_system(const weft_reduction *reduction, const weft_system *whole);
+/** Set b and u of the system.
+ *  reduction  NULL: no effect, as in weft_reduction_leave
+ *  whole      u has the values of Dirichlet dofs and satisfies the constraints, or, for increments, what they
+ *             change by; the rest is the initial guess */
+weft_status weft_reduction_enter(weft_reduction *reduction, const weft_system *whole,
+                                 weft_error *error);
 /** x = x0 + C v, x0 of the last weft_reduction_enter. */
-weft_status weft_reduction_leave(weft_reduction *reduction, weft_memory *v, weft_memory *x,
+weft_status weft_reduction_leave(weft_reduction *reduction, const weft_system *whole,
                                  weft_error *error);
 /** Nothing depends on anything, and there is nothing to check at other times: a weft_reduction is not
  *  needed. */

@@ -41,10 +41,10 @@ typedef struct weft_family_info {
     weft_map map;
     int value_size;     /* components of the functions' values */
     bool is_continuous; /* functions of a space have one value at each point of a facet */
+    bool is_lattice;    /* all polynomials of the degree, by values at Lagrange's nodes */
     bool is_global;     /* all cells have the same dofs */
     bool at_points;     /* functions have values at the points of the functionals alone */
     bool has_degree;    /* otherwise every degree asks for the same element */
-    const char *hint;   /* NULL, or what to write instead of a lower degree than there is */
 } weft_family_info;
 
 /** NULL: there is no such family. */

@@ -1,4 +1,4 @@
-/** Meshes of simplices, with groups of facets and cells.
+/** Meshes of one kind of cell (intervals, simplices, quadrilaterals, hexahedra), with groups of facets and cells.
  *
  *      In: files, arrays, sizes.  Out: checked meshes; refined, tiled and renumbered meshes. */
 #ifndef WEFT_MESH_H

@@ -5,8 +5,8 @@
  *
  *  A space has nodes, one for each scalar basis function, and `components` dofs at each node: dof
  *  node * components + k is component k. Scripts see nodes (`connectivity dofs : cells ->
- *  nodes[..]`), solvers see dofs. docs/finite-elements.md explains how to add elements, mixed
- *  spaces and grid hierarchies. */
+ *  nodes[..]`), solvers see dofs. docs/finite-elements.md describes how elements, spaces and
+ *  conditions are made. */
 #ifndef WEFT_SPACE_H
 #define WEFT_SPACE_H
 

@@ -25,13 +25,13 @@ static const char *better(const app_run *run) {
                : "aggregation, or hypre where it is installed";
 }
 
-void app_cg_advise(const app_run *run) {
-    weft_memory *memory = weft_operator_values(run->op);
+void app_cg_advise(const app_run *run, weft_operator *op) {
+    weft_memory *memory = weft_operator_values(op);
     const double *values = memory ? weft_memory_host(memory) : NULL;
     const double usual = usual_iterations(run);
     weft_couplings couplings;
     if (!values || run->n_fields > 1 || run->choice.method != WEFT_METHOD_CG ||
-        run->cg.iterations <= usual || weft_operator_dofs(run->op) < SMALL ||
+        run->cg.iterations <= usual || weft_operator_dofs(op) < SMALL ||
         run->cg.outcome == WEFT_CG_INDEFINITE || run->cg.outcome == WEFT_CG_NAN)
         return;
     const double slenderness = app_slenderness(run);
@@ -43,7 +43,7 @@ void app_cg_advise(const app_run *run) {
                  run->cg.iterations, usual, slenderness);
         return;
     }
-    const weft_pattern *pattern = weft_operator_pattern(run->op);
+    const weft_pattern *pattern = weft_operator_pattern(op);
     if (!pattern)
         return;
     const weft_couplings_matrix matrix = {pattern, values, weft_space_components(run->space),

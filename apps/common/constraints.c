@@ -250,45 +250,36 @@ weft_status app_run_reduce(app_run *run, weft_error *error) {
         TRY(app_run_operator_make(run, error));
     }
     TRY(weft_reduction_make(run->constraints, &run->reduction, error));
-    run->constrained = weft_reduction_constrained(run->reduction, &run->n_constrained);
 done:
     return status;
 }
 
-static void exchange(app_run *run) {
-    weft_memory *const b = run->b, *const u = run->u;
-    double *const b_values = run->b_values, *const u_values = run->u_values;
-    run->b = run->whole_b;
-    run->u = run->whole_u;
-    run->b_values = run->whole_b_values;
-    run->u_values = run->whole_u_values;
-    run->whole_b = b;
-    run->whole_u = u;
-    run->whole_b_values = b_values;
-    run->whole_u_values = u_values;
+weft_system app_run_system(const app_run *run) {
+    return (weft_system){.op = run->op,
+                         .b = run->b,
+                         .u = run->u,
+                         .constrained = run->constrained,
+                         .n_constrained = run->n_constrained};
 }
 
-weft_status app_run_constrain(app_run *run, weft_error *error) {
+weft_status app_run_constrain(app_run *run, weft_system *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = run->n_dofs;
-    if (!run->constraints)
-        return WEFT_OK;
-    TRY(weft_constraints_pin(run->constraints, &run->modes, run->b_values, error));
-    run->modes_are_pinned = true;
-    TRY(weft_vector_push(run->b, run->b_values, n, error));
-    TRY(app_run_reduce(run, error));
-    if (!run->reduction)
-        goto done;
-    TRY(weft_vector_make(run->device, n, &run->whole_b_values, &run->whole_b, error));
-    TRY(weft_vector_make(run->device, n, &run->whole_u_values, &run->whole_u, error));
-    TRY(weft_reduction_update(run->reduction, run->op, error));
-    TRY(weft_reduction_fill(run->reduction, 1, run->u, error));
-    TRY(weft_reduction_enter(run->reduction, run->b, run->u, run->whole_b, run->whole_u, error));
-    exchange(run);
-    run->whole = run->op;
-    run->op = weft_reduction_operator(run->reduction);
-    TRY(weft_vector_pull(run->b, run->b_values, n, error));
-    TRY(weft_vector_pull(run->u, run->u_values, n, error));
+    weft_system whole = app_run_system(run);
+    if (run->constraints) {
+        TRY(weft_constraints_pin(run->constraints, &run->modes, run->b_values, error));
+        run->modes_are_pinned = true;
+        TRY(weft_vector_push(run->b, run->b_values, n, error));
+        TRY(app_run_reduce(run, error));
+    }
+    if (run->reduction) {
+        whole = app_run_system(run); /* the operator may be another one */
+        TRY(weft_reduction_update(run->reduction, run->op, error));
+        TRY(weft_reduction_fill(run->reduction, 1, run->u, error));
+        TRY(weft_vector_pull(run->u, run->u_values, n, error));
+        TRY(weft_reduction_enter(run->reduction, &whole, error));
+    }
+    *out = weft_reduction_system(run->reduction, &whole);
 done:
     return status;
 }
@@ -296,14 +287,11 @@ done:
 weft_status app_run_release(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = run->n_dofs;
-    if (!run->whole)
-        return WEFT_OK;
-    run->op = run->whole;
-    run->whole = NULL;
-    run->constrained = weft_bc_constrained(run->bc, &run->n_constrained);
-    exchange(run);
-    TRY(weft_reduction_leave(run->reduction, run->whole_u, run->u, error));
+    const weft_system whole = app_run_system(run);
+    TRY(weft_reduction_leave(run->reduction, &whole, error));
     TRY(weft_vector_pull(run->u, run->u_values, n, error));
+    if (!run->reduction)
+        goto done;
     weft_free_modes_remove(&run->modes, n, run->u_values);
     TRY(weft_vector_push(run->u, run->u_values, n, error));
 done:
@@ -311,12 +299,6 @@ done:
 }
 
 void app_run_constraints_clear(app_run *run) {
-    if (run->whole)
-        run->op = run->whole;
-    weft_memory_free(&run->whole_b);
-    weft_memory_free(&run->whole_u);
-    free(run->whole_b_values);
-    free(run->whole_u_values);
     weft_reduction_free(&run->reduction);
     weft_constraints_free(&run->constraints);
     weft_point_loads_free(&run->point_loads);

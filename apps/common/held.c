@@ -13,9 +13,9 @@ static const double SHARE = 1e-2;
 typedef struct amounts {
     app_run *run;
     const weft_cg_options *options;
-    weft_memory *b, *x, *load, *v; /* of solves with the pinned matrix */
-    double *y, *w;                 /* [n_dofs]; w is the run's */
-    double *list;                  /* z, p and S p */
+    weft_memory *b, *x; /* of solves with the pinned matrix */
+    double *y, *w;      /* [n_dofs]; w is the run's */
+    double *list;       /* z, p and S p */
     double *z, *p, *q;
     double load_size;
 } amounts;
@@ -25,10 +25,9 @@ static weft_status start(amounts *a, app_run *run, const weft_cg_options *option
     weft_status status = WEFT_OK;
     const int n = run->modes.held.n;
     const size_t bytes = (size_t)run->n_dofs * sizeof(double);
-    weft_memory **memories[] = {&a->b, &a->x, &a->load, &a->v};
     *a = (amounts){.run = run, .options = options};
-    for (int i = 0; i < 4; ++i)
-        TRY(weft_memory_make(run->device, bytes, memories[i], error));
+    TRY(weft_memory_make(run->device, bytes, &a->b, error));
+    TRY(weft_memory_make(run->device, bytes, &a->x, error));
     a->y = malloc(bytes);
     a->w = run->rest = malloc(bytes);
     a->list = calloc((size_t)(3 * n), sizeof *a->list);
@@ -44,8 +43,6 @@ done:
 static void clear(amounts *a) {
     weft_memory_free(&a->b);
     weft_memory_free(&a->x);
-    weft_memory_free(&a->load);
-    weft_memory_free(&a->v);
     free(a->y);
     free(a->list);
 }
@@ -54,7 +51,8 @@ static void clear(amounts *a) {
 static weft_status respond(amounts *a, bool *converged, weft_error *error) {
     weft_status status = WEFT_OK;
     app_run *run = a->run;
-    weft_reduction *reduction = run->reduction;
+    const weft_system whole = {.op = run->op, .b = a->b, .u = a->x};
+    const weft_system pinned = weft_reduction_system(run->reduction, &whole);
     weft_cg_options options = *a->options;
     weft_cg_result result = {0};
     const int64_t n = run->n_dofs;
@@ -62,12 +60,12 @@ static weft_status respond(amounts *a, bool *converged, weft_error *error) {
     TRY(weft_vector_push(a->x, a->y, n, error));
     weft_held_modes_add(&run->modes.held, n, -1, a->p, run->modes.held.pulls, a->y);
     TRY(weft_vector_push(a->b, a->y, n, error));
-    TRY(weft_reduction_enter(reduction, a->b, a->x, a->load, a->v, error));
-    options.constrained = weft_reduction_constrained(reduction, &options.n_constrained);
+    TRY(weft_reduction_enter(run->reduction, &whole, error));
+    options.constrained = pinned.constrained;
+    options.n_constrained = pinned.n_constrained;
     options.full_cycles = 0;
-    TRY(weft_cg_solve(&run->context, weft_reduction_operator(reduction), a->load, a->v, &options,
-                      &result, error));
-    TRY(weft_reduction_leave(reduction, a->v, a->x, error));
+    TRY(weft_cg_solve(&run->context, pinned.op, pinned.b, pinned.u, &options, &result, error));
+    TRY(weft_reduction_leave(run->reduction, &whole, error));
     TRY(weft_vector_pull(a->x, a->y, n, error));
     *converged = result.outcome == WEFT_CG_CONVERGED;
     if (!*converged)

@@ -177,7 +177,7 @@ static int full_cycles(const app_run *run) {
            weft_preconditioner_about(kind)->needs_levels && run->n_dofs >= least;
 }
 
-weft_status app_run_precondition(app_run *run, weft_error *error) {
+weft_status app_run_precondition(app_run *run, const weft_system *system, weft_error *error) {
     const weft_problem_options *options = &run->options->solver;
     const int kind = run->choice.preconditioner;
     const bool is_general = !weft_method_about(run->choice.method)->needs_symmetric;
@@ -185,10 +185,9 @@ weft_status app_run_precondition(app_run *run, weft_error *error) {
         weft_preconditioner_free(&run->preconditioner);
     if (kind < 0)
         return WEFT_OK;
-    weft_operator *reduced = run->reduction ? weft_reduction_operator(run->reduction) : NULL;
-    const weft_preconditioner_problem problem = {.op = reduced ? reduced : run->op,
-                                                 .constrained = run->constrained,
-                                                 .n_constrained = run->n_constrained,
+    const weft_preconditioner_problem problem = {.op = system->op,
+                                                 .constrained = system->constrained,
+                                                 .n_constrained = system->n_constrained,
                                                  .is_general = is_general,
                                                  .project_mean = run->project,
                                                  .space = run->n_fields > 1 ? NULL : run->space,
@@ -237,20 +236,21 @@ void app_run_choose_method(app_run *run, bool is_symmetric, double asymmetry) {
                      : "");
 }
 
-weft_cg_options app_run_solver_options(const app_run *run) {
+weft_cg_options app_run_solver_options(const app_run *run, const weft_system *system) {
     const weft_problem_options *options = &run->options->solver;
     return (weft_cg_options){.method = run->choice.method,
                              .restart = run->choice.restart,
                              .jacobi = options->preconditioner != WEFT_NO_PRECONDITIONER,
                              .tolerance = options->tolerance,
                              .max_iterations = app_iterations_limit(options, run->mesh),
-                             .constrained = run->constrained,
-                             .n_constrained = run->n_constrained,
+                             .constrained = system->constrained,
+                             .n_constrained = system->n_constrained,
                              .monitor = &run->messages->monitor};
 }
 
 /* MINRES instead of CG. */
-static weft_status solve_indefinite(app_run *run, weft_cg_options *options, weft_error *error) {
+static weft_status solve_indefinite(app_run *run, const weft_system *system,
+                                    weft_cg_options *options, weft_error *error) {
     snprintf(run->choice.method_reason, sizeof run->choice.method_reason,
              "the matrix is symmetric, but not positive definite, as CG found in iteration %d",
              run->cg.iterations);
@@ -262,7 +262,7 @@ static weft_status solve_indefinite(app_run *run, weft_cg_options *options, weft
     weft_log(options->monitor, WEFT_LOG_INFO, "MINRES: %s", run->choice.method_reason);
     free(run->cg.history);
     run->cg = (weft_cg_result){0};
-    return weft_cg_solve(&run->context, run->op, run->b, run->u, options, &run->cg, error);
+    return weft_cg_solve(&run->context, system->op, system->b, system->u, options, &run->cg, error);
 }
 
 bool app_run_lengthens_cycles(app_run *run, weft_cg_options *options) {
@@ -300,10 +300,13 @@ bool app_run_retries_by_jacobi(app_run *run, weft_cg_options *options) {
 }
 
 /* CG once more from the initial guess. */
-static weft_status solve_again(app_run *run, const weft_cg_options *options, weft_error *error) {
+static weft_status solve_again(app_run *run, const weft_system *system,
+                               const weft_cg_options *options, weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_system whole = app_run_system(run);
     TRY(weft_vector_push(run->u, run->u_values, run->n_dofs, error));
-    TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, options, &run->cg, error));
+    TRY(weft_reduction_enter(run->reduction, &whole, error));
+    TRY(weft_cg_solve(&run->context, system->op, system->b, system->u, options, &run->cg, error));
 done:
     return status;
 }
@@ -332,30 +335,30 @@ static void evict_cells(app_run *run) {
 weft_status app_run_solve(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cg_options options;
+    weft_system system;
     const double start = app_clock(&run->context);
     run->solves_once = true;
-    TRY(app_run_constrain(run, error));
-    weft_operator_settle(run->op);
+    TRY(app_run_constrain(run, &system, error));
+    weft_operator_settle(system.op);
     evict_cells(run);
-    options = app_run_solver_options(run);
+    options = app_run_solver_options(run, &system);
     options.project_mean = run->project;
-    TRY(app_run_precondition(run, error));
+    TRY(app_run_precondition(run, &system, error));
     options.preconditioner = run->preconditioner;
     options.until_discretisation = run->options->solver.until_discretisation;
     options.full_cycles = run->preconditioner ? full_cycles(run) : 0;
-    TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, &options, &run->cg, error));
+    TRY(weft_cg_solve(&run->context, system.op, system.b, system.u, &options, &run->cg, error));
     if (app_run_lengthens_cycles(run, &options))
-        TRY(weft_cg_solve(&run->context, run->op, run->b, run->u, &options, &run->cg, error));
+        TRY(weft_cg_solve(&run->context, system.op, system.b, system.u, &options, &run->cg, error));
     if (app_run_retries_by_jacobi(run, &options))
-        TRY(solve_again(run, &options, error));
+        TRY(solve_again(run, &system, &options, error));
     if (run->cg.outcome == WEFT_CG_INDEFINITE && run->options->solver.method == WEFT_AUTO &&
         run->minres_if_indefinite)
-        TRY(solve_indefinite(run, &options, error));
+        TRY(solve_indefinite(run, &system, &options, error));
     run->seconds.solve = app_clock(&run->context) - start - run->seconds.precondition;
     if (run->space)
         TRY(weft_space_restore(run->space, error));
-    TRY(weft_vector_pull(run->u, run->u_values, run->n_dofs, error));
-    app_cg_advise(run);
+    app_cg_advise(run, system.op);
     TRY(app_run_release(run, error));
     TRY(app_run_hold(run, &options, error));
     TRY(app_run_store_speeds(run, error));

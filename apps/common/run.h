@@ -74,12 +74,7 @@ typedef struct app_run {
     double *rest;                  /* u without these; NULL: there are none */
     weft_point_loads *point_loads; /* NULL: none */
     weft_reduction *reduction;     /* NULL: no dependent dofs */
-    weft_operator
-        *whole; /* while the constrained problem is solved by app_run_solve: op, constrained, b
-                             and u are those of it, and these are without constraints; else NULL */
-    weft_memory *whole_b, *whole_u;
-    double *whole_b_values, *whole_u_values;
-    weft_derive *derive; /* NULL: no derived quantities */
+    weft_derive *derive;           /* NULL: no derived quantities */
     char *statement;     /* what was solved (apps/common/statement.h); malloc'd; NULL: not yet */
     app_balance balance; /* of --reactions */
 } app_run;
@@ -128,7 +123,7 @@ const app_field *app_run_field_of_dof(const app_run *run, int64_t dof);
 /** Make u and b, zeroed. */
 weft_status app_run_vectors_make(app_run *run, weft_error *error);
 /** The options of a solve by the method. */
-weft_cg_options app_run_solver_options(const app_run *run);
+weft_cg_options app_run_solver_options(const app_run *run, const weft_system *system);
 /** Set which levels of the mesh are kept for an automatic choice of multigrid: those of --refine, and
  *  those of a built-in mesh if multigrid is predicted to be fastest.
  *  mesh  a copy of the options' */
@@ -151,7 +146,7 @@ bool app_run_lengthens_cycles(app_run *run, weft_cg_options *options);
 weft_status app_run_store_speeds(const app_run *run, weft_error *error);
 /** Make the preconditioner that was chosen, or adapt it to new values of the operator. If it was
  *  chosen automatically and refuses the matrix, drop it. */
-weft_status app_run_precondition(app_run *run, weft_error *error);
+weft_status app_run_precondition(app_run *run, const weft_system *system, weft_error *error);
 /** Set the method: that of the options, or CG for a symmetric matrix and for others GMRES, or
  *  BiCGStab if the basis of GMRES does not fit into memory.
  *  asymmetry  |K - K^T| / |K|, for the reason */
@@ -163,9 +158,9 @@ void app_run_solve_ahead(app_run *run);
  *  minres_if_indefinite allows it. */
 weft_status app_run_solve(app_run *run, weft_error *error);
 /** After app_run_solve: if CG with a preconditioner of Weft's own took more iterations than is usual,
- *  and the matrix shows why (fem/sparse/couplings.h), log a warning with advice. Needs the matrix on
+ *  and the matrix shows why (fem/sparse/couplings.h), log a warning with advice. op is what was solved. Needs the matrix on
  *  the host; says nothing for operators without one, and for small ones. */
-void app_cg_advise(const app_run *run);
+void app_cg_advise(const app_run *run, weft_operator *op);
 /** Subtract the mean from a scalar u, given its integral. */
 weft_status app_run_remove_mean(app_run *run, double integral, weft_error *error);
 /** Set the errors from their squares; warns if they are not finite. */
@@ -207,17 +202,18 @@ weft_status app_run_floating_find(app_run *run, bool all_fixed, int64_t *n_parts
 weft_status app_run_hold(app_run *run, const weft_cg_options *options, weft_error *error);
 /** Make the loads of --point-load, if there are any. */
 weft_status app_run_point_loads_make(app_run *run, weft_error *error);
-/** If there are dependent dofs, make `reduction`, let `constrained` be those of it, and see that the
- *  operator stores a matrix. */
+/** If there are dependent dofs, make `reduction`, and see that the operator stores a matrix. */
 weft_status app_run_reduce(app_run *run, weft_error *error);
 /** Whether --periodic is among the options. */
 bool app_has_periodic(const app_run_options *options);
 bool app_has_point_loads(const app_run_options *options);
 /** Whether there are others than point loads, which take the place of u = 0 on the boundary. */
 bool app_has_constraints(const app_run_options *options);
-/** Put the constrained problem in the place of the problem, and back, with u. No effect without
- *  constraints. */
-weft_status app_run_constrain(app_run *run, weft_error *error);
+/** The system of the operator, b and u, in which values of Dirichlet conditions alone are given. */
+weft_system app_run_system(const app_run *run);
+/** Make the system that is solved: with constraints the one in which dependent dofs are expressed by others. */
+weft_status app_run_constrain(app_run *run, weft_system *out, weft_error *error);
+/** u of the solved system, on the host too. */
 weft_status app_run_release(app_run *run, weft_error *error);
 void app_run_constraints_clear(app_run *run);
 void app_run_print_constraints(const app_run *run);

@@ -16,7 +16,6 @@ typedef struct load_step {
     weft_newton newton;
     weft_memory *is_free;
     weft_memory *guess;                 /* of du, for a second solve */
-    weft_memory *load, *v;              /* of the linear systems with constraints */
     int64_t fields[APP_FIELDS_MAX + 1]; /* first dofs */
     double factor;                      /* of the load, now */
     int number, first;                  /* from 1; index of the step's first iteration */
@@ -43,10 +42,6 @@ static weft_status step_alloc(load_step *step, solve *run, weft_error *error) {
         TRY(weft_constraints_pin(run->base.constraints, &run->base.modes, NULL, error));
     TRY(app_run_reduce(&run->base, error));
     TRY(weft_memory_make(run->base.device, bytes, &step->guess, error));
-    if (run->base.reduction) {
-        TRY(weft_memory_make(run->base.device, bytes, &step->load, error));
-        TRY(weft_memory_make(run->base.device, bytes, &step->v, error));
-    }
 done:
     free(values);
     return status;
@@ -57,8 +52,6 @@ static void step_free(load_step *step) {
     weft_newton_clear(&step->newton);
     weft_memory_free(&step->is_free);
     weft_memory_free(&step->guess);
-    weft_memory_free(&step->load);
-    weft_memory_free(&step->v);
 }
 
 /* b = r(u) + R u - t g, and -b */
@@ -101,15 +94,15 @@ static weft_status assemble(void *user, int iteration, weft_newton_tangent *out,
     TRY(weft_operator_assemble(run->base.op, error));
     if (run->base.reduction)
         TRY(weft_reduction_update(run->base.reduction, run->base.op, error));
-    weft_operator *solved =
-        run->base.reduction ? weft_reduction_operator(run->base.reduction) : run->base.op;
+    const weft_system whole = app_run_system(&run->base);
+    const weft_system solved = weft_reduction_system(run->base.reduction, &whole);
     if (is_remade || !step->solver) {
         weft_solver_free(&step->solver);
-        TRY(weft_solver_make(&run->base.context, solved, &step->solver, error));
+        TRY(weft_solver_make(&run->base.context, solved.op, &step->solver, error));
     }
-    TRY(app_run_precondition(&run->base, error));
+    TRY(app_run_precondition(&run->base, &solved, error));
     *out = (weft_newton_tangent){.whole = run->base.op,
-                                 .solved = solved,
+                                 .solved = solved.op,
                                  .is_definite =
                                      weft_method_about(run->base.choice.method)->needs_definite};
 done:
@@ -151,17 +144,17 @@ static weft_status solve_tangent(load_step *step, weft_memory *r, weft_memory *d
                                  weft_error *error) {
     weft_status status = WEFT_OK;
     solve *run = step->run;
-    weft_reduction *reduction = run->base.reduction;
-    weft_cg_options options = app_run_solver_options(&run->base);
+    weft_system whole = app_run_system(&run->base);
+    whole.b = r;
+    whole.u = du;
+    const weft_system system = weft_reduction_system(run->base.reduction, &whole);
+    weft_cg_options options = app_run_solver_options(&run->base, &system);
     options.preconditioner = run->base.preconditioner;
     free(run->base.cg.history);
     run->base.cg = (weft_cg_result){0};
-    if (reduction)
-        TRY(weft_reduction_enter(reduction, r, du, step->load, step->v, error));
-    TRY(weft_solver_solve(step->solver, reduction ? step->load : r, reduction ? step->v : du,
-                          &options, &run->base.cg, error));
-    if (reduction)
-        TRY(weft_reduction_leave(reduction, step->v, du, error));
+    TRY(weft_reduction_enter(run->base.reduction, &whole, error));
+    TRY(weft_solver_solve(step->solver, system.b, system.u, &options, &run->base.cg, error));
+    TRY(weft_reduction_leave(run->base.reduction, &whole, error));
 done:
     return status;
 }
@@ -261,8 +254,8 @@ static weft_status remove_mode(load_step *step, int k, double most, weft_error *
     weft_free_modes_remove(&one, n, run->base.u_values);
     TRY(weft_vector_push(run->base.u, run->base.u_values, n, error));
     TRY(residual_make(step, step->newton.r, error));
-    TRY(weft_reduction_restrict(run->base.reduction, step->newton.r, step->load, error));
-    TRY(weft_vectors_norms(&run->vectors, step->load, step->is_free, norms, error));
+    TRY(weft_reduction_restrict(run->base.reduction, step->newton.r, step->guess, error));
+    TRY(weft_vectors_norms(&run->vectors, step->guess, step->is_free, norms, error));
     if (!(norms[1] <= most))
         memcpy(run->base.u_values, kept, (size_t)n * sizeof *kept);
     TRY(weft_vector_push(run->base.u, run->base.u_values, n, error));

@@ -319,7 +319,8 @@ weft_status solve_time_make(solve *run, weft_error *error) {
                                       .choice = {choose_again, run}};
     TRY(check_mass(run, &problem, error));
     problem.assembly = problem.mass_assembly = run->base.choice.assembly;
-    problem.solver = app_run_solver_options(&run->base);
+    const weft_system whole = app_run_system(&run->base);
+    problem.solver = app_run_solver_options(&run->base, &whole);
     run->time.first_method = run->base.choice.method;
     run->time.first_assembly = run->base.choice.assembly;
     run->time.first_preconditioner = run->base.choice.preconditioner;

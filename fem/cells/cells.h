@@ -1,6 +1,6 @@
 /** Actions of forms by kernels that compute whole cells.
  *
- *      In: the text of a kernel (forms/action), dofs and vertices of cells, coefficients.
+ *      In: the text of a kernel (forms/lower/action.h), dofs and vertices of cells, coefficients.
  *      Out: y += A x.
  *
  *  Such a kernel is not a part of a script: its threads are not one per cell. Scripts apply it as an operator. */

@@ -19,6 +19,7 @@ struct weft_reduction {
     weft_operator *expand, *restrict_;
     weft_vector_programs vectors;
     weft_memory *g, *kept;         /* kept: 0 at dependent dofs, elsewhere 1 */
+    weft_memory *load, *v;         /* of the reduced system */
     weft_memory *work, *x0, *rest; /* x0 = x - C v, rest = b - A x0 */
     double *g_values;
     bool has_constant; /* g is not always 0 */
@@ -41,6 +42,8 @@ void weft_reduction_free(weft_reduction **out) {
     weft_vectors_clear(&reduction->vectors);
     weft_memory_free(&reduction->g);
     weft_memory_free(&reduction->kept);
+    weft_memory_free(&reduction->load);
+    weft_memory_free(&reduction->v);
     weft_memory_free(&reduction->work);
     weft_memory_free(&reduction->x0);
     weft_memory_free(&reduction->rest);
@@ -152,8 +155,9 @@ static weft_status make_vectors(weft_reduction *reduction, weft_error *error) {
     TRY(weft_memory_place(device, kept, (size_t)n, sizeof *kept, &reduction->kept, error));
     TRY(weft_memory_place(device, reduction->g_values, (size_t)n, sizeof(double), &reduction->g,
                           error));
-    weft_memory **const room[] = {&reduction->work, &reduction->x0, &reduction->rest};
-    for (int i = 0; i < (reduction->has_constant ? 3 : 1); ++i)
+    weft_memory **const room[] = {&reduction->load, &reduction->v, &reduction->work, &reduction->x0,
+                                  &reduction->rest};
+    for (int i = 0; i < (reduction->has_constant ? 5 : 3); ++i)
         TRY(weft_memory_make(device, (size_t)n * sizeof(double), room[i], error));
 done:
     free(kept);
@@ -369,37 +373,51 @@ weft_status weft_reduction_keep(weft_reduction *reduction, weft_memory *u, weft_
     return weft_vectors_mask(&reduction->vectors, u, reduction->kept, out, error);
 }
 
-weft_status weft_reduction_enter(weft_reduction *reduction, weft_memory *b, weft_memory *x,
-                                 weft_memory *load, weft_memory *v, weft_error *error) {
+weft_system weft_reduction_system(const weft_reduction *reduction, const weft_system *whole) {
+    if (!reduction)
+        return *whole;
+    return (weft_system){.op = reduction->op,
+                         .b = reduction->load,
+                         .u = reduction->v,
+                         .constrained = reduction->constrained,
+                         .n_constrained = reduction->n_constrained};
+}
+
+weft_status weft_reduction_enter(weft_reduction *reduction, const weft_system *whole,
+                                 weft_error *error) {
     weft_status status = WEFT_OK;
     weft_terms start = {0}, rest = {0};
-    TRY(weft_vectors_mask(&reduction->vectors, x, reduction->kept, v, error));
+    if (!reduction)
+        return WEFT_OK;
+    TRY(weft_vectors_mask(&reduction->vectors, whole->u, reduction->kept, reduction->v, error));
     if (!reduction->has_constant) /* x = C v */
-        return weft_reduction_restrict(reduction, b, load, error);
-    TRY(weft_operator_apply(reduction->expand, v, reduction->work, error));
-    weft_terms_add(&start, 1, x);
+        return weft_reduction_restrict(reduction, whole->b, reduction->load, error);
+    TRY(weft_operator_apply(reduction->expand, reduction->v, reduction->work, error));
+    weft_terms_add(&start, 1, whole->u);
     weft_terms_add(&start, -1, reduction->work);
     TRY(weft_vectors_sum(&reduction->vectors, &start, reduction->x0, error));
     TRY(weft_operator_apply(reduction->whole, reduction->x0, reduction->work, error));
-    weft_terms_add(&rest, 1, b);
+    weft_terms_add(&rest, 1, whole->b);
     weft_terms_add(&rest, -1, reduction->work);
     TRY(weft_vectors_sum(&reduction->vectors, &rest, reduction->rest, error));
-    TRY(weft_reduction_restrict(reduction, reduction->rest, load, error));
+    TRY(weft_reduction_restrict(reduction, reduction->rest, reduction->load, error));
 done:
     return status;
 }
 
-weft_status weft_reduction_leave(weft_reduction *reduction, weft_memory *v, weft_memory *x,
+weft_status weft_reduction_leave(weft_reduction *reduction, const weft_system *whole,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
     weft_terms terms = {0};
-    TRY(weft_operator_apply(reduction->expand, v, reduction->has_constant ? reduction->work : x,
-                            error));
+    if (!reduction)
+        return WEFT_OK;
+    TRY(weft_operator_apply(reduction->expand, reduction->v,
+                            reduction->has_constant ? reduction->work : whole->u, error));
     if (!reduction->has_constant)
         return WEFT_OK;
     weft_terms_add(&terms, 1, reduction->work);
     weft_terms_add(&terms, 1, reduction->x0);
-    TRY(weft_vectors_sum(&reduction->vectors, &terms, x, error));
+    TRY(weft_vectors_sum(&reduction->vectors, &terms, whole->u, error));
 done:
     return status;
 }

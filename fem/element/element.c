@@ -46,7 +46,7 @@ static weft_status refuse_cell(const weft_family_row *row, const weft_cell *cell
 
 static weft_status check(weft_family family, const weft_cell *cell, int degree, weft_error *error) {
     const weft_family_row *row = weft_family_row_of(family);
-    int least = 0, most = 0;
+    int least = 0, most = 0, other = 0, end = 0;
     if (!row)
         return weft_error_set(error, WEFT_ERROR_USAGE, "there is no family of elements %d", family);
     if (!weft_family_degrees(family, cell->type, &least, &most))
@@ -55,9 +55,12 @@ static weft_status check(weft_family family, const weft_cell *cell, int degree, 
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "there is no %s element of degree %d on a %s",
                    row->about.words, degree, cell->name);
+    const bool is_broken = degree == 0 &&
+                           weft_family_degrees(row->about.broken, cell->type, &other, &end) &&
+                           other == 0 && row->about.broken != family;
     weft_error_hint(error, "its degrees go from %d to %d%s%s", least, most,
-                    row->about.hint && degree < least ? "; " : "",
-                    row->about.hint && degree < least ? row->about.hint : "");
+                    is_broken ? "; the constant one is " : "",
+                    is_broken ? weft_family_about(row->about.broken)->words : "");
     return WEFT_ERROR_UNSUPPORTED;
 }
 
@@ -124,7 +127,8 @@ weft_status weft_element_make(weft_family family, weft_cell_type type, int degre
                         .cell = type,
                         .degree = degree,
                         .value_size = row->about.value_size,
-                        .map = row->about.map};
+                        .map = row->about.map,
+                        .lattice_degree = row->about.is_lattice ? degree : 0};
     count_nodes(row, cell, degree, e);
     TRY(row->make(e, error));
     TRY(weft_element_place_nodes(e, error));

@@ -31,7 +31,6 @@ static weft_status make(weft_element *e, weft_error *error) {
         weft_cell_centre(cell, e->functionals.points);
     else if (weft_lagrange_nodes(cell, e->degree, true, e->functionals.points, nodes) < 0)
         TRY(weft_out_of_memory(error, "the nodes of an element"));
-    e->lattice_degree = e->degree;
     e->span_degree = e->degree;
     TRY(weft_element_make_functions(e, error));
 done:
@@ -43,10 +42,10 @@ const weft_family_row weft_family_lagrange = {
               .prefix = "P",
               .names = (const char *const[]){"Lagrange", "P", "CG", "Q", NULL},
               .broken = WEFT_DISCONTINUOUS,
+              .is_lattice = true,
               .value_size = 1,
               .is_continuous = true,
-              .has_degree = true,
-              .hint = "the constant one is discontinuous Lagrange"},
+              .has_degree = true},
     .cells = WEFT_CELLS_ALL,
     .degrees = continuous_degrees,
     .count = count,
@@ -58,6 +57,7 @@ const weft_family_row weft_family_discontinuous = {
               .names = (const char *const[]){"Discontinuous Lagrange", "DG", "DP", "DQ",
                                              "Discontinuous P", NULL},
               .broken = WEFT_DISCONTINUOUS,
+              .is_lattice = true,
               .value_size = 1,
               .has_degree = true},
     .cells = WEFT_CELLS_ALL,

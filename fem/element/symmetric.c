@@ -9,7 +9,9 @@
  *  as equations, then Newton's method in 40 digits; tetrahedron, 3, 8 and 10, and triangle, from 12 on: Witherden and
  *  Vincent 2015, On the identification of symmetric quadrature rules for finite element methods; tetrahedron, from 13
  *  on: Witherden, with the same program (the tables of PyFR). Each is used up to its degree from the next lower one on, so that the order of a
- *  cell's vertices does not matter up to degree 20 on triangles and 18 on tetrahedra. */
+ *  cell's vertices does not matter up to degree 20 on triangles and 18 on tetrahedra.
+ *
+ * Decision  docs/decisions/0055-quadrature-rules-are-symmetric.md */
 #include "fem/element/private.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Bounds the largest eigenvalue of D^-1 A by the Lanczos method on D^-1/2 A D^-1/2.
+/* Bounds the largest eigenvalue of D^-1 A by the Lanczos method on D^-1/2 A D^-1/2. The bound of the next coarser level would
+ * not do: that level does not know coefficients that vary from cell to cell.
  *
  * Decision  docs/decisions/0040-smoothed-aggregation.md */
 #include "fem/multigrid/private.h"

@@ -1,4 +1,6 @@
-/* Makes the Galerkin product of uniformly refined meshes from the parents of their nodes, without the prolongation. */
+/* Makes the Galerkin product of uniformly refined meshes from the parents of their nodes, without the prolongation.
+ * The sums of the upper triangle alone are not faster, because which half an addition belongs to is
+ * not predictable; local matrices of the children would need the pattern of the coarse mesh, and hold for P1 only. */
 #include "fem/multigrid/private.h"
 
 #include "fem/base/memory.h"

@@ -242,7 +242,6 @@ done:
 static weft_status make_reduction(weft_time_system *system, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_transient_problem *problem = system->problem;
-    const size_t bytes = (size_t)system->n * sizeof(double);
     if (!problem->constraints || weft_constraints_empty(problem->constraints))
         return WEFT_OK;
     if (!weft_assembly_about(problem->assembly)->stores_matrix) {
@@ -253,8 +252,6 @@ static weft_status make_reduction(weft_time_system *system, weft_error *error) {
         goto done;
     }
     TRY(weft_reduction_make(problem->constraints, &system->reduction, error));
-    TRY(weft_memory_make(system->context->device, bytes, &system->reduced_load, error));
-    TRY(weft_memory_make(system->context->device, bytes, &system->reduced_u, error));
 done:
     return status;
 }
@@ -290,8 +287,6 @@ void weft_time_system_clear(weft_time_system *system) {
     weft_solver_free(&system->solver);
     weft_preconditioner_free(&system->preconditioner);
     weft_reduction_free(&system->reduction);
-    weft_memory_free(&system->reduced_load);
-    weft_memory_free(&system->reduced_u);
     weft_operator_free(&system->total);
     weft_operator_free(&system->mass);
     weft_operator_free(&system->robin);
@@ -444,17 +439,16 @@ weft_status weft_time_system_solve(weft_time_system *system, const weft_cg_optio
     weft_status status = WEFT_OK;
     weft_cg_options now = *options;
     weft_reduction *reduction = system->reduction;
+    const weft_system whole = {.op = system->total, .b = b, .u = x};
+    const weft_system solved_system = weft_reduction_system(reduction, &whole);
     now.preconditioner = system->preconditioner;
     set_constrained(system, &now);
     now.project_mean =
         system->is_singular && !reduction && system->means.n == 1 && is_whole(system);
     TRY(weft_time_means_enter(system, b, x, &now.tolerance, error));
-    if (reduction)
-        TRY(weft_reduction_enter(reduction, b, x, system->reduced_load, system->reduced_u, error));
-    TRY(weft_solver_solve(system->solver, reduction ? system->reduced_load : b,
-                          reduction ? system->reduced_u : x, &now, result, error));
-    if (reduction)
-        TRY(weft_reduction_leave(reduction, system->reduced_u, x, error));
+    TRY(weft_reduction_enter(reduction, &whole, error));
+    TRY(weft_solver_solve(system->solver, solved_system.b, solved_system.u, &now, result, error));
+    TRY(weft_reduction_leave(reduction, &whole, error));
     TRY(weft_time_means_leave(system, b, x, error));
 done:
     return status;

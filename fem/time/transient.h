@@ -42,7 +42,6 @@ typedef struct weft_time_system {
     bool has_jacobi; /* in place of the problem's, which has refused the matrix */
     const weft_space *spaces[WEFT_TRANSIENT_FIELDS_MAX]; /* of the fields */
     weft_solver *solver;
-    weft_memory *reduced_load, *reduced_u;
     weft_held_modes
         means;        /* constants that a M alone holds, if that is weak; of the assembled total */
     bool is_singular; /* up to rounding, with one constant as its null space */

@@ -153,7 +153,7 @@ static bool check_arguments(weft_ufl *ufl, const ufl_problem *problem) {
 /* ---- spaces ------------------------------------------------------------------------------ */
 
 const ufl_element *ufl_nodal_element(const ufl_element *element) {
-    const bool interleaved = element->family == UFL_BLOCKED && element->sub[0]->n_sub == 0;
+    const bool interleaved = element->kind == UFL_BLOCKED && element->sub[0]->n_sub == 0;
     return interleaved ? element->sub[0] : element;
 }
 
@@ -193,22 +193,22 @@ static bool add_subspaces(weft_ufl *ufl, const ufl_element *element, int compone
     bool fine = true;
     if (element->tensor_order || set->n == WEFT_UFL_SUBSPACES_MAX)
         return refuse_element(ufl, element);
-    if (element->family == UFL_QUADRATURE && !check_points(ufl, element))
+    if (ufl_element_about(element)->at_points && !check_points(ufl, element))
         return false;
     if (element->n_sub == 0) {
         set->sub[set->n++] =
-            (weft_ufl_subspace){ufl_weft_family(element), element->degree, components, first_value};
+            (weft_ufl_subspace){element->family, element->degree, components, first_value};
         return true;
     }
-    if (element->family == UFL_BLOCKED && components == 1 && element->sub[0]->family != UFL_MIXED)
+    if (element->kind == UFL_BLOCKED && components == 1 && element->sub[0]->kind != UFL_MIXED)
         return add_subspaces(ufl, element->sub[0], element->block_size, first_value, set);
-    if (element->family == UFL_BLOCKED || (element->family == UFL_MIXED && components > 1))
+    if (element->kind == UFL_BLOCKED || (element->kind == UFL_MIXED && components > 1))
         return refuse_element(ufl, element);
     for (int i = 0; i < element->n_sub && fine; ++i) {
         fine = add_subspaces(ufl, element->sub[i], components, first_value, set);
-        if (element->family == UFL_MIXED) /* symmetric tensors count components with dofs */
-            first_value += element->sub[i]->family == UFL_BLOCKED ? element->sub[i]->block_size
-                                                                  : element->sub[i]->value_size;
+        if (element->kind == UFL_MIXED) /* symmetric tensors count components with dofs */
+            first_value += element->sub[i]->kind == UFL_BLOCKED ? element->sub[i]->block_size
+                                                                : element->sub[i]->value_size;
     }
     return fine;
 }
@@ -245,7 +245,7 @@ static int add_set(weft_ufl *ufl, ufl_problem *problem, const ufl_element *eleme
 
 bool ufl_is_over_cells(const ufl_problem *problem, const ufl_node *coefficient) {
     const ufl_element *scalar = ufl_nodal_element(coefficient->space->element);
-    if (scalar->family != UFL_LAGRANGE || scalar->degree > 0)
+    if (!ufl_element_is_constant(scalar))
         return false;
     for (int i = 0; i < problem->shown.n_parts; ++i)
         if (problem->parts[i].domain != WEFT_UFL_CELLS || problem->parts[i].id != UFL_ID_EVERYWHERE)
@@ -255,7 +255,7 @@ bool ufl_is_over_cells(const ufl_problem *problem, const ufl_node *coefficient) 
 
 static bool is_uniform(const ufl_node *node) {
     return node->type != UFL_COEFFICIENT ||
-           ufl_nodal_element(node->space->element)->family == UFL_REAL;
+           ufl_element_about(ufl_nodal_element(node->space->element))->is_global;
 }
 
 int ufl_problem_set(const ufl_problem *problem, const ufl_node *node) {
@@ -358,9 +358,9 @@ static ufl_calls *calls_of(ufl_problem *problem, int part, calls_kind kind) {
     return &calls->mass;
 }
 
-static bool is_linear(const ufl_problem *problem) {
+static bool has_constant_gradients(const ufl_problem *problem) {
     const ufl_element *nodal = ufl_nodal_element(problem->matrix->arguments[0]->space->element);
-    return nodal->family == UFL_LAGRANGE && nodal->degree <= 1 && ufl_cell_is_simplex(nodal->cell);
+    return ufl_element_is_lattice(nodal) && nodal->degree <= 1 && ufl_cell_is_simplex(nodal->cell);
 }
 
 /* Hexahedra have kernels of whole cells. */
@@ -415,7 +415,7 @@ static bool lower_integral(weft_ufl *ufl, ufl_problem *problem, const ufl_prepar
     const ufl_lowered *lowered =
         kind == ACTION ? lower_product(ufl, problem, integral, i, function) : NULL;
     if (!lowered && ufl->context.status == WEFT_OK && kind == ACTION && domain == WEFT_UFL_CELLS &&
-        is_linear(problem))
+        has_constant_gradients(problem))
         return true; /* K of linear simplices takes fewer operations than a loop over points */
     if (!lowered && ufl->context.status == WEFT_OK)
         lowered = ufl_lower_integral(&ufl->graph, form, i, function,

@@ -33,10 +33,10 @@ static int bumped(int degree) { /* the heuristic for functions that are not poly
 /* The number of components on the reference cell: symmetric tensors have one for each dof. */
 static int reference_size(const ufl_element *element) {
     int size = 0;
-    if (element->family == UFL_MIXED)
+    if (element->kind == UFL_MIXED)
         for (int i = 0; i < element->n_sub; ++i)
             size += reference_size(element->sub[i]);
-    return element->family == UFL_MIXED ? size : element->block_size;
+    return element->kind == UFL_MIXED ? size : element->block_size;
 }
 
 /* The component of a function, not of its gradient or of one of its sides, has the degree of its part of
@@ -46,7 +46,7 @@ static int component(degree_table *table, const ufl_node *node) {
     const ufl_node *function = ufl_operand(node, 0);
     bool of_part = table->graph->part_degrees &&
                    (function->type == UFL_ARGUMENT || function->type == UFL_COEFFICIENT) &&
-                   function->space->element->family == UFL_MIXED && node->n_indices == 1 &&
+                   function->space->element->kind == UFL_MIXED && node->n_indices == 1 &&
                    node->indices[0] >= 0;
     const ufl_element *element = of_part ? function->space->element : NULL;
     for (int i = 0, end = 0; of_part && i < element->n_sub; ++i) {

@@ -6,109 +6,27 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Families that Weft has, by every name that form files use. */
-static const struct {
-    const char *name;
-    ufl_family family;
-    bool discontinuous;
-} families[] = {
-    {"P", UFL_LAGRANGE, false},
-    {"CG", UFL_LAGRANGE, false},
-    {"Lagrange", UFL_LAGRANGE, false},
-    {"Q", UFL_LAGRANGE, false},
-    {"DG", UFL_LAGRANGE, true},
-    {"DP", UFL_LAGRANGE, true},
-    {"DQ", UFL_LAGRANGE, true},
-    {"Discontinuous Lagrange", UFL_LAGRANGE, true},
-    {"Discontinuous P", UFL_LAGRANGE, true},
-    {"R", UFL_REAL, false},
-    {"Real", UFL_REAL, false},
-    {"B", UFL_BUBBLE, false},
-    {"Bubble", UFL_BUBBLE, false},
-    {"bubble", UFL_BUBBLE, false},
-    {"Quadrature", UFL_QUADRATURE, true},
-    {"Quad", UFL_QUADRATURE, true},
-};
-enum { N_FAMILIES = sizeof families / sizeof families[0] };
-
-/* Families of UFL and Basix that Weft does not have. */
-static const struct {
-    const char *name, *words;
-} foreign[] = {
-    {"RT", "Raviart-Thomas"},
-    {"Raviart-Thomas", "Raviart-Thomas"},
-    {"DRT", "discontinuous Raviart-Thomas"},
-    {"Discontinuous RT", "discontinuous Raviart-Thomas"},
-    {"Discontinuous Raviart-Thomas", "discontinuous Raviart-Thomas"},
-    {"RTF", "Raviart-Thomas"},
-    {"BDM", "Brezzi-Douglas-Marini"},
-    {"Brezzi-Douglas-Marini", "Brezzi-Douglas-Marini"},
-    {"DBDM", "discontinuous Brezzi-Douglas-Marini"},
-    {"BDFM", "Brezzi-Douglas-Fortin-Marini"},
-    {"N1curl", "Nedelec"},
-    {"N1E", "Nedelec"},
-    {"N1F", "Nedelec"},
-    {"N1div", "Nedelec"},
-    {"N2curl", "Nedelec"},
-    {"N2E", "Nedelec"},
-    {"N2F", "Nedelec"},
-    {"N2div", "Nedelec"},
-    {"Nedelec 1st kind H(curl)", "Nedelec"},
-    {"Nedelec 2nd kind H(curl)", "Nedelec"},
-    {"Nedelec 1st kind H(div)", "Nedelec"},
-    {"Nedelec 2nd kind H(div)", "Nedelec"},
-    {"Regge", "Regge"},
-    {"HHJ", "Hellan-Herrmann-Johnson"},
-    {"Hellan-Herrmann-Johnson", "Hellan-Herrmann-Johnson"},
-    {"GLS", "Gopalakrishnan-Lederer-Schoeberl"},
-    {"CR", "Crouzeix-Raviart"},
-    {"Crouzeix-Raviart", "Crouzeix-Raviart"},
-    {"Hermite", "Hermite"},
-    {"HER", "Hermite"},
-    {"Argyris", "Argyris"},
-    {"ARG", "Argyris"},
-    {"Morley", "Morley"},
-    {"MOR", "Morley"},
-    {"MTW", "Mardal-Tai-Winther"},
-    {"AW", "Arnold-Winther"},
-    {"Arnold-Winther", "Arnold-Winther"},
-    {"DPC", "DPC"},
-    {"S", "serendipity"},
-    {"serendipity", "serendipity"},
-    {"Serendipity", "serendipity"},
-    {"Bernstein", "Bernstein"},
-    {"HDiv Trace", "trace"},
-    {"HDivT", "trace"},
-    {"Boundary Quadrature", "boundary quadrature"},
-    {"BQ", "boundary quadrature"},
-    {"iso", "iso"},
-    {"P Lambda", "'P Lambda' (exterior calculus)"},
-    {"P- Lambda", "'P- Lambda' (exterior calculus)"},
-    {"Q Lambda", "'Q Lambda' (exterior calculus)"},
-    {"S Lambda", "'S Lambda' (exterior calculus)"},
-    {"RTCE", "RTCE"},
-    {"RTCF", "RTCF"},
-    {"NCE", "NCE"},
-    {"NCF", "NCF"},
-};
-enum { N_FOREIGN = sizeof foreign / sizeof foreign[0], DEGREE_MAX = 8, QUADRATURE_MAX = 100 };
-
+/* A family that the table knows by name alone, or not at all. */
 static void refuse_family(ufl_context *context, const char *name) {
-    for (int i = 0; i < N_FOREIGN; ++i)
-        if (strcmp(foreign[i].name, name) == 0) {
-            ufl_fail(context, WEFT_ERROR_UNSUPPORTED, "%s elements are not supported",
-                     foreign[i].words);
-            ufl_hint(context, "Weft has Lagrange (P, Q), discontinuous Lagrange (DG), Real, Bubble "
-                              "and Quadrature elements, and vectors, tensors and mixed elements of "
-                              "these");
-            return;
+    enum { NAMES_MAX = 200 };
+    const char *names[NAMES_MAX];
+    int n = 0;
+    for (weft_family family = 0; family < weft_family_count(true); ++family) {
+        const weft_family_info *about = weft_family_about(family);
+        for (const char *const *own = about->names; *own && n < NAMES_MAX; ++own) {
+            names[n++] = *own;
+            if (strcmp(*own, name) == 0) {
+                ufl_fail(context, WEFT_ERROR_UNSUPPORTED, "%s elements are not supported",
+                         about->words);
+                ufl_hint(context,
+                         "Weft has Lagrange (P, Q), discontinuous Lagrange (DG), Real, Bubble "
+                         "and Quadrature elements, and vectors, tensors and mixed elements of "
+                         "these");
+                return;
+            }
         }
-    const char *names[N_FAMILIES + N_FOREIGN];
-    for (int i = 0; i < N_FAMILIES; ++i)
-        names[i] = families[i].name;
-    for (int i = 0; i < N_FOREIGN; ++i)
-        names[N_FAMILIES + i] = foreign[i].name;
-    const char *nearest = weft_nearest_name(name, names, N_FAMILIES + N_FOREIGN);
+    }
+    const char *nearest = weft_nearest_name(name, names, (size_t)n);
     ufl_fail(context, WEFT_ERROR_TYPE, "there is no family of elements '%.100s'", name);
     if (nearest)
         ufl_hint(context, "did you mean '%s'?", nearest);
@@ -134,76 +52,81 @@ static const ufl_element *keep(ufl_elements *elements, const ufl_element *made) 
     return kept;
 }
 
-/* dim P_k of a simplex or Q_k: of degree -1 and below it is 0. */
-static int polynomials(ufl_cell_type cell, int degree) {
-    int d = ufl_cell_dimension(cell), n = 1;
-    for (int i = 1; i <= d; ++i)
-        n = ufl_cell_is_simplex(cell) ? n * (degree + i) / i : n * (degree + 1);
-    return degree < 0 ? 0 : n;
+const weft_family_info *ufl_element_about(const ufl_element *element) {
+    static const weft_family_info none = {0};
+    return element->kind == UFL_SIMPLE ? weft_family_about(element->family) : &none;
 }
 
-/* Bubbles vanish on the boundary: the remaining factor has this degree. */
-static int bubble_rest(ufl_cell_type cell, int degree) {
-    return degree - (ufl_cell_is_simplex(cell) ? ufl_cell_dimension(cell) + 1 : 2);
+bool ufl_element_is_lattice(const ufl_element *element) {
+    return ufl_element_about(element)->is_lattice && !element->tensor_order;
+}
+
+bool ufl_element_is_constant(const ufl_element *element) {
+    const weft_family_info *about = ufl_element_about(element);
+    return element->kind == UFL_SIMPLE && element->degree == 0 && !about->is_global &&
+           !about->at_points;
+}
+
+/* Returns whether the family has the degree on the cell, else an error. */
+static bool check_degree(ufl_context *context, weft_family family, ufl_cell_type cell, int degree) {
+    const weft_family_info *about = weft_family_about(family);
+    const weft_cell_type type = ufl_weft_cell(cell);
+    int least = 0, most = 0, other = 0, end = 0;
+    if (!weft_family_degrees(family, type, &least, &most)) {
+        ufl_fail(context, WEFT_ERROR_UNSUPPORTED, "there are no %s elements of the %s",
+                 about->words, ufl_cell_name(cell));
+        return false;
+    }
+    if (!about->has_degree || (degree >= least && degree <= most))
+        return true;
+    if (degree == 0 && about->broken != family &&
+        weft_family_degrees(about->broken, type, &other, &end) && other == 0) {
+        ufl_fail(context, WEFT_ERROR_TYPE, "a continuous %s element has degree %d or more",
+                 about->words, least);
+        ufl_hint(context, "write \"%s\" for values that are constant on each cell",
+                 weft_family_about(about->broken)->prefix);
+        return false;
+    }
+    ufl_fail(context, WEFT_ERROR_UNSUPPORTED,
+             "%s elements of the %s have degree %d to %d, this one %d", about->words,
+             ufl_cell_name(cell), least, most, degree);
+    return false;
 }
 
 const ufl_element *ufl_element_make(ufl_elements *elements, const char *family, ufl_cell_type cell,
                                     int degree, bool discontinuous) {
     ufl_context *context = elements->context;
-    int row = 0;
-    while (row < N_FAMILIES && strcmp(families[row].name, family) != 0)
-        ++row;
-    if (row == N_FAMILIES) {
+    weft_family found = WEFT_FAMILY_NONE;
+    if (!weft_family_find(family, &found)) {
         refuse_family(context, family);
         return NULL;
     }
-    ufl_element made = {.family = families[row].family,
-                        .cell = cell,
-                        .degree = degree,
-                        .superdegree = degree,
-                        .discontinuous = families[row].discontinuous || discontinuous,
-                        .value_size = 1,
-                        .block_size = 1};
-    const char *name = ufl_cell_name(cell);
-    switch (made.family) {
-    case UFL_REAL:
-        made.degree = made.superdegree = 0;
-        made.n_dofs = 1;
-        made.name = ufl_print(context, "Real %s", name);
-        break;
-    case UFL_BUBBLE:
-        if (bubble_rest(cell, degree) < 0 || degree > DEGREE_MAX)
-            return ufl_fail(context, WEFT_ERROR_TYPE,
-                            "a bubble on the %s has degree %d to %d, this one %d", name,
-                            degree - bubble_rest(cell, degree), DEGREE_MAX, degree);
-        made.n_dofs = polynomials(cell, bubble_rest(cell, degree));
-        made.name = ufl_print(context, "Bubble%d %s", degree, name);
-        break;
-    case UFL_QUADRATURE:
-        return ufl_element_quadrature(elements, cell, degree, "default");
-    default:
-        if (degree < 0 || degree > DEGREE_MAX)
-            return ufl_fail(context, WEFT_ERROR_UNSUPPORTED,
-                            "elements have degree 0 to %d, this one %d", DEGREE_MAX, degree);
-        if (degree == 0 && !made.discontinuous) {
-            ufl_fail(context, WEFT_ERROR_TYPE,
-                     "a continuous Lagrange element has degree 1 or more");
-            return ufl_hint(context, "write \"DG\" for values that are constant on each cell");
-        }
-        made.n_dofs = polynomials(cell, degree);
-        made.name = ufl_print(context, "%s%d %s", made.discontinuous ? "DG" : "P", degree, name);
+    const weft_family_info *about = weft_family_about(found);
+    if (discontinuous && about->broken == WEFT_FAMILY_NONE)
+        return ufl_fail(context, WEFT_ERROR_UNSUPPORTED, "there are no discontinuous %s elements",
+                        about->words);
+    if (discontinuous) {
+        found = about->broken;
+        about = weft_family_about(found);
     }
+    if (!check_degree(context, found, cell, degree))
+        return NULL;
+    if (about->at_points)
+        return ufl_element_quadrature(elements, cell, degree, "default");
+    degree = about->has_degree ? degree : 0;
+    const char *name = ufl_cell_name(cell);
+    const ufl_element made = {
+        .family = found,
+        .cell = cell,
+        .degree = degree,
+        .superdegree = degree,
+        .discontinuous = !about->is_continuous,
+        .value_size = about->value_size,
+        .block_size = 1,
+        .n_dofs = weft_family_functions(found, ufl_weft_cell(cell), degree),
+        .name = about->has_degree ? ufl_print(context, "%s%d %s", about->prefix, degree, name)
+                                  : ufl_print(context, "%s %s", about->prefix, name)};
     return keep(elements, &made);
-}
-
-weft_family ufl_weft_family(const ufl_element *scalar) {
-    static const weft_family known[] = {[UFL_LAGRANGE] = WEFT_LAGRANGE,
-                                        [UFL_BUBBLE] = WEFT_BUBBLE,
-                                        [UFL_REAL] = WEFT_REAL,
-                                        [UFL_QUADRATURE] = WEFT_QUADRATURE};
-    if (scalar->family == UFL_LAGRANGE && (scalar->discontinuous || scalar->degree == 0))
-        return WEFT_DISCONTINUOUS;
-    return known[scalar->family];
 }
 
 weft_status ufl_element_rule(const ufl_element *element, weft_quadrature *out, weft_error *error) {
@@ -228,11 +151,11 @@ weft_status ufl_element_rule(const ufl_element *element, weft_quadrature *out, w
 
 const ufl_element *ufl_element_quadrature(ufl_elements *elements, ufl_cell_type cell, int degree,
                                           const char *scheme) {
-    if (degree < 0 || degree > QUADRATURE_MAX)
+    if (degree < 0 || degree > WEFT_QUADRATURE_DEGREE_MAX)
         return ufl_fail(elements->context, WEFT_ERROR_TYPE,
-                        "a quadrature element has degree 0 to %d, this one %d", QUADRATURE_MAX,
-                        degree);
-    ufl_element made = {.family = UFL_QUADRATURE,
+                        "a quadrature element has degree 0 to %d, this one %d",
+                        WEFT_QUADRATURE_DEGREE_MAX, degree);
+    ufl_element made = {.family = WEFT_QUADRATURE,
                         .cell = cell,
                         .degree = degree,
                         .superdegree = degree,
@@ -278,7 +201,7 @@ const ufl_element *ufl_element_blocked(ufl_elements *elements, const ufl_element
         return ufl_fail(context, WEFT_ERROR_TYPE,
                         "a symmetric element has a square shape, this one %s",
                         ufl_shape_text(shape, rank, text, sizeof text));
-    ufl_element made = {.family = UFL_BLOCKED,
+    ufl_element made = {.kind = UFL_BLOCKED,
                         .cell = sub->cell,
                         .degree = sub->degree,
                         .superdegree = sub->superdegree,
@@ -351,7 +274,7 @@ static const ufl_element *combine(ufl_elements *elements, ufl_element *made,
 }
 
 const ufl_element *ufl_element_mixed(ufl_elements *elements, const ufl_element *const *sub, int n) {
-    ufl_element made = {.family = UFL_MIXED, .rank = 1};
+    ufl_element made = {.kind = UFL_MIXED, .rank = 1};
     for (int i = 0; i < n; ++i) {
         made.value_size += sub[i]->value_size;
         made.discontinuous = sub[i]->discontinuous && (i == 0 || made.discontinuous);
@@ -363,7 +286,7 @@ const ufl_element *ufl_element_mixed(ufl_elements *elements, const ufl_element *
 
 const ufl_element *ufl_element_enriched(ufl_elements *elements, const ufl_element *const *sub,
                                         int n) {
-    ufl_element made = {.family = UFL_ENRICHED, .value_size = 1};
+    ufl_element made = {.kind = UFL_ENRICHED, .value_size = 1};
     for (int i = 0; i < n; ++i) {
         if (sub[i]->rank > 0) {
             ufl_fail(elements->context, WEFT_ERROR_UNSUPPORTED,
@@ -378,7 +301,7 @@ const ufl_element *ufl_element_enriched(ufl_elements *elements, const ufl_elemen
 }
 
 const ufl_element *ufl_element_find_quadrature(const ufl_element *element) {
-    if (element->family == UFL_QUADRATURE)
+    if (ufl_element_about(element)->at_points)
         return element;
     const ufl_element *found = NULL;
     for (int i = 0; i < element->n_sub && !found; ++i)
@@ -403,8 +326,8 @@ static ufl_mesh *mesh_make(ufl_elements *elements, const ufl_element *coordinate
     char text[128];
     if (!coordinates)
         return NULL;
-    if (coordinates->family != UFL_BLOCKED || coordinates->rank != 1 ||
-        coordinates->sub[0]->family != UFL_LAGRANGE || coordinates->sub[0]->discontinuous ||
+    if (coordinates->kind != UFL_BLOCKED || coordinates->rank != 1 ||
+        !ufl_element_about(coordinates->sub[0])->is_lattice || coordinates->sub[0]->discontinuous ||
         coordinates->shape[0] > 3) {
         ufl_fail(context, WEFT_ERROR_TYPE,
                  "the coordinates of a mesh are a Lagrange element of shape (1,), (2,) or (3,), "

@@ -25,18 +25,16 @@ int ufl_cell_entities(ufl_cell_type cell, int dimension);
 /** Find a cell by name. false if there is none. */
 bool ufl_cell_find(const char *name, ufl_cell_type *out);
 
-typedef enum ufl_family {
-    UFL_LAGRANGE, /* P, Q: nodal, gll_warped; discontinuous or not; degree 0 is constant */
-    UFL_BUBBLE,
-    UFL_REAL,       /* one value for the whole mesh */
-    UFL_QUADRATURE, /* values at the points of a quadrature rule */
-    UFL_BLOCKED,    /* vector, tensor or symmetric tensor of sub[0]; components interleaved */
-    UFL_MIXED,      /* sub[0], sub[1], ...: values and dofs one after another */
-    UFL_ENRICHED    /* sum of scalar elements */
-} ufl_family;
+typedef enum ufl_element_kind {
+    UFL_SIMPLE,  /* an element of fem, see weft_element_make */
+    UFL_BLOCKED, /* vector, tensor or symmetric tensor of sub[0]; components interleaved */
+    UFL_MIXED,   /* sub[0], sub[1], ...: values and dofs one after another */
+    UFL_ENRICHED /* sum of scalar elements */
+} ufl_element_kind;
 
 typedef struct ufl_element {
-    ufl_family family;
+    ufl_element_kind kind;
+    weft_family family; /* of simple ones */
     ufl_cell_type cell;
     int degree;      /* as given; of a tree: the largest */
     int superdegree; /* UFL's embedded superdegree: what degree estimation counts */
@@ -76,9 +74,9 @@ typedef struct ufl_elements {
     int n_elements, n_spaces, n_meshes, n_legacy;
 } ufl_elements;
 
-/** A scalar element by the family's name, with its aliases (P, CG, Lagrange, Q, DG, DP, DQ,
- *  "Discontinuous Lagrange", R, Real, B, Bubble).
- *  Errors  unknown family, with the nearest; families that Weft does not have, by name */
+/** A scalar element by one of the names of its family in the table of fem (weft_family_find).
+ *  Errors  unknown family, with the nearest; families that Weft does not have, by name; cells and
+ *          degrees that the family does not have */
 const ufl_element *ufl_element_make(ufl_elements *elements, const char *family, ufl_cell_type cell,
                                     int degree, bool discontinuous);
 const ufl_element *ufl_element_blocked(ufl_elements *elements, const ufl_element *sub,
@@ -88,8 +86,13 @@ const ufl_element *ufl_element_enriched(ufl_elements *elements, const ufl_elemen
                                         int n);
 const ufl_element *ufl_element_quadrature(ufl_elements *elements, ufl_cell_type cell, int degree,
                                           const char *scheme);
-/** fem's family of a scalar element. */
-weft_family ufl_weft_family(const ufl_element *scalar);
+/** Properties of the family of a simple element; none are true of others. */
+const weft_family_info *ufl_element_about(const ufl_element *element);
+/** A simple element of all polynomials of its degree, by values at the nodes of Lagrange's element in
+ *  their usual order. */
+bool ufl_element_is_lattice(const ufl_element *element);
+/** A simple element of functions that are constant in each cell, with one dof there. */
+bool ufl_element_is_constant(const ufl_element *element);
 /** The points at which a quadrature element has its values, in their order.
  *  out     weft_quadrature_free
  *  Errors  those of weft_quadrature_make */

@@ -168,7 +168,7 @@ static bool is_global(const ufl_node *node) {
     if (node->type == UFL_ARGUMENT || node->type == UFL_GEOMETRY)
         return false;
     if (node->type == UFL_COEFFICIENT)
-        return node->space->element->family == UFL_REAL;
+        return ufl_element_about(node->space->element)->is_global;
     for (int i = 0; i < node->n_operands; ++i)
         if (!is_global(ufl_operand(node, i)))
             return false;

@@ -157,18 +157,15 @@ static ufl_value element_attribute(ufl_interpreter *interpreter, ufl_value value
         return property(shape_value(interpreter, element->shape, element->rank));
     if (strcmp(name, "sub_elements") == 0) {
         ufl_value made = ufl_of_items(interpreter, UFL_K_TUPLE, NULL, 0);
-        int n = element->family == UFL_BLOCKED ? element->block_size : element->n_sub;
+        int n = element->kind == UFL_BLOCKED ? element->block_size : element->n_sub;
         for (int i = 0; made.kind && i < n; ++i)
             if (!ufl_append(interpreter, made.list,
-                            ufl_of_element(element->sub[element->family == UFL_BLOCKED ? 0 : i])))
+                            ufl_of_element(element->sub[element->kind == UFL_BLOCKED ? 0 : i])))
                 return ufl_nothing();
         return property(made);
     }
-    if (strcmp(name, "family") == 0 && element->n_sub == 0)
-        return property(ufl_of_text(element->family == UFL_LAGRANGE ? "Lagrange"
-                                    : element->family == UFL_REAL   ? "Real"
-                                    : element->family == UFL_BUBBLE ? "Bubble"
-                                                                    : "Quadrature"));
+    if (strcmp(name, "family") == 0 && element->kind == UFL_SIMPLE)
+        return property(ufl_of_text(ufl_element_about(element)->names[0]));
     return ufl_nothing();
 }
 

@@ -139,13 +139,14 @@ static const ufl_element *legacy_scalar(ufl_call *call, int *gdim) {
     ufl_cell_type type = (ufl_cell_type)cell_value.integer;
     *gdim = cell_value.gdim;
     degree = degree < -1 || degree > 1000 ? -1 : degree;
-    bool points = strcmp(family, "Quadrature") == 0 || strcmp(family, "Quad") == 0;
-    if (points && ufl_given(call, 3)) {
+    weft_family found = WEFT_FAMILY_NONE;
+    const weft_family_info *about =
+        weft_family_find(family, &found) ? weft_family_about(found) : NULL;
+    if (about && about->at_points && ufl_given(call, 3)) {
         const char *scheme = ufl_slot_text(call, 3);
         return scheme ? ufl_element_quadrature(elements_of(call), type, (int)degree, scheme) : NULL;
     }
-    bool real = strcmp(family, "Real") == 0 || strcmp(family, "R") == 0;
-    if (!ufl_given(call, 2) && !real) {
+    if (!ufl_given(call, 2) && (!about || about->has_degree)) {
         ufl_element_make(elements_of(call), family, type, 1, false); /* an unknown family first */
         ufl_wrong(call->interpreter, WEFT_ERROR_TYPE, "the element has no degree");
         return NULL;

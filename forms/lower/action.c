@@ -85,16 +85,15 @@ static const ufl_line *find_line(ufl_action_writer *w, const ufl_element *scalar
     for (int i = 0; i < w->n_lines; ++i)
         if (w->lines[i].element == scalar)
             return &w->lines[i];
-    if (scalar->family != UFL_LAGRANGE || scalar->tensor_order || scalar->cell != w->l.mesh->cell ||
+    if (!ufl_element_is_lattice(scalar) || scalar->cell != w->l.mesh->cell ||
         scalar->degree >= UFL_LINE_MAX || w->n_lines == WEFT_CELL_SOURCES)
         return ufl_fail(w->l.context, WEFT_ERROR_UNSUPPORTED, "sum factorisation of %s",
                         scalar->name);
     ufl_line *line = &w->lines[w->n_lines];
     weft_element *element = NULL;
     weft_error error = {0};
-    const weft_status status =
-        weft_element_make(scalar->discontinuous ? WEFT_DISCONTINUOUS : WEFT_LAGRANGE,
-                          ufl_weft_cell(scalar->cell), scalar->degree, &element, &error);
+    const weft_status status = weft_element_make(scalar->family, ufl_weft_cell(scalar->cell),
+                                                 scalar->degree, &element, &error);
     line->element = scalar;
     const bool made = status == WEFT_OK && fill_line(w, line, element);
     weft_element_free(&element);
@@ -133,7 +132,7 @@ static bool add_part(ufl_action_writer *w, ufl_part part, bool interleaved, ufl_
 
 /* The dofs of an element, as problems number them: vectors of a scalar element have nodes, others dofs. */
 static bool make_dofs(ufl_action_writer *w, const ufl_element *element, ufl_dofs *out) {
-    const bool interleaved = element->family == UFL_BLOCKED && element->sub[0]->n_sub == 0;
+    const bool interleaved = element->kind == UFL_BLOCKED && element->sub[0]->n_sub == 0;
     *out = (ufl_dofs){.n_nodes = interleaved ? element->sub[0]->n_dofs : element->n_dofs,
                       .components = interleaved ? element->block_size : 1};
     out->order = ufl_alloc(w->l.context, (size_t)out->n_nodes, sizeof *out->order);
@@ -159,7 +158,7 @@ static ufl_field field_of(const ufl_dofs *dofs, int first) {
 }
 
 static const ufl_element *scalar_element(const ufl_element *element) {
-    return element->family == UFL_BLOCKED ? element->sub[0] : element;
+    return element->kind == UFL_BLOCKED ? element->sub[0] : element;
 }
 
 static bool add_source(ufl_action_writer *w, const ufl_node *node) {
@@ -179,8 +178,8 @@ static bool add_source(ufl_action_writer *w, const ufl_node *node) {
     }
     const ufl_element *element = node->space->element, *scalar = scalar_element(element);
     if (scalar->n_dofs == 1 && node->type != UFL_ARGUMENT) {
-        source->components = element->family == UFL_BLOCKED ? element->block_size : 1;
-        source->uniform = scalar->family == UFL_REAL;
+        source->components = element->kind == UFL_BLOCKED ? element->block_size : 1;
+        source->uniform = ufl_element_about(scalar)->is_global;
         return true;
     }
     ufl_dofs *dofs = ufl_alloc(w->l.context, 1, sizeof *dofs);

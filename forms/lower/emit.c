@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Operations of a body without loops: compilers take minutes for more. */
-enum { OPERATIONS_MAX = 6000 };
+enum { OPERATIONS_MAX = 6000, FLOPS_MAX = 1000000000 };
 
 /* ---- the scalars of a body ---- */
 
@@ -178,7 +178,9 @@ static const char *write_function(ufl_emitter *e, const ufl_lowered *lowered) {
     else
         write_type(lowered->rank > 0 ? lowered->sizes[0] : 0,
                    lowered->rank > 1 ? lowered->sizes[1] : 0, &text);
-    weft_text_add(&text, "\n//@ kind      map\n//@ flops     %ld\n", e->flops > 0 ? e->flops : 1);
+    /* integers of kernel files go up to FLOPS_MAX */
+    const long flops = e->flops < 1 ? 1 : e->flops > FLOPS_MAX ? FLOPS_MAX : e->flops;
+    weft_text_add(&text, "\n//@ kind      map\n//@ flops     %ld\n", flops);
     for (int i = 0; i < e->n_tables; ++i) {
         const ufl_function_table *table = &e->tables[i];
         weft_text_add(&text, "//@ table     %s: real[%d", table->name, table->sizes[0]);
@@ -224,7 +226,7 @@ static bool finish(ufl_emitter *e, ufl_lowered *out) {
  * tensors have many entries. */
 static bool keeps_gradients(const ufl_lowering *l, const ufl_element *element) {
     return l->mesh->affine && l->mesh->gdim == l->mesh->tdim &&
-           (element->family == UFL_BLOCKED || element->degree == 1);
+           (element->kind == UFL_BLOCKED || element->degree == 1);
 }
 
 static bool make_adjugate(ufl_emitter *e) {

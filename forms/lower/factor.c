@@ -83,7 +83,7 @@ static const ufl_terms *function_terms(ufl_lowering *l, const ufl_node *function
     if (order > l->order)
         l->order = order;
     for (int i = 0; i < n && order > 0; ++i)
-        if (parts[i].scalar->family == UFL_QUADRATURE) {
+        if (ufl_element_about(parts[i].scalar)->at_points) {
             l->context->place = function->place;
             return ufl_fail(
                 l->context, WEFT_ERROR_TYPE,

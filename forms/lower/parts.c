@@ -12,7 +12,7 @@ typedef struct part_list {
 
 static bool add_parts(part_list *parts, const ufl_element *element, int flat, int first,
                       int stride) {
-    switch (element->family) {
+    switch (element->kind) {
     case UFL_BLOCKED:
         return add_parts(parts, element->sub[0], 0,
                          first + stride * ufl_element_block(element, flat),
@@ -64,7 +64,7 @@ static int tabulate_simple(ufl_context *context, const ufl_element *scalar, int 
     weft_element *element = NULL;
     weft_error error = {0};
     int n = -1;
-    weft_status status = weft_element_make(ufl_weft_family(scalar), ufl_weft_cell(scalar->cell),
+    weft_status status = weft_element_make(scalar->family, ufl_weft_cell(scalar->cell),
                                            scalar->degree, &element, &error);
     if (status == WEFT_OK) {
         n = element->n_nodes;
@@ -201,7 +201,7 @@ static int tabulate_sum(ufl_context *context, const ufl_element *sum, int order,
 
 int ufl_tabulate(ufl_context *context, const ufl_element *scalar, int order, int n_points,
                  const double *points, double **out) {
-    if (scalar->family == UFL_ENRICHED)
+    if (scalar->kind == UFL_ENRICHED)
         return tabulate_sum(context, scalar, order, n_points, points, out);
     return tabulate_simple(context, scalar, order, n_points, points, out, NULL, NULL);
 }

@@ -44,7 +44,7 @@ typedef struct ufl_lowering {
     const ufl_mesh *mesh;
     int facets[2], n_sides; /* local numbers; -1: the cell */
     int side;               /* on which what is evaluated now is: 0 '+', 1 '-' */
-    bool acts;              /* the trial function is data: an action (forms/action) */
+    bool acts;              /* the trial function is data: an action (action.h) */
     bool collects; /* powers of 1 / det J are pulled out of factors (ufl_scalars.collected) */
     bool
         keeps_gradients; /* first derivatives of arguments are by physical coordinates, times det J; bases

@@ -32,7 +32,7 @@ static int degree_of(ufl_lowering *l, int scalar) {
     const ufl_element *element = l->coefficients[s->a / 2]->space->element;
     const ufl_element *nodal =
         ufl_component_parts(l->context, element, s->b, parts) == 1 ? parts[0].scalar : NULL;
-    if (!nodal || nodal->family != UFL_LAGRANGE || nodal->tensor_order || nodal->degree < 1 ||
+    if (!nodal || !ufl_element_is_lattice(nodal) || nodal->degree < 1 ||
         nodal->degree > UFL_BERNSTEIN_DEGREE_MAX || s->c > ufl_cell_dimension(nodal->cell))
         return -1;
     return nodal->degree - (s->c > 0);
@@ -398,7 +398,7 @@ static bool has_derivatives(const ufl_product_writer *w, const ufl_terms *terms,
 
 bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms, const int *polynomials, int degree) {
     const ufl_element *element = e->results;
-    const ufl_element *scalar = element->family == UFL_BLOCKED ? element->sub[0] : element;
+    const ufl_element *scalar = element->kind == UFL_BLOCKED ? element->sub[0] : element;
     product_parts trial = {.n = 0};
     ufl_product_writer *w = ufl_alloc(e->l->context, 1, sizeof *w);
     int *factors = ufl_alloc(e->l->context, (size_t)terms->n + 1, sizeof *factors);
@@ -406,9 +406,8 @@ bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms, const int *polynom
         return false;
     *w = (ufl_product_writer){
         .e = e, .scalar = scalar, .k = scalar->degree, .d = ufl_cell_dimension(scalar->cell)};
-    if (scalar->family != UFL_LAGRANGE || scalar->degree < 1 ||
-        scalar->degree > UFL_BERNSTEIN_DEGREE_MAX || scalar->tensor_order ||
-        !ufl_cell_is_simplex(scalar->cell) || w->d < 2)
+    if (!ufl_element_is_lattice(scalar) || scalar->degree < 1 ||
+        scalar->degree > UFL_BERNSTEIN_DEGREE_MAX || !ufl_cell_is_simplex(scalar->cell) || w->d < 2)
         return refuse(e, scalar->name);
     for (int k = 0; k <= UFL_BERNSTEIN_DEGREE_MAX; ++k)
         ufl_bernstein_make(k, w->d + 1, &w->of[k]);
@@ -432,7 +431,7 @@ bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms, const int *polynom
                             : ufl_bernstein_differences(w, w->k, trial.names[i][0], u->derivative);
         }
     }
-    const int n_components = element->family == UFL_BLOCKED ? element->block_size : 1;
+    const int n_components = element->kind == UFL_BLOCKED ? element->block_size : 1;
     const term_list list = {terms, polynomials, factors};
     for (int c = 0; c < n_components; ++c) {
         const ufl_part part = {scalar, c, n_components};

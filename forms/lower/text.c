@@ -16,7 +16,9 @@ ufl_element_table *ufl_emit_table(ufl_emitter *e, const ufl_element *scalar, int
     ufl_element_table *table = &e->elements[e->n_elements];
     *table = (ufl_element_table){.scalar = scalar, .side = side, .number = -1};
     const int order = scalar == e->l->mesh->coordinates->sub[0] && !e->l->mesh->affine ? 2 : 1;
-    table->order = scalar->family == UFL_QUADRATURE ? 0 : e->l->order > order ? e->l->order : order;
+    table->order = ufl_element_about(scalar)->at_points ? 0
+                   : e->l->order > order                ? e->l->order
+                                                        : order;
     table->n_functions = ufl_tabulate(e->l->context, scalar, table->order, e->n_points,
                                       e->points[side], &table->values);
     if (table->n_functions < 0)
@@ -53,7 +55,7 @@ const char *ufl_emit_table_name(ufl_emitter *e, ufl_element_table *table) {
 
 /* Vectors of a blocked element are [nodes, components], as scripts have them; others have one index. */
 int ufl_emit_columns(const ufl_element *element) {
-    return element->family == UFL_BLOCKED && element->sub[0]->n_sub == 0 ? element->block_size : 0;
+    return element->kind == UFL_BLOCKED && element->sub[0]->n_sub == 0 ? element->block_size : 0;
 }
 
 void ufl_emit_dof(weft_text *out, const char *name, const ufl_element *element, ufl_part part,
@@ -212,7 +214,7 @@ static bool declare_interpolated(ufl_emitter *e, int number, const ufl_scalar *s
         weft_text_add(&e->body, ";\n");
         return true;
     }
-    if (n == 1 && parts[0].scalar->family == UFL_QUADRATURE) { /* values at these very points */
+    if (n == 1 && ufl_element_about(parts[0].scalar)->at_points) { /* values at these very points */
         weft_text_add(&e->body, "%sreal s%d = ", indent, number);
         ufl_emit_dof(&e->body, dofs, w->space->element, parts[0], "p", false);
         weft_text_add(&e->body, ";\n");

@@ -58,21 +58,21 @@ int ufl_split(ufl_graph *graph, const ufl_node *function, const ufl_node ***out)
         return -1;
     }
     const ufl_element *element = v->space->element;
-    for (int at = begin; n >= 0 && element->family == UFL_MIXED && element->value_size != n;) {
+    for (int at = begin; n >= 0 && element->kind == UFL_MIXED && element->value_size != n;) {
         int k = 0;
         while (k + 1 < element->n_sub && at >= element->sub[k]->value_size)
             at -= element->sub[k++]->value_size;
         element = element->sub[k];
     }
-    if (element->n_sub == 0 || element->family == UFL_ENRICHED)
+    if (element->n_sub == 0 || element->kind == UFL_ENRICHED)
         return 1;
     if (v->rank != 1) {
         ufl_fail(graph->context, WEFT_ERROR_TYPE, "a function with matrix values cannot be split");
         return -1;
     }
-    int count = element->family == UFL_MIXED ? element->n_sub : element->value_size;
+    int count = element->kind == UFL_MIXED ? element->n_sub : element->value_size;
     for (int i = 0; i < count; ++i) {
-        const ufl_element *sub = element->sub[element->family == UFL_MIXED ? i : 0];
+        const ufl_element *sub = element->sub[element->kind == UFL_MIXED ? i : 0];
         (*out)[i] = part_of(graph, v, begin, sub->shape, sub->rank);
         if (!(*out)[i])
             return -1;

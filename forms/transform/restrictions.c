@@ -12,12 +12,12 @@ typedef struct side_check {
 
 /* Functions of such elements have one value on a facet. */
 static bool is_continuous(const ufl_element *element) {
-    if (element->family == UFL_LAGRANGE)
-        return !element->discontinuous && element->degree > 0;
+    if (element->kind == UFL_SIMPLE)
+        return ufl_element_about(element)->is_continuous;
     for (int i = 0; i < element->n_sub; ++i)
         if (!is_continuous(element->sub[i]))
             return false;
-    return element->family != UFL_QUADRATURE;
+    return true;
 }
 
 /* Has a terminal one value on a facet, or a size that is the facet's own? */

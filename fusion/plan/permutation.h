@@ -1,7 +1,7 @@
 /** Whether a sum over cells may be computed with the entries of a cell in another order.
  *  In:  the calls of a kernel and its accumulation through a connectivity
  *  Out: proved, or not
- *  Decision  docs/decisions/0055-owners-permute-what-is-proved.md */
+ *  Decision  docs/decisions/0056-owners-permute-what-is-proved.md */
 #pragma once
 
 #include "fusion/graph/graph.h"

@@ -25,7 +25,8 @@ struct emulated_index {
 static emulated_index threadIdx, blockIdx, blockDim, gridDim;
 static unsigned char *emulated_shared;
 
-enum { EMULATED_STACK = 262144 };
+/* A GPU gives a thread at most 512 kB of local memory. What a stack does not use takes no memory. */
+enum { EMULATED_STACK = 1048576 };
 /* Static shared memory of the block that runs; that of the others of its cluster is kept aside. */
 extern "C" __attribute__((weak, visibility("hidden"))) char __start_emulated_statics[];
 extern "C" __attribute__((weak, visibility("hidden"))) char __stop_emulated_statics[];

@@ -85,7 +85,7 @@ static bool find_order(const ufl_element *element, const json_t *description, in
     order[0] = -1;
     if (!points)
         return true;
-    if (element->family == UFL_BLOCKED)
+    if (element->kind == UFL_BLOCKED)
         description = json_object_get(description, "of");
     const bool found = ufl_element_rule(points, &rule, NULL) == WEFT_OK && rule.n <= POINTS_MAX &&
                        match_points(description, &rule, order);

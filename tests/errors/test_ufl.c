@@ -240,8 +240,8 @@ static const struct {
     {LEGACY, "V = FiniteElement(\"P\", triangle, 0)\n", 1, 5,
      "a continuous Lagrange element has degree 1 or more",
      "write \"DG\" for values that are constant on each cell"},
-    {LEGACY, "V = FiniteElement(\"P\", triangle, 12)\n", 1, 5,
-     "elements have degree 0 to 8, this one 12", NULL},
+    {LEGACY, "V = FiniteElement(\"P\", triangle, 13)\n", 1, 5,
+     "Lagrange elements of the triangle have degree 1 to 12, this one 13", NULL},
     {LEGACY,
      "V = FiniteElement(\"P\", triangle, 1)*FiniteElement(\"P\", tetrahedron, 1)"
      "\n",

@@ -12,7 +12,7 @@ static series value(naive_point *at, const ufl_node *node, const int *component)
 
 /* The function of a scalar element that dof `dof` has in component `flat`; -1: none. */
 static int function_of(const ufl_element *element, int dof, int flat, const ufl_element **scalar) {
-    if (element->family == UFL_BLOCKED) {
+    if (element->kind == UFL_BLOCKED) {
         int block = flat;
         if (element->symmetric) { /* 0; 1 2; 3 4 5 */
             const int i = flat / element->shape[0], j = flat % element->shape[0];
@@ -22,7 +22,7 @@ static int function_of(const ufl_element *element, int dof, int flat, const ufl_
                    ? function_of(element->sub[0], dof / element->block_size, 0, scalar)
                    : -1;
     }
-    for (int k = 0; element->family == UFL_MIXED && k < element->n_sub; ++k) {
+    for (int k = 0; element->kind == UFL_MIXED && k < element->n_sub; ++k) {
         const ufl_element *sub = element->sub[k];
         if (dof < sub->n_dofs)
             return flat >= 0 && flat < sub->value_size ? function_of(sub, dof, flat, scalar) : -1;
@@ -30,7 +30,7 @@ static int function_of(const ufl_element *element, int dof, int flat, const ufl_
         flat -= sub->value_size;
     }
     *scalar = element;
-    return element->family == UFL_MIXED ? -1 : dof;
+    return element->kind == UFL_MIXED ? -1 : dof;
 }
 
 /* A function of a scalar element in physical coordinates: H = K^T (H_X - sum_a g_a d^2 x_a/dX^2) K. */

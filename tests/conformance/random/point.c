@@ -11,9 +11,8 @@ const naive_table *naive_table_of(naive_point *at, const ufl_element *scalar, in
             return &at->tables[i];
     weft_element *element = NULL;
     const int d = at->cell->mesh->tdim;
-    if (at->n_tables == TABLES ||
-        weft_element_make(ufl_weft_family(scalar), ufl_weft_cell(scalar->cell), scalar->degree,
-                          &element, NULL) != WEFT_OK)
+    if (at->n_tables == TABLES || weft_element_make(scalar->family, ufl_weft_cell(scalar->cell),
+                                                    scalar->degree, &element, NULL) != WEFT_OK)
         return NULL;
     naive_table *table = &at->tables[at->n_tables++];
     *table = (naive_table){.scalar = scalar, .side = side, .n = element->n_nodes};

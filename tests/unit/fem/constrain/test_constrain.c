@@ -94,32 +94,31 @@ static int solve(setting *s, weft_constraints *constraints) {
     weft_error error = {0};
     weft_free_modes modes = {0};
     weft_reduction *reduction = NULL;
-    weft_memory *load = NULL, *v = NULL;
     weft_cg_result result = {0};
     check(weft_free_modes_find(constraints, s->op, NULL, 0, &modes, &error), &error);
     check(weft_constraints_pin(constraints, &modes, s->b_values, &error), &error);
     check(weft_vector_push(s->b, s->b_values, s->n, &error), &error);
     check(weft_vector_push(s->u, s->u_values, s->n, &error), &error);
-    check(weft_memory_make(s->device, (size_t)s->n * sizeof(double), &load, &error), &error);
-    check(weft_memory_make(s->device, (size_t)s->n * sizeof(double), &v, &error), &error);
     check(weft_reduction_make(constraints, &reduction, &error), &error);
     for (int round = 0; round < 2; ++round) /* the second update has a pattern already */
         check(weft_reduction_update(reduction, s->op, &error), &error);
     check(weft_reduction_fill(reduction, 1, s->u, &error), &error);
-    check(weft_reduction_enter(reduction, s->b, s->u, load, v, &error), &error);
-    weft_cg_options options = {.jacobi = true, .tolerance = 1e-12, .max_iterations = 1000};
-    options.constrained = weft_reduction_constrained(reduction, &options.n_constrained);
-    check(weft_cg_solve(&s->context, weft_reduction_operator(reduction), load, v, &options, &result,
-                        &error),
+    const weft_system whole = {.op = s->op, .b = s->b, .u = s->u};
+    const weft_system system = weft_reduction_system(reduction, &whole);
+    check(weft_reduction_enter(reduction, &whole, &error), &error);
+    const weft_cg_options options = {.jacobi = true,
+                                     .tolerance = 1e-12,
+                                     .max_iterations = 1000,
+                                     .constrained = system.constrained,
+                                     .n_constrained = system.n_constrained};
+    check(weft_cg_solve(&s->context, system.op, system.b, system.u, &options, &result, &error),
           &error);
     assert_int_equal(result.outcome, WEFT_CG_CONVERGED);
-    check(weft_reduction_leave(reduction, v, s->u, &error), &error);
+    check(weft_reduction_leave(reduction, &whole, &error), &error);
     check(weft_vector_pull(s->u, s->u_values, s->n, &error), &error);
     weft_free_modes_remove(&modes, s->n, s->u_values);
     const int n = modes.n;
     free(result.history);
-    weft_memory_free(&load);
-    weft_memory_free(&v);
     weft_reduction_free(&reduction);
     weft_free_modes_clear(&modes);
     return n;

@@ -58,7 +58,26 @@ static void test_orders(void **state) {
     }
 }
 
+/* A GPU gives a thread 512 kB of local memory; element matrices of 192 x 192 are there, 295 kB each. */
+static void test_local_memory(void **state) {
+    static const char text[] =
+        "extern \"C\" __global__ void swap(int64_t n, double *x, double *y) {\n"
+        "    double kept[64000];\n"
+        "    for (int k = 0; k < 64000; k += 500)\n"
+        "        kept[k] = x[threadIdx.x] + k * n;\n"
+        "    __syncthreads();\n"
+        "    y[threadIdx.x] = kept[63500] - 63500 * n + kept[0] - x[threadIdx.x];\n"
+        "}\n";
+    int partner[N];
+    (void)state;
+    for (int i = 0; i < N; ++i)
+        partner[i] = i;
+    for (int order = 0; order < WEFT_EMULATED_ORDERS; ++order)
+        assert_true(is_right(text, partner, order));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders),
+                                       cmocka_unit_test(test_local_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
