@@ -228,6 +228,12 @@ static bool masks_soft_rows(const weft_solver *cg, double most) {
     return cg->softest > 0 && cg->largest_r > most * cg->softest * cg->largest_x;
 }
 
+/* What rounding of the entries of A leaves in the stiffest row, however small b - A x is: a factorisation solves the
+ * rounded system exactly. */
+static double entries_left(const weft_solver *cg) {
+    return 4 * DBL_EPSILON * cg->stiffest * cg->largest_x;
+}
+
 static weft_status at_rounding(weft_solver *cg, weft_cg_convergence *convergence, bool *yes,
                                weft_error *error) {
     weft_status status = WEFT_OK;
@@ -251,7 +257,8 @@ static weft_status measure_change(weft_solver *cg, weft_cg_convergence *converge
     const double residual = sqrt(cg->rr) / cg->norm, most = MOVED * cg->largest_x;
     double moved = INFINITY;
     *again = false;
-    if (!*rounding || !masks_soft_rows(cg, SOFTEST_AT_ROUNDING))
+    if (!*rounding || !(cg->softest > 0) ||
+        fmax(cg->largest_r, entries_left(cg)) <= SOFTEST_AT_ROUNDING * cg->softest * cg->largest_x)
         goto done;
     if (convergence->is_measuring)
         TRY(weft_cg_moved(cg, &moved, error));
