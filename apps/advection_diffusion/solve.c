@@ -48,10 +48,11 @@ static weft_status choose_assembly(ad_run *run, bool reassemble, weft_error *err
     TRY(app_speeds_read(run->base.device, &run->base.messages->monitor, &speeds, error));
     problem.speeds = &speeds.assemblies;
     TRY(app_assembly_choose(run->base.device, options, options->preconditioner, &problem,
-                            &run->base.messages->monitor, &run->base.choice.assembly, error));
+                            &run->base.messages->monitor, &run->base.linear.choice.assembly,
+                            error));
     if (options->preconditioner >= 0 && options->assembly == WEFT_AUTO &&
-        !weft_assembly_about(run->base.choice.assembly)->stores_matrix)
-        run->base.choice.assembly = WEFT_ASSEMBLY_CSR;
+        !weft_assembly_about(run->base.linear.choice.assembly)->stores_matrix)
+        run->base.linear.choice.assembly = WEFT_ASSEMBLY_CSR;
 done:
     return status;
 }
@@ -88,9 +89,9 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
         .splitting = options->splitting,
         .lumped = options->lumped,
         .reassemble = reassemble,
-        .assembly = run->base.choice.assembly,
+        .assembly = run->base.linear.choice.assembly,
         .tolerance = options->run.solver.tolerance,
-        .max_iterations = app_iterations_limit(&options->run.solver, run->base.mesh)};
+        .max_iterations = weft_linear_iterations_limit(&options->run.solver, run->base.mesh)};
     TRY(weft_advection_diffusion_make(&run->base.context, &run->problem, &run->stepper, error));
     const weft_nodal_field field = {.mesh = run->base.mesh,
                                     .cells = weft_space_cells(run->base.space),

@@ -9,7 +9,7 @@
 enum { MULTIGRID_ITERATIONS = 30, SMALL = 10000 };
 
 static double usual_iterations(const app_run *run) {
-    const int kind = run->choice.preconditioner;
+    const int kind = run->linear.choice.preconditioner;
     weft_external_kind library;
     if (kind < 0)
         return weft_cg_iterations_expected(run->mesh->dimension, run->mesh->n_nodes,
@@ -19,7 +19,7 @@ static double usual_iterations(const app_run *run) {
 }
 
 static const char *better(const app_run *run) {
-    const int kind = run->choice.preconditioner;
+    const int kind = run->linear.choice.preconditioner;
     return kind >= 0 && strcmp(weft_preconditioner_about(kind)->name, "aggregation") == 0
                ? "hypre where it is installed"
                : "aggregation, or hypre where it is installed";
@@ -30,9 +30,9 @@ void app_cg_advise(const app_run *run, weft_operator *op) {
     const double *values = memory ? weft_memory_host(memory) : NULL;
     const double usual = usual_iterations(run);
     weft_couplings couplings;
-    if (!values || run->n_fields > 1 || run->choice.method != WEFT_METHOD_CG ||
-        run->cg.iterations <= usual || weft_operator_dofs(op) < SMALL ||
-        run->cg.outcome == WEFT_CG_INDEFINITE || run->cg.outcome == WEFT_CG_NAN)
+    if (!values || run->n_fields > 1 || run->linear.choice.method != WEFT_METHOD_CG ||
+        run->linear.cg.iterations <= usual || weft_operator_dofs(op) < SMALL ||
+        run->linear.cg.outcome == WEFT_CG_INDEFINITE || run->linear.cg.outcome == WEFT_CG_NAN)
         return;
     const double slenderness = app_slenderness(run);
     if (slenderness > APP_SLENDER) { /* bending converges slowly, whatever the cells look like */
@@ -40,7 +40,7 @@ void app_cg_advise(const app_run *run, weft_operator *op) {
                  "%d iterations are more than the usual %.0f: the body is slender (about %.0f "
                  "times as long as "
                  "thick); try --preconditioner cholmod where it is installed",
-                 run->cg.iterations, usual, slenderness);
+                 run->linear.cg.iterations, usual, slenderness);
         return;
     }
     const weft_pattern *pattern = weft_operator_pattern(op);
@@ -53,11 +53,11 @@ void app_cg_advise(const app_run *run, weft_operator *op) {
         weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
                  "%d iterations are more than the usual %.0f: the coefficients or the cells are "
                  "anisotropic (by a factor of %.0f at half of the nodes); try --preconditioner %s",
-                 run->cg.iterations, usual, couplings.anisotropy, better(run));
+                 run->linear.cg.iterations, usual, couplings.anisotropy, better(run));
     else if (couplings.is == WEFT_COUPLINGS_JUMPING)
         weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
                  "%d iterations are more than the usual %.0f: the coefficients jump from cell to "
                  "cell (%.0f %% of the couplings are below 1/1000 of the strongest beside them); "
                  "try --preconditioner %s",
-                 run->cg.iterations, usual, 100 * couplings.weak, better(run));
+                 run->linear.cg.iterations, usual, 100 * couplings.weak, better(run));
 }

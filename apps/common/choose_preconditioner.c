@@ -55,8 +55,9 @@ static weft_status choose_mixed(app_run *run, int *kind, weft_error *error) {
     *kind = -1;
     if (!because)
         TRY(weft_preconditioner_find("block", kind, error));
-    (void)snprintf(run->choice.preconditioner_reason, sizeof run->choice.preconditioner_reason,
-                   "%s", because ? because : "the space is mixed");
+    (void)snprintf(run->linear.choice.preconditioner_reason,
+                   sizeof run->linear.choice.preconditioner_reason, "%s",
+                   because ? because : "the space is mixed");
 done:
     return status;
 }
@@ -85,7 +86,8 @@ weft_status app_run_choose_levels(const app_run *run, app_mesh_options *mesh, we
         mesh->levels = APP_LEVELS_BUILT_IN;
         return WEFT_OK;
     }
-    if (options->preconditioner != WEFT_AUTO || jacobi_because(options, run->choice.method, true))
+    if (options->preconditioner != WEFT_AUTO ||
+        jacobi_because(options, run->linear.choice.method, true))
         return WEFT_OK;
     mesh->levels = mesh->refine > 0 ? APP_LEVELS_REFINED : APP_LEVELS_NONE;
     if (options->earlier != WEFT_AUTO) {
@@ -120,8 +122,8 @@ done:
 
 /* "0.12 s predicted, aggregation 0.35 s": all costs, the chosen one first */
 static void write_reason(app_run *run, const weft_preconditioner_cost *costs, int n, int chosen) {
-    char *reason = run->choice.preconditioner_reason, seconds[32];
-    const size_t size = sizeof run->choice.preconditioner_reason;
+    char *reason = run->linear.choice.preconditioner_reason, seconds[32];
+    const size_t size = sizeof run->linear.choice.preconditioner_reason;
     int length =
         snprintf(reason, size, "%s predicted", app_print_seconds(costs[chosen].seconds, seconds));
     for (int i = 0; i < n && length > 0 && (size_t)length < size; ++i)
@@ -146,11 +148,11 @@ static void log_costs(const app_run *run, const weft_preconditioner_cost *costs,
 static weft_status try_preconditioner(app_run *run, app_memory_estimate *what, int kind,
                                       weft_error *error) {
     weft_status status = WEFT_OK;
-    run->choice.preconditioner = what->preconditioner = kind;
+    run->linear.choice.preconditioner = what->preconditioner = kind;
     TRY(app_assembly_choose(run->device, &run->options->solver, kind, &what->problem,
-                            &run->messages->monitor, &run->choice.assembly, error));
-    TRY(app_memory_estimate_check(run->device, what, run->choice.assembly, &run->choice.bytes,
-                                  error));
+                            &run->messages->monitor, &run->linear.choice.assembly, error));
+    TRY(app_memory_estimate_check(run->device, what, run->linear.choice.assembly,
+                                  &run->linear.choice.bytes, error));
 done:
     return status;
 }
@@ -170,11 +172,12 @@ static weft_status try_method(app_run *run, app_memory_estimate *what, int kind,
             *error = too_large;
         return status;
     }
-    what->method = run->choice.method = WEFT_METHOD_BICGSTAB;
-    run->choice.basis_is_too_large = true;
+    what->method = run->linear.choice.method = WEFT_METHOD_BICGSTAB;
+    run->linear.choice.basis_is_too_large = true;
     TRY(try_preconditioner(run, what, kind, error));
-    const size_t length = strlen(run->choice.method_reason);
-    (void)snprintf(run->choice.method_reason + length, sizeof run->choice.method_reason - length,
+    const size_t length = strlen(run->linear.choice.method_reason);
+    (void)snprintf(run->linear.choice.method_reason + length,
+                   sizeof run->linear.choice.method_reason - length,
                    ", and the basis of GMRES does not fit into memory");
 done:
     return status;
@@ -197,7 +200,8 @@ static weft_status choose_full(app_run *run, app_memory_estimate *what, weft_err
         weft_error_hint(error, "leave out --until, or --method and --preconditioner");
         goto done;
     }
-    (void)snprintf(run->choice.preconditioner_reason, sizeof run->choice.preconditioner_reason,
+    (void)snprintf(run->linear.choice.preconditioner_reason,
+                   sizeof run->linear.choice.preconditioner_reason,
                    "as --until discretisation needs");
     TRY(try_preconditioner(run, what, kind, error));
 done:
@@ -234,8 +238,8 @@ weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *wha
     const char *because = jacobi_because(options, what->method,
                                          what->problem.symmetric || what->problem.asymmetry > 0);
     if (!is_auto || because || options->earlier != WEFT_AUTO) {
-        (void)snprintf(run->choice.preconditioner_reason, sizeof run->choice.preconditioner_reason,
-                       "%s",
+        (void)snprintf(run->linear.choice.preconditioner_reason,
+                       sizeof run->linear.choice.preconditioner_reason, "%s",
                        !is_auto  ? "as requested"
                        : because ? because
                                  : "as chosen before the checkpoint");
@@ -262,17 +266,9 @@ weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *wha
     }
 done:
     if (app_has_constraints(run->options) &&
-        !weft_assembly_about(run->choice.assembly)->stores_matrix)
-        run->choice.assembly = WEFT_ASSEMBLY_CSR; /* C^T A C is made of a matrix */
+        !weft_assembly_about(run->linear.choice.assembly)->stores_matrix)
+        run->linear.choice.assembly = WEFT_ASSEMBLY_CSR; /* C^T A C is made of a matrix */
     return status;
-}
-
-void app_run_drop_preconditioner(app_run *run, const char *reason) {
-    run->choice.preconditioner = WEFT_JACOBI;
-    weft_preconditioner_free(&run->preconditioner);
-    (void)snprintf(run->choice.preconditioner_reason, sizeof run->choice.preconditioner_reason,
-                   "%s", reason);
-    weft_log(&run->messages->monitor, WEFT_LOG_INFO, "preconditioner jacobi: %s", reason);
 }
 
 /* Rows from which on times say something about speeds. */
@@ -285,13 +281,14 @@ weft_status app_run_store_speeds(const app_run *run, weft_error *error) {
     char identity[33];
     const int64_t n = run->n_dofs;
     const int dimension = run->mesh->dimension;
-    if (run->options->solver.tune == 0 || !run->preconditioner || n < ROWS_LEAST ||
-        run->cg.iterations < 1)
+    if (run->options->solver.tune == 0 || !run->linear.preconditioner || n < ROWS_LEAST ||
+        run->linear.cg.iterations < 1)
         return WEFT_OK;
-    const weft_preconditioner_report *report = weft_preconditioner_reported(run->preconditioner);
+    const weft_preconditioner_report *report =
+        weft_preconditioner_reported(run->linear.preconditioner);
     const double rows = (double)n;
     speed.set_up = report->set_up_seconds / rows;
-    speed.iteration[dimension < 3 ? 0 : 1] = run->seconds.solve / run->cg.iterations / rows;
+    speed.iteration[dimension < 3 ? 0 : 1] = run->seconds.solve / run->linear.cg.iterations / rows;
     weft_device_identity(run->device, identity);
     TRY(open_tuning(run->device, true, &run->messages->monitor, &tuning, error));
     if (tuning)

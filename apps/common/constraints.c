@@ -243,10 +243,10 @@ weft_status app_run_reduce(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!run->constraints || weft_constraints_empty(run->constraints))
         return WEFT_OK;
-    if (!weft_assembly_about(run->choice.assembly)
+    if (!weft_assembly_about(run->linear.choice.assembly)
              ->stores_matrix) { /* what was chosen before it was known */
         weft_operator_free(&run->op);
-        run->choice.assembly = WEFT_ASSEMBLY_CSR;
+        run->linear.choice.assembly = WEFT_ASSEMBLY_CSR;
         TRY(app_run_operator_make(run, error));
     }
     TRY(weft_reduction_make(run->constraints, &run->reduction, error));
@@ -262,10 +262,9 @@ weft_system app_run_system(const app_run *run) {
                          .n_constrained = run->n_constrained};
 }
 
-weft_status app_run_constrain(app_run *run, weft_system *out, weft_error *error) {
+weft_status app_run_constrain(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = run->n_dofs;
-    weft_system whole = app_run_system(run);
     if (run->constraints) {
         TRY(weft_constraints_pin(run->constraints, &run->modes, run->b_values, error));
         run->modes_are_pinned = true;
@@ -273,13 +272,10 @@ weft_status app_run_constrain(app_run *run, weft_system *out, weft_error *error)
         TRY(app_run_reduce(run, error));
     }
     if (run->reduction) {
-        whole = app_run_system(run); /* the operator may be another one */
         TRY(weft_reduction_update(run->reduction, run->op, error));
         TRY(weft_reduction_fill(run->reduction, 1, run->u, error));
         TRY(weft_vector_pull(run->u, run->u_values, n, error));
-        TRY(weft_reduction_enter(run->reduction, &whole, error));
     }
-    *out = weft_reduction_system(run->reduction, &whole);
 done:
     return status;
 }
@@ -287,8 +283,6 @@ done:
 weft_status app_run_release(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = run->n_dofs;
-    const weft_system whole = app_run_system(run);
-    TRY(weft_reduction_leave(run->reduction, &whole, error));
     TRY(weft_vector_pull(run->u, run->u_values, n, error));
     if (!run->reduction)
         goto done;

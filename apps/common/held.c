@@ -69,7 +69,7 @@ static weft_status respond(amounts *a, bool *converged, weft_error *error) {
     TRY(weft_vector_pull(a->x, a->y, n, error));
     *converged = result.outcome == WEFT_CG_CONVERGED;
     if (!*converged)
-        run->cg.outcome = result.outcome;
+        run->linear.cg.outcome = result.outcome;
 done:
     free(result.history);
     return status;
@@ -125,7 +125,7 @@ static weft_status iterate(amounts *a, weft_error *error) {
             step(a, &work_z);
     }
     if (converged && !are_small(a, a->z, a->y))
-        a->run->cg.outcome = WEFT_CG_STAGNATION;
+        a->run->linear.cg.outcome = WEFT_CG_STAGNATION;
     for (int k = 0; k < held->n; ++k) /* what the rest does not feel */
         held->amounts[k] += a->z[k];
 done:
@@ -138,7 +138,7 @@ weft_status app_run_hold(app_run *run, const weft_cg_options *options, weft_erro
     const int64_t n = run->n_dofs;
     amounts a = {0};
     double *first = NULL;
-    if (held->n == 0 || !run->modes_are_pinned || run->cg.outcome != WEFT_CG_CONVERGED)
+    if (held->n == 0 || !run->modes_are_pinned || run->linear.cg.outcome != WEFT_CG_CONVERGED)
         return WEFT_OK;
     TRY(start(&a, run, options, error));
     first = calloc((size_t)held->n, sizeof *first);

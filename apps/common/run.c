@@ -12,7 +12,7 @@ void app_run_clear(app_run *run) {
     free(run->statement);
     weft_derive_free(&run->derive);
     app_balance_clear(&run->balance);
-    weft_preconditioner_free(&run->preconditioner);
+    weft_linear_clear(&run->linear);
     app_run_constraints_clear(run);
     weft_operator_free(&run->op);
     for (int i = 0; i < run->n_fields; ++i) {
@@ -29,7 +29,6 @@ void app_run_clear(app_run *run) {
     weft_memory_free(&run->b);
     free(run->u_values);
     free(run->b_values);
-    free(run->cg.history);
     free(run->probes);
     app_places_clear(&run->probe_places);
     free(run->more_forms);
@@ -43,8 +42,10 @@ weft_status app_run_open(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (run->seconds.started == 0)
         run->seconds.started = weft_clock();
-    run->choice = weft_problem_choice_start(&run->options->solver);
+    run->linear.options = &run->options->solver;
+    run->linear.choice = weft_problem_choice_start(&run->options->solver);
     TRY(app_device_open(run, error));
+    run->linear.context = &run->context;
     run->is_null = weft_device_limits(run->device)->records_only;
     weft_setup_precompile(run->device);
 done:
@@ -114,7 +115,7 @@ weft_status app_run_operator_make(app_run *run, weft_error *error) {
     for (int i = 1; i < n; ++i)
         forms[i] =
             i <= run->n_more_forms ? run->more_forms[i - 1] : robin[i - 1 - run->n_more_forms];
-    TRY(weft_operator_make(&run->context, run->choice.assembly, forms, n, &op, error));
+    TRY(weft_operator_make(&run->context, run->linear.choice.assembly, forms, n, &op, error));
     TRY(weft_operator_assemble(op, error));
     run->op = op;
     op = NULL;
@@ -150,211 +151,55 @@ weft_status app_run_vectors_make(app_run *run, weft_error *error) {
     const int64_t n = run->n_dofs;
     TRY(weft_vector_make(run->device, n, &run->u_values, &run->u, error));
     TRY(weft_vector_make(run->device, n, &run->b_values, &run->b, error));
+    app_run_describe(run);
 done:
     return status;
 }
 
-/* May Jacobi's preconditioner take its place? */
-static bool is_exchangeable(const weft_problem_options *options) {
-    return options->preconditioner == WEFT_AUTO && !options->until_discretisation;
-}
-
-/* Is it the matrix that a preconditioner does not suit? */
-static bool is_about_matrix(weft_status status) {
-    return status == WEFT_ERROR_UNSUPPORTED || status == WEFT_ERROR_INPUT;
-}
-
-/* Cycles of full multigrid as a solver, or as a start on the coarser levels, which saves two iterations for half of
- * one. Its scripts are worth their compilation for large systems, on a GPU their launches, which no
- * graph captures, for larger ones. */
-static int full_cycles(const app_run *run) {
-    const bool on_gpu = weft_device_limits(run->device)->execution == WEFT_EXECUTION_SIMT;
-    const int64_t least = on_gpu ? 2000000 : 100000;
-    const int kind = run->choice.preconditioner;
-    if (run->options->solver.until_discretisation)
-        return WEFT_FULL_CYCLES_UNTIL;
-    return run->solves_once && run->choice.method == WEFT_METHOD_CG && app_run_is_linear(run) &&
-           weft_preconditioner_about(kind)->needs_levels && run->n_dofs >= least;
-}
-
-weft_status app_run_precondition(app_run *run, const weft_system *system, weft_error *error) {
-    const weft_problem_options *options = &run->options->solver;
-    const int kind = run->choice.preconditioner;
-    const bool is_general = !weft_method_about(run->choice.method)->needs_symmetric;
-    if (kind < 0 || is_general != run->preconditioner_is_general)
-        weft_preconditioner_free(&run->preconditioner);
-    if (kind < 0)
-        return WEFT_OK;
-    const weft_preconditioner_problem problem = {.op = system->op,
-                                                 .constrained = system->constrained,
-                                                 .n_constrained = system->n_constrained,
-                                                 .is_general = is_general,
-                                                 .project_mean = run->project,
-                                                 .space = run->n_fields > 1 ? NULL : run->space,
-                                                 .spaces = run->spaces,
-                                                 .n_spaces = run->n_fields > 1 ? run->n_fields : 0,
-                                                 .hierarchy = run->mesh_made.hierarchy,
-                                                 .degree = options->smoother_degree,
-                                                 .full_cycles = full_cycles(run),
-                                                 .monitor = &run->messages->monitor};
-    const double start = app_clock(&run->context);
-    run->preconditioner_is_general = is_general;
-    weft_error why = {0};
-    weft_status status =
-        run->preconditioner
-            ? weft_preconditioner_refresh(run->preconditioner, &why)
-            : weft_preconditioner_make(&run->context, kind, &problem, &run->preconditioner, &why);
-    run->seconds.precondition += app_clock(&run->context) - start;
-    if (is_exchangeable(options) && is_about_matrix(status)) {
-        app_run_drop_preconditioner(run, why.message);
-        status = WEFT_OK;
-    }
-    if (status != WEFT_OK && error)
-        *error = why;
-    return status;
-}
-
-void app_run_choose_method(app_run *run, bool is_symmetric, double asymmetry) {
-    const int requested = run->options->solver.method;
-    const bool is_auto = requested == WEFT_AUTO;
-    char *reason = run->choice.method_reason;
-    const size_t size = sizeof run->choice.method_reason;
-    const bool is_mixed = run->n_fields > 1; /* a saddle point, as a rule */
-    run->choice.method = !is_auto                         ? (weft_method)requested
-                         : is_symmetric && is_mixed       ? WEFT_METHOD_MINRES
-                         : is_symmetric                   ? WEFT_METHOD_CG
-                         : run->choice.basis_is_too_large ? WEFT_METHOD_BICGSTAB
-                                                          : WEFT_METHOD_GMRES;
-    if (!is_auto)
-        snprintf(reason, size, "as requested");
-    else if (is_symmetric)
-        snprintf(reason, size, "the matrix is symmetric%s", is_mixed ? ", the space mixed" : "");
-    else
-        snprintf(reason, size, "the matrix is not symmetric: |K - K^T| is %.1e of |K|%s", asymmetry,
-                 run->choice.basis_is_too_large
-                     ? ", and the basis of GMRES does not fit into memory"
-                     : "");
-}
-
-weft_cg_options app_run_solver_options(const app_run *run, const weft_system *system) {
-    const weft_problem_options *options = &run->options->solver;
-    return (weft_cg_options){.method = run->choice.method,
-                             .restart = run->choice.restart,
-                             .jacobi = options->preconditioner != WEFT_NO_PRECONDITIONER,
-                             .tolerance = options->tolerance,
-                             .max_iterations = app_iterations_limit(options, run->mesh),
-                             .constrained = system->constrained,
-                             .n_constrained = system->n_constrained,
-                             .monitor = &run->messages->monitor};
-}
-
-/* MINRES instead of CG. */
-static weft_status solve_indefinite(app_run *run, const weft_system *system,
-                                    weft_cg_options *options, weft_error *error) {
-    snprintf(run->choice.method_reason, sizeof run->choice.method_reason,
-             "the matrix is symmetric, but not positive definite, as CG found in iteration %d",
-             run->cg.iterations);
-    run->choice.method = options->method = WEFT_METHOD_MINRES;
-    if (run->options->solver.preconditioner == WEFT_AUTO && run->preconditioner) {
-        app_run_drop_preconditioner(run, "the method is MINRES");
-        options->preconditioner = NULL;
-    }
-    weft_log(options->monitor, WEFT_LOG_INFO, "MINRES: %s", run->choice.method_reason);
-    free(run->cg.history);
-    run->cg = (weft_cg_result){0};
-    return weft_cg_solve(&run->context, system->op, system->b, system->u, options, &run->cg, error);
-}
-
-bool app_run_lengthens_cycles(app_run *run, weft_cg_options *options) {
-    enum { LONG = 200, VECTORS = 4 /* per iteration of a cycle, at most */ };
-    const double bytes = (double)VECTORS * LONG * (double)run->n_dofs * sizeof(double);
-    const bool is_slow =
-        run->cg.outcome == WEFT_CG_MAX_ITERATIONS && run->options->solver.max_iterations < 0;
-    if (!(is_slow || run->cg.outcome == WEFT_CG_STAGNATION) ||
-        run->choice.method != WEFT_METHOD_GMRES || run->choice.restart > 0 ||
-        bytes > (double)weft_device_bytes_free(run->device) / 4)
-        return false;
-    weft_log(&run->messages->monitor, WEFT_LOG_INFO,
-             "GMRES: %s after %d iterations; it continues with %d between restarts",
-             weft_cg_outcome_name(run->cg.outcome), run->cg.iterations, LONG);
-    run->choice.restart = options->restart = LONG;
-    free(run->cg.history);
-    run->cg = (weft_cg_result){0};
-    return true;
-}
-
-bool app_run_retries_by_jacobi(app_run *run, weft_cg_options *options) {
-    const weft_cg_outcome outcome = run->cg.outcome;
-    char reason[sizeof run->choice.preconditioner_reason];
-    if (!run->preconditioner || !is_exchangeable(&run->options->solver) ||
-        (outcome != WEFT_CG_BREAKDOWN && outcome != WEFT_CG_STAGNATION && outcome != WEFT_CG_NAN))
-        return false;
-    (void)snprintf(reason, sizeof reason, "with %s: %s after %d iterations",
-                   weft_preconditioner_about(run->choice.preconditioner)->name,
-                   weft_cg_outcome_name(outcome), run->cg.iterations);
-    app_run_drop_preconditioner(run, reason);
-    options->preconditioner = NULL;
-    free(run->cg.history);
-    run->cg = (weft_cg_result){0};
-    return true;
-}
-
-/* CG once more from the initial guess. */
-static weft_status solve_again(app_run *run, const weft_system *system,
-                               const weft_cg_options *options, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_system whole = app_run_system(run);
-    TRY(weft_vector_push(run->u, run->u_values, run->n_dofs, error));
-    TRY(weft_reduction_enter(run->reduction, &whole, error));
-    TRY(weft_cg_solve(&run->context, system->op, system->b, system->u, options, &run->cg, error));
-done:
-    return status;
+void app_run_describe(app_run *run) {
+    weft_linear *linear = &run->linear;
+    linear->mesh = run->mesh;
+    linear->hierarchy = run->mesh_made.hierarchy;
+    linear->spaces = run->spaces;
+    linear->n_spaces = run->n_fields;
+    linear->is_p1 = app_run_is_linear(run);
 }
 
 void app_run_solve_ahead(app_run *run) {
-    run->solves_once = true;
-    const bool has_preconditioner = run->choice.preconditioner >= 0;
+    run->linear.solves_once = true;
+    const bool has_preconditioner = run->linear.choice.preconditioner >= 0;
     const weft_preconditioner_info *info =
-        has_preconditioner ? weft_preconditioner_about(run->choice.preconditioner) : NULL;
+        has_preconditioner ? weft_preconditioner_about(run->linear.choice.preconditioner) : NULL;
     const bool on_gpu = weft_device_limits(run->device)->execution == WEFT_EXECUTION_SIMT;
-    const weft_solver_plan plan = {.method = run->choice.method,
+    const weft_solver_plan plan = {.method = run->linear.choice.method,
                                    .has_preconditioner = has_preconditioner,
                                    .stays_single = on_gpu && info && info->needs_matrix,
                                    .has_constrained = run->n_constrained > 0,
-                                   .starts_full = has_preconditioner && full_cycles(run) > 0};
+                                   .starts_full = has_preconditioner &&
+                                                  weft_linear_full_cycles(&run->linear) > 0};
     weft_solver_ahead(&run->context, run->op, &plan);
 }
 
 /* Where the matrix is all that a solve reads. */
 static void evict_cells(app_run *run) {
     if (run->space && app_run_is_linear(run) &&
-        weft_assembly_about(run->choice.assembly)->stores_matrix)
+        weft_assembly_about(run->linear.choice.assembly)->stores_matrix)
         weft_space_evict(run->space);
 }
 
 weft_status app_run_solve(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cg_options options;
-    weft_system system;
+    weft_system whole, system;
     const double start = app_clock(&run->context);
-    run->solves_once = true;
-    TRY(app_run_constrain(run, &system, error));
+    run->linear.solves_once = true;
+    TRY(app_run_constrain(run, error));
+    whole = app_run_system(run);
+    system = weft_reduction_system(run->reduction, &whole);
     weft_operator_settle(system.op);
     evict_cells(run);
-    options = app_run_solver_options(run, &system);
-    options.project_mean = run->project;
-    TRY(app_run_precondition(run, &system, error));
-    options.preconditioner = run->preconditioner;
-    options.until_discretisation = run->options->solver.until_discretisation;
-    options.full_cycles = run->preconditioner ? full_cycles(run) : 0;
-    TRY(weft_cg_solve(&run->context, system.op, system.b, system.u, &options, &run->cg, error));
-    if (app_run_lengthens_cycles(run, &options))
-        TRY(weft_cg_solve(&run->context, system.op, system.b, system.u, &options, &run->cg, error));
-    if (app_run_retries_by_jacobi(run, &options))
-        TRY(solve_again(run, &system, &options, error));
-    if (run->cg.outcome == WEFT_CG_INDEFINITE && run->options->solver.method == WEFT_AUTO &&
-        run->minres_if_indefinite)
-        TRY(solve_indefinite(run, &system, &options, error));
+    TRY(weft_linear_solve(&run->linear, &whole, run->reduction, run->u_values, &options, error));
+    run->seconds.precondition = run->linear.precondition_seconds;
     run->seconds.solve = app_clock(&run->context) - start - run->seconds.precondition;
     if (run->space)
         TRY(weft_space_restore(run->space, error));
@@ -416,8 +261,8 @@ done:
 }
 
 void app_run_finish(app_run *run) {
-    if (run->choice.bytes > 0)
-        app_memory_estimate_compare(run->device, run->choice.bytes, &run->messages->monitor);
+    if (run->linear.choice.bytes > 0)
+        app_memory_estimate_compare(run->device, run->linear.choice.bytes, &run->messages->monitor);
     run->seconds.plan += run->context.plan_seconds;
     run->seconds.compile = run->context.compile_seconds;
 }

@@ -8,6 +8,7 @@
 #include "apps/common/balance.h"
 #include "apps/common/choose_device.h"
 #include "apps/common/places.h"
+#include "fem/problem/linear.h"
 #include "fusion/setup/setup.h"
 
 /** A function that is part of u: u itself, or one of those of a mixed space. */
@@ -49,22 +50,16 @@ typedef struct app_run {
     const int32_t *constrained; /* dofs, ascending; borrowed from bc, or */
     int32_t *own_constrained;   /* of several fields; malloc'd */
     int64_t n_constrained;
-    bool project;                /* scalar problem whose solution is unique up to a constant */
     weft_memory *u, *b;          /* solution, right-hand side */
     double *u_values, *b_values; /* the arrays that u and b wrap */
     weft_bound_form form;        /* of the cells */
     weft_form *more_forms;       /* [n_more_forms] of the operator; malloc'd */
     int n_more_forms;
     weft_operator *op;
-    weft_problem_choice choice;
-    weft_preconditioner *preconditioner; /* NULL: none but Jacobi's */
+    weft_linear linear; /* solves systems; has the choices */
     const weft_preconditioner
-        *preconditioner_in_time;    /* that of the integrator, for reports; NULL: as above */
-    bool preconditioner_is_general; /* see weft_preconditioner_problem */
-    double expected_solves;         /* with one matrix or similar ones; 0: 1 */
-    bool solves_once;               /* a linear system, from the initial guess zero */
-    bool minres_if_indefinite;      /* what the automatic choice does if CG finds that */
-    weft_cg_result cg;
+        *preconditioner_in_time;       /* that of the integrator, for reports; NULL: as above */
+    double expected_solves;            /* with one matrix or similar ones; 0: 1 */
     double l2_error, h1_error, energy; /* NaN unless requested */
     app_places probe_places;           /* where the probes are */
     double *probes;                    /* [probes][n_values], NaN outside */
@@ -120,10 +115,10 @@ void app_run_set_conditions(const app_run *run, double factor, double *u);
 /** The field of a component of u, or of a dof. */
 const app_field *app_run_field_of_value(const app_run *run, int value);
 const app_field *app_run_field_of_dof(const app_run *run, int64_t dof);
-/** Make u and b, zeroed. */
+/** Tell run->linear what mesh and spaces the systems are of. */
+void app_run_describe(app_run *run);
+/** Make u and b, zeroed, and describe them. */
 weft_status app_run_vectors_make(app_run *run, weft_error *error);
-/** The options of a solve by the method. */
-weft_cg_options app_run_solver_options(const app_run *run, const weft_system *system);
 /** Set which levels of the mesh are kept for an automatic choice of multigrid: those of --refine, and
  *  those of a built-in mesh if multigrid is predicted to be fastest.
  *  mesh  a copy of the options' */
@@ -133,29 +128,11 @@ weft_status app_run_choose_levels(const app_run *run, app_mesh_options *mesh, we
  *  Errors  WEFT_ERROR_MEMORY: it does not fit */
 weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *what,
                                     weft_error *error);
-/** Use Jacobi's preconditioner from now on. */
-void app_run_drop_preconditioner(app_run *run, const char *reason);
-/** After a solve: if a preconditioner that was chosen automatically broke the method down, drop it, also
- *  in the options of the solver, and clear run->cg, for a solve by Jacobi's. */
-bool app_run_retries_by_jacobi(app_run *run, weft_cg_options *options);
-/** After a solve: if GMRES stagnates with the default number of iterations between restarts, set a larger one, also in
- *  the options of the solver, if its basis fits into a quarter of the free memory, and clear run->cg, for a solve
- *  that continues from u. */
-bool app_run_lengthens_cycles(app_run *run, weft_cg_options *options);
 /** With --tune: store the speeds of the last solve in the tuning database. */
 weft_status app_run_store_speeds(const app_run *run, weft_error *error);
-/** Make the preconditioner that was chosen, or adapt it to new values of the operator. If it was
- *  chosen automatically and refuses the matrix, drop it. */
-weft_status app_run_precondition(app_run *run, const weft_system *system, weft_error *error);
-/** Set the method: that of the options, or CG for a symmetric matrix and for others GMRES, or
- *  BiCGStab if the basis of GMRES does not fit into memory.
- *  asymmetry  |K - K^T| / |K|, for the reason */
-void app_run_choose_method(app_run *run, bool is_symmetric, double asymmetry);
 /** After app_run_operator_make: let other threads compile the kernels of app_run_solve. */
 void app_run_solve_ahead(app_run *run);
-/** Solve A u = b by the method. If a preconditioner that was chosen automatically breaks CG down,
- *  Jacobi's follows; if CG was chosen and finds the matrix indefinite, MINRES follows, where
- *  minres_if_indefinite allows it. */
+/** Solve A u = b with its constraints (fem/problem/linear.h). */
 weft_status app_run_solve(app_run *run, weft_error *error);
 /** After app_run_solve: if CG with a preconditioner of Weft's own took more iterations than is usual,
  *  and the matrix shows why (fem/sparse/couplings.h), log a warning with advice. op is what was solved. Needs the matrix on
@@ -211,9 +188,9 @@ bool app_has_point_loads(const app_run_options *options);
 bool app_has_constraints(const app_run_options *options);
 /** The system of the operator, b and u, in which values of Dirichlet conditions alone are given. */
 weft_system app_run_system(const app_run *run);
-/** Make the system that is solved: with constraints the one in which dependent dofs are expressed by others. */
-weft_status app_run_constrain(app_run *run, weft_system *out, weft_error *error);
-/** u of the solved system, on the host too. */
+/** Prepare the reduction of constraints, if there are any, and let u satisfy them. */
+weft_status app_run_constrain(app_run *run, weft_error *error);
+/** After a solve: u on the host, without free modes. */
 weft_status app_run_release(app_run *run, weft_error *error);
 void app_run_constraints_clear(app_run *run);
 void app_run_print_constraints(const app_run *run);

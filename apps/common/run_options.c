@@ -9,12 +9,6 @@ app_run_options app_run_options_default(void) {
         .device = "auto", .solver = weft_problem_options_default(), .plan = WEFT_PLAN_FUSED};
 }
 
-int app_iterations_limit(const weft_problem_options *options, const weft_mesh *mesh) {
-    return options->max_iterations >= 0
-               ? options->max_iterations
-               : weft_cg_iterations_limit(mesh->dimension, mesh->n_nodes, options->tolerance);
-}
-
 void app_run_options_clear(app_run_options *options) {
     app_conditions_clear(&options->conditions);
     app_probes_clear(&options->probes);

@@ -48,8 +48,6 @@ extern const char *const app_plan_names[]; /* of --plan */
     "WEFT_KEEP=FOLDER, WEFT_INSTRUCTIONS=SET, CC."
 
 app_run_options app_run_options_default(void);
-/** The value of --max-iterations, or a default for the size of the mesh. */
-int app_iterations_limit(const weft_problem_options *options, const weft_mesh *mesh);
 /** Parse --assembly: a name or alias of an assembly, or the word `other`.
  *  other, is_other  may be NULL; *is_other is set to whether the text is `other`, and *out is unchanged then
  *  Errors           WEFT_ERROR_USAGE, which lists the names */

@@ -41,13 +41,14 @@ static int name_coefficients(const solve *run, weft_derive_alias out[SOLVE_ALIAS
 
 /* Refuse a part of the mesh without condition on u; the hint names the options that fix u. */
 static weft_status check_fixed(solve *run, weft_error *error) {
-    const weft_status status = weft_bc_find_free(run->base.bc, 0, &run->base.project, error);
+    const weft_status status =
+        weft_bc_find_free(run->base.bc, 0, &run->base.linear.project_mean, error);
     if (status == WEFT_ERROR_INPUT)
         weft_error_hint(
             error,
             "add --dirichlet or --robin for a group of that part, or join the parts in the mesh: "
             "in a .geo file, shared points and curves, or Coherence");
-    if (status != WEFT_OK || run->base.project || run->base.is_null)
+    if (status != WEFT_OK || run->base.linear.project_mean || run->base.is_null)
         return status;
     const weft_form *robin = NULL;
     int64_t n_parts = 1;

@@ -51,7 +51,7 @@ done:
 /* Print the scripts of the assembly and, if it is separate, of the operator application. */
 static weft_status print_form(const solve *run, const weft_form *form, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_assembly_info *info = weft_assembly_about(run->base.choice.assembly);
+    const weft_assembly_info *info = weft_assembly_about(run->base.linear.choice.assembly);
     const char *end = info->script;
     weft_parameter width = {"width", weft_connectivity_width(form->dofs)};
     const script item = {.title = strcmp(end, "product.weft") == 0 ? "product" : "local matrices",

@@ -84,7 +84,7 @@ void solve_form_of(solve *run, const solve_part *part, weft_bound_form *out) {
 /* The method, or the assembly, that was requested is for symmetric matrices.
  * where  "" or the place in a Newton iteration */
 static weft_status refuse_asymmetric(const solve *run, const char *where, weft_error *error) {
-    const weft_method_info *method = weft_method_about(run->base.choice.method);
+    const weft_method_info *method = weft_method_about(run->base.linear.choice.method);
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "the local matrix '%s' is not symmetric%s: |K - K^T| is %.1e of |K|",
                    run->script.matrix, where, run->asymmetry);
@@ -95,22 +95,23 @@ static weft_status refuse_asymmetric(const solve *run, const char *where, weft_e
                     "energy",
                     method->needs_symmetric ? "--method" : "--assembly",
                     method->needs_symmetric ? method->name
-                                            : weft_assembly_name(run->base.choice.assembly));
+                                            : weft_assembly_name(run->base.linear.choice.assembly));
     return WEFT_ERROR_INPUT;
 }
 
 /* Choose the method for a matrix of this asymmetry. */
 static weft_status choose_method(solve *run, bool is_symmetric, double asymmetry, const char *where,
                                  weft_error *error) {
-    const bool needs_other = weft_assembly_about(run->base.choice.assembly)->symmetric_only;
-    app_run_choose_method(&run->base, is_symmetric, asymmetry);
-    if (!is_symmetric && (weft_method_about(run->base.choice.method)->needs_symmetric ||
+    const bool needs_other = weft_assembly_about(run->base.linear.choice.assembly)->symmetric_only;
+    weft_linear_choose_method(&run->base.linear, is_symmetric, run->base.n_fields > 1, asymmetry);
+    if (!is_symmetric && (weft_method_about(run->base.linear.choice.method)->needs_symmetric ||
                           (needs_other && run->options->run.solver.assembly != WEFT_AUTO)))
         return refuse_asymmetric(run, where, error);
     if (is_symmetric || !run->is_symmetric)
         return WEFT_OK;
     weft_log(&run->base.messages->monitor, WEFT_LOG_INFO, "%s: %s",
-             weft_method_about(run->base.choice.method)->title, run->base.choice.method_reason);
+             weft_method_about(run->base.linear.choice.method)->title,
+             run->base.linear.choice.method_reason);
     run->is_symmetric = false;
     return solve_memory_estimate(run, error); /* chooses the assembly again */
 }
@@ -182,13 +183,13 @@ done:
 weft_status solve_tangent_check(solve *run, int step, int iteration, bool *is_remade,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_assembly before = run->base.choice.assembly;
+    const weft_assembly before = run->base.linear.choice.assembly;
     char where[80];
     snprintf(where, sizeof where, " in load step %d, iteration %d", step, iteration);
     TRY(solve_method_choose(run, where, error));
-    *is_remade = run->base.choice.assembly != before;
+    *is_remade = run->base.linear.choice.assembly != before;
     if (*is_remade) {
-        weft_preconditioner_free(&run->base.preconditioner);
+        weft_preconditioner_free(&run->base.linear.preconditioner);
         weft_operator_free(&run->base.op);
         TRY(app_run_operator_make(&run->base, error));
     }
@@ -279,8 +280,8 @@ static weft_status find_floating(solve *run, bool all_fixed, weft_error *error) 
     weft_status status = WEFT_OK;
     int64_t n_parts = 1;
     TRY(app_run_floating_find(&run->base, all_fixed, &n_parts, error));
-    run->base.project = run->components == 1 && n_parts == 1 && run->base.modes.n == 1;
-    if (run->base.project)
+    run->base.linear.project_mean = run->components == 1 && n_parts == 1 && run->base.modes.n == 1;
+    if (run->base.linear.project_mean)
         app_run_constraints_clear(&run->base);
 done:
     return status;
@@ -324,8 +325,9 @@ static weft_status check_constants(solve *run, const bool *fixed, weft_error *er
             continue;
         if (!is_seen)
             TRY(see_alone(run, e, &is_seen, error));
-        run->base.project = !is_seen && c == 1 && !run->options->nonlinear && run->is_symmetric;
-        if (!run->base.project)
+        run->base.linear.project_mean =
+            !is_seen && c == 1 && !run->options->nonlinear && run->is_symmetric;
+        if (!run->base.linear.project_mean)
             TRY(refuse_constant(run, k, is_seen, all.work, error));
     }
 done:
@@ -374,7 +376,7 @@ static weft_status make_forms(solve *run, weft_error *error) {
 weft_status solve_form_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(make_forms(run, error));
-    run->base.minres_if_indefinite = true;
+    run->base.linear.minres_if_indefinite = true;
     TRY(check_symmetry(run, error));
     TRY(check_action(run, error));
 done:

@@ -500,7 +500,7 @@ static double predict_product_bytes(const solve *run, const weft_assembly_proble
     weft_assembly_cost costs[WEFT_ASSEMBLIES_MOST];
     const int n = weft_assembly_costs(weft_device_limits(run->base.device), problem, costs);
     for (int i = 0; i < n; ++i)
-        if (costs[i].possible && costs[i].assembly == run->base.choice.assembly)
+        if (costs[i].possible && costs[i].assembly == run->base.linear.choice.assembly)
             return costs[i].product_bytes;
     return NAN;
 }
@@ -527,7 +527,7 @@ weft_status solve_memory_estimate(solve *run, weft_error *error) {
         weft_cg_iterations_expected(mesh->dimension, solve_nodes(run), options->tolerance);
     const double products = is_null && options->assembly != WEFT_AUTO /* stops after the first */
                                 ? 1
-                                : fmin(expected, app_iterations_limit(options, mesh) + 2.0);
+                                : fmin(expected, weft_linear_iterations_limit(options, mesh) + 2.0);
     const double solves = is_null ? 1 : fmax(run->base.expected_solves, 1);
     /* On the null device, a script's vector is planned by patches. */
     app_memory_estimate what = {.problem = {.dimension = mesh->dimension,
@@ -544,7 +544,7 @@ weft_status solve_memory_estimate(solve *run, weft_error *error) {
                                 .assembles_again = run->options->nonlinear,
                                 .solves_once = !run->options->nonlinear && !run->options->time.text,
                                 .shares_load = run->script.n_parts == 0,
-                                .method = run->base.choice.method,
+                                .method = run->base.linear.choice.method,
                                 .restart = options->restart};
     TRY(list_inputs(run, &inputs, &n_inputs, error));
     for (size_t i = 0; i < n_inputs; ++i)

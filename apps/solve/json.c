@@ -59,10 +59,11 @@ static bool set_errors(json_t *root, const solve *run) {
 static bool set_results(json_t *root, const solve *run) {
     const bool solved = !run->base.is_null;
     return app_json_set(root, "method",
-                        json_string(weft_method_about(run->base.choice.method)->name)) &&
-           app_json_set(root, "method_reason", json_string(run->base.choice.method_reason)) &&
+                        json_string(weft_method_about(run->base.linear.choice.method)->name)) &&
+           app_json_set(root, "method_reason",
+                        json_string(run->base.linear.choice.method_reason)) &&
            app_run_json_preconditioner(root, &run->base) &&
-           app_json_set_solution(root, &run->base.cg, solved) &&
+           app_json_set_solution(root, &run->base.linear.cg, solved) &&
            app_json_set(root, "l2_error", app_json_real(run->base.l2_error)) &&
            app_json_set(root, "h1_error", app_json_real(run->base.h1_error)) &&
            app_json_set(root, "integral_u",
@@ -75,7 +76,7 @@ static bool set_amounts(json_t *root, const solve *run) {
     return app_json_set(root, "dofs", json_integer(run->n_dofs)) &&
            app_json_set(root, "bytes_product", app_json_real(run->product_bytes)) &&
            app_json_set(root, "bytes_device_predicted",
-                        json_integer((json_int_t)run->base.choice.bytes));
+                        json_integer((json_int_t)run->base.linear.choice.bytes));
 }
 
 weft_status solve_json_write(const solve *run, weft_error *error) {
@@ -87,12 +88,13 @@ weft_status solve_json_write(const solve *run, weft_error *error) {
     const bool fine =
         root && app_json_set_mesh(root, base->mesh) && app_run_json_statement(root, base) &&
         set_script(root, run) &&
-        app_json_set_plan(root, &base->context, base->device_reason, base->choice.assembly) &&
+        app_json_set_plan(root, &base->context, base->device_reason,
+                          base->linear.choice.assembly) &&
         set_results(root, run) && set_errors(root, run) && set_newton(root, run) &&
         solve_time_json(root, run) && set_amounts(root, run) &&
         app_run_json_constraints(root, base) && app_run_json_derived(root, base) &&
         app_json_set_probes(root, &base->points, base->probes, base->n_values) &&
-        (options->verbosity != APP_VERBOSE || app_json_set_history(root, &base->cg)) &&
+        (options->verbosity != APP_VERBOSE || app_json_set_history(root, &base->linear.cg)) &&
         app_json_set_costs(root, base->device, &base->seconds, false);
     return app_run_write_json(base, root, fine, error);
 }

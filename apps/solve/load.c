@@ -101,7 +101,7 @@ done:
 
 void solve_load_release(solve *run) {
     const bool gathers =
-        weft_assembly_about(run->base.choice.assembly)->scatter == WEFT_SCATTER_GATHERED;
+        weft_assembly_about(run->base.linear.choice.assembly)->scatter == WEFT_SCATTER_GATHERED;
     if (run->options->nonlinear)
         return;
     for (int i = 0; i < run->script.n_parts; ++i) {

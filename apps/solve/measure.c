@@ -242,7 +242,7 @@ weft_status solve_measure(solve *run, weft_error *error) {
     weft_bound_form form;
     TRY(solve_nullspace_remove(run, error));
     TRY(run->problem->integrate(run, error));
-    if (run->base.project) { /* of the solutions take the one whose integral is zero */
+    if (run->base.linear.project_mean) { /* of the solutions take the one whose integral is zero */
         TRY(app_run_remove_mean(&run->base, run->integral_u[0], error));
         TRY(run->problem->integrate(run, error));
     }

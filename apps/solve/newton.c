@@ -100,11 +100,12 @@ static weft_status assemble(void *user, int iteration, weft_newton_tangent *out,
         weft_solver_free(&step->solver);
         TRY(weft_solver_make(&run->base.context, solved.op, &step->solver, error));
     }
-    TRY(app_run_precondition(&run->base, &solved, error));
-    *out = (weft_newton_tangent){.whole = run->base.op,
-                                 .solved = solved.op,
-                                 .is_definite =
-                                     weft_method_about(run->base.choice.method)->needs_definite};
+    TRY(weft_linear_precondition(&run->base.linear, &solved, error));
+    run->base.seconds.precondition = run->base.linear.precondition_seconds;
+    *out = (weft_newton_tangent){
+        .whole = run->base.op,
+        .solved = solved.op,
+        .is_definite = weft_method_about(run->base.linear.choice.method)->needs_definite};
 done:
     return status;
 }
@@ -148,12 +149,12 @@ static weft_status solve_tangent(load_step *step, weft_memory *r, weft_memory *d
     whole.b = r;
     whole.u = du;
     const weft_system system = weft_reduction_system(run->base.reduction, &whole);
-    weft_cg_options options = app_run_solver_options(&run->base, &system);
-    options.preconditioner = run->base.preconditioner;
-    free(run->base.cg.history);
-    run->base.cg = (weft_cg_result){0};
+    weft_cg_options options = weft_linear_options(&run->base.linear, &system);
+    options.preconditioner = run->base.linear.preconditioner;
+    free(run->base.linear.cg.history);
+    run->base.linear.cg = (weft_cg_result){0};
     TRY(weft_reduction_enter(run->base.reduction, &whole, error));
-    TRY(weft_solver_solve(step->solver, system.b, system.u, &options, &run->base.cg, error));
+    TRY(weft_solver_solve(step->solver, system.b, system.u, &options, &run->base.linear.cg, error));
     TRY(weft_reduction_leave(run->base.reduction, &whole, error));
 done:
     return status;
@@ -186,9 +187,9 @@ static weft_status correct(void *user, weft_memory *r, weft_memory *du, bool *us
     weft_cg_options options = {0};
     TRY(weft_memory_copy(step->guess, du, (size_t)run->n_dofs * sizeof(double), error));
     TRY(solve_tangent(step, r, du, error));
-    if (app_run_lengthens_cycles(&run->base, &options))
+    if (weft_linear_lengthens_cycles(&run->base.linear, &options))
         TRY(solve_tangent(step, r, du, error));
-    if (app_run_retries_by_jacobi(&run->base, &options)) {
+    if (weft_linear_retries_by_jacobi(&run->base.linear, &options)) {
         TRY(weft_memory_copy(du, step->guess, (size_t)run->n_dofs * sizeof(double), error));
         TRY(solve_tangent(step, r, du, error));
     }
@@ -196,9 +197,9 @@ static weft_status correct(void *user, weft_memory *r, weft_memory *du, bool *us
         const weft_transient_open open = solve_open_dofs(run, m);
         TRY(weft_transient_center(&open, 1, run->n_dofs, du, error));
     }
-    now->cg_iterations += run->base.cg.iterations;
-    now->method = run->base.choice.method;
-    *usable = is_usable(&run->base.cg);
+    now->cg_iterations += run->base.linear.cg.iterations;
+    now->method = run->base.linear.choice.method;
+    *usable = is_usable(&run->base.linear.cg);
     if (!*usable && run->n_open > 0)
         TRY(keep_system(step, r, error));
 done:

@@ -12,7 +12,7 @@
 static bool is_solved(const solve *run) {
     return run->options->time.text   ? run->time.state.outcome == WEFT_TRANSIENT_DONE
            : run->options->nonlinear ? run->newton_converged
-                                     : run->base.cg.outcome == WEFT_CG_CONVERGED;
+                                     : run->base.linear.cg.outcome == WEFT_CG_CONVERGED;
 }
 
 weft_status solve_output_write(solve *run, weft_error *error) {
@@ -74,8 +74,8 @@ static void print_head(const solve *run) {
     if (run->script.ufl)
         printf("unknowns    %" PRId64 " in all, values prescribed by conditions included\n",
                run->n_dofs);
-    app_plan_print(&run->base.context, app_run_device_reason(&run->base), run->base.choice.assembly,
-                   "");
+    app_plan_print(&run->base.context, app_run_device_reason(&run->base),
+                   run->base.linear.choice.assembly, "");
 }
 
 /* Of a mixed function, the errors of each component. */
@@ -95,13 +95,14 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
     else if (run->options->nonlinear)
         print_newton(run);
     else
-        app_cg_print(run->base.choice.method, run->base.choice.method_reason, &run->base.cg);
+        app_cg_print(run->base.linear.choice.method, run->base.linear.choice.method_reason,
+                     &run->base.linear.cg);
     app_run_print_preconditioner(&run->base);
     app_run_print_constraints(&run->base);
     if (options->verbosity == APP_VERBOSE)
-        app_history_print(&run->base.cg);
+        app_history_print(&run->base.linear.cg);
     else if (run->problem->prints_history)
-        app_history_line_print(&run->base.cg);
+        app_history_line_print(&run->base.linear.cg);
     app_run_print_errors(&run->base, run->options->exact);
     print_field_errors(run);
     printf("integral u");

@@ -67,9 +67,9 @@ static weft_status assemble(solve *run, weft_error *error) {
     if (run->problem->script_fit)
         TRY(run->problem->script_fit(run, error));
     run->n_dofs = solve_nodes(run) * run->components;
-    app_run_choose_method(&run->base, true, 0);
+    weft_linear_choose_method(&run->base.linear, true, run->base.n_fields > 1, 0);
     run->is_symmetric =
-        !run->options->script || weft_method_about(run->base.choice.method)->needs_symmetric;
+        !run->options->script || weft_method_about(run->base.linear.choice.method)->needs_symmetric;
     TRY(solve_memory_estimate(run, error));
     TRY(make_dofs(run, error));
     app_slender_warn(&run->base);
@@ -93,7 +93,7 @@ done:
 /* Krylov method or Newton -> errors -> output */
 static weft_status compute(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (run->base.project)
+    if (run->base.linear.project_mean)
         TRY(run->problem->balance_check(run, error));
     if (!run->options->nonlinear && !run->options->time.text)
         TRY(solve_nullspace_project(run, error));
@@ -189,13 +189,13 @@ static void clear(solve *run) {
 
 /* What to try where a linear system was not solved. */
 static const char *tangent_advice(const solve *run) {
-    switch (run->base.cg.outcome) {
+    switch (run->base.linear.cg.outcome) {
     case WEFT_CG_INDEFINITE:
         return "the tangent is not positive definite there, for example because a part buckles: "
                "take smaller loads or more --load-steps, or start closer by --initial; --method "
                "minres continues, perhaps to an unstable state";
     case WEFT_CG_MAX_ITERATIONS:
-        return app_cg_advice_of(&run->base, run->base.cg.outcome);
+        return app_cg_advice_of(&run->base, run->base.linear.cg.outcome);
     case WEFT_CG_NAN:
     case WEFT_CG_OVERFLOW:
         return "a value is not a number or too large: where the derivative of r has none, as that "
@@ -204,7 +204,7 @@ static const char *tangent_advice(const solve *run) {
                "otherwise "
                "take more --load-steps, or look at --input and --define";
     default:
-        return weft_method_about(run->base.choice.method)->needs_definite
+        return weft_method_about(run->base.linear.choice.method)->needs_definite
                    ? "the tangent is badly conditioned or nearly singular there, as at the largest "
                      "load that "
                      "a body bears: take smaller loads or more --load-steps; for slender bodies "
@@ -258,12 +258,12 @@ static int report_newton(const solve *run) {
     if (run->newton_converged)
         return 0;
     fprintf(stderr, "solve: error: Newton's method has not converged: ");
-    if (run->base.cg.outcome != WEFT_CG_CONVERGED)
+    if (run->base.linear.cg.outcome != WEFT_CG_CONVERGED)
         fprintf(stderr, "%s: %s, ",
-                run->base.choice.method == WEFT_METHOD_CG
+                run->base.linear.choice.method == WEFT_METHOD_CG
                     ? "conjugate gradients"
-                    : weft_method_about(run->base.choice.method)->title,
-                weft_cg_outcome_name(run->base.cg.outcome));
+                    : weft_method_about(run->base.linear.choice.method)->title,
+                weft_cg_outcome_name(run->base.linear.cg.outcome));
     if (last && isnan(last->residual))
         fprintf(stderr, "the residual is not a number");
     else
@@ -285,7 +285,7 @@ static int report_outcome(const solve *run) {
         return solve_time_report(run);
     if (run->options->nonlinear)
         return report_newton(run);
-    if (run->base.cg.outcome == WEFT_CG_CONVERGED)
+    if (run->base.linear.cg.outcome == WEFT_CG_CONVERGED)
         return 0;
     app_cg_complain(run->problem->program, &run->base, &run->problem->advice);
     return 1;

@@ -80,9 +80,10 @@ typedef struct solve_problem {
     solve_step *script_fit;  /* compile it for the mesh, set the components; NULL: one */
     void (*state)(const solve *run, weft_text *out); /* the equation and its data, in words */
     solve_step *form_make;                           /* fill in base.form and check it */
-    solve_step *fixed_check;   /* set base.project, or refuse a u that no condition fixes */
-    solve_step *load_make;     /* compute b, or prepare this for Newton's method */
-    solve_step *balance_check; /* if base.project: refuse loads without a solution */
+    solve_step
+        *fixed_check;      /* set base.linear.project_mean, or refuse a u that no condition fixes */
+    solve_step *load_make; /* compute b, or prepare this for Newton's method */
+    solve_step *balance_check; /* if base.linear.project_mean: refuse loads without a solution */
     solve_step *integrate;     /* set integral_u and energy */
     solve_step *plan_print;    /* print the plans of scripts, on the null device */
     /** Set the names of coefficients for formulas; returns their number; NULL: none. */

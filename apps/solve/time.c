@@ -234,12 +234,12 @@ static weft_status choose_again(void *user, double t, weft_transient_solver *sol
     char where[64];
     snprintf(where, sizeof where, " in the step to t = %.6g", t);
     TRY(solve_method_choose(run, where, error));
-    if (run->base.choice.method == solver->method)
+    if (run->base.linear.choice.method == solver->method)
         goto done;
     run->time.changed_at = t;
-    solver->method = run->base.choice.method;
-    solver->assembly = run->base.choice.assembly;
-    solver->preconditioner = run->base.choice.preconditioner;
+    solver->method = run->base.linear.choice.method;
+    solver->assembly = run->base.linear.choice.assembly;
+    solver->preconditioner = run->base.linear.choice.preconditioner;
 done:
     return status;
 }
@@ -256,10 +256,10 @@ static weft_status check_mass(solve *run, const weft_transient_problem *problem,
     if (asymmetry <= SYMMETRIC)
         goto done;
     if (run->is_symmetric)
-        app_run_choose_method(&run->base, false, asymmetry);
-    if (weft_assembly_about(run->base.choice.assembly)->symmetric_only)
-        run->base.choice.assembly = WEFT_ASSEMBLY_CSR;
-    if (!weft_method_about(run->base.choice.method)->needs_symmetric)
+        weft_linear_choose_method(&run->base.linear, false, run->base.n_fields > 1, asymmetry);
+    if (weft_assembly_about(run->base.linear.choice.assembly)->symmetric_only)
+        run->base.linear.choice.assembly = WEFT_ASSEMBLY_CSR;
+    if (!weft_method_about(run->base.linear.choice.method)->needs_symmetric)
         goto done;
     status = weft_error_set(
         error, WEFT_ERROR_INPUT, "the mass matrix '%s' is not symmetric: |M - M^T| is %.1e of |M|",
@@ -268,7 +268,7 @@ static weft_status check_mass(solve *run, const weft_transient_problem *problem,
         asymmetry);
     weft_error_location(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error, "leave out --method %s, or look at the script",
-                    weft_method_about(run->base.choice.method)->name);
+                    weft_method_about(run->base.linear.choice.method)->name);
 done:
     return status;
 }
@@ -311,19 +311,19 @@ weft_status solve_time_make(solve *run, weft_error *error) {
                                                  .n = run->time.n_moving,
                                                  .set = solve_moving_set,
                                                  .user = run},
-                                      .preconditioner = run->base.choice.preconditioner,
+                                      .preconditioner = run->base.linear.choice.preconditioner,
                                       .is_exchangeable =
                                           run->base.options->solver.preconditioner == WEFT_AUTO,
                                       .hierarchy = run->base.mesh_made.hierarchy,
                                       .smoother_degree = run->base.options->solver.smoother_degree,
                                       .choice = {choose_again, run}};
     TRY(check_mass(run, &problem, error));
-    problem.assembly = problem.mass_assembly = run->base.choice.assembly;
+    problem.assembly = problem.mass_assembly = run->base.linear.choice.assembly;
     const weft_system whole = app_run_system(&run->base);
-    problem.solver = app_run_solver_options(&run->base, &whole);
-    run->time.first_method = run->base.choice.method;
-    run->time.first_assembly = run->base.choice.assembly;
-    run->time.first_preconditioner = run->base.choice.preconditioner;
+    problem.solver = weft_linear_options(&run->base.linear, &whole);
+    run->time.first_method = run->base.linear.choice.method;
+    run->time.first_assembly = run->base.linear.choice.assembly;
+    run->time.first_preconditioner = run->base.linear.choice.preconditioner;
     TRY(weft_transient_make(&run->base.context, &problem, &run->time.transient, error));
     TRY(solve_resume(run, error));
 done:
@@ -451,10 +451,11 @@ done:
 static void report_preconditioner(solve *run, int64_t first) {
     run->base.preconditioner_in_time = weft_transient_preconditioner(run->time.transient);
     if (run->time.state.step > first && !run->base.preconditioner_in_time &&
-        run->base.choice.preconditioner >= 0)
-        (void)snprintf(run->base.choice.preconditioner_reason,
-                       sizeof run->base.choice.preconditioner_reason, "%s refuses the matrix",
-                       weft_preconditioner_about(run->base.choice.preconditioner)->name);
+        run->base.linear.choice.preconditioner >= 0)
+        (void)snprintf(run->base.linear.choice.preconditioner_reason,
+                       sizeof run->base.linear.choice.preconditioner_reason,
+                       "%s refuses the matrix",
+                       weft_preconditioner_about(run->base.linear.choice.preconditioner)->name);
 }
 
 weft_status solve_time_run(solve *run, weft_error *error) {
@@ -478,14 +479,14 @@ weft_status solve_time_run(solve *run, weft_error *error) {
         TRY(attend(run, error));
     }
     run->time.stopped = app_stop_caught();
-    run->base.cg.outcome = run->time.state.outcome == WEFT_TRANSIENT_DONE ? WEFT_CG_CONVERGED
-                           : run->time.state.outcome == WEFT_TRANSIENT_SOLVER
-                               ? run->time.state.solver
-                               : WEFT_CG_STAGNATION;
-    run->base.cg.iterations = (int)run->time.state.all_iterations;
+    run->base.linear.cg.outcome = run->time.state.outcome == WEFT_TRANSIENT_DONE ? WEFT_CG_CONVERGED
+                                  : run->time.state.outcome == WEFT_TRANSIENT_SOLVER
+                                      ? run->time.state.solver
+                                      : WEFT_CG_STAGNATION;
+    run->base.linear.cg.iterations = (int)run->time.state.all_iterations;
     run->newton_converged =
         run->options->nonlinear && run->time.state.outcome == WEFT_TRANSIENT_DONE;
-    run->base.cg.residual = NAN;
+    run->base.linear.cg.residual = NAN;
     TRY(pull(run, error));
     report_preconditioner(run, first);
     if (run->options->time.checkpoint && run->time.state.step > run->time.kept_step)

@@ -1,0 +1,234 @@
+/* Solves linear systems by the method and the preconditioner that are requested or chosen, and by others where
+ * these fail. */
+#include "fem/problem/linear.h"
+#include "fem/base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void clear_result(weft_linear *linear) {
+    free(linear->cg.history);
+    linear->cg = (weft_cg_result){0};
+}
+
+void weft_linear_clear(weft_linear *linear) {
+    weft_preconditioner_free(&linear->preconditioner);
+    clear_result(linear);
+}
+
+static const weft_monitor *monitor_of(const weft_linear *linear) {
+    return linear->context->monitor;
+}
+
+/* Without the time of planning and compiling, which is counted apart. */
+static double now(const weft_context *context) {
+    return weft_clock() - context->plan_seconds - context->compile_seconds;
+}
+
+static int64_t count_dofs(const weft_linear *linear) {
+    int64_t n = 0;
+    for (int i = 0; i < linear->n_spaces; ++i)
+        n += weft_space_dofs(linear->spaces[i]);
+    return n;
+}
+
+/* May Jacobi's preconditioner take its place? */
+static bool is_exchangeable(const weft_problem_options *options) {
+    return options->preconditioner == WEFT_AUTO && !options->until_discretisation;
+}
+
+/* Is it the matrix that a preconditioner does not suit? */
+static bool is_about_matrix(weft_status status) {
+    return status == WEFT_ERROR_UNSUPPORTED || status == WEFT_ERROR_INPUT;
+}
+
+/* As a solver, or as a start on the coarser levels, which saves two iterations for half of
+ * one. Its scripts are worth their compilation for large systems, on a GPU their launches, which no
+ * graph captures, for larger ones. */
+int weft_linear_full_cycles(const weft_linear *linear) {
+    const bool on_gpu =
+        weft_device_limits(linear->context->device)->execution == WEFT_EXECUTION_SIMT;
+    const int64_t least = on_gpu ? 2000000 : 100000;
+    const int kind = linear->choice.preconditioner;
+    if (kind < 0)
+        return 0;
+    if (linear->options->until_discretisation)
+        return WEFT_FULL_CYCLES_UNTIL;
+    return linear->solves_once && linear->choice.method == WEFT_METHOD_CG && linear->is_p1 &&
+           weft_preconditioner_about(kind)->needs_levels && count_dofs(linear) >= least;
+}
+
+void weft_linear_drop_preconditioner(weft_linear *linear, const char *reason) {
+    weft_problem_choice *choice = &linear->choice;
+    choice->preconditioner = WEFT_JACOBI;
+    weft_preconditioner_free(&linear->preconditioner);
+    (void)snprintf(choice->preconditioner_reason, sizeof choice->preconditioner_reason, "%s",
+                   reason);
+    weft_log(monitor_of(linear), WEFT_LOG_INFO, "preconditioner jacobi: %s", reason);
+}
+
+weft_status weft_linear_precondition(weft_linear *linear, const weft_system *system,
+                                     weft_error *error) {
+    weft_context *context = linear->context;
+    const int kind = linear->choice.preconditioner;
+    const bool is_general = !weft_method_about(linear->choice.method)->needs_symmetric;
+    const bool is_mixed = linear->n_spaces > 1;
+    if (kind < 0 || is_general != linear->preconditioner_is_general)
+        weft_preconditioner_free(&linear->preconditioner);
+    if (kind < 0)
+        return WEFT_OK;
+    const weft_preconditioner_problem problem = {.op = system->op,
+                                                 .constrained = system->constrained,
+                                                 .n_constrained = system->n_constrained,
+                                                 .is_general = is_general,
+                                                 .project_mean = linear->project_mean,
+                                                 .space = is_mixed ? NULL : linear->spaces[0],
+                                                 .spaces = linear->spaces,
+                                                 .n_spaces = is_mixed ? linear->n_spaces : 0,
+                                                 .hierarchy = linear->hierarchy,
+                                                 .degree = linear->options->smoother_degree,
+                                                 .full_cycles = weft_linear_full_cycles(linear),
+                                                 .monitor = monitor_of(linear)};
+    const double start = now(context);
+    weft_error why = {0};
+    linear->preconditioner_is_general = is_general;
+    weft_status status =
+        linear->preconditioner
+            ? weft_preconditioner_refresh(linear->preconditioner, &why)
+            : weft_preconditioner_make(context, kind, &problem, &linear->preconditioner, &why);
+    linear->precondition_seconds += now(context) - start;
+    if (is_exchangeable(linear->options) && is_about_matrix(status)) {
+        weft_linear_drop_preconditioner(linear, why.message);
+        status = WEFT_OK;
+    }
+    if (status != WEFT_OK && error)
+        *error = why;
+    return status;
+}
+
+/* A mixed problem is a saddle point, as a rule. */
+void weft_linear_choose_method(weft_linear *linear, bool is_symmetric, bool is_mixed,
+                               double asymmetry) {
+    const int requested = linear->options->method;
+    const bool is_auto = requested == WEFT_AUTO;
+    weft_problem_choice *choice = &linear->choice;
+    char *reason = choice->method_reason;
+    const size_t size = sizeof choice->method_reason;
+    choice->method = !is_auto                     ? (weft_method)requested
+                     : is_symmetric && is_mixed   ? WEFT_METHOD_MINRES
+                     : is_symmetric               ? WEFT_METHOD_CG
+                     : choice->basis_is_too_large ? WEFT_METHOD_BICGSTAB
+                                                  : WEFT_METHOD_GMRES;
+    if (!is_auto)
+        (void)snprintf(reason, size, "as requested");
+    else if (is_symmetric)
+        (void)snprintf(reason, size, "the matrix is symmetric%s",
+                       is_mixed ? ", the space mixed" : "");
+    else
+        (void)snprintf(
+            reason, size, "the matrix is not symmetric: |K - K^T| is %.1e of |K|%s", asymmetry,
+            choice->basis_is_too_large ? ", and the basis of GMRES does not fit into memory" : "");
+}
+
+int weft_linear_iterations_limit(const weft_problem_options *options, const weft_mesh *mesh) {
+    return options->max_iterations >= 0
+               ? options->max_iterations
+               : weft_cg_iterations_limit(mesh->dimension, mesh->n_nodes, options->tolerance);
+}
+
+weft_cg_options weft_linear_options(const weft_linear *linear, const weft_system *system) {
+    const weft_problem_options *options = linear->options;
+    return (weft_cg_options){.method = linear->choice.method,
+                             .restart = linear->choice.restart,
+                             .jacobi = options->preconditioner != WEFT_NO_PRECONDITIONER,
+                             .tolerance = options->tolerance,
+                             .max_iterations = weft_linear_iterations_limit(options, linear->mesh),
+                             .constrained = system->constrained,
+                             .n_constrained = system->n_constrained,
+                             .monitor = monitor_of(linear)};
+}
+
+bool weft_linear_lengthens_cycles(weft_linear *linear, weft_cg_options *options) {
+    enum { LONG = 200, VECTORS = 4 /* per iteration of a cycle, at most */ };
+    const weft_cg_outcome outcome = linear->cg.outcome;
+    const double bytes = (double)VECTORS * LONG * (double)count_dofs(linear) * sizeof(double);
+    const bool is_slow = outcome == WEFT_CG_MAX_ITERATIONS && linear->options->max_iterations < 0;
+    if (!(is_slow || outcome == WEFT_CG_STAGNATION) || linear->choice.method != WEFT_METHOD_GMRES ||
+        linear->choice.restart > 0 ||
+        bytes > (double)weft_device_bytes_free(linear->context->device) / 4)
+        return false;
+    weft_log(monitor_of(linear), WEFT_LOG_INFO,
+             "GMRES: %s after %d iterations; it continues with %d between restarts",
+             weft_cg_outcome_name(outcome), linear->cg.iterations, LONG);
+    linear->choice.restart = options->restart = LONG;
+    clear_result(linear);
+    return true;
+}
+
+bool weft_linear_retries_by_jacobi(weft_linear *linear, weft_cg_options *options) {
+    const weft_cg_outcome outcome = linear->cg.outcome;
+    char reason[WEFT_CHOICE_REASON];
+    if (!linear->preconditioner || !is_exchangeable(linear->options) ||
+        (outcome != WEFT_CG_BREAKDOWN && outcome != WEFT_CG_STAGNATION && outcome != WEFT_CG_NAN))
+        return false;
+    (void)snprintf(reason, sizeof reason, "with %s: %s after %d iterations",
+                   weft_preconditioner_about(linear->choice.preconditioner)->name,
+                   weft_cg_outcome_name(outcome), linear->cg.iterations);
+    weft_linear_drop_preconditioner(linear, reason);
+    options->preconditioner = NULL;
+    clear_result(linear);
+    return true;
+}
+
+static weft_status solve(weft_linear *linear, const weft_system *system,
+                         const weft_cg_options *options, weft_error *error) {
+    return weft_cg_solve(linear->context, system->op, system->b, system->u, options, &linear->cg,
+                         error);
+}
+
+/* MINRES instead of CG, from where that stopped. */
+static weft_status solve_indefinite(weft_linear *linear, const weft_system *system,
+                                    weft_cg_options *options, weft_error *error) {
+    weft_problem_choice *choice = &linear->choice;
+    (void)snprintf(choice->method_reason, sizeof choice->method_reason,
+                   "the matrix is symmetric, but not positive definite, as CG found in "
+                   "iteration %d",
+                   linear->cg.iterations);
+    choice->method = options->method = WEFT_METHOD_MINRES;
+    if (linear->options->preconditioner == WEFT_AUTO && linear->preconditioner) {
+        weft_linear_drop_preconditioner(linear, "the method is MINRES");
+        options->preconditioner = NULL;
+    }
+    weft_log(options->monitor, WEFT_LOG_INFO, "MINRES: %s", choice->method_reason);
+    clear_result(linear);
+    return solve(linear, system, options, error);
+}
+
+weft_status weft_linear_solve(weft_linear *linear, const weft_system *whole,
+                              weft_reduction *reduction, const double *guess, weft_cg_options *used,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_system system = weft_reduction_system(reduction, whole);
+    weft_cg_options options = weft_linear_options(linear, &system);
+    options.project_mean = linear->project_mean;
+    options.until_discretisation = linear->options->until_discretisation;
+    TRY(weft_linear_precondition(linear, &system, error));
+    TRY(weft_reduction_enter(reduction, whole, error));
+    options.preconditioner = linear->preconditioner;
+    options.full_cycles = linear->preconditioner ? weft_linear_full_cycles(linear) : 0;
+    TRY(solve(linear, &system, &options, error));
+    if (weft_linear_lengthens_cycles(linear, &options))
+        TRY(solve(linear, &system, &options, error));
+    if (weft_linear_retries_by_jacobi(linear, &options)) {
+        TRY(weft_vector_push(whole->u, guess, weft_operator_dofs(whole->op), error));
+        TRY(weft_reduction_enter(reduction, whole, error));
+        TRY(solve(linear, &system, &options, error));
+    }
+    if (linear->cg.outcome == WEFT_CG_INDEFINITE && linear->options->method == WEFT_AUTO &&
+        linear->minres_if_indefinite)
+        TRY(solve_indefinite(linear, &system, &options, error));
+    TRY(weft_reduction_leave(reduction, whole, error));
+    *used = options;
+done:
+    return status;
+}

@@ -1,0 +1,65 @@
+/** Solves the linear systems of a problem.
+ *
+ *      In: a system; the options; what is known of the matrix.
+ *      Out: the solution; the method and the preconditioner that were used, and why; how the iteration went. */
+#pragma once
+
+#include "fem/weft_constraint.h"
+#include "fem/weft_problem.h"
+
+/** All pointers are borrowed, except those said to be owned. Start from the borrowed members and
+ *  weft_problem_choice_start; weft_linear_clear. */
+typedef struct weft_linear {
+    weft_context *context;
+    const weft_problem_options *options;
+    const weft_mesh *mesh;
+    const weft_hierarchy *hierarchy; /* of the mesh; NULL: no levels are kept */
+    const weft_space *const *spaces; /* [n_spaces] of u, several if it is mixed */
+    int n_spaces;
+    bool is_p1;                /* u is linear on simplices, with the nodes of the mesh */
+    bool project_mean;         /* see weft_cg_options */
+    bool solves_once;          /* one system, from the initial guess zero */
+    bool minres_if_indefinite; /* what the automatic choice does if CG finds that */
+    weft_problem_choice choice;
+    weft_preconditioner *preconditioner; /* owned; NULL: none but Jacobi's */
+    bool preconditioner_is_general;      /* see weft_preconditioner_problem */
+    weft_cg_result cg;                   /* of the last solve; its history is owned */
+    double precondition_seconds;         /* set-up of preconditioners, besides Jacobi's */
+} weft_linear;
+void weft_linear_clear(weft_linear *linear);
+
+/** Set the method: that of the options, or CG for a symmetric matrix and for others GMRES, or
+ *  BiCGStab if the basis of GMRES does not fit into memory.
+ *  is_mixed    u has several functions
+ *  asymmetry   |K - K^T| / |K|, for the reason */
+void weft_linear_choose_method(weft_linear *linear, bool is_symmetric, bool is_mixed,
+                               double asymmetry);
+/** The value of max_iterations, or a default for the size of the mesh. */
+int weft_linear_iterations_limit(const weft_problem_options *options, const weft_mesh *mesh);
+/** The options of a solve by the method, without a preconditioner. */
+weft_cg_options weft_linear_options(const weft_linear *linear, const weft_system *system);
+/** Use Jacobi's preconditioner from now on. */
+void weft_linear_drop_preconditioner(weft_linear *linear, const char *reason);
+/** Make the preconditioner that was chosen, or adapt it to new values of the operator. If it was
+ *  chosen automatically and refuses the matrix, drop it. */
+weft_status weft_linear_precondition(weft_linear *linear, const weft_system *system,
+                                     weft_error *error);
+/** After a solve: if a preconditioner that was chosen automatically broke the method down, drop it, also
+ *  in the options of the solver, and clear the result, for a solve by Jacobi's. */
+bool weft_linear_retries_by_jacobi(weft_linear *linear, weft_cg_options *options);
+/** After a solve: if GMRES stagnates with the default number of iterations between restarts, set a larger one, also in
+ *  the options of the solver, if its basis fits into a quarter of the free memory, and clear the result, for a solve
+ *  that goes on from u. */
+bool weft_linear_lengthens_cycles(weft_linear *linear, weft_cg_options *options);
+/** Cycles of full multigrid on each level with which a solve by the present choice starts; 0: none. */
+int weft_linear_full_cycles(const weft_linear *linear);
+/** Solve A u = b by the method. If a preconditioner that was chosen automatically breaks CG down,
+ *  Jacobi's follows; if CG was chosen and finds the matrix indefinite, MINRES follows, where
+ *  minres_if_indefinite allows it.
+ *  whole      A u = b
+ *  reduction  of its constraints, after weft_reduction_update: C^T A C is solved; NULL: none
+ *  guess      [n_dofs] u of `whole` on the host, for a second solve
+ *  used       the options of the last solve */
+weft_status weft_linear_solve(weft_linear *linear, const weft_system *whole,
+                              weft_reduction *reduction, const double *guess, weft_cg_options *used,
+                              weft_error *error);
