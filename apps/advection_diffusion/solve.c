@@ -43,13 +43,13 @@ static weft_status choose_assembly(ad_run *run, bool reassemble, weft_error *err
     /* symmetric, as those are that are applied most */
     weft_assembly_problem problem = weft_space_problem(run->base.space, products);
     const weft_problem_options *options = &run->options->run.solver;
-    app_speeds speeds = {0};
+    weft_speeds speeds = {0};
     weft_status status = WEFT_OK;
-    TRY(app_speeds_read(run->base.device, &run->base.messages->monitor, &speeds, error));
+    TRY(weft_speeds_read(run->base.device, &run->base.messages->monitor, &speeds, error));
     problem.speeds = &speeds.assemblies;
-    TRY(app_assembly_choose(run->base.device, options, options->preconditioner, &problem,
-                            &run->base.messages->monitor, &run->base.linear.choice.assembly,
-                            error));
+    TRY(weft_problem_assembly_choose(run->base.device, options, options->preconditioner, &problem,
+                                     &run->base.messages->monitor,
+                                     &run->base.linear.choice.assembly, error));
     if (options->preconditioner >= 0 && options->assembly == WEFT_AUTO &&
         !weft_assembly_about(run->base.linear.choice.assembly)->stores_matrix)
         run->base.linear.choice.assembly = WEFT_ASSEMBLY_CSR;

@@ -3,55 +3,17 @@
 
 #include "apps/common/option_table.h"
 #include "apps/common/report.h"
+#include "fem/problem/memory.h"
 #include "forms/weft_ufl.h"
 
-/* ---- assembly and memory (apps/common/memory_estimate.c) ------------------------------------ */
+/* ---- memory ------------------------------------------------------------------------------- */
 
-/** The data of a run on its device. */
-typedef struct app_memory_estimate {
-    weft_assembly_problem problem;
-    int n_vectors;      /* of n_dofs values, including solution and right-hand side */
-    size_t input_bytes; /* of a script's inputs */
-    weft_method method;
-    int restart;          /* of GMRES */
-    int preconditioner;   /* a kind of weft_preconditioner; -1: none */
-    bool assembles_again; /* after a solve, so that what assembly needs is kept */
-    bool solves_once;     /* by app_run_solve, during which cells may be evicted */
-    bool shares_load;     /* weft_bc_load_make makes it, in shares where there are many cells */
-} app_memory_estimate;
-
-/** Speeds of a device for predictions: those of the tuning database, elsewhere constants. */
-typedef struct app_speeds {
-    weft_assembly_speeds assemblies;
-    weft_preconditioner_speeds preconditioners;
-} app_speeds;
-/** Errors  those of weft_tuning_get */
-weft_status app_speeds_read(weft_device *device, const weft_monitor *monitor, app_speeds *out,
-                            weft_error *error);
-/** Get the assembly of the options, or choose the fastest by predictions, which are logged.
- *  preconditioner  that is used: one that needs a matrix gets it */
-weft_status app_assembly_choose(weft_device *device, const weft_problem_options *options,
-                                int preconditioner, const weft_assembly_problem *problem,
-                                const weft_monitor *monitor, weft_assembly *out, weft_error *error);
-/** Estimate the peak memory of a run on a device with these limits. */
-void app_memory_estimate_run(const weft_limits *limits, const app_memory_estimate *what,
-                             weft_assembly assembly, weft_memory_estimate *estimate);
-/** Estimate the peak memory of a run on the device, log it and compare it with the free memory.
- *  bytes   the estimate
- *  Errors  WEFT_ERROR_MEMORY: it does not fit; the hint has the bytes per node, how many nodes fit, and an
- *          assembly that needs less */
-weft_status app_memory_estimate_check(weft_device *device, const app_memory_estimate *what,
-                                      weft_assembly assembly, size_t *bytes, weft_error *error);
 /** Before a large built-in mesh is made: refuse one with which functions of degree 1 do not fit on the
  *  device. On the null device, whether they would fit on the device that it stands for.
  *  (apps/common/memory_forecast.c)
  *  Errors  WEFT_ERROR_MEMORY: it does not fit; the hint names the largest mesh that does */
 weft_status app_memory_forecast(weft_device *device, const app_run_options *options,
                                 weft_error *error);
-/** Log the actual peak memory next to the estimate. */
-void app_memory_estimate_compare(const weft_device *device, size_t estimated,
-                                 const weft_monitor *monitor);
-
 /* ---- the user's scripts (apps/common/script.c) ---------------------------------------------- */
 
 /** Read a script.

@@ -1,6 +1,7 @@
 /* Makes JSON values and writes files atomically. */
 #include "apps/common/support.h"
 #include "core/base/file.h"
+#include "fem/problem/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -176,11 +177,5 @@ const char *app_print_bytes(double bytes, char out[32]) {
 }
 
 const char *app_print_seconds(double seconds, char out[32]) {
-    if (seconds >= 1)
-        snprintf(out, 32, "%.2f s", seconds);
-    else if (seconds >= 1e-3)
-        snprintf(out, 32, "%.2f ms", 1e3 * seconds);
-    else
-        snprintf(out, 32, "%.1f us", 1e6 * seconds);
-    return out;
+    return weft_seconds_text(seconds, out);
 }

@@ -19,7 +19,7 @@ static weft_memory_estimate estimate(const forecast *f, const app_mesh_shape *sh
         f->preconditioner >= 0 && weft_preconditioner_about(f->preconditioner)->needs_matrix;
     weft_assembly_cost costs[WEFT_ASSEMBLIES_MOST];
     weft_memory_estimate least = {.bytes = SIZE_MAX};
-    app_memory_estimate what = {
+    weft_problem_memory what = {
         .problem = {.dimension = shape->dimension,
                     .width = shape->dimension + 1,
                     .n_nodes = shape->n_nodes,
@@ -43,7 +43,7 @@ static weft_memory_estimate estimate(const forecast *f, const app_mesh_shape *sh
                                               : costs[i].possible;
         if (!is_wanted)
             continue;
-        app_memory_estimate_run(&f->limits, &what, costs[i].assembly, &other);
+        weft_problem_memory_estimate(&f->limits, &what, costs[i].assembly, &other);
         if (other.bytes < least.bytes)
             least = other;
     }

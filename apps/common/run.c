@@ -162,7 +162,7 @@ void app_run_describe(app_run *run) {
     linear->hierarchy = run->mesh_made.hierarchy;
     linear->spaces = run->spaces;
     linear->n_spaces = run->n_fields;
-    linear->is_p1 = app_run_is_linear(run);
+    linear->is_p1 = run->mesh && app_run_is_linear(run);
 }
 
 void app_run_solve_ahead(app_run *run) {
@@ -262,7 +262,7 @@ done:
 
 void app_run_finish(app_run *run) {
     if (run->linear.choice.bytes > 0)
-        app_memory_estimate_compare(run->device, run->linear.choice.bytes, &run->messages->monitor);
+        weft_problem_memory_compare(run->device, run->linear.choice.bytes, &run->messages->monitor);
     run->seconds.plan += run->context.plan_seconds;
     run->seconds.compile = run->context.compile_seconds;
 }

@@ -126,7 +126,7 @@ weft_status app_run_choose_levels(const app_run *run, app_mesh_options *mesh, we
 /** Choose preconditioner and assembly unless the user has, by predicted time among those whose memory
  *  fits, and estimate the memory on the device.
  *  Errors  WEFT_ERROR_MEMORY: it does not fit */
-weft_status app_run_memory_estimate(app_run *run, const app_memory_estimate *what,
+weft_status app_run_memory_estimate(app_run *run, const weft_problem_memory *what,
                                     weft_error *error);
 /** With --tune: store the speeds of the last solve in the tuning database. */
 weft_status app_run_store_speeds(const app_run *run, weft_error *error);

@@ -530,7 +530,7 @@ weft_status solve_memory_estimate(solve *run, weft_error *error) {
                                 : fmin(expected, weft_linear_iterations_limit(options, mesh) + 2.0);
     const double solves = is_null ? 1 : fmax(run->base.expected_solves, 1);
     /* On the null device, a script's vector is planned by patches. */
-    app_memory_estimate what = {.problem = {.dimension = mesh->dimension,
+    weft_problem_memory what = {.problem = {.dimension = mesh->dimension,
                                             .width = count_width(run),
                                             .n_nodes = solve_nodes(run),
                                             .n_cells = mesh->n_cells,

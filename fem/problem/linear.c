@@ -25,7 +25,7 @@ static double now(const weft_context *context) {
     return weft_clock() - context->plan_seconds - context->compile_seconds;
 }
 
-static int64_t count_dofs(const weft_linear *linear) {
+int64_t weft_linear_dofs(const weft_linear *linear) {
     int64_t n = 0;
     for (int i = 0; i < linear->n_spaces; ++i)
         n += weft_space_dofs(linear->spaces[i]);
@@ -55,7 +55,7 @@ int weft_linear_full_cycles(const weft_linear *linear) {
     if (linear->options->until_discretisation)
         return WEFT_FULL_CYCLES_UNTIL;
     return linear->solves_once && linear->choice.method == WEFT_METHOD_CG && linear->is_p1 &&
-           weft_preconditioner_about(kind)->needs_levels && count_dofs(linear) >= least;
+           weft_preconditioner_about(kind)->needs_levels && weft_linear_dofs(linear) >= least;
 }
 
 void weft_linear_drop_preconditioner(weft_linear *linear, const char *reason) {
@@ -151,7 +151,7 @@ weft_cg_options weft_linear_options(const weft_linear *linear, const weft_system
 bool weft_linear_lengthens_cycles(weft_linear *linear, weft_cg_options *options) {
     enum { LONG = 200, VECTORS = 4 /* per iteration of a cycle, at most */ };
     const weft_cg_outcome outcome = linear->cg.outcome;
-    const double bytes = (double)VECTORS * LONG * (double)count_dofs(linear) * sizeof(double);
+    const double bytes = (double)VECTORS * LONG * (double)weft_linear_dofs(linear) * sizeof(double);
     const bool is_slow = outcome == WEFT_CG_MAX_ITERATIONS && linear->options->max_iterations < 0;
     if (!(is_slow || outcome == WEFT_CG_STAGNATION) || linear->choice.method != WEFT_METHOD_GMRES ||
         linear->choice.restart > 0 ||

@@ -4,8 +4,8 @@
  *      Out: the solution; the method and the preconditioner that were used, and why; how the iteration went. */
 #pragma once
 
+#include "fem/problem/memory.h"
 #include "fem/weft_constraint.h"
-#include "fem/weft_problem.h"
 
 /** All pointers are borrowed, except those said to be owned. Start from the borrowed members and
  *  weft_problem_choice_start; weft_linear_clear. */
@@ -28,6 +28,17 @@ typedef struct weft_linear {
 } weft_linear;
 void weft_linear_clear(weft_linear *linear);
 
+/** Dofs of u. */
+int64_t weft_linear_dofs(const weft_linear *linear);
+/** Choose preconditioner and assembly unless the options do, by predicted time among those whose memory
+ *  fits, and estimate the memory on the device; for GMRES BiCGStab, if its basis does not fit. (fem/problem/choose.c)
+ *  Errors  WEFT_ERROR_MEMORY: it does not fit */
+weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *what,
+                               weft_error *error);
+/** Why WEFT_AUTO takes Jacobi's preconditioner without a prediction; NULL: it predicts.
+ *  is_definite  the matrix is symmetric, or its symmetric part can precondition it */
+const char *weft_linear_jacobi_because(const weft_problem_options *options, weft_method method,
+                                       bool is_definite);
 /** Set the method: that of the options, or CG for a symmetric matrix and for others GMRES, or
  *  BiCGStab if the basis of GMRES does not fit into memory.
  *  is_mixed    u has several functions

@@ -18,7 +18,7 @@ typedef struct measured {
 static size_t estimate_of(const multigrid_case *c) {
     const weft_mesh *mesh = weft_space_mesh(c->space);
     weft_memory_estimate estimate = {0};
-    app_memory_estimate what = {.problem = {.dimension = 3,
+    weft_problem_memory what = {.problem = {.dimension = 3,
                                             .width = 4,
                                             .n_nodes = mesh->n_nodes,
                                             .n_cells = mesh->n_cells,
@@ -31,7 +31,8 @@ static size_t estimate_of(const multigrid_case *c) {
                                 .shares_load = true};
     weft_error error = {0};
     check(weft_preconditioner_find("multigrid", &what.preconditioner, &error), &error);
-    app_memory_estimate_run(weft_device_limits(c->device), &what, WEFT_ASSEMBLY_CSR, &estimate);
+    weft_problem_memory_estimate(weft_device_limits(c->device), &what, WEFT_ASSEMBLY_CSR,
+                                 &estimate);
     return estimate.bytes;
 }
 

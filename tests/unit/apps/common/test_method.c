@@ -9,7 +9,7 @@
 
 static weft_status forecast(app_run *run, int64_t n_nodes, weft_error *error) {
     weft_linear_choose_method(&run->linear, false, false, 0.5);
-    const app_memory_estimate what = {.problem = {.dimension = 2,
+    const weft_problem_memory what = {.problem = {.dimension = 2,
                                                   .width = 3,
                                                   .n_nodes = n_nodes,
                                                   .n_cells = 2 * n_nodes,

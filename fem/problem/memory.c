@@ -1,12 +1,13 @@
 /* Chooses the assembly and compares the memory that a run needs with the device's. */
-#include "apps/common/fem.h"
+#include "fem/problem/memory.h"
 
 #include <math.h>
+#include <stdio.h>
 
-weft_status app_assembly_choose(weft_device *device, const weft_problem_options *options,
-                                int preconditioner, const weft_assembly_problem *problem,
-                                const weft_monitor *monitor, weft_assembly *out,
-                                weft_error *error) {
+weft_status weft_problem_assembly_choose(weft_device *device, const weft_problem_options *options,
+                                         int preconditioner, const weft_assembly_problem *problem,
+                                         const weft_monitor *monitor, weft_assembly *out,
+                                         weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text reason = {0};
     if (options->assembly != WEFT_AUTO) {
@@ -42,7 +43,7 @@ typedef struct cell_bytes {
 /* A right-hand side gathered from the cells on a GPU: its values in cells and the transposed
  * connectivity, unless the operator keeps that. In shares: of one, or the interleaved connectivity and the
  * copy that it is made from. */
-static size_t load_bytes(const weft_limits *limits, const app_memory_estimate *what,
+static size_t load_bytes(const weft_limits *limits, const weft_problem_memory *what,
                          weft_assembly assembly, size_t places) {
     const weft_assembly_problem *problem = &what->problem;
     const size_t c = problem->components > 1 ? (size_t)problem->components : 1;
@@ -59,7 +60,7 @@ static size_t load_bytes(const weft_limits *limits, const app_memory_estimate *w
                 : places * sizeof(uint32_t) + starts);
 }
 
-static cell_bytes count_cells(const weft_limits *limits, const app_memory_estimate *what,
+static cell_bytes count_cells(const weft_limits *limits, const weft_problem_memory *what,
                               weft_assembly assembly) {
     const weft_assembly_problem *problem = &what->problem;
     const size_t lanes = (size_t)limits->lanes_double;
@@ -83,8 +84,8 @@ static cell_bytes count_cells(const weft_limits *limits, const app_memory_estima
  * the right-hand side, which is made first (in Newton's method again, beside the operator); the
  * operator, and what its assembly needs; the solver or, after it, two fields on cells that are summed, and the
  * preconditioner, when what assembly needs is freed. */
-void app_memory_estimate_run(const weft_limits *limits, const app_memory_estimate *what,
-                             weft_assembly assembly, weft_memory_estimate *estimate) {
+void weft_problem_memory_estimate(const weft_limits *limits, const weft_problem_memory *what,
+                                  weft_assembly assembly, weft_memory_estimate *estimate) {
     const weft_assembly_problem *problem = &what->problem;
     const size_t c = problem->components > 1 ? (size_t)problem->components : 1;
     const size_t nodes = (size_t)problem->n_nodes, real_bytes = sizeof(double);
@@ -122,7 +123,7 @@ void app_memory_estimate_run(const weft_limits *limits, const app_memory_estimat
 
 /* "320 bytes per node: about 4.4e+08 nodes fit", and the assembly that needs the least memory, if it is not
  * the current one. */
-static void write_hint(const weft_device *device, const app_memory_estimate *what, size_t here,
+static void write_hint(const weft_device *device, const weft_problem_memory *what, size_t here,
                        char *hint, size_t size) {
     weft_assembly_cost costs[WEFT_ASSEMBLIES_MOST];
     const weft_limits *limits = weft_device_limits(device);
@@ -134,7 +135,7 @@ static void write_hint(const weft_device *device, const app_memory_estimate *wha
         weft_memory_estimate other = {0};
         if (!costs[i].possible)
             continue;
-        app_memory_estimate_run(limits, what, costs[i].assembly, &other);
+        weft_problem_memory_estimate(limits, what, costs[i].assembly, &other);
         if (other.bytes < least) {
             least = other.bytes;
             name = costs[i].name;
@@ -152,13 +153,13 @@ static void write_hint(const weft_device *device, const app_memory_estimate *wha
                  "take a smaller mesh: no assembly needs less");
 }
 
-weft_status app_memory_estimate_check(weft_device *device, const app_memory_estimate *what,
+weft_status weft_problem_memory_check(weft_device *device, const weft_problem_memory *what,
                                       weft_assembly assembly, size_t *bytes, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_limits *limits = weft_device_limits(device);
     weft_memory_estimate estimate = {0};
     char hint[200];
-    app_memory_estimate_run(limits, what, assembly, &estimate);
+    weft_problem_memory_estimate(limits, what, assembly, &estimate);
     write_hint(device, what, estimate.bytes, hint, sizeof hint);
     TRY(weft_memory_estimate_check(&estimate, device, hint, error));
     *bytes = estimate.bytes;
@@ -166,7 +167,7 @@ done:
     return status;
 }
 
-void app_memory_estimate_compare(const weft_device *device, size_t estimated,
+void weft_problem_memory_compare(const weft_device *device, size_t estimated,
                                  const weft_monitor *monitor) {
     weft_log(monitor, WEFT_LOG_INFO,
              "memory: %.3f MB were allocated at most, %.3f MB were predicted",

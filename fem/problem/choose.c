@@ -1,0 +1,193 @@
+/* Chooses the preconditioner and the assembly by predicted time among those whose memory fits. */
+#include "fem/problem/linear.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Is the assembly that is requested one without a matrix? */
+static bool stores_no_matrix(const weft_problem_options *options) {
+    return options->assembly != WEFT_AUTO &&
+           !weft_assembly_about((weft_assembly)options->assembly)->stores_matrix;
+}
+
+/* Dofs of a mixed space from which on the solvers of its parts are worth their set-up. */
+enum { MIXED_LEAST = 2000 };
+
+/* The preconditioner of a mixed space, by parts unless that is not worth it. */
+static weft_status choose_mixed(weft_linear *linear, int *kind, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *because = stores_no_matrix(linear->options)        ? "the assembly stores no matrix"
+                          : weft_linear_dofs(linear) < MIXED_LEAST ? "the mixed problem is small"
+                                                                   : NULL;
+    *kind = WEFT_JACOBI;
+    if (!because)
+        TRY(weft_preconditioner_find("block", kind, error));
+    (void)snprintf(linear->choice.preconditioner_reason,
+                   sizeof linear->choice.preconditioner_reason, "%s",
+                   because ? because : "the space is mixed");
+done:
+    return status;
+}
+
+/* Why `auto` takes Jacobi's preconditioner without a prediction; NULL: it predicts.
+ *  is_definite  the matrix is symmetric, or its symmetric part can precondition it */
+const char *weft_linear_jacobi_because(const weft_problem_options *options, weft_method method,
+                                       bool is_definite) {
+    if (!is_definite)
+        return "the matrix is not symmetric";
+    if (method == WEFT_METHOD_MINRES)
+        return "the method is MINRES";
+    if (stores_no_matrix(options))
+        return "the assembly stores no matrix";
+    return NULL;
+}
+
+/* "0.12 s predicted, aggregation 0.35 s": all costs, the chosen one first */
+static void write_reason(weft_linear *linear, const weft_preconditioner_cost *costs, int n,
+                         int chosen) {
+    char *reason = linear->choice.preconditioner_reason, seconds[32];
+    const size_t size = sizeof linear->choice.preconditioner_reason;
+    int length =
+        snprintf(reason, size, "%s predicted", weft_seconds_text(costs[chosen].seconds, seconds));
+    for (int i = 0; i < n && length > 0 && (size_t)length < size; ++i)
+        if (i != chosen)
+            length += snprintf(reason + length, size - (size_t)length, ", %s %s%s", costs[i].name,
+                               weft_seconds_text(costs[i].seconds, seconds),
+                               i < chosen ? " but too much memory" : "");
+}
+
+static void log_costs(const weft_linear *linear, const weft_preconditioner_cost *costs, int n,
+                      int chosen) {
+    char seconds[32], set_up[32];
+    for (int i = 0; i < n; ++i)
+        weft_log(linear->context->monitor, WEFT_LOG_INFO,
+                 "preconditioner %s: %s predicted, %s of it for its set-up, %.0f iterations%s",
+                 costs[i].name, weft_seconds_text(costs[i].seconds, seconds),
+                 weft_seconds_text(costs[i].set_up_seconds, set_up), costs[i].iterations,
+                 i == chosen ? " (chosen)" : "");
+}
+
+/* Choose the assembly for a preconditioner, and compare the memory with the device's. */
+static weft_status try_preconditioner(weft_linear *linear, weft_problem_memory *what, int kind,
+                                      weft_error *error) {
+    weft_status status = WEFT_OK;
+    linear->choice.preconditioner = what->preconditioner = kind;
+    TRY(weft_problem_assembly_choose(linear->context->device, linear->options, kind, &what->problem,
+                                     linear->context->monitor, &linear->choice.assembly, error));
+    TRY(weft_problem_memory_check(linear->context->device, what, linear->choice.assembly,
+                                  &linear->choice.bytes, error));
+done:
+    return status;
+}
+
+/* The same; BiCGStab instead of GMRES if that was chosen automatically and does not fit. */
+static weft_status try_method(weft_linear *linear, weft_problem_memory *what, int kind,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_error too_large = {0};
+    const bool may_change =
+        linear->options->method == WEFT_AUTO && what->method == WEFT_METHOD_GMRES;
+    status = try_preconditioner(linear, what, kind, may_change ? &too_large : error);
+    if (!may_change || status == WEFT_OK)
+        return status;
+    if (status != WEFT_ERROR_MEMORY) {
+        if (error)
+            *error = too_large;
+        return status;
+    }
+    what->method = linear->choice.method = WEFT_METHOD_BICGSTAB;
+    linear->choice.basis_is_too_large = true;
+    TRY(try_preconditioner(linear, what, kind, error));
+    const size_t length = strlen(linear->choice.method_reason);
+    (void)snprintf(linear->choice.method_reason + length,
+                   sizeof linear->choice.method_reason - length,
+                   ", and the basis of GMRES does not fit into memory");
+done:
+    return status;
+}
+
+/* Full multigrid, which needs multigrid and CG. */
+static weft_status choose_full(weft_linear *linear, weft_problem_memory *what, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int kind = linear->options->preconditioner;
+    if (kind == WEFT_AUTO)
+        TRY(weft_preconditioner_find("multigrid", &kind, error));
+    if (!what->problem.symmetric || what->method != WEFT_METHOD_CG || kind < 0 || !linear->is_p1) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE,
+                                linear->is_p1
+                                    ? "full multigrid needs a symmetric matrix, and multigrid as "
+                                      "the preconditioner"
+                                    : "full multigrid is for functions of degree 1");
+        weft_error_location(error, "--until", NULL, 0, 0);
+        weft_error_hint(error, "leave out --until, or --method and --preconditioner");
+        goto done;
+    }
+    (void)snprintf(linear->choice.preconditioner_reason,
+                   sizeof linear->choice.preconditioner_reason, "as --until discretisation needs");
+    TRY(try_preconditioner(linear, what, kind, error));
+done:
+    return status;
+}
+
+/* Are the nodes of the mesh among those of u, as for multigrid on its levels? */
+static bool is_continuous(const weft_linear *linear) {
+    return linear->n_spaces == 0 ||
+           (linear->n_spaces == 1 &&
+            weft_space_element(linear->spaces[0])->family == WEFT_LAGRANGE);
+}
+
+weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *what,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_problem_options *options = linear->options;
+    weft_problem_memory complete = *what;
+    weft_preconditioner_cost costs[WEFT_COSTS_MAX];
+    weft_speeds speeds = {0};
+    int n = 0;
+    TRY(weft_speeds_read(linear->context->device, linear->context->monitor, &speeds, error));
+    complete.problem.speeds = &speeds.assemblies;
+    if (options->until_discretisation) {
+        TRY(choose_full(linear, &complete, error));
+        goto done;
+    }
+    const bool is_auto = options->preconditioner == WEFT_AUTO;
+    if (linear->n_spaces > 1 && is_auto) {
+        int kind = -1;
+        TRY(choose_mixed(linear, &kind, error));
+        TRY(try_method(linear, &complete, kind, error));
+        goto done;
+    }
+    const char *because = weft_linear_jacobi_because(
+        options, what->method, what->problem.symmetric || what->problem.asymmetry > 0);
+    if (!is_auto || because || options->earlier != WEFT_AUTO) {
+        (void)snprintf(linear->choice.preconditioner_reason,
+                       sizeof linear->choice.preconditioner_reason, "%s",
+                       !is_auto  ? "as requested"
+                       : because ? because
+                                 : "as chosen before the checkpoint");
+        TRY(try_method(linear, &complete,
+                       !is_auto  ? options->preconditioner
+                       : because ? WEFT_JACOBI
+                                 : options->earlier,
+                       error));
+        goto done;
+    }
+    const bool has_levels =
+        linear->hierarchy && linear->hierarchy->n_levels > 1 && is_continuous(linear);
+    n = weft_preconditioner_costs(weft_device_limits(linear->context->device), &complete.problem,
+                                  has_levels, &speeds.preconditioners, costs);
+    for (int i = 0; i < n; ++i) {
+        weft_error too_large = {0};
+        status =
+            try_preconditioner(linear, &complete, costs[i].kind, i + 1 < n ? &too_large : error);
+        if (status == WEFT_ERROR_MEMORY && i + 1 < n)
+            continue;
+        TRY(status);
+        write_reason(linear, costs, n, i);
+        log_costs(linear, costs, n, i);
+        break;
+    }
+done:
+    return status;
+}
