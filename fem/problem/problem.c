@@ -1,0 +1,208 @@
+/* Makes a problem of a space, conditions, a form and a load, and solves it. */
+#include "fem/problem/problem.h"
+#include "fem/problem/linear.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Tolerance for |K - K^T| / |K|: rounding in a symmetric matrix. */
+static const double SYMMETRIC = 1e-12;
+
+struct weft_problem {
+    weft_context *context;
+    const weft_mesh *mesh;
+    weft_space *space;
+    const weft_space *spaces[1];
+    weft_condition *conditions; /* [n_conditions] */
+    int n_conditions;
+    const weft_form *form;              /* NULL: none yet */
+    const char *source, *source_origin; /* or NULL */
+    /* of the last solve */
+    weft_bc *bc;
+    weft_operator *op;
+    weft_memory *u, *b;
+    double *u_values, *b_values;
+    weft_linear linear;
+};
+
+static void clear_solve(weft_problem *problem) {
+    weft_linear_clear(&problem->linear);
+    weft_operator_free(&problem->op);
+    weft_bc_free(&problem->bc);
+    weft_memory_free(&problem->u);
+    weft_memory_free(&problem->b);
+    free(problem->u_values);
+    free(problem->b_values);
+    problem->u_values = problem->b_values = NULL;
+    problem->linear = (weft_linear){.options = NULL};
+}
+
+void weft_problem_free(weft_problem **out) {
+    weft_problem *problem = out ? *out : NULL;
+    if (!problem)
+        return;
+    clear_solve(problem);
+    weft_space_free(&problem->space);
+    free(problem->conditions);
+    free(problem);
+    *out = NULL;
+}
+
+weft_status weft_problem_make(weft_context *context, const weft_mesh *mesh,
+                              weft_element_kind element, int components, weft_problem **out,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem *made = calloc(1, sizeof *made);
+    if (!made)
+        TRY(weft_out_of_memory(error, "a problem"));
+    made->context = context;
+    made->mesh = mesh;
+    TRY(weft_space_make(context->device, mesh, element, components, &made->space, error));
+    made->spaces[0] = made->space;
+    *out = made;
+    made = NULL;
+done:
+    weft_problem_free(&made);
+    return status;
+}
+
+const weft_space *weft_problem_space(const weft_problem *problem) {
+    return problem->space;
+}
+
+weft_status weft_problem_condition(weft_problem *problem, const weft_condition *condition,
+                                   weft_error *error) {
+    const size_t n = (size_t)problem->n_conditions + 1;
+    weft_condition *list = realloc(problem->conditions, n * sizeof *list);
+    if (!list)
+        return weft_out_of_memory(error, "a condition");
+    list[problem->n_conditions++] = *condition;
+    problem->conditions = list;
+    return WEFT_OK;
+}
+
+void weft_problem_form(weft_problem *problem, const weft_form *form) {
+    problem->form = form;
+}
+
+void weft_problem_source(weft_problem *problem, const char *f, const char *origin) {
+    problem->source = f;
+    problem->source_origin = origin;
+}
+
+const double *weft_problem_values(const weft_problem *problem) {
+    return problem->u_values;
+}
+
+/* ---- solve ------------------------------------------------------------------------------- */
+
+static weft_status refuse(weft_status status, const char *what, const char *hint,
+                          weft_error *error) {
+    weft_error_set(error, status, "%s", what);
+    weft_error_hint(error, "%s", hint);
+    return status;
+}
+
+/* The conditions of each component, and that they fix u. */
+static weft_status make_conditions(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int components = weft_space_components(problem->space);
+    TRY(weft_bc_make(problem->context, problem->space, problem->conditions, problem->n_conditions,
+                     &problem->bc, error));
+    for (int k = 0; k < components; ++k) {
+        bool is_free = false;
+        TRY(weft_bc_find_free(problem->bc, k, &is_free, error));
+        if (is_free)
+            TRY(refuse(WEFT_ERROR_INPUT, "no condition fixes a component of u",
+                       "add a Dirichlet or Robin condition", error));
+    }
+done:
+    return status;
+}
+
+/* The method, by the symmetry of K. */
+static weft_status choose_method(weft_problem *problem, double *asymmetry, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_linear *linear = &problem->linear;
+    TRY(weft_form_asymmetry(problem->context, problem->form, asymmetry, error));
+    const bool is_symmetric = *asymmetry <= SYMMETRIC;
+    weft_linear_choose_method(linear, is_symmetric, false, *asymmetry);
+    linear->minres_if_indefinite = is_symmetric;
+    if (isnan(*asymmetry))
+        TRY(refuse(WEFT_ERROR_INPUT, "the local matrix has entries that are not finite numbers",
+                   "look at the formulas of the form", error));
+    if (!is_symmetric && weft_method_about(linear->choice.method)->needs_symmetric)
+        TRY(refuse(WEFT_ERROR_USAGE, "the local matrix is not symmetric, as the method needs",
+                   "let the method be WEFT_AUTO", error));
+done:
+    return status;
+}
+
+/* Preconditioner and assembly, by predictions and by what fits into memory. */
+static weft_status choose(weft_problem *problem, double asymmetry, weft_error *error) {
+    weft_linear *linear = &problem->linear;
+    const weft_mesh *mesh = problem->mesh;
+    const bool is_symmetric = asymmetry <= SYMMETRIC;
+    const double products =
+        fmin(weft_cg_iterations_expected(mesh->dimension, weft_space_nodes(problem->space),
+                                         linear->options->tolerance),
+             weft_linear_iterations_limit(linear->options, mesh) + 2.0);
+    weft_problem_memory what = {.problem = weft_space_problem(problem->space, products),
+                                .n_vectors = 2,
+                                .solves_once = true,
+                                .shares_load = true,
+                                .method = linear->choice.method,
+                                .restart = linear->options->restart};
+    what.problem.symmetric = is_symmetric;
+    what.problem.asymmetry = is_symmetric ? 0 : asymmetry;
+    what.problem.solves = 1;
+    what.problem.assembles_load = true;
+    return weft_linear_choose(linear, &what, error);
+}
+
+/* The operator, the load, and u with its given values. */
+static weft_status assemble(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = problem->context->device;
+    const int64_t n = weft_space_dofs(problem->space);
+    TRY(weft_vector_make(device, n, &problem->u_values, &problem->u, error));
+    TRY(weft_vector_make(device, n, &problem->b_values, &problem->b, error));
+    TRY(weft_bc_load_make(problem->bc, problem->source, problem->source_origin, WEFT_LOAD_DEGREE,
+                          problem->b, problem->b_values, error));
+    TRY(weft_bc_operator_make(problem->bc, problem->linear.choice.assembly, problem->form,
+                              &problem->op, error));
+    weft_bc_set(problem->bc, 1, problem->u_values);
+    TRY(weft_vector_push(problem->u, problem->u_values, n, error));
+done:
+    return status;
+}
+
+weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options *options,
+                               weft_problem_report *report, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_linear *linear = &problem->linear;
+    weft_cg_options used;
+    weft_system system;
+    double asymmetry = 0;
+    if (!problem->form)
+        return refuse(WEFT_ERROR_USAGE, "the problem has no form", "call weft_problem_form", error);
+    clear_solve(problem);
+    *linear = (weft_linear){.context = problem->context,
+                            .options = options,
+                            .mesh = problem->mesh,
+                            .spaces = problem->spaces,
+                            .n_spaces = 1,
+                            .solves_once = true,
+                            .choice = weft_problem_choice_start(options)};
+    TRY(make_conditions(problem, error));
+    TRY(choose_method(problem, &asymmetry, error));
+    TRY(choose(problem, asymmetry, error));
+    TRY(assemble(problem, error));
+    system = (weft_system){.op = problem->op, .b = problem->b, .u = problem->u};
+    system.constrained = weft_bc_constrained(problem->bc, &system.n_constrained);
+    TRY(weft_linear_solve(linear, &system, NULL, problem->u_values, &used, error));
+    TRY(weft_vector_pull(problem->u, problem->u_values, weft_space_dofs(problem->space), error));
+    *report = (weft_problem_report){&linear->choice, &linear->cg, asymmetry};
+done:
+    return status;
+}
