@@ -88,6 +88,15 @@ weft_status weft_constraints_restrict(weft_constraints *constraints, double *r,
                                       weft_constraint_forces *out, weft_error *error);
 void weft_constraint_forces_clear(weft_constraint_forces *forces);
 
+/** The linear system A u = b, in which u is given at some dofs. A value: all pointers are borrowed. */
+typedef struct weft_system {
+    weft_operator *op;
+    weft_memory *b,
+        *u; /* [n_dofs]; u: the initial guess with the given values, then the solution */
+    const int32_t *constrained; /* [n_constrained] the dofs whose value is given, ascending */
+    int64_t n_constrained;
+} weft_system;
+
 /** The constrained problem, for one solve or many: Newton's method and time steps. C, its transpose, g
  *  and C^T A C are on the device; the latter's entries are summed on the host. */
 typedef struct weft_reduction weft_reduction;

@@ -111,14 +111,6 @@ void weft_operator_memory_estimate(const weft_limits *limits, weft_assembly asse
 /* ---- operators -------------------------------------------------------------------------- */
 
 typedef struct weft_operator weft_operator;
-/** The linear system A u = b, in which u is given at some dofs. A value: all pointers are borrowed. */
-typedef struct weft_system {
-    weft_operator *op;
-    weft_memory *b,
-        *u; /* [n_dofs]; u: the initial guess with the given values, then the solution */
-    const int32_t *constrained; /* [n_constrained] the dofs whose value is given, ascending */
-    int64_t n_constrained;
-} weft_system;
 /** Make the operator of a sum of forms on the same nodes. Compiles and allocates, but computes
  *  nothing.
  *  context  borrowed; must outlive the operator

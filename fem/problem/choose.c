@@ -1,8 +1,8 @@
 /* Chooses the preconditioner and the assembly by predicted time among those whose memory fits. */
+#include "core/base/number.h"
 #include "fem/problem/linear.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Is the assembly that is requested one without a matrix? */
@@ -23,9 +23,9 @@ static weft_status choose_mixed(weft_linear *linear, int *kind, weft_error *erro
     *kind = WEFT_JACOBI;
     if (!because)
         TRY(weft_preconditioner_find("block", kind, error));
-    (void)snprintf(linear->choice.preconditioner_reason,
-                   sizeof linear->choice.preconditioner_reason, "%s",
-                   because ? because : "the space is mixed");
+    (void)weft_print(linear->choice.preconditioner_reason,
+                     sizeof linear->choice.preconditioner_reason, "%s",
+                     because ? because : "the space is mixed");
 done:
     return status;
 }
@@ -49,12 +49,12 @@ static void write_reason(weft_linear *linear, const weft_preconditioner_cost *co
     char *reason = linear->choice.preconditioner_reason, seconds[32];
     const size_t size = sizeof linear->choice.preconditioner_reason;
     int length =
-        snprintf(reason, size, "%s predicted", weft_seconds_text(costs[chosen].seconds, seconds));
+        weft_print(reason, size, "%s predicted", weft_seconds_text(costs[chosen].seconds, seconds));
     for (int i = 0; i < n && length > 0 && (size_t)length < size; ++i)
         if (i != chosen)
-            length += snprintf(reason + length, size - (size_t)length, ", %s %s%s", costs[i].name,
-                               weft_seconds_text(costs[i].seconds, seconds),
-                               i < chosen ? " but too much memory" : "");
+            length += weft_print(reason + length, size - (size_t)length, ", %s %s%s", costs[i].name,
+                                 weft_seconds_text(costs[i].seconds, seconds),
+                                 i < chosen ? " but too much memory" : "");
 }
 
 static void log_costs(const weft_linear *linear, const weft_preconditioner_cost *costs, int n,
@@ -100,9 +100,9 @@ static weft_status try_method(weft_linear *linear, weft_problem_memory *what, in
     linear->choice.basis_is_too_large = true;
     TRY(try_preconditioner(linear, what, kind, error));
     const size_t length = strlen(linear->choice.method_reason);
-    (void)snprintf(linear->choice.method_reason + length,
-                   sizeof linear->choice.method_reason - length,
-                   ", and the basis of GMRES does not fit into memory");
+    (void)weft_print(linear->choice.method_reason + length,
+                     sizeof linear->choice.method_reason - length,
+                     ", and the basis of GMRES does not fit into memory");
 done:
     return status;
 }
@@ -123,8 +123,9 @@ static weft_status choose_full(weft_linear *linear, weft_problem_memory *what, w
         weft_error_hint(error, "leave out --until, or --method and --preconditioner");
         goto done;
     }
-    (void)snprintf(linear->choice.preconditioner_reason,
-                   sizeof linear->choice.preconditioner_reason, "as --until discretisation needs");
+    (void)weft_print(linear->choice.preconditioner_reason,
+                     sizeof linear->choice.preconditioner_reason,
+                     "as --until discretisation needs");
     TRY(try_preconditioner(linear, what, kind, error));
 done:
     return status;
@@ -161,11 +162,11 @@ weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *w
     const char *because = weft_linear_jacobi_because(
         options, what->method, what->problem.symmetric || what->problem.asymmetry > 0);
     if (!is_auto || because || options->earlier != WEFT_AUTO) {
-        (void)snprintf(linear->choice.preconditioner_reason,
-                       sizeof linear->choice.preconditioner_reason, "%s",
-                       !is_auto  ? "as requested"
-                       : because ? because
-                                 : "as chosen before the checkpoint");
+        (void)weft_print(linear->choice.preconditioner_reason,
+                         sizeof linear->choice.preconditioner_reason, "%s",
+                         !is_auto  ? "as requested"
+                         : because ? because
+                                   : "as chosen before the checkpoint");
         TRY(try_method(linear, &complete,
                        !is_auto  ? options->preconditioner
                        : because ? WEFT_JACOBI

@@ -1,9 +1,9 @@
 /* Solves linear systems by the method and the preconditioner that are requested or chosen, and by others where
  * these fail. */
 #include "fem/problem/linear.h"
+#include "core/base/number.h"
 #include "fem/base/memory.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 static void clear_result(weft_linear *linear) {
@@ -62,8 +62,8 @@ void weft_linear_drop_preconditioner(weft_linear *linear, const char *reason) {
     weft_problem_choice *choice = &linear->choice;
     choice->preconditioner = WEFT_JACOBI;
     weft_preconditioner_free(&linear->preconditioner);
-    (void)snprintf(choice->preconditioner_reason, sizeof choice->preconditioner_reason, "%s",
-                   reason);
+    (void)weft_print(choice->preconditioner_reason, sizeof choice->preconditioner_reason, "%s",
+                     reason);
     weft_log(monitor_of(linear), WEFT_LOG_INFO, "preconditioner jacobi: %s", reason);
 }
 
@@ -120,12 +120,12 @@ void weft_linear_choose_method(weft_linear *linear, bool is_symmetric, bool is_m
                      : choice->basis_is_too_large ? WEFT_METHOD_BICGSTAB
                                                   : WEFT_METHOD_GMRES;
     if (!is_auto)
-        (void)snprintf(reason, size, "as requested");
+        (void)weft_print(reason, size, "as requested");
     else if (is_symmetric)
-        (void)snprintf(reason, size, "the matrix is symmetric%s",
-                       is_mixed ? ", the space mixed" : "");
+        (void)weft_print(reason, size, "the matrix is symmetric%s",
+                         is_mixed ? ", the space mixed" : "");
     else
-        (void)snprintf(
+        (void)weft_print(
             reason, size, "the matrix is not symmetric: |K - K^T| is %.1e of |K|%s", asymmetry,
             choice->basis_is_too_large ? ", and the basis of GMRES does not fit into memory" : "");
 }
@@ -171,9 +171,9 @@ bool weft_linear_retries_by_jacobi(weft_linear *linear, weft_cg_options *options
     if (!linear->preconditioner || !is_exchangeable(linear->options) ||
         (outcome != WEFT_CG_BREAKDOWN && outcome != WEFT_CG_STAGNATION && outcome != WEFT_CG_NAN))
         return false;
-    (void)snprintf(reason, sizeof reason, "with %s: %s after %d iterations",
-                   weft_preconditioner_about(linear->choice.preconditioner)->name,
-                   weft_cg_outcome_name(outcome), linear->cg.iterations);
+    (void)weft_print(reason, sizeof reason, "with %s: %s after %d iterations",
+                     weft_preconditioner_about(linear->choice.preconditioner)->name,
+                     weft_cg_outcome_name(outcome), linear->cg.iterations);
     weft_linear_drop_preconditioner(linear, reason);
     options->preconditioner = NULL;
     clear_result(linear);
@@ -190,10 +190,10 @@ static weft_status solve(weft_linear *linear, const weft_system *system,
 static weft_status solve_indefinite(weft_linear *linear, const weft_system *system,
                                     weft_cg_options *options, weft_error *error) {
     weft_problem_choice *choice = &linear->choice;
-    (void)snprintf(choice->method_reason, sizeof choice->method_reason,
-                   "the matrix is symmetric, but not positive definite, as CG found in "
-                   "iteration %d",
-                   linear->cg.iterations);
+    (void)weft_print(choice->method_reason, sizeof choice->method_reason,
+                     "the matrix is symmetric, but not positive definite, as CG found in "
+                     "iteration %d",
+                     linear->cg.iterations);
     choice->method = options->method = WEFT_METHOD_MINRES;
     if (linear->options->preconditioner == WEFT_AUTO && linear->preconditioner) {
         weft_linear_drop_preconditioner(linear, "the method is MINRES");

@@ -1,8 +1,8 @@
 /* Chooses the assembly and compares the memory that a run needs with the device's. */
 #include "fem/problem/memory.h"
+#include "core/base/number.h"
 
 #include <math.h>
-#include <stdio.h>
 
 weft_status weft_problem_assembly_choose(weft_device *device, const weft_problem_options *options,
                                          int preconditioner, const weft_assembly_problem *problem,
@@ -141,16 +141,17 @@ static void write_hint(const weft_device *device, const weft_problem_memory *wha
             name = costs[i].name;
         }
     }
-    const int length = snprintf(hint, size, "%.0f bytes per node: about %.3g nodes fit; ", per_node,
-                                (double)weft_device_bytes_free(device) / per_node);
+    const int length = weft_print(hint, size, "%.0f bytes per node: about %.3g nodes fit; ",
+                                  per_node, (double)weft_device_bytes_free(device) / per_node);
     if (length < 0 || (size_t)length >= size)
         return;
     if (name)
-        snprintf(hint + length, size - (size_t)length,
-                 "--assembly %s needs %.4g MB; or take a smaller mesh", name, (double)least * 1e-6);
+        weft_print(hint + length, size - (size_t)length,
+                   "--assembly %s needs %.4g MB; or take a smaller mesh", name,
+                   (double)least * 1e-6);
     else
-        snprintf(hint + length, size - (size_t)length,
-                 "take a smaller mesh: no assembly needs less");
+        weft_print(hint + length, size - (size_t)length,
+                   "take a smaller mesh: no assembly needs less");
 }
 
 weft_status weft_problem_memory_check(weft_device *device, const weft_problem_memory *what,

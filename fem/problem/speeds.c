@@ -1,7 +1,6 @@
 /* The measured speeds of a device, in the tuning database. */
+#include "core/base/number.h"
 #include "fem/problem/memory.h"
-
-#include <stdio.h>
 
 /* A tuning database to read or to write, where the cache allows that. */
 static weft_status open_tuning(const weft_device *device, bool writes, const weft_monitor *monitor,
@@ -55,10 +54,10 @@ done:
 
 const char *weft_seconds_text(double seconds, char out[32]) {
     if (seconds >= 1)
-        (void)snprintf(out, 32, "%.2f s", seconds);
+        (void)weft_print(out, 32, "%.2f s", seconds);
     else if (seconds >= 1e-3)
-        (void)snprintf(out, 32, "%.2f ms", 1e3 * seconds);
+        (void)weft_print(out, 32, "%.2f ms", 1e3 * seconds);
     else
-        (void)snprintf(out, 32, "%.1f us", 1e6 * seconds);
+        (void)weft_print(out, 32, "%.1f us", 1e6 * seconds);
     return out;
 }
