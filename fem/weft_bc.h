@@ -57,6 +57,11 @@ typedef struct weft_bc_place {
 weft_status weft_bc_make_in(weft_context *context, const weft_space *space,
                             const weft_bc_place *place, const weft_condition *conditions, int n,
                             weft_bc **out, weft_error *error);
+/** Let bc have the conditions on the flux of another function of the mixed space, too: weft_bc_forms, weft_bc_load_make,
+ *  weft_bc_add_fluxes and weft_bc_moves (of fluxes and alphas) are then about both.
+ *  other   borrowed; must outlive bc
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_bc_join(weft_bc *bc, weft_bc *other, weft_error *error);
 void weft_bc_free(weft_bc **bc);
 
 /** The dofs of Dirichlet conditions, [*n] ascending, as weft_cg_options.constrained. Borrowed. */

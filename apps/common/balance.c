@@ -120,6 +120,31 @@ done:
     return status;
 }
 
+/* A number of each condition, from those on one field, whose conditions are those of its components, in their order. */
+static void take_own(const app_run *run, const app_field *field, const double *own, double *out) {
+    const int c = weft_space_components(field->space);
+    for (int i = 0; i < run->pieces.n; ++i) {
+        const int component = run->pieces.list[i].component - field->first_value;
+        if (run->n_fields == 1 || (component >= 0 && component < c && !field->is_enrichment))
+            out[i] += *own++;
+    }
+}
+
+/* What each condition exchanges.
+ *  sums  [2][n of pieces] given, taken; and as many for work */
+static weft_status exchange_of(app_run *run, weft_memory *u, double *sums, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n = run->pieces.n;
+    double *own = sums + 2 * n;
+    for (int f = 0; f < run->n_fields; ++f) {
+        TRY(weft_bc_exchange(run->fields[f].bc, u, own, own + n, n, error));
+        take_own(run, &run->fields[f], own, sums);
+        take_own(run, &run->fields[f], own + n, sums + n);
+    }
+done:
+    return status;
+}
+
 weft_status app_balance_exchange(app_run *run, weft_memory *u, double weight,
                                  double given[APP_VALUES_MAX], double taken[APP_VALUES_MAX],
                                  weft_error *error) {
@@ -128,12 +153,12 @@ weft_status app_balance_exchange(app_run *run, weft_memory *u, double weight,
     const weft_form *forms = NULL;
     double *sums = NULL;
     int entry = -1;
-    if (run->n_fields > 1 || weft_bc_forms(run->bc, &forms) == 0)
+    if (weft_bc_forms(run->bc, &forms) == 0)
         return WEFT_OK;
-    sums = calloc(2 * (size_t)pieces->n, sizeof *sums);
+    sums = calloc(4 * (size_t)pieces->n, sizeof *sums);
     if (!sums)
         return weft_out_of_memory(error, NULL);
-    TRY(weft_bc_exchange(run->bc, u, sums, sums + pieces->n, pieces->n, error));
+    TRY(exchange_of(run, u, sums, error));
     TRY(list_exchange(run, error));
     for (int i = 0; i < pieces->n; ++i) {
         const weft_condition *piece = &pieces->list[i];
@@ -152,7 +177,6 @@ done:
 
 /* ---- reactions ------------------------------------------------------------------------------- */
 
-/* The reaction of each condition on one field, whose conditions are those of its components, in their order. */
 static weft_status react(const app_run *run, const app_field *field, const double *r, double *out,
                          weft_error *error) {
     weft_status status = WEFT_OK;
@@ -161,11 +185,7 @@ static weft_status react(const app_run *run, const app_field *field, const doubl
     if (!own)
         return weft_out_of_memory(error, NULL);
     TRY(weft_reactions(field->bc, r + field->first_dof, own, n > 0 ? n : c, error));
-    for (int i = 0, k = 0; i < n; ++i) {
-        const int component = run->pieces.list[i].component - field->first_value;
-        if (run->n_fields == 1 || (component >= 0 && component < c && !field->is_enrichment))
-            out[i] += own[k++];
-    }
+    take_own(run, field, own, out);
     for (int i = 0; n == 0 && i < c; ++i)
         out[i] = own[i];
 done:

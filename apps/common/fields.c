@@ -62,18 +62,11 @@ done:
 
 /* ---- conditions -------------------------------------------------------------------------- */
 
-static weft_status refuse_flux(const weft_condition *condition, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                   "conditions on the flux are not for functions of mixed spaces");
-    weft_error_location(error, condition->origin, NULL, 0, 0);
-    weft_error_hint(error, "write the boundary term into the form, with ds");
-    return WEFT_ERROR_UNSUPPORTED;
-}
-
 /* The conditions on one field, of its own components. Where there are none, its flux is zero. */
 static weft_status make_field(app_run *run, app_field *field, weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = weft_space_components(field->space);
+    const weft_bc_place place = {field->first_dof, run->n_dofs};
     int n = 0;
     weft_condition *list = calloc((size_t)run->pieces.n + 1, sizeof *list);
     if (!list)
@@ -82,15 +75,13 @@ static weft_status make_field(app_run *run, app_field *field, weft_error *error)
         const int k = run->pieces.list[i].component - field->first_value;
         if (k < 0 || k >= c)
             continue;
-        if (run->pieces.list[i].kind != WEFT_DIRICHLET)
-            TRY(refuse_flux(&run->pieces.list[i], error));
         list[n] = run->pieces.list[i];
         list[n++].component = k;
     }
     if (n == 0)
         list[n++] = (weft_condition){
             .kind = WEFT_NEUMANN, .group = "boundary", .value = "0", .origin = "--neumann"};
-    TRY(weft_bc_make(&run->context, field->space, list, n, &field->bc, error));
+    TRY(weft_bc_make_in(&run->context, field->space, &place, list, n, &field->bc, error));
 done:
     free(list);
     return status;
@@ -122,6 +113,8 @@ weft_status app_run_conditions_make(app_run *run, weft_error *error) {
     if (run->n_fields > 1) {
         for (int i = 0; i < run->n_fields; ++i)
             TRY(make_field(run, &run->fields[i], error));
+        for (int i = 1; i < run->n_fields; ++i)
+            TRY(weft_bc_join(run->fields[0].bc, run->fields[i].bc, error));
         TRY(join_constrained(run, error));
     } else {
         TRY(weft_bc_make(&run->context, run->space, run->pieces.list, run->pieces.n,

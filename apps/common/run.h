@@ -46,7 +46,7 @@ typedef struct app_run {
     /* linear and nonlinear systems */
     app_pieces pieces;          /* conditions by component */
     app_probes points;          /* of the probes */
-    weft_bc *bc;                /* of the first field */
+    weft_bc *bc;                /* of the first field, with the conditions on all fluxes */
     const int32_t *constrained; /* dofs, ascending; borrowed from bc, or */
     int32_t *own_constrained;   /* of several fields; malloc'd */
     int64_t n_constrained;
@@ -108,7 +108,7 @@ void app_run_fields_count(app_run *run);
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status app_run_field_term(const app_run *run, int i, double **out, weft_error *error);
 /** Make the boundary conditions of all fields from `pieces`. (apps/common/fields.c)
- *  Errors  those of weft_bc_make; WEFT_ERROR_UNSUPPORTED: conditions on the flux of mixed functions */
+ *  Errors  those of weft_bc_make */
 weft_status app_run_conditions_make(app_run *run, weft_error *error);
 /** Set the dofs of Dirichlet conditions to factor times their values; u [n_dofs]. */
 void app_run_set_conditions(const app_run *run, double factor, double *u);

@@ -237,12 +237,29 @@ weft_status weft_bc_make_in(weft_context *context, const weft_space *space,
     TRY(collect_marks(bc, marks, error));
     TRY(evaluate_all(bc, error));
     TRY(make_forms(bc, error));
+    bc->n_all_forms = bc->n_forms;
     *out = bc;
     bc = NULL;
 done:
     free(marks);
     weft_bc_free(&bc);
     return status;
+}
+
+weft_status weft_bc_join(weft_bc *bc, weft_bc *other, weft_error *error) {
+    const size_t n_forms = (size_t)(bc->n_all_forms + other->n_all_forms);
+    weft_form *forms = realloc(bc->forms, (n_forms + 1) * sizeof *forms);
+    if (!forms)
+        return weft_out_of_memory(error, "boundary conditions");
+    bc->forms = forms;
+    weft_bc **joined = realloc(bc->joined, (size_t)(bc->n_joined + 1) * sizeof *joined);
+    if (!joined)
+        return weft_out_of_memory(error, "boundary conditions");
+    bc->joined = joined;
+    bc->joined[bc->n_joined++] = other;
+    memcpy(forms + bc->n_all_forms, other->forms, (size_t)other->n_all_forms * sizeof *forms);
+    bc->n_all_forms += other->n_all_forms;
+    return WEFT_OK;
 }
 
 void weft_bc_free(weft_bc **bc) {
@@ -258,6 +275,7 @@ void weft_bc_free(weft_bc **bc) {
     free((*bc)->pieces);
     free((*bc)->bound);
     free((*bc)->forms);
+    free((*bc)->joined);
     free((*bc)->constrained);
     free((*bc)->given);
     free(*bc);
@@ -295,19 +313,20 @@ void weft_bc_set(const weft_bc *bc, double factor, double *u) {
 
 int weft_bc_forms(const weft_bc *bc, const weft_form **forms) {
     *forms = bc->forms;
-    return bc->n_forms;
+    return bc->n_all_forms;
 }
 
 weft_status weft_bc_operator_make(weft_bc *bc, weft_assembly assembly, const weft_form *cells,
                                   weft_operator **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_operator *op = NULL;
-    weft_form *forms = calloc((size_t)bc->n_forms + 1, sizeof *forms);
+    const int n = bc->n_all_forms;
+    weft_form *forms = calloc((size_t)n + 1, sizeof *forms);
     if (!forms)
         return weft_out_of_memory(error, "boundary conditions");
     forms[0] = *cells;
-    memcpy(forms + 1, bc->forms, (size_t)bc->n_forms * sizeof *forms);
-    TRY(weft_operator_make(bc->context, assembly, forms, bc->n_forms + 1, &op, error));
+    memcpy(forms + 1, bc->forms, (size_t)n * sizeof *forms);
+    TRY(weft_operator_make(bc->context, assembly, forms, n + 1, &op, error));
     TRY(weft_operator_assemble(op, error));
     *out = op;
     op = NULL;

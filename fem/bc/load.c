@@ -205,6 +205,8 @@ static weft_status add_fluxes(const weft_bc *bc, int degree, weft_memory *b, dou
         TRY(weft_bc_flux_form(bc, piece, degree, b, &form, error));
         TRY(weft_bc_add_load(bc, &form, bc->facets[piece->facets].n, b, values, error));
     }
+    for (int i = 0; i < bc->n_joined; ++i)
+        TRY(add_fluxes(bc->joined[i], degree, b, values, error));
 done:
     return status;
 }

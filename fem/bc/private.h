@@ -63,8 +63,10 @@ struct weft_bc {
     weft_bc_facets *facets; /* [n_facets], one for each group */
     int n_facets;
     weft_bound_form *bound; /* [n_forms] of Robin conditions */
-    weft_form *forms;
-    int n_forms;
+    weft_form *forms;       /* [n_forms], followed by those of `joined` */
+    int n_forms, n_all_forms;
+    weft_bc **joined; /* [n_joined] of the other functions of a mixed space */
+    int n_joined;
     int32_t *constrained;
     double *given; /* [n_constrained] */
     int64_t n_constrained;

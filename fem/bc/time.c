@@ -20,6 +20,11 @@ weft_bc_motion weft_bc_moves(const weft_bc *bc) {
             motion.flux |= uses_time(condition->value);
         motion.alpha |= condition->kind == WEFT_ROBIN && uses_time(condition->alpha);
     }
+    for (int i = 0; i < bc->n_joined; ++i) {
+        const weft_bc_motion other = weft_bc_moves(bc->joined[i]);
+        motion.flux |= other.flux;
+        motion.alpha |= other.alpha;
+    }
     return motion;
 }
 
@@ -241,6 +246,8 @@ weft_status weft_bc_add_fluxes(weft_bc *bc, weft_memory *b, weft_error *error) {
         TRY(weft_program_bind(bc->steps.fluxes[i].program, "b", b, error));
         TRY(weft_program_run(bc->steps.fluxes[i].program, error));
     }
+    for (int i = 0; i < bc->n_joined; ++i)
+        TRY(weft_bc_add_fluxes(bc->joined[i], b, error));
 done:
     return status;
 }

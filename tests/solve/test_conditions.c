@@ -153,20 +153,127 @@ static void components(void **state) {
     json_decref(a);
 }
 
+/* ---- mixed spaces ---------------------------------------------------------------------------- */
+
+static void put_mixed(const char *cell, const char *more) {
+    FILE *stream = fopen(file, "w");
+    assert_non_null(stream);
+    fprintf(stream,
+            "V, Q = VectorElement('P', %s, 2), FiniteElement('P', %s, 1)\n"
+            "W = V*Q\n%s",
+            cell, cell, more);
+    assert_int_equal(fclose(stream), 0);
+}
+
+static const char stokes[] = "(u, p), (v, q), f = TrialFunctions(W), TestFunctions(W), "
+                             "Coefficient(V)\n"
+                             "a = inner(grad(u), grad(v))*dx - p*div(v)*dx - q*div(u)*dx\n"
+                             "L = inner(f, v)*dx\n";
+
+/* Taylor and Hood's: u = (sin(x) cos(y), -cos(x) sin(y)), p = x y; the flux is du/dn - p n. */
+static void taylor_hood(void **state) {
+    (void)state;
+    static const char *const meshes[] = {"square:4", "square:8"};
+    json_t *a[2];
+    put_mixed("triangle", stokes);
+    for (int i = 0; i < 2; ++i) {
+        a[i] =
+            SOLVE(0, file, "--mesh", meshes[i], "--input", "f=2*sin(x)*cos(y)+y,-2*cos(x)*sin(y)+x",
+                  "--dirichlet", "left=sin(x)*cos(y),-cos(x)*sin(y),free", "--dirichlet",
+                  "bottom=sin(x)*cos(y),-cos(x)*sin(y),free", "--neumann",
+                  "right=cos(x)*cos(y)-x*y,sin(x)*sin(y),free", "--neumann",
+                  "top=-sin(x)*sin(y),free,free", "--robin",
+                  "top=1+x,free,-cos(x)*cos(y)-x*y-(1+x)*cos(x)*sin(y),free", "--exact",
+                  "sin(x)*cos(y),-cos(x)*sin(y),x*y", "--reactions", "--tolerance", "1e-12");
+        for (size_t k = 0; k < 3; ++k)
+            assert_true(fabs(number_of(a[i], "balance", k)) <= 1e-9); /* MINRES */
+    }
+    for (size_t k = 0; k < 3; ++k)
+        expect(log2(number_of(a[0], "l2_errors", k) / number_of(a[1], "l2_errors", k)),
+               k < 2 ? 3 : 2, NEAR);
+    for (int i = 0; i < 2; ++i)
+        json_decref(a[i]);
+}
+
+/* u = (y^2, x^2), p = 2 x + 2 y: right: du/dn - p n = (-2 - 2 y, 2), top: (2, -2 x - 2), in all 1 of what is pressed at
+ * left and bottom. */
+static void exact_mixed(void **state) {
+    const char *cell = *state;
+    put_mixed(cell, stokes);
+    json_t *a = SOLVE(0, file, "--mesh", strcmp(cell, "triangle") == 0 ? "square:3" : "quads:3",
+                      "--input", "f=0,0", "--dirichlet", "left=y^2,0,free", "--dirichlet",
+                      "bottom=0,x^2,free", "--neumann", "right=-2-2*y,2,free", "--robin",
+                      "top=1+y,2+2*y^2,free,free", "--robin", "top=3,free,3*x^2-2*x-2,free",
+                      "--exact", "y^2,x^2,2*x+2*y", "--reactions", "--tolerance", "1e-13");
+    for (size_t k = 0; k < 3; ++k)
+        assert_true(number_of(a, "l2_errors", k) < 1e-7);
+    expect(number_of(a, "loads", 0), -3, SUM);
+    expect(number_of(a, "loads", 1), 2, SUM);
+    expect(solve_item(a, "exchange", 0, "exchange", 0), 2, 1e-7);
+    expect(solve_item(a, "exchange", 1, "exchange", 1), -3, 1e-7);
+    json_decref(a);
+}
+
+/* Newton's method: flow between plates, u = (y (1 - y), 0), p = (1 - 2 x)/20 with viscosity 1/20. The flux is (-p, 0) =
+ * (1/20, 0) at the outlet, and (-1/20, 0) at y = 0. */
+static void newton(void **state) {
+    (void)state;
+    put_mixed("quadrilateral",
+              "w, nu = Coefficient(W), Constant(quadrilateral)\n"
+              "(u, p), (v, q) = split(w), TestFunctions(W)\n"
+              "F = nu*inner(grad(u), grad(v))*dx + inner(grad(u)*u, v)*dx - p*div(v)*dx - "
+              "q*div(u)*dx\n"
+              "unknown = w\n");
+    json_t *a = SOLVE(0, file, "--mesh", "quads:3", "--nonlinear", "--input", "nu=1/20",
+                      "--dirichlet", "left=y*(1 - y),0,free", "--dirichlet", "top=0,0,free",
+                      "--dirichlet", "bottom=free,0,free", "--robin",
+                      "bottom=1/20,-1/20+y*(1-y)/20,free,free", "--neumann", "right=1/20,0,free",
+                      "--exact", "y*(1 - y),0*x,(1 - 2*x)/20", "--tolerance", "1e-11");
+    for (size_t k = 0; k < 3; ++k)
+        assert_true(number_of(a, "l2_errors", k) < 1e-7);
+    json_decref(a);
+}
+
+/* In time: u = (t x, -t y), p = 0, of which every implicit step is exact: f = (x, -y) and the flux t (1, 0) at x = 1, where
+ * alpha is t; at the top (0, -t). */
+static void in_time(void **state) {
+    (void)state;
+    put_mixed("triangle",
+              "(u, p), (v, q), f = TrialFunctions(W), TestFunctions(W), Coefficient(V)\n"
+              "a = inner(grad(u), grad(v))*dx - p*div(v)*dx - q*div(u)*dx\n"
+              "L = inner(f, v)*dx\n"
+              "m = inner(u, v)*dx\n");
+    json_t *a =
+        SOLVE(0, file, "--mesh", "square:3", "--input", "f=x,-y", "--dirichlet", "left=0,-t*y,free",
+              "--dirichlet", "bottom=t*x,0,free", "--robin", "right=t,t+t*t,free,free", "--neumann",
+              "right=free,0,free", "--neumann", "top=0,-t,free", "--time", "0.1,0.5", "--probe",
+              "0.8,0.7", "--tolerance", "1e-12");
+    expect(solve_item(a, "probes", 0, "u", 0), 0.5 * 0.8, 1e-7);
+    expect(solve_item(a, "probes", 0, "u", 1), -0.5 * 0.7, 1e-7);
+    expect(solve_item(a, "probes", 0, "u", 2), 0, 1e-7);
+    json_decref(a);
+}
+
 int main(void) {
     enum { N = sizeof cases / sizeof *cases };
     static char *const solids[] = {"tetrahedron", "hexahedron"};
     static char *const plates[] = {"triangle", "quadrilateral"};
-    struct CMUnitTest tests[N + 4] = {0};
-    for (int i = 0; i < N; ++i)
-        tests[i] = (struct CMUnitTest){.name = cases[i].name,
-                                       .test_func = orders,
-                                       .initial_state = (void *)(uintptr_t)&cases[i]};
+    struct CMUnitTest tests[N + 9] = {
+        cmocka_unit_test(taylor_hood),
+        cmocka_unit_test(newton),
+        cmocka_unit_test(in_time),
+    };
     for (int i = 0; i < 2; ++i) {
-        tests[N + i] = (struct CMUnitTest){
-            .name = solids[i], .test_func = exact_in_3d, .initial_state = solids[i]};
-        tests[N + 2 + i] = (struct CMUnitTest){
+        tests[3 + i] = (struct CMUnitTest){
+            .name = plates[i], .test_func = exact_mixed, .initial_state = plates[i]};
+        tests[5 + i] = (struct CMUnitTest){
             .name = plates[i], .test_func = components, .initial_state = plates[i]};
+        tests[7 + i] = (struct CMUnitTest){
+            .name = solids[i], .test_func = exact_in_3d, .initial_state = solids[i]};
     }
+    for (int i = 0; i < N; ++i)
+        tests[9 + i] = (struct CMUnitTest){.name = cases[i].name,
+                                           .test_func = orders,
+                                           .initial_state = (void *)(uintptr_t)&cases[i]};
     return cmocka_run_group_tests(tests, name_file, remove_file);
 }
