@@ -93,16 +93,6 @@ bool app_run_is_linear(const app_run *run) {
            (cell == WEFT_TRIANGLE || cell == WEFT_TETRAHEDRON) && !run->mesh->curve;
 }
 
-weft_status app_run_need_linear(const app_run *run, bool is_given, const char *option,
-                                weft_error *error) {
-    if (!is_given || app_run_is_linear(run))
-        return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                   "%s is for functions of degree 1 on straight triangles and tetrahedra", option);
-    weft_error_hint(error, "leave it out, or solve in an element of degree 1");
-    return WEFT_ERROR_UNSUPPORTED;
-}
-
 weft_status app_run_operator_make(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_operator *op = NULL;
@@ -125,6 +115,17 @@ done:
     return status;
 }
 
+/* Constraints are about the dofs of one space. */
+static weft_status check_constraints(const app_run *run, weft_error *error) {
+    if (run->options->constraints.n == 0 || run->n_fields == 1)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   "constraints and point loads are not for mixed functions");
+    weft_error_location(error, run->options->constraints.list[0].origin, NULL, 0, 0);
+    weft_error_hint(error, "leave them out, or write them into the form, with ds or a multiplier");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
 weft_status app_run_space_make(app_run *run, int components, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(app_probes_find(&run->options->probes, run->mesh, &run->points, error));
@@ -134,8 +135,7 @@ weft_status app_run_space_make(app_run *run, int components, weft_error *error) 
                                  components, &run->space, error));
     weft_mesh_copies_free(&run->mesh_made.copies); /* where no space is of degree 1 */
     app_run_fields_count(run);
-    TRY(app_run_need_linear(run, run->options->constraints.n > 0, "a constraint or point load",
-                            error));
+    TRY(check_constraints(run, error));
     TRY(app_pieces_make(&run->options->conditions, run->mesh, run->n_values, &run->pieces, error));
     if (run->pieces.n == 0 && run->n_fields == 1 &&
         (run->is_natural || app_has_constraints(run->options))) /* not u = 0 on the boundary */

@@ -93,9 +93,6 @@ weft_status app_run_mesh_make(app_run *run, weft_error *error);
 weft_status app_run_operator_make(app_run *run, weft_error *error);
 /** Is u linear on triangles or tetrahedra, with the nodes of the mesh? */
 bool app_run_is_linear(const app_run *run);
-/** Refuse an option that is for linear u on triangles and tetrahedra, if it was given. */
-weft_status app_run_need_linear(const app_run *run, bool is_given, const char *option,
-                                weft_error *error);
 /** Make the space, unless there is one, and its boundary conditions.
  *  Errors  WEFT_ERROR_USAGE: a probe with too many coordinates; those of app_pieces_make and
  *          weft_bc_make */

@@ -13,12 +13,13 @@ static const double ROUNDING = 1e-10;
 
 static weft_status check_space(const weft_space *space, weft_error *error) {
     const weft_mesh *mesh = weft_space_mesh(space);
-    if (weft_mesh_cell(mesh)->simplex && weft_space_nodes(space) == mesh->n_nodes)
+    if (weft_space_element(space)->family == WEFT_LAGRANGE)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                   "constraints are for linear elements on triangles and tetrahedra");
+                   "constraints are for continuous (Lagrange) elements: others have no nodes that "
+                   "cells share");
     weft_error_location(error, mesh->source, NULL, 0, 0);
-    weft_error_hint(error, "take a mesh of triangles or tetrahedra, and degree 1");
+    weft_error_hint(error, "leave them out, or take a Lagrange element");
     return WEFT_ERROR_UNSUPPORTED;
 }
 
@@ -165,14 +166,15 @@ done:
 
 weft_status constraints_refuse(const weft_constraints *constraints, int32_t dof, double apart,
                                double t, const char *origin, weft_error *error) {
-    const weft_mesh *mesh = weft_space_mesh(constraints->space);
-    const int d = mesh->dimension, c = weft_space_components(constraints->space);
+    const double *x = weft_space_points(constraints->space);
+    const int d = weft_space_mesh(constraints->space)->dimension;
+    const int c = weft_space_components(constraints->space);
     char point[64], when[40] = "";
     if (t != 0)
         (void)weft_print(when, sizeof when, " at t = %.6g", t);
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "this contradicts other conditions at %s: they differ by %.3g%s",
-                   weft_point_text(&mesh->x[(int64_t)(dof / c) * d], d, point), apart, when);
+                   weft_point_text(&x[(int64_t)(dof / c) * d], d, point), apart, when);
     weft_error_location(error, origin, NULL, 0, 0);
     weft_error_hint(error, "leave one of the conditions out, or make their values equal");
     return WEFT_ERROR_INPUT;

@@ -1,6 +1,5 @@
 /* Makes constraints of groups and points: ties, matching groups, sliding, values at points. */
 #include "fem/constrain/private.h"
-#include "fem/weft_locate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -61,21 +60,24 @@ static double key_of(int d, const double *x, const double *shift) {
 }
 
 /* The least and greatest coordinates of nodes. */
-static void box_of(const weft_mesh *mesh, const int32_t *nodes, int64_t n, double box[2][3]) {
-    const int d = mesh->dimension;
+static void box_of(const weft_space *space, const int32_t *nodes, int64_t n, double box[2][3]) {
+    const int d = weft_space_mesh(space)->dimension;
+    const double *x = weft_space_points(space);
     for (int k = 0; k < d; ++k) {
         box[0][k] = INFINITY;
         box[1][k] = -INFINITY;
     }
     for (int64_t i = 0; i < n; ++i)
         for (int k = 0; k < d; ++k) {
-            box[0][k] = fmin(box[0][k], mesh->x[(int64_t)nodes[i] * d + k]);
-            box[1][k] = fmax(box[1][k], mesh->x[(int64_t)nodes[i] * d + k]);
+            box[0][k] = fmin(box[0][k], x[(int64_t)nodes[i] * d + k]);
+            box[1][k] = fmax(box[1][k], x[(int64_t)nodes[i] * d + k]);
         }
 }
 
 typedef struct matcher {
-    const weft_mesh *mesh;
+    const weft_space *space;
+    const double *x; /* of the nodes, [..][d] */
+    int d;
     keyed *others;
     int64_t n_others;
     double shift[3], tolerance;
@@ -83,8 +85,8 @@ typedef struct matcher {
 
 /* The node of the other group at a node's place; -1: there is none. */
 static int32_t find_partner(const matcher *m, int32_t node) {
-    const int d = m->mesh->dimension;
-    const double *x = &m->mesh->x[(int64_t)node * d];
+    const int d = m->d;
+    const double *x = &m->x[(int64_t)node * d];
     const double key = key_of(d, x, m->shift), slack = 2 * m->tolerance;
     int64_t low = 0, high = m->n_others;
     while (low < high) {
@@ -95,7 +97,7 @@ static int32_t find_partner(const matcher *m, int32_t node) {
             high = middle;
     }
     for (; low < m->n_others && m->others[low].key <= key + slack; ++low) {
-        const double *y = &m->mesh->x[(int64_t)m->others[low].node * d];
+        const double *y = &m->x[(int64_t)m->others[low].node * d];
         double apart = 0;
         for (int k = 0; k < d; ++k)
             apart = fmax(apart, fabs(x[k] + m->shift[k] - y[k]));
@@ -105,14 +107,14 @@ static int32_t find_partner(const matcher *m, int32_t node) {
     return -1;
 }
 
-static weft_status matcher_make(const weft_mesh *mesh, const int32_t *nodes, int64_t n,
+static weft_status matcher_make(const weft_space *space, const int32_t *nodes, int64_t n,
                                 const int32_t *others, int64_t n_others, matcher *out,
                                 weft_error *error) {
     double box[2][3], other[2][3], size = 0;
-    const int d = mesh->dimension;
-    *out = (matcher){.mesh = mesh, .n_others = n_others};
-    box_of(mesh, nodes, n, box);
-    box_of(mesh, others, n_others, other);
+    const int d = weft_space_mesh(space)->dimension;
+    *out = (matcher){.space = space, .x = weft_space_points(space), .d = d, .n_others = n_others};
+    box_of(space, nodes, n, box);
+    box_of(space, others, n_others, other);
     for (int k = 0; k < d; ++k) {
         out->shift[k] = 0.5 * (other[0][k] + other[1][k] - box[0][k] - box[1][k]);
         size = fmax(size, other[1][k] - other[0][k]);
@@ -122,21 +124,21 @@ static weft_status matcher_make(const weft_mesh *mesh, const int32_t *nodes, int
     if (!out->others)
         return weft_out_of_memory(error, "matching groups");
     for (int64_t i = 0; i < n_others; ++i)
-        out->others[i] = (keyed){key_of(d, &mesh->x[(int64_t)others[i] * d], NULL), others[i]};
+        out->others[i] = (keyed){key_of(d, &out->x[(int64_t)others[i] * d], NULL), others[i]};
     qsort(out->others, (size_t)n_others, sizeof *out->others, compare);
     return WEFT_OK;
 }
 
 static weft_status refuse_partner(const matcher *m, int32_t node, const char *group,
                                   const char *other, const char *origin, weft_error *error) {
-    const int d = m->mesh->dimension;
+    const int d = m->d;
     double place[3] = {0};
     char point[64], partner[64];
     for (int k = 0; k < d; ++k)
-        place[k] = m->mesh->x[(int64_t)node * d + k] + m->shift[k];
+        place[k] = m->x[(int64_t)node * d + k] + m->shift[k];
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "the node %s of `%s` has no partner on `%s`, where one should be at %s",
-                   weft_point_text(&m->mesh->x[(int64_t)node * d], d, point), group, other,
+                   weft_point_text(&m->x[(int64_t)node * d], d, point), group, other,
                    weft_point_text(place, d, partner));
     weft_error_location(error, origin, NULL, 0, 0);
     weft_error_hint(error, "mesh both sides alike: in a .geo file by Periodic Curve or Periodic "
@@ -160,13 +162,13 @@ done:
 weft_status weft_constraints_match(weft_constraints *constraints, const char *group,
                                    const char *other, const char *origin, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_mesh *mesh = weft_space_mesh(constraints->space);
+    const weft_space *space = constraints->space;
     int32_t *nodes = NULL, *others = NULL;
     int64_t n = 0, n_others = 0;
     matcher m = {0};
     TRY(group_nodes(constraints, group, origin, &nodes, &n, error));
     TRY(group_nodes(constraints, other, origin, &others, &n_others, error));
-    TRY(matcher_make(mesh, nodes, n, others, n_others, &m, error));
+    TRY(matcher_make(space, nodes, n, others, n_others, &m, error));
     for (int64_t i = 0; i < n; ++i) {
         const int32_t partner = find_partner(&m, nodes[i]);
         if (partner < 0)
@@ -175,7 +177,7 @@ weft_status weft_constraints_match(weft_constraints *constraints, const char *gr
     }
     if (n != n_others) { /* the other way round */
         free(m.others);
-        TRY(matcher_make(mesh, others, n_others, nodes, n, &m, error));
+        TRY(matcher_make(space, others, n_others, nodes, n, &m, error));
         for (int64_t i = 0; i < n_others; ++i)
             if (find_partner(&m, others[i]) < 0)
                 TRY(refuse_partner(&m, others[i], other, group, origin, error));
@@ -212,6 +214,14 @@ weft_status weft_constraints_images(weft_constraints *constraints, const char *o
                         "groups: --periodic GROUP=GROUP");
         return locate(origin, WEFT_ERROR_INPUT, error);
     }
+    if (weft_space_cell_nodes(constraints->space) != mesh->cells) {
+        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                       "%s declares which vertices are images of each other, and the solution has "
+                       "other nodes on its periodic sides",
+                       mesh->source);
+        weft_error_hint(error, "name the two sides as groups: --periodic GROUP=GROUP");
+        return locate(origin, WEFT_ERROR_UNSUPPORTED, error);
+    }
     for (int64_t i = 0; i < points->n_pairs; ++i) {
         const int32_t *pair = points->pairs + 3 * i;
         if (i > 0 && pair[0] == pair[-3] && weft_space_components(constraints->space) > 1 &&
@@ -237,18 +247,25 @@ typedef struct node_normals {
     int n;
 } node_normals;
 
-/* The normal of a facet, times its measure (twice, in space). */
+/* The normal of a facet, times its measure (twice, in space); of a quadrilateral, the mean of its normals. */
 static void facet_normal(const weft_mesh *mesh, const int32_t *facet, double out[3]) {
     const int d = mesh->dimension;
+    const bool is_quadrilateral = weft_mesh_facet_vertices(mesh) == 4;
     double u[3] = {0}, w[3] = {0};
     for (int k = 0; k < d; ++k) {
-        u[k] = mesh->x[(int64_t)facet[1] * d + k] - mesh->x[(int64_t)facet[0] * d + k];
+        const double x0 = mesh->x[(int64_t)facet[0] * d + k];
+        u[k] = d > 1 ? mesh->x[(int64_t)facet[1] * d + k] - x0 : 0;
         if (d == 3)
-            w[k] = mesh->x[(int64_t)facet[2] * d + k] - mesh->x[(int64_t)facet[0] * d + k];
+            w[k] = mesh->x[(int64_t)facet[2] * d + k] - x0;
+        if (is_quadrilateral) { /* by the diagonals 1 to 2 and 0 to 3 */
+            const double diagonal = mesh->x[(int64_t)facet[3] * d + k] - x0;
+            u[k] = w[k] - u[k];
+            w[k] = diagonal;
+        }
     }
-    out[0] = d == 2 ? u[1] : u[1] * w[2] - u[2] * w[1];
-    out[1] = d == 2 ? -u[0] : u[2] * w[0] - u[0] * w[2];
-    out[2] = d == 2 ? 0 : u[0] * w[1] - u[1] * w[0];
+    out[0] = d == 1 ? 1 : d == 2 ? u[1] : u[1] * w[2] - u[2] * w[1];
+    out[1] = d == 1 ? 0 : d == 2 ? -u[0] : u[2] * w[0] - u[0] * w[2];
+    out[2] = d < 3 ? 0 : u[0] * w[1] - u[1] * w[0];
 }
 
 static double dot(const double *a, const double *b) {
@@ -295,8 +312,9 @@ weft_status weft_constraints_slide(weft_constraints *constraints, const char *gr
                                    const char *origin, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_mesh *mesh = weft_space_mesh(constraints->space);
-    const int d = mesh->dimension;
+    const int d = mesh->dimension, v = weft_mesh_facet_vertices(mesh);
     int32_t *nodes = NULL, *facets = NULL;
+    weft_space_facets of = {0};
     node_normals *normals = NULL;
     int64_t n = 0, n_facets = 0;
     int number = 0;
@@ -308,63 +326,51 @@ weft_status weft_constraints_slide(weft_constraints *constraints, const char *gr
         weft_error_hint(error, "it is for displacements, with as many components as dimensions");
         return locate(origin, WEFT_ERROR_INPUT, error);
     }
+    if (mesh->curve) {
+        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                       "the facets of curved cells have no normal of their own, along which `%s` "
+                       "would hold the solution",
+                       group);
+        weft_error_hint(error, "on a plane across an axis, prescribe that component: --dirichlet");
+        return locate(origin, WEFT_ERROR_UNSUPPORTED, error);
+    }
     TRY(locate(origin, weft_mesh_group(mesh, group, &number, error), error));
     TRY(group_nodes(constraints, group, origin, &nodes, &n, error));
     TRY(weft_mesh_group_facets(mesh, number, &facets, &n_facets, error));
-    normals = calloc((size_t)mesh->n_nodes, sizeof *normals);
+    TRY(weft_space_facets_make(constraints->space, number, &of, error));
+    normals = calloc((size_t)weft_space_nodes(constraints->space), sizeof *normals);
     if (!normals)
         TRY(weft_out_of_memory(error, "constraints"));
     for (int64_t f = 0; f < n_facets; ++f) {
         double normal[3];
-        facet_normal(mesh, facets + f * d, normal);
-        for (int v = 0; v < d; ++v)
-            add_normal(&normals[facets[f * d + v]], normal);
+        facet_normal(mesh, facets + f * v, normal);
+        for (int k = 0; k < of.width; ++k)
+            add_normal(&normals[of.nodes[f * of.width + k]], normal);
     }
     for (int64_t i = 0; i < n; ++i)
         TRY(slide_node(constraints, nodes[i], &normals[nodes[i]], origin, error));
 done:
     free(nodes);
     free(facets);
+    weft_space_facets_free(&of);
     free(normals);
     return status;
 }
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-weft_status constraint_point_find(const weft_space *space, const double *point, const char *origin,
-                                  int32_t nodes[4], double shape[4], weft_error *error) {
-    const weft_mesh *mesh = weft_space_mesh(space);
-    const int d = mesh->dimension;
-    int64_t cell = -1;
-    char text[64];
-    weft_mesh_locate(mesh, point, &cell, shape);
-    if (cell >= 0) {
-        for (int v = 0; v <= d; ++v) {
-            nodes[v] = mesh->cells[cell * (d + 1) + v];
-            shape[v] = fabs(shape[v]) < 1e-10 ? 0 : shape[v];
-        }
-        return WEFT_OK;
-    }
-    weft_error_set(error, WEFT_ERROR_INPUT, "the point %s is outside the mesh",
-                   weft_point_text(point, d, text));
-    weft_error_location(error, origin, NULL, 0, 0);
-    weft_error_hint(error, "name a point of the mesh; curved boundaries are polygons");
-    return WEFT_ERROR_INPUT;
-}
-
 weft_status weft_constraints_point(weft_constraints *constraints, const double *point,
                                    int component, const char *value, const char *origin,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = weft_space_components(constraints->space);
-    const int width = weft_space_mesh(constraints->space)->dimension + 1;
-    int32_t nodes[4];
-    double shape[4], constant = 0;
+    double constant = 0;
+    constraint_point at = {0};
     constraint_terms terms = {0};
-    TRY(constraint_point_find(constraints->space, point, origin, nodes, shape, error));
-    for (int v = 0; v < width; ++v)
-        if (shape[v] != 0)
-            TRY(constraint_terms_add(&terms, nodes[v] * c + component, shape[v], error));
+    TRY(constraint_point_find(constraints->space, point, origin, &at, error));
+    for (int v = 0; v < at.n; ++v)
+        if (at.shape[v] != 0)
+            TRY(constraint_terms_add(&terms, at.nodes[v] * c + component, at.shape[v], error));
     const int32_t dof = terms.dofs[0];
     if (weft_formula_constant(value, &constant)) {
         terms.constant = -constant;
@@ -376,6 +382,7 @@ weft_status weft_constraints_point(weft_constraints *constraints, const double *
     }
     TRY(constraints_add_terms(constraints, &terms, dof, origin, error));
 done:
+    constraint_point_clear(&at);
     constraint_terms_free(&terms);
     return status;
 }

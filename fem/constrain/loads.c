@@ -48,26 +48,26 @@ weft_status weft_point_loads_add(weft_point_loads *loads, const double *point, i
                                  const char *value, const char *origin, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_space *space = loads->values.space;
-    const int c = weft_space_components(space), width = weft_space_mesh(space)->dimension + 1;
-    int32_t nodes[4];
-    double shape[4];
+    const int c = weft_space_components(space);
+    constraint_point at = {0};
     load_entry one = {.value = -1};
-    TRY(constraint_point_find(space, point, origin, nodes, shape, error));
+    TRY(constraint_point_find(space, point, origin, &at, error));
     if (!weft_formula_constant(value, &one.constant)) {
         one.value = loads->values.n_values;
         TRY(point_values_add(&loads->values, point, value, origin, error));
     }
     load_entry *entries =
-        realloc(loads->entries, (size_t)(loads->n_entries + width) * sizeof *entries);
+        realloc(loads->entries, (size_t)(loads->n_entries + at.n) * sizeof *entries);
     if (!entries)
         TRY(weft_out_of_memory(error, "loads at points"));
     loads->entries = entries;
-    for (int v = 0; v < width; ++v) {
-        one.dof = nodes[v] * c + component;
-        one.shape = shape[v];
+    for (int v = 0; v < at.n; ++v) {
+        one.dof = at.nodes[v] * c + component;
+        one.shape = at.shape[v];
         entries[loads->n_entries++] = one;
     }
 done:
+    constraint_point_clear(&at);
     return status;
 }
 

@@ -28,17 +28,17 @@ static int modes_of_part(const weft_space *space) {
 /* Constants of the components on a part of the mesh; of displacements also rotations about its centre,
  * of size 1. */
 static void fill_part(const weft_space *space, const int32_t *part, int32_t wanted, double *modes) {
-    const weft_mesh *mesh = weft_space_mesh(space);
-    const int d = mesh->dimension, c = weft_space_components(space);
+    const int d = weft_space_mesh(space)->dimension, c = weft_space_components(space);
     const int n_rotations = modes_of_part(space) - c;
-    const int64_t n = mesh->n_nodes;
+    const int64_t n = weft_space_nodes(space);
+    const double *x = weft_space_points(space);
     double centre[3] = {0}, size = 0, count = 0;
     for (int64_t i = 0; i < n; ++i)
         count += part[i] == wanted;
     for (int64_t i = 0; i < n * d; ++i)
-        centre[i % d] += part[i / d] == wanted ? mesh->x[i] / count : 0;
+        centre[i % d] += part[i / d] == wanted ? x[i] / count : 0;
     for (int64_t i = 0; i < n * d; ++i)
-        size = part[i / d] == wanted ? fmax(size, fabs(mesh->x[i] - centre[i % d])) : size;
+        size = part[i / d] == wanted ? fmax(size, fabs(x[i] - centre[i % d])) : size;
     for (int64_t i = 0; i < n; ++i) {
         if (part[i] != wanted)
             continue;
@@ -47,8 +47,8 @@ static void fill_part(const weft_space *space, const int32_t *part, int32_t want
         for (int r = 0; r < n_rotations; ++r) { /* about axis 2 - r, in the plane of a and b */
             const int a = r == 2 ? 1 : 0, b = r == 0 ? 1 : 2;
             double *mode = modes + (c + r) * n * c + i * c;
-            mode[a] = -(mesh->x[i * d + b] - centre[b]) / size;
-            mode[b] = (mesh->x[i * d + a] - centre[a]) / size;
+            mode[a] = -(x[i * d + b] - centre[b]) / size;
+            mode[b] = (x[i * d + a] - centre[a]) / size;
         }
     }
 }
@@ -57,21 +57,22 @@ static void fill_part(const weft_space *space, const int32_t *part, int32_t want
  * others, and give the nodes of the former -1. */
 static weft_status leave_out_held(const weft_constraints *constraints, int32_t *part, int64_t *n,
                                   weft_error *error) {
-    const weft_mesh *mesh = weft_space_mesh(constraints->space);
+    const int d = weft_space_mesh(constraints->space)->dimension;
     const int c = weft_space_components(constraints->space);
+    const int64_t n_nodes = weft_space_nodes(constraints->space);
     int32_t *held = weft_array_make((size_t)*n, sizeof *held);
     int32_t kept = 0;
     if (!held)
         return weft_out_of_memory(error, "free modes");
-    for (int64_t i = 0; i < mesh->n_nodes; ++i) {
+    for (int64_t i = 0; i < n_nodes; ++i) {
         int n_given = 0;
         for (int k = 0; k < c; ++k)
             n_given += constraints->row_of[i * c + k] == -2;
         held[part[i]] += n_given == c;
     }
     for (int64_t p = 0; p < *n; ++p)
-        held[p] = held[p] > mesh->dimension ? -1 : kept++;
-    for (int64_t i = 0; i < mesh->n_nodes; ++i)
+        held[p] = held[p] > d ? -1 : kept++;
+    for (int64_t i = 0; i < n_nodes; ++i)
         part[i] = held[part[i]];
     *n = kept;
     free(held);
@@ -84,10 +85,10 @@ static weft_status candidates_make(const weft_constraints *constraints, mode_can
     const weft_space *space = constraints->space;
     const int64_t n_each = modes_of_part(space), n_dofs = constraints->n_dofs;
     int64_t n_parts = 0;
-    int32_t *part = malloc((size_t)weft_space_mesh(space)->n_nodes * sizeof *part);
+    int32_t *part = malloc((size_t)weft_space_nodes(space) * sizeof *part);
     if (!part)
         TRY(weft_out_of_memory(error, "free modes"));
-    TRY(weft_bc_parts(constraints->bc, part, &n_parts, error));
+    TRY(constraint_parts(space, constraints->bc, part, &n_parts, error));
     if (n_parts * n_each > CANDIDATES_MAX)
         TRY(leave_out_held(constraints, part, &n_parts, error));
     if (n_parts * n_each > CANDIDATES_MAX) {
@@ -180,24 +181,6 @@ static weft_status keep_unconstrained(const weft_constraints *constraints, mode_
 
 /* ---- the free modes -------------------------------------------------------------------------- */
 
-/* y = M v, M_ij = int phi_i phi_j = |T| (1 + [i = j]) / ((d + 1)(d + 2)) in a cell T. */
-static void apply_mass(const weft_space *space, const double *v, double *y) {
-    const weft_mesh *mesh = weft_space_mesh(space);
-    const int d = mesh->dimension, c = weft_space_components(space);
-    memset(y, 0, (size_t)weft_space_dofs(space) * sizeof *y);
-    for (int64_t cell = 0; cell < mesh->n_cells; ++cell) {
-        const int32_t *nodes = mesh->cells + cell * (d + 1);
-        const double part = fabs(weft_cell_volume(d, mesh->x, nodes)) / ((d + 1) * (d + 2));
-        for (int k = 0; k < c; ++k) {
-            double sum = 0;
-            for (int i = 0; i <= d; ++i)
-                sum += v[(int64_t)nodes[i] * c + k];
-            for (int i = 0; i <= d; ++i)
-                y[(int64_t)nodes[i] * c + k] += part * (sum + v[(int64_t)nodes[i] * c + k]);
-        }
-    }
-}
-
 double constraint_product_of(const double *a, const double *b, int64_t n) {
     double sum = 0;
     for (int64_t i = 0; i < n; ++i)
@@ -206,7 +189,9 @@ double constraint_product_of(const double *a, const double *b, int64_t n) {
 }
 
 /* Gram and Schmidt, twice; the modes before are orthonormal, and weighted has M times them. */
-static void orthonormalise(const weft_space *space, mode_candidates *found, double *weighted) {
+static weft_status orthonormalise(const weft_space *space, mode_candidates *found, double *weighted,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
     const int64_t n = found->n_dofs;
     for (int k = 0; k < found->n; ++k) {
         double *mode = found->modes + k * n, *mass = weighted + k * n;
@@ -215,13 +200,15 @@ static void orthonormalise(const weft_space *space, mode_candidates *found, doub
             for (int64_t i = 0; i < n; ++i)
                 mode[i] -= s * found->modes[l % k * n + i];
         }
-        apply_mass(space, mode, mass);
+        TRY(constraint_mass_apply(space, mode, mass, error));
         const double size = sqrt(constraint_product_of(mode, mass, n));
         for (int64_t i = 0; i < n; ++i) {
             mode[i] /= size;
             mass[i] /= size;
         }
     }
+done:
+    return status;
 }
 
 weft_status weft_free_modes_find(weft_constraints *constraints, weft_operator *op,
@@ -241,7 +228,7 @@ weft_status weft_free_modes_find(weft_constraints *constraints, weft_operator *o
         made.weighted = weft_array_make((size_t)found.n * (size_t)found.n_dofs, sizeof(double));
         if (!made.weighted)
             TRY(weft_out_of_memory(error, "free modes"));
-        orthonormalise(constraints->space, &found, made.weighted);
+        TRY(orthonormalise(constraints->space, &found, made.weighted, error));
         made.n = found.n;
         made.modes = found.modes;
         found.modes = NULL;

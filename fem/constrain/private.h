@@ -65,8 +65,22 @@ void point_values_clear(point_values *values);
 weft_status point_entries_write(weft_memory *to, const double *values, int64_t n,
                                 const int32_t *changed, int n_changed, weft_error *error);
 /** The nodes of the cell at a point and the values of their shape functions there. */
+typedef struct constraint_point {
+    int n;
+    int32_t *nodes;
+    double *shape;
+} constraint_point;
+/** out  constraint_point_clear */
 weft_status constraint_point_find(const weft_space *space, const double *point, const char *origin,
-                                  int32_t nodes[4], double shape[4], weft_error *error);
+                                  constraint_point *out, weft_error *error);
+void constraint_point_clear(constraint_point *point);
+/** weft_bc_parts for the nodes of the space.
+ *  out  [nodes] */
+weft_status constraint_parts(const weft_space *space, const weft_bc *bc, int32_t *out, int64_t *n,
+                             weft_error *error);
+/** y = M v, M_ij = int phi_i phi_j for each component; [n_dofs] both. */
+weft_status constraint_mass_apply(const weft_space *space, const double *v, double *y,
+                                  weft_error *error);
 
 struct weft_constraints {
     weft_context *context;

@@ -84,8 +84,9 @@ static void judge_clear(judge *by) {
 
 /* How much larger rounding is in a mode because of its coordinates: those of rotations vary. */
 static double coordinates_of(const judge *by, const double *mode) {
-    const weft_mesh *mesh = weft_space_mesh(by->constraints->space);
-    const int c = weft_space_components(by->constraints->space), d = mesh->dimension;
+    const weft_space *space = by->constraints->space;
+    const int c = weft_space_components(space), d = weft_space_mesh(space)->dimension;
+    const double *x = weft_space_points(space);
     double far = 0, low[3] = {INFINITY, INFINITY, INFINITY}, size = 0;
     double high[3] = {-INFINITY, -INFINITY, -INFINITY};
     bool varies = false;
@@ -93,14 +94,14 @@ static double coordinates_of(const judge *by, const double *mode) {
         varies |= mode[i] != 0 && fabs(mode[i]) != 1;
     if (!varies)
         return 1;
-    for (int64_t i = 0; i < mesh->n_nodes; ++i) {
+    for (int64_t i = 0; i < weft_space_nodes(space); ++i) {
         bool is_there = false;
         for (int k = 0; k < c; ++k)
             is_there |= mode[i * c + k] != 0;
         for (int a = 0; a < d && is_there; ++a) {
-            far = fmax(far, fabs(mesh->x[i * d + a]));
-            low[a] = fmin(low[a], mesh->x[i * d + a]);
-            high[a] = fmax(high[a], mesh->x[i * d + a]);
+            far = fmax(far, fabs(x[i * d + a]));
+            low[a] = fmin(low[a], x[i * d + a]);
+            high[a] = fmax(high[a], x[i * d + a]);
         }
     }
     for (int a = 0; a < d; ++a)

@@ -254,26 +254,119 @@ static void in_time(void **state) {
     json_decref(a);
 }
 
+/* ---- constraints ----------------------------------------------------------------------------- */
+
+static const char *mesh_of(const char *cell, bool is_fine) {
+    return strcmp(cell, "triangle") == 0 ? is_fine ? "square:12" : "square:6"
+           : is_fine                     ? "quads:8"
+                                         : "quads:4";
+}
+
+/* -lap(u) = f and u = sin(2 pi x) cos(2 pi y), of mean zero, which nothing but the periodic sides holds. */
+static void periodic(void **state) {
+    const char *cell = *state;
+    json_t *a[2];
+    put(cell, 3, poisson);
+    for (int i = 0; i < 2; ++i) {
+        a[i] = SOLVE(0, file, "--mesh", mesh_of(cell, i == 1), "--input",
+                     "f=8*pi^2*sin(2*pi*x)*cos(2*pi*y)", "--periodic", "left=right", "--periodic",
+                     "bottom=top", "--exact", "sin(2*pi*x)*cos(2*pi*y)", "--tolerance", "1e-12");
+        assert_int_equal(json_integer_value(json_object_get(a[i], "free_modes")), 1);
+    }
+    expect(poisson_order(a[0], a[1], "l2_error"), 4, NEAR);
+    for (int i = 0; i < 2; ++i)
+        json_decref(a[i]);
+}
+
+/* u = x^2: the tied side gets the flux 2 in all, wherever on it. */
+static void tie(void **state) {
+    const char *cell = *state;
+    put(cell, 2, poisson);
+    json_t *a = SOLVE(0, file, "--mesh", mesh_of(cell, false), "--input", "f=-2", "--dirichlet",
+                      "left=0", "--tie", "right", "--neumann", "right=6*y^2", "--exact", "x^2",
+                      "--reactions", "--tolerance", "1e-13");
+    assert_true(app_number(a, "l2_error") < EXACT);
+    check_balance(a, 1);
+    json_decref(a);
+}
+
+/* The plate of `components`, on a plane of symmetry. */
+static void symmetry(void **state) {
+    const char *cell = *state;
+    put(cell, 2,
+        "V = VectorElement(element)\n"
+        "u, v, f = TrialFunction(V), TestFunction(V), Coefficient(V)\n"
+        "a = inner(sym(grad(u)), grad(v))*dx\n"
+        "L = inner(f, v)*dx\n");
+    json_t *a = SOLVE(0, file, "--mesh", mesh_of(cell, false), "--input", "f=-2.5,0", "--dirichlet",
+                      "left=0,0", "--symmetry", "bottom", "--neumann", "right=2,y/2", "--neumann",
+                      "top=1/2,x", "--exact", "x^2,x*y", "--reactions", "--tolerance", "1e-13");
+    assert_true(app_number(a, "l2_error") < EXACT);
+    check_balance(a, 2);
+    json_decref(a);
+}
+
+/* Nothing but a value at a point, which is no node, holds u = x^2 + x y - y^2. */
+static void value_at_point(void **state) {
+    const char *cell = *state;
+    put(cell, 2, poisson);
+    json_t *a = SOLVE(0, file, "--mesh", mesh_of(cell, false), "--input", "f=0", "--neumann",
+                      "left=-y", "--neumann", "right=2+y", "--neumann", "bottom=-x", "--neumann",
+                      "top=x-2", "--point-value", "0.3,0.45=0.3^2+0.3*0.45-0.45^2", "--exact",
+                      "x^2+x*y-y^2", "--reactions", "--tolerance", "1e-13");
+    assert_true(app_number(a, "l2_error") < EXACT);
+    check_balance(a, 1);
+    json_decref(a);
+}
+
+/* Betti's theorem: u at q of a load at p is u at p of the same load at q. */
+static void load_at_point(void **state) {
+    const char *cell = *state;
+    static const char *const loads[] = {"0.31,0.47=2", "0.62,0.83=2"};
+    static const char *const probes[] = {"0.62,0.83", "0.31,0.47"};
+    double u[2];
+    put(cell, 2, poisson);
+    for (int i = 0; i < 2; ++i) {
+        json_t *a = SOLVE(0, file, "--mesh", mesh_of(cell, false), "--input", "f=0", "--dirichlet",
+                          "left=0", "--point-load", loads[i], "--probe", probes[i], "--reactions",
+                          "--tolerance", "1e-13");
+        u[i] = app_probe_value(a, 0);
+        check_balance(a, 1);
+        expect(number_of(a, "loads", 0), 2, SUM);
+        json_decref(a);
+    }
+    assert_true(u[0] > 0.1);
+    expect(u[0], u[1], 1e-10);
+}
+
 int main(void) {
     enum { N = sizeof cases / sizeof *cases };
     static char *const solids[] = {"tetrahedron", "hexahedron"};
     static char *const plates[] = {"triangle", "quadrilateral"};
-    struct CMUnitTest tests[N + 9] = {
+    static const struct {
+        const char *name;
+        CMUnitTestFunction test;
+    } both[] = {{"mixed", exact_mixed},       {"components", components},
+                {"periodic", periodic},       {"tie", tie},
+                {"symmetry", symmetry},       {"point value", value_at_point},
+                {"point load", load_at_point}};
+    enum { BOTH = sizeof both / sizeof *both };
+    struct CMUnitTest tests[N + 2 * BOTH + 5] = {
         cmocka_unit_test(taylor_hood),
         cmocka_unit_test(newton),
         cmocka_unit_test(in_time),
     };
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 2; ++i)
         tests[3 + i] = (struct CMUnitTest){
-            .name = plates[i], .test_func = exact_mixed, .initial_state = plates[i]};
-        tests[5 + i] = (struct CMUnitTest){
-            .name = plates[i], .test_func = components, .initial_state = plates[i]};
-        tests[7 + i] = (struct CMUnitTest){
             .name = solids[i], .test_func = exact_in_3d, .initial_state = solids[i]};
-    }
+    for (int i = 0; i < 2 * BOTH; ++i)
+        tests[5 + i] = (struct CMUnitTest){.name = both[i / 2].name,
+                                           .test_func = both[i / 2].test,
+                                           .initial_state = plates[i % 2]};
     for (int i = 0; i < N; ++i)
-        tests[9 + i] = (struct CMUnitTest){.name = cases[i].name,
-                                           .test_func = orders,
-                                           .initial_state = (void *)(uintptr_t)&cases[i]};
+        tests[5 + 2 * BOTH + i] =
+            (struct CMUnitTest){.name = cases[i].name,
+                                .test_func = orders,
+                                .initial_state = (void *)(uintptr_t)&cases[i]};
     return cmocka_run_group_tests(tests, name_file, remove_file);
 }

@@ -1,0 +1,186 @@
+/* What constraints need to know of a space: the functions at a point, the places and parts of nodes, products of functions. */
+#include "fem/constrain/private.h"
+#include "fem/mesh/map.h"
+#include "fem/mesh/mesh.h"
+#include "fem/weft_locate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Linear functions on straight simplices: barycentric coordinates. */
+static bool is_linear(const weft_space *space) {
+    const weft_mesh *mesh = weft_space_mesh(space);
+    return weft_mesh_cell(mesh)->simplex && mesh->dimension > 1 && !mesh->curve &&
+           weft_space_element(space)->degree == 1;
+}
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+/* The cell at a point, -1: none; shape gets the values of its functions there. */
+static weft_status find_cell(const weft_space *space, const double *point, int64_t *cell,
+                             double *shape, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_mesh *mesh = weft_space_mesh(space);
+    double xi[3];
+    if (is_linear(space)) {
+        weft_mesh_locate(mesh, point, cell, shape);
+        return WEFT_OK;
+    }
+    TRY(weft_mesh_locate_cells(weft_space_device(space), mesh, point, 1, cell, xi, error));
+    if (*cell >= 0)
+        TRY(weft_element_tabulate(weft_space_element(space), 0, 1, xi, shape, error));
+done:
+    return status;
+}
+
+weft_status constraint_point_find(const weft_space *space, const double *point, const char *origin,
+                                  constraint_point *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n = weft_space_element(space)->n_nodes;
+    int64_t cell = -1;
+    char text[64];
+    constraint_point made = {.n = n};
+    made.nodes = calloc((size_t)n, sizeof *made.nodes);
+    made.shape = calloc((size_t)n + 1, sizeof *made.shape);
+    if (!made.nodes || !made.shape)
+        TRY(weft_out_of_memory(error, "constraints"));
+    TRY(find_cell(space, point, &cell, made.shape, error));
+    if (cell < 0) {
+        status = weft_error_set(error, WEFT_ERROR_INPUT, "the point %s is outside the mesh",
+                                weft_point_text(point, weft_space_mesh(space)->dimension, text));
+        weft_error_location(error, origin, NULL, 0, 0);
+        weft_error_hint(error, "name a point of the mesh; curved boundaries are polygons");
+        goto done;
+    }
+    for (int v = 0; v < n; ++v) {
+        made.nodes[v] = weft_space_cell_nodes(space)[cell * n + v];
+        made.shape[v] = fabs(made.shape[v]) < 1e-10 ? 0 : made.shape[v];
+    }
+    *out = made;
+    made = (constraint_point){0};
+done:
+    constraint_point_clear(&made);
+    return status;
+}
+
+void constraint_point_clear(constraint_point *point) {
+    free(point->nodes);
+    free(point->shape);
+    *point = (constraint_point){0};
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+weft_status constraint_parts(const weft_space *space, const weft_bc *bc, int32_t *out, int64_t *n,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_mesh *mesh = weft_space_mesh(space);
+    const int32_t *nodes = weft_space_cell_nodes(space);
+    const int width = weft_space_element(space)->n_nodes, v = weft_mesh_cell_vertices(mesh);
+    int32_t *part = NULL;
+    if (nodes == mesh->cells)
+        return weft_bc_parts(bc, out, n, error);
+    part = weft_array_make((size_t)mesh->n_nodes, sizeof *part);
+    if (!part)
+        TRY(weft_out_of_memory(error, "free modes"));
+    TRY(weft_bc_parts(bc, part, n, error));
+    for (int64_t i = 0; i < mesh->n_cells * width; ++i) /* each node is in some cell */
+        out[nodes[i]] = part[mesh->cells[i / width * v]];
+done:
+    free(part);
+    return status;
+}
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+/* M_ij = int phi_i phi_j = |T| (1 + [i = j]) / ((d + 1)(d + 2)) in a cell T. */
+static void apply_linear(const weft_space *space, const double *v, double *y) {
+    const weft_mesh *mesh = weft_space_mesh(space);
+    const int d = mesh->dimension, c = weft_space_components(space);
+    for (int64_t cell = 0; cell < mesh->n_cells; ++cell) {
+        const int32_t *nodes = mesh->cells + cell * (d + 1);
+        const double part = fabs(weft_cell_volume(d, mesh->x, nodes)) / ((d + 1) * (d + 2));
+        for (int k = 0; k < c; ++k) {
+            double sum = 0;
+            for (int i = 0; i <= d; ++i)
+                sum += v[(int64_t)nodes[i] * c + k];
+            for (int i = 0; i <= d; ++i)
+                y[(int64_t)nodes[i] * c + k] += part * (sum + v[(int64_t)nodes[i] * c + k]);
+        }
+    }
+}
+
+/* Tables of the functions and of the map at the points of a rule. */
+typedef struct product {
+    weft_cell_map map;
+    weft_quadrature rule;
+    double *shape;   /* [points][nodes] */
+    double *corners; /* [1 + d][points][map.n_nodes] */
+} product;
+
+static void product_clear(product *p) {
+    weft_cell_map_clear(&p->map);
+    weft_quadrature_free(&p->rule);
+    free(p->shape);
+    free(p->corners);
+}
+
+static weft_status product_make(const weft_space *space, product *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_element *element = weft_space_element(space);
+    const int d = weft_space_mesh(space)->dimension;
+    TRY(weft_cell_map_make(weft_space_mesh(space), &out->map, error));
+    TRY(weft_quadrature_make(element->cell, WEFT_SCHEME_DEFAULT, 2 * element->degree + 1,
+                             &out->rule, error));
+    const size_t n = (size_t)out->rule.n;
+    out->shape = calloc(n * (size_t)element->n_nodes, sizeof *out->shape);
+    out->corners = calloc(n * (size_t)((1 + d) * out->map.n_nodes), sizeof *out->corners);
+    if (!out->shape || !out->corners)
+        TRY(weft_out_of_memory(error, "free modes"));
+    TRY(weft_element_tabulate(element, 0, out->rule.n, out->rule.points, out->shape, error));
+    TRY(weft_element_tabulate(out->map.element, 1, out->rule.n, out->rule.points, out->corners,
+                              error));
+done:
+    return status;
+}
+
+/* y += int v phi_i over one cell */
+static void add_cell(const weft_space *space, const product *p, int64_t cell, const double *v,
+                     double *y) {
+    const int width = weft_space_element(space)->n_nodes, c = weft_space_components(space);
+    const int32_t *nodes = weft_space_cell_nodes(space) + cell * width;
+    double corners[WEFT_CELL_MAP_NUMBERS], inverse[9];
+    weft_cell_map_nodes(&p->map, cell, corners);
+    for (int q = 0; q < p->rule.n; ++q) {
+        const double *shape = p->shape + (ptrdiff_t)q * width;
+        const int m = p->map.n_nodes;
+        const double measure =
+            p->rule.weights[q] * weft_cell_map_inverse(&p->map, p->corners + (ptrdiff_t)q * m,
+                                                       (int64_t)p->rule.n * m, corners, inverse);
+        for (int k = 0; k < c; ++k) {
+            double sum = 0;
+            for (int i = 0; i < width; ++i)
+                sum += shape[i] * v[(int64_t)nodes[i] * c + k];
+            for (int i = 0; i < width; ++i)
+                y[(int64_t)nodes[i] * c + k] += measure * sum * shape[i];
+        }
+    }
+}
+
+weft_status constraint_mass_apply(const weft_space *space, const double *v, double *y,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    product p = {0};
+    memset(y, 0, (size_t)weft_space_dofs(space) * sizeof *y);
+    if (is_linear(space)) {
+        apply_linear(space, v, y);
+        return WEFT_OK;
+    }
+    TRY(product_make(space, &p, error));
+    for (int64_t cell = 0; cell < weft_space_mesh(space)->n_cells; ++cell)
+        add_cell(space, &p, cell, v, y);
+done:
+    product_clear(&p);
+    return status;
+}
