@@ -112,7 +112,7 @@ enum { WEFT_LOAD_DEGREE = 4 }; /* default degree of quadrature */
  *      b_i = int f phi_i over the cells
  *          + int g phi_i over the facets of Neumann and Robin conditions
  *
- *  source     f, a formula in x, y, z, for spaces with one component; NULL: zero
+ *  source     f, a formula in x, y, z, for spaces with one component; NULL: zero, as of mixed functions
  *  origin     names f in messages
  *  degree     of the quadrature rules
  *  b, values  [n_dofs], from weft_vector_make, initially zero

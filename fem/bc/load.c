@@ -164,6 +164,9 @@ static weft_status make_source(const weft_bc *bc, const char *source, const char
     weft_text cells = {0};
     if (!source || is_zero(source))
         return WEFT_OK;
+    if (bc->place.n_dofs > 0)
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "sources are for the functions of one space, not for mixed ones");
     origin = origin ? origin : "source";
     if (!weft_formula_by_group(source))
         return make_cell_source(bc, source, origin, degree, b, values, error);

@@ -119,6 +119,8 @@ static weft_status matcher_make(const weft_space *space, const int32_t *nodes, i
         out->shift[k] = 0.5 * (other[0][k] + other[1][k] - box[0][k] - box[1][k]);
         size = fmax(size, other[1][k] - other[0][k]);
     }
+    for (int k = 0; k < d && size == 0; ++k) /* groups of one node, as the ends of an interval */
+        size = fabs(out->shift[k]);
     out->tolerance = 1e-6 * size;
     out->others = malloc((size_t)n_others * sizeof *out->others + 1);
     if (!out->others)

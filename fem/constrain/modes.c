@@ -22,7 +22,7 @@ void weft_free_modes_clear(weft_free_modes *modes) {
 
 static int modes_of_part(const weft_space *space) {
     const int d = weft_space_mesh(space)->dimension, c = weft_space_components(space);
-    return c + (c != d ? 0 : d == 2 ? 1 : 3);
+    return c + (c != d || d == 1 ? 0 : d == 2 ? 1 : 3);
 }
 
 /* Constants of the components on a part of the mesh; of displacements also rotations about its centre,

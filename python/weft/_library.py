@@ -140,6 +140,8 @@ _STATUS: dict[str, list[Any]] = {
     "weft_space_evaluate": [POINTER(s.weft_context), _P, c_char_p, c_char_p, _P, _P],
     "weft_space_errors": [POINTER(s.weft_context), _P, _P, c_char_p, c_char_p, POINTER(c_double)],
     "weft_bc_make": [POINTER(s.weft_context), _P, POINTER(s.weft_condition), c_int, POINTER(_P)],
+    "weft_bc_make_in": [POINTER(s.weft_context), _P, POINTER(s.weft_bc_place), POINTER(s.weft_condition), c_int, POINTER(_P)],
+    "weft_bc_join": [_P, _P],
     "weft_bc_load_make": [_P, c_char_p, c_char_p, c_int, _P, _P],
     "weft_bc_find_free": [_P, c_int, POINTER(c_bool)],
     "weft_bc_operator_make": [_P, c_int, POINTER(s.weft_form), POINTER(_P)],

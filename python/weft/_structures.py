@@ -146,6 +146,10 @@ class weft_condition(Structure):
                 ("origin", c_char_p), ("component", c_int)]
 
 
+class weft_bc_place(Structure):
+    _fields_ = [("first_dof", c_int64), ("n_dofs", c_int64)]
+
+
 class weft_pattern(Structure):
     _fields_ = [("n_rows", c_int64), ("n_entries", c_int64), ("row_start", POINTER(c_int64)),
                 ("columns", POINTER(c_int32))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ctypes import c_void_p
 from typing import Any, Optional, Sequence
 
-from ._library import UsageError
+from ._library import UsageError, lib
 from .device import Array
 from .problem import Conditions, Neumann, Space, _numpy_empty
 
@@ -67,9 +67,9 @@ class MixedSpace:
 
 
 class MixedConditions:
-    """Dirichlet conditions of the parts of a mixed space, and natural ones elsewhere.
+    """Conditions of the parts of a mixed space, and natural ones elsewhere.
 
-    parts  for each space a list of weft.Dirichlet, or None
+    parts  for each space a list of weft.Dirichlet, weft.Neumann and weft.Robin, or None
     """
 
     def __init__(self, space: MixedSpace, parts: Sequence[Optional[Sequence[Any]]]) -> None:
@@ -79,9 +79,17 @@ class MixedConditions:
             raise UsageError("conditions on %d parts are given, expected %d" % (len(parts), len(space.spaces)), "usage")
         natural = [Neumann("boundary", 0)]
         self.space = space
-        self.parts = [Conditions(one, rows or natural) for one, rows in zip(space.spaces, parts)]
+        self.parts = [Conditions(one, rows or natural, (first, space.n_dofs))
+                      for one, rows, first in zip(space.spaces, parts, space.first_dofs)]
+        for part in self.parts[1:]:
+            self.parts[0]._handle.use(part._handle)
+            lib.weft_bc_join(self.parts[0]._handle.pointer, part._handle.pointer)
         self.constrained = numpy.concatenate([first + part.constrained for first, part in
                                               zip(space.first_dofs, self.parts)]).astype("int32")
 
     def guess(self) -> Array:
         return self.space.join([part.guess() for part in self.parts])
+
+    def load(self, degree: int = 4) -> Array:
+        """The terms of Neumann and Robin conditions of all parts."""
+        return self.parts[0]._add_load(self.space.zeros(), None, degree)

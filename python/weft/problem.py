@@ -292,17 +292,21 @@ def Robin(group: str, alpha: Number, value: Number = 0, component: int = 0) -> C
 
 
 class Conditions:
-    """Boundary conditions of a space. Without any, u = 0 on the whole boundary."""
+    """Boundary conditions of a space. Without any, u = 0 on the whole boundary.
 
-    def __init__(self, space: Space, conditions: Sequence[Condition] = ()) -> None:
+    place  of weft.MixedConditions: the first of the space's dofs among all, and their number
+    """
+
+    def __init__(self, space: Space, conditions: Sequence[Condition] = (), place: Optional[tuple[int, int]] = None) -> None:
         self.space = space
+        where = byref(s.weft_bc_place(*place)) if place else None
         rows = [s.weft_condition(c.kind, encode(c.group), encode(str(c.value)),
                                  encode(str(c.alpha)) if c.alpha is not None else None, None, c.component)
                 for c in conditions]
         self._rows = (s.weft_condition * max(len(rows), 1))(*rows)
         self._handle = Handle("bc", space._handle, self._rows)
-        lib.weft_bc_make(space._context.pointer, space._handle.pointer, self._rows, len(rows),
-                         byref(self._handle.pointer))
+        lib.weft_bc_make_in(space._context.pointer, space._handle.pointer, where, self._rows, len(rows),
+                            byref(self._handle.pointer))
 
     @property
     def constrained(self) -> numpy.ndarray:
@@ -328,7 +332,9 @@ class Conditions:
 
     def load(self, source: Optional[Number] = None, degree: int = 4) -> Array:
         """The right-hand side: int source phi over the cells, and the terms of Neumann and Robin conditions."""
-        b = self.space.zeros()
+        return self._add_load(self.space.zeros(), source, degree)
+
+    def _add_load(self, b: Array, source: Optional[Number], degree: int) -> Array:
         host = lib.weft_memory_host(b._pointer)
         values = None if host else _numpy_empty(b.shape)
         if values is not None:
@@ -375,9 +381,10 @@ class Operator:
             if conditions.space is not form.space:
                 raise UsageError("the form and the conditions have different spaces", "usage")
         robin, n_robin = POINTER(s.weft_form)(), 0
-        if isinstance(conditions, Conditions):
-            self._handle.use(conditions._handle)
-            n_robin = lib.weft_bc_forms(conditions._handle.pointer, byref(robin))
+        if conditions is not None:
+            bc = conditions if isinstance(conditions, Conditions) else conditions.parts[0]  # with the forms of all parts
+            self._handle.use(bc._handle)
+            n_robin = lib.weft_bc_forms(bc._handle.pointer, byref(robin))
         forms = form._matrix_forms + robin[:n_robin]
         lib.weft_operator_make(context, number, (s.weft_form * len(forms))(*forms), len(forms),
                                byref(self._handle.pointer))

@@ -198,6 +198,21 @@ L = f*q*dx
             numpy.testing.assert_allclose(pressure, 2 * x.sum(axis=1) - 2, atol=1e-6)
             numpy.testing.assert_array_equal(W.join([velocity, pressure]).numpy(), solution.x.numpy())
 
+    def test_fluxes_of_mixed_spaces(self):
+        """u = (y^2, x^2), p = 2 x + 2 y, held by its fluxes du/dn - p n: a residual of 1e-11 times a condition number below 1e5."""
+        W, form, _ = self.stokes()
+        conditions = weft.MixedConditions(W, [[
+            weft.Dirichlet("left", "y^2", 0), weft.Dirichlet("left", 0, 1), weft.Dirichlet("bottom", 0, 0),
+            weft.Dirichlet("bottom", "x^2", 1), weft.Neumann("right", "-2 - 2*y", 0), weft.Neumann("right", 2, 1),
+            weft.Robin("top", "1 + y", "2 + 2*y^2", 0), weft.Robin("top", 3, "3*x^2 - 2*x - 2", 1)], None])
+        b = form.vector()
+        b.set(b.numpy() + conditions.load().numpy())
+        solution = weft.Operator(form, conditions).solve(b, preconditioner="block", tolerance=1e-11)
+        velocity, pressure = W.split(solution.x)
+        at, x = W.spaces[0].points, W.spaces[1].points
+        numpy.testing.assert_allclose(velocity, at[:, ::-1] ** 2, atol=1e-6)
+        numpy.testing.assert_allclose(pressure, 2 * x.sum(axis=1), atol=1e-5)
+
     def test_errors_of_mixed_spaces(self):
         W, form, A = self.stokes()
         mesh = W.mesh
