@@ -121,6 +121,8 @@ int weft_element_first_node(const weft_element *element, int dimension, int enti
 int weft_element_entity_closure(const weft_element *element, int dimension, int entity, int *nodes);
 /** The nodes are the vertices of the cell: those of a space are the nodes of its mesh. */
 bool weft_element_is_on_vertices(const weft_element *element);
+/** A node at each vertex of the cell is the value there. */
+bool weft_element_has_vertices(const weft_element *element);
 /** The functions are constant in each cell. */
 bool weft_element_is_constant(const weft_element *element);
 /** Cells share nodes of the element on their facets, edges or vertices. */

@@ -5,14 +5,12 @@
 #include <string.h>
 
 static bool has_nodes(const weft_space *space) {
-    const weft_element *element = weft_space_element(space);
-    return element->degree > 0 &&
-           (element->family == WEFT_LAGRANGE || element->family == WEFT_DISCONTINUOUS);
+    return weft_space_element(space)->lattice_degree > 0;
 }
 
 static bool is_constant(const weft_space *space) {
     const weft_element *element = weft_space_element(space);
-    return element->family == WEFT_DISCONTINUOUS && element->degree == 0;
+    return weft_element_is_constant(element) && !weft_family_about(element->family)->is_global;
 }
 
 /* ---- nodes ------------------------------------------------------------------------------- */
@@ -27,10 +25,11 @@ static weft_status make_nodes(const app_run *run, app_shown *out, weft_error *er
     }
     for (int i = 0; i < run->n_fields; ++i) {
         const weft_element *element = weft_space_element(run->fields[i].space);
-        if (!has_nodes(run->fields[i].space))
-            continue;
+        if (weft_element_is_constant(element) || element->span_vanishes)
+            continue; /* shown on cells; added to the function that they enrich */
         kind.degree = element->degree > kind.degree ? element->degree : kind.degree;
-        kind.family = element->family == WEFT_DISCONTINUOUS ? WEFT_DISCONTINUOUS : kind.family;
+        if (!weft_family_about(element->family)->is_continuous)
+            kind.family = WEFT_DISCONTINUOUS;
     }
     TRY(weft_space_make(run->device, run->mesh, kind, 1, &out->own_nodes, error));
     out->nodes = out->own_nodes;

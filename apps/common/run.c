@@ -88,8 +88,7 @@ done:
 bool app_run_is_linear(const app_run *run) {
     const weft_cell_type cell = weft_mesh_cell(run->mesh)->type;
     const weft_element *element = run->space ? weft_space_element(run->space) : NULL;
-    return run->n_fields <= 1 &&
-           (!element || (element->family == WEFT_LAGRANGE && element->degree == 1)) &&
+    return run->n_fields <= 1 && (!element || weft_element_is_on_vertices(element)) &&
            (cell == WEFT_TRIANGLE || cell == WEFT_TETRAHEDRON) && !run->mesh->curve;
 }
 

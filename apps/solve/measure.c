@@ -267,7 +267,7 @@ typedef struct functions {
 
 static void add_function(functions *f, weft_derive_function one) {
     if (f->n < DERIVE_FUNCTIONS_MAX &&
-        (!one.space || weft_space_element(one.space)->family != WEFT_QUADRATURE))
+        (!one.space || !weft_family_about(weft_space_element(one.space)->family)->at_points))
         f->list[f->n++] = one;
 }
 

@@ -134,7 +134,8 @@ static app_work work_of(const solve *run) {
         return work;
     work.degree = unknown->sub[0].degree;
     work.components = problem->components;
-    work.is_known = work.is_known && unknown->n == 1 && unknown->sub[0].family == WEFT_LAGRANGE &&
+    const weft_family_info *about = weft_family_about(unknown->sub[0].family);
+    work.is_known = work.is_known && unknown->n == 1 && about->is_lattice && about->is_continuous &&
                     work.degree <= DEGREE_MOST;
     return work;
 }

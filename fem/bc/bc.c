@@ -69,7 +69,7 @@ done:
 /* Linear functions on straight simplices have closed formulas. */
 static bool is_linear(const weft_space *space) {
     const weft_element *element = weft_space_element(space);
-    return element->family == WEFT_LAGRANGE && element->degree == 1 &&
+    return weft_element_is_on_vertices(element) &&
            (element->cell == WEFT_TRIANGLE || element->cell == WEFT_TETRAHEDRON) &&
            !weft_space_mesh(space)->curve;
 }

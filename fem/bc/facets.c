@@ -25,7 +25,7 @@ static weft_status check_functions(const weft_space *space, int group, int64_t n
     if (width == 0)
         return refuse_functions("functions that are zero on all facets, such as bubbles",
                                 "leave the condition out", error);
-    if (weft_space_element(space)->family != WEFT_DISCONTINUOUS)
+    if (weft_family_about(weft_space_element(space)->family)->is_continuous)
         return WEFT_OK;
     TRY(weft_sides_exterior(weft_space_mesh(space), group, &exterior, error));
     if (exterior.n != n)
@@ -46,7 +46,7 @@ static weft_status list_nodes(const weft_space *space, int group, weft_bc_facets
     int *functions = calloc((size_t)element->n_nodes, sizeof *functions);
     if (!functions)
         TRY(weft_out_of_memory(error, "the nodes of facets"));
-    if (element->family == WEFT_QUADRATURE)
+    if (weft_family_about(element->family)->at_points)
         TRY(refuse_functions("functions of a quadrature element, which have no values on facets",
                              "use a discontinuous element", error));
     TRY(weft_trace_functions(element, functions, &out->width, error));

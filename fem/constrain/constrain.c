@@ -13,7 +13,7 @@ static const double ROUNDING = 1e-10;
 
 static weft_status check_space(const weft_space *space, weft_error *error) {
     const weft_mesh *mesh = weft_space_mesh(space);
-    if (weft_space_element(space)->family == WEFT_LAGRANGE)
+    if (weft_element_has_vertices(weft_space_element(space)))
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                    "constraints are for continuous (Lagrange) elements: others have no nodes that "

@@ -133,12 +133,10 @@ static weft_status check_space(const weft_derive_problem *problem, weft_error *e
     const weft_space *space = problem->space;
     const weft_mesh *mesh = weft_space_mesh(space);
     const weft_element *element = weft_space_element(space);
-    const bool has_nodes = element->degree > 0 && (element->family == WEFT_LAGRANGE ||
-                                                   element->family == WEFT_DISCONTINUOUS);
-    const bool is_linear = weft_mesh_cell(mesh)->simplex &&
-                           weft_space_nodes(space) == mesh->n_nodes && mesh->dimension >= 2;
-    if (problem->n_functions > 0 ? has_nodes || problem->projection == WEFT_PROJECT_NONE
-                                 : is_linear)
+    const bool has_nodes = element->lattice_degree > 0;
+    const bool is_plain = weft_mesh_cell(mesh)->simplex &&
+                          weft_space_nodes(space) == mesh->n_nodes && mesh->dimension >= 2;
+    if (problem->n_functions > 0 ? has_nodes || problem->projection == WEFT_PROJECT_NONE : is_plain)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                    problem->n_functions > 0

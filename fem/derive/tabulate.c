@@ -208,8 +208,7 @@ bool derive_tabulated_jumps(const struct derive_tabulated *t, int list) {
             continue;
         if (!space)
             return true;
-        const weft_family family = weft_space_element(space)->family;
-        if (family != WEFT_LAGRANGE && family != WEFT_BUBBLE && family != WEFT_REAL)
+        if (!weft_family_about(weft_space_element(space)->family)->is_continuous)
             return true;
     }
     return false;
@@ -338,7 +337,7 @@ static weft_status take_surplus(const struct derive_tabulated *t, int bubble, we
     derive_source *s = &t->sources[bubble];
     const derive_source *base = NULL;
     double *there = NULL;
-    if (!s->space || weft_space_element(s->space)->family != WEFT_BUBBLE)
+    if (!s->space || !weft_space_element(s->space)->span_vanishes)
         return WEFT_OK;
     for (int i = 1; i < bubble; ++i)
         if (t->sources[i].list == s->list && t->sources[i].component == s->component)

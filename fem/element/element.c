@@ -172,8 +172,12 @@ int weft_element_first_node(const weft_element *element, int dimension, int enti
     return first_node(weft_cell_of(element->cell), element->entity_nodes, dimension, entity);
 }
 
+bool weft_element_has_vertices(const weft_element *element) {
+    return element->is_pointwise && element->entity_nodes[0] == 1;
+}
+
 bool weft_element_is_on_vertices(const weft_element *element) {
-    return element->is_pointwise && element->entity_nodes[0] == 1 &&
+    return weft_element_has_vertices(element) &&
            element->n_nodes == weft_cell_of(element->cell)->n_entities[0];
 }
 

@@ -75,7 +75,7 @@ static weft_status make_cycle(const weft_preconditioner *whole, const weft_block
     weft_status status = WEFT_OK;
     const weft_hierarchy *hierarchy = whole->problem.hierarchy;
     const bool has_levels = hierarchy && hierarchy->n_levels > 1 &&
-                            weft_space_element(block->space)->family == WEFT_LAGRANGE;
+                            weft_element_has_vertices(weft_space_element(block->space));
     p->cycle = calloc(1, sizeof *p->cycle);
     if (!p->cycle)
         return weft_out_of_memory(error, "a preconditioner");

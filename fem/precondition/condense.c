@@ -162,7 +162,7 @@ done:
 static bool find_spaces(const weft_preconditioner_problem *problem, weft_condensation *out) {
     int n = 0;
     for (int s = 0; s < problem->n_spaces; ++s) {
-        out->is_local[s] = weft_space_element(problem->spaces[s])->family == WEFT_BUBBLE;
+        out->is_local[s] = weft_space_element(problem->spaces[s])->span_vanishes;
         n += out->is_local[s];
     }
     return n > 0 && n < problem->n_spaces;

@@ -7,7 +7,7 @@
 
 bool weft_space_coarsens(const weft_space *space) {
     const weft_element *element = space ? weft_space_element(space) : NULL;
-    return element && element->family == WEFT_LAGRANGE && element->degree > 1;
+    return element && weft_element_has_vertices(element) && !weft_element_is_on_vertices(element);
 }
 
 /* What is needed of each node: the first cell that has it, and its number there. */

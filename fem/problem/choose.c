@@ -135,7 +135,7 @@ done:
 static bool is_continuous(const weft_linear *linear) {
     return linear->n_spaces == 0 ||
            (linear->n_spaces == 1 &&
-            weft_space_element(linear->spaces[0])->family == WEFT_LAGRANGE);
+            weft_element_has_vertices(weft_space_element(linear->spaces[0])));
 }
 
 weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *what,
