@@ -1,7 +1,7 @@
 /** Kinds of cells: which of Gmsh's element types a mesh can have. */
 #pragma once
 
-#include "fem/weft_mesh.h"
+#include "fem/io/stream.h"
 
 /** Gmsh's type of the cells that a mesh can have and of their facets, with the nodes and the vertices
  * of each; the place among Gmsh's nodes of each node in Weft's order. */
