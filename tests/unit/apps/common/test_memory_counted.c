@@ -94,7 +94,7 @@ static void check_estimate(const char *what, const measured *m) {
     const double ratio = (double)m->estimated / (double)m->peak;
     print_message("%s: %.1f bytes per node, %.1f predicted\n", what, (double)m->peak / (double)m->n,
                   (double)m->estimated / (double)m->n);
-    if (ratio < 0.9 || ratio > 1.1)
+    if (ratio < 0.9 || ratio > 1.15) /* since no product is verified, up to 13 % too much */
         fail_msg("%s: %zu bytes were predicted, %zu counted", what, m->estimated, m->peak);
 }
 
