@@ -6,12 +6,12 @@ set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 command -v localedef >/dev/null || { echo "skipped: localedef is missing"; exit 77; }
-localedef -i de_DE -f UTF-8 "$scratch/de_DE.UTF-8" 2>/dev/null || true
-export LOCPATH=$scratch WEFT_TEST_LOCALE=de_DE.UTF-8
-[ "$(LC_ALL=de_DE.UTF-8 locale decimal_point 2>/dev/null)" = , ] || {
+localedef -i de_DE -f UTF-8 "$scratch/de_DE.UTF-8" 2>/dev/null || {
     echo "skipped: the definition of de_DE or of UTF-8 is missing (package locales)"
     exit 77
 }
+export LOCPATH=$scratch WEFT_TEST_LOCALE=de_DE.UTF-8
+[ "$(LC_ALL=de_DE.UTF-8 locale decimal_point)" = , ]
 
 programs=(core_base_text forms_interpret_python forms_file_file fusion_library_body fusion_script_print
     fusion_explain_formats fem_form_scripts fem_data_fields fem_data_groups fem_derive_derive fem_space_space fem_io_series)
