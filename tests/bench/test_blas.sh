@@ -65,9 +65,11 @@ code=0
 "$python" "$(dirname "$0")/bench_blas_python.py" --device cpu --repeat 1 "$folder/small.json" > "$folder/python" ||
     code=$?
 if [ "$code" -eq 77 ]; then
-    grep -q "torch.compile: skipped" "$folder/python" && grep -q "jax.jit: skipped" "$folder/python"
+    grep -q "torch.compile: skipped" "$folder/python"
+    grep -q "jax.jit: skipped" "$folder/python"
 else
-    [ "$code" -eq 0 ] && grep -q "^VADD  *256 " "$folder/python"
+    [ "$code" -eq 0 ]
+    grep -q "^VADD  *256 " "$folder/python"
 fi
 
 "$bench" --device null:h200 --sizes 16384 --json "$folder/null.json" > "$folder/null"

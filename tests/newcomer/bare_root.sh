@@ -143,7 +143,7 @@ if [ "$clang" = 1 ]; then
     timed clang sh -c 'cmake --preset release -B /root/clang -DCMAKE_C_COMPILER=clang -DWEFT_WERROR=ON && ninja -C /root/clang'
     line clang "$seconds s, exit $code; $(in_root / clang --version | head -n 1)"
 fi
-warnings=$(cat "$root"/root/*.log | grep -c 'warning:' || true)
+warnings=$(cat "$root"/root/*.log | awk '/warning:/ { ++n } END { print n + 0 }')
 line "compiler warnings" "$warnings"
 [ "$warnings" -eq 0 ] || { grep -h -A6 'warning:' "$root"/root/*.log | head -n 60; failures=$((failures + 1)); }
 changed=$(git -C "$root$clone" status --porcelain)

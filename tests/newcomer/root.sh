@@ -45,7 +45,7 @@ make_root() { # suite, mirror ('': debootstrap's), components, script ('': the s
     [ -n "$mirror" ] || mirror=$(awk '$1 == "deb" { print $2; exit }' "$root/etc/apt/sources.list")
     echo "deb $trust$mirror $suite $components" >"$root/etc/apt/sources.list"
     # How the network is reached is this machine's affair.
-    apt-config dump | grep -E '^Acquire::(http|https|Check-|Retries)' >"$root/etc/apt/apt.conf.d/99machine" || true
+    apt-config dump | sed -nE '/^Acquire::(http|https|Check-|Retries)/p' >"$root/etc/apt/apt.conf.d/99machine"
     cp -L /etc/resolv.conf "$root/etc/resolv.conf"
 }
 

@@ -4,6 +4,7 @@
 # in its own folder or in one above it in the list. Includes alone (test_layers.sh) do not show where a function that
 # a lower header declares is defined.
 set -euo pipefail
+shopt -s inherit_errexit # an error ends $(...) too
 export LC_ALL=C
 
 # check_objects SOURCE OBJECTS: a line for each use that runs upwards; then how many objects there are. An object is
@@ -62,4 +63,5 @@ fi
 found=$(check_objects "$WEFT_SOURCE" "$WEFT_BUILD/CMakeFiles")
 echo "$found"
 n=$(tail -n 1 <<<"$found")
-[ "$(wc -l <<<"$found")" -eq 1 ] && [ "${n%% *}" -gt 500 ]
+[ "$(wc -l <<<"$found")" -eq 1 ]
+[ "${n%% *}" -gt 500 ]

@@ -4,6 +4,7 @@
 # docs/decisions/README.md has, and the sources name it, unless another one has superseded it. No text names a
 # decision that does not exist.
 set -euo pipefail
+shopt -s inherit_errexit # an error ends $(...) too
 export LC_ALL=C
 
 # check_tree FOLDER: a line for each mistake; then how many decisions there are.
@@ -14,7 +15,7 @@ check_tree() (
         [ ! -e "../../$folder" ] || sources+=("../../$folder")
     done
     linked=$(grep -rhoE --include='*.c' --include='*.h' --include='*.cu' --include='*.py' --include='*.txt' \
-        'docs/decisions/[0-9]{4}-[a-z0-9-]+\.md' "${sources[@]}" | sort -u || true)
+        'docs/decisions/[0-9]{4}-[a-z0-9-]+\.md' "${sources[@]}" | sort -u)
     n=0 before=
     for file in [0-9]*.md; do
         n=$((n + 1)) number=${file%%-*}
@@ -87,4 +88,5 @@ fi
 
 found=$(check_tree "$WEFT_SOURCE")
 echo "$found"
-[ "$(wc -l <<<"$found")" -eq 1 ] && [ "${found%% *}" -ge 40 ]
+[ "$(wc -l <<<"$found")" -eq 1 ]
+[ "${found%% *}" -ge 40 ]

@@ -3,6 +3,7 @@
 # Every relative link of README.md and the pages of docs leads to a file that exists and, where it names one, to a
 # heading of it. Every docs/NAME.md that the project speaks of exists, and so do tests and meshes that pages name.
 set -euo pipefail
+shopt -s inherit_errexit # an error ends $(...) too
 export LC_ALL=C.UTF-8
 
 # Headings as the anchors that are made of them; code blocks have none.
@@ -104,4 +105,6 @@ fi
 found=$(check_tree "$WEFT_SOURCE")
 echo "$found"
 read -r _ links names <<<"$(tail -n 1 <<<"$found")"
-[ "$(wc -l <<<"$found")" -eq 1 ] && [ "$links" -ge 60 ] && [ "$names" -ge 60 ]
+[ "$(wc -l <<<"$found")" -eq 1 ]
+[ "$links" -ge 60 ]
+[ "$names" -ge 60 ]

@@ -5,6 +5,8 @@
 # format of the mesh stream. Files of users are opened where they are checked: HDF5 in fem/io/hdf5_open.c, others
 # for reading in core/base/file.c.
 set -euo pipefail
+shopt -s inherit_errexit # an error ends $(...) too
+search() { grep "$@" || [ $? -eq 1 ]; } # to find nothing is not an error
 
 # check_tree FOLDER: print every include that breaks the rules as "file:line: header: rule", then how many
 # includes there are.
@@ -33,8 +35,7 @@ check_tree() (
             print $1 ":" $2 ": " header ": apps/gmsh may not use " target
     }
     END { print n + 0 " includes" }'
-    # "or true": there may be no such include
-    { grep -rnE --include='*.c' --include='*.h' '^[[:space:]]*#[[:space:]]*include .*/private\.h"' tests || true; } |
+    search -rnE --include='*.c' --include='*.h' '^[[:space:]]*#[[:space:]]*include .*/private\.h"' tests |
         awk -F: '{
             folder = $1; sub(/\/[^\/]*$/, "", folder)
             match($0, /"[^"]*"/); header = substr($0, RSTART + 1, RLENGTH - 2)
@@ -47,10 +48,10 @@ check_tree() (
 check_opening() (
     cd "$1"
     # files for reading that are not a user's: /proc, /sys, /dev, and folders
-    grep -rnE --include='*.c' '\b(fopen\([^,]*, "r|open(at)?\(.*O_RDONLY)' core gemm fusion fem forms apps |
-        grep -vE 'weft_file_open|core/base/file\.c|"/(proc|sys|dev)/|O_DIRECTORY|O_NOFOLLOW' || true
-    grep -rnE --include='*.c' '\bH5([FDG]open2?|[AO]open_by_name|Oopen)\(' core gemm fusion fem forms apps |
-        grep -v '^fem/io/hdf5_open\.c' || true
+    search -rnE --include='*.c' '\b(fopen\([^,]*, "r|open(at)?\(.*O_RDONLY)' core gemm fusion fem forms apps |
+        search -vE 'weft_file_open|core/base/file\.c|"/(proc|sys|dev)/|O_DIRECTORY|O_NOFOLLOW'
+    search -rnE --include='*.c' '\bH5([FDG]open2?|[AO]open_by_name|Oopen)\(' core gemm fusion fem forms apps |
+        search -v '^fem/io/hdf5_open\.c'
 )
 
 # The check itself: a tree with one mistake of each kind.
@@ -84,7 +85,8 @@ fi
 found=$(check_tree "$WEFT_SOURCE")
 echo "$found"
 n=$(tail -n 1 <<<"$found")
-[ "$(wc -l <<<"$found")" -eq 1 ] && [ "${n%% *}" -gt 500 ]
+[ "$(wc -l <<<"$found")" -eq 1 ]
+[ "${n%% *}" -gt 500 ]
 
 printf 'f = fopen(path, "r");\ng = open("/dev/null", O_RDONLY);\n' >"$scratch/fem/mesh/opens.c"
 printf 'file = H5Fopen(path, how, list);\nset = H5Dopen2(file, name, H5P_DEFAULT);\n' >"$scratch/forms/base/opens.c"
