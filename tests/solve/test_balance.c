@@ -34,12 +34,10 @@ static void put(const char *text) {
     assert_int_equal(fclose(stream), 0);
 }
 
-static double number(const json_t *value, size_t k) {
-    return json_number_value(json_is_array(value) ? json_array_get(value, k) : value);
-}
-
-static double part(const json_t *root, const char *key, size_t k) {
-    return number(json_object_get(root, key), k);
+/* A free component supplies nothing, which is null. */
+static bool is_free(const json_t *one, const char *key, size_t k) {
+    const json_t *value = json_object_get(one, key);
+    return json_is_null(json_is_array(value) ? json_array_get(value, k) : value);
 }
 
 /* Component k of all entries, or of the one of a group. */
@@ -52,7 +50,7 @@ static double flow(const json_t *root, const char *list, const char *key, const 
         const json_t *one = json_array_get(all, i);
         if (group && strcmp(app_text(one, "group"), group) != 0)
             continue;
-        sum += number(json_object_get(one, key), k);
+        sum += is_free(one, key, k) ? 0 : app_component(one, key, k);
         found = true;
     }
     if (!found)
@@ -72,12 +70,13 @@ static double exchange(const json_t *root, const char *group, size_t k) {
 static void check_balance(const json_t *root, size_t n) {
     for (size_t k = 0; k < n; ++k) {
         const bool is_known = !json_is_null(json_object_get(root, "loads"));
-        const double sum = reaction(root, NULL, k) +
-                           part(root, is_known ? "loads" : "loads_of_conditions", k) +
-                           exchange(root, NULL, k) - part(root, "equation", k) -
-                           (json_object_get(root, "storage") ? part(root, "storage", k) : 0);
+        const double sum =
+            reaction(root, NULL, k) +
+            app_component(root, is_known ? "loads" : "loads_of_conditions", k) +
+            exchange(root, NULL, k) - app_component(root, "equation", k) -
+            (json_object_get(root, "storage") ? app_component(root, "storage", k) : 0);
         expect(sum, 0, NEAR);
-        expect(part(root, "balance", k), sum, NEAR);
+        expect(app_component(root, "balance", k), sum, NEAR);
     }
 }
 
@@ -123,7 +122,7 @@ static void constraints(void **state) {
                  "1,1=0.01,0.03", "--load-steps", "2", REACT);
     expect(reaction(root, "--symmetry left", 0), -0.03, NEAR);
     expect(reaction(root, "--symmetry bottom", 1), -0.03, NEAR);
-    expect(part(root, "loads", 0), 0.03, NEAR);
+    expect(app_component(root, "loads", 0), 0.03, NEAR);
     check_balance(root, 2);
     json_decref(root);
     root = POISSON(0, "--mesh", "square:4", "--source", "1", "--point-value", "0.31,0.4=2",
@@ -140,13 +139,13 @@ static void exchanges(void **state) {
                            "--robin", "right=3,1", POISSON_REACT);
     expect(reaction(root, "left", 0), 0.5, NEAR);
     expect(exchange(root, "right", 0), -0.5, NEAR);
-    expect(part(root, "loads", 0), 0, NEAR);
+    expect(app_component(root, "loads", 0), 0, NEAR);
     check_balance(root, 1);
     json_decref(root);
     root = POISSON(0, "--mesh", "square:8", "--source", "2", "--robin", "right=3,1+y", "--robin",
                    "top=1,2", "--neumann", "bottom=5", "--dirichlet", "left=1", "--point-load",
                    "0.3,0.4=7", POISSON_REACT);
-    expect(part(root, "loads", 0), 2 + 5 + 7, NEAR);
+    expect(app_component(root, "loads", 0), 2 + 5 + 7, NEAR);
     assert_int_equal(json_array_size(json_object_get(root, "exchange")), 2);
     check_balance(root, 1);
     json_decref(root);
@@ -162,14 +161,14 @@ static void residuals(void **state) {
     (void)state;
     json_t *root = SOLVE(0, "kirchhoff.weft", "--nonlinear", "--mesh", "square:4", "--dirichlet",
                          "left=0,0", "--neumann", "right=1e-6,0", "--reactions", DEVICE);
-    expect(part(root, "loads", 0), 1e-6, 1e-15);
+    expect(app_component(root, "loads", 0), 1e-6, 1e-15);
     expect(reaction(root, "left", 0), -1e-6, 1e-15);
     json_decref(root);
     root = SOLVE(0, "kirchhoff.weft", "--nonlinear", "--mesh", "square:4", "--dirichlet",
                  "left=0,0", "--robin", "right=0.5,0.01,0", "--define", "force_y=-1e-3",
                  "--load-steps", "2", REACT);
-    expect(part(root, "loads", 0), 0, NEAR);
-    expect(part(root, "loads", 1), -1e-3, NEAR);
+    expect(app_component(root, "loads", 0), 0, NEAR);
+    expect(app_component(root, "loads", 1), -1e-3, NEAR);
     check_balance(root, 2);
     json_decref(root);
 }
@@ -185,8 +184,8 @@ static void forms(void **state) {
     json_t *root = SOLVE(0, file, "--mesh", "quads:3", "--dirichlet", "left=1", REACT);
     expect(reaction(root, "left", 0), 0.5, NEAR);
     expect(exchange(root, "ds(2)", 0), -0.5, NEAR);
-    expect(part(root, "equation", 0), 1.5, NEAR);
-    expect(part(root, "loads", 0), 1.5, NEAR);
+    expect(app_component(root, "equation", 0), 1.5, NEAR);
+    expect(app_component(root, "loads", 0), 1.5, NEAR);
     check_balance(root, 1);
     json_decref(root);
     put("V = VectorElement('P', triangle, 2)*FiniteElement('P', triangle, 1)\n"
@@ -197,7 +196,7 @@ static void forms(void **state) {
     root = SOLVE(0, file, "--mesh", "square:3", "--dirichlet", "boundary=0,0,free", "--dirichlet",
                  "top=1,0,free", REACT);
     expect(reaction(root, NULL, 0), -2, NEAR);
-    expect(part(root, "loads", 0), 2, NEAR);
+    expect(app_component(root, "loads", 0), 2, NEAR);
     check_balance(root, 3);
     json_decref(root);
     put("V = FiniteElement('P', triangle, 1) + FiniteElement('B', triangle, 3)\n"
@@ -205,7 +204,7 @@ static void forms(void **state) {
         "a, L = inner(grad(u), grad(v))*dx, 2*v*dx\n");
     root = SOLVE(0, file, "--mesh", "square:3", "--dirichlet", "left=0", REACT);
     expect(reaction(root, "left", 0), -2, NEAR);
-    expect(part(root, "loads", 0), 2, NEAR);
+    expect(app_component(root, "loads", 0), 2, NEAR);
     check_balance(root, 1);
     json_decref(root);
 }
@@ -220,8 +219,8 @@ static void nonlinear_forms(void **state) {
                          "--neumann", "bottom=2", REACT);
     assert_true(json_is_null(json_object_get(root, "loads")));
     assert_non_null(json_object_get(root, "loads_reason"));
-    expect(part(root, "loads_of_conditions", 0), 9, NEAR);
-    expect(part(root, "equation", 0), -5, NEAR);
+    expect(app_component(root, "loads_of_conditions", 0), 9, NEAR);
+    expect(app_component(root, "equation", 0), -5, NEAR);
     check_balance(root, 1);
     json_decref(root);
 }
@@ -241,7 +240,7 @@ static void schemes(void **state) {
                   scheme[2], scheme[3], "--initial", "3*x", "--define", "source=2", "--define",
                   "capacity=2", "--dirichlet", "left=t", "--neumann", "right=3", REACT);
         expect(reaction(root, "left", 0), -3, NEAR);
-        expect(part(root, "storage", 0), 2, NEAR);
+        expect(app_component(root, "storage", 0), 2, NEAR);
         check_balance(root, 1);
         json_decref(root);
         root = SOLVE(0, "heat.weft", "--mesh", "square:4", "--time", "0.02,0.1", scheme[0],
@@ -249,7 +248,7 @@ static void schemes(void **state) {
                      "left=t", "--robin", "right=2+t,3*t", "--neumann", "top=x+t", "--point-load",
                      "0.3,0.4=1+t", "--tie", "bottom", REACT);
         const double t = i == 2 ? 0.09 : 0.1;
-        expect(part(root, "loads", 0), 2.5 + 3 * t, NEAR);
+        expect(app_component(root, "loads", 0), 2.5 + 3 * t, NEAR);
         check_balance(root, 1);
         json_decref(root);
     }
@@ -261,7 +260,7 @@ static void residuals_in_time(void **state) {
     json_t *root = SOLVE(0, "heat_nonlinear.weft", "--nonlinear", "--mesh", "square:4", "--time",
                          "0.02,0.1", "--define", "conductivity=1+u", "--dirichlet", "left=t",
                          "--robin", "right=2+t,3*t", "--neumann", "top=1+t", REACT);
-    expect(part(root, "loads_of_conditions", 0), 1.1, NEAR);
+    expect(app_component(root, "loads_of_conditions", 0), 1.1, NEAR);
     assert_true(json_is_null(json_object_get(root, "loads")));
     check_balance(root, 1);
     json_decref(root);

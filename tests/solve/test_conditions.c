@@ -38,6 +38,11 @@ static const char poisson[] = "u, v, f = TrialFunction(element), TestFunction(el
                               "a = inner(grad(u), grad(v))*dx\n"
                               "L = f*v*dx\n";
 
+static const char plate[] = "V = VectorElement(element)\n"
+                            "u, v, f = TrialFunction(V), TestFunction(V), Coefficient(V)\n"
+                            "a = inner(sym(grad(u)), grad(v))*dx\n"
+                            "L = inner(f, v)*dx\n";
+
 typedef struct manufactured {
     const char *name, *cell;
     int degree;
@@ -74,18 +79,10 @@ static const manufactured cases[] = {
     {"Q2 hexahedra", "hexahedron", 2, {"hexes:2", "hexes:4"}, IN_3D},
 };
 
-/* A number, or one of a list. */
-static double number_of(const json_t *root, const char *key, size_t k) {
-    const json_t *value = json_object_get(root, key);
-    value = json_is_array(value) ? json_array_get(value, k) : value;
-    assert_true(json_is_number(value));
-    return json_number_value(value);
-}
-
 /* Reactions, loads and exchange sum to zero, for each of n components. */
 static void check_balance(const json_t *root, size_t n) {
     for (size_t k = 0; k < n; ++k)
-        assert_true(fabs(number_of(root, "balance", k)) <= SUM);
+        assert_true(fabs(app_component(root, "balance", k)) <= SUM);
 }
 
 static void orders(void **state) {
@@ -125,7 +122,7 @@ static void exact_in_3d(void **state) {
               "x^2+y*z", "--reactions", "--tolerance", "1e-13");
     assert_true(app_number(a, "l2_error") < EXACT);
     check_balance(a, 1);
-    expect(number_of(a, "loads", 0), -2 + 2 + 0.5 - 0.5 - 0.5, SUM);
+    expect(app_component(a, "loads", 0), -2 + 2 + 0.5 - 0.5 - 0.5, SUM);
     expect(solve_item(a, "exchange", 0, "exchange", 0), 0.5, 1e-10);
     expect(solve_item(a, "reactions", 0, "reaction", 0), 0, 1e-10);
     json_decref(a);
@@ -135,11 +132,7 @@ static void exact_in_3d(void **state) {
  * -div sigma = (-2.5, 0). Right: sigma n = (2, y/2); top: (1/2, x), of which the first is given by a spring of stiffness 3. */
 static void components(void **state) {
     const char *cell = *state;
-    put(cell, 2,
-        "V = VectorElement(element)\n"
-        "u, v, f = TrialFunction(V), TestFunction(V), Coefficient(V)\n"
-        "a = inner(sym(grad(u)), grad(v))*dx\n"
-        "L = inner(f, v)*dx\n");
+    put(cell, 2, plate);
     json_t *a =
         SOLVE(0, file, "--mesh", strcmp(cell, "triangle") == 0 ? "square:3" : "quads:3", "--input",
               "f=-2.5,0", "--dirichlet", "left=0,0", "--dirichlet", "bottom=x^2,0", "--neumann",
@@ -147,8 +140,8 @@ static void components(void **state) {
               "--exact", "x^2,x*y", "--reactions", "--tolerance", "1e-13");
     assert_true(app_number(a, "l2_error") < EXACT);
     check_balance(a, 2);
-    expect(number_of(a, "loads", 0), -2.5 + 2, SUM);
-    expect(number_of(a, "loads", 1), 0.25 + 0.5, SUM);
+    expect(app_component(a, "loads", 0), -2.5 + 2, SUM);
+    expect(app_component(a, "loads", 1), 0.25 + 0.5, SUM);
     expect(solve_item(a, "exchange", 0, "exchange", 0), 0.5, 1e-10);
     json_decref(a);
 }
@@ -186,10 +179,10 @@ static void taylor_hood(void **state) {
                   "top=1+x,free,-cos(x)*cos(y)-x*y-(1+x)*cos(x)*sin(y),free", "--exact",
                   "sin(x)*cos(y),-cos(x)*sin(y),x*y", "--reactions", "--tolerance", "1e-12");
         for (size_t k = 0; k < 3; ++k)
-            assert_true(fabs(number_of(a[i], "balance", k)) <= 1e-9); /* MINRES */
+            assert_true(fabs(app_component(a[i], "balance", k)) <= 1e-9); /* MINRES */
     }
     for (size_t k = 0; k < 3; ++k)
-        expect(log2(number_of(a[0], "l2_errors", k) / number_of(a[1], "l2_errors", k)),
+        expect(log2(app_component(a[0], "l2_errors", k) / app_component(a[1], "l2_errors", k)),
                k < 2 ? 3 : 2, NEAR);
     for (int i = 0; i < 2; ++i)
         json_decref(a[i]);
@@ -206,9 +199,9 @@ static void exact_mixed(void **state) {
                       "top=1+y,2+2*y^2,free,free", "--robin", "top=3,free,3*x^2-2*x-2,free",
                       "--exact", "y^2,x^2,2*x+2*y", "--reactions", "--tolerance", "1e-13");
     for (size_t k = 0; k < 3; ++k)
-        assert_true(number_of(a, "l2_errors", k) < 1e-7);
-    expect(number_of(a, "loads", 0), -3, SUM);
-    expect(number_of(a, "loads", 1), 2, SUM);
+        assert_true(app_component(a, "l2_errors", k) < 1e-7);
+    expect(app_component(a, "loads", 0), -3, SUM);
+    expect(app_component(a, "loads", 1), 2, SUM);
     expect(solve_item(a, "exchange", 0, "exchange", 0), 2, 1e-7);
     expect(solve_item(a, "exchange", 1, "exchange", 1), -3, 1e-7);
     json_decref(a);
@@ -230,7 +223,7 @@ static void newton(void **state) {
                       "bottom=1/20,-1/20+y*(1-y)/20,free,free", "--neumann", "right=1/20,0,free",
                       "--exact", "y*(1 - y),0*x,(1 - 2*x)/20", "--tolerance", "1e-11");
     for (size_t k = 0; k < 3; ++k)
-        assert_true(number_of(a, "l2_errors", k) < 1e-7);
+        assert_true(app_component(a, "l2_errors", k) < 1e-7);
     json_decref(a);
 }
 
@@ -293,11 +286,7 @@ static void tie(void **state) {
 /* The plate of `components`, on a plane of symmetry. */
 static void symmetry(void **state) {
     const char *cell = *state;
-    put(cell, 2,
-        "V = VectorElement(element)\n"
-        "u, v, f = TrialFunction(V), TestFunction(V), Coefficient(V)\n"
-        "a = inner(sym(grad(u)), grad(v))*dx\n"
-        "L = inner(f, v)*dx\n");
+    put(cell, 2, plate);
     json_t *a = SOLVE(0, file, "--mesh", mesh_of(cell, false), "--input", "f=-2.5,0", "--dirichlet",
                       "left=0,0", "--symmetry", "bottom", "--neumann", "right=2,y/2", "--neumann",
                       "top=1/2,x", "--exact", "x^2,x*y", "--reactions", "--tolerance", "1e-13");
@@ -306,7 +295,7 @@ static void symmetry(void **state) {
     json_decref(a);
 }
 
-/* Nothing but a value at a point, which is no node, holds u = x^2 + x y - y^2. */
+/* Nothing but a value at a point, which is not a node, holds u = x^2 + x y - y^2. */
 static void value_at_point(void **state) {
     const char *cell = *state;
     put(cell, 2, poisson);
@@ -332,7 +321,7 @@ static void load_at_point(void **state) {
                           "--tolerance", "1e-13");
         u[i] = app_probe_value(a, 0);
         check_balance(a, 1);
-        expect(number_of(a, "loads", 0), 2, SUM);
+        expect(app_component(a, "loads", 0), 2, SUM);
         json_decref(a);
     }
     assert_true(u[0] > 0.1);

@@ -12,17 +12,11 @@ static const json_t *item(const json_t *root, const char *list, size_t i) {
     return value;
 }
 
-static double component(const json_t *object, const char *key, size_t k) {
-    const json_t *value = json_object_get(object, key);
-    return json_is_array(value) ? json_number_value(json_array_get(value, k))
-                                : json_number_value(value);
-}
-
 static double reactions(const json_t *root, size_t k) {
     const json_t *list = json_object_get(root, "reactions");
     double sum = 0;
     for (size_t i = 0; i < json_array_size(list); ++i)
-        sum += component(json_array_get(list, i), "reaction", k);
+        sum += app_component(json_array_get(list, i), "reaction", k);
     return sum;
 }
 
@@ -33,14 +27,14 @@ static void reactions_balance_loads(void **state) {
     json_t *root = POISSON(0, "--mesh", "square:24", "--source", "exp(x*y)", "--diffusivity",
                            "1+x^2", "--neumann", "top=3", "--dirichlet", "left=y", "--dirichlet",
                            "right=1", "--tolerance", "0", "--reactions");
-    const double load = component(root, "loads", 0);
+    const double load = app_component(root, "loads", 0);
     expect(reactions(root, 0), -load, 1e-12 * load);
     assert_int_equal(json_array_size(json_object_get(root, "reactions")), 2);
     json_decref(root);
     root = SOLVE(0, "elasticity.weft", "--mesh", "cube:6", "--define", "force_z=-x", "--dirichlet",
                  "bottom=0,0,0", "--neumann", "top=1,2,y", "--tolerance", "0", "--reactions");
     for (size_t k = 0; k < 3; ++k)
-        expect(reactions(root, k), -component(root, "loads", k), 1e-12 * 2);
+        expect(reactions(root, k), -app_component(root, "loads", k), 1e-12 * 2);
     json_decref(root);
 }
 
@@ -59,8 +53,8 @@ static void nonlinear_reactions(void **state) {
     (void)state;
     json_t *root = SOLVE(0, "kirchhoff.weft", "--nonlinear", "--mesh", "square:6", "--dirichlet",
                          "left=0,0", "--dirichlet", "right=0.3,free", "--reactions");
-    const double left = component(item(root, "reactions", 0), "reaction", 0);
-    const double right = component(item(root, "reactions", 1), "reaction", 0);
+    const double left = solve_item(root, "reactions", 0, "reaction", 0);
+    const double right = solve_item(root, "reactions", 1, "reaction", 0);
     assert_true(right > 0.1);
     expect(left + right, 0, 1e-9 * right);
     json_decref(root);
@@ -95,11 +89,11 @@ static void formulas_by_group_on_facets(void **state) {
                 "c@middle|steel = abs(dot(-kappa*grad(u), normal))", "--integral",
                 "k@steel = kappa", "--reactions");
     const double heat = 1 / (0.5 / 50 + 0.5 / 0.02);
-    expect(component(item(root, "derived", 0), "integral", 0), -heat, 1e-9 * heat);
-    expect(component(item(root, "derived", 1), "integral", 0), heat, 1e-9 * heat);
-    expect(component(item(root, "derived", 2), "integral", 0), heat, 1e-9 * heat);
-    expect(component(item(root, "derived", 3), "integral", 0), 25, 1e-9);
-    expect(component(item(root, "reactions", 0), "reaction", 0), heat, 1e-9 * heat);
+    expect(solve_item(root, "derived", 0, "integral", 0), -heat, 1e-9 * heat);
+    expect(solve_item(root, "derived", 1, "integral", 0), heat, 1e-9 * heat);
+    expect(solve_item(root, "derived", 2, "integral", 0), heat, 1e-9 * heat);
+    expect(solve_item(root, "derived", 3, "integral", 0), 25, 1e-9);
+    expect(solve_item(root, "reactions", 0, "reaction", 0), heat, 1e-9 * heat);
     json_decref(root);
     test_folder_remove(&folder);
 }
@@ -116,7 +110,7 @@ static void flux_of_a_known_solution(void **state) {
             POISSON(0, "--mesh", i ? "square:64" : "square:32", "--source", "0", "--dirichlet",
                     "boundary=sin(pi*x)*sinh(pi*y)/sinh(pi)", "--derive", "flux = -kappa*grad(u)",
                     "--integral", "heat@top = dot(flux, normal)");
-        errors[i] = fabs(component(item(root, "derived", 0), "integral", 0) - exact);
+        errors[i] = fabs(solve_item(root, "derived", 0, "integral", 0) - exact);
         json_decref(root);
     }
     assert_true(errors[1] < 0.05);

@@ -71,8 +71,7 @@ static void expect_relative(double found, double wanted) {
 
 /* Of a component of u. */
 static double integral(const json_t *root, size_t k) {
-    const json_t *values = json_object_get(root, "integral_u");
-    return json_number_value(json_is_array(values) ? json_array_get(values, k) : values);
+    return app_component(root, "integral_u", k);
 }
 
 static size_t iterations(const json_t *root) {

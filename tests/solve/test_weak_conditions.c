@@ -14,8 +14,7 @@ static const char two_parts[] =
     "4 2 2 4 4 1 2 3\n5 2 2 4 4 1 3 4\n6 2 2 5 5 5 6 7\n7 2 2 5 5 5 7 8\n$EndElements\n";
 
 static double moved(const json_t *root, size_t i, size_t k) {
-    const json_t *u = json_object_get(json_array_get(json_object_get(root, "probes"), i), "u");
-    return json_number_value(json_is_array(u) ? json_array_get(u, k) : u);
+    return solve_item(root, "probes", i, "u", k);
 }
 
 /* A bar of length and modulus 1 on springs of 1, pulled by 0.1, beside a part of any modulus. */

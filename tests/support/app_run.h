@@ -44,8 +44,17 @@ static inline json_t *app_solve(const char *program, int exit_code, const char *
 static inline double app_number(const json_t *object, const char *key) {
     const json_t *value = json_object_get(object, key);
     if (!json_is_number(value))
-        print_error("%s is no number\n", key);
+        print_error("%s is not a number\n", key);
     assert_true(json_is_number(value));
+    return json_number_value(value);
+}
+
+/** Component k of a number or a list of numbers; the test fails where it is missing or null. */
+static inline double app_component(const json_t *object, const char *key, size_t k) {
+    const json_t *value = json_object_get(object, key);
+    value = json_is_array(value) ? json_array_get(value, k) : value;
+    if (!json_is_number(value))
+        fail_msg("%s has no component %zu that is a number", key, k);
     return json_number_value(value);
 }
 

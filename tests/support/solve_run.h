@@ -12,11 +12,10 @@ static inline void expect(double found, double wanted, double tolerance) {
         fail_msg("%.17g, expected %.17g within %g", found, wanted, tolerance);
 }
 
-/** A number of entry i of a list: the value of a key, or component k where that is a list. */
+/** Component k of the value of a key of entry i of a list. */
 static inline double solve_item(const json_t *root, const char *list, size_t i, const char *key,
                                 size_t k) {
-    const json_t *value = json_object_get(json_array_get(json_object_get(root, list), i), key);
-    return json_number_value(json_is_array(value) ? json_array_get(value, k) : value);
+    return app_component(json_array_get(json_object_get(root, list), i), key, k);
 }
 
 #endif
