@@ -3,9 +3,8 @@
 #include "fem/element/family.h"
 #include "fem/element/private.h"
 
-static void degrees(const weft_cell *cell, int *least, int *most) {
-    *least = cell->simplex ? cell->dimension + 1 : 2;
-    *most = WEFT_ELEMENT_DEGREE_MAX;
+static int least_degree(const weft_cell *cell) {
+    return cell->simplex ? cell->dimension + 1 : 2;
 }
 
 static void count(const weft_cell *cell, int degree, int nodes[4]) {
@@ -33,6 +32,7 @@ const weft_family_row weft_family_bubble = {
               .is_continuous = true,
               .has_degree = true},
     .cells = WEFT_CELLS_ALL,
-    .degrees = degrees,
+    .least_degree_on = least_degree,
+    .most_degree = WEFT_ELEMENT_DEGREE_MAX,
     .count = count,
     .make = make};

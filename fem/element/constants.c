@@ -1,12 +1,6 @@
 /* The constant 1 with one dof for the whole mesh. */
 #include "fem/element/family.h"
 
-static void degrees(const weft_cell *cell, int *least, int *most) {
-    (void)cell;
-    *least = 0;
-    *most = 0;
-}
-
 static void count(const weft_cell *cell, int degree, int nodes[4]) {
     (void)degree;
     nodes[cell->dimension] = 1;
@@ -29,6 +23,5 @@ const weft_family_row weft_family_real = {
               .is_continuous = true,
               .is_global = true},
     .cells = WEFT_CELLS_ALL,
-    .degrees = degrees,
     .count = count,
     .make = make};

@@ -84,6 +84,7 @@ bool weft_family_degrees(weft_family family, weft_cell_type cell, int *least, in
     const weft_family_row *row = weft_family_row_of(family);
     if (!row || !(row->cells >> cell & 1))
         return false;
-    row->degrees(weft_cell_of(cell), least, most);
+    *least = row->least_degree_on ? row->least_degree_on(weft_cell_of(cell)) : row->least_degree;
+    *most = row->most_degree;
     return true;
 }

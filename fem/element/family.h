@@ -4,12 +4,13 @@
 
 #include "fem/weft_element.h"
 
-/** How the elements of a family are made. All but about, degrees, count and make may be left out. */
+/** How the elements of a family are made. All but about, cells, count and make may be left out. */
 typedef struct weft_family_row {
     weft_family_info about;
     unsigned cells; /* bit 1 << type for each type of cell that has elements */
-    /** The least and the greatest degree on a cell. */
-    void (*degrees)(const weft_cell *cell, int *least, int *most);
+    int least_degree, most_degree;
+    /** Where the least degree depends on the cell. */
+    int (*least_degree_on)(const weft_cell *cell);
     /** Nodes in the interior of each entity of dimension 0 .. 3, at their places.
      *  nodes  [4], zeros before the call */
     void (*count)(const weft_cell *cell, int degree, int nodes[4]);

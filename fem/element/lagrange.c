@@ -3,18 +3,6 @@
 #include "fem/element/family.h"
 #include "fem/element/private.h"
 
-static void continuous_degrees(const weft_cell *cell, int *least, int *most) {
-    (void)cell;
-    *least = 1;
-    *most = WEFT_ELEMENT_DEGREE_MAX;
-}
-
-static void broken_degrees(const weft_cell *cell, int *least, int *most) {
-    (void)cell;
-    *least = 0;
-    *most = WEFT_ELEMENT_DEGREE_MAX;
-}
-
 static void count(const weft_cell *cell, int degree, int nodes[4]) {
     if (degree > 0)
         weft_lagrange_nodes(cell, degree, true, NULL, nodes);
@@ -47,7 +35,8 @@ const weft_family_row weft_family_lagrange = {
               .is_continuous = true,
               .has_degree = true},
     .cells = WEFT_CELLS_ALL,
-    .degrees = continuous_degrees,
+    .least_degree = 1,
+    .most_degree = WEFT_ELEMENT_DEGREE_MAX,
     .count = count,
     .make = make};
 
@@ -61,6 +50,6 @@ const weft_family_row weft_family_discontinuous = {
               .value_size = 1,
               .has_degree = true},
     .cells = WEFT_CELLS_ALL,
-    .degrees = broken_degrees,
+    .most_degree = WEFT_ELEMENT_DEGREE_MAX,
     .count = count,
     .make = make};

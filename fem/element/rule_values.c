@@ -3,12 +3,6 @@
 
 #include <string.h>
 
-static void degrees(const weft_cell *cell, int *least, int *most) {
-    (void)cell;
-    *least = 0;
-    *most = WEFT_QUADRATURE_DEGREE_MAX;
-}
-
 static void count(const weft_cell *cell, int degree, int nodes[4]) {
     weft_quadrature rule = {0};
     if (weft_quadrature_make(cell->type, WEFT_SCHEME_DEFAULT, degree, &rule, NULL) == WEFT_OK)
@@ -38,6 +32,6 @@ const weft_family_row weft_family_quadrature = {
               .at_points = true,
               .has_degree = true},
     .cells = WEFT_CELLS_ALL,
-    .degrees = degrees,
+    .most_degree = WEFT_QUADRATURE_DEGREE_MAX,
     .count = count,
     .make = make};
