@@ -20,11 +20,14 @@ static void clear_rule(facet_rule *rule) {
     free(rule->weights);
 }
 
-static weft_status make_rule(weft_cell_type cell, int degree, facet_rule *out, weft_error *error) {
+static weft_status make_rule(int cell, int degree, facet_rule *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int d = weft_cell_of(cell)->dimension;
     weft_quadrature rule = {0};
-    TRY(weft_quadrature_make(weft_cell_of(cell)->facet, WEFT_SCHEME_DEFAULT, degree, &rule, error));
+    if (cell < WEFT_INTERVAL || cell >= WEFT_CELL_TYPES)
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "%d is not a type of cells with facets", cell));
+    const weft_cell *reference = weft_cell_of((weft_cell_type)cell);
+    const int d = reference->dimension;
+    TRY(weft_quadrature_make(reference->facet, WEFT_SCHEME_DEFAULT, degree, &rule, error));
     out->n = rule.n;
     out->d = d;
     out->points = calloc((size_t)(rule.n * d), sizeof *out->points);
@@ -95,33 +98,33 @@ static void clear_trace(trace *t) {
 static weft_status make_trace(weft_family family, int cell, int k, int degree, trace *out,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    if (cell < WEFT_INTERVAL || cell >= WEFT_CELL_TYPES)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "%d is not a type of cells with facets",
-                              cell);
+    TRY(make_rule(cell, degree, &out->rule, error));
     TRY(weft_element_make(family, (weft_cell_type)cell, k, &out->element, error));
     out->functions = calloc((size_t)out->element->n_nodes, sizeof *out->functions);
     if (!out->functions)
         TRY(weft_out_of_memory(error, "a table of functions on facets"));
     TRY(weft_trace_functions(out->element, out->functions, &out->n, error));
-    TRY(make_rule((weft_cell_type)cell, degree, &out->rule, error));
 done:
     return status;
 }
 
-/* [rows][functions][points] of the derivatives from `first` on. */
-static weft_status make_table(const trace *t, int first, int rows, weft_arena *arena, double **out,
+/* Values, or slopes along the facet, at the points of the facet's rule. */
+static weft_status make_table(const trace *t, bool slopes, weft_arena *arena, weft_table *out,
                               weft_error *error) {
     weft_status status = WEFT_OK;
     const int q = t->rule.n, width = t->element->n_nodes;
+    const int first = slopes, rows = slopes && t->rule.d > 1 ? t->rule.d - 1 : 1;
     double *values = NULL;
-    *out = weft_arena_alloc(arena, (size_t)(rows * t->n * q), sizeof **out);
-    if (!*out)
+    *out = slopes ? (weft_table){.rank = 3, .sizes = {rows, t->n, q}}
+                  : (weft_table){.rank = 2, .sizes = {t->n, q}};
+    out->values = weft_arena_alloc(arena, (size_t)(rows * t->n * q), sizeof *out->values);
+    if (!out->values)
         TRY(weft_out_of_memory(error, "a table of functions on facets"));
-    TRY(tabulate(t->element, first > 0, &t->rule, &values, error));
+    TRY(tabulate(t->element, slopes, &t->rule, &values, error));
     for (int r = 0; r < rows; ++r)
         for (int i = 0; i < t->n; ++i)
             for (int p = 0; p < q; ++p)
-                (*out)[(r * t->n + i) * q + p] =
+                out->values[(r * t->n + i) * q + p] =
                     values[((first + r) * q + p) * width + t->functions[i]];
 done:
     free(values);
@@ -134,10 +137,7 @@ static weft_status make_weights(void *user, const int *arguments, int n_argument
     (void)n_arguments;
     weft_status status = WEFT_OK;
     facet_rule rule = {0};
-    if (arguments[0] < WEFT_INTERVAL || arguments[0] >= WEFT_CELL_TYPES)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "%d is not a type of cells with facets",
-                              arguments[0]);
-    TRY(make_rule((weft_cell_type)arguments[0], arguments[1], &rule, error));
+    TRY(make_rule(arguments[0], arguments[1], &rule, error));
     *out = (weft_table){.rank = 1, .sizes = {rule.n}};
     out->values = weft_arena_alloc(arena, (size_t)rule.n, sizeof *out->values);
     if (!out->values)
@@ -155,8 +155,7 @@ static weft_status make_shape(void *user, const int *arguments, int n_arguments,
     weft_status status = WEFT_OK;
     trace t = {0};
     TRY(make_trace((weft_family)arguments[1], arguments[0], arguments[2], arguments[3], &t, error));
-    *out = (weft_table){.rank = 2, .sizes = {t.n, t.rule.n}};
-    TRY(make_table(&t, 0, 1, arena, &out->values, error));
+    TRY(make_table(&t, false, arena, out, error));
 done:
     clear_trace(&t);
     return status;
@@ -169,9 +168,7 @@ static weft_status make_slopes(void *user, const int *arguments, int n_arguments
     weft_status status = WEFT_OK;
     trace t = {0};
     TRY(make_trace(WEFT_LAGRANGE, arguments[0], arguments[1], arguments[2], &t, error));
-    const int rows = t.rule.d > 1 ? t.rule.d - 1 : 1;
-    *out = (weft_table){.rank = 3, .sizes = {rows, t.n, t.rule.n}};
-    TRY(make_table(&t, 1, rows, arena, &out->values, error));
+    TRY(make_table(&t, true, arena, out, error));
 done:
     clear_trace(&t);
     return status;
