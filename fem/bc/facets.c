@@ -86,24 +86,26 @@ done:
 
 /* ---- geometry -------------------------------------------------------------------------------- */
 
-/* The nodes of the map that are on the facets, in the turned cells. */
+/* The nodes of the map that are on the facets, in the reoriented cells. */
 static weft_status place_nodes(const weft_cell_map *map, const weft_sides *sides,
                                const int *functions, int n, double *x, weft_error *error) {
-    int *turned = calloc((size_t)map->n_nodes, sizeof *turned);
-    if (!turned)
-        return weft_out_of_memory(error, "the places of facets");
+    weft_status status = WEFT_OK;
+    int *reoriented = calloc((size_t)map->n_nodes, sizeof *reoriented);
+    if (!reoriented)
+        TRY(weft_out_of_memory(error, "the places of facets"));
     for (int64_t i = 0; i < sides->n; ++i) {
         double nodes[WEFT_CELL_MAP_NUMBERS];
         int vertices[8];
         weft_cell_map_nodes(map, sides->cells[i], nodes);
         weft_side_order(map->mesh, sides->cells[i], sides->local[i], vertices);
-        (void)weft_element_permute(map->element, vertices, turned); /* Lagrange's can be */
+        (void)weft_element_permute(map->element, vertices, reoriented); /* Lagrange's can be */
         for (int k = 0; k < n; ++k)
-            memcpy(x + (i * n + k) * map->d, nodes + turned[functions[k]] * map->d,
+            memcpy(x + (i * n + k) * map->d, nodes + reoriented[functions[k]] * map->d,
                    (size_t)map->d * sizeof *x);
     }
-    free(turned);
-    return WEFT_OK;
+done:
+    free(reoriented);
+    return status;
 }
 
 static weft_status send(weft_device *device, const double *x, int64_t n, int numbers,
