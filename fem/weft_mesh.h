@@ -160,6 +160,10 @@ weft_status weft_mesh_tile(weft_device *device, const weft_mesh *tile, const int
  *  Source  Bey 1995, Tetrahedral grid refinement, Computing 55 */
 weft_status weft_mesh_refine(weft_device *device, const weft_mesh *mesh, int times,
                              const weft_monitor *monitor, weft_mesh **out, weft_error *error);
+/** Make curved cells straight: only their vertices remain. To be called before spaces are made on the mesh. Everything that is
+ *  computed on a mesh (integrals, conditions, normals, errors, results) takes its cells as they are, and forms have to:
+ *  one whose coordinate element has degree 1 is for straight cells. */
+void weft_mesh_straighten(weft_mesh *mesh);
 void weft_mesh_free(weft_mesh **mesh);
 /** The reference cell of the mesh's cells; the numbers v and w of vertices of a cell and a facet. */
 const weft_cell *weft_mesh_cell(const weft_mesh *mesh);

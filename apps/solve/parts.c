@@ -127,6 +127,20 @@ static weft_status check_cells(const solve *run, weft_error *error) {
     return WEFT_ERROR_INPUT;
 }
 
+/* Forms whose geometry is of degree 1 are for straight cells, and so is all that goes with them. */
+static void straighten(solve *run) {
+    const weft_ufl_problem *problem = run->script.problem;
+    if (!run->base.mesh->curve || problem->sets[problem->geometry].sub[0].degree > 1)
+        return;
+    weft_log(
+        &run->base.messages->monitor, WEFT_LOG_WARNING,
+        "%s: the cells of the forms are straight, and those of %s are curved: of these only the "
+        "vertices are used; for curved cells write the forms on a Mesh whose coordinate element "
+        "has degree 2",
+        run->options->script, run->base.mesh->source);
+    weft_mesh_straighten(run->base.mesh);
+}
+
 /* The spaces of a set. Those of the first are the fields of u. */
 static weft_status make_set(solve *run, int i, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -301,6 +315,7 @@ weft_status solve_spaces_make(solve *run, weft_error *error) {
     solve_script *script = &run->script;
     TRY(check_measures(run, error));
     TRY(check_cells(run, error));
+    straighten(run);
     TRY(make_spaces(run, error));
     run->components = script->problem->components;
     for (int i = 0; i < script->n_parts; ++i)

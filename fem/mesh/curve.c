@@ -22,6 +22,11 @@ int weft_mesh_curve_nodes(const weft_mesh *mesh) {
     return mesh->curve ? curved_nodes(weft_mesh_cell(mesh)) : 0;
 }
 
+void weft_mesh_straighten(weft_mesh *mesh) {
+    free(mesh->curve);
+    mesh->curve = NULL;
+}
+
 /* Count the nodes that are not a vertex of a cell, but another node. */
 static weft_status count_others(const weft_mesh_data *data, int v, int width, int64_t *n,
                                 weft_error *error) {

@@ -62,6 +62,11 @@ class FormFile:
         lib.weft_ufl_problem_of(self._handle.pointer, byref(found))
         return found.contents
 
+    def _is_straight(self) -> bool:
+        """Whether cells are given by their vertices alone."""
+        problem = self._problem()
+        return problem.sets[problem.geometry].sub[0].degree < 2
+
     def _check(self, problem: s.weft_ufl_problem, space: Any) -> None:
         """Refuse spaces in which the forms are not."""
         parts = getattr(space, "spaces", None)

@@ -7,7 +7,7 @@ from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_int32, c
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence, Union
 
 from . import _structures as s
-from ._library import Borrowed, Handle, UsageError, encode, free, lib
+from ._library import Borrowed, Handle, InputError, UsageError, encode, free, lib
 from .device import Array, Device
 from .forms import FormFile
 from .mesh import Mesh, _view
@@ -162,6 +162,9 @@ class Form:
                  action: Optional[str] = None, measures: Optional[Mapping[str, str]] = None) -> None:
         self.space = space
         self._file_handles: list[Handle] = []
+        if space.mesh._mesh.contents.curve and (not isinstance(script, FormFile) or script._is_straight()):
+            raise InputError("the form is for straight cells, and those of the mesh are curved: write it on a Mesh whose "
+                             "coordinate element has degree 2, or give a mesh of straight cells", "input")
         if isinstance(script, FormFile):
             self._pieces = self._of_file(script, inputs or {}, expressions, parameters or {}, measures or {})
             return

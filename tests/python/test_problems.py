@@ -141,6 +141,30 @@ L = f*v*dx
         with self.assertRaises(weft.FileError):
             weft.FormFile("nowhere.ufl")
 
+    def test_curved_cells(self):
+        """A unit square whose right side bulges by 1/10: its area is 1 + 2/3/10 for forms with curved cells, others are refused."""
+        lines = ["$MeshFormat", "2.2 0 8", "$EndMeshFormat", "$Nodes", "9"]
+        places = [(0, 0), (1, 0), (1, 1), (0, 1), (.5, 0), (1.1, .5), (.5, 1), (0, .5), (.5, .5)]
+        lines += ["%d %g %g 0" % (i + 1, *place) for i, place in enumerate(places)]
+        lines += ["$EndNodes", "$Elements", "2", "1 9 2 1 1 1 2 3 5 6 9", "2 9 2 1 1 1 3 4 9 7 8", "$EndElements", ""]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "bulge.msh")
+            with open(path, "w") as file:
+                file.write("\n".join(lines))
+            space = weft.Space(weft.Mesh(path), self.device)
+
+        def form(degree):
+            return weft.Form(space, weft.FormFile("""
+V = FunctionSpace(Mesh(VectorElement("Lagrange", triangle, %d)), FiniteElement("Lagrange", triangle, 1))
+u, v = TrialFunction(V), TestFunction(V)
+a, L = u*v*dx, v*dx
+""" % degree, name="area.ufl"))
+
+        self.assertAlmostEqual(form(2).vector().numpy().sum(), 1 + 2 / 30, 12)
+        for straight in (lambda: form(1), lambda: weft.Form(space, "poisson.weft")):
+            with self.assertRaisesRegex(weft.InputError, "straight cells"):
+                straight()
+
     def test_forms_of_several_names(self):
         """The load L is found under each of its names: its sum is the area of the square, 1."""
         text = """
