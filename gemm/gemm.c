@@ -56,10 +56,10 @@ static weft_status check_matrix(const char *name, const weft_gemm_matrix *matrix
                               "the leading dimension of %s is %lld, but it has %lld rows", name,
                               (long long)matrix->ld, (long long)rows);
     if (matrix->first < 0 || matrix->stride < 0)
-        return weft_error_set(error, WEFT_ERROR_SHAPE,
-                              "matrix %s begins at entry %lld with stride %lld: neither may be "
-                              "negative",
-                              name, (long long)matrix->first, (long long)matrix->stride);
+        return weft_error_set(
+            error, WEFT_ERROR_SHAPE,
+            "matrix %s begins at entry %lld with stride %lld: neither may be negative", name,
+            (long long)matrix->first, (long long)matrix->stride);
     if (rows == 0 || columns == 0 || n == 0)
         return WEFT_OK;
     const double entries = (double)matrix->first + (double)(n - 1) * (double)matrix->stride +
@@ -78,10 +78,10 @@ weft_status weft_gemm_check(const weft_gemm_product *p, int64_t n, weft_error *e
     const int64_t sizes[] = {p->m, p->n, p->k, n};
     for (int i = 0; i < 4; ++i)
         if (sizes[i] < 0 || sizes[i] > INT32_MAX / 2)
-            TRY(weft_error_set(error, WEFT_ERROR_SHAPE,
-                               "a product of size %lld x %lld x %lld, %lld times: sizes are from 0 "
-                               "to 2^30",
-                               (long long)p->m, (long long)p->n, (long long)p->k, (long long)n));
+            TRY(weft_error_set(
+                error, WEFT_ERROR_SHAPE,
+                "a product of size %lld x %lld x %lld, %lld times: sizes are from 0 to 2^30",
+                (long long)p->m, (long long)p->n, (long long)p->k, (long long)n));
     const bool a = p->op_a != WEFT_GEMM_PLAIN, b = p->op_b != WEFT_GEMM_PLAIN;
     TRY(check_matrix("A", &p->a, bytes, a ? p->k : p->m, a ? p->m : p->k, n, error));
     TRY(check_matrix("B", &p->b, bytes, b ? p->n : p->k, b ? p->k : p->n, n, error));

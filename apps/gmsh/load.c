@@ -221,8 +221,8 @@ static weft_status mesh_geometry(const char *path, meshing *how, stream *out, we
         status =
             weft_error_set(error, WEFT_ERROR_INPUT, "the geometry has no surface and no volume");
         weft_error_location(error, path, NULL, 0, 0);
-        weft_error_hint(error, "close its curves: Curve Loop(1) = {1, 2, 3, 4}; "
-                               "Plane Surface(1) = {1};");
+        weft_error_hint(error,
+                        "close its curves: Curve Loop(1) = {1, 2, 3, 4}; Plane Surface(1) = {1};");
         goto done;
     }
     TRY(check_size(path, how->size, error));

@@ -131,8 +131,9 @@ weft_status msh_check_mapped(msh_file *file) {
     if (!file->has_nodes || !file->has_elements) {
         status =
             msh_error(file, NULL, 0, "the file has no $%s", file->has_nodes ? "Elements" : "Nodes");
-        weft_error_hint(file->error, "it was cut short, or holds a geometry without its mesh: mesh "
-                                     "it and write it again");
+        weft_error_hint(
+            file->error,
+            "it was cut short, or holds a geometry without its mesh: mesh it and write it again");
     }
 done:
     return status;

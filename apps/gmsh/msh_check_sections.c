@@ -80,9 +80,9 @@ static weft_status type_error(msh_file *file, const char *line, size_t length, i
     else
         msh_error(file, line, length, "elements of type %lld: there is no such element type",
                   (long long)type);
-    weft_error_hint(file->error, "Weft reads triangles (type 2), quadrangles (3), tetrahedra (4) "
-                                 "and hexahedra (5), with lines (1) and points (15); write the "
-                                 "file again");
+    weft_error_hint(file->error,
+                    "Weft reads triangles (type 2), quadrangles (3), tetrahedra (4) and hexahedra "
+                    "(5), with lines (1) and points (15); write the file again");
     return WEFT_ERROR_INPUT;
 }
 

@@ -109,8 +109,7 @@ static weft_status medit_elements(msh_file *file, int type, msh_old *old) {
             TRY(file->at >= file->size
                     ? cut(file, msh_type_name(type))
                     : msh_error(file, NULL, 0,
-                                "%lld %s are announced, and number %lld has too few "
-                                "nodes",
+                                "%lld %s are announced, and number %lld has too few nodes",
                                 (long long)n, msh_type_name(type), (long long)i + 1));
         TRY(msh_old_add(file, old,
                         (msh_old_element){.number = old->n_elements + 1,
@@ -409,8 +408,7 @@ static weft_status vtk_sections(vtk *v) {
         if (is(word, length, "DATASET")) {
             if (!msh_word(v->file, &word, &length) || !is(word, length, "UNSTRUCTURED_GRID"))
                 TRY(msh_error(v->file, NULL, 0,
-                              "the data set is %.*s, and a mesh is an "
-                              "UNSTRUCTURED_GRID",
+                              "the data set is %.*s, and a mesh is an UNSTRUCTURED_GRID",
                               length < 40 ? (int)length : 40, word));
         } else if (is(word, length, "POINTS"))
             TRY(vtk_points(v));

@@ -72,8 +72,8 @@ static weft_status check_nastran(msh_file *file) {
         if (is_word(line, length, "ENDDATA"))
             return WEFT_OK;
     msh_error(file, NULL, 0, "the file has no ENDDATA at its end");
-    weft_error_hint(file->error, "it was cut short: write it again; where it is whole, add a line "
-                                 "ENDDATA");
+    weft_error_hint(file->error,
+                    "it was cut short: write it again; where it is whole, add a line ENDDATA");
     return WEFT_ERROR_INPUT;
 }
 
@@ -200,8 +200,7 @@ static weft_status check_vtk(msh_file *file) {
     bool binary = false;
     if (!starts_with(file->text, file->size, "# vtk DataFile"))
         return msh_error(file, NULL, 0,
-                         "this is not a legacy VTK file: it does not start with "
-                         "# vtk DataFile");
+                         "this is not a legacy VTK file: it does not start with # vtk DataFile");
     msh_line(file, &word, &length);
     msh_line(file, &word, &length);
     while (msh_word(file, &word, &length)) {

@@ -130,11 +130,11 @@ done:
 
 static const solve_problem problem = {
     .program = "poisson",
-    .advice = {.indefinite = "the operator is not positive definite: check --diffusivity <= 0 and "
-                             "ALPHA < 0 in --robin",
-               .breakdown = "look at --diffusivity and --robin, or try --preconditioner none",
-               .nan = "a value is not a number or too large: look at --diffusivity and ALPHA in "
-                      "--robin"},
+    .advice =
+        {.indefinite = "the operator is not positive definite: check --diffusivity <= 0 and "
+                       "ALPHA < 0 in --robin",
+         .breakdown = "look at --diffusivity and --robin, or try --preconditioner none",
+         .nan = "a value is not a number or too large: look at --diffusivity and ALPHA in --robin"},
     .options_read = poisson_options_read,
     .size_check = check_size,
     .state = state,

@@ -9,8 +9,7 @@ static const app_option problem_options[] = {
     {.help = "Problem: -div(k grad u) = f"},
     {"source", "[@GROUP=]EXPR",
      "f (default 1); repeatable, with one formula for each group of cells, or of facets for "
-     "sources on "
-     "them",
+     "sources on them",
      APP_BY(app_read_formula, solve_options, source)},
     {"diffusivity", "[@GROUP=]EXPR",
      "k (default 1); repeatable, with one formula for each group of cells",
@@ -29,11 +28,11 @@ static const app_option problem_options[] = {
 static const char doc[] =
     "Solve a Poisson problem with linear finite elements on triangles or tetrahedra."
     "\v"
-    "EXPR is an expression in x, y and, in space, z: " WEFT_FORMULA_HELP ". GROUP is the name of a "
-    "physical group of the mesh, or `boundary` for the whole boundary. Without any condition, u is "
-    "zero on the whole boundary. Otherwise parts of the boundary without a condition are insulated "
-    "(k du/dn = 0). With only Neumann conditions, source and fluxes must sum to zero, and u is the "
-    "solution whose integral is zero.\n"
+    "EXPR is an expression in x, y and, in space, z: " WEFT_FORMULA_HELP
+    ". GROUP is the name of a physical group of the mesh, or `boundary` for the whole boundary. "
+    "Without any condition, u is zero on the whole boundary. Otherwise parts of the boundary "
+    "without a condition are insulated (k du/dn = 0). With only Neumann conditions, source and "
+    "fluxes must sum to zero, and u is the solution whose integral is zero.\n"
     "\n"
     "Examples:\n"
     "  poisson --mesh square:32 --source 1\n"

@@ -82,15 +82,13 @@ static void add_introduction(weft_text *out, const scaling_results *results) {
     weft_text_add(out, "%s.\n\n", cases->arguments.n > 0 ? "" : " none");
     if (results->n_missing > 0)
         weft_text_add(out, "**Not complete: %d runs are left.**\n\n", results->n_missing);
-    weft_text_add(
-        out,
-        "Times are in seconds: the median [the least, the greatest]. `compute` is assembly, "
-        "preconditioner and solve,\n`process` from the start of the process to its end, `order` "
-        "part of "
-        "`mesh`. Speed-ups are of `%s`.\nDoF/s is dofs x iterations / the median of "
-        "`solve`. The order of an error is seen against\nthe mesh before: "
-        "log(e0 / e1) / log(h0 / h1), h = cells^(-1/d).\n\n",
-        results->phases[results->basis]);
+    weft_text_add(out,
+                  "Times are in seconds: the median [the least, the greatest]. `compute` is "
+                  "assembly, preconditioner and solve,\n`process` from the start of the process to "
+                  "its end, `order` part of `mesh`. Speed-ups are of `%s`.\nDoF/s is dofs x "
+                  "iterations / the median of `solve`. The order of an error is seen against\nthe "
+                  "mesh before: log(e0 / e1) / log(h0 / h1), h = cells^(-1/d).\n\n",
+                  results->phases[results->basis]);
 }
 
 static void add_times(weft_text *out, const scaling_results *results, const char *device) {

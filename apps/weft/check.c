@@ -251,13 +251,13 @@ static weft_status fit(checker *c, weft_script_class script_class, weft_error *e
     TRY(weft_tuning_get(c->tuning, c->identity, "launch seconds", &launch, &found, error));
     weft_prediction_fit(cases, n, found ? launch : 0,
                         (double)weft_device_limits(c->device)->l2_bytes, &e);
-    printf("scripts %s connectivities: mean error %.1f %% by equation 3; alone with launches of "
-           "%.2g us %.1f %%, with overlap in part %.1f %%, with barriers %.1f %%, with waits "
-           "together %.1f %%, with caches %.1f %%; %.1f %% on the scripts of the fit and %.1f %% "
-           "on others with:",
-           script_class == WEFT_SCRIPT_INDIRECT ? "with" : "without", 100 * e.plain, launch * 1e6,
-           100 * e.launch, 100 * e.overlap, 100 * e.barriers, 100 * e.latency_overlap,
-           100 * e.cache, 100 * e.all, 100 * e.unseen);
+    printf(
+        "scripts %s connectivities: mean error %.1f %% by equation 3; alone with launches of %.2g "
+        "us %.1f %%, with overlap in part %.1f %%, with barriers %.1f %%, with waits together %.1f "
+        "%%, with caches %.1f %%; %.1f %% on the scripts of the fit and %.1f %% on others with:",
+        script_class == WEFT_SCRIPT_INDIRECT ? "with" : "without", 100 * e.plain, launch * 1e6,
+        100 * e.launch, 100 * e.overlap, 100 * e.barriers, 100 * e.latency_overlap, 100 * e.cache,
+        100 * e.all, 100 * e.unseen);
     print_terms(&e.terms);
     if (!(e.unseen < e.plain)) {
         printf("these terms are not used: they do not improve predictions of other scripts\n");
@@ -329,8 +329,7 @@ weft_status weft_tool_check(const weft_tool_options *options, const weft_library
     if (c->json)
         TRY(app_json_write(options->json, c->json, error));
     printf("%d of %d scripts: the first predicted is within 5 %% of the best; %d of %d with ten "
-           "covers "
-           "or more: rank correlation at least 0.8\n",
+           "covers or more: rank correlation at least 0.8\n",
            c->within, c->n, c->above, c->n_ranked);
     for (int k = 0; k < WEFT_SCRIPT_CLASSES; ++k)
         TRY(fit(c, (weft_script_class)k, error));

@@ -21,12 +21,12 @@ static void print_device(const char *name, const char *meaning, const weft_limit
     char registers[32], onchip[32], memory[32], bandwidth[32];
     printf("%-10s %s\n", name, limits->name);
     printf("           %s\n", meaning);
-    printf("           lanes %d double, %d float; threads %d; registers %s; on chip %s; memory "
-           "%s\n",
-           limits->lanes_double, limits->lanes_float, limits->threads,
-           app_print_bytes((double)limits->register_bytes, registers),
-           app_print_bytes((double)limits->onchip_bytes, onchip),
-           app_print_bytes((double)limits->memory_bytes, memory));
+    printf(
+        "           lanes %d double, %d float; threads %d; registers %s; on chip %s; memory %s\n",
+        limits->lanes_double, limits->lanes_float, limits->threads,
+        app_print_bytes((double)limits->register_bytes, registers),
+        app_print_bytes((double)limits->onchip_bytes, onchip),
+        app_print_bytes((double)limits->memory_bytes, memory));
     printf("           %s/s; %.3g Gflop/s; a launch takes %.3g us; last cache %s",
            app_print_bytes(limits->bandwidth, bandwidth), limits->flops * 1e-9,
            limits->launch_seconds * 1e6, app_print_bytes((double)limits->l2_bytes, registers));

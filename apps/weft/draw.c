@@ -261,11 +261,11 @@ static void finish(weft_text *out, const draw_case *one, const char *figure, con
 static weft_status write_sorted(const drawing *d, const draw_case *one, weft_error *error) {
     weft_text text = {0};
     char curves[2 * NAME_MOST + 300];
-    snprintf(curves, sizeof curves,
-             "'%s.dat' using 2:(million($4)) %s lc rgb '#0b5fa5' title 'measured', \\\n"
-             "    '' using 2:(million($3)) with points pt 7 ps 0.5 lc rgb '#d95f02' "
-             "title 'predicted'",
-             one->name, one->n > 1 ? "smooth unique with lines lw 2" : "with points pt 7");
+    snprintf(
+        curves, sizeof curves,
+        "'%s.dat' using 2:(million($4)) %s lc rgb '#0b5fa5' title 'measured', \\\n"
+        "    '' using 2:(million($3)) with points pt 7 ps 0.5 lc rgb '#d95f02' title 'predicted'",
+        one->name, one->n > 1 ? "smooth unique with lines lw 2" : "with points pt 7");
     begin(&text, d, one, "figure4", "covers, the fastest first");
     finish(&text, one, "figure4", curves);
     return write_file(d, one, "-figure4.gp", &text, error);
@@ -296,10 +296,10 @@ static void add_fit(weft_text *out, const draw_case *one) {
 static weft_status write_ordered(const drawing *d, const draw_case *one, weft_error *error) {
     weft_text text = {0}, curves = {0};
     begin(&text, d, one, "figure5", "covers in the order of their predictions");
-    weft_text_add(&curves,
-                  "'%s.dat' using 1:(million($4)) with points pt 7 ps 0.5 "
-                  "lc rgb '#0b5fa5' title 'measured'",
-                  one->name);
+    weft_text_add(
+        &curves,
+        "'%s.dat' using 1:(million($4)) with points pt 7 ps 0.5 lc rgb '#0b5fa5' title 'measured'",
+        one->name);
     if (one->n > DEGREE + 1) { /* fewer are met by a polynomial, and show no trend */
         add_fit(&text, one);
         weft_text_add(&curves,

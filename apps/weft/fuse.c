@@ -24,8 +24,7 @@ static const app_option script_options[] = {
      .former = "force", APP_BY(weft_tool_text, weft_tool_options, force)},
     {"rematerialize", "NAME",
      "Values that are computed before a loop and read only in it: recompute them in every "
-     "iteration "
-     "(always), store them (never), or do what is predicted to be faster (auto, default)",
+     "iteration (always), store them (never), or do what is predicted to be faster (auto, default)",
      APP_CHOICE(weft_tool_options, rematerialise, weft_tool_rematerialise)},
     {"store", "NAME", NULL, APP_CHOICE(weft_tool_options, rematerialise, weft_tool_stores)},
     {"trip-count", "N", "Expected number of iterations of a loop (default 100)", .former = "turns",
@@ -50,8 +49,7 @@ static const app_option fuse_table[] = {
      "tokens, script, graph, fusions, implementations, cover, plan (default) or source",
      APP_BY(weft_tool_text, weft_tool_options, print)},
     {"format", "NAME",
-     "text (default); dot for graph and plan; json for these, "
-     "fusions, implementations and cover",
+     "text (default); dot for graph and plan; json for these, fusions, implementations and cover",
      APP_BY(weft_tool_text, weft_tool_options, format)},
     {"plan", "NAME", "fused (default) or unfused",
      APP_CHOICE(weft_tool_options, plan, weft_tool_plans)},
@@ -64,8 +62,7 @@ static const char fuse_doc[] =
     "Compile a script and print one stage of the compilation."
     "\v"
     "SCRIPT.weft is a file, the name of a script shipped with Weft, or - for standard input. "
-    "Several "
-    "files are joined in this order into one script.\n"
+    "Several files are joined in this order into one script.\n"
     "\n"
     "Examples:\n"
     "  weft compile poisson.weft\n"

@@ -51,35 +51,29 @@ static const char doc[] =
     "Compute a dense matrix product C = op(A) op(B) with random numbers, and print its speed."
     "\v"
     "TYPE is S (single), D (double), C (single complex) or Z (double complex). OPS are two "
-    "letters, "
-    "of A and of B: N as it is, T transposed, C conjugated and transposed; several are separated "
-    "by commas, and all stands for all four (complex: nine). C has M rows and N columns, K is the "
-    "length of the sums. Times are medians of nine interleaved rounds; p is that of a rank test. "
-    "Power and clock are those of the GPU at the end, from NVIDIA's management library. The roof "
-    "is the least time in which a GPU could move the matrices once, or multiply: its rates for "
-    "both are measured first.\n"
+    "letters, of A and of B: N as it is, T transposed, C conjugated and transposed; several are "
+    "separated by commas, and all stands for all four (complex: nine). C has M rows and N columns, "
+    "K is the length of the sums. Times are medians of nine interleaved rounds; p is that of a "
+    "rank test. Power and clock are those of the GPU at the end, from NVIDIA's management library. "
+    "The roof is the least time in which a GPU could move the matrices once, or multiply: its "
+    "rates for both are measured first.\n"
     "\n"
     "weft gemm space TYPE [OPS] counts the points of the space of kernels by the constraint that "
     "excludes them, with the limits of the device.\n"
     "\n"
     "weft gemm report OPS M N K writes a page with the space of kernels of all types, the fastest "
-    "with "
-    "their parameters, and figures of the speed over the space and over sizes (gnuplot draws "
-    "them), from "
-    "what searches have stored; --tune searches first, so many seconds for each type and order.\n"
+    "with their parameters, and figures of the speed over the space and over sizes (gnuplot draws "
+    "them), from what searches have stored; --tune searches first, so many seconds for each type "
+    "and order.\n"
     "\n"
     "--tune measures candidates on random numbers, in three stages: all at 2048 x 2048 x 2048, the "
     "best quarter at 4096, the best twelve at the size given. Of those that are as fast as the "
-    "fastest "
-    "the one that takes the least energy wins, in double precision and on a GPU. The winner is "
-    "used from "
-    "then on for products of this type and of similar size (weft tuning list). What a search has "
-    "measured is "
-    "not measured again by the next.\n"
+    "fastest the one that takes the least energy wins, in double precision and on a GPU. The "
+    "winner is used from then on for products of this type and of similar size (weft tuning list). "
+    "What a search has measured is not measured again by the next.\n"
     "\n"
     "--algorithm 3m computes C and Z by three products of type S or D, by the kernels that these "
-    "use. "
-    "Other libraries are then compared by their own routines for that (gemm3m). GFlop/s count "
+    "use. Other libraries are then compared by their own routines for that (gemm3m). GFlop/s count "
     "the operations of four products.\n"
     "\n"
     "Exit status: 0 done, 1 the check found an error, 2 wrong usage or input, 3 the device "
@@ -157,8 +151,9 @@ static weft_status read_ops(const char *text, weft_gemm_type type, op_list *out,
     }
     weft_error_set(error, WEFT_ERROR_USAGE, "'%.100s' does not say which operands are transposed",
                    text);
-    weft_error_hint(error, "write two letters of N, T and C, such as NT; several with commas, at "
-                           "most nine; or all");
+    weft_error_hint(
+        error,
+        "write two letters of N, T and C, such as NT; several with commas, at most nine; or all");
     return WEFT_ERROR_USAGE;
 }
 
@@ -510,12 +505,10 @@ static weft_status run_orders(session *s, const op_list *ops, weft_error *error)
     static const char letters[] = "NTC";
     weft_status status = WEFT_OK;
     if (s->one.three)
-        printf(
-            "  3m: imaginary parts err by at most %.1e times the sum over k of (|Re a| + |Im a|) "
-            "(|Re b| + |Im b|) + |Re a Re b| + |Im a Im b|,\n      which says nothing of those "
-            "that "
-            "are small against it\n",
-            weft_gemm_3m_bound(s->one.product.type, s->one.product.k));
+        printf("  3m: imaginary parts err by at most %.1e times the sum over k of (|Re a| + |Im "
+               "a|) (|Re b| + |Im b|) + |Re a Re b| + |Im a Im b|,\n      which says nothing of "
+               "those that are small against it\n",
+               weft_gemm_3m_bound(s->one.product.type, s->one.product.k));
     for (int i = 0; i < ops->n; ++i) {
         const char layout[] = {letters[ops->ops[i][0]], letters[ops->ops[i][1]], '\0'};
         s->one.layout = layout;
@@ -545,9 +538,9 @@ static weft_status check_algorithm(const gemm_options *options, weft_gemm_type t
         weft_error_hint(error, "tune its real products: the same sizes with type %s",
                         type == WEFT_GEMM_SINGLE_COMPLEX ? "S" : "D");
     } else if (options->algorithm == ALGORITHM_3M && options->compare && options->batch > 1)
-        status = weft_error_set(error, WEFT_ERROR_USAGE,
-                                "other libraries have no batches by three products: leave out "
-                                "--compare or --batch");
+        status = weft_error_set(
+            error, WEFT_ERROR_USAGE,
+            "other libraries have no batches by three products: leave out --compare or --batch");
     return status;
 }
 

@@ -54,9 +54,8 @@ static const app_option table[] = {
     {.help = "Script:"},
     {"input", "NAME[@GROUP]=EXPR[,EXPR...]",
      "Values of an input, one expression in x, y and z per component: over nodes at the nodes, or "
-     "at those of "
-     "a physical group, which stand after the values for all; over cells at the centers; "
-     "repeatable",
+     "at those of a physical group, which stand after the values for all; over cells at the "
+     "centers; repeatable",
      APP_BY(read_setting, run_options, inputs)},
     {"define", "NAME=EXPR", "Body of an expression of the script; repeatable",
      APP_BY(read_setting, run_options, defines)},

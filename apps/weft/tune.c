@@ -104,10 +104,10 @@ void weft_tool_tune_explain(const weft_compile_options *options,
     if (!options->costs)
         weft_text_add(out, "\npredicted times: analytic, from the device's nominal figures\n");
     else
-        weft_text_add(out,
-                      "\npredicted times: measured for every primitive of %d of %d kernel%s, else "
-                      "analytic\n",
-                      measured, n, n == 1 ? "" : "s");
+        weft_text_add(
+            out,
+            "\npredicted times: measured for every primitive of %d of %d kernel%s, else analytic\n",
+            measured, n, n == 1 ? "" : "s");
     if (weft_compilation_recalled(compilation))
         weft_text_add(out, "the plan is the one that a search found best\n");
 }

@@ -238,11 +238,12 @@ weft_status weft_work_folder_make(weft_cache *cache, const weft_cache_lock *lock
             return WEFT_OK;
         }
     out->parent = out->folder = -1;
-    weft_error_set(error, WEFT_ERROR_IO,
-                   first > 0 ? "no room to compile in: the cache, $TMPDIR, /tmp, /var/tmp and "
-                               "/dev/shm are full, or cannot be written"
-                             : "no folder to compile in: neither the cache nor $TMPDIR nor /tmp "
-                               "can be written");
+    weft_error_set(
+        error, WEFT_ERROR_IO,
+        first > 0
+            ? "no room to compile in: the cache, $TMPDIR, /tmp, /var/tmp and "
+              "/dev/shm are full, or cannot be written"
+            : "no folder to compile in: neither the cache nor $TMPDIR nor /tmp can be written");
     weft_error_hint(error, first > 0 ? "make room there, or set TMPDIR to a folder with room"
                                      : "set TMPDIR to a folder you may write");
     return WEFT_ERROR_IO;

@@ -13,8 +13,8 @@ typedef weft_cu_result (*find_function)(const char *name, void **address, int ve
 
 static weft_status no_driver(const char *library, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_DEVICE, "no CUDA driver (%s): %s", library, dlerror());
-    weft_error_hint(error, "install NVIDIA's driver, or use --device host (null:h200 shows plans "
-                           "for a GPU)");
+    weft_error_hint(
+        error, "install NVIDIA's driver, or use --device host (null:h200 shows plans for a GPU)");
     return WEFT_ERROR_DEVICE;
 }
 

@@ -44,10 +44,10 @@ static weft_status check_launch(const weft_device *device, const weft_launch *la
                               launch->kernel, launch->block_threads, launch->shared_bytes,
                               device->limits.name, MOST_THREADS, device->limits.onchip_bytes);
     if (n_groups > INT32_MAX)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "launch of %s: %lld thread blocks for %lld elements are more than "
-                              "one launch takes",
-                              launch->kernel, (long long)n_groups, (long long)launch->n_elements);
+        return weft_error_set(
+            error, WEFT_ERROR_UNSUPPORTED,
+            "launch of %s: %lld thread blocks for %lld elements are more than one launch takes",
+            launch->kernel, (long long)n_groups, (long long)launch->n_elements);
     return WEFT_OK;
 }
 

@@ -62,9 +62,9 @@ weft_status weft_cuda_memory_full(weft_device *device, size_t bytes, weft_error 
                    device->limits.name, (double)bytes * 1e-6,
                    (double)weft_device_bytes(device) * 1e-6,
                    (double)device->limits.memory_bytes * 1e-6, list);
-    weft_error_hint(error, "take a smaller mesh, or an assembly that stores less: matrix-free "
-                           "stores no matrix (--assembly matrix-free); nvidia-smi shows what other "
-                           "processes hold");
+    weft_error_hint(error,
+                    "take a smaller mesh, or an assembly that stores less: matrix-free stores no "
+                    "matrix (--assembly matrix-free); nvidia-smi shows what other processes hold");
     return WEFT_ERROR_MEMORY;
 }
 

@@ -60,8 +60,7 @@ weft_status weft_device_graph_while(weft_device *device, weft_memory *flag, weft
     if (!flag || flag->device != device || flag->bytes < sizeof(uint32_t))
         return weft_error_set(
             error, WEFT_ERROR_USAGE,
-            "weft_device_graph_while: its flag is not memory of this device with at "
-            "least 4 bytes");
+            "weft_device_graph_while: its flag is not memory of this device with at least 4 bytes");
     return device->table->graph->loop(device, flag, error);
 }
 

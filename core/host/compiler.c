@@ -227,9 +227,9 @@ static weft_status refused(const weft_compiler *compiler, const char *file_name,
             break;
         }
     weft_error_hint(error,
-                    exit_code > 128 ? "the compiler was killed by signal %d: is there enough "
-                                      "memory?"
-                                    : "set WEFT_KEEP to a folder to keep the source and see it",
+                    exit_code > 128
+                        ? "the compiler was killed by signal %d: is there enough memory?"
+                        : "set WEFT_KEEP to a folder to keep the source and see it",
                     exit_code - 128);
     return WEFT_ERROR_COMPILER;
 }
@@ -277,8 +277,8 @@ static weft_status doubt(const weft_compiler *compiler, weft_status status, weft
     weft_error_set(error, status, "%s is not a C compiler (it is `%.80s`):\nit%s",
                    compiler->program, strrchr(compiler->identity, '|') + 1,
                    error->message + strlen(compiler->label));
-    weft_error_hint(error, "install gcc (apt install gcc) and unset CC; CC names the one that is "
-                           "used");
+    weft_error_hint(error,
+                    "install gcc (apt install gcc) and unset CC; CC names the one that is used");
     return status;
 }
 

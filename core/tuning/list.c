@@ -8,17 +8,14 @@
 #include <time.h>
 
 static const char list_sql[] =
-    "WITH keys(device) AS (SELECT device FROM times UNION SELECT device FROM numbers UNION "
-    "SELECT device FROM kernels UNION SELECT device FROM winners) "
-    "SELECT k.device,"
-    "coalesce((SELECT description FROM devices d WHERE d.device=k.device),'a device without name'),"
-    "(SELECT count(DISTINCT routine) FROM times t WHERE t.device=k.device),"
-    "(SELECT count(*) FROM times t WHERE t.device=k.device),"
-    "(SELECT count(*) FROM kernels t WHERE t.device=k.device),"
-    "(SELECT count(*) FROM winners t WHERE t.device=k.device),"
-    "(SELECT count(*) FROM numbers t WHERE t.device=k.device),"
-    "coalesce((SELECT max(made) FROM times t WHERE t.device=k.device),0) "
-    "FROM keys k ORDER BY 2,1";
+    "WITH keys(device) AS (SELECT device FROM times UNION SELECT device FROM numbers UNION SELECT "
+    "device FROM kernels UNION SELECT device FROM winners) SELECT k.device,coalesce((SELECT "
+    "description FROM devices d WHERE d.device=k.device),'a device without name'),(SELECT "
+    "count(DISTINCT routine) FROM times t WHERE t.device=k.device),(SELECT count(*) FROM times t "
+    "WHERE t.device=k.device),(SELECT count(*) FROM kernels t WHERE t.device=k.device),(SELECT "
+    "count(*) FROM winners t WHERE t.device=k.device),(SELECT count(*) FROM numbers t WHERE "
+    "t.device=k.device),coalesce((SELECT max(made) FROM times t WHERE t.device=k.device),0) FROM "
+    "keys k ORDER BY 2,1";
 
 static weft_tuning_device read_device(sqlite3_stmt *statement) {
     weft_tuning_device device = {.n_product_kernels = sqlite3_column_int64(statement, 2),

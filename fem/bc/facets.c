@@ -29,9 +29,9 @@ static weft_status check_functions(const weft_space *space, int group, int64_t n
         return WEFT_OK;
     TRY(weft_sides_exterior(weft_space_mesh(space), group, &exterior, error));
     if (exterior.n != n)
-        TRY(refuse_functions("discontinuous functions on facets between two cells, where they have "
-                             "two values",
-                             "write the term into the form, with dS", error));
+        TRY(refuse_functions(
+            "discontinuous functions on facets between two cells, where they have two values",
+            "write the term into the form, with dS", error));
 done:
     weft_sides_free(&exterior);
     return status;

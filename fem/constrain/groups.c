@@ -143,8 +143,8 @@ static weft_status refuse_partner(const matcher *m, int32_t node, const char *gr
                    weft_point_text(&m->x[(int64_t)node * d], d, point), group, other,
                    weft_point_text(place, d, partner));
     weft_error_location(error, origin, NULL, 0, 0);
-    weft_error_hint(error, "mesh both sides alike: in a .geo file by Periodic Curve or Periodic "
-                           "Surface");
+    weft_error_hint(error,
+                    "mesh both sides alike: in a .geo file by Periodic Curve or Periodic Surface");
     return WEFT_ERROR_INPUT;
 }
 

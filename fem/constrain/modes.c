@@ -94,8 +94,7 @@ static weft_status candidates_make(const weft_constraints *constraints, mode_can
     if (n_parts * n_each > CANDIDATES_MAX) {
         status =
             weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                           "%lld parts of the mesh that do not touch may float, and at most %d "
-                           "can",
+                           "%lld parts of the mesh that do not touch may float, and at most %d can",
                            (long long)n_parts, CANDIDATES_MAX / (int)n_each);
         weft_error_hint(error, "join the parts in the mesh, or solve for each alone");
         goto done;
@@ -259,9 +258,9 @@ static weft_status refuse_work(const weft_free_modes *modes, double work, double
         "of %.3g on one, of parts that sum to %.3g",
         modes->n, modes->n == 1 ? "" : "s",
         "constants, and translations and rotations of displacements", work, size);
-    weft_error_hint(error, "fix u somewhere, by --dirichlet, --point-value or --symmetry, or add "
-                           "loads so that they sum to zero; terms below 1e-12 of the others in "
-                           "their rows hold nothing");
+    weft_error_hint(
+        error, "fix u somewhere, by --dirichlet, --point-value or --symmetry, or add loads so that "
+               "they sum to zero; terms below 1e-12 of the others in their rows hold nothing");
     return WEFT_ERROR_INPUT;
 }
 

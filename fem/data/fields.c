@@ -70,8 +70,7 @@ static weft_status refuse_outside(const weft_data_info *info, const double *poin
     char text[64];
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "%" PRId64 " of %" PRId64
-                   " points are outside the mesh of %s, the first at %s, by "
-                   "%.3g",
+                   " points are outside the mesh of %s, the first at %s, by %.3g",
                    counts[0], counts[1], info->path, weft_point_text(point, d, text), distance);
     return refuse(info, WEFT_ERROR_INPUT,
                   "field(FILE, NAME, clamp) gives such points the value at the nearest point",
@@ -286,9 +285,9 @@ weft_status weft_data_of_field(weft_device *device, const weft_mesh *mesh,
     TRY(weft_file_field_read(info->path, info->field, &field, error));
     TRY(check_field(mesh, info, &field, error));
     if (weft_mesh_cell_vertices(mesh) != d + 1) {
-        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                                "fields of files are linear in each cell, which needs triangles or "
-                                "tetrahedra");
+        status = weft_error_set(
+            error, WEFT_ERROR_UNSUPPORTED,
+            "fields of files are linear in each cell, which needs triangles or tetrahedra");
         goto done;
     }
     const int64_t n = field.on_cells ? elements->n : mesh->n_nodes;

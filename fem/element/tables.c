@@ -11,9 +11,7 @@ weft_status weft_simplex_quadrature(weft_arena *arena, int d, int degree, int *q
     weft_quadrature rule = {0};
     if (d < 1 || d > 3)
         return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "quadrature exists on simplices of dimension 1, 2 and 3, "
-                              "not %d",
-                              d);
+                              "quadrature exists on simplices of dimension 1, 2 and 3, not %d", d);
     TRY(weft_quadrature_make(simplices[d - 1], WEFT_SCHEME_DEFAULT, degree, &rule, error));
     const size_t n = (size_t)rule.n, size = n * (size_t)d;
     double *all_points = weft_arena_alloc(arena, size, sizeof *all_points);

@@ -144,10 +144,10 @@ static weft_status update(void *state, const weft_external_system *system, weft_
         return weft_out_of_memory(error, "the ordering of a factorization (CHOLMOD)");
     bool is_done = s->cholmod.cholmod_l_factorize(s->matrix, s->factor, &s->common) != 0;
     if (is_done && s->factor->minor < s->factor->n)
-        return weft_error_set(error, WEFT_ERROR_INPUT,
-                              "the matrix is not positive definite: CHOLMOD's pivot %zu of %zu is "
-                              "not positive",
-                              s->factor->minor + 1, s->factor->n);
+        return weft_error_set(
+            error, WEFT_ERROR_INPUT,
+            "the matrix is not positive definite: CHOLMOD's pivot %zu of %zu is not positive",
+            s->factor->minor + 1, s->factor->n);
     return is_done ? WEFT_OK : weft_out_of_memory(error, "a factorization (CHOLMOD)");
 }
 

@@ -70,10 +70,10 @@ static weft_status fill_row(weft_external_system *system, int row, const weft_pa
         if (system->dofs[system->columns[at]] != pattern->columns[e])
             continue;
         if (!isfinite(values[e]))
-            return weft_error_set(error, WEFT_ERROR_INPUT,
-                                  "the matrix has an entry that is not finite: row %lld, column "
-                                  "%lld: %g",
-                                  (long long)dof, (long long)pattern->columns[e], values[e]);
+            return weft_error_set(
+                error, WEFT_ERROR_INPUT,
+                "the matrix has an entry that is not finite: row %lld, column %lld: %g",
+                (long long)dof, (long long)pattern->columns[e], values[e]);
         if (pattern->columns[e] == dof)
             diagonal = values[e];
         system->values[at++] = values[e];
@@ -81,10 +81,10 @@ static weft_status fill_row(weft_external_system *system, int row, const weft_pa
     if (!system->is_free[row])
         system->values[system->row_start[row]] = diagonal > 0 ? diagonal : 1;
     else if (!(diagonal > 0))
-        return weft_error_set(error, WEFT_ERROR_INPUT,
-                              "the matrix is not positive definite: its diagonal entry of row %lld "
-                              "is %g",
-                              (long long)dof, diagonal);
+        return weft_error_set(
+            error, WEFT_ERROR_INPUT,
+            "the matrix is not positive definite: its diagonal entry of row %lld is %g",
+            (long long)dof, diagonal);
     return WEFT_OK;
 }
 

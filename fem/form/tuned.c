@@ -83,8 +83,7 @@ static weft_status search(const weft_context *context, const weft_search_script 
     const weft_search_candidate *best = &result.candidates[result.best];
     weft_log(
         context->monitor, WEFT_LOG_INFO,
-        "%s: %d covers measured, the fastest was predicted as number %d: %.3g s, the first %.3g "
-        "s",
+        "%s: %d covers measured, the fastest was predicted as number %d: %.3g s, the first %.3g s",
         searched->fragments[0].name, result.n_measured, result.best + 1, best->measured,
         result.candidates[0].measured);
     const weft_tuning_best_plan best_plan = {script, size_class, best->cover, best->predicted,

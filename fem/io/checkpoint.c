@@ -200,10 +200,10 @@ static weft_status refuse_problem(const char *path, const char *written, const c
     weft_text was = {0}, is = {0};
     add_differences(written, problem, &was);
     add_differences(problem, written, &is);
-    weft_error_set(error, WEFT_ERROR_INPUT,
-                   "%s: the checkpoint of another problem: it was written with %.600s; this run "
-                   "has %.600s",
-                   path, was.failed ? written : was.data, is.failed ? problem : is.data);
+    weft_error_set(
+        error, WEFT_ERROR_INPUT,
+        "%s: the checkpoint of another problem: it was written with %.600s; this run has %.600s",
+        path, was.failed ? written : was.data, is.failed ? problem : is.data);
     weft_error_hint(error, "give the options of the run that wrote it");
     weft_text_free(&was);
     weft_text_free(&is);
@@ -298,8 +298,9 @@ static weft_status open_checkpoint(const char *path, hid_t *file, weft_error *er
     const weft_status status = weft_hdf5_open_file(path, H5F_ACC_RDONLY, H5P_DEFAULT,
                                                    "this checkpoint is incomplete", file, error);
     if (status == WEFT_ERROR_INPUT)
-        weft_error_hint(error, "it is missing, cut short or of another kind: give a file that "
-                               "--checkpoint wrote");
+        weft_error_hint(
+            error,
+            "it is missing, cut short or of another kind: give a file that --checkpoint wrote");
     return status;
 }
 

@@ -107,9 +107,9 @@ static weft_status check_steps(const weft_vtkhdf_reader *r) {
         return WEFT_OK;
     weft_error_set(r->error, WEFT_ERROR_UNSUPPORTED,
                    "%s is a series of steps, and a field is of one state", r->path);
-    weft_error_hint(r->error,
-                    "write the state to a file of its own: in ParaView, save one time step "
-                    "as .vtkhdf");
+    weft_error_hint(
+        r->error,
+        "write the state to a file of its own: in ParaView, save one time step as .vtkhdf");
     return WEFT_ERROR_UNSUPPORTED;
 }
 

@@ -192,9 +192,9 @@ weft_status weft_file_unlocked(const char *path, bool to_write, weft_error *erro
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_IO, "%s is locked: another process has it open%s", path,
                    to_write ? "" : " for writing");
-    weft_error_hint(error,
-                    "close it there (ParaView, h5py, another run) and try again; `lsof %s` "
-                    "names the process",
-                    path);
+    weft_error_hint(
+        error,
+        "close it there (ParaView, h5py, another run) and try again; `lsof %s` names the process",
+        path);
     return WEFT_ERROR_IO;
 }

@@ -98,9 +98,9 @@ static weft_status refuse(const weft_mesh_data *data, const char *source, int64_
                    (long long)n, n == 1 ? " is" : "s are");
     weft_error_append_cell(error, data, first);
     weft_error_append(error, ")");
-    weft_error_hint(error, "the determinant of its map is not positive at all of its nodes: mesh "
-                           "with smaller cells, Mesh.HighOrderOptimize = 1; or straight ones, "
-                           "Mesh.ElementOrder = 1;");
+    weft_error_hint(
+        error, "the determinant of its map is not positive at all of its nodes: mesh with smaller "
+               "cells, Mesh.HighOrderOptimize = 1; or straight ones, Mesh.ElementOrder = 1;");
     return WEFT_ERROR_INPUT;
 }
 

@@ -29,9 +29,8 @@ static weft_status group_missing(const weft_mesh *mesh, const char *name, weft_e
         weft_error_set(error, WEFT_ERROR_INPUT, "%s has no groups, so no group `%s`", mesh->source,
                        name);
         weft_error_hint(error,
-                        "name its boundary in the .geo file, such as "
-                        "Physical %s(\"%s\") = {...}; or use the group `boundary`, "
-                        "which is all of it",
+                        "name its boundary in the .geo file, such as Physical %s(\"%s\") = {...}; "
+                        "or use the group `boundary`, which is all of it",
                         mesh->dimension == 2 ? "Curve" : "Surface", name);
         return WEFT_ERROR_INPUT;
     }

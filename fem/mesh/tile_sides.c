@@ -57,9 +57,9 @@ static weft_status refuse(const weft_mesh *mesh, int axis, const char *what, con
                    mesh->source, "xyz"[axis], what);
     describe_point(error, mesh, nodes, n);
     weft_error_append(error, " has no partner on the opposite side");
-    weft_error_hint(error, "mesh opposite sides alike: in a .geo file Periodic Curve {2} = {4} "
-                           "Translate {1, 0, 0}; or Periodic Surface, as meshes/tile_cube.geo "
-                           "does");
+    weft_error_hint(error,
+                    "mesh opposite sides alike: in a .geo file Periodic Curve {2} = {4} Translate "
+                    "{1, 0, 0}; or Periodic Surface, as meshes/tile_cube.geo does");
     return WEFT_ERROR_INPUT;
 }
 

@@ -26,10 +26,10 @@ static weft_status check_symmetric(weft_context *context, const weft_form *form,
     double difference = 0;
     TRY(weft_form_asymmetry(context, form, &difference, error));
     if (difference > rounding) {
-        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                                "the form %s is not symmetric, and the assembly edge stores K_ij "
-                                "and K_ji once",
-                                form->name);
+        status = weft_error_set(
+            error, WEFT_ERROR_UNSUPPORTED,
+            "the form %s is not symmetric, and the assembly edge stores K_ij and K_ji once",
+            form->name);
         weft_error_hint(error, "use the assembly csr, lma or matrix-free");
     }
 done:
@@ -134,10 +134,10 @@ static weft_status options_make(const weft_limits *limits, weft_symmetric_option
         out->most_rounds = weft_symmetric_rounds_within(limits->onchip_bytes);
     if (!on_gpu || out->most_rounds > 0)
         return WEFT_OK;
-    return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                          "the assembly edge does not fit into the %zu bytes of shared memory of a "
-                          "block",
-                          limits->onchip_bytes);
+    return weft_error_set(
+        error, WEFT_ERROR_UNSUPPORTED,
+        "the assembly edge does not fit into the %zu bytes of shared memory of a block",
+        limits->onchip_bytes);
 }
 
 static weft_status layout_on_device(const weft_operator *op, const weft_symmetric_options *options,

@@ -51,9 +51,9 @@ static weft_status check_pattern(const analysis *a, weft_error *error) {
     if (memcmp(A->row_start, T->row_start, starts) == 0 &&
         memcmp(A->columns, T->columns, (size_t)A->row_start[A->n_rows] * sizeof *A->columns) == 0)
         return WEFT_OK;
-    return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                          "the pattern of the matrix is not symmetric, as block preconditioners "
-                          "need it");
+    return weft_error_set(
+        error, WEFT_ERROR_UNSUPPORTED,
+        "the pattern of the matrix is not symmetric, as block preconditioners need it");
 }
 
 static void mark_rows(analysis *a) {

@@ -292,8 +292,7 @@ static void report_step(const weft_monitor *monitor, int number, const nodes_lev
         ms[i] = 1e3 * (seconds[i] - seconds[i - 1]);
     weft_log(monitor, WEFT_LOG_INFO,
              "level %d: %lld rows, %lld aggregates, %lld entries on the next level; eigenvalue "
-             "%.1f ms, aggregates "
-             "%.1f ms, prolongation %.1f ms, product %.1f ms",
+             "%.1f ms, aggregates %.1f ms, prolongation %.1f ms, product %.1f ms",
              number, (long long)level->n, (long long)coarse->n,
              (long long)coarse->matrix.csr.pattern.n_entries, ms[BOUND], ms[AGGREGATES],
              ms[PROLONGATION], ms[PRODUCT]);

@@ -114,11 +114,11 @@ static weft_status choose_full(weft_linear *linear, weft_problem_memory *what, w
     if (kind == WEFT_AUTO)
         TRY(weft_preconditioner_find("multigrid", &kind, error));
     if (!what->problem.symmetric || what->method != WEFT_METHOD_CG || kind < 0 || !linear->is_p1) {
-        status = weft_error_set(error, WEFT_ERROR_USAGE,
-                                linear->is_p1
-                                    ? "full multigrid needs a symmetric matrix, and multigrid as "
-                                      "the preconditioner"
-                                    : "full multigrid is for functions of degree 1");
+        status = weft_error_set(
+            error, WEFT_ERROR_USAGE,
+            linear->is_p1
+                ? "full multigrid needs a symmetric matrix, and multigrid as the preconditioner"
+                : "full multigrid is for functions of degree 1");
         weft_error_location(error, "--until", NULL, 0, 0);
         weft_error_hint(error, "leave out --until, or --method and --preconditioner");
         goto done;

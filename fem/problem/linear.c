@@ -190,10 +190,10 @@ static weft_status solve(weft_linear *linear, const weft_system *system,
 static weft_status solve_indefinite(weft_linear *linear, const weft_system *system,
                                     weft_cg_options *options, weft_error *error) {
     weft_problem_choice *choice = &linear->choice;
-    (void)weft_print(choice->method_reason, sizeof choice->method_reason,
-                     "the matrix is symmetric, but not positive definite, as CG found in "
-                     "iteration %d",
-                     linear->cg.iterations);
+    (void)weft_print(
+        choice->method_reason, sizeof choice->method_reason,
+        "the matrix is symmetric, but not positive definite, as CG found in iteration %d",
+        linear->cg.iterations);
     choice->method = options->method = WEFT_METHOD_MINRES;
     if (linear->options->preconditioner == WEFT_AUTO && linear->preconditioner) {
         weft_linear_drop_preconditioner(linear, "the method is MINRES");

@@ -309,10 +309,10 @@ static weft_status check_progress(const weft_persistent *p, int64_t begin, int64
     if (c->iteration < begin || c->iteration > last || c->end < WEFT_PERSISTENT_RUNNING ||
         c->end > WEFT_PERSISTENT_STUCK ||
         (c->end == WEFT_PERSISTENT_RUNNING && c->iteration < last))
-        return weft_error_set(error, WEFT_ERROR_INTERNAL,
-                              "conjugate gradients in one kernel stopped at iteration %lld of %lld "
-                              "with code %lld",
-                              (long long)c->iteration, (long long)last, (long long)c->end);
+        return weft_error_set(
+            error, WEFT_ERROR_INTERNAL,
+            "conjugate gradients in one kernel stopped at iteration %lld of %lld with code %lld",
+            (long long)c->iteration, (long long)last, (long long)c->end);
     return WEFT_OK;
 }
 

@@ -322,10 +322,10 @@ static weft_status check(const weft_solver *cg, weft_error *error) {
                                   "constrained dofs must ascend and lie in [0, %lld)",
                                   (long long)cg->n);
     if (options->project_mean && !weft_method_about(options->method)->needs_symmetric) {
-        weft_error_set(error, WEFT_ERROR_USAGE,
-                       "the system is singular, with the constants as its null space, which %s "
-                       "cannot remove",
-                       weft_method_about(options->method)->title);
+        weft_error_set(
+            error, WEFT_ERROR_USAGE,
+            "the system is singular, with the constants as its null space, which %s cannot remove",
+            weft_method_about(options->method)->title);
         weft_error_hint(error, "use CG or MINRES, or prescribe a value somewhere");
         return WEFT_ERROR_USAGE;
     }

@@ -56,8 +56,9 @@ static weft_status refuse_mass(const weft_transient_part *part, const char *inpu
                    part->mass_name ? part->mass_name : part->mass,
                    part->input_name ? part->input_name(input) : input);
     weft_error_location(error, part->form->name, NULL, 0, 0);
-    weft_error_hint(error, "the mass is constant: put what depends on time or on the solution into "
-                           "the stiffness");
+    weft_error_hint(
+        error,
+        "the mass is constant: put what depends on time or on the solution into the stiffness");
     return WEFT_ERROR_UNSUPPORTED;
 }
 

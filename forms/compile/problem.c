@@ -131,8 +131,9 @@ static bool find_mass(weft_ufl *ufl, const char *name, ufl_problem *out) {
     ufl->context.place = (ufl_place){0, 0};
     ufl_fail(&ufl->context, WEFT_ERROR_INPUT,
              "this file has no bilinear form %s in the space of the unknown", name);
-    ufl_hint(&ufl->context, "the mass is a form such as m = inner(u, v)*dx of the file's trial and "
-                            "test functions");
+    ufl_hint(
+        &ufl->context,
+        "the mass is a form such as m = inner(u, v)*dx of the file's trial and test functions");
     return false;
 }
 

@@ -19,9 +19,8 @@ static void refuse_family(ufl_context *context, const char *name) {
                 ufl_fail(context, WEFT_ERROR_UNSUPPORTED, "%s elements are not supported",
                          about->words);
                 ufl_hint(context,
-                         "Weft has Lagrange (P, Q), discontinuous Lagrange (DG), Real, Bubble "
-                         "and Quadrature elements, and vectors, tensors and mixed elements of "
-                         "these");
+                         "Weft has Lagrange (P, Q), discontinuous Lagrange (DG), Real, Bubble and "
+                         "Quadrature elements, and vectors, tensors and mixed elements of these");
                 return;
             }
         }
@@ -144,8 +143,7 @@ weft_status ufl_element_rule(const ufl_element *element, weft_quadrature *out, w
                                         element->degree, out, error);
     return weft_error_set(
         error, WEFT_ERROR_UNSUPPORTED,
-        "there is no quadrature rule '%.100s': Weft has default, gauss_jacobi, GLL "
-        "and vertex",
+        "there is no quadrature rule '%.100s': Weft has default, gauss_jacobi, GLL and vertex",
         element->scheme);
 }
 
@@ -192,8 +190,7 @@ const ufl_element *ufl_element_blocked(ufl_elements *elements, const ufl_element
         return NULL;
     if (sub->rank > 0) {
         ufl_fail(context, WEFT_ERROR_TYPE,
-                 "a vector or tensor element is made of a scalar element, "
-                 "this one has shape %s",
+                 "a vector or tensor element is made of a scalar element, this one has shape %s",
                  ufl_shape_text(sub->shape, sub->rank, text, sizeof text));
         return ufl_hint(context, "write a mixed element of the parts");
     }
@@ -249,9 +246,7 @@ static const ufl_element *combine(ufl_elements *elements, ufl_element *made,
     ufl_context *context = elements->context;
     if (n < 1 || n > 100)
         return ufl_fail(context, WEFT_ERROR_TYPE,
-                        "an element is combined from 1 to 100 others, "
-                        "not %d",
-                        n);
+                        "an element is combined from 1 to 100 others, not %d", n);
     const ufl_element **copy = ufl_alloc(context, (size_t)n, sizeof *copy);
     if (!copy)
         return NULL;
@@ -367,8 +362,7 @@ const ufl_mesh *ufl_mesh_legacy(ufl_elements *elements, ufl_cell_type cell, int 
             return elements->legacy[i];
     if (cell == UFL_VERTEX)
         return ufl_fail(elements->context, WEFT_ERROR_UNSUPPORTED,
-                        "meshes of vertices are not "
-                        "supported");
+                        "meshes of vertices are not supported");
     const ufl_element *scalar = ufl_element_make(elements, "P", cell, 1, false);
     const ufl_element *coordinates = ufl_element_blocked(elements, scalar, &gdim, 1, false);
     ufl_mesh *mesh = mesh_make(elements, coordinates);

@@ -66,8 +66,7 @@ const ufl_form *ufl_form_integrate(ufl_graph *graph, const ufl_node *integrand,
         return NULL;
     if (ufl_is_condition(integrand))
         return ufl_fail(graph->context, WEFT_ERROR_TYPE,
-                        "an integrand must be an expression, not a "
-                        "condition");
+                        "an integrand must be an expression, not a condition");
     if (!ufl_is_true_scalar(integrand)) {
         if (integrand->rank > 0)
             ufl_fail(graph->context, WEFT_ERROR_SHAPE,
@@ -77,9 +76,10 @@ const ufl_form *ufl_form_integrate(ufl_graph *graph, const ufl_node *integrand,
             ufl_fail(graph->context, WEFT_ERROR_SHAPE,
                      "an integrand must be a scalar without free indices, this one has %d",
                      integrand->n_free);
-        return ufl_hint(graph->context, integrand->rank > 0 ? "write inner(a, b) of two tensors"
-                                                            : "an index is summed where it occurs "
-                                                              "twice in a product");
+        return ufl_hint(graph->context,
+                        integrand->rank > 0
+                            ? "write inner(a, b) of two tensors"
+                            : "an index is summed where it occurs twice in a product");
     }
     ufl_integral *integrals = NULL;
     int n = 0;

@@ -155,9 +155,8 @@ static ufl_value as_tensor(ufl_call *call) {
         made = list_tensor(call->interpreter, call->slots[0], 0);
     } else {
         return ufl_wrong(call->interpreter, WEFT_ERROR_TYPE,
-                         "%s expects a list or an expression, "
-                         "not %s",
-                         call->builtin->name, ufl_kind_words(call->slots[0]));
+                         "%s expects a list or an expression, not %s", call->builtin->name,
+                         ufl_kind_words(call->slots[0]));
     }
     if (made && wanted > 0 && made->rank != wanted)
         return ufl_wrong(call->interpreter, WEFT_ERROR_SHAPE, "%s makes a tensor of %d %s, not %d",

@@ -119,11 +119,11 @@ const ufl_node *ufl_to_node(ufl_interpreter *interpreter, ufl_value value, const
     default:
         wrong_kind(interpreter, what, "an expression", value);
         if (value.kind == UFL_K_TUPLE || value.kind == UFL_K_LIST)
-            ufl_hint(interpreter->context, "as_vector, as_matrix and as_tensor make expressions of "
-                                           "lists");
+            ufl_hint(interpreter->context,
+                     "as_vector, as_matrix and as_tensor make expressions of lists");
         if (value.kind == UFL_K_ELEMENT || value.kind == UFL_K_SPACE)
-            ufl_hint(interpreter->context, "Coefficient, TestFunction and TrialFunction make "
-                                           "functions in a space");
+            ufl_hint(interpreter->context,
+                     "Coefficient, TestFunction and TrialFunction make functions in a space");
         return NULL;
     }
 }
@@ -273,7 +273,7 @@ bool ufl_slot_cell(ufl_call *call, int slot, ufl_value *out) {
     if (nearest)
         ufl_hint(call->interpreter->context, "did you mean '%s'?", nearest);
     else
-        ufl_hint(call->interpreter->context, "Weft has interval, triangle, quadrilateral, "
-                                             "tetrahedron and hexahedron");
+        ufl_hint(call->interpreter->context,
+                 "Weft has interval, triangle, quadrilateral, tetrahedron and hexahedron");
     return false;
 }

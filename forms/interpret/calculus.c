@@ -42,9 +42,9 @@ static ufl_value derivative(ufl_call *call) {
         return ufl_wrong(call->interpreter, WEFT_ERROR_UNSUPPORTED,
                          "coefficient_derivatives of derivative are not supported");
     if (directions.n_w == 1 && w[0]->type == UFL_GEOMETRY)
-        return ufl_wrong(call->interpreter, WEFT_ERROR_UNSUPPORTED,
-                         "derivatives with respect to the coordinates (shape derivatives) are not "
-                         "supported");
+        return ufl_wrong(
+            call->interpreter, WEFT_ERROR_UNSUPPORTED,
+            "derivatives with respect to the coordinates (shape derivatives) are not supported");
     directions.w = w;
     directions.dw = dw;
     if (call->slots[0].kind == UFL_K_NODE)

@@ -32,9 +32,8 @@ static ufl_value *element_of(ufl_interpreter *interpreter, ufl_value list, ufl_v
     at = at < 0 ? at + (int64_t)list.list->n : at;
     if (at < 0 || at >= (int64_t)list.list->n) {
         ufl_wrong(interpreter, WEFT_ERROR_TYPE,
-                  "index %lld is out of range: the list has %zu "
-                  "elements",
-                  (long long)index.integer, list.list->n);
+                  "index %lld is out of range: the list has %zu elements", (long long)index.integer,
+                  list.list->n);
         return NULL;
     }
     return &list.list->items[at];

@@ -210,9 +210,7 @@ ufl_value ufl_module_miss(ufl_interpreter *interpreter, const ufl_module_table *
     ufl_wrong(interpreter, WEFT_ERROR_TYPE, "the module %s has no '%s'", module->name, name);
     if (module->tables == today && ufl_module_get(interpreter, &modules[1], name).kind)
         ufl_hint(interpreter->context,
-                 "%s is of legacy UFL: name the file *.ufl, or write "
-                 "basix.ufl.element",
-                 name);
+                 "%s is of legacy UFL: name the file *.ufl, or write basix.ufl.element", name);
     else if (nearest)
         ufl_hint(interpreter->context, "did you mean '%s'?", nearest);
     return ufl_nothing();

@@ -32,9 +32,7 @@ static ufl_value python_range(ufl_call *call) {
         return ufl_nothing();
     if (step == 0 || step > UFL_LIST_MAX || step < -UFL_LIST_MAX)
         return ufl_wrong(call->interpreter, WEFT_ERROR_TYPE,
-                         "the step of range is an int below "
-                         "%d, and not 0",
-                         UFL_LIST_MAX);
+                         "the step of range is an int below %d, and not 0", UFL_LIST_MAX);
     ufl_value made = ufl_of_items(call->interpreter, UFL_K_LIST, NULL, 0);
     for (int64_t i = first; made.kind && (step > 0 ? i < last : i > last); i += step)
         if (!ufl_append(call->interpreter, made.list, ufl_of_int(i)))

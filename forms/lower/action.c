@@ -313,10 +313,10 @@ static bool make_tests(ufl_action_writer *w) {
                 continue;
             lists[i][k].slot = slots++;
             if (w->n_points < lists[i][k].line->n)
-                return ufl_fail(w->l.context, WEFT_ERROR_UNSUPPORTED,
-                                "sum factorisation of gradients with %d points on a line of %d "
-                                "nodes",
-                                w->n_points, lists[i][k].line->n);
+                return ufl_fail(
+                    w->l.context, WEFT_ERROR_UNSUPPORTED,
+                    "sum factorisation of gradients with %d points on a line of %d nodes",
+                    w->n_points, lists[i][k].line->n);
         }
         if (slots > w->n_gradients)
             w->n_gradients = slots;
@@ -386,9 +386,9 @@ const ufl_cell_action *ufl_lower_action(ufl_graph *graph, const ufl_prepared *fo
         integral->mesh->cell == UFL_QUADRILATERAL || integral->mesh->cell == UFL_HEXAHEDRON;
     if (integral->type != UFL_CELL || !tensor || integral->mesh->gdim != w->dimension ||
         form->points[number])
-        return ufl_fail(context, WEFT_ERROR_UNSUPPORTED,
-                        "sum factorisation of integrals that are not over quadrilaterals or "
-                        "hexahedra");
+        return ufl_fail(
+            context, WEFT_ERROR_UNSUPPORTED,
+            "sum factorisation of integrals that are not over quadrilaterals or hexahedra");
     const bool made = lower(w, form, number) && ufl_action_write(w);
     weft_text_free(&w->emitter.body);
     return made ? out : NULL;

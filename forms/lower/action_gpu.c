@@ -161,13 +161,12 @@ static void write_structs(const ufl_action_writer *w, weft_text *out) {
     for (int i = 0; i < w->n_fields; ++i) {
         const ufl_field *field = &w->fields[i];
         const weft_cell_source *source = &kernel->sources[field->source];
-        weft_text_add(out,
-                      "template <> struct field<%d> { static constexpr int source = %d, n = %d, "
-                      "width = %d, offset = %d, components = %d, component = %d, slot = %d, first "
-                      "= %d, layer = %d; };\n",
-                      i, field->source, field->line->n, source->n_nodes, field->offset,
-                      source->components, field->component, field->slot, field->first,
-                      field->layer);
+        weft_text_add(
+            out,
+            "template <> struct field<%d> { static constexpr int source = %d, n = %d, width = %d, "
+            "offset = %d, components = %d, component = %d, slot = %d, first = %d, layer = %d; };\n",
+            i, field->source, field->line->n, source->n_nodes, field->offset, source->components,
+            field->component, field->slot, field->first, field->layer);
     }
     for (int i = 0; i < w->n_tests; ++i)
         weft_text_add(out,
@@ -213,13 +212,12 @@ void ufl_action_write_gpu(ufl_action_writer *w, weft_text *out) {
     weft_text_add(
         out,
         "#define CELLS %d\n#define RESIDENT %d\n#ifdef PREDICATED\n"
-        "#define ACTIVE , const uint32_t *__restrict__ active\n#define CLEAR_KERNEL extern "
-        "\"C\" __global__ void %s_clear(long long n_elements, scalar *__restrict__ y ACTIVE)\n"
-        "#else\n#define ACTIVE\n#endif\n#define CELLS_KERNEL extern \"C\" "
-        "__global__ void __launch_bounds__(%d, RESIDENT) %s("
-        "long long n_elements, const int32_t *__restrict__ vertices, const scalar "
-        "*__restrict__ coordinates, scalar *__restrict__ y, const int32_t *__restrict__ "
-        "test_dofs",
+        "#define ACTIVE , const uint32_t *__restrict__ active\n#define CLEAR_KERNEL extern \"C\" "
+        "__global__ void %s_clear(long long n_elements, scalar *__restrict__ y ACTIVE)\n"
+        "#else\n#define ACTIVE\n#endif\n#define CELLS_KERNEL extern \"C\" __global__ void "
+        "__launch_bounds__(%d, RESIDENT) %s(long long n_elements, const int32_t *__restrict__ "
+        "vertices, const scalar *__restrict__ coordinates, scalar *__restrict__ y, const int32_t "
+        "*__restrict__ test_dofs",
         kernel->cells, w->shape.resident, w->name, kernel->block_threads, w->name);
     for (int i = 0; i < kernel->n_sources; ++i) {
         if (kernel->sources[i].kind == WEFT_CELL_NODAL)

@@ -267,10 +267,9 @@ static void write_host(ufl_action_writer *w, weft_text *out) {
     for (int i = 0; i < w->n_tests; ++i)
         weft_text_add(out, " F(%d, %d, %d, %d, %d, %d)", i, w->tests[i].offset, w->tests[i].line->n,
                       w->tests[i].component, w->tests[i].has_value, w->tests[i].slot);
-    weft_text_add(out, "\n#define ARGUMENTS "
-                       "const int32_t *const vertices = arguments[0]; const scalar *const "
-                       "coordinates = arguments[1]; scalar *const y = arguments[2]; const int32_t "
-                       "*const test_dofs = arguments[3]; ");
+    weft_text_add(out, "\n#define ARGUMENTS const int32_t *const vertices = arguments[0]; const "
+                       "scalar *const coordinates = arguments[1]; scalar *const y = arguments[2]; "
+                       "const int32_t *const test_dofs = arguments[3]; ");
     ufl_action_write_sources(w, false, out);
     w->out->kernel.cells = w->limits->lanes_double;
 }

@@ -324,8 +324,7 @@ static int bessel_scalar(ufl_lowering *l, const ufl_node *node) {
     l->context->place = node->place;
     ufl_fail(l->context, WEFT_ERROR_UNSUPPORTED,
              whole ? "the Bessel function %c"
-                   : "the Bessel function %c of an order that is "
-                     "not a whole number",
+                   : "the Bessel function %c of an order that is not a whole number",
              node->detail);
     return -1;
 }

@@ -133,8 +133,7 @@ const ufl_node *ufl_restrict(ufl_graph *graph, const ufl_node *a, int side) {
         return a;
     if (ufl_is_condition(a))
         return ufl_fail(graph->context, WEFT_ERROR_TYPE,
-                        "a condition cannot be restricted: "
-                        "restrict its operands");
+                        "a condition cannot be restricted: restrict its operands");
     return ufl_make_like(graph, UFL_RESTRICTED, side, &a, 1, a);
 }
 

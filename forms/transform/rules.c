@@ -89,9 +89,9 @@ static const ufl_node *component_grads(ufl_graph *graph, const ufl_node *part, i
         ufl_fail(graph->context, WEFT_ERROR_UNSUPPORTED,
                  "a form with gradients is differentiated in the direction of an argument, a "
                  "coefficient, or components of one");
-        return ufl_hint(graph->context,
-                        "replace the direction afterwards: replace(derivative(F, u, "
-                        "v), {v: expression})");
+        return ufl_hint(
+            graph->context,
+            "replace the direction afterwards: replace(derivative(F, u, v), {v: expression})");
     }
     const ufl_node *unit_tensor = NULL;
     for (int i = 0; i < w->rank; ++i) {

@@ -157,8 +157,9 @@ static weft_status write_cells(const cell_writer *c, weft_error *error) {
     const source_writer *w = c->w;
     const weft_plan_kernel *kernel = c->kernel;
     const weft_implementation *one = kernel->implementation;
-    weft_text_add(w->out, "    _Pragma(\"unroll 1\") for (int k = threadIdx.x; k < n_cells; k += "
-                          "PATCH_THREADS) {\n");
+    weft_text_add(
+        w->out,
+        "    _Pragma(\"unroll 1\") for (int k = threadIdx.x; k < n_cells; k += PATCH_THREADS) {\n");
     weft_source_thread(w, "        ", "first_cell + k");
     weft_text_add(w->out, "        (void)block, (void)lane;\n");
     for (int i = 0; i < kernel->n_loads; ++i)
@@ -262,10 +263,10 @@ weft_status weft_source_cell_patch(const source_writer *w, const weft_plan_kerne
         kernel->patch_cells, weft_cell_patch_threads(kernel->patch_cells),
         kernel->patch_cells * c.width + 1);
     write_place(&c, "by patches of cells");
-    weft_text_add(w->out,
-                  "extern \"C\" __global__ void __launch_bounds__(PATCH_THREADS, %d) %s(int64_t "
-                  "n_elements",
-                  weft_cell_patch_resident(w->graph, kernel, w->single), kernel->name);
+    weft_text_add(
+        w->out,
+        "extern \"C\" __global__ void __launch_bounds__(PATCH_THREADS, %d) %s(int64_t n_elements",
+        weft_cell_patch_resident(w->graph, kernel, w->single), kernel->name);
     weft_source_arguments(w, kernel);
     weft_text_add(w->out,
                   "%s)\n{\n%s"

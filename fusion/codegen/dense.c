@@ -54,18 +54,17 @@ static void write_copy(const dense_writer *d, int value, bool loads) {
     const source_writer *w = d->w;
     const int count = weft_shape_count(&w->graph->values[value].shape);
     const char *p = weft_source_variable(w, weft_value_storage(w->graph, value), -1) + 2;
-    weft_text_add(w->out,
-                  "    UNROLL_SOME for (int i = threadIdx.x; i < %d * ELEMENTS; i += blockDim.x) "
-                  "{\n"
-                  "        const int other = i %% ELEMENTS, c = i / ELEMENTS;\n",
-                  count);
+    weft_text_add(
+        w->out,
+        "    UNROLL_SOME for (int i = threadIdx.x; i < %d * ELEMENTS; i += blockDim.x) {\n"
+        "        const int other = i %% ELEMENTS, c = i / ELEMENTS;\n",
+        count);
     if (loads)
-        weft_text_add(w->out,
-                      "        copy_async<(int)sizeof(scalar)>(&on_chip[other * %d + %d + c], "
-                      "&p_%s[first / LANES * (%d * LANES) + first %% LANES + other + c * "
-                      "LANES]);\n    }\n",
-                      d->kernel->implementation->shared_components, staged_at(d, value, -1), p,
-                      count);
+        weft_text_add(
+            w->out,
+            "        copy_async<(int)sizeof(scalar)>(&on_chip[other * %d + %d + c], &p_%s[first / "
+            "LANES * (%d * LANES) + first %% LANES + other + c * LANES]);\n    }\n",
+            d->kernel->implementation->shared_components, staged_at(d, value, -1), p, count);
     else
         weft_text_add(
             w->out,
@@ -269,11 +268,11 @@ static weft_status write_tiles(const dense_writer *d, weft_error *error) {
         if (d->dense.roles[i] < DENSE_TILE)
             continue;
         if (d->dense.roles[i] == DENSE_TILE && first)
-            weft_text_add(out,
-                          "            if (!tile_%d.has(at))\n                continue;\n"
-                          "            const int c = tile_%d.column_of(at) * %d + "
-                          "tile_%d.row_of(at);\n",
-                          i, i, n, i);
+            weft_text_add(
+                out,
+                "            if (!tile_%d.has(at))\n                continue;\n"
+                "            const int c = tile_%d.column_of(at) * %d + tile_%d.row_of(at);\n",
+                i, i, n, i);
         first = 0;
         if (d->dense.roles[i] == DENSE_TILE)
             weft_text_add(out, "            one_entry %s = {tile_%d.v[at]};\n", v, i);

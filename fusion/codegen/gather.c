@@ -157,8 +157,7 @@ weft_status weft_source_gather(const source_writer *w, const weft_plan_kernel *k
         weft_text_add(w->out,
                       "        for (int64_t k = start[i]; k < start[i + 1]; ++k) {\n"
                       "            const scalar *one = p_%s + (int64_t)(position[k] / LANES) * (%d "
-                      "* LANES) + position[k] "
-                      "%% LANES;\n"
+                      "* LANES) + position[k] %% LANES;\n"
                       "            for (int c = 0; c < %d; ++c)\n"
                       "                sum[c] += one[c * LANES];\n"
                       "        }\n"

@@ -35,8 +35,7 @@ static void load_shared(const source_writer *w, const weft_operand *load) {
         const weft_graph_connectivity *connectivity = &w->graph->connectivities[load->connectivity];
         weft_text_add(w->out,
                       "        spread_load_indirect<THREADS_PER_ELEMENT>(%s, p_%s, m_%s + block * "
-                      "(%d * LANES) + "
-                      "lane, %d, %d, warp);\n",
+                      "(%d * LANES) + lane, %d, %d, warp);\n",
                       v, p, connectivity->name, connectivity->width, connectivity->width, count);
     } else if (w->graph->index_sets[value->index_set].plain)
         weft_text_add(
@@ -56,10 +55,10 @@ void weft_source_component(const source_writer *w, const weft_operand *operand) 
     const char *p = weft_source_variable(w, weft_value_storage(w->graph, operand->value), -1) + 2;
     if (operand->connectivity >= 0) {
         const weft_graph_connectivity *map = &w->graph->connectivities[operand->connectivity];
-        weft_text_add(w->out,
-                      "p_%s[(int64_t)m_%s[block * (%d * LANES) + lane + c / %d * LANES] * %d + "
-                      "c %% %d]",
-                      p, map->name, map->width, count, count, count);
+        weft_text_add(
+            w->out,
+            "p_%s[(int64_t)m_%s[block * (%d * LANES) + lane + c / %d * LANES] * %d + c %% %d]", p,
+            map->name, map->width, count, count, count);
     } else if (value->index_set < 0)
         weft_text_add(w->out, "p_%s[c]", p);
     else if (w->graph->index_sets[value->index_set].plain)
@@ -322,11 +321,11 @@ static void write_elements(const source_writer *w, const weft_implementation *on
     else
         weft_text_add(w->out,
                       "    const int64_t element = blockIdx.x * (int64_t)ELEMENTS + own;\n");
-    weft_text_add(w->out,
-                  "    const int64_t block = element / LANES;\n"
-                  "    const int lane = ELEMENTS %% LANES == 0 ? own %% LANES : (int)(element "
-                  "%% LANES);\n"
-                  "    const bool is_here = element < n_elements;\n");
+    weft_text_add(
+        w->out,
+        "    const int64_t block = element / LANES;\n"
+        "    const int lane = ELEMENTS %% LANES == 0 ? own %% LANES : (int)(element %% LANES);\n"
+        "    const bool is_here = element < n_elements;\n");
 }
 
 weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *kernel,

@@ -272,14 +272,14 @@ static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error
                           n->together, weft_source_join_name(call),
                           weft_nested_name(n, call->result), count_of(n, call->result));
     }
-    weft_text_add(n->w->out,
-                  n->w->backend->is_threaded
-                      ? "        for (int64_t j = threadIdx.x; j %s n_second; j += "
-                        "NESTED_THREADS) {\n            const int lanes = 1;\n"
-                      : "        for (int64_t j = 0; j %s n_second; j += LANES) {\n"
-                        "            const int lanes = n_second - j < LANES ? "
-                        "(int)(n_second - j) : LANES;\n",
-                  weft_fault("columns_lost") ? "+ LANES <=" : "<");
+    weft_text_add(
+        n->w->out,
+        n->w->backend->is_threaded
+            ? "        for (int64_t j = threadIdx.x; j %s n_second; j += "
+              "NESTED_THREADS) {\n            const int lanes = 1;\n"
+            : "        for (int64_t j = 0; j %s n_second; j += LANES) {\n"
+              "            const int lanes = n_second - j < LANES ? (int)(n_second - j) : LANES;\n",
+        weft_fault("columns_lost") ? "+ LANES <=" : "<");
     weft_text_add(n->w->out, "            (void)lanes;\n");
     write_loads(n, needed, false);
     write_spread(n, phase, true);

@@ -296,11 +296,11 @@ static void write_stores(const weft_nested_writer *n, int phase, bool declare) {
         if (declare)
             weft_text_add(n->w->out, "            real s_%s[VECTOR];\n", name);
         else
-            weft_text_add(n->w->out,
-                          "            if (inside)\n"
-                          "                panel_store(p_%s + (int64_t)i * n_second + first, "
-                          "s_%s);\n",
-                          weft_nested_storage(n, call->result), name);
+            weft_text_add(
+                n->w->out,
+                "            if (inside)\n"
+                "                panel_store(p_%s + (int64_t)i * n_second + first, s_%s);\n",
+                weft_nested_storage(n, call->result), name);
     }
 }
 
@@ -464,11 +464,11 @@ static void declare_spread(const weft_nested_writer *n, int value) {
 static void spread(const weft_nested_writer *n, int value) {
     const char *name = weft_nested_name(n, value);
     if (is_spread(n, value))
-        weft_text_add(n->w->out,
-                      "            UNROLL for (int q = 0; q < VECTOR; ++q)\n"
-                      "                c_%s[q][0] = __shfl_sync(0xffffffffu, v_%s[0], own_column + "
-                      "q);\n",
-                      name, name);
+        weft_text_add(
+            n->w->out,
+            "            UNROLL for (int q = 0; q < VECTOR; ++q)\n"
+            "                c_%s[q][0] = __shfl_sync(0xffffffffu, v_%s[0], own_column + q);\n",
+            name, name);
 }
 
 static void use_column(const weft_nested_writer *n, int value) {
@@ -520,14 +520,14 @@ static void write_end(const weft_nested_writer *n) {
     weft_text_add(out, "    }\n    panel_wait<0>();\n    let_next_start();\n");
     for (int i = 0; i < n->kernel->n_reductions; ++i) {
         const char *name = weft_nested_name(n, n->w->graph->calls[n->kernel->reductions[i]].result);
-        weft_text_add(out,
-                      "    UNROLL for (int base = 0; base < STEPS; base += SPREAD) {\n"
-                      "        const int k = base + threadIdx.x %% SPREAD%s;\n"
-                      "        const int i = first_row + own_row + k * ROWS;\n"
-                      "        if (k < STEPS && i < n_first)\n"
-                      "            partials_%s[(int64_t)part * n_first + i] = o_%s[base / "
-                      "SPREAD];\n    }\n",
-                      weft_fault("lane_sum_elsewhere") ? " / 2" : "", name, name);
+        weft_text_add(
+            out,
+            "    UNROLL for (int base = 0; base < STEPS; base += SPREAD) {\n"
+            "        const int k = base + threadIdx.x %% SPREAD%s;\n"
+            "        const int i = first_row + own_row + k * ROWS;\n"
+            "        if (k < STEPS && i < n_first)\n"
+            "            partials_%s[(int64_t)part * n_first + i] = o_%s[base / SPREAD];\n    }\n",
+            weft_fault("lane_sum_elsewhere") ? " / 2" : "", name, name);
     }
     weft_text_add(out, "    if (CLUSTER > 1)\n        cluster_wait();\n}\n");
 }
@@ -537,15 +537,14 @@ weft_status weft_nested_write_columns(const weft_nested_writer *n, const weft_ne
     weft_status status = WEFT_OK;
     write_head(n, shape);
     write_copy(n);
-    weft_text_add(n->w->out,
-                  "    int slot = 0, count = 0;\n"
-                  "    for (int number = part; number < n_panels; number += n_parts, ++count) "
-                  "{\n"
-                  "        const unsigned side = (unsigned)count & 1, parity = (unsigned)(count >> "
-                  "1) & 1;\n"
-                  "        const int first = number * WIDTH + own_column;\n"
-                  "        const int column = number * WIDTH + threadIdx.x %% LANES %% WIDTH;\n"
-                  "        (void)side;\n        (void)parity;\n");
+    weft_text_add(
+        n->w->out,
+        "    int slot = 0, count = 0;\n"
+        "    for (int number = part; number < n_panels; number += n_parts, ++count) {\n"
+        "        const unsigned side = (unsigned)count & 1, parity = (unsigned)(count >> 1) & 1;\n"
+        "        const int first = number * WIDTH + own_column;\n"
+        "        const int column = number * WIDTH + threadIdx.x %% LANES %% WIDTH;\n"
+        "        (void)side;\n        (void)parity;\n");
     write_column_loads(n);
     write_accumulators(n);
     TRY(write_pass(n, shape, 0, error));

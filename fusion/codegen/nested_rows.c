@@ -99,8 +99,7 @@ static void write_head(const weft_nested_writer *n, const weft_nested_shape *sha
         "    __shared__ ring_barrier arrived[N_CLOSED + 1][4];\n"
         "    const int64_t n_first = sizes[0], n_second = sizes[1];\n"
         "    const int rank = ROW_CLUSTER > 1 ? (int)cluster_rank()%s : 0;\n"
-        "    const int64_t part = blockIdx.x / ROW_CLUSTER, n_parts = gridDim.x / "
-        "ROW_CLUSTER;\n"
+        "    const int64_t part = blockIdx.x / ROW_CLUSTER, n_parts = gridDim.x / ROW_CLUSTER;\n"
         "    const int64_t own = ((n_second + ROW_CLUSTER - 1) / ROW_CLUSTER + 3) / 4 * 4;\n"
         "    const int64_t first_column = rank * own;\n"
         "    const int width = (int)(own < n_second - first_column ? own : n_second - "
@@ -123,15 +122,14 @@ static void write_head(const weft_nested_writer *n, const weft_nested_shape *sha
 static void write_producer(const weft_nested_writer *n) {
     const weft_graph *graph = n->w->graph;
     weft_text *out = n->w->out;
-    weft_text_add(out, "    if (threadIdx.x >= ROW_THREADS) {\n"
-                       "        if (threadIdx.x == ROW_THREADS)\n"
-                       "            for (int64_t i = 0, row = part; row < n_first; ++i, row += "
-                       "n_parts) {\n"
-                       "                const int slot = (int)(i %% ROW_SLOTS);\n"
-                       "                unsigned bytes = 0;\n"
-                       "                if (i >= ROW_SLOTS)\n"
-                       "                    ring_wait(empty + slot, (unsigned)(i / ROW_SLOTS - 1) "
-                       "& 1);\n");
+    weft_text_add(
+        out, "    if (threadIdx.x >= ROW_THREADS) {\n"
+             "        if (threadIdx.x == ROW_THREADS)\n"
+             "            for (int64_t i = 0, row = part; row < n_first; ++i, row += n_parts) {\n"
+             "                const int slot = (int)(i %% ROW_SLOTS);\n"
+             "                unsigned bytes = 0;\n"
+             "                if (i >= ROW_SLOTS)\n"
+             "                    ring_wait(empty + slot, (unsigned)(i / ROW_SLOTS - 1) & 1);\n");
     for (int pass = 0; pass < 2; ++pass) {
         for (int i = 0; i < n->kernel->n_loads; ++i) {
             const int value = n->kernel->loads[i].value;
@@ -143,11 +141,11 @@ static void write_producer(const weft_nested_writer *n) {
                               "first_column, width);\n",
                               weft_nested_storage(n, value));
             else
-                weft_text_add(out,
-                              "                ring_copy(ring + slot * SLOT_BYTES + %d * "
-                              "PART_BYTES, p_%s + row * n_second + first_column, width, full + "
-                              "slot);\n",
-                              weft_nested_load_number(n, value), weft_nested_storage(n, value));
+                weft_text_add(
+                    out,
+                    "                ring_copy(ring + slot * SLOT_BYTES + %d * PART_BYTES, p_%s + "
+                    "row * n_second + first_column, width, full + slot);\n",
+                    weft_nested_load_number(n, value), weft_nested_storage(n, value));
         }
         weft_text_add(out, pass == 0 ? "                ring_expect(full + slot, bytes);\n" : "");
     }
@@ -189,8 +187,7 @@ static void write_registers(const weft_nested_writer *n) {
 static void write_row_start(const weft_nested_writer *n) {
     const weft_graph *graph = n->w->graph;
     weft_text *out = n->w->out;
-    weft_text_add(out, "        for (int64_t i = part; i < n_first; ++count, i += "
-                       "n_parts) {\n"
+    weft_text_add(out, "        for (int64_t i = part; i < n_first; ++count, i += n_parts) {\n"
                        "        const int slot = (int)(count %% ROW_SLOTS);\n"
                        "        const unsigned side = (unsigned)count & 3, parity = "
                        "(unsigned)(count >> 2) & 1;\n        (void)side;\n        (void)parity;\n");
@@ -379,14 +376,14 @@ static void write_end(const weft_nested_writer *n) {
     weft_text_add(out, "        let_next_start();\n");
     for (int i = 0; i < n->kernel->n_reductions; ++i) {
         const char *name = weft_nested_name(n, n->w->graph->calls[n->kernel->reductions[i]].result);
-        weft_text_add(out,
-                      "        UNROLL for (int k = 0; k < ROW_COLUMNS; ++k) {\n"
-                      "            const int at = k * ROW_THREADS + threadIdx.x;\n"
-                      "            if (at < width)\n"
-                      "                partials_%s[part * n_second + first_column + at] = "
-                      "o_%s[k];\n"
-                      "        }\n",
-                      name, name);
+        weft_text_add(
+            out,
+            "        UNROLL for (int k = 0; k < ROW_COLUMNS; ++k) {\n"
+            "            const int at = k * ROW_THREADS + threadIdx.x;\n"
+            "            if (at < width)\n"
+            "                partials_%s[part * n_second + first_column + at] = o_%s[k];\n"
+            "        }\n",
+            name, name);
     }
     weft_text_add(out, "    }\n    if (ROW_CLUSTER > 1)\n        cluster_wait();\n}\n");
 }

@@ -87,20 +87,18 @@ static void write_vertex(const matrix_writer *m, int v, const char *local, const
 static void write_slice_start(const matrix_writer *m, bool accumulates) {
     weft_text *out = m->w->out;
     const char *target = storage(m, m->patch->accumulation->target);
-    weft_text_add(out,
-                  "    const int lane = threadIdx.x %% LANES;\n"
-                  "    _Pragma(\"unroll 1\") for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
-                  "        const int64_t slice = (first_row + k * ROWS_THREADS + threadIdx.x) / "
-                  "LANES;\n"
-                  "        const uint32_t begin = patch_start[slice];\n"
-                  "        const int n = (int)((patch_start[slice + 1] - begin) / LANES);\n"
-                  "        const int node = patch_rows[slice * LANES + lane];\n"
-                  "        const unsigned long long *words = patch_words + patch_word_start[slice] "
-                  "+ lane;\n"
-                  "        const int n_words =\n"
-                  "            (int)((patch_word_start[slice + 1] - patch_word_start[slice]) / "
-                  "LANES);\n"
-                  "        scalar *const sums = staged + (begin - first_value) + lane;\n");
+    weft_text_add(
+        out,
+        "    const int lane = threadIdx.x %% LANES;\n"
+        "    _Pragma(\"unroll 1\") for (int k = 0; k < ROWS_PER_THREAD; ++k) {\n"
+        "        const int64_t slice = (first_row + k * ROWS_THREADS + threadIdx.x) / LANES;\n"
+        "        const uint32_t begin = patch_start[slice];\n"
+        "        const int n = (int)((patch_start[slice + 1] - begin) / LANES);\n"
+        "        const int node = patch_rows[slice * LANES + lane];\n"
+        "        const unsigned long long *words = patch_words + patch_word_start[slice] + lane;\n"
+        "        const int n_words =\n"
+        "            (int)((patch_word_start[slice + 1] - patch_word_start[slice]) / LANES);\n"
+        "        scalar *const sums = staged + (begin - first_value) + lane;\n");
     if (accumulates)
         weft_text_add(out,
                       "        if (n_words == 0) /* of every row of the slice */\n"
@@ -174,12 +172,12 @@ weft_status weft_source_patch_matrix(const source_writer *w, const weft_plan_ker
                   "#define ROWS_PER_THREAD (ROWS_NODES / ROWS_THREADS)\n/* ",
                   WEFT_PATCH_NODES, WEFT_PATCH_MATRIX_THREADS);
     weft_source_place(w, &a->place);
-    weft_text_add(w->out,
-                  "  %s[%s,%s] += ..., row by row by the owner */\n"
-                  "extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS, %d) %s(int64_t "
-                  "n_rows",
-                  w->graph->values[a->target].name, connectivity, connectivity,
-                  1024 / WEFT_PATCH_MATRIX_THREADS, kernel->name);
+    weft_text_add(
+        w->out,
+        "  %s[%s,%s] += ..., row by row by the owner */\n"
+        "extern \"C\" __global__ void __launch_bounds__(ROWS_THREADS, %d) %s(int64_t n_rows",
+        w->graph->values[a->target].name, connectivity, connectivity,
+        1024 / WEFT_PATCH_MATRIX_THREADS, kernel->name);
     weft_source_arguments(w, kernel);
     weft_text_add(w->out, "%s)\n{\n%s", w->plan->predicated ? WEFT_PREDICATE_ARGUMENT : "",
                   w->plan->predicated ? WEFT_PREDICATE : "");

@@ -43,16 +43,16 @@ static void write_definitions(const source_writer *w, const weft_plan_kernel *ke
     char blocks[16] = "";
     if (product_kernel->blocks > 0)
         snprintf(blocks, sizeof blocks, ", %d", product_kernel->blocks);
-    weft_text_add(w->out,
-                  "#define ROWS_THREADS %d\n"
-                  "#define ROWS_BOUNDS ROWS_THREADS%s\n"
-                  "#define ROWS_NODES %d /* rows of a block */\n"
-                  "#define ROWS_PER_THREAD (ROWS_NODES < ROWS_THREADS ? 1 : ROWS_NODES / "
-                  "ROWS_THREADS)\n"
-                  "#define LOAD(j) load_row(j)\n"
-                  "#define RETURN_IF_DONE %s\n",
-                  product_kernel->threads, blocks, product_kernel->rows,
-                  w->plan->predicated ? "if (going == 0) return" : "(void)0");
+    weft_text_add(
+        w->out,
+        "#define ROWS_THREADS %d\n"
+        "#define ROWS_BOUNDS ROWS_THREADS%s\n"
+        "#define ROWS_NODES %d /* rows of a block */\n"
+        "#define ROWS_PER_THREAD (ROWS_NODES < ROWS_THREADS ? 1 : ROWS_NODES / ROWS_THREADS)\n"
+        "#define LOAD(j) load_row(j)\n"
+        "#define RETURN_IF_DONE %s\n",
+        product_kernel->threads, blocks, product_kernel->rows,
+        w->plan->predicated ? "if (going == 0) return" : "(void)0");
     if (product_kernel->blocks > 0)
         weft_text_add(w->out,
                       "#define ROWS_RESIDENT %d /* blocks that the device runs at once */\n",

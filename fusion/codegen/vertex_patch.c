@@ -60,20 +60,20 @@ static void write_staged(const patch_writer *s, int part, const char *local) {
 static void write_shared(const patch_writer *s) {
     weft_text *out = s->w->out;
     const int iterations = s->patch->nodes / s->patch->threads;
-    weft_text_add(out, "    const uint32_t *row =\n"
-                       "        patch_rows + 4 * ((blockIdx.x * ROWS_THREADS + threadIdx.x) / "
-                       "LANES);\n");
+    weft_text_add(
+        out, "    const uint32_t *row =\n"
+             "        patch_rows + 4 * ((blockIdx.x * ROWS_THREADS + threadIdx.x) / LANES);\n");
     if (iterations == 4)
         weft_text_add(
             out, "    unsigned long long lengths = (unsigned long long)row[2] << 32 | row[1];\n"
                  "    unsigned long long order = ((const unsigned long long *)\n"
                  "        patch_order)[blockIdx.x * ROWS_THREADS + threadIdx.x];\n");
     else
-        weft_text_add(out,
-                      "    uint32_t lengths = row[1];\n"
-                      "    uint32_t order = %spatch_order%s[blockIdx.x * ROWS_THREADS + "
-                      "threadIdx.x];\n",
-                      iterations == 2 ? "((const uint32_t *)" : "", iterations == 2 ? ")" : "");
+        weft_text_add(
+            out,
+            "    uint32_t lengths = row[1];\n"
+            "    uint32_t order = %spatch_order%s[blockIdx.x * ROWS_THREADS + threadIdx.x];\n",
+            iterations == 2 ? "((const uint32_t *)" : "", iterations == 2 ? ")" : "");
     weft_text_add(out, "    const unsigned long long *words =\n"
                        "        patch_words + row[0] * (int64_t)LANES + threadIdx.x %% LANES;\n"
                        "    unsigned long long bits = words[0];\n");
@@ -81,11 +81,11 @@ static void write_shared(const patch_writer *s) {
 
 static void write_staged_shared(const patch_writer *s) {
     weft_text *out = s->w->out;
-    weft_text_add(out, "    struct __align__(2 * sizeof(scalar)) patch_pair { scalar a, b; };\n"
-                       "    const int64_t halo_first = patch_halo_start[blockIdx.x];\n"
-                       "    const int n_halo = (int)(patch_halo_start[blockIdx.x + 1] - "
-                       "halo_first);\n"
-                       "    unsigned char *staged = shared;\n");
+    weft_text_add(out,
+                  "    struct __align__(2 * sizeof(scalar)) patch_pair { scalar a, b; };\n"
+                  "    const int64_t halo_first = patch_halo_start[blockIdx.x];\n"
+                  "    const int n_halo = (int)(patch_halo_start[blockIdx.x + 1] - halo_first);\n"
+                  "    unsigned char *staged = shared;\n");
     for (int i = 0; 2 * i < s->n_parts; ++i) {
         const char *type = 2 * i + 1 < s->n_parts ? "patch_pair" : "scalar";
         weft_text_add(out,
@@ -235,13 +235,12 @@ void weft_patch_write_cell_loads(const source_writer *w, const weft_patch_comput
         if (load->connectivity >= 0 || w->graph->values[load->value].index_set < 0)
             continue;
         const char *v = weft_source_variable(w, load->value, -1);
-        weft_text_add(w->out,
-                      "            real %s[%d];\n"
-                      "            load_block(%s, p_%s + cell / LANES * (%d * LANES) + cell %% "
-                      "LANES, %d);\n",
-                      v, count, v,
-                      weft_source_variable(w, weft_value_storage(w->graph, load->value), -1) + 2,
-                      count, count);
+        weft_text_add(
+            w->out,
+            "            real %s[%d];\n"
+            "            load_block(%s, p_%s + cell / LANES * (%d * LANES) + cell %% LANES, %d);\n",
+            v, count, v, weft_source_variable(w, weft_value_storage(w->graph, load->value), -1) + 2,
+            count, count);
     }
 }
 

@@ -40,10 +40,9 @@ static weft_status refuse_product(const checker *c, const weft_control_step *ste
     weft_error_at(c->error, WEFT_ERROR_TYPE, place_of(c),
                   "'%s' is the product with operator '%s', which shares no kernel here",
                   c->control->names[step->y].name, name);
-    weft_error_hint(c->error,
-                    "it does where '%s' is a script or a product kernel; else take it out of the "
-                    "block",
-                    name);
+    weft_error_hint(
+        c->error,
+        "it does where '%s' is a script or a product kernel; else take it out of the block", name);
     return WEFT_ERROR_TYPE;
 }
 
@@ -73,10 +72,10 @@ static weft_status refuse(const checker *c, const weft_control_steps *steps, int
     if (names[0].failed || names[1].failed || between.failed)
         status = weft_no_memory(c->error);
     else {
-        weft_error_at(c->error, status, place_of(c),
-                      "'%s' and '%s' cannot share a kernel: they are in segments %d and %d of the "
-                      "program",
-                      names[0].data, names[1].data, segments[0] + 1, segments[1] + 1);
+        weft_error_at(
+            c->error, status, place_of(c),
+            "'%s' and '%s' cannot share a kernel: they are in segments %d and %d of the program",
+            names[0].data, names[1].data, segments[0] + 1, segments[1] + 1);
         weft_error_hint(c->error, "%s",
                         between.length > 0 ? between.data
                                            : "weft explain, without the block, shows the segments");

@@ -191,12 +191,12 @@ static void write_head(const weft_compilation *c, weft_text *out) {
     weft_report_text(c->script->n_sources > 0 ? c->script->sources[0].name : "script", out);
     weft_text_add(out, "</h1>\n<p>Planned for ");
     weft_report_text(c->limits.name, out);
-    weft_text_add(out,
-                  "; real is %s. Bytes and operations are for one element; times are for a launch "
-                  "over %lld elements, predicted, and as measured where the tuning database knows "
-                  "the kernel.</p>\n",
-                  c->options.single ? "float" : "double",
-                  (long long)(c->options.elements > 0 ? c->options.elements : 1000000));
+    weft_text_add(
+        out,
+        "; real is %s. Bytes and operations are for one element; times are for a launch over %lld "
+        "elements, predicted, and as measured where the tuning database knows the kernel.</p>\n",
+        c->options.single ? "float" : "double",
+        (long long)(c->options.elements > 0 ? c->options.elements : 1000000));
 }
 
 weft_status weft_compilation_html(const weft_compilation *compilation, const double *seconds,

@@ -194,11 +194,10 @@ static json_t *all_json(const weft_compilation *c, const char *stage) {
 static weft_status no_such_stage(const char *stage, weft_error *error) {
     const char *near = weft_nearest_name(stage, stages, sizeof stages / sizeof *stages);
     weft_error_set(error, WEFT_ERROR_USAGE, "there is no stage '%s'", stage);
-    weft_error_hint(error,
-                    "%s%s%sthe stages are tokens, script, graph, fusions, implementations, "
-                    "cover, plan, source",
-                    near != NULL ? "did you mean '" : "", near != NULL ? near : "",
-                    near != NULL ? "'? " : "");
+    weft_error_hint(
+        error,
+        "%s%s%sthe stages are tokens, script, graph, fusions, implementations, cover, plan, source",
+        near != NULL ? "did you mean '" : "", near != NULL ? near : "", near != NULL ? "'? " : "");
     return WEFT_ERROR_USAGE;
 }
 

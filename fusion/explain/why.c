@@ -164,10 +164,10 @@ static weft_status why_any(const weft_control *control, const char *const names[
     if (segments[0] < 0 || segments[1] < 0)
         TRY(no_such_call(control, names[segments[0] >= 0], error));
     if (segments[0] != segments[1]) {
-        weft_text_add(out,
-                      "%s, %s: not fused: segment %d and segment %d of the program are planned "
-                      "one by one\n",
-                      names[0], names[1], segments[0] + 1, segments[1] + 1);
+        weft_text_add(
+            out,
+            "%s, %s: not fused: segment %d and segment %d of the program are planned one by one\n",
+            names[0], names[1], segments[0] + 1, segments[1] + 1);
         goto done;
     }
     const weft_segment *segment = control->segments[segments[0]];

@@ -25,8 +25,7 @@ static weft_status unknown_operator(const weft_graph_builder *builder, const wef
         names[n++] = builder->script->operators[i].name;
     const char *near = weft_nearest_name(name, names, n);
     weft_error_at(error, WEFT_ERROR_TYPE, node->place,
-                  "apply wants an operator first, as in "
-                  "apply(A, v)");
+                  "apply wants an operator first, as in apply(A, v)");
     if (near != NULL)
         weft_error_hint(error, "did you mean '%s'?", near);
     return WEFT_ERROR_TYPE;

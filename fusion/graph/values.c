@@ -133,10 +133,10 @@ static weft_status check_nested(weft_graph_builder *builder, const weft_node *no
     if (!is_nested)
         return WEFT_OK;
     if (!weft_index_set_is_product(graph, index_set))
-        return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
-                             "'%s' needs a list over two index sets, as in: input A : real over "
-                             "rows, cols;",
-                             node->name);
+        return weft_error_at(
+            error, WEFT_ERROR_TYPE, node->place,
+            "'%s' needs a list over two index sets, as in: input A : real over rows, cols;",
+            node->name);
     for (int i = 0; i < node->n_children; ++i) {
         const int over = weft_function_over(function, i);
         const bool is_uniform =

@@ -14,8 +14,9 @@ typedef struct literal {
 static weft_status wrong(kernel_reader *reader, const char *what) {
     weft_status status = weft_error_at(reader->error, WEFT_ERROR_SYNTAX, reader->token->place,
                                        "expected %s, found %s", what, weft_reader_found(reader));
-    weft_error_hint(reader->error, "an example is a call with numbers and its result, such as "
-                                   "dot([1, 2], [3, 4]) = 11");
+    weft_error_hint(
+        reader->error,
+        "an example is a call with numbers and its result, such as dot([1, 2], [3, 4]) = 11");
     return status;
 }
 

@@ -122,9 +122,9 @@ static weft_status unknown_name(kernel_reader *reader) {
                         "a body may use its locals, the arguments and result, sizes, parameters, "
                         "tables, t and the intrinsics (sqrt, exp, select, ...)");
     else
-        weft_error_hint(reader->error,
-                        "sizes come from the signature, from '//@ parameter' and '//@ table' lines "
-                        "above");
+        weft_error_hint(
+            reader->error,
+            "sizes come from the signature, from '//@ parameter' and '//@ table' lines above");
     return status;
 }
 

@@ -339,11 +339,11 @@ weft_status weft_specialisation_refuse(const weft_specialisation *s, weft_locati
     weft_error_at(error, WEFT_ERROR_TYPE, place, "%s: %s%s%s", name, message, sizes,
                   n > 0 ? ")" : "");
     if (s->n_names > 0)
-        weft_error_hint(error,
-                        "%s%sif %s is not meant for %s = %d, say so above its bodies, as in "
-                        "//@ where %s == %d",
-                        advice ? advice : "", advice ? "; " : "", name, s->names[0], s->values[0],
-                        s->names[0], s->values[0] == 2 ? 3 : 2);
+        weft_error_hint(
+            error,
+            "%s%sif %s is not meant for %s = %d, say so above its bodies, as in //@ where %s == %d",
+            advice ? advice : "", advice ? "; " : "", name, s->names[0], s->values[0], s->names[0],
+            s->values[0] == 2 ? 3 : 2);
     else if (advice)
         weft_error_hint(error, "%s", advice);
     return WEFT_ERROR_TYPE;

@@ -193,9 +193,9 @@ static weft_status check_result(prover *p, const weft_term *term, bool writes) {
     if (!writes && *writer != thread && !weft_fault("result_shared")) {
         refuse(p, term->place, "thread %d of %d reads %s, which it has not written", thread,
                p->threads, text.text);
-        weft_error_hint(p->w.error, "threads run at the same time, without a barrier inside a "
-                                    "body: a thread reads only those components of the result "
-                                    "that it wrote before");
+        weft_error_hint(p->w.error,
+                        "threads run at the same time, without a barrier inside a body: a thread "
+                        "reads only those components of the result that it wrote before");
         return WEFT_ERROR_TYPE;
     }
     if (!writes)

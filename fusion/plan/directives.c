@@ -68,10 +68,10 @@ static weft_status check_shape(const weft_segment *c, int number, weft_error *er
     if (block > WEFT_BLOCK_THREADS ||
         (block != 0 && !weft_block_elements_are_possible(block, most > 1 && threads != 1))) {
         refuse_block(fuse, FUSE_BLOCK, error);
-        weft_error_hint(error,
-                        "a block has 32, 64, 96, ... %d elements, or 1, 2, 4, 8, 16 with several "
-                        "threads each",
-                        WEFT_BLOCK_THREADS);
+        weft_error_hint(
+            error,
+            "a block has 32, 64, 96, ... %d elements, or 1, 2, 4, 8, 16 with several threads each",
+            WEFT_BLOCK_THREADS);
         return WEFT_ERROR_TYPE;
     }
     if (threads < 0 || threads > most) {

@@ -347,10 +347,10 @@ static weft_status check_kernel(const forcing *f, int kernel) {
     case NOT_FUSED_BARRIER:
         return refuse_pair(f, kernel, a, b);
     case NOT_FUSED_PATH:
-        return refuse(f, "put it into that kernel too, or cut the kernel there",
-                      "what kernel %d computes depends on itself by way of '%s', which is in "
-                      "kernel %d",
-                      kernel, f->names[outside], f->kernel[outside]);
+        return refuse(
+            f, "put it into that kernel too, or cut the kernel there",
+            "what kernel %d computes depends on itself by way of '%s', which is in kernel %d",
+            kernel, f->names[outside], f->kernel[outside]);
     case NOT_FUSED_PRODUCT:
         return refuse(f, "docs/compiler.md, Fusions, has the rules of operators",
                       "kernel %d has an operator's product with calls that it cannot take in",

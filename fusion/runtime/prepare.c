@@ -124,10 +124,10 @@ static weft_status check_alignment(const weft_program_segment *p, const weft_val
     weft_error_set(error, WEFT_ERROR_USAGE,
                    "'%s' is bound to memory at an address that is not a multiple of %d",
                    value->name, ALIGNMENT);
-    weft_error_hint(error,
-                    "lists over '%s' are interleaved: use weft_memory_make or an array of "
-                    "weft_array_make",
-                    p->segment->graph->index_sets[value->index_set].name);
+    weft_error_hint(
+        error,
+        "lists over '%s' are interleaved: use weft_memory_make or an array of weft_array_make",
+        p->segment->graph->index_sets[value->index_set].name);
     return WEFT_ERROR_USAGE;
 }
 

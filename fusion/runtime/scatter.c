@@ -140,10 +140,10 @@ weft_status weft_program_matrix_argument(const weft_program_segment *p,
     *out = memories[argument->part];
     return *out != NULL
                ? WEFT_OK
-               : weft_error_set(error, WEFT_ERROR_USAGE,
-                                "matrix '%s' is made row by row: what its rows need (%d) is not "
-                                "bound",
-                                p->segment->graph->values[argument->index].name, argument->part);
+               : weft_error_set(
+                     error, WEFT_ERROR_USAGE,
+                     "matrix '%s' is made row by row: what its rows need (%d) is not bound",
+                     p->segment->graph->values[argument->index].name, argument->part);
 }
 
 weft_status weft_program_matrix_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
@@ -156,11 +156,11 @@ weft_status weft_program_matrix_grid(const weft_program_segment *p, const weft_p
     const size_t bytes =
         (staged * (size_t)rows->most_local + (size_t)rows->most_values) * real_bytes;
     if (bytes > p->segment->limits.onchip_bytes) {
-        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                       "%d rows with %lld entries need %zu bytes of shared memory, %s has %zu a "
-                       "block",
-                       WEFT_PATCH_NODES, (long long)rows->most_values, bytes,
-                       p->segment->limits.name, p->segment->limits.onchip_bytes);
+        weft_error_set(
+            error, WEFT_ERROR_UNSUPPORTED,
+            "%d rows with %lld entries need %zu bytes of shared memory, %s has %zu a block",
+            WEFT_PATCH_NODES, (long long)rows->most_values, bytes, p->segment->limits.name,
+            p->segment->limits.onchip_bytes);
         weft_error_hint(error, "renumber the nodes, so that neighbours have near numbers");
         return WEFT_ERROR_UNSUPPORTED;
     }

@@ -15,8 +15,9 @@ static void hint_bare_condition(script_parser *parser, const char *text) {
     weft_node *condition = NULL;
     weft_error *error = parser->error;
     if (weft_script_at(parser, "="))
-        weft_error_hint(error, "real numbers are not compared for equality; conditions are "
-                               "select(a < b, x, y)");
+        weft_error_hint(
+            error,
+            "real numbers are not compared for equality; conditions are select(a < b, x, y)");
     if (!weft_script_at_comparison(parser) || strlen(text) > 60)
         return;
     parser->error = NULL;

@@ -84,9 +84,9 @@ bool weft_script_at_comparison(const script_parser *parser) {
 /* If a misplaced comparison follows, hint how conditions are written. */
 static void hint_condition(const script_parser *parser) {
     if (weft_script_at_comparison(parser) || weft_script_at(parser, "and"))
-        weft_error_hint(parser->error,
-                        "a condition is allowed only in select(a < b, x, y): x where a < b, "
-                        "else y");
+        weft_error_hint(
+            parser->error,
+            "a condition is allowed only in select(a < b, x, y): x where a < b, else y");
 }
 
 static void token_words(const weft_token *token, char *out, size_t size) {
@@ -172,10 +172,10 @@ static weft_status grow_height(const script_parser *parser, weft_node *node,
         parsed->height = height_of(child) + 1;
     if (parsed->height <= WEFT_HEIGHT_MAX)
         return WEFT_OK;
-    return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, node->place,
-                         "more than %d operations one after the other: split the expression into "
-                         "several statements",
-                         WEFT_HEIGHT_MAX);
+    return weft_error_at(
+        parser->error, WEFT_ERROR_UNSUPPORTED, node->place,
+        "more than %d operations one after the other: split the expression into several statements",
+        WEFT_HEIGHT_MAX);
 }
 
 weft_status weft_script_node_add(script_parser *parser, weft_node *node, weft_node *child) {

@@ -60,10 +60,10 @@ weft_status weft_script_declare(script_parser *parser, const weft_token *token,
         return WEFT_ERROR_TYPE;
     }
     if (kind == SCRIPT_EXPRESSION && weft_formula_arguments(token->text) > 0)
-        return weft_error_at(parser->error, WEFT_ERROR_TYPE, token->place,
-                             "'%s' is a function of the language: choose another name for the "
-                             "expression",
-                             token->text);
+        return weft_error_at(
+            parser->error, WEFT_ERROR_TYPE, token->place,
+            "'%s' is a function of the language: choose another name for the expression",
+            token->text);
     if (parser->n_names >= WEFT_NAMES_MAX)
         return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, token->place,
                              "more than %d names in one script", WEFT_NAMES_MAX);

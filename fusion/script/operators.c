@@ -300,10 +300,10 @@ static weft_status write_out(operator_writer *w, written_operator *op,
     if (!names || !prefix || !fuses)
         TRY(weft_script_no_memory(parser->error));
     if (statement->fuse > 0 && script->n_splits > 0) {
-        status = weft_error_at(parser->error, WEFT_ERROR_TYPE, statement->place,
-                               "the script of operator '%s' has a split, and this product is in "
-                               "a fuse block",
-                               op->choice->name);
+        status = weft_error_at(
+            parser->error, WEFT_ERROR_TYPE, statement->place,
+            "the script of operator '%s' has a split, and this product is in a fuse block",
+            op->choice->name);
         goto done;
     }
     int count = 0;

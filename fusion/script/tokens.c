@@ -82,11 +82,10 @@ static weft_status bad_character(const scanner *s) {
                              "control character 0x%02X in the text", byte);
     weft_error_at(s->error, WEFT_ERROR_SYNTAX, scanner_place(s), "'%c' has no meaning here", byte);
     if (strchr("?&|!", byte)) {
-        weft_error_hint(s->error, byte == '?'
-                                      ? "a condition is written select(a < b, x, y): x where "
-                                        "a < b, else y"
-                                      : "comparisons are joined by and: select(a < b and "
-                                        "c < d, x, y)");
+        weft_error_hint(s->error,
+                        byte == '?'
+                            ? "a condition is written select(a < b, x, y): x where a < b, else y"
+                            : "comparisons are joined by and: select(a < b and c < d, x, y)");
         return WEFT_ERROR_SYNTAX;
     }
     weft_error_hint(s->error,

@@ -13,13 +13,13 @@ enum { BLOCK_MOST = 512 /* maximum threads per block */ };
 
 static void head(const weft_benchmark_writer *p, int number) {
     if (p->backend->is_threaded)
-        weft_text_add(p->out,
-                      "extern \"C\" __global__ void __launch_bounds__(%d) probe_%d(int64_t "
-                      "n_elements, scalar *p, const int32_t *map, const scalar *seed, scalar "
-                      "*sink)\n{\n"
-                      "    const int64_t step = (int64_t)gridDim.x * blockDim.x;\n"
-                      "    const int64_t iterations = (n_elements + step - 1) / step;\n",
-                      BLOCK_MOST, number);
+        weft_text_add(
+            p->out,
+            "extern \"C\" __global__ void __launch_bounds__(%d) probe_%d(int64_t n_elements, "
+            "scalar *p, const int32_t *map, const scalar *seed, scalar *sink)\n{\n"
+            "    const int64_t step = (int64_t)gridDim.x * blockDim.x;\n"
+            "    const int64_t iterations = (n_elements + step - 1) / step;\n",
+            BLOCK_MOST, number);
     else
         weft_text_add(p->out,
                       "void probe_%d(void *const *arguments, int64_t n_elements, int64_t "
@@ -115,8 +115,7 @@ static void print_store(const weft_benchmark_writer *p) {
     else if (r->form == WEFT_COST_ADD_MATRIX)
         weft_text_add(
             p->out,
-            "        add_matrix(p, (const uint32_t *)map + block * (%d * LANES)%s, v, %d, "
-            "%s);\n",
+            "        add_matrix(p, (const uint32_t *)map + block * (%d * LANES)%s, v, %d, %s);\n",
             values, lane, values, lanes);
     else
         weft_text_add(p->out, "        store_block(p + block * (%d * LANES)%s, v, %d, 1);\n", c,

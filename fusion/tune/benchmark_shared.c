@@ -30,20 +30,17 @@ static void print_moves(const weft_benchmark_writer *p) {
     else if (r->form == WEFT_COST_INDIRECT)
         weft_text_add(p->out,
                       "spread_load_indirect<THREADS_PER_ELEMENT>(v, p, map + block * (%d * LANES) "
-                      "+ lane, %d, %d, "
-                      "warp);\n",
+                      "+ lane, %d, %d, warp);\n",
                       r->width, r->width, r->components);
     else if (r->form == WEFT_COST_ADD)
         weft_text_add(p->out,
                       "spread_add_indirect<THREADS_PER_ELEMENT>(p, map + block * (%d * LANES) + "
-                      "lane, v, %d, %d, "
-                      "warp);\n",
+                      "lane, v, %d, %d, warp);\n",
                       r->width, r->width, r->components);
     else if (r->form == WEFT_COST_ADD_MATRIX)
         weft_text_add(p->out,
                       "spread_add_matrix<THREADS_PER_ELEMENT>(p, (const uint32_t *)map + block * "
-                      "(%d * LANES) + "
-                      "lane, v, %d, warp);\n",
+                      "(%d * LANES) + lane, v, %d, warp);\n",
                       values, values);
     else
         weft_text_add(
