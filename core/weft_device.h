@@ -25,25 +25,26 @@ typedef enum weft_execution {
 typedef struct weft_limits {
     weft_device_kind kind; /* for messages; decide by the members below instead */
     weft_execution execution;
-    bool records_only;    /* launches compute nothing, memories hold no data */
-    const char *language; /* of generated kernels: the name of a file in kernels/prelude/, "host" or
-                             "cuda"; NULL: the first with this execution model */
-    char name[128];       /* "host: AMD EPYC, avx512f, 2 threads" */
-    int lanes_double;     /* cells per block of interleaved data for real = double: 8, 4 or 2 on the
-                         host, 32 on cuda */
-    int lanes_float;      /* the same for real = float */
-    int threads;          /* worker threads (host), 1 on null */
-    int multiprocessors;  /* on the host, the number of threads */
+    bool records_only; /* launches compute nothing, memories hold no data */
+    /* of generated kernels: the name of a file in kernels/prelude/, "host" or "cuda"; NULL: the
+     * first with this execution model */
+    const char *language;
+    char name[128]; /* "host: AMD EPYC, avx512f, 2 threads" */
+    /* cells per block of interleaved data for real = double: 8, 4 or 2 on the host, 32 on cuda */
+    int lanes_double;
+    int lanes_float;       /* the same for real = float */
+    int threads;           /* worker threads (host), 1 on null */
+    int multiprocessors;   /* on the host, the number of threads */
     size_t register_bytes; /* vector registers per core, or registers per multiprocessor */
-    int cluster_blocks;  /* thread blocks that may share their shared memory, with bulk copies into
-                            it; 0: none */
-    int matrix_depth;    /* largest k of instructions for double-precision matrix products: 16, 4;
-                            0: there are none */
-    size_t onchip_bytes; /* L1 data cache per core, or the maximum shared memory per block */
-    size_t l2_bytes;     /* the last cache before memory: the host's last level, a GPU's L2 */
-    size_t memory_bytes; /* total device memory */
-    double bandwidth;    /* bytes per second, nominal; for analytic costs */
-    double flops;        /* double-precision operations per second, nominal */
+    /* thread blocks that may share their shared memory, with bulk copies into it; 0: none */
+    int cluster_blocks;
+    /* largest k of instructions for double-precision matrix products: 16, 4; 0: there are none */
+    int matrix_depth;
+    size_t onchip_bytes;   /* L1 data cache per core, or the maximum shared memory per block */
+    size_t l2_bytes;       /* the last cache before memory: the host's last level, a GPU's L2 */
+    size_t memory_bytes;   /* total device memory */
+    double bandwidth;      /* bytes per second, nominal; for analytic costs */
+    double flops;          /* double-precision operations per second, nominal */
     double launch_seconds; /* per launch, nominal */
 } weft_limits;
 
@@ -55,8 +56,9 @@ typedef struct weft_device_options {
     const char *cache_directory; /* NULL: $XDG_CACHE_HOME/weft, else ~/.cache/weft */
     const char *keep_directory;  /* NULL: do not keep generated sources */
     const char *compiler;        /* NULL: $CC, else cc */
-    const char *instructions;    /* host instruction set if the device's name gives none: "avx2";
-                                    NULL: $WEFT_INSTRUCTIONS, else the processor's best */
+    /* host instruction set if the device's name gives none: "avx2"; NULL: $WEFT_INSTRUCTIONS, else
+     * the processor's best */
+    const char *instructions;
 } weft_device_options;
 /** The defaults, as modified by the environment variables WEFT_CACHE, WEFT_KEEP, CC and
  *  WEFT_INSTRUCTIONS. */

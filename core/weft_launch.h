@@ -88,20 +88,22 @@ typedef struct weft_launch {
     const char *kernel;            /* its name in the module */
     weft_memory *const *arguments; /* borrowed */
     int n_arguments;
-    const void
-        *values; /* NULL, or a struct, borrowed during the call: cuda passes it by value behind
-                           the arguments, the host passes its address as one more argument */
+    /* NULL, or a struct, borrowed during the call: cuda passes it by value behind the arguments,
+     * the host passes its address as one more argument */
+    const void *values;
     int64_t n_elements;
     int lanes;                     /* elements per block */
     const weft_schedule *schedule; /* host; NULL: every block is independent */
     int block_threads;             /* cuda: threads per thread block; 0: 128 */
     int shared_bytes;              /* cuda: dynamic shared memory */
     int cluster_blocks; /* cuda: thread blocks per cluster, as its kernel declares; 0: none */
-    bool waits; /* cuda: the kernel itself waits for those before it (griddepcontrol.wait), so its
-                   blocks may start before they have ended */
+    /* cuda: the kernel itself waits for those before it (griddepcontrol.wait), so its blocks may
+     * start before they have ended */
+    bool waits;
     int64_t n_blocks; /* cuda: thread blocks; 0: ceil(n_elements / block_threads) */
-    bool cooperative; /* cuda: all thread blocks are resident at once, so they may synchronise; a
-                         grid above weft_device_resident_blocks is refused */
+    /* cuda: all thread blocks are resident at once, so they may synchronise; a grid above
+     * weft_device_resident_blocks is refused */
+    bool cooperative;
 } weft_launch;
 /** Launch a kernel; on cuda asynchronously.
  *  Errors  WEFT_ERROR_USAGE: a wrong argument, a block or a cooperative grid that is too large;

@@ -16,8 +16,8 @@ typedef struct weft_memory_estimate_array {
     size_t bytes;
 } weft_memory_estimate_array;
 typedef struct weft_memory_estimate {
-    weft_memory_estimate_array arrays[WEFT_MEMORY_ESTIMATE_ARRAYS]; /* in order of their
-                                                                       first mention */
+    /* in order of their first mention */
+    weft_memory_estimate_array arrays[WEFT_MEMORY_ESTIMATE_ARRAYS];
     int n_arrays;
     size_t bytes; /* total; SIZE_MAX on overflow */
 } weft_memory_estimate;

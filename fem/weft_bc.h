@@ -21,8 +21,8 @@ typedef enum weft_condition_kind { WEFT_DIRICHLET, WEFT_NEUMANN, WEFT_ROBIN } we
 /** One condition on one component. Strings are borrowed. */
 typedef struct weft_condition {
     weft_condition_kind kind;
-    const char
-        *group; /* of facets, of Dirichlet conditions also of points; "boundary": all outside */
+    /* of facets, of Dirichlet conditions also of points; "boundary": all outside */
+    const char *group;
     const char *value;  /* g, a formula in x, y, z and t, which is 0 until weft_bc_set_time */
     const char *alpha;  /* Robin only: another such formula */
     const char *origin; /* names the condition in messages; NULL: the group's name */

@@ -91,8 +91,8 @@ void weft_constraint_forces_clear(weft_constraint_forces *forces);
 /** The linear system A u = b, in which u is given at some dofs. A value: all pointers are borrowed. */
 typedef struct weft_system {
     weft_operator *op;
-    weft_memory *b,
-        *u; /* [n_dofs]; u: the initial guess with the given values, then the solution */
+    /* [n_dofs]; u: the initial guess with the given values, then the solution */
+    weft_memory *b, *u;
     const int32_t *constrained; /* [n_constrained] the dofs whose value is given, ascending */
     int64_t n_constrained;
 } weft_system;

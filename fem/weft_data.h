@@ -34,10 +34,9 @@ typedef struct weft_data_points {
     const char *over; /* the index set */
     int64_t n;
     const double *x; /* [n][dimension of the mesh] */
-    const double
-        *inside; /* [n][dimension] or NULL: a point inside the cell that each belongs to. Of
-                             a field that is constant in each cell, it decides on which side of a
-                             facet the value is taken */
+    /* [n][dimension] or NULL: a point inside the cell that each belongs to. Of a field that is
+     * constant in each cell, it decides on which side of a facet the value is taken */
+    const double *inside;
     /** Mark the points of a group of cells or facets; NULL: those in its cells.
      *  group   its index in the mesh
      *  marks   [n] zeros before the call */
@@ -51,13 +50,12 @@ weft_data_points weft_data_centres(const weft_mesh *mesh, const char *over, cons
 
 /** Where the expressions of a program are evaluated; all borrowed. */
 typedef struct weft_data_sites {
-    const weft_connectivity
-        *elements;                  /* cells or facets -> nodes of the mesh, anywhere in which they
-                                          are; NULL: none are */
+    /* cells or facets -> nodes of the mesh, anywhere in which they are; NULL: none are */
+    const weft_connectivity *elements;
     const weft_data_points *points; /* [n] of index sets with one point for each element */
     int n;
-    bool
-        are_facets; /* elements are facets with their vertices, even if there are as many as cells */
+    /* elements are facets with their vertices, even if there are as many as cells */
+    bool are_facets;
 } weft_data_sites;
 
 /** Bind the inputs of a compilation that its expressions need.

@@ -62,9 +62,9 @@ typedef struct weft_derive_alias {
 typedef struct weft_derive_function {
     const char *name;
     const weft_space *space; /* NULL: constant in each cell, as an input over cells */
-    weft_memory
-        *values; /* [nodes][components], from the number `first` on; without a space blocks of
-                                cells, as forms have them */
+    /* [nodes][components], from the number `first` on; without a space blocks of
+     * cells, as forms have them */
+    weft_memory *values;
     int64_t first;
     int first_component; /* of its components among those of the name */
     int components;      /* in `values` at each node or cell; 0: those of the space */
@@ -123,8 +123,8 @@ int weft_derive_fields(const weft_derive *derive, const weft_field **fields);
 enum { WEFT_DERIVE_COMPONENTS_MAX = 9 };
 /** An integral, or extrema. */
 typedef struct weft_derived_value {
-    const char *name,
-        *group; /* of the quantity; borrowed from the weft_derive; group may be NULL */
+    /* of the quantity; borrowed from the weft_derive; group may be NULL */
+    const char *name, *group;
     weft_derive_kind kind;
     int n_components; /* of an integral; 1 of extrema */
     double integral[WEFT_DERIVE_COMPONENTS_MAX];

@@ -34,10 +34,11 @@ typedef enum weft_map {
 typedef struct weft_family_info {
     const char *words;  /* in messages: "discontinuous Lagrange" */
     const char *prefix; /* of the names of its elements: "DG" of "DG1 triangle" */
-    const char *const
-        *names;         /* by which files ask for it, the one that UFL reports first; NULL ends */
-    weft_family broken; /* the same functions in each cell, which share no dofs with others: this
-                                 family where that is so already; WEFT_FAMILY_NONE */
+    /* by which files ask for it, the one that UFL reports first; NULL ends */
+    const char *const *names;
+    /* the same functions in each cell, which share no dofs with others: this family where that is
+     * so already; WEFT_FAMILY_NONE */
+    weft_family broken;
     weft_map map;
     int value_size;     /* components of the functions' values */
     bool is_continuous; /* functions of a space have one value at each point of a facet */

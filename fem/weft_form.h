@@ -18,8 +18,9 @@ typedef struct weft_context {
     const weft_monitor *monitor;
     double compile_seconds, plan_seconds; /* summed by weft_context_program */
     int n_kernels;
-    weft_saving saving;     /* summed over all scripts if there is a monitor; its example kernel is
-                               from the first script that has one */
+    /* summed over all scripts if there is a monitor; its example kernel is from the
+     * first script that has one */
+    weft_saving saving;
     char saving_script[96]; /* fragments of that script, "poisson.weft + matrix.weft" */
     weft_data *data; /* what formulas by group read; borrowed; NULL: such formulas are refused */
     struct weft_context_tuning *tuning; /* weft_context_tune; NULL: plans by nominal costs */
@@ -58,31 +59,32 @@ typedef struct weft_form_connectivity {
 typedef struct weft_form {
     const char *name, *text; /* text: script fragment without `return` */
     weft_connectivity *dofs;
-    const weft_data_points
-        *points; /* of its nodes, for formulas over nodes; NULL: there are none */
+    /* of its nodes, for formulas over nodes; NULL: there are none */
+    const weft_data_points *points;
     const weft_form_input *inputs;
     int n_inputs;
     const weft_expression *expressions;
     int n_expressions;
     const weft_parameter *parameters;
     int n_parameters;
-    const char *product; /* shipped script to append instead of product.weft, with fewer operations,
-                            when products recompute K by patches; NULL: none */
-    const char
-        *action;    /* name of a value of the text that equals K v, [n] or [n,components], for the
-                           text's input v over nodes: matrix-free products accumulate it instead
-                           of mvmul(K, v), with fewer operations; NULL: none */
-    int components; /* per node; 0 means 1. Row i*components + k of K belongs to component k of
-                       the cell's node i; vectors are [nodes][components] */
+    /* shipped script to append instead of product.weft, with fewer operations, when products
+     * recompute K by patches; NULL: none */
+    const char *product;
+    /* name of a value of the text that equals K v, [n] or [n,components], for the text's input v
+     * over nodes: matrix-free products accumulate it instead of mvmul(K, v), with fewer
+     * operations; NULL: none */
+    const char *action;
+    /* per node; 0 means 1. Row i*components + k of K belongs to component k of the cell's node i;
+     * vectors are [nodes][components] */
+    int components;
     const weft_form_connectivity *connectivities; /* besides dofs */
     int n_connectivities;
     bool adds_couplings; /* its cells couple nodes that those of an operator's first form do not */
-    const struct weft_form_kernels
-        *kernels; /* of whole cells (fem/cells), by which matrix-free products add K v
-                                                without K; NULL: none */
-    weft_connectivity *
-        facets; /* of forms over facets whose dofs are not those of linear functions on simplices: to
-                                  vertices of the mesh, for the fields of formulas; else NULL */
+    /* of whole cells (fem/cells), by which matrix-free products add K v without K; NULL: none */
+    const struct weft_form_kernels *kernels;
+    /* of forms over facets whose dofs are not those of linear functions on simplices: to vertices
+     * of the mesh, for the fields of formulas; else NULL */
+    weft_connectivity *facets;
 } weft_form;
 
 /** A check of whether a form's local matrices are symmetric, which can be repeated as its inputs

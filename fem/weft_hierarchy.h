@@ -27,9 +27,9 @@ extern "C" {
  *  cell c of the coarser level is cell 2^d c + k. */
 typedef struct weft_hierarchy_level {
     weft_mesh *mesh;
-    int32_t
-        *parents; /* [n_nodes][2] nodes of the coarser level: the ends of the edge whose midpoint
-                          a node is; twice the same for a node that exists there. The coarsest: NULL */
+    /* [n_nodes][2] nodes of the coarser level: the ends of the edge whose midpoint a node is; twice
+     * the same for a node that exists there. The coarsest: NULL */
+    int32_t *parents;
 } weft_hierarchy_level;
 
 /** Meshes, each refined once to make the next. Free with weft_hierarchy_free. */
@@ -41,9 +41,10 @@ typedef struct weft_hierarchy {
 
 /** How to make a hierarchy. */
 typedef struct weft_hierarchy_options {
-    int times;    /* refinements, 0 to 12; there is one level more */
-    bool ordered; /* order the coarsest level, as weft_mesh_order with the two following; refinement
-                     keeps the locality of its numbers */
+    int times; /* refinements, 0 to 12; there is one level more */
+    /* order the coarsest level, as weft_mesh_order with the two following; refinement keeps the
+     * locality of its numbers */
+    bool ordered;
     weft_ordering ordering;
     int64_t part_nodes;
 } weft_hierarchy_options;

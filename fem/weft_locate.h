@@ -13,12 +13,12 @@ extern "C" {
 /** Cells in which points are located, simplices unless they have a map; all borrowed. */
 typedef struct weft_locator_cells {
     int dimension;
-    int64_t n_cells;      /* < 2^31 */
-    const double *x;      /* [..][dimension] */
-    const int32_t *cells; /* [n_cells][dimension+1], of either orientation; cells without volume
-                             contain no point */
-    int n_nodes;          /* of a cell with a map, in place of dimension+1 */
-    double margin;        /* how far a cell may reach beyond its nodes, relative to their extent */
+    int64_t n_cells; /* < 2^31 */
+    const double *x; /* [..][dimension] */
+    /* [n_cells][dimension+1], of either orientation; cells without volume contain no point */
+    const int32_t *cells;
+    int n_nodes;   /* of a cell with a map, in place of dimension+1 */
+    double margin; /* how far a cell may reach beyond its nodes, relative to their extent */
     /** The map: coordinates of a point in a cell, [dimension]; NULL: barycentric ones. Returns how far the
      *  point is inside, negative outside. Called by several threads. */
     double (*coordinates)(const void *user, int64_t cell, const double *point, double *out);

@@ -40,8 +40,9 @@ typedef struct weft_mesh {
     double *curve;    /* NULL: straight cells; else [n_cells][nodes of Lagrange degree 2][d] */
     int64_t n_facets; /* the whole boundary, then the interior facets that are in a group */
     int64_t n_boundary_facets; /* facets of exactly one cell */
-    int32_t *facets; /* [n_facets][w]; counterclockwise as seen from outside its (first) cell; 2D:
-                        with the cell on the left */
+    /* [n_facets][w]; counterclockwise as seen from outside its (first) cell; 2D: with
+     * the cell on the left */
+    int32_t *facets;
     int n_groups;
     weft_group *groups;
     int32_t *group_facets; /* facet numbers by group; a facet may be in several groups */
@@ -50,9 +51,9 @@ typedef struct weft_mesh {
     int64_t n_flipped_cells;  /* repaired: cells whose orientation was negative */
     int64_t n_dropped_nodes;  /* repaired: nodes of the input that no cell uses */
     int64_t n_ignored_facets; /* group facets that are not a facet of any cell */
-    int64_t n_coincident;     /* pairs of nodes on the boundary at one place: a crack, or parts that
-                                 are not joined */
-    char source[512];         /* file or "square:32" */
+    /* pairs of nodes on the boundary at one place: a crack, or parts that are not joined */
+    int64_t n_coincident;
+    char source[512]; /* file or "square:32" */
 } weft_mesh;
 
 /** Input of weft_mesh_make, not checked: any numbering and orientation. Arrays from
@@ -89,12 +90,12 @@ weft_status weft_mesh_make(weft_mesh_data *data, const char *source, const weft_
                            weft_mesh **out, weft_error *error);
 /** How files are read through Gmsh; zeros mean the defaults, listed by weft-gmsh --help. */
 typedef struct weft_mesh_options {
-    double size;    /* mesh size of a .geo file, in its unit: the value of its constant h, lc, cl,
-                       size or meshsize if DefineConstant[] has one, otherwise the size of every
-                       cell; <= 0: as the file specifies */
-    double memory;  /* limit for Gmsh or HDF5, in bytes */
-    double seconds; /* limit for Gmsh or HDF5 */
-    bool trust_geo; /* a .geo file may run programs and write files */
+    /* mesh size of a .geo file, in its unit: the value of its constant h, lc, cl, size or meshsize
+     * if DefineConstant[] has one, otherwise the size of every cell; <= 0: as the file specifies */
+    double size;
+    double memory;       /* limit for Gmsh or HDF5, in bytes */
+    double seconds;      /* limit for Gmsh or HDF5 */
+    bool trust_geo;      /* a .geo file may run programs and write files */
     weft_device *device; /* borrowed, for its threads; NULL: one */
 } weft_mesh_options;
 /** Read a mesh file, or make "square:N" or "cube:N" (simplices), "interval:N", "quads:N", "hexes:N".

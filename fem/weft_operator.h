@@ -30,8 +30,9 @@ typedef struct weft_assembly_info {
     bool stores_matrix;   /* weft_operator_matrix is available */
     bool stores_local;    /* weft_operator_local is available */
     weft_scatter scatter; /* of products with stored local matrices */
-    const char *script;   /* shipped script that follows a form's text: for assembly, or for the
-                             product if nothing is stored */
+    /* shipped script that follows a form's text: for assembly, or for the product
+     * if nothing is stored */
+    const char *script;
 } weft_assembly_info;
 /** The number of assemblies, which are numbered from 0. */
 int weft_assembly_count(void);

@@ -32,22 +32,23 @@ typedef struct weft_preconditioner_problem {
     weft_operator *op;          /* assembled */
     const int32_t *constrained; /* ascending dofs whose value is given */
     int64_t n_constrained;
-    bool
-        is_general; /* the operator need not be symmetric, and neither need M: for GMRES, BiCGStab */
+    /* the operator need not be symmetric, and neither need M: for GMRES, BiCGStab */
+    bool is_general;
     bool project_mean;       /* the operator is singular, with the constants as its null space */
     const weft_space *space; /* of the dofs; NULL: unknown, which some kinds refuse */
-    const weft_space *const *
-        spaces; /* [n_spaces] of a mixed function, whose dofs stand one space after another; `space`
-                     is NULL then */
+    /* [n_spaces] of a mixed function, whose dofs stand one space after another;
+     * `space` is NULL then */
+    const weft_space *const *spaces;
     int n_spaces;                    /* 0: the function is not mixed */
     const weft_hierarchy *hierarchy; /* whose finest mesh is the space's; NULL: none */
     int degree;                      /* of the smoothing polynomial; 0: a default */
-    int full_cycles; /* weft_preconditioner_full will be called with so many cycles, which is then
-                        prepared with the rest; 0: perhaps later */
-    int levels;      /* most levels of multigrid; 0: as many as are useful */
-    bool
-        double_levels; /* on the host: levels of multigrid in double precision, as they also are where
-                           the diagonal leaves the range of single precision */
+    /* weft_preconditioner_full will be called with so many cycles, which is then prepared with the
+     * rest; 0: perhaps later */
+    int full_cycles;
+    int levels; /* most levels of multigrid; 0: as many as are useful */
+    /* on the host: levels of multigrid in double precision, as they also are where the diagonal
+     * leaves the range of single precision */
+    bool double_levels;
     const weft_monitor *monitor;
 } weft_preconditioner_problem;
 

@@ -18,8 +18,8 @@ typedef struct weft_field {
     bool on_cells; /* otherwise on nodes */
     int n_components;
     const double *values; /* [n][n_components] */
-    const char
-        *text; /* a text about the whole file instead of values, as the last field; else NULL */
+    /* a text about the whole file instead of values, as the last field; else NULL */
+    const char *text;
 } weft_field;
 
 /** Write mesh and fields to a temporary file in the same folder, then rename it, so that no partial
@@ -67,9 +67,9 @@ typedef struct weft_series weft_series;
 typedef struct weft_series_options {
     const weft_field *fields; /* [n_fields], at least one: names and shapes; without values */
     int n_fields;
-    const weft_result_nodes *nodes; /* of nodal fields; NULL: those of the mesh. Borrowed until the
-                                       series is closed */
-    const char *problem;            /* text that must match for a series to be resumed */
+    /* of nodal fields; NULL: those of the mesh. Borrowed until the series is closed */
+    const weft_result_nodes *nodes;
+    const char *problem;   /* text that must match for a series to be resumed */
     const char *statement; /* a text about all steps, as the text of a last field; or NULL */
     bool at_start;         /* a step at `start` will be added; it may exist already */
     int64_t n_steps;       /* limit of steps added after it; with at_start, at least one */
@@ -118,8 +118,8 @@ typedef struct weft_checkpoint {
     int n_lists;
     const char *const *names;
     double *const *lists; /* [n_lists][n_nodes]; weft_checkpoint_read fills them */
-    const int64_t
-        *lengths; /* [n_lists] of the lists; NULL: they are nodal fields, which ParaView shows */
+    /* [n_lists] of the lists; NULL: they are nodal fields, which ParaView shows */
+    const int64_t *lengths;
 } weft_checkpoint;
 /** Write a VTKHDF file with the mesh and the lists; no partial file is left.
  *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */

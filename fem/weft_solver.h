@@ -45,23 +45,26 @@ const char *weft_cg_outcome_name(weft_cg_outcome outcome);
 typedef struct weft_cg_options {
     weft_method method;
     int restart; /* GMRES: iterations between restarts, up to WEFT_RESTART_MAX; 0: 30 */
-    bool jacobi; /* scale by the inverse of |diag A| (symmetrically in CG and MINRES, otherwise from
-                    the right, so that residuals are those of A x = b) */
+    /* scale by the inverse of |diag A| (symmetrically in CG and MINRES, otherwise from the right,
+     * so that residuals are those of A x = b) */
+    bool jacobi;
     double tolerance;           /* for |r| / |b - A x_constrained|; 0: as far as rounding allows */
     int max_iterations;         /* see weft_cg_iterations_limit */
     const int32_t *constrained; /* ascending dofs whose value in x is given; borrowed */
     int64_t n_constrained;
-    bool
-        project_mean; /* the operator is symmetric and singular, with the constants as null space */
-    weft_preconditioner *preconditioner; /* with `jacobi` set, used instead of D^-1, which remains
-                                            the scale of norms; borrowed; NULL: none */
-    int full_cycles; /* CG starts by full multigrid of the preconditioner, with so many cycles on each
-                        level but the finest; 0: from x; otherwise only the constrained values of x are read if one of
-                        them is not 0 */
-    bool
-        until_discretisation; /* instead of CG: full multigrid with two cycles on each level and, until the
-                                  algebraic error is below 0.3 of the discretisation error, further
-                                  cycles; the tolerance is not used. Needs a mesh with levels */
+    /* the operator is symmetric and singular, with the constants as null space */
+    bool project_mean;
+    /* with `jacobi` set, used instead of D^-1, which remains the scale of norms;
+     * borrowed; NULL: none */
+    weft_preconditioner *preconditioner;
+    /* CG starts by full multigrid of the preconditioner, with so many cycles on each level
+     * but the finest; 0: from x; otherwise only the constrained values of x are read if
+     * one of them is not 0 */
+    int full_cycles;
+    /* instead of CG: full multigrid with two cycles on each level and, until the algebraic
+     * error is below 0.3 of the discretisation error, further cycles; the tolerance is not
+     * used. Needs a mesh with levels */
+    bool until_discretisation;
     const weft_monitor *monitor;
 } weft_cg_options;
 
@@ -76,9 +79,9 @@ typedef struct weft_cg_result {
     double *history;       /* [iterations + 1] relative residuals; free() */
     bool to_rounding;      /* converged as far as rounding allows, not to the tolerance */
     double backward_error; /* see weft_solver_solve; NaN if the tolerance was met */
-    double
-        jump; /* not converged because what stiff rows leave in the residual may hide errors of soft ones:
-                    the largest entry of D over the least; otherwise 0 */
+    /* not converged because what stiff rows leave in the residual may hide errors of soft ones: the
+     * largest entry of D over the least; otherwise 0 */
+    double jump;
     /* with until_discretisation, otherwise NaN: estimated errors in the energy norm; residuals in the
      * history that were not computed are NaN */
     double discretisation_error, algebraic_error;
@@ -142,8 +145,8 @@ int weft_cg_iterations_limit(int dimension, int64_t n_nodes, double tolerance);
 #define WEFT_COSTS_MAX 4
 /** Figures of one preconditioner on a device; a time that is 0 is predicted from the bytes of a product. */
 typedef struct weft_preconditioner_speed {
-    double set_up,
-        iteration[2]; /* seconds per row, [dimension - 2]; an iteration with CG's product */
+    /* seconds per row, [dimension - 2]; an iteration with CG's product */
+    double set_up, iteration[2];
 } weft_preconditioner_speed;
 typedef struct weft_preconditioner_speeds {
     weft_preconditioner_speed of[WEFT_COSTS_MAX];

@@ -52,9 +52,10 @@ typedef struct weft_advection_diffusion_problem {
     const weft_dirichlet_nodes *dirichlet;
     int n_kept;
     const double *initial;
-    int preconditioner;      /* of the diffusion steps, a kind; -1, or without a space: Jacobi's. If
-                           operators are assembled in every step, it remains that of the first */
-    const weft_space *space; /* P1 over the mesh; may be NULL */
+    /* of the diffusion steps, a kind; -1, or without a space: Jacobi's. If operators are assembled
+     * in every step, it remains that of the first */
+    int preconditioner;
+    const weft_space *space;          /* P1 over the mesh; may be NULL */
     const weft_hierarchy *hierarchy;  /* for preconditioners that need one; may be NULL */
     int smoother_degree;              /* 0: a default */
     weft_expression capacity, source; /* their names are ignored */
@@ -64,8 +65,8 @@ typedef struct weft_advection_diffusion_problem {
     bool lumped;            /* lumped mass matrix in both parts of a step */
     bool reassemble;        /* assemble all operators in every step */
     weft_assembly assembly; /* with edge, advection, which is not symmetric, uses csr */
-    double tolerance;       /* of each solve: |r| <= tolerance |b| over free nodes, r from the
-                               recurrence; 0 means 2^-52 */
+    /* of each solve: |r| <= tolerance |b| over free nodes, r from the recurrence; 0 means 2^-52 */
+    double tolerance;
     int max_iterations;
 } weft_advection_diffusion_problem;
 

@@ -29,8 +29,8 @@ weft_status weft_time_scheme_find(const char *name, weft_time_scheme *out, weft_
  *  values of its script; NULL: it has none. */
 typedef struct weft_transient_part {
     const weft_form *form;
-    const char *matrix, *mass,
-        *vector; /* local matrices K and M; the list b or r that it accumulates */
+    /* local matrices K and M; the list b or r that it accumulates */
+    const char *matrix, *mass, *vector;
     /* What messages call the mass, and the name of an input; NULL: the script's. */
     const char *mass_name;
     const char *(*input_name)(const char *input);

@@ -22,8 +22,8 @@ weft_status weft_ufl_degrees_find(const char *name, weft_ufl_degrees *out, weft_
 
 /** How forms are prepared. Start from {0}. */
 typedef struct weft_ufl_options {
-    const weft_monitor *monitor; /* gets a warning for each degree above 10 that was estimated on
-                                    simplices; may be NULL */
+    /* gets a warning for each degree above 10 that was estimated on simplices; may be NULL */
+    const weft_monitor *monitor;
     weft_ufl_degrees degrees;
 } weft_ufl_options;
 
@@ -103,8 +103,8 @@ typedef struct weft_ufl_set {
     int width;                        /* entries for each cell */
     int n;                            /* subspaces */
     weft_ufl_subspace sub[WEFT_UFL_SUBSPACES_MAX];
-    bool
-        flat; /* nodes are dofs: those of the first subspace, node by node, then those of the second... */
+    /* nodes are dofs: those of the first subspace, node by node, then those of the second... */
+    bool flat;
     int n_values; /* of a function, in all subspaces */
 } weft_ufl_set;
 
@@ -130,14 +130,14 @@ typedef struct weft_ufl_part {
 /** A problem: a u = L or F(u) = 0. It is the sum of its parts. */
 typedef struct weft_ufl_problem {
     const char *matrix, *vector, *mass; /* names of the forms; vector and mass NULL: none */
-    const char
-        *unused; /* without a form L: another linear form in the space of the unknown; NULL: none */
+    /* without a form L: another linear form in the space of the unknown; NULL: none */
+    const char *unused;
     bool nonlinear;
     weft_cell_type cell;
     int components; /* of the unknown at each node of sets[0] */
     int n_sets, geometry, n_parts;
-    const weft_ufl_set
-        *sets; /* [n_sets]: the unknown's, coefficients'; sets[geometry]: coordinates x */
+    /* [n_sets]: the unknown's, coefficients'; sets[geometry]: coordinates x */
+    const weft_ufl_set *sets;
     const weft_ufl_part *parts; /* [n_parts] */
 } weft_ufl_problem;
 

@@ -68,12 +68,12 @@ typedef struct weft_kernel_info {
     int n_calls;
     double bytes_loaded, bytes_stored; /* compulsory traffic; indirect data once per access */
     double flops;
-    double seconds;    /* predicted time of a launch over options.elements; 0: unknown */
-    bool is_member;    /* has no launch of its own, but is part of that of a later kernel */
-    bool is_sized;     /* its text depends on the sizes of a run, so that it is not in the source */
-    bool patches;      /* accumulates by patches */
-    bool patch_cells;  /* accumulates by patches and reads lists over cells, so it needs the cells'
-                          numbers */
+    double seconds; /* predicted time of a launch over options.elements; 0: unknown */
+    bool is_member; /* has no launch of its own, but is part of that of a later kernel */
+    bool is_sized;  /* its text depends on the sizes of a run, so that it is not in the source */
+    bool patches;   /* accumulates by patches */
+    /* accumulates by patches and reads lists over cells, so it needs the cells' numbers */
+    bool patch_cells;
     bool patch_rows;   /* accumulates the rows of a matrix by patches */
     bool cell_colours; /* accumulates by coloured elements, one launch per colour */
     /** How the kernel accumulates: "atomic", "chunk-colored", "cell-colored", "gather",
@@ -109,8 +109,8 @@ typedef enum weft_name_kind {
 typedef struct weft_name_info {
     const char *name;
     weft_name_kind kind;
-    const char *over;      /* index set of an input or value, NULL: uniform; source index set of a
-                           connectivity */
+    /* index set of an input or value, NULL: uniform; source index set of a connectivity */
+    const char *over;
     const char *to;        /* connectivities: target index set */
     int width;             /* connectivities: targets per element */
     int rank, sizes[4];    /* inputs and values; rank -1: a value whose shape was not inferred */
@@ -128,10 +128,11 @@ bool weft_compilation_reads(const weft_compilation *compilation, const char *inp
  *  compilation. */
 typedef struct weft_data_info {
     const char *input, *expression, *origin;
-    const char *over;          /* the index set */
-    bool is_plain;             /* the index set is; else lists over it are in blocks */
-    bool at_points;            /* each of its elements is one point; else they are cells, and the
-                                  expression is evaluated at any of their points */
+    const char *over; /* the index set */
+    bool is_plain;    /* the index set is; else lists over it are in blocks */
+    /* each of its elements is one point; else they are cells, and the expression is evaluated
+     * at any of their points */
+    bool at_points;
     int n;                     /* groups with a formula */
     const char *const *groups; /* [n] their names; NULL: where no group of the others is */
     const double *values;      /* [n] the value of the input in each group */

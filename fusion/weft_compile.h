@@ -79,8 +79,9 @@ typedef struct weft_operator_choice {
     int n_fragments;
     const char *product_kernel;
     bool brings_dot; /* opaque operators: the callback can also compute v . y */
-    bool is_long;    /* opaque operators: the callback launches many kernels, so that a recorded
-                        loop contains few iterations */
+    /* opaque operators: the callback launches many kernels, so that a recorded loop
+     * contains few iterations */
+    bool is_long;
 } weft_operator_choice;
 
 typedef enum weft_plan_kind { WEFT_PLAN_FUSED, WEFT_PLAN_UNFUSED } weft_plan_kind;
@@ -147,27 +148,30 @@ typedef struct weft_compile_options {
     int n_parameters;
     const weft_variant_choice *variants;
     int n_variants;
-    const char *
-        narrow; /* an input over a plain index set, or the result of an opaque operator, that is float in memory
-                           where real is double and is read element by element; NULL: none. Not on the host:
-                           WEFT_ERROR_UNSUPPORTED */
+    /* an input over a plain index set, or the result of an opaque operator, that is float in memory
+     * where real is double and is read element by element; NULL: none. Not on the host:
+     * WEFT_ERROR_UNSUPPORTED */
+    const char *narrow;
     const weft_operator_choice *operators; /* operators that are not listed are opaque */
     int n_operators;
     weft_rematerialise rematerialise;
-    int iterations;          /* expected trip count of loops, for `rematerialise`; 0: 100 */
-    int64_t elements;        /* expected size of index sets, for predictions; 0: 10^6. A matrix has
-                                this many entries, and as many rows as columns; 0: 4096 of each */
-    const char *forced_plan; /* a plan as JSON (weft_compilation_print), perhaps edited: its kernels
-                                and variants replace the planner's choice. NULL: none. A plan that
-                                does not fit the script: WEFT_ERROR_INPUT */
-    int max_fusion;          /* most calls per fusion candidate; 0: from the number of candidates */
+    int iterations; /* expected trip count of loops, for `rematerialise`; 0: 100 */
+    /* expected size of index sets, for predictions; 0: 10^6. A matrix has this many entries, and as
+     * many rows as columns; 0: 4096 of each */
+    int64_t elements;
+    /* a plan as JSON (weft_compilation_print), perhaps edited: its kernels and variants replace the
+     * planner's choice. NULL: none. A plan that does not fit the script: WEFT_ERROR_INPUT */
+    const char *forced_plan;
+    int max_fusion; /* most calls per fusion candidate; 0: from the number of candidates */
     const weft_cost_source *costs; /* borrowed, outlives the compilation; NULL: analytic */
-    int alternative;   /* 0: the cover of least predicted time; k: the k-th after it, or the last */
-    int patch_nodes;   /* nodes per patch of a vector: 128, 256 or 512 (0). Smaller patches use as
-                          many threads, and take less time on a device that is not full */
-    bool predicated;   /* see weft_program_predicate; for scripts without loops */
-    const char *cover; /* weft_compilation_cover of an earlier compilation of the same script: use
-                          it if its implementations still exist (weft_compilation_recalled) */
+    int alternative; /* 0: the cover of least predicted time; k: the k-th after it, or the last */
+    /* nodes per patch of a vector: 128, 256 or 512 (0). Smaller patches use as many threads, and
+     * take less time on a device that is not full */
+    int patch_nodes;
+    bool predicated; /* see weft_program_predicate; for scripts without loops */
+    /* weft_compilation_cover of an earlier compilation of the same script: use it if its
+     * implementations still exist (weft_compilation_recalled) */
+    const char *cover;
 } weft_compile_options;
 
 /** Compile a script to source text for a device with these limits. Nothing runs.

@@ -82,9 +82,9 @@ weft_status weft_program_bind_matrix_positions(weft_program *program, const char
                                                weft_error *error);
 /** The arguments of a product kernel. */
 typedef struct weft_product_arguments {
-    const char *product_kernel;    /* its name, as in the compile options */
-    weft_memory *const *arguments; /* borrowed, in the order of the product kernel's `argument`
-                                      lines */
+    const char *product_kernel; /* its name, as in the compile options */
+    /* borrowed, in the order of the product kernel's `argument` lines */
+    weft_memory *const *arguments;
     int n_arguments;
     int64_t n_rows;
     int shared_bytes; /* dynamic shared memory per thread block */

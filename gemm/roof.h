@@ -7,9 +7,9 @@
 
 typedef struct weft_gemm_roof {
     double bandwidth; /* bytes per second read and written by a copy */
-    double
-        flops; /* operations per second of the units that a type uses: FP64 tensor cores where there are any for
-                         D and Z, else units of fused multiply-adds */
+    /* operations per second of the units that a type uses: FP64 tensor cores where there are any
+     * for D and Z, else units of fused multiply-adds */
+    double flops;
 } weft_gemm_roof;
 /** Measure for a type, in some 20 ms; kernels are compiled when first needed.
  *  Errors  WEFT_ERROR_UNSUPPORTED: not a GPU; WEFT_ERROR_MEMORY; those of compilation and launches */

@@ -82,8 +82,8 @@ typedef struct weft_gemm_limits {
     int shared_block, shared;         /* bytes */
     int shared_reserved;              /* bytes that the system takes of each block */
     int matrix_depth;                 /* as in weft_limits */
-    int vector_bytes, vector_registers,
-        cache_bytes; /* of a host: of a register, their number, L1 */
+    /* of a host: of a register, their number, L1 */
+    int vector_bytes, vector_registers, cache_bytes;
 } weft_gemm_limits;
 /** The limits of a device; of a GPU with those of compute capability 9.0 for what weft_limits does not
  *  tell. */
@@ -91,9 +91,10 @@ weft_gemm_limits weft_gemm_limits_of(const weft_limits *limits);
 
 /** What is worth trying, beyond what is possible. */
 typedef struct weft_gemm_guidelines {
-    int warps;    /* resident, at least */
-    double reuse; /* mma: multiply-adds per shared element of a warp's tile; fma: multiply-adds per
-                        16 bytes read from shared memory; at least */
+    int warps; /* resident, at least */
+    /* mma: multiply-adds per shared element of a warp's tile; fma: multiply-adds per 16 bytes read
+     * from shared memory; at least */
+    double reuse;
     int bytes_in_flight; /* on their way to a multiprocessor, at least */
 } weft_gemm_guidelines;
 /** Those of section 7 of the study behind the stencils: S 20, C 32, D 20, Z 32; 8 warps. */

@@ -62,9 +62,8 @@ typedef struct weft_gemm_search_options {
     double least;    /* seconds of a measurement in the last stage; 0: 20 ms; a tenth before it */
     uint32_t seed;   /* of the order of the candidates */
     double burst;    /* seconds in which the energy of a candidate is measured; 0: 0.6 */
-    weft_tuning
-        *known; /* NULL, or measurements of earlier searches, which are not repeated before the last
-                           stage */
+    /* NULL, or measurements of earlier searches, which are not repeated before the last stage */
+    weft_tuning *known;
 } weft_gemm_search_options;
 
 typedef struct weft_gemm_search {

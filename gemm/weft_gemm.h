@@ -38,9 +38,9 @@ typedef struct weft_gemm_product {
     weft_gemm_type type;
     weft_gemm_op op_a, op_b;
     int64_t m, n, k; /* op(A) is m x k, op(B) is k x n, C is m x n; below 2^31 */
-    double alpha[2],
-        beta[2]; /* real and imaginary part; rounded to the type. If alpha is 0, A and B
-                                 are not read; if beta is 0, C is not read */
+    /* real and imaginary part; rounded to the type. If alpha is 0, A and B are not read; if
+     * beta is 0, C is not read */
+    double alpha[2], beta[2];
     weft_gemm_matrix a, b, c; /* c must not overlap a or b */
 } weft_gemm_product;
 

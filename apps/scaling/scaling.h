@@ -31,8 +31,8 @@ typedef struct scaling_app {
     const char *name, *success;           /* the outcome that means success */
     const char *const *problem_options;   /* options of a user's problem; NULL-terminated */
     const char *const *default_arguments; /* with a known solution; NULL-terminated */
-    const char *const *default_solver;    /* options besides; NULL-terminated, or NULL: no
-                                             --preconditioner either */
+    /* options besides; NULL-terminated, or NULL: no --preconditioner either */
+    const char *const *default_solver;
     /* Time-dependent apps only, else NULL and 0: --velocity in 2 and in 3 dimensions; the end time
      * dt * steps, with dt = courant * mean side of a cell. */
     const char *const *default_velocity;
@@ -47,9 +47,9 @@ typedef struct scaling_options {
     const char *out;                  /* borrowed from argv */
     scaling_list meshes, sizes;       /* names; texts of numbers */
     scaling_list assemblies, devices; /* names */
-    scaling_list
-        preconditioners;  /* names; empty: Jacobi's, unless the app's arguments say otherwise */
-    scaling_list threads; /* texts of numbers */
+    /* names; empty: Jacobi's, unless the app's arguments say otherwise */
+    scaling_list preconditioners;
+    scaling_list threads;      /* texts of numbers */
     weft_mesh_options reading; /* its size member is unused */
     int *refine, n_refine;     /* malloc'd, ascending */
     int repeat, warmup;
@@ -96,8 +96,8 @@ typedef struct scaling_cases {
     char program[4096];     /* the app, absolute */
     bool own_problem;       /* the user has given a problem */
     scaling_list arguments; /* the user's, or the app's default problem */
-    scaling_case *cases;    /* [n_cases], loops from the outermost: levels, devices, assemblies,
-                            preconditioners */
+    /* [n_cases], loops from the outermost: levels, devices, assemblies, preconditioners */
+    scaling_case *cases;
     int n_cases;
 } scaling_cases;
 /** Find the app and the devices, and list all cases.

@@ -22,8 +22,8 @@ typedef struct checker {
     weft_search_case cases[SCRIPTS_MOST];
     int n;
     int n_of_class[WEFT_SCRIPT_CLASSES]; /* scripts of this precision so far */
-    int within, n_ranked,
-        above; /* first within 5 % of the best; of ten covers and more: r >= 0.8 */
+    /* first within 5 % of the best; of ten covers and more: r >= 0.8 */
+    int within, n_ranked, above;
 } checker;
 
 static weft_status keep(checker *c, const char *name, const char *script,

@@ -43,8 +43,8 @@ typedef struct weft_cell_kernel {
 
 /** The data of a source. */
 typedef struct weft_cell_binding {
-    weft_connectivity
-        *nodes; /* cells -> nodes of the source's element, in the element's order; nodal sources */
+    /* cells -> nodes of the source's element, in the element's order; nodal sources */
+    weft_connectivity *nodes;
     weft_memory *values; /* NULL for the argument */
 } weft_cell_binding;
 
@@ -82,8 +82,8 @@ weft_module *weft_cell_action_module(const weft_cell_action *action);
 typedef struct weft_form_kernel {
     const weft_cell_kernel *kernel;
     const char *coordinates, *vertices; /* an input and its connectivity */
-    const char *inputs[WEFT_CELL_SOURCES],
-        *connectivities[WEFT_CELL_SOURCES]; /* NULL: the argument, "dofs" */
+    /* NULL: the argument, "dofs" */
+    const char *inputs[WEFT_CELL_SOURCES], *connectivities[WEFT_CELL_SOURCES];
 } weft_form_kernel;
 
 /** What adds K v for all cells of a form, for a device; see weft_form.kernels. */

@@ -34,9 +34,9 @@ void derive_points_of(const derive_points *points, weft_derive_kind kind, int *f
 typedef struct derive_scope {
     const weft_derive_problem *problem; /* borrowed */
     const weft_form *form;              /* in whose names formulas are */
-    const struct derive_tabulated
-        *tabulated; /* fem/derive/tabulated.h; NULL: values at points are computed
-                                                 in kernels, by P1 shape functions */
+    /* fem/derive/tabulated.h; NULL: values at points are computed in kernels,
+     * by P1 shape functions */
+    const struct derive_tabulated *tabulated;
     int dimension, components;
     weft_compilation *names; /* of the form; owns the names */
     const char *coordinates; /* the form's input that is bound to them, or our own */
@@ -62,8 +62,8 @@ typedef struct derive_quantity {
     bool varies;      /* it may have different values at the points of an element */
     bool is_sided;    /* it may have different values in the two cells of a facet */
     int rank_of_kind; /* among the fields, or the others, as given */
-    int facets,
-        side; /* groups of facets, and of the cells on whose side they are; -1: the boundary; any side */
+    /* groups of facets, and of the cells on whose side they are; -1: the boundary; any side */
+    int facets, side;
     int rank, sizes[2], n_components;
     int64_t first, n;       /* facets of its group, or cells of it (into group_cells) */
     bool is_whole;          /* all cells */
@@ -109,9 +109,10 @@ weft_status derive_script_define(const derive_place *place, const derive_quantit
 typedef struct derive_part {
     derive_points points;
     weft_compiled compiled;
-    int64_t n_elements;      /* cells, or facets of all groups */
-    int32_t *cell_nodes;     /* of facets, group after group: [n][d + 1] those of the cell, the
-                                        last of them opposite the facet */
+    int64_t n_elements; /* cells, or facets of all groups */
+    /* of facets, group after group: [n][d + 1] those of the cell, the last of
+     * them opposite the facet */
+    int32_t *cell_nodes;
     int32_t *cells;          /* [n] the adjacent cell of each facet */
     weft_connectivity *dofs; /* facets -> cell_nodes */
     weft_memory **gathered;  /* [n_gathered] inputs over cells, at the cells of facets */

@@ -54,8 +54,9 @@ struct derive_tabulated {
     int32_t *facet_cells;                   /* [facets] */
     derive_set_points sets[2][DERIVE_SETS]; /* by derive_elements */
     double *volumes;                        /* [n_cells], for means at nodes */
-    double *measures, *shapes;    /* for projections: [n_cells][points of the rule] with weights,
-                                               [points][nodes of a cell] of the space of nodal fields */
+    /* for projections: [n_cells][points of the rule] with weights, [points][nodes of a cell] of the
+     * space of nodal fields */
+    double *measures, *shapes;
     int64_t rows;                 /* points at a time */
     double *x, *normal, *measure; /* [rows][d], [rows][d], [rows] */
     weft_memory *x_memory, *normal_memory;

@@ -22,11 +22,11 @@ typedef enum weft_external_kind {
 
 typedef struct weft_external_info {
     const char *name;
-    const char *help;           /* a few words */
-    const char *variable;       /* environment variable that names a library to open */
-    const char *package;        /* of each distribution */
-    const char *const *methods; /* names that weft_external_options.method accepts, the default
-                                   first; NULL at the end */
+    const char *help;     /* a few words */
+    const char *variable; /* environment variable that names a library to open */
+    const char *package;  /* of each distribution */
+    /* names that weft_external_options.method accepts, the default first; NULL at the end */
+    const char *const *methods;
     bool is_direct;             /* exact up to rounding; no iterations */
     bool takes_general;         /* preconditions matrices that are not symmetric, too */
     const char *general_method; /* the default for these; NULL: the first */
@@ -44,9 +44,9 @@ typedef struct weft_external_matrix {
     const double *values;        /* [n_entries] on the host */
     const int32_t *constrained;  /* ascending dofs, whose rows and columns are left out */
     int64_t n_constrained;
-    bool
-        is_general; /* need not be symmetric, if the library takes_general; M is then not, either */
-    int components; /* per node; 0 means 1 */
+    /* need not be symmetric, if the library takes_general; M is then not, either */
+    bool is_general;
+    int components;   /* per node; 0 means 1 */
     bool is_singular; /* pure Neumann: the constants are the null space, and are projected out */
     int dimension;    /* of the mesh; 0: unknown */
     /* [n_nodes][dimension], of the nodes; NULL: unknown. With components == dimension the rigid
@@ -55,9 +55,10 @@ typedef struct weft_external_matrix {
 } weft_external_matrix;
 
 typedef struct weft_external_options {
-    const char *library; /* file to open; NULL: the kind's variable, else the names of
-                            distributions' libraries, newest first */
-    const char *method;  /* one of the kind's; NULL: the default */
+    /* file to open; NULL: the kind's variable, else the names of distributions'
+     * libraries, newest first */
+    const char *library;
+    const char *method; /* one of the kind's; NULL: the default */
 } weft_external_options;
 
 typedef struct weft_external weft_external;

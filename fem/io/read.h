@@ -12,10 +12,10 @@ typedef struct weft_stream_source {
     const char *name;                                 /* for messages */
     ssize_t (*read)(void *user, void *out, size_t n); /* 0 at the end, < 0 on errors */
     void *user;
-    int64_t remaining;              /* upper bound of the bytes to come; -1: unknown */
-    bool cut_short, reported_error; /* out: it ended too early; it contained an error, which was
-                                       returned */
-    int64_t n_left_nodes;           /* out: unused nodes of the file that were not sent */
+    int64_t remaining; /* upper bound of the bytes to come; -1: unknown */
+    /* out: it ended too early; it contained an error, which was returned */
+    bool cut_short, reported_error;
+    int64_t n_left_nodes; /* out: unused nodes of the file that were not sent */
 } weft_stream_source;
 /** Read a mesh as sent by weft-gmsh. The stream is validated, the mesh itself is not.
  *  out     caller's; weft_mesh_data_free

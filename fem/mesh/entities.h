@@ -11,8 +11,9 @@ typedef struct weft_entities {
     int dimension, per_cell;
     int64_t n;
     int32_t *number; /* [n_cells][per_cell], in the order of the reference cell */
-    int32_t *first;  /* [n_nodes + 1]: number of entities whose lowest vertex is below this one, so
-                        that those of vertex i are first[i] .. first[i + 1] */
+    /* [n_nodes + 1]: number of entities whose lowest vertex is below this one, so that those of
+     * vertex i are first[i] .. first[i + 1] */
+    int32_t *first;
 } weft_entities;
 /** dimension  1 to d
  *  out        weft_entities_free

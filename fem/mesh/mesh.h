@@ -88,8 +88,8 @@ typedef struct weft_facets {
 } weft_facets;
 /** Defects found by weft_facets_find. Cells and nodes count from 0. */
 typedef struct weft_facet_faults {
-    int64_t n_doubled, doubled,
-        original;            /* duplicate cells: their number, the first one, and its original */
+    /* duplicate cells: their number, the first one, and its original */
+    int64_t n_doubled, doubled, original;
     int64_t n_non_manifold;  /* facets of three cells or more */
     int32_t non_manifold[3]; /* nodes of the first such facet */
 } weft_facet_faults;

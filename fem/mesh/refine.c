@@ -26,8 +26,9 @@ typedef struct refinement {
     uint32_t *number; /* [n_nodes + 1]: length of the list; finally the number in the new mesh */
     int32_t *ends;    /* the lists; before duplicates are removed, one item per edge and cell */
     int32_t *parents; /* [n_nodes of to][2], or NULL */
-    int32_t *rotated; /* gets the vertices of tetrahedra in the order of which the children were
-                         made; NULL, or the cells of from */
+    /* gets the vertices of tetrahedra in the order of which the children were made; NULL,
+     * or the cells of from */
+    int32_t *rotated;
 } refinement;
 
 /* Edges of a cell by vertices; a triangle has the first three. */

@@ -9,8 +9,8 @@
 typedef struct weft_tile_sides {
     double low[3], period[3];  /* the box */
     uint8_t *on_low, *on_high; /* [n_nodes] masks */
-    int32_t *partner[3]; /* [n_nodes]: the node on the opposite side along axis a, -1: none; NULL
-                            for other axes */
+    /* [n_nodes]: the node on the opposite side along axis a, -1: none; NULL for other axes */
+    int32_t *partner[3];
 } weft_tile_sides;
 
 /** Find the sides, pair their nodes, and check that facets are paired, too.

@@ -11,9 +11,9 @@ typedef struct aggregation {
     weft_sell_memories A;
     weft_device_aggregates made;
     weft_memory *x; /* of the points */
-    weft_point_ranges
-        ranges;         /* of points: one per set, and empty ones; their entries are the places */
-    weft_memory *place; /* [nodes] int32_t; -1: none */
+    /* of points: one per set, and empty ones; their entries are the places */
+    weft_point_ranges ranges;
+    weft_memory *place;                /* [nodes] int32_t; -1: none */
     weft_memory *root, *size, *target; /* [places] int32_t, see connection in connect.c */
 } aggregation;
 

@@ -75,8 +75,8 @@ double weft_random_entry(int64_t row);
 
 /** Nodes of a uniformly refined mesh over those of the coarser one. */
 typedef struct weft_parents {
-    const int32_t *parents; /* [n_fine][2] coarse nodes whose mean is the fine node; equal: it is
-                               this coarse node */
+    /* [n_fine][2] coarse nodes whose mean is the fine node; equal: it is this coarse node */
+    const int32_t *parents;
     int64_t n_fine, n_coarse;
     int components;                                       /* dofs per node, interleaved; 0: 1 */
     const int32_t *fine_constrained, *coarse_constrained; /* ascending dofs */
@@ -109,16 +109,18 @@ typedef struct weft_aggregation_options {
     int components;  /* dofs per node, interleaved; 0: 1 */
     int dimension;   /* of the coordinates: 1 to 3 */
     const double *x; /* [n_nodes][dimension]; NULL: aggregates by the graph of the matrix alone */
-    int n_near_nullspace;         /* at most WEFT_MOST_MODES */
-    const double *near_nullspace; /* [n_rows][n_near_nullspace], vectors v with A v near 0 on free
-                                     rows; NULL: constants, one for each component */
-    bool rigid_body_modes;        /* instead: 1, 3, 6 in 1D to 3D; components = dimension, with x */
-    double aggregate_nodes;       /* mean size; 0: 3 in 1D, 9 in 2D, 16 in 3D, 20 with rigid body
- modes in 3D; not used without x */
-    int n_finer;                  /* levels that were made before this matrix */
-    int row_aggregates;           /* most aggregates that a row of P interpolates from; 0: 4 */
-    int most_levels;              /* 0: 20 */
-    int64_t coarsest_rows;        /* a level of at most this many rows is the last; 0: 2000 */
+    int n_near_nullspace; /* at most WEFT_MOST_MODES */
+    /* [n_rows][n_near_nullspace], vectors v with A v near 0 on free rows; NULL: constants,
+     * one for each component */
+    const double *near_nullspace;
+    bool rigid_body_modes; /* instead: 1, 3, 6 in 1D to 3D; components = dimension, with x */
+    /* mean size; 0: 3 in 1D, 9 in 2D, 16 in 3D, 20 with rigid body modes in
+     * 3D; not used without x */
+    double aggregate_nodes;
+    int n_finer;           /* levels that were made before this matrix */
+    int row_aggregates;    /* most aggregates that a row of P interpolates from; 0: 4 */
+    int most_levels;       /* 0: 20 */
+    int64_t coarsest_rows; /* a level of at most this many rows is the last; 0: 2000 */
 } weft_aggregation_options;
 enum { WEFT_MOST_MODES = 16 };
 

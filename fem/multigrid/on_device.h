@@ -16,9 +16,9 @@ enum { WEFT_ROW_AGGREGATES = 4 }; /* entries of a row of P */
 
 /** A level being coarsened; borrowed. */
 typedef struct weft_device_coarsening {
-    const weft_sell_matrix
-        *A;    /* in double precision, with a diagonal entry in each row, positive in free ones */
-    int64_t n; /* rows */
+    /* in double precision, with a diagonal entry in each row, positive in free ones */
+    const weft_sell_matrix *A;
+    int64_t n;          /* rows */
     weft_memory *fixed; /* [n] bytes, 1: constrained */
     weft_memory *modes; /* [n] double, not 0 at free rows */
     weft_memory *x;     /* [n][dimension] double, finite */
@@ -33,8 +33,8 @@ typedef struct weft_device_aggregates {
     weft_memory *scale; /* [nodes] 1 / sqrt(a_ii), 0: constrained */
     weft_memory *of;    /* [nodes] int32_t; -1: in none */
     weft_memory *nodes; /* [n_points] int32_t, those of aggregates, ascending: the points */
-    weft_memory *start,
-        *members; /* int64_t [n + 1], uint32_t: points of each aggregate, ascending */
+    /* int64_t [n + 1], uint32_t: points of each aggregate, ascending */
+    weft_memory *start, *members;
 } weft_device_aggregates;
 /** Accepts {0}; leaves {0}. */
 void weft_device_aggregates_free(weft_device_aggregates *aggregates);
@@ -48,9 +48,9 @@ weft_status weft_device_aggregate(weft_setup *setup, const weft_device_coarsenin
 /** P, and what the next level needs. Free with weft_device_prolongation_free. */
 typedef struct weft_device_prolongation {
     int64_t n_rows, n_columns;
-    weft_memory *
-        columns; /* [n_rows][4] int32_t; after the entries of a row again its first column; rows without
-                             entries have one of all columns */
+    /* [n_rows][4] int32_t; after the entries of a row again its first column; rows without entries
+     * have one of all columns */
+    weft_memory *columns;
     weft_memory *weights; /* [n_rows][4] double, 0 after the entries of a row */
     weft_memory *modes;   /* [n_columns] double, the near-nullspace of the coarse level */
     weft_memory *x;       /* [n_columns][dimension] double, means of the aggregates' nodes */

@@ -109,8 +109,9 @@ typedef struct weft_coarsening {
     const double *x; /* [n_nodes][dimension]; NULL: none */
     double *own_x;   /* x where it is not the caller's */
     int n_modes;
-    double *modes; /* [n_rows][n_modes] near-nullspace; then the rows of T, from their aggregate's
-                      first coarse dof on */
+    /* [n_rows][n_modes] near-nullspace; then the rows of T, from their
+     * aggregate's first coarse dof on */
+    double *modes;
 } weft_coarsening;
 static inline int64_t weft_node_row(const weft_coarsening *level, int64_t node) {
     return level->node_start ? level->node_start[node] : node;

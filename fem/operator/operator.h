@@ -39,11 +39,12 @@ struct weft_operator {
     int n_parts;
     bool is_settled;
     int64_t n_dofs;
-    bool single;           /* applied to lists of floats */
-    bool borrows_pattern;  /* the arrays of the pattern */
-    weft_pattern *pattern; /* NULL: the format stores no matrix; its arrays may be NULL until
-                              weft_operator_pattern reads them */
-    weft_memory *values;   /* in the pattern's order; NULL: none, or kept in another order */
+    bool single;          /* applied to lists of floats */
+    bool borrows_pattern; /* the arrays of the pattern */
+    /* NULL: the format stores no matrix; its arrays may be NULL until
+     * weft_operator_pattern reads them */
+    weft_pattern *pattern;
+    weft_memory *values; /* in the pattern's order; NULL: none, or kept in another order */
 };
 
 /** An operator that scripts apply, by its product kernel if the device has one, otherwise by calls

@@ -35,10 +35,11 @@ weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh,
 
 /** What follows new numbers in a mesh, as one array each. */
 typedef struct weft_mesh_moves {
-    int32_t *facets;                 /* [n_facets][w], a copy: to be renumbered and sorted */
-    int32_t *facet_from, *new_facet; /* [n_facets]: the first to be set, numbers in the boundary and
-                                        in the rest counted from 0 each; work space */
-    int32_t *cell_from;              /* [n_cells] to be set: new -> old; NULL: nothing needs it */
+    int32_t *facets; /* [n_facets][w], a copy: to be renumbered and sorted */
+    /* [n_facets]: the first to be set, numbers in the boundary and in the rest counted
+     * from 0 each; work space */
+    int32_t *facet_from, *new_facet;
+    int32_t *cell_from;                /* [n_cells] to be set: new -> old; NULL: nothing needs it */
     int32_t *own_cell_from, *new_cell; /* its memory unless it is the caller's; work space */
     double *curve;                     /* work space */
 } weft_mesh_moves;

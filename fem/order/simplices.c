@@ -16,9 +16,9 @@ typedef struct simplices_sort {
     const int32_t *new_of;
     int64_t n, n_nodes;
     int width, shift;
-    int32_t *bucket_start; /* [SHARES + 1][BUCKETS]: counts, then the start of each share; last row:
-                              end of each bucket */
-    int32_t *node_start;   /* [n_nodes] start of the simplices of a node */
+    /* [SHARES + 1][BUCKETS]: counts, then the start of each share; last row: end of each bucket */
+    int32_t *bucket_start;
+    int32_t *node_start; /* [n_nodes] start of the simplices of a node */
 } simplices_sort;
 
 /* Sort key: nodes in ascending order, the four lowest, in two words. */

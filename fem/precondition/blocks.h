@@ -23,9 +23,9 @@ typedef struct weft_block {
     int64_t first, n;        /* its dofs */
     weft_block_role role;
     double sign; /* +1 or -1, of the diagonal of the block or of the Schur complement */
-    double
-        reaction; /* sum of row sums over sum of the diagonal: 0 with derivatives alone, 1 to 3 for a
-                        mass matrix */
+    /* sum of row sums over sum of the diagonal: 0 with derivatives alone, 1
+     * to 3 for a mass matrix */
+    double reaction;
     int32_t *constrained; /* [n_constrained] numbered from the first dof of the block, ascending */
     int64_t n_constrained;
     int partner;   /* of a coupled block: the other one; has_pair: the one with the fields below */

@@ -18,15 +18,15 @@
 /** A level of a cycle to be made, [0] the finest; borrowed for the call unless noted. */
 typedef struct weft_cycle_source {
     weft_csr *A; /* NULL: made on the device, with the next two */
-    bool
-        takes; /* the arrays of A, which is then {0}; otherwise its pattern must outlive the cycle */
+    /* the arrays of A, which is then {0}; otherwise its pattern must outlive the cycle */
+    bool takes;
     weft_operator *op; /* D^-1 A in the cycle's precision; moved */
     weft_memory *a;    /* [n] the diagonal D, -1 at constrained dofs; moved */
     bool is_masked;    /* the transfer leads to constrained dofs */
     const weft_csr *P; /* from the next coarser level; NULL on the coarsest */
     int32_t *parents; /* [n][2] coarser dofs whose mean is the dof, in place of P, or NULL; moved */
-    weft_connectivity
-        *transfer; /* P made on the device, or NULL: dofs -> columns of P, with the next; moved */
+    /* P made on the device, or NULL: dofs -> columns of P, with the next; moved */
+    weft_connectivity *transfer;
     weft_memory *weights; /* [n][width] in the cycle's precision; moved */
     double lambda;
     int degree;    /* of the smoothing polynomial */

@@ -23,9 +23,9 @@ typedef struct weft_levels {
     const weft_mesh *mesh;
     int32_t *constrained; /* [n_constrained] its constrained dofs, ascending */
     int64_t n_constrained;
-    double *x,
-        *modes; /* by aggregation, in place of mesh and constrained: [rows of last][dimension] coordinates,
-                          [rows of last] the near-nullspace */
+    /* by aggregation, in place of mesh and constrained: [rows of last][dimension] coordinates,
+     * [rows of last] the near-nullspace */
+    double *x, *modes;
     bool is_complete; /* while they are made: the last exists */
 } weft_levels;
 

@@ -434,8 +434,8 @@ static weft_status make_by_aggregation(levels_work *w, const weft_levels_options
         goto done;
     while (!out->is_complete) {
         TRY(step_by_aggregation(w, options, &level, error));
-        w->halves =
-            false; /* they keep sums of rows, but the near-nullspace is not constant there */
+        /* they keep sums of rows, but the near-nullspace is not constant there */
+        w->halves = false;
     }
     *made = out->n > 0;
     if (!*made)

@@ -71,8 +71,8 @@ typedef struct weft_newton_problem {
     void *user;
     double tolerance;
     int max_iterations;
-    const int64_t
-        *fields; /* [n_fields + 1] first dofs of the functions of a mixed space; NULL: one */
+    /* [n_fields + 1] first dofs of the functions of a mixed space; NULL: one */
+    const int64_t *fields;
     int n_fields;
 } weft_newton_problem;
 

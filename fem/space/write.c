@@ -12,9 +12,9 @@ struct weft_space_output {
     bool is_mesh;    /* the nodes are those of the mesh */
     int width;       /* nodes shown in each cell */
     double *points;  /* [width][d] */
-    double
-        *table; /* [width][functions of the space]; NULL: values at nodes are shown as they are */
-    double *x;  /* [n_nodes][d], or NULL: those of the lattice */
+    /* [width][functions of the space]; NULL: values at nodes are shown as they are */
+    double *table;
+    double *x; /* [n_nodes][d], or NULL: those of the lattice */
     weft_result_nodes nodes;
 };
 

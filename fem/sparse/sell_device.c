@@ -15,8 +15,8 @@ struct weft_sell_matrix {
     int64_t n_rows, n_blocks, n_values;
     weft_memory *values, *start, *columns, *column_start, *bases, *rows, *slots;
     weft_memory *diagonal; /* borrowed; apart from the values, which are halves; otherwise NULL */
-    int *
-        n_uses; /* matrices that share the layout: all memories but values and diagonal; NULL: one */
+    /* matrices that share the layout: all memories but values and diagonal; NULL: one */
+    int *n_uses;
     weft_module *module;     /* the device's; NULL in single precision */
     weft_device_halos halos; /* with halves */
     int64_t longest_halo;

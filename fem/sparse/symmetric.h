@@ -51,21 +51,24 @@ typedef struct weft_symmetric_patch {
 } weft_symmetric_patch;
 
 typedef struct weft_symmetric_options {
-    bool few_discards; /* at most 65536 discard slots, for atomic additions; otherwise one per row,
-                          so that cells without a common row share no discard slot */
-    int most_rounds;   /* limit of n_rounds, beyond which couplings overflow;
-                          0: WEFT_SYMMETRIC_MOST_ROUNDS */
+    /* at most 65536 discard slots, for atomic additions; otherwise one per row, so that cells
+     * without a common row share no discard slot */
+    bool few_discards;
+    /* limit of n_rounds, beyond which couplings overflow; 0: WEFT_SYMMETRIC_MOST_ROUNDS */
+    int most_rounds;
 } weft_symmetric_options;
 
 typedef struct weft_symmetric {
     int64_t n_rows, n_patches, n_values, n_columns, n_lists;
-    int64_t first_discard, n_discard; /* row r uses value first_discard + r % n_discard; n_discard
-                                         is n_rows or a smaller power of two */
+    /* row r uses value first_discard + r % n_discard; n_discard is n_rows or a
+     * smaller power of two */
+    int64_t first_discard, n_discard;
     weft_symmetric_patch *patches;
     uint16_t *columns;
     int32_t *lists;
-    uint32_t *offsets; /* [pattern->n_entries] offset of each entry in the values of its row's
-                          patch, or WEFT_SYMMETRIC_DISCARD */
+    /* [pattern->n_entries] offset of each entry in the values of its row's patch, or
+     * WEFT_SYMMETRIC_DISCARD */
+    uint32_t *offsets;
     int most_rounds, most_halo;
     int64_t n_overflow; /* directed entries */
     double slots_per_row;

@@ -35,8 +35,8 @@ typedef struct weft_symmetric_work {
     int dropped[WEFT_SYMMETRIC_NODES];  /* of these, how many overflow (the last ones) */
     int degree[WEFT_SYMMETRIC_NODES];   /* inner edges of a row that do not overflow */
     int out[WEFT_SYMMETRIC_NODES];      /* of these, those with the row as source */
-    uint32_t free_source[WEFT_SYMMETRIC_NODES],
-        free_target[WEFT_SYMMETRIC_NODES];                               /* bit sets of rounds */
+    /* bit sets of rounds */
+    uint32_t free_source[WEFT_SYMMETRIC_NODES], free_target[WEFT_SYMMETRIC_NODES];
     int32_t at_source[WEFT_SYMMETRIC_NODES][WEFT_SYMMETRIC_MOST_ROUNDS]; /* edges, or -1 */
     int32_t at_target[WEFT_SYMMETRIC_NODES][WEFT_SYMMETRIC_MOST_ROUNDS];
     /* accesses to a bank of shared memory by 16 consecutive rows in a round */

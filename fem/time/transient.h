@@ -36,14 +36,14 @@ typedef struct weft_time_system {
     bool flux_moves;                   /* fluxes and loads at points do */
     bool is_assembled, has_vector;
     double at, a, vector_at; /* the time; of the assembled total; of the vector */
-    weft_reduction
-        *reduction; /* NULL: no constraints; else these are for C^T (a M + K) C, as are */
+    /* NULL: no constraints; else these are for C^T (a M + K) C, as are */
+    weft_reduction *reduction;
     weft_preconditioner *preconditioner;
     bool has_jacobi; /* in place of the problem's, which has refused the matrix */
     const weft_space *spaces[WEFT_TRANSIENT_FIELDS_MAX]; /* of the fields */
     weft_solver *solver;
-    weft_held_modes
-        means;        /* constants that a M alone holds, if that is weak; of the assembled total */
+    /* constants that a M alone holds, if that is weak; of the assembled total */
+    weft_held_modes means;
     bool is_singular; /* up to rounding, with one constant as its null space */
     bool projects;    /* the preconditioner was made for one mean that is kept apart */
 } weft_time_system;

@@ -33,8 +33,8 @@ typedef struct ufl_problem {
     const ufl_node *unknown;   /* called u; NULL: none */
     const ufl_node *direction; /* called v; NULL: there are no actions */
     weft_ufl_set sets[UFL_SETS_MAX];
-    const ufl_element
-        *elements[UFL_SETS_MAX]; /* of the sets; scalar where components are interleaved */
+    /* of the sets; scalar where components are interleaved */
+    const ufl_element *elements[UFL_SETS_MAX];
     weft_ufl_part parts[UFL_PARTS_OF_PROBLEM_MAX];
     ufl_part_calls calls[UFL_PARTS_OF_PROBLEM_MAX]; /* of the parts */
 } ufl_problem;

@@ -28,8 +28,8 @@ typedef struct ufl_emitter {
     const ufl_element *results; /* its element */
     const char *indent;
     bool product; /* of the matrix with a vector, instead of the matrix */
-    bool
-        ignores_constants; /* the product with a constant vector is 0: only derivatives of it are used */
+    /* the product with a constant vector is 0: only derivatives of it are used */
+    bool ignores_constants;
     int adjugate
         [3]
         [3]; /* where a product keeps gradients: scalars of the inverse Jacobian times its determinant */

@@ -51,8 +51,8 @@ typedef struct ufl_lowered {
     const ufl_integral *integral;
     int facets[2];      /* local facets of the cells; -1: the cell */
     int rank, sizes[2]; /* of the result: dofs of the test and the trial function */
-    const ufl_node
-        *vector; /* of products: the function that the argument v has the dofs of; else NULL */
+    /* of products: the function that the argument v has the dofs of; else NULL */
+    const ufl_node *vector;
     int columns; /* > 0: a result of rank 1 has the shape [sizes[0] / columns, columns] */
     int n_arguments, n_tables, n_points, degree;
     const ufl_function_argument *arguments;

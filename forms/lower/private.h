@@ -46,14 +46,14 @@ typedef struct ufl_lowering {
     int side;               /* on which what is evaluated now is: 0 '+', 1 '-' */
     bool acts;              /* the trial function is data: an action (action.h) */
     bool collects; /* powers of 1 / det J are pulled out of factors (ufl_scalars.collected) */
-    bool
-        keeps_gradients; /* first derivatives of arguments are by physical coordinates, times det J; bases
-                               number them like those by reference coordinates (affine cells) */
+    /* first derivatives of arguments are by physical coordinates, times det J; bases number them
+     * like those by reference coordinates (affine cells) */
+    bool keeps_gradients;
     ufl_scalars scalars;
     ufl_basis *bases;
     int n_bases, order; /* order: of the highest derivative */
-    const ufl_node **coefficients,
-        **constants; /* as SCALAR_COEFFICIENT and _CONSTANT number them */
+    /* as SCALAR_COEFFICIENT and _CONSTANT number them */
+    const ufl_node **coefficients, **constants;
     int n_coefficients, n_constants;
     /* scalars of each side; -1: not yet. scale: of weights, from side '+' */
     int jacobian[2][3][3], inverse[2][3][3], determinant[2], scale;

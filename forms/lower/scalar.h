@@ -39,8 +39,9 @@ typedef struct ufl_scalars {
     int n;
     int *table; /* open addressing, 2^bits slots of number + 1 */
     int bits;
-    int collected; /* > 0: powers of scalar collected - 1 are pulled out of products and of sums in which
-                      every term has the same one (actions alone) */
+    /* > 0: powers of scalar collected - 1 are pulled out of products and of sums in which every
+     * term has the same one (actions alone) */
+    int collected;
 } ufl_scalars;
 
 /** Each returns a number in the list, or -1 after an error. An operand of -1 gives -1. */

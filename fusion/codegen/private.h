@@ -132,10 +132,11 @@ void weft_source_call_comment(const source_writer *w, const weft_call *call);
 void weft_source_declare_result(const source_writer *w, const weft_call *call);
 /** The threads of an element that share the work of a call. */
 typedef struct source_threads {
-    int width;       /* thread `warp` of the element computes threads warp, warp + width, ... of the
-                        variant; 0: one thread computes all */
-    const bool *own; /* [n_operands + 1] operands, and last the result, in PLACE_OWN_REGISTER;
-                        NULL: none */
+    /* thread `warp` of the element computes threads warp, warp + width, ... of the variant; 0:
+     * one thread computes all */
+    int width;
+    /* [n_operands + 1] operands, and last the result, in PLACE_OWN_REGISTER; NULL: none */
+    const bool *own;
     const char *store; /* weft_body_style.store */
 } source_threads;
 /** Open the loop over the variant's threads `t`; the caller closes it by a brace. */

@@ -24,14 +24,15 @@ struct weft_cell_patches {
     int most_nodes;     /* of a patch */
     weft_memory *start; /* int64_t [n_patches + 1][3]: first node, slot and row of each patch */
     weft_memory *nodes; /* int32_t, global numbers by patch and local number */
-    weft_memory
-        *places; /* uint32_t [n_patches][(width + 1) / 2][cells]: local numbers of two nodes of
-                            a cell, the first in the lower half */
+    /* uint32_t [n_patches][(width + 1) / 2][cells]: local numbers of two nodes of a cell, the
+     * first in the lower half */
+    weft_memory *places;
     /* of a target of sums, otherwise NULL */
     weft_memory *row_start; /* uint32_t [rows + 1] first pair of each row */
     weft_memory *order;     /* uint16_t [rows][lane] local number, or WEFT_CELL_PATCH_NONE */
-    weft_memory *pairs; /* uint32_t [pairs][lane] two contributions, node of the cell * cells + cell
-                               in the patch; width * cells: none */
+    /* uint32_t [pairs][lane] two contributions, node of the cell * cells + cell in the
+     * patch; width * cells: none */
+    weft_memory *pairs;
     weft_memory *border;       /* int32_t [n_border] targets with other than one patch, ascending */
     weft_memory *border_start; /* uint32_t [n_border + 1] */
     weft_memory *border_slots; /* uint32_t [n_slots] ascending per target */

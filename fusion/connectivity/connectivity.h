@@ -68,8 +68,9 @@ struct weft_cell_colours {
     int n_colours;
     int64_t *start;      /* [n_colours + 1] prefix sums of the numbers of elements */
     weft_memory **order; /* [n_colours] uint32_t, the elements of a colour, ascending */
-    bool is_serial_last; /* the last colour holds the elements that WEFT_CELL_COLOURS colours could
-                            not take: they share targets; one thread runs them in order */
+    /* the last colour holds the elements that WEFT_CELL_COLOURS colours could not take: they share
+     * targets; one thread runs them in order */
+    bool is_serial_last;
 };
 enum { WEFT_CELL_COLOURS = 256 }; /* maximum, without the serial one */
 

@@ -61,26 +61,27 @@ typedef struct weft_cost_primitive {
 
 /** The operating point of the kernel that contains a primitive. */
 typedef struct weft_operating_point {
-    int elements;       /* per block, in parallel */
-    int iterations;     /* serial iterations: a block processes elements * iterations */
-    int threads;        /* per block */
-    int available;      /* threads per multiprocessor that have elements to process; 0: unlimited */
-    double load_bytes;  /* loaded by the kernel per element: bytes in flight */
-    int registers;      /* 4-byte words per thread, estimated; 0: unknown */
-    size_t extra_bytes; /* on-chip bytes per block besides those of the primitive itself, which
-                           reduce the number of resident blocks (Delta M of the paper) */
+    int elements;      /* per block, in parallel */
+    int iterations;    /* serial iterations: a block processes elements * iterations */
+    int threads;       /* per block */
+    int available;     /* threads per multiprocessor that have elements to process; 0: unlimited */
+    double load_bytes; /* loaded by the kernel per element: bytes in flight */
+    int registers;     /* 4-byte words per thread, estimated; 0: unknown */
+    /* on-chip bytes per block besides those of the primitive itself, which reduce the number of
+     * resident blocks (Delta M of the paper) */
+    size_t extra_bytes;
 } weft_operating_point;
 
 /** Optional extensions of equation 3; {.cache_factor = 1}: none. */
 typedef struct weft_cost_terms {
-    double launch_seconds;         /* per kernel; negative: unknown, use the device's nominal one */
-    double non_overlapped;         /* fraction of the smaller of transfer and compute that does not
-                                      overlap with the larger */
+    double launch_seconds; /* per kernel; negative: unknown, use the device's nominal one */
+    /* fraction of the smaller of transfer and compute that does not overlap with the larger */
+    double non_overlapped;
     double non_overlapped_barrier; /* added to it per barrier beyond the first two of a kernel */
     double cache_bytes;            /* kernels with less traffic than this ... */
     double cache_factor;           /* ... have their transfer time multiplied by this */
-    double latency_overlap;        /* fraction of a memory latency that is hidden behind a longer
-                                      latency in the same kernel */
+    /* fraction of a memory latency that is hidden behind a longer latency in the same kernel */
+    double latency_overlap;
 } weft_cost_terms;
 
 /** Class of a script, for which terms are fitted: does it load or accumulate through a

@@ -28,8 +28,8 @@ typedef struct report_edge {
 /** A kernel: a titled box around the nodes of this band. */
 typedef struct report_band {
     double x, y, width, height;
-    double title_x, title_y, title_width; /* the upper left corner of the title, REPORT_TITLE
-                                             high */
+    /* the upper left corner of the title, REPORT_TITLE high */
+    double title_x, title_y, title_width;
 } report_band;
 
 typedef struct report_drawing {

@@ -45,8 +45,8 @@ typedef struct weft_graph_builder {
     weft_graph *graph;
     binding *names;
     int n_names;
-    weft_location *first_read; /* [n_values] for lists that could be accumulated into; line 0: not
-                                  read yet */
+    /* [n_values] for lists that could be accumulated into; line 0: not read yet */
+    weft_location *first_read;
     int n_first_read;
     const weft_script_statement *statement; /* current statement, or NULL */
     bool keep_apart;                        /* do not merge the next call with an equal one */

@@ -106,14 +106,14 @@ typedef struct weft_accessor {
 #define WEFT_UNROLL_VARYING 17
 /** The style of a backend's bodies (fusion/codegen/target_host.c). */
 typedef struct weft_body_style {
-    const char
-        *splat; /* macro that converts a scalar or a vector to a `real`, around initialisers of and
-                   assignments to `real` variables and accessors; NULL: `real` is a C scalar */
+    /* macro that converts a scalar or a vector to a `real`, around initialisers of and assignments
+     * to `real` variables and accessors; NULL: `real` is a C scalar */
+    const char *splat;
     const char *thread; /* the name of the thread index `t` in generated code */
     const char *indent;
     int unroll; /* statement limit of unrolled loops; 0: WEFT_UNROLL_MAX */
-    const char *
-        store; /* NULL, or what assigns to components of the result: STORE(&component, value, stream) */
+    /* NULL, or what assigns to components of the result: STORE(&component, value, stream) */
+    const char *store;
     bool keeps_loops; /* of large bodies, from a compiler that unrolls loops itself */
 } weft_body_style;
 
@@ -146,8 +146,9 @@ typedef struct weft_product_argument {
  *  docs/kernel-files.md describes the names in its scope and those that it must set. */
 typedef struct weft_product_kernel {
     const char *name;
-    int threads, rows; /* per block; rows: a multiple of WEFT_CUDA_REDUCTION_TILE and of threads, or
-                          32, 64, 128 or 256, and then no reduction shares the kernel */
+    /* per block; rows: a multiple of WEFT_CUDA_REDUCTION_TILE and of threads, or 32, 64, 128 or
+     * 256, and then no reduction shares the kernel */
+    int threads, rows;
     int blocks; /* minimum resident blocks per multiprocessor (launch bounds); 0: any number */
     weft_product_argument *arguments;
     int n_arguments;

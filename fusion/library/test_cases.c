@@ -13,8 +13,8 @@ typedef struct test_case_maker {
     weft_test_cases *out;
     const weft_specialisation *elements[WEFT_TEST_CASES_MAX];
     weft_error *error;
-    int free
-        [WEFT_FUNCTION_NAMES_MAX]; /* names that may be chosen: sizes, parameters without a value */
+    /* names that may be chosen: sizes, parameters without a value */
+    int free[WEFT_FUNCTION_NAMES_MAX];
     int n_free;
 } test_case_maker;
 

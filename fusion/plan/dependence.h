@@ -9,9 +9,10 @@
 struct weft_dependence {
     int n, words;        /* number of calls; 64-bit words per set of calls */
     uint64_t *reachable; /* [n][words] calls that depend on this one, directly or indirectly */
-    uint64_t *unfusible; /* [n][words] calls that can never share a kernel with this one: another
-                            index set, or a path with a global barrier */
-    uint64_t *shares;    /* [n][words] calls whose fusion with this one saves memory traffic */
+    /* [n][words] calls that can never share a kernel with this one: another index set, or a path
+     * with a global barrier */
+    uint64_t *unfusible;
+    uint64_t *shares; /* [n][words] calls whose fusion with this one saves memory traffic */
 };
 
 static inline bool weft_set_has(const uint64_t *set, int i) {

@@ -24,8 +24,9 @@ typedef struct weft_fusion_counts {
 typedef struct weft_dependence weft_dependence; /* fusion/plan/dependence.h */
 
 typedef struct weft_fusions {
-    weft_fusion *list; /* candidates: each call alone, then all convex subgraphs of up to max_calls
-                          calls that share data, then the larger maximal groups of each level */
+    /* candidates: each call alone, then all convex subgraphs of up to max_calls calls that share
+     * data, then the larger maximal groups of each level */
+    weft_fusion *list;
     int n;
     int *level; /* [n_calls] barrier depth: number of global barriers before each call */
     const weft_dependence *dependence;

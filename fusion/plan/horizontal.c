@@ -27,11 +27,12 @@ typedef struct grouping {
     const weft_graph *graph;
     const weft_cover *cover;
     weft_plan *plan;
-    int n, words;    /* kernels; of a set of them */
-    uint64_t *after; /* [n][words] kernels that start after kernel i has ended; members of a group
-                        have the same, and are in the sets of others together */
-    int *number;     /* [n] in the plan with groups */
-    int *leader;     /* [n] the first kernel of the group: itself, if it is alone */
+    int n, words; /* kernels; of a set of them */
+    /* [n][words] kernels that start after kernel i has ended; members of a group have the same, and
+     * are in the sets of others together */
+    uint64_t *after;
+    int *number; /* [n] in the plan with groups */
+    int *leader; /* [n] the first kernel of the group: itself, if it is alone */
 } grouping;
 
 typedef struct members {

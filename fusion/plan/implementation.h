@@ -52,8 +52,9 @@ typedef struct weft_implementation {
        that shared_components is minimal */
     bool overlaps, allocation_proved;
     unsigned char *barriers; /* [n_calls] before order[i]: weft_barrier */
-    int *load_position; /* [n_onchip] values loaded: the position of the call before which they are
-                           loaded; results: of the call that computes them */
+    /* [n_onchip] values loaded: the position of the call before which they are loaded; results: of
+     * the call that computes them */
+    int *load_position;
     /* per element */
     double bytes_loaded, bytes_stored, flops;
     /* predicted seconds per element */
@@ -62,10 +63,11 @@ typedef struct weft_implementation {
     double latency_seconds;  /* part of it: latencies hidden behind the longest one */
     double seconds;          /* of the kernel, with fitted terms and barriers */
     double cost;             /* seconds of all elements (options.elements), with launches */
-    int spilled_bytes;       /* per thread, stored and loaded, as the device's compiler reported; 0:
-                                none, or not compiled; in seconds and cost */
-    bool measured;           /* the cost source knew all of its primitives */
-    const char *reason;      /* why it was pruned; NULL: kept */
+    /* per thread, stored and loaded, as the device's compiler reported; 0: none, or not
+     * compiled; in seconds and cost */
+    int spilled_bytes;
+    bool measured;                          /* the cost source knew all of its primitives */
+    const char *reason;                     /* why it was pruned; NULL: kept */
     const struct weft_predictor *predictor; /* that made the prediction, in the same arena */
 } weft_implementation;
 

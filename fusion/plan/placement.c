@@ -44,13 +44,13 @@ struct weft_placer {
     const weft_limits *limits;
     const weft_compile_options *options;
     signed char ***agree; /* [n_calls][operands][writer's variant][reader's variant] or UNKNOWN */
-    int ***mapping_of;    /* [n_calls][operands, result][variant] index in mappings; NO_MAPPING, or
-                             MAPPING_UNKNOWN */
-    mapping *mappings;    /* [n_mappings] all different */
+    /* [n_calls][operands, result][variant] index in mappings; NO_MAPPING, or MAPPING_UNKNOWN */
+    int ***mapping_of;
+    mapping *mappings; /* [n_mappings] all different */
     int n_mappings;
-    bool *seen;    /* scratch: a component belongs to a thread */
-    int *written;  /* position of the call that wrote it since the last barrier; or CLEAN,
-                             LOADED */
+    bool *seen; /* scratch: a component belongs to a thread */
+    /* position of the call that wrote it since the last barrier; or CLEAN, LOADED */
+    int *written;
     bool *touched; /* used since the last barrier */
     bool *moved;   /* loaded from or stored to memory since the last barrier */
     weft_live_range *ranges;

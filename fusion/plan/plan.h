@@ -29,8 +29,9 @@ typedef enum weft_argument_kind {
 typedef struct weft_argument {
     weft_argument_kind kind;
     int index; /* value or connectivity; ARGUMENT_GATHER: connectivity */
-    int part;  /* ARGUMENT_GATHER, ARGUMENT_PATCH, ARGUMENT_PATCH_MATRIX, ARGUMENT_PRODUCT,
-                  ARGUMENT_POSITIONS */
+    /* ARGUMENT_GATHER, ARGUMENT_PATCH, ARGUMENT_PATCH_MATRIX,
+     * ARGUMENT_PRODUCT, ARGUMENT_POSITIONS */
+    int part;
 } weft_argument;
 
 /** Most kernels that share a launch: each has at least a warp of an INNER_BLOCK. */
@@ -63,10 +64,10 @@ typedef enum weft_kernel_kind {
 typedef struct weft_plan_kernel {
     weft_kernel_kind kind;
     const char *name;
-    const weft_implementation *implementation; /* NULL: KERNEL_FINAL_REDUCTION, KERNEL_GATHER
-                                                  without prologue, KERNEL_NESTED_FINAL,
-                                                  KERNEL_CELL_BORDER, KERNEL_GROUP */
-    int index_set;                             /* KERNEL_GROUP: UNIFORM */
+    /* NULL: KERNEL_FINAL_REDUCTION, KERNEL_GATHER without prologue, KERNEL_NESTED_FINAL,
+     * KERNEL_CELL_BORDER, KERNEL_GROUP */
+    const weft_implementation *implementation;
+    int index_set;       /* KERNEL_GROUP: UNIFORM */
     weft_operand *loads; /* whole values loaded at the start, directly or through a connectivity */
     int n_loads;
     int *stores; /* values stored */
@@ -82,8 +83,9 @@ typedef struct weft_plan_kernel {
     bool accumulates;         /* gathers and patches: add to the target instead of overwriting it */
     weft_argument *arguments;
     int n_arguments;
-    int *reductions;  /* calls whose partial results this kernel computes, or combines
-                        (KERNEL_FINAL_REDUCTION, KERNEL_NESTED_FINAL) */
+    /* calls whose partial results this kernel computes, or combines (KERNEL_FINAL_REDUCTION,
+     * KERNEL_NESTED_FINAL) */
+    int *reductions;
     weft_slice slice; /* KERNEL_NESTED, KERNEL_NESTED_FINAL */
     int n_reductions;
     weft_combination combination; /* KERNEL_GROUP */
@@ -104,8 +106,8 @@ typedef struct weft_plan_buffer {
 
 typedef struct weft_plan {
     weft_plan_kernel *kernels;
-    int n_kernels,
-        n_groups;   /* the second: of kind KERNEL_GROUP, which compute nothing themselves */
+    /* the second: of kind KERNEL_GROUP, which compute nothing themselves */
+    int n_kernels, n_groups;
     int *buffer_of; /* [n_values] buffer of an intermediate; -1: bound, returned or on chip */
     weft_plan_buffer *buffers;
     int n_buffers;

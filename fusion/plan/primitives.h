@@ -17,20 +17,21 @@ struct weft_predictor {
     const weft_compile_options *options;
     const weft_cost_source *source; /* NULL: only the analytic source */
     weft_cost_source analytic;
-    double analytic_scale[2]; /* of analytic times of transfers, and of computes: how much longer
-                                 the source's are where it knows them */
+    /* of analytic times of transfers, and of computes: how much longer the source's
+     * are where it knows them */
+    double analytic_scale[2];
     double real_bytes;
     bool is_gpu;
     weft_cost_primitive *list;
     weft_cost_primitive **pointers; /* [n] into list, for the source's prepare */
     int n;
     /* indices in list */
-    int *loads;       /* [n_values][1 + n_connectivities][PREDICTOR_PLACES]; -1: none */
-    int *stores;      /* [n_values][PREDICTOR_PLACES] */
-    int *accumulates; /* [n_accumulations][PREDICTOR_PLACES]; gathered: the loads of the kernel that
-                         gathers */
-    bool *mapped;     /* [n_connectivities] scratch: the current kernel has loaded its indices */
-    int *computes;    /* [n_calls] the first of a call's [n_variants][PREDICTOR_PLACES] */
+    int *loads;  /* [n_values][1 + n_connectivities][PREDICTOR_PLACES]; -1: none */
+    int *stores; /* [n_values][PREDICTOR_PLACES] */
+    /* [n_accumulations][PREDICTOR_PLACES]; gathered: the loads of the kernel that gathers */
+    int *accumulates;
+    bool *mapped;  /* [n_connectivities] scratch: the current kernel has loaded its indices */
+    int *computes; /* [n_calls] the first of a call's [n_variants][PREDICTOR_PLACES] */
     /* functions of formulas, which the computes of arithmetic do not contain */
     predictor_evaluation *evaluations;
     int n_evaluations;

@@ -22,11 +22,11 @@ typedef struct weft_bound_positions {
 /** A segment on a device. */
 typedef struct weft_program_segment {
     weft_device *device;
-    const weft_segment *segment;        /* with the plan for the current sizes: one of the two */
-    const weft_segment *first;          /* the compilation's; its `otherwise` may be in use */
-    weft_module *module;                /* the program's; NULL: it has no kernels */
-    weft_memory *active;                /* flag of a predicated plan (weft_plan), borrowed; NULL:
-                                           use `always` */
+    const weft_segment *segment; /* with the plan for the current sizes: one of the two */
+    const weft_segment *first;   /* the compilation's; its `otherwise` may be in use */
+    weft_module *module;         /* the program's; NULL: it has no kernels */
+    /* flag of a predicated plan (weft_plan), borrowed; NULL: use `always` */
+    weft_memory *active;
     weft_memory *always;                /* a constant 1, own; NULL: not needed yet */
     int64_t *sizes;                     /* [n_index_sets], -1: unknown */
     weft_memory **data;                 /* [n_values] bound or own */

@@ -11,8 +11,8 @@ enum { FILES_MAX = 32, THREADS = 256, SUMS_TILE = 2048 }; /* as in kernels/setup
 
 struct weft_setup {
     weft_device *device;
-    weft_module *modules[FILES_MAX]; /* the device's, in the order of weft_embedded_setup; NULL: not
-                                        needed yet */
+    /* the device's, in the order of weft_embedded_setup; NULL: not needed yet */
+    weft_module *modules[FILES_MAX];
 };
 
 bool weft_setup_on_device(const weft_device *device) {

@@ -108,11 +108,12 @@ typedef struct weft_search_result {
 } weft_search_result;
 
 typedef struct weft_search_options {
-    int most;         /* maximum number of covers */
-    int spread;       /* additional covers, evenly spaced among the rest of the best 300 */
-    bool all;         /* measure all of them, including those that can no longer win */
-    bool confirm;     /* measure the best one again, after all others, until two times agree within
-                         WEFT_SEARCH_SCATTER_MOST, five times at most; sets result.scatter */
+    int most;   /* maximum number of covers */
+    int spread; /* additional covers, evenly spaced among the rest of the best 300 */
+    bool all;   /* measure all of them, including those that can no longer win */
+    /* measure the best one again, after all others, until two times agree within
+     * WEFT_SEARCH_SCATTER_MOST, five times at most; sets result.scatter */
+    bool confirm;
     int64_t elements; /* per index set; 0: 10^6 */
     /* Replacement of the measurement, such as one with the caller's own data; NULL: run on the
      * device with synthetic data. program: of the compilation; nothing is bound to it yet */

@@ -64,10 +64,10 @@ typedef struct answers_problem {
 typedef struct answers_view {
     double length, value, stiffness, time;
     double q[3][3]; /* orthogonal */
-    double loads,
-        lifts; /* factors of the sources and fluxes, and of prescribed and initial values */
-    uint64_t
-        numbering; /* 0: as made; else the seed of a renumbering of nodes, cells and the vertices of cells */
+    /* factors of the sources and fluxes, and of prescribed and initial values */
+    double loads, lifts;
+    /* 0: as made; else the seed of a renumbering of nodes, cells and the vertices of cells */
+    uint64_t numbering;
     uint64_t order;      /* 0: as made; else the seed of the order of options */
     bool splits;         /* each group of cells is two groups with the same values */
     bool from_files;     /* linear functions are read from a file of their values at the nodes */
@@ -99,8 +99,8 @@ typedef struct answers_result {
 
 /** What all cases share. */
 typedef struct answers_run {
-    const char *build, *source, *device,
-        *python;  /* folders, a device or NULL, an interpreter or NULL */
+    /* folders, a device or NULL, an interpreter or NULL */
+    const char *build, *source, *device, *python;
     char *folder; /* for files */
     bool verbose;
     int64_t n_programs; /* that were run */

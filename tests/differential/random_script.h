@@ -171,8 +171,8 @@ typedef struct random_script {
     random_set sets[RANDOM_SETS];
     int n_sets;
     int product; /* a set of pairs; -1: the script has no matrices */
-    random_function_over
-        functions[RANDOM_LIBRARY + RANDOM_GENERATED]; /* those of kernels/blas first */
+    /* those of kernels/blas first */
+    random_function_over functions[RANDOM_LIBRARY + RANDOM_GENERATED];
     int n_functions;
     random_map connectivities[RANDOM_MAPS];
     int n_connectivities;

@@ -42,9 +42,9 @@ typedef struct emulated_gpu {
     size_t list_bytes;      /* of lists that get other numbers */
     const char *counted;    /* kernels with this in their name are counted, in loops: */
     int64_t n_wanted, n_idle;
-    const char *const
-        *repeated; /* NULL, or parts of names, NULL at the end, of kernels that run also
-                                    after a loop's end, with results that are not used any more */
+    /* NULL, or parts of names, NULL at the end, of kernels that run also after a loop's end, with
+     * results that are not used any more */
+    const char *const *repeated;
 } emulated_gpu;
 
 static emulated_gpu *gpu_of(const weft_device *device) {
