@@ -35,6 +35,8 @@ typedef struct weft_context {
  *  Errors   WEFT_ERROR_MEMORY, WEFT_ERROR_IO; the context is unchanged */
 weft_status weft_context_tune(weft_context *context, int most, int64_t n_cells, weft_error *error);
 void weft_context_tune_free(weft_context *context);
+/** Seconds, of which planning and compiling takes none; differences of two say what else took. */
+double weft_context_clock(const weft_context *context);
 
 /** The shipped functions with the tables of fem (quadrature, shape functions).
  *  out  caller's; weft_library_free */

@@ -41,8 +41,8 @@ static weft_status evaluate(ad_run *run, const ad_formulas *formulas, means *m, 
     weft_memory *when = NULL;
     weft_bound_form form;
     TRY(weft_memory_make(run->base.device, sizeof zero, &when, error));
-    TRY(weft_form_ship(run->base.space, "cell_points.weft", weft_space_cells(run->base.space),
-                       &form, error));
+    TRY(weft_form_ship(run->base.problem->space, "cell_points.weft",
+                       weft_space_cells(run->base.problem->space), &form, error));
     weft_form_bind_input(&form, "when", when);
     weft_text_add(&text, "%s", form.form.text);
     for (int i = 0; i < formulas->n; ++i) {

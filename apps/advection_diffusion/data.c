@@ -31,7 +31,7 @@ static weft_status evaluate(ad_run *run, const weft_expression *given, double *v
     weft_bound_form form;
     TRY(weft_memory_make(run->base.device, sizeof zero, &when, error));
     TRY(weft_memory_write(when, 0, &zero, sizeof zero, error));
-    TRY(weft_form_ship(run->base.space, "nodal_time.weft", NULL, &form, error));
+    TRY(weft_form_ship(run->base.problem->space, "nodal_time.weft", NULL, &form, error));
     weft_form_bind_input(&form, "when", when);
     weft_form_bind_expression(&form, "value", given->text, given->origin);
     TRY(weft_form_run(&run->base.context, &form.form,

@@ -18,9 +18,9 @@ static const char form_text[] = "parameter d = 2;\n"
 static void bind_coefficients(ad_run *run) {
     static const char *const names[] = {"velocity_x", "velocity_y", "velocity_z"};
     const ad_formulas *mu = &run->options->diffusivity, *velocity = &run->options->velocity;
-    weft_bound_form *form = &run->base.form;
-    weft_form_start("transport", form_text, weft_space_cells(run->base.space), form);
-    weft_form_bind_input(form, "x", weft_space_coordinates(run->base.space));
+    weft_bound_form *form = &run->base.problem->form;
+    weft_form_start("transport", form_text, weft_space_cells(run->base.problem->space), form);
+    weft_form_bind_input(form, "x", weft_space_coordinates(run->base.problem->space));
     weft_form_bind_parameter(form, "d", run->base.mesh->dimension);
     if (mu->n == 1) /* not a tensor */
         weft_form_bind_expression(form, "mu", mu->list[0].text, mu->list[0].origin);
@@ -30,8 +30,8 @@ static void bind_coefficients(ad_run *run) {
 
 weft_status ad_derive_make(ad_run *run, weft_error *error) {
     bind_coefficients(run);
-    const weft_derive_problem problem = {.space = run->base.space,
-                                         .cells = &run->base.form.form,
+    const weft_derive_problem problem = {.space = run->base.problem->space,
+                                         .cells = &run->base.problem->form.form,
                                          .u = weft_advection_diffusion_field(run->stepper),
                                          .solution = "T",
                                          .in_time = true};

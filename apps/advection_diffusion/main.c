@@ -10,11 +10,12 @@
 /* mesh -> dofs -> initial values -> coefficients -> stepper -> steps -> report */
 static weft_status solve(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
+    TRY(app_run_start(&run->base, error));
     run->base.work = ad_work(run);
     TRY(app_run_open(&run->base, error));
     TRY(ad_check(run, error));
     TRY(app_run_mesh_make(&run->base, error));
-    const double start = app_clock(&run->base.context);
+    const double start = weft_context_clock(&run->base.context);
     TRY(ad_dofs_make(run, error));
     TRY(ad_state(run, error));
     TRY(ad_initial_make(run, error));
@@ -22,7 +23,7 @@ static weft_status solve(ad_run *run, weft_error *error) {
     TRY(ad_stepper_make(run, error));
     TRY(ad_restart(run, error));
     TRY(ad_derive_make(run, error));
-    run->base.seconds.assembly = app_clock(&run->base.context) - start;
+    run->base.seconds.assembly = weft_context_clock(&run->base.context) - start;
     if (run->base.is_null)
         TRY(ad_plan_print(run, error));
     else

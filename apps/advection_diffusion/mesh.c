@@ -55,7 +55,8 @@ static weft_status keep_nodes(ad_run *run, const app_condition *given, weft_erro
     weft_dirichlet_nodes *dirichlet = &run->dirichlet[run->n_dirichlet];
     int32_t *nodes = NULL;
     TRY(app_condition_group(run->base.mesh, given, error));
-    TRY(weft_condition_nodes(run->base.space, &condition, &nodes, &dirichlet->n_nodes, error));
+    TRY(weft_condition_nodes(run->base.problem->space, &condition, &nodes, &dirichlet->n_nodes,
+                             error));
     dirichlet->nodes = nodes;
     dirichlet->text = condition.value;
     dirichlet->origin = condition.origin;
@@ -80,8 +81,8 @@ static weft_status make_fluxes(ad_run *run, weft_error *error) {
     for (int i = 0, k = 0; i < all->n; ++i) /* origins that outlive this */
         if (all->list[i].kind != WEFT_DIRICHLET)
             run->base.pieces.list[k++].origin = all->list[i].origin;
-    TRY(weft_bc_make(&run->base.context, run->base.space, run->base.pieces.list, run->base.pieces.n,
-                     &run->base.bc, error));
+    TRY(weft_bc_make(&run->base.context, run->base.problem->space, run->base.pieces.list,
+                     run->base.pieces.n, &run->base.problem->bc, error));
 done:
     free(some.list);
     return status;
@@ -96,7 +97,7 @@ weft_status ad_dofs_make(ad_run *run, weft_error *error) {
     TRY(check_formulas(run, error));
     TRY(find_probes(run, error));
     TRY(weft_space_make_with(run->base.device, run->base.mesh, &run->base.mesh_made.copies,
-                             WEFT_ELEMENT_P1, 1, &run->base.space, error));
+                             WEFT_ELEMENT_P1, 1, &run->base.problem->space, error));
     for (int i = 0; i < options->run.conditions.n; ++i)
         if (options->run.conditions.list[i].kind == WEFT_DIRICHLET)
             TRY(keep_nodes(run, &options->run.conditions.list[i], error));

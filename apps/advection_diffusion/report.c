@@ -39,7 +39,7 @@ static void print_scheme(const ad_run *run) {
     const ad_options *options = run->options;
     const bool advects = run->problem.velocity, diffuses = run->problem.diffusivity;
     app_plan_print(&run->base.context, app_run_device_reason(&run->base),
-                   run->base.linear.choice.assembly,
+                   run->base.problem->linear.choice.assembly,
                    run->problem.reassemble ? ", in every step" : ", once");
     printf("scheme      %s%s%s, %s mass\n", advects ? "Runge-Kutta 4" : "",
            advects && diffuses ? options->splitting == WEFT_SPLITTING_LIE ? ", Lie splitting, "

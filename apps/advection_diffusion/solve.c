@@ -19,7 +19,7 @@ enum { PRODUCTS = 100 };
 /* Do the operators change in time, as far as known? */
 static bool change(const ad_run *run) {
     return use_time(&run->options->velocity) || use_time(&run->options->diffusivity) ||
-           (run->base.bc && weft_bc_moves(run->base.bc).alpha);
+           (run->base.problem->bc && weft_bc_moves(run->base.problem->bc).alpha);
 }
 
 /* Are the operators reassembled in every step? */
@@ -41,7 +41,7 @@ app_work ad_work(const ad_run *run) {
 static weft_status choose_assembly(ad_run *run, bool reassemble, weft_error *error) {
     const double products = PRODUCTS * (reassemble ? 1.0 : fmax(1, run->options->steps));
     /* symmetric, as those are that are applied most */
-    weft_assembly_problem problem = weft_space_problem(run->base.space, products);
+    weft_assembly_problem problem = weft_space_problem(run->base.problem->space, products);
     const weft_problem_options *options = &run->options->run.solver;
     weft_speeds speeds = {0};
     weft_status status = WEFT_OK;
@@ -49,10 +49,10 @@ static weft_status choose_assembly(ad_run *run, bool reassemble, weft_error *err
     problem.speeds = &speeds.assemblies;
     TRY(weft_problem_assembly_choose(run->base.device, options, options->preconditioner, &problem,
                                      &run->base.messages->monitor,
-                                     &run->base.linear.choice.assembly, error));
+                                     &run->base.problem->linear.choice.assembly, error));
     if (options->preconditioner >= 0 && options->assembly == WEFT_AUTO &&
-        !weft_assembly_about(run->base.linear.choice.assembly)->stores_matrix)
-        run->base.linear.choice.assembly = WEFT_ASSEMBLY_CSR;
+        !weft_assembly_about(run->base.problem->linear.choice.assembly)->stores_matrix)
+        run->base.problem->linear.choice.assembly = WEFT_ASSEMBLY_CSR;
 done:
     return status;
 }
@@ -69,8 +69,8 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
     TRY(choose_assembly(run, reassemble, error));
     run->problem = (weft_advection_diffusion_problem){
         .mesh = run->base.mesh,
-        .cells = weft_space_cells(run->base.space),
-        .x = weft_space_coordinates(run->base.space),
+        .cells = weft_space_cells(run->base.problem->space),
+        .x = weft_space_coordinates(run->base.problem->space),
         .velocity = ad_formulas_vanish(u) ? NULL : u->list,
         .diffusivity = ad_formulas_vanish(mu) ? NULL : mu->list,
         .n_diffusivity = ad_formulas_vanish(mu) ? 0 : mu->n,
@@ -78,9 +78,9 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
         .n_kept = run->n_dirichlet,
         .capacity = {NULL, options->capacity, "--capacity"},
         .source = {NULL, options->source, "--source"},
-        .bc = run->base.bc,
+        .bc = run->base.problem->bc,
         .preconditioner = options->run.solver.preconditioner,
-        .space = run->base.space,
+        .space = run->base.problem->space,
         .hierarchy = run->base.mesh_made.hierarchy,
         .smoother_degree = options->run.solver.smoother_degree,
         .initial = run->initial,
@@ -89,13 +89,13 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
         .splitting = options->splitting,
         .lumped = options->lumped,
         .reassemble = reassemble,
-        .assembly = run->base.linear.choice.assembly,
+        .assembly = run->base.problem->linear.choice.assembly,
         .tolerance = options->run.solver.tolerance,
         .max_iterations = weft_linear_iterations_limit(&options->run.solver, run->base.mesh)};
     TRY(weft_advection_diffusion_make(&run->base.context, &run->problem, &run->stepper, error));
     const weft_nodal_field field = {.mesh = run->base.mesh,
-                                    .cells = weft_space_cells(run->base.space),
-                                    .x = weft_space_coordinates(run->base.space),
+                                    .cells = weft_space_cells(run->base.problem->space),
+                                    .x = weft_space_coordinates(run->base.problem->space),
                                     .u = weft_advection_diffusion_field(run->stepper)};
     TRY(weft_field_measure_make(&run->base.context, &field, options->exact ? &exact : NULL,
                                 &run->measure, error));

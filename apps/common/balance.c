@@ -54,8 +54,8 @@ static void sum_flows(const app_flows *flows, double out[APP_VALUES_MAX]) {
 /* ---- sums ------------------------------------------------------------------------------------ */
 
 void app_balance_size(app_run *run, const double *values) {
-    for (int f = 0; f < run->n_fields; ++f) {
-        const app_field *field = &run->fields[f];
+    for (int f = 0; f < run->problem->n_fields; ++f) {
+        const weft_problem_field *field = &run->problem->fields[f];
         const int c = weft_space_components(field->space);
         const int64_t n = weft_space_dofs(field->space);
         for (int64_t i = 0; i < n; ++i) /* components of one function have one unit */
@@ -67,12 +67,12 @@ void app_balance_size(app_run *run, const double *values) {
 
 weft_status app_balance_sum(const app_run *run, const double *values, double out[APP_VALUES_MAX],
                             weft_error *error) {
-    double *column = weft_array_make((size_t)run->n_dofs, sizeof *column);
+    double *column = weft_array_make((size_t)run->problem->n_dofs, sizeof *column);
     if (!column)
         return weft_out_of_memory(error, NULL);
     memset(out, 0, APP_VALUES_MAX * sizeof *out);
-    for (int f = 0; f < run->n_fields; ++f) {
-        const app_field *field = &run->fields[f];
+    for (int f = 0; f < run->problem->n_fields; ++f) {
+        const weft_problem_field *field = &run->problem->fields[f];
         const int c = weft_space_components(field->space);
         const int64_t n = weft_space_nodes(field->space);
         for (int k = 0; k < c;
@@ -121,11 +121,13 @@ done:
 }
 
 /* A number of each condition, from those on one field, whose conditions are those of its components, in their order. */
-static void take_own(const app_run *run, const app_field *field, const double *own, double *out) {
+static void take_own(const app_run *run, const weft_problem_field *field, const double *own,
+                     double *out) {
     const int c = weft_space_components(field->space);
     for (int i = 0; i < run->pieces.n; ++i) {
         const int component = run->pieces.list[i].component - field->first_value;
-        if (run->n_fields == 1 || (component >= 0 && component < c && !field->is_enrichment))
+        if (run->problem->n_fields == 1 ||
+            (component >= 0 && component < c && !field->is_enrichment))
             out[i] += *own++;
     }
 }
@@ -136,10 +138,10 @@ static weft_status exchange_of(app_run *run, weft_memory *u, double *sums, weft_
     weft_status status = WEFT_OK;
     const int n = run->pieces.n;
     double *own = sums + 2 * n;
-    for (int f = 0; f < run->n_fields; ++f) {
-        TRY(weft_bc_exchange(run->fields[f].bc, u, own, own + n, n, error));
-        take_own(run, &run->fields[f], own, sums);
-        take_own(run, &run->fields[f], own + n, sums + n);
+    for (int f = 0; f < run->problem->n_fields; ++f) {
+        TRY(weft_bc_exchange(run->problem->fields[f].bc, u, own, own + n, n, error));
+        take_own(run, &run->problem->fields[f], own, sums);
+        take_own(run, &run->problem->fields[f], own + n, sums + n);
     }
 done:
     return status;
@@ -153,7 +155,7 @@ weft_status app_balance_exchange(app_run *run, weft_memory *u, double weight,
     const weft_form *forms = NULL;
     double *sums = NULL;
     int entry = -1;
-    if (weft_bc_forms(run->bc, &forms) == 0)
+    if (weft_bc_forms(run->problem->bc, &forms) == 0)
         return WEFT_OK;
     sums = calloc(4 * (size_t)pieces->n, sizeof *sums);
     if (!sums)
@@ -177,8 +179,8 @@ done:
 
 /* ---- reactions ------------------------------------------------------------------------------- */
 
-static weft_status react(const app_run *run, const app_field *field, const double *r, double *out,
-                         weft_error *error) {
+static weft_status react(const app_run *run, const weft_problem_field *field, const double *r,
+                         double *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = weft_space_components(field->space), n = run->pieces.n;
     double *own = calloc((size_t)(n + c), sizeof *own);
@@ -201,8 +203,8 @@ static weft_status add_reactions(app_run *run, const double *r, weft_error *erro
     double *all = calloc((size_t)pieces->n + APP_VALUES_MAX, sizeof *all);
     if (!all)
         return weft_out_of_memory(error, NULL);
-    for (int f = 0; f < run->n_fields; ++f)
-        TRY(react(run, &run->fields[f], r, all, error));
+    for (int f = 0; f < run->problem->n_fields; ++f)
+        TRY(react(run, &run->problem->fields[f], r, all, error));
     if (pieces->n == 0)
         TRY(app_flows_add(&run->balance.reactions, "boundary", all, NULL, error));
     for (int i = 0; i < pieces->n; ++i) {
@@ -239,8 +241,8 @@ static weft_status add_forces(app_run *run, const weft_constraint_forces *forces
                 weft_text_add(&name, "%s%s", name.length > 0 ? " + " : "", forces->origins[k]);
         if (name.failed)
             TRY(weft_out_of_memory(error, NULL));
-        memcpy(sums, forces->sums + (ptrdiff_t)i * run->n_values,
-               (size_t)run->n_values * sizeof *sums);
+        memcpy(sums, forces->sums + (ptrdiff_t)i * run->problem->n_values,
+               (size_t)run->problem->n_values * sizeof *sums);
         if (name.length > 0)
             TRY(app_flows_add(&run->balance.reactions, name.data, sums, NULL, error));
     }
@@ -264,9 +266,9 @@ static void sum_up(app_balance *balance) {
 /* Equations like div u = 0 have no size of their own. */
 static void warn(const app_run *run) {
     double size = 0;
-    for (int k = 0; k < run->n_values; ++k)
+    for (int k = 0; k < run->problem->n_values; ++k)
         size = fmax(size, run->balance.sizes[k]);
-    for (int k = 0; k < run->n_values; ++k)
+    for (int k = 0; k < run->problem->n_values; ++k)
         if (fabs(run->balance.sums[k]) > FAR * size) {
             weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
                      "the balance of component %d is %.3g, and its terms have %.3g: reactions are "
@@ -281,12 +283,12 @@ weft_status app_balance_make(app_run *run, double *r, weft_error *error) {
     weft_status status = WEFT_OK;
     app_balance *balance = &run->balance;
     weft_constraint_forces forces = {0};
-    if (run->constraints)
-        TRY(weft_constraints_restrict(run->constraints, r, &forces, error));
+    if (run->problem->constraints)
+        TRY(weft_constraints_restrict(run->problem->constraints, r, &forces, error));
     TRY(add_reactions(run, r, error));
     TRY(add_forces(run, &forces, error));
     sum_up(balance);
-    for (int k = 0; k < run->n_values; ++k) /* of -div(k grad u) the sum is zero */
+    for (int k = 0; k < run->problem->n_values; ++k) /* of -div(k grad u) the sum is zero */
         if (fabs(balance->equation[k]) <= ROUNDING * balance->sizes[k])
             balance->equation[k] = 0;
     warn(run);
@@ -326,7 +328,7 @@ static bool is_zero(const double *values, int n) {
 
 void app_balance_print(const app_run *run) {
     const app_balance *balance = &run->balance;
-    const int n = run->n_values;
+    const int n = run->problem->n_values;
     double sums[APP_VALUES_MAX];
     if (!balance->is_made)
         return;
@@ -377,7 +379,7 @@ static bool set_flows(json_t *root, const char *key, const char *name, const app
 
 bool app_balance_json(json_t *root, const app_run *run) {
     const app_balance *balance = &run->balance;
-    const int n = run->n_values;
+    const int n = run->problem->n_values;
     if (!balance->is_made)
         return true;
     const bool is_known = !balance->loads_reason[0];

@@ -15,7 +15,7 @@ weft_status app_run_choose_levels(const app_run *run, app_mesh_options *mesh, we
         return WEFT_OK;
     }
     if (options->preconditioner != WEFT_AUTO ||
-        weft_linear_jacobi_because(options, run->linear.choice.method, true))
+        weft_linear_jacobi_because(options, run->problem->linear.choice.method, true))
         return WEFT_OK;
     mesh->levels = mesh->refine > 0 ? APP_LEVELS_REFINED : APP_LEVELS_NONE;
     if (options->earlier != WEFT_AUTO) {
@@ -51,27 +51,11 @@ done:
 weft_status app_run_memory_estimate(app_run *run, const weft_problem_memory *what,
                                     weft_error *error) {
     weft_status status = WEFT_OK;
-    app_run_describe(run);
-    TRY(weft_linear_choose(&run->linear, what, error));
+    weft_problem_describe(run->problem);
+    TRY(weft_linear_choose(&run->problem->linear, what, error));
     if (app_has_constraints(run->options) &&
-        !weft_assembly_about(run->linear.choice.assembly)->stores_matrix)
-        run->linear.choice.assembly = WEFT_ASSEMBLY_CSR; /* C^T A C is made of a matrix */
+        !weft_assembly_about(run->problem->linear.choice.assembly)->stores_matrix)
+        run->problem->linear.choice.assembly = WEFT_ASSEMBLY_CSR; /* C^T A C is made of a matrix */
 done:
     return status;
-}
-
-/* Rows from which on times say something about speeds. */
-enum { ROWS_LEAST = 100000 };
-
-weft_status app_run_store_speeds(const app_run *run, weft_error *error) {
-    const weft_preconditioner *used = run->linear.preconditioner;
-    const double rows = (double)run->n_dofs;
-    if (run->options->solver.tune == 0 || !used || run->n_dofs < ROWS_LEAST ||
-        run->linear.cg.iterations < 1)
-        return WEFT_OK;
-    const weft_preconditioner_report *report = weft_preconditioner_reported(used);
-    const double per_row[2] = {report->set_up_seconds / rows,
-                               run->seconds.solve / run->linear.cg.iterations / rows};
-    return weft_speeds_store(run->device, &run->messages->monitor, report, run->mesh->dimension,
-                             per_row, error);
 }

@@ -81,7 +81,7 @@ void app_constraints_write(const app_constraints *constraints, weft_text *out) {
 /* The points of a constraint, [*n][d]; free(). */
 static weft_status find_points(const app_run *run, const app_constraint *one, double **out,
                                int64_t *n, weft_error *error) {
-    const int c = weft_space_components(run->space);
+    const int c = weft_space_components(run->problem->space);
     char form[128];
     snprintf(form, sizeof form, "%s %s, one value for each component, or `free`",
              kinds[one->kind].option, kinds[one->kind].form);
@@ -100,13 +100,13 @@ static bool is_free(const char *value) {
 
 static weft_status add_values(app_run *run, const app_constraint *one, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int c = weft_space_components(run->space), d = run->mesh->dimension;
+    const int c = weft_space_components(run->problem->space), d = run->mesh->dimension;
     double *points = NULL;
     int64_t n = 0;
     TRY(find_points(run, one, &points, &n, error));
     for (int64_t i = 0; i < n * c; ++i)
         if (!is_free(one->values[i % c]))
-            TRY(weft_constraints_point(run->constraints, points + i / c * d, (int)(i % c),
+            TRY(weft_constraints_point(run->problem->constraints, points + i / c * d, (int)(i % c),
                                        one->values[i % c], one->origin, error));
 done:
     free(points);
@@ -115,15 +115,16 @@ done:
 
 static weft_status add(app_run *run, const app_constraint *one, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int c = weft_space_components(run->space);
+    const int c = weft_space_components(run->problem->space);
     if (one->kind == APP_PERIODIC && !one->group)
-        TRY(weft_constraints_images(run->constraints, one->origin, error));
+        TRY(weft_constraints_images(run->problem->constraints, one->origin, error));
     if (one->kind == APP_PERIODIC && one->group)
-        TRY(weft_constraints_match(run->constraints, one->group, one->other, one->origin, error));
+        TRY(weft_constraints_match(run->problem->constraints, one->group, one->other, one->origin,
+                                   error));
     if (one->kind == APP_SYMMETRY)
-        TRY(weft_constraints_slide(run->constraints, one->group, one->origin, error));
+        TRY(weft_constraints_slide(run->problem->constraints, one->group, one->origin, error));
     for (int k = 0; k < c && one->kind == APP_TIE; ++k)
-        TRY(weft_constraints_tie(run->constraints, one->group, k, one->origin, error));
+        TRY(weft_constraints_tie(run->problem->constraints, one->group, k, one->origin, error));
     if (one->kind == APP_POINT_VALUE)
         TRY(add_values(run, one, error));
 done:
@@ -135,70 +136,23 @@ weft_status app_run_constraints_make(app_run *run, weft_error *error) {
     const app_constraints *options = &run->options->constraints;
     if (!app_has_constraints(run->options))
         return WEFT_OK;
-    TRY(weft_constraints_make(&run->context, run->space, run->bc, &run->constraints, error));
+    TRY(weft_constraints_make(&run->context, run->problem->space, run->problem->bc,
+                              &run->problem->constraints, error));
     for (int i = 0; i < options->n; ++i)
         TRY(add(run, &options->list[i], error));
 done:
     return status;
 }
 
-weft_status app_run_forms_alone(const app_run *run, weft_form **out, int *n, weft_error *error) {
-    const weft_form *robin = NULL;
-    const int n_robin = weft_bc_forms(run->bc, &robin);
-    *n = run->n_more_forms + n_robin;
-    *out = calloc((size_t)*n + 1, sizeof **out);
-    if (!*out)
-        return weft_out_of_memory(error, NULL);
-    for (int i = 0; i < *n; ++i)
-        (*out)[i] = i < run->n_more_forms ? run->more_forms[i] : robin[i - run->n_more_forms];
-    return WEFT_OK;
-}
-
-weft_status app_run_modes_find(app_run *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_form *alone = NULL;
-    int n = 0;
-    if (!run->constraints) /* a body may float because of loads at points alone */
-        TRY(weft_constraints_make(&run->context, run->space, run->bc, &run->constraints, error));
-    TRY(app_run_forms_alone(run, &alone, &n, error));
-    if (!run->is_null)
-        TRY(weft_free_modes_find(run->constraints, run->op, alone, n, &run->modes, error));
-    if (run->modes.n > 0)
-        weft_log(&run->messages->monitor, WEFT_LOG_INFO,
-                 "nothing fixes %d mode%s of u: the solution without them is computed",
-                 run->modes.n, run->modes.n == 1 ? "" : "s");
-    if (run->modes.held.n > 0)
-        weft_log(
-            &run->messages->monitor, WEFT_LOG_INFO,
-            "terms that are far below the others hold %d mode%s of u, which are computed apart",
-            run->modes.held.n, run->modes.held.n == 1 ? "" : "s");
-done:
-    free(alone);
-    return status;
-}
-
-weft_status app_run_floating_find(app_run *run, bool all_fixed, int64_t *n_parts,
-                                  weft_error *error) {
-    weft_status status = WEFT_OK;
-    TRY(weft_bc_parts(run->bc, NULL, n_parts, error));
-    if (*n_parts == 1 && all_fixed)
-        goto done;
-    TRY(app_run_modes_find(run, error));
-    if (run->modes.n == 0 && run->modes.held.n == 0)
-        app_run_constraints_clear(run);
-done:
-    return status;
-}
-
 static weft_status add_load(app_run *run, const app_constraint *one, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int c = weft_space_components(run->space), d = run->mesh->dimension;
+    const int c = weft_space_components(run->problem->space), d = run->mesh->dimension;
     double *points = NULL;
     int64_t n = 0;
     TRY(find_points(run, one, &points, &n, error));
     for (int64_t i = 0; i < n * c; ++i)
         if (!is_free(one->values[i % c]))
-            TRY(weft_point_loads_add(run->point_loads, points + i / c * d, (int)(i % c),
+            TRY(weft_point_loads_add(run->problem->point_loads, points + i / c * d, (int)(i % c),
                                      one->values[i % c], one->origin, error));
 done:
     free(points);
@@ -210,7 +164,8 @@ weft_status app_run_point_loads_make(app_run *run, weft_error *error) {
     const app_constraints *options = &run->options->constraints;
     if (!app_has_point_loads(run->options))
         return WEFT_OK;
-    TRY(weft_point_loads_make(&run->context, run->space, run->bc, &run->point_loads, error));
+    TRY(weft_point_loads_make(&run->context, run->problem->space, run->problem->bc,
+                              &run->problem->point_loads, error));
     for (int i = 0; i < options->n; ++i)
         if (options->list[i].kind == APP_POINT_LOAD)
             TRY(add_load(run, &options->list[i], error));
@@ -239,90 +194,25 @@ bool app_has_point_loads(const app_run_options *options) {
     return false;
 }
 
-weft_status app_run_reduce(app_run *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    if (!run->constraints || weft_constraints_empty(run->constraints))
-        return WEFT_OK;
-    if (!weft_assembly_about(run->linear.choice.assembly)
-             ->stores_matrix) { /* what was chosen before it was known */
-        weft_operator_free(&run->op);
-        run->linear.choice.assembly = WEFT_ASSEMBLY_CSR;
-        TRY(app_run_operator_make(run, error));
-    }
-    TRY(weft_reduction_make(run->constraints, &run->reduction, error));
-done:
-    return status;
-}
-
-weft_system app_run_system(const app_run *run) {
-    return (weft_system){.op = run->op,
-                         .b = run->b,
-                         .u = run->u,
-                         .constrained = run->constrained,
-                         .n_constrained = run->n_constrained};
-}
-
-weft_status app_run_constrain(app_run *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int64_t n = run->n_dofs;
-    if (run->constraints) {
-        TRY(weft_constraints_pin(run->constraints, &run->modes, run->b_values, error));
-        run->modes_are_pinned = true;
-        TRY(weft_vector_push(run->b, run->b_values, n, error));
-        TRY(app_run_reduce(run, error));
-    }
-    if (run->reduction) {
-        TRY(weft_reduction_update(run->reduction, run->op, error));
-        TRY(weft_reduction_fill(run->reduction, 1, run->u, error));
-        TRY(weft_vector_pull(run->u, run->u_values, n, error));
-    }
-done:
-    return status;
-}
-
-weft_status app_run_release(app_run *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int64_t n = run->n_dofs;
-    TRY(weft_vector_pull(run->u, run->u_values, n, error));
-    if (!run->reduction)
-        goto done;
-    weft_free_modes_remove(&run->modes, n, run->u_values);
-    TRY(weft_vector_push(run->u, run->u_values, n, error));
-done:
-    return status;
-}
-
-void app_run_constraints_clear(app_run *run) {
-    weft_reduction_free(&run->reduction);
-    weft_constraints_free(&run->constraints);
-    weft_point_loads_free(&run->point_loads);
-    weft_free_modes_clear(&run->modes);
-    free(run->rest);
-}
-
-/* Those of the user's: the others are pins of modes. */
-static long long dependent_of(const app_run *run) {
-    const int n_pins = run->modes.n + (run->modes_are_pinned ? run->modes.held.n : 0);
-    return (long long)weft_constraints_count(run->constraints) - n_pins;
-}
-
 void app_run_print_constraints(const app_run *run) {
-    if (!run->constraints)
+    if (!run->problem->constraints)
         return;
-    const long long n = dependent_of(run);
+    const long long n = (long long)weft_problem_dependent(run->problem);
     printf("constraints %lld dependent dofs", n);
-    if (run->modes.n > 0)
-        printf(", %d free mode%s removed", run->modes.n, run->modes.n == 1 ? "" : "s");
-    if (run->modes.held.n > 0)
-        printf(", %d mode%s held by weak terms", run->modes.held.n,
-               run->modes.held.n == 1 ? "" : "s");
+    if (run->problem->modes.n > 0)
+        printf(", %d free mode%s removed", run->problem->modes.n,
+               run->problem->modes.n == 1 ? "" : "s");
+    if (run->problem->modes.held.n > 0)
+        printf(", %d mode%s held by weak terms", run->problem->modes.held.n,
+               run->problem->modes.held.n == 1 ? "" : "s");
     putchar('\n');
 }
 
 bool app_run_json_constraints(json_t *root, const app_run *run) {
-    if (!run->constraints)
+    if (!run->problem->constraints)
         return true;
-    return app_json_set(root, "dependent_dofs", json_integer((json_int_t)dependent_of(run))) &&
-           app_json_set(root, "free_modes", json_integer(run->modes.n)) &&
-           app_json_set(root, "held_modes", json_integer(run->modes.held.n));
+    return app_json_set(root, "dependent_dofs",
+                        json_integer((json_int_t)weft_problem_dependent(run->problem))) &&
+           app_json_set(root, "free_modes", json_integer(run->problem->modes.n)) &&
+           app_json_set(root, "held_modes", json_integer(run->problem->modes.held.n));
 }

@@ -100,7 +100,7 @@ typedef struct table {
     int n_derived, d;
     double *points; /* [line->n][d] */
     app_places places;
-    double *u;      /* [line->n][run->n_values] */
+    double *u;      /* [line->n][run->problem->n_values] */
     double **nodal; /* [n_derived] of those at nodes, [line->n][components]; else NULL */
 } table;
 
@@ -131,7 +131,7 @@ static weft_status evaluate(table *t, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t n = (size_t)t->line->n;
     const weft_space_places at = {t->places.n, t->places.cells, t->places.xi};
-    t->u = weft_array_make(n, (size_t)t->run->n_values * sizeof *t->u);
+    t->u = weft_array_make(n, (size_t)t->run->problem->n_values * sizeof *t->u);
     t->nodal = calloc((size_t)t->n_derived + 1, sizeof *t->nodal);
     if (!t->u || !t->nodal)
         TRY(weft_out_of_memory(error, NULL));
@@ -143,7 +143,7 @@ static weft_status evaluate(table *t, weft_error *error) {
         t->nodal[i] = weft_array_make(n, (size_t)field->n_components * sizeof **t->nodal);
         if (!t->nodal[i])
             TRY(weft_out_of_memory(error, NULL));
-        TRY(weft_space_evaluate_at(t->run->space, field->values, field->n_components, &at,
+        TRY(weft_space_evaluate_at(t->run->problem->space, field->values, field->n_components, &at,
                                    field->n_components, t->nodal[i], error));
     }
 done:
@@ -162,7 +162,7 @@ static void write_names(const char *name, int n, weft_text *out) {
 static void write_head(const table *t, weft_text *out) {
     static const char *const axes[] = {"", ",x", ",x,y", ",x,y,z"};
     weft_text_add(out, "distance%s", axes[t->d]);
-    write_names("u", t->run->n_values, out);
+    write_names("u", t->run->problem->n_values, out);
     for (int i = 0; i < t->n_derived; ++i)
         write_names(t->derived[i].name, t->derived[i].n_components, out);
     weft_text_add(out, "\n");
@@ -185,7 +185,7 @@ static void write_row(const table *t, int64_t i, weft_text *out) {
         square += (point[k] - t->line->from[k]) * (point[k] - t->line->from[k]);
     weft_text_add(out, "%.17g", sqrt(square));
     write_values(point, t->d, false, out);
-    write_values(t->u + i * t->run->n_values, t->run->n_values, cell < 0, out);
+    write_values(t->u + i * t->run->problem->n_values, t->run->problem->n_values, cell < 0, out);
     for (int f = 0; f < t->n_derived; ++f) {
         const int c = t->derived[f].n_components;
         write_values(t->nodal[f] ? t->nodal[f] + i * c

@@ -31,17 +31,17 @@ weft_status app_places_evaluate(const app_places *places, const app_run *run, do
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_space_places at = {places->n, places->cells, places->xi};
-    const int n = run->n_values;
+    const int n = run->problem->n_values;
     double *values = NULL;
     for (int64_t i = 0; i < places->n * n; ++i)
         out[i] = places->cells[i / n] < 0 ? NAN : 0;
-    for (int i = 0; i < run->n_fields; ++i) {
-        const app_field *field = &run->fields[i];
+    for (int i = 0; i < run->problem->n_fields; ++i) {
+        const weft_problem_field *field = &run->problem->fields[i];
         if (field->is_enrichment)
-            TRY(app_run_field_term(run, i, &values, error));
-        TRY(weft_space_evaluate_at(field->space, values ? values : run->u_values + field->first_dof,
-                                   weft_space_components(field->space), &at, n,
-                                   out + field->first_value, error));
+            TRY(weft_problem_field_term(run->problem, i, &values, error));
+        TRY(weft_space_evaluate_at(
+            field->space, values ? values : run->problem->u_values + field->first_dof,
+            weft_space_components(field->space), &at, n, out + field->first_value, error));
         free(values);
         values = NULL;
     }

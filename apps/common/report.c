@@ -37,10 +37,6 @@ void app_seconds_print(const app_seconds *s) {
            app_print_seconds(s->output, output));
 }
 
-double app_clock(const weft_context *context) {
-    return weft_clock() - context->plan_seconds - context->compile_seconds;
-}
-
 double app_strip_nan_sign(double value) {
     return isnan(value) ? fabs(value) : value;
 }

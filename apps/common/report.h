@@ -28,8 +28,6 @@ typedef struct app_seconds {
 } app_seconds;
 
 void app_seconds_print(const app_seconds *seconds);
-/** weft_clock minus the context's time for planning and compiling, which is reported separately. */
-double app_clock(const weft_context *context);
 /** Print the residuals of about twenty iterations, including the last. */
 void app_history_print(const weft_cg_result *cg);
 /** Print the residuals of a few iterations on one line. */

@@ -19,12 +19,12 @@ static bool is_constant(const weft_space *space) {
 static weft_status make_nodes(const app_run *run, app_shown *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_element_kind kind = {WEFT_LAGRANGE, 1};
-    if (run->n_fields == 1 && has_nodes(run->space)) {
-        out->nodes = run->space;
+    if (run->problem->n_fields == 1 && has_nodes(run->problem->space)) {
+        out->nodes = run->problem->space;
         return WEFT_OK;
     }
-    for (int i = 0; i < run->n_fields; ++i) {
-        const weft_element *element = weft_space_element(run->fields[i].space);
+    for (int i = 0; i < run->problem->n_fields; ++i) {
+        const weft_element *element = weft_space_element(run->problem->fields[i].space);
         if (weft_element_is_constant(element) || element->span_vanishes)
             continue; /* shown on cells; added to the function that they enrich */
         kind.degree = element->degree > kind.degree ? element->degree : kind.degree;
@@ -43,19 +43,19 @@ static int shown_components(int components) {
 }
 
 static weft_status make_fields(const app_run *run, app_shown *out, weft_error *error) {
-    static const char *const names[APP_FIELDS_MAX] = {"u_0",  "u_1",  "u_2",  "u_3", "u_4",  "u_5",
-                                                      "u_6",  "u_7",  "u_8",  "u_9", "u_10", "u_11",
-                                                      "u_12", "u_13", "u_14", "u_15"};
-    for (int i = 0; i < run->n_fields; ++i) {
-        if (run->fields[i].is_enrichment)
+    static const char *const names[WEFT_FIELDS_MAX] = {
+        "u_0", "u_1", "u_2",  "u_3",  "u_4",  "u_5",  "u_6",  "u_7",
+        "u_8", "u_9", "u_10", "u_11", "u_12", "u_13", "u_14", "u_15"};
+    for (int i = 0; i < run->problem->n_fields; ++i) {
+        if (run->problem->fields[i].is_enrichment)
             continue;
         const int n = out->n++,
-                  shown = shown_components(weft_space_components(run->fields[i].space));
-        const bool on_cells = is_constant(run->fields[i].space);
+                  shown = shown_components(weft_space_components(run->problem->fields[i].space));
+        const bool on_cells = is_constant(run->problem->fields[i].space);
         const int64_t rows = on_cells ? run->mesh->n_cells : weft_space_nodes(out->nodes);
         out->of[n] = i;
         out->values[n] = weft_array_make((size_t)rows, (size_t)shown * sizeof **out->values);
-        out->fields[n] = (weft_field){.name = run->n_fields > 1 ? names[n] : "u",
+        out->fields[n] = (weft_field){.name = run->problem->n_fields > 1 ? names[n] : "u",
                                       .n_components = shown,
                                       .on_cells = on_cells,
                                       .values = out->values[n]};
@@ -100,9 +100,9 @@ static weft_status evaluate(const app_run *run, const app_shown *shown, int n, d
                             weft_error *error) {
     weft_status status = WEFT_OK;
     const int i = shown->of[n];
-    const app_field *field = &run->fields[i];
+    const weft_problem_field *field = &run->problem->fields[i];
     const int c = weft_space_components(field->space);
-    const double *u = run->u_values + field->first_dof;
+    const double *u = run->problem->u_values + field->first_dof;
     double *term = NULL;
     if (shown->fields[n].on_cells) {
         for (int64_t k = 0; k < run->mesh->n_cells * c; ++k)
@@ -114,9 +114,10 @@ static weft_status evaluate(const app_run *run, const app_shown *shown, int n, d
         return WEFT_OK;
     }
     TRY(weft_space_interpolate(field->space, u, c, shown->nodes, at, error));
-    for (int k = i + 1; k < run->n_fields && run->fields[k].is_enrichment; ++k) {
-        TRY(app_run_field_term(run, k, &term, error));
-        TRY(weft_space_interpolate(run->fields[k].space, term, c, shown->nodes, at, error));
+    for (int k = i + 1; k < run->problem->n_fields && run->problem->fields[k].is_enrichment; ++k) {
+        TRY(weft_problem_field_term(run->problem, k, &term, error));
+        TRY(weft_space_interpolate(run->problem->fields[k].space, term, c, shown->nodes, at,
+                                   error));
         free(term);
         term = NULL;
     }
@@ -129,7 +130,7 @@ weft_status app_shown_update(const app_run *run, app_shown *shown, weft_error *e
     weft_status status = WEFT_OK;
     double *at = NULL;
     for (int n = 0; n < shown->n; ++n) {
-        const int c = weft_space_components(run->fields[shown->of[n]].space);
+        const int c = weft_space_components(run->problem->fields[shown->of[n]].space);
         const int64_t rows =
             shown->fields[n].on_cells ? run->mesh->n_cells : weft_space_nodes(shown->nodes);
         at = weft_array_make((size_t)rows, (size_t)c * sizeof *at);
@@ -156,7 +157,7 @@ static weft_status show_derived(const app_run *run, const app_shown *shown,
     weft_status status = WEFT_OK;
     const int c = derived->n_components, wide = c == 2 ? 3 : c == 4 ? 9 : c;
     const int64_t rows = derived->on_cells ? run->mesh->n_cells : weft_space_nodes(shown->nodes);
-    const bool is_elsewhere = !derived->on_cells && shown->nodes != run->space;
+    const bool is_elsewhere = !derived->on_cells && shown->nodes != run->problem->space;
     double *at = NULL;
     *room = weft_array_make((size_t)rows, (size_t)wide * sizeof **room);
     if (is_elsewhere)
@@ -164,7 +165,8 @@ static weft_status show_derived(const app_run *run, const app_shown *shown,
     if (!*room || (is_elsewhere && !at))
         TRY(weft_out_of_memory(error, "a result"));
     if (is_elsewhere)
-        TRY(weft_space_interpolate(run->space, derived->values, c, shown->nodes, at, error));
+        TRY(weft_space_interpolate(run->problem->space, derived->values, c, shown->nodes, at,
+                                   error));
     fill_up(at ? at : derived->values, rows, c, wide, *room);
     *out = *derived;
     out->values = *room;
@@ -180,7 +182,7 @@ weft_status app_run_result_write(const app_run *run, weft_error *error) {
     const weft_field *derived = NULL;
     const int n_derived = run->derive ? weft_derive_fields(run->derive, &derived) : 0;
     double **rooms = calloc((size_t)n_derived + 1, sizeof *rooms);
-    weft_field *fields = calloc((size_t)(n_derived + run->n_fields) + 1, sizeof *fields);
+    weft_field *fields = calloc((size_t)(n_derived + run->problem->n_fields) + 1, sizeof *fields);
     if (!fields || !rooms)
         TRY(weft_out_of_memory(error, NULL));
     TRY(app_shown_make(run, &shown, error));
@@ -231,7 +233,7 @@ done:
 weft_status app_series_add(const app_run *run, app_series *series, double t, weft_error *error) {
     weft_status status = WEFT_OK;
     app_shown *shown = &series->shown;
-    const double *values[APP_FIELDS_MAX];
+    const double *values[WEFT_FIELDS_MAX];
     TRY(app_shown_update(run, shown, error));
     for (int i = 0; i < shown->n; ++i)
         values[i] = shown->fields[i].on_cells
@@ -245,7 +247,7 @@ done:
 
 weft_status app_series_close(app_series *series, weft_error *error) {
     const weft_status status = weft_series_close(&series->series, error);
-    for (int i = 0; i < APP_FIELDS_MAX; ++i)
+    for (int i = 0; i < WEFT_FIELDS_MAX; ++i)
         free(series->rooms[i]);
     weft_space_output_free(&series->output);
     app_shown_clear(&series->shown);

@@ -10,9 +10,9 @@
 typedef struct app_shown {
     const weft_space *nodes;
     weft_space *own_nodes; /* NULL: `nodes` is the run's */
-    weft_field fields[APP_FIELDS_MAX];
-    double *values[APP_FIELDS_MAX]; /* of these fields */
-    int of[APP_FIELDS_MAX];         /* the run's function that a field shows */
+    weft_field fields[WEFT_FIELDS_MAX];
+    double *values[WEFT_FIELDS_MAX]; /* of these fields */
+    int of[WEFT_FIELDS_MAX];         /* the run's function that a field shows */
     int n;
 } app_shown;
 /** Make the nodes and the room for values; app_shown_clear.
@@ -26,7 +26,7 @@ void app_shown_clear(app_shown *shown);
 typedef struct app_series {
     app_shown shown;
     weft_space_output *output;
-    double *rooms[APP_FIELDS_MAX]; /* of values at the nodes of VTK's cells */
+    double *rooms[WEFT_FIELDS_MAX]; /* of values at the nodes of VTK's cells */
     weft_series *series;
 } app_series;
 /** Make the series of --output.

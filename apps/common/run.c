@@ -12,40 +12,28 @@ void app_run_clear(app_run *run) {
     free(run->statement);
     weft_derive_free(&run->derive);
     app_balance_clear(&run->balance);
-    weft_linear_clear(&run->linear);
-    app_run_constraints_clear(run);
-    weft_operator_free(&run->op);
-    for (int i = 0; i < run->n_fields; ++i) {
-        weft_bc_free(&run->fields[i].bc);
-        weft_space_free(&run->fields[i].space);
-    }
-    if (run->n_fields == 0)
-        weft_space_free(&run->space);
-    free(run->own_constrained);
+    weft_problem_free(&run->problem);
     app_pieces_free(&run->pieces);
     app_probes_clear(&run->points);
     weft_data_free(&run->data);
-    weft_memory_free(&run->u);
-    weft_memory_free(&run->b);
-    free(run->u_values);
-    free(run->b_values);
     free(run->probes);
     app_places_clear(&run->probe_places);
-    free(run->more_forms);
     app_mesh_free(&run->mesh, &run->mesh_made);
     weft_library_free(&run->library);
     weft_context_tune_free(&run->context);
     weft_device_free(&run->device);
 }
 
+weft_status app_run_start(app_run *run, weft_error *error) {
+    run->seconds.started = weft_clock();
+    return weft_problem_start(&run->context, &run->options->solver, &run->problem, error);
+}
+
 weft_status app_run_open(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (run->seconds.started == 0)
-        run->seconds.started = weft_clock();
-    run->linear.options = &run->options->solver;
-    run->linear.choice = weft_problem_choice_start(&run->options->solver);
+    if (!run->problem)
+        TRY(app_run_start(run, error));
     TRY(app_device_open(run, error));
-    run->linear.context = &run->context;
     run->is_null = weft_device_limits(run->device)->records_only;
     weft_setup_precompile(run->device);
 done:
@@ -72,6 +60,8 @@ weft_status app_run_mesh_make(app_run *run, weft_error *error) {
                       error));
     if (!run->takes_any_cells)
         TRY(weft_mesh_need_simplices(run->mesh, "this program", error));
+    run->problem->mesh = run->mesh;
+    run->problem->linear.hierarchy = run->mesh_made.hierarchy;
     run->seconds.mesh = run->mesh_made.seconds;
     run->seconds.order = run->mesh_made.order_seconds;
     if (run->mesh->points.n_pairs > 0 && !app_has_periodic(run->options))
@@ -85,38 +75,9 @@ done:
     return status;
 }
 
-bool app_run_is_linear(const app_run *run) {
-    const weft_cell_type cell = weft_mesh_cell(run->mesh)->type;
-    const weft_element *element = run->space ? weft_space_element(run->space) : NULL;
-    return run->n_fields <= 1 && (!element || weft_element_is_on_vertices(element)) &&
-           (cell == WEFT_TRIANGLE || cell == WEFT_TETRAHEDRON) && !run->mesh->curve;
-}
-
-weft_status app_run_operator_make(app_run *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_operator *op = NULL;
-    const weft_form *robin = NULL;
-    const int n_robin = weft_bc_forms(run->bc, &robin), n = 1 + run->n_more_forms + n_robin;
-    weft_form *forms = calloc((size_t)n, sizeof *forms);
-    if (!forms)
-        return weft_out_of_memory(error, NULL);
-    forms[0] = run->form.form;
-    for (int i = 1; i < n; ++i)
-        forms[i] =
-            i <= run->n_more_forms ? run->more_forms[i - 1] : robin[i - 1 - run->n_more_forms];
-    TRY(weft_operator_make(&run->context, run->linear.choice.assembly, forms, n, &op, error));
-    TRY(weft_operator_assemble(op, error));
-    run->op = op;
-    op = NULL;
-done:
-    weft_operator_free(&op);
-    free(forms);
-    return status;
-}
-
 /* Constraints are about the dofs of one space. */
 static weft_status check_constraints(const app_run *run, weft_error *error) {
-    if (run->options->constraints.n == 0 || run->n_fields == 1)
+    if (run->options->constraints.n == 0 || run->problem->n_fields == 1)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                    "constraints and point loads are not for mixed functions");
@@ -127,102 +88,33 @@ static weft_status check_constraints(const app_run *run, weft_error *error) {
 
 weft_status app_run_space_make(app_run *run, int components, weft_error *error) {
     weft_status status = WEFT_OK;
+    weft_problem *problem = run->problem;
     TRY(app_probes_find(&run->options->probes, run->mesh, &run->points, error));
     TRY(app_run_lines_check(run, error));
-    if (!run->space)
+    if (!problem->space)
         TRY(weft_space_make_with(run->device, run->mesh, &run->mesh_made.copies, WEFT_ELEMENT_P1,
-                                 components, &run->space, error));
+                                 components, &problem->space, error));
     weft_mesh_copies_free(&run->mesh_made.copies); /* where no space is of degree 1 */
-    app_run_fields_count(run);
+    weft_problem_count_fields(problem);
     TRY(check_constraints(run, error));
-    TRY(app_pieces_make(&run->options->conditions, run->mesh, run->n_values, &run->pieces, error));
-    if (run->pieces.n == 0 && run->n_fields == 1 &&
-        (run->is_natural || app_has_constraints(run->options))) /* not u = 0 on the boundary */
+    TRY(app_pieces_make(&run->options->conditions, run->mesh, problem->n_values, &run->pieces,
+                        error));
+    if (run->pieces.n == 0 && problem->n_fields == 1 &&
+        (problem->is_natural || app_has_constraints(run->options))) /* not u = 0 on the boundary */
         run->pieces.list[run->pieces.n++] = (weft_condition){
             .kind = WEFT_NEUMANN, .group = "boundary", .value = "0", .origin = "--neumann"};
-    TRY(app_run_conditions_make(run, error));
+    for (int i = 0; i < run->pieces.n; ++i)
+        TRY(weft_problem_condition(problem, &run->pieces.list[i], error));
+    TRY(weft_problem_conditions_make(problem, error));
 done:
     return status;
-}
-
-weft_status app_run_vectors_make(app_run *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int64_t n = run->n_dofs;
-    TRY(weft_vector_make(run->device, n, &run->u_values, &run->u, error));
-    TRY(weft_vector_make(run->device, n, &run->b_values, &run->b, error));
-    app_run_describe(run);
-done:
-    return status;
-}
-
-void app_run_describe(app_run *run) {
-    weft_linear *linear = &run->linear;
-    linear->mesh = run->mesh;
-    linear->hierarchy = run->mesh_made.hierarchy;
-    linear->spaces = run->spaces;
-    linear->n_spaces = run->n_fields;
-    linear->is_p1 = run->mesh && app_run_is_linear(run);
-}
-
-void app_run_solve_ahead(app_run *run) {
-    run->linear.solves_once = true;
-    const bool has_preconditioner = run->linear.choice.preconditioner >= 0;
-    const weft_preconditioner_info *info =
-        has_preconditioner ? weft_preconditioner_about(run->linear.choice.preconditioner) : NULL;
-    const bool on_gpu = weft_device_limits(run->device)->execution == WEFT_EXECUTION_SIMT;
-    const weft_solver_plan plan = {.method = run->linear.choice.method,
-                                   .has_preconditioner = has_preconditioner,
-                                   .stays_single = on_gpu && info && info->needs_matrix,
-                                   .has_constrained = run->n_constrained > 0,
-                                   .starts_full = has_preconditioner &&
-                                                  weft_linear_full_cycles(&run->linear) > 0};
-    weft_solver_ahead(&run->context, run->op, &plan);
-}
-
-/* Where the matrix is all that a solve reads. */
-static void evict_cells(app_run *run) {
-    if (run->space && app_run_is_linear(run) &&
-        weft_assembly_about(run->linear.choice.assembly)->stores_matrix)
-        weft_space_evict(run->space);
 }
 
 weft_status app_run_solve(app_run *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_cg_options options;
-    weft_system whole, system;
-    const double start = app_clock(&run->context);
-    run->linear.solves_once = true;
-    TRY(app_run_constrain(run, error));
-    whole = app_run_system(run);
-    system = weft_reduction_system(run->reduction, &whole);
-    weft_operator_settle(system.op);
-    evict_cells(run);
-    TRY(weft_linear_solve(&run->linear, &whole, run->reduction, run->u_values, &options, error));
-    run->seconds.precondition = run->linear.precondition_seconds;
-    run->seconds.solve = app_clock(&run->context) - start - run->seconds.precondition;
-    if (run->space)
-        TRY(weft_space_restore(run->space, error));
-    app_cg_advise(run, system.op);
-    TRY(app_run_release(run, error));
-    TRY(app_run_hold(run, &options, error));
-    TRY(app_run_store_speeds(run, error));
-done:
-    return status;
-}
-
-weft_status app_run_remove_mean(app_run *run, double integral, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int64_t n = run->n_dofs;
-    double measure = 0;
-    if (app_run_is_linear(run))
-        measure = weft_mesh_measure(run->mesh);
-    else
-        TRY(weft_space_integral(run->space, NULL, 0, &measure, error));
-    const double mean = integral / measure;
-    for (int64_t i = 0; i < n; ++i)
-        run->u_values[i] -= mean;
-    TRY(weft_vector_push(run->u, run->u_values, n, error));
-done:
+    const weft_linear *linear = &run->problem->linear;
+    const weft_status status = weft_problem_solve_system(run->problem, error);
+    run->seconds.precondition = linear->precondition_seconds;
+    run->seconds.solve = linear->solve_seconds;
     return status;
 }
 
@@ -239,7 +131,7 @@ static weft_status locate_probes(app_run *run, weft_error *error) {
     const app_probes *probes = &run->points;
     const size_t d = (size_t)run->mesh->dimension, n = (size_t)probes->n;
     double *points = calloc(n * d + 1, sizeof *points);
-    run->probes = calloc(n * (size_t)run->n_values + 1, sizeof *run->probes);
+    run->probes = calloc(n * (size_t)run->problem->n_values + 1, sizeof *run->probes);
     if (!points || !run->probes)
         TRY(weft_out_of_memory(error, NULL));
     for (size_t i = 0; i < n; ++i)
@@ -260,8 +152,9 @@ done:
 }
 
 void app_run_finish(app_run *run) {
-    if (run->linear.choice.bytes > 0)
-        weft_problem_memory_compare(run->device, run->linear.choice.bytes, &run->messages->monitor);
+    if (run->problem->linear.choice.bytes > 0)
+        weft_problem_memory_compare(run->device, run->problem->linear.choice.bytes,
+                                    &run->messages->monitor);
     run->seconds.plan += run->context.plan_seconds;
     run->seconds.compile = run->context.compile_seconds;
 }
@@ -275,7 +168,7 @@ void app_run_print_errors(const app_run *run, const char *exact) {
 weft_status app_run_print_end(const app_run *run, bool is_solved, weft_error *error) {
     const app_run_options *options = run->options;
     char bytes[32];
-    app_probes_print(&run->points, "u", run->probes, run->n_values);
+    app_probes_print(&run->points, "u", run->probes, run->problem->n_values);
     app_seconds_print(&run->seconds);
     printf("memory      %s at most\n", app_print_bytes((double)weft_memory_peak(), bytes));
     if (options->output && (is_solved || options->keep_unconverged))

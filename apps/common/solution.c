@@ -1,6 +1,7 @@
 /* Reports the outcome of a solve and decides whether its result is written. */
 #include "apps/common/fem.h"
 #include "apps/common/run.h"
+#include "fem/problem/advice.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,21 +40,22 @@ static const char JUMP[] =
 #define FACTORISE "--preconditioner cholmod, a factorisation, where it is installed (libcholmod)"
 
 static bool has_preconditioner(const app_run *run, const char *name) {
-    const int kind = run->linear.choice.preconditioner;
+    const int kind = run->problem->linear.choice.preconditioner;
     return kind >= 0 && strcmp(weft_preconditioner_about(kind)->name, name) == 0;
 }
 
 const char *app_cg_advice_of(const app_run *run, weft_cg_outcome outcome) {
     const app_run_options *options = run->options;
-    const bool is_definite = weft_method_about(run->linear.choice.method)->needs_definite;
+    const bool is_definite = weft_method_about(run->problem->linear.choice.method)->needs_definite;
     if (outcome == WEFT_CG_MAX_ITERATIONS && (options->solver.max_iterations >= 0 || !is_definite))
         return "raise --max-iterations or --tolerance";
     if (!is_definite)
         return "try another --preconditioner, or raise --tolerance";
-    if (outcome == WEFT_CG_BREAKDOWN && run->linear.choice.preconditioner >= 0 && is_definite)
+    if (outcome == WEFT_CG_BREAKDOWN && run->problem->linear.choice.preconditioner >= 0 &&
+        is_definite)
         return "rounding has made the preconditioner indefinite, as happens where the matrix is "
                "badly conditioned or singular: try " FACTORISE ", or --preconditioner jacobi";
-    if (app_slenderness(run) > APP_SLENDER)
+    if (weft_problem_slenderness(run->problem) > WEFT_SLENDER)
         return "the body is slender, and its bending makes the matrix badly conditioned: "
                "try " FACTORISE ", and fewer, longer cells of degree 2 (elasticity.ufl --degree 2)";
     return has_preconditioner(run, "aggregation")
@@ -62,7 +64,7 @@ const char *app_cg_advice_of(const app_run *run, weft_cg_outcome outcome) {
 }
 
 static const char *singular_advice(const app_run *run) {
-    return app_slenderness(run) > APP_SLENDER
+    return weft_problem_slenderness(run->problem) > WEFT_SLENDER
                ? "the body is so slender that rounding of its stiffness leaves hardly any correct "
                  "digit of its bending: take fewer, longer cells of degree 2, or a thicker body"
                : "the system is nearly singular, so rounding leaves hardly any correct digit: use "
@@ -72,15 +74,15 @@ static const char *singular_advice(const app_run *run) {
 
 static const char *advice_on(const app_run *run, const app_cg_advice *advice) {
     const app_run_options *options = run->options;
-    const weft_cg_result *cg = &run->linear.cg;
-    if (cg->breakdown && run->linear.choice.method == WEFT_METHOD_BICGSTAB)
+    const weft_cg_result *cg = &run->problem->linear.cg;
+    if (cg->breakdown && run->problem->linear.choice.method == WEFT_METHOD_BICGSTAB)
         return "try --method gmres";
     if (cg->breakdown)
         return "the matrix is singular: fix u in more places, or look at the coefficients";
-    if (run->linear.choice.method == WEFT_METHOD_GMRES &&
+    if (run->problem->linear.choice.method == WEFT_METHOD_GMRES &&
         (cg->outcome == WEFT_CG_STAGNATION || cg->outcome == WEFT_CG_MAX_ITERATIONS) &&
         !is_nearly_singular(cg))
-        return run->linear.choice.preconditioner >= 0
+        return run->problem->linear.choice.preconditioner >= 0
                    ? "try --preconditioner jacobi or hypre, a larger --restart, or --method "
                      "bicgstab"
                    : "raise --restart, try --method bicgstab, or raise --tolerance";
@@ -88,8 +90,8 @@ static const char *advice_on(const app_run *run, const app_cg_advice *advice) {
     case WEFT_CG_INDEFINITE:
         return advice->indefinite;
     case WEFT_CG_BREAKDOWN:
-        return run->linear.choice.preconditioner >= 0 ? app_cg_advice_of(run, cg->outcome)
-                                                      : advice->breakdown;
+        return run->problem->linear.choice.preconditioner >= 0 ? app_cg_advice_of(run, cg->outcome)
+                                                               : advice->breakdown;
     case WEFT_CG_NAN:
         return advice->nan;
     case WEFT_CG_OVERFLOW:
@@ -112,10 +114,10 @@ static const char *advice_on(const app_run *run, const app_cg_advice *advice) {
 
 void app_cg_complain(const char *program, const app_run *run, const app_cg_advice *advice) {
     const app_run_options *options = run->options;
-    const weft_cg_result *cg = &run->linear.cg;
+    const weft_cg_result *cg = &run->problem->linear.cg;
     fprintf(stderr, "%s: error: not converged: %s", program, weft_cg_outcome_name(cg->outcome));
     if (cg->breakdown)
-        fprintf(stderr, " of %s (%s)", weft_method_about(run->linear.choice.method)->title,
+        fprintf(stderr, " of %s (%s)", weft_method_about(run->problem->linear.choice.method)->title,
                 cg->breakdown);
     fprintf(stderr, " after %d iterations, relative residual %.2e", cg->iterations,
             fabs(cg->residual));

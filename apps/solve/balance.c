@@ -39,7 +39,7 @@ static weft_status exchange_part(solve *run, const solve_part *part, weft_memory
     TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_MATRIX_FREE, &part->bound.form, 1, &op,
                            error));
     TRY(weft_operator_assemble(op, error));
-    TRY(weft_operator_apply(op, run->base.u, memory, error));
+    TRY(weft_operator_apply(op, run->base.problem->u, memory, error));
     TRY(weft_vector_pull(memory, values, run->n_dofs, error));
     TRY(app_balance_sum(&run->base, values, taken, error));
     app_balance_add(exchange, 1, part->vector_sums);
@@ -56,11 +56,11 @@ done:
 /* r = A u - b */
 static weft_status sum_linear(solve *run, double *r, parts *sums, weft_error *error) {
     weft_status status = WEFT_OK;
-    const double *b = run->base.b_values;
+    const double *b = run->base.problem->b_values;
     weft_memory *memory = NULL;
     double *values = NULL;
     TRY(weft_vector_make(run->base.device, run->n_dofs, &values, &memory, error));
-    TRY(app_run_product(&run->base, memory, r, error));
+    TRY(weft_problem_product(run->base.problem, memory, r, error));
     TRY(app_balance_sum(&run->base, b, sums->loads, error));
     TRY(app_balance_sum(&run->base, r, sums->equation, error));
     app_balance_add(sums->loads, -1, sums->given);
@@ -148,7 +148,7 @@ static weft_status sum_residual(solve *run, double *r, parts *sums, weft_error *
     if (!values)
         return weft_out_of_memory(error, NULL);
     TRY(solve_residual_make(run, 1, error));
-    TRY(weft_vector_pull(run->base.b, r, run->n_dofs, error));
+    TRY(weft_vector_pull(run->base.problem->b, r, run->n_dofs, error));
     app_balance_size(&run->base, r);
     if (run->flux)
         TRY(app_balance_sum(&run->base, run->flux, sums->loads, error));
@@ -170,7 +170,7 @@ weft_status solve_balance(solve *run, weft_error *error) {
     r = weft_array_make((size_t)run->n_dofs, sizeof *r);
     if (!r)
         TRY(weft_out_of_memory(error, NULL));
-    TRY(app_balance_exchange(&run->base, run->base.u, 1, sums.given, sums.taken, error));
+    TRY(app_balance_exchange(&run->base, run->base.problem->u, 1, sums.given, sums.taken, error));
     TRY(run->options->nonlinear ? sum_residual(run, r, &sums, error)
                                 : sum_linear(run, r, &sums, error));
     memcpy(balance->loads, sums.loads, sizeof sums.loads);

@@ -23,9 +23,9 @@ static weft_memory *memory_of(const solve *run, const char *name) {
     if (strcmp(name, "x") == 0)
         return weft_space_coordinates(
             script->problem ? script->spaces[script->problem->geometry * WEFT_UFL_SUBSPACES_MAX]
-                            : run->base.space);
+                            : run->base.problem->space);
     if (strcmp(name, "u") == 0 && run->options->nonlinear)
-        return run->base.u;
+        return run->base.problem->u;
     if (solve_time_sets(run, name))
         return solve_time_memory(run, name);
     for (int i = 0; i < run->n_inputs; ++i)
@@ -57,11 +57,11 @@ void solve_form_of(solve *run, const solve_part *part, weft_bound_form *out) {
     const solve_options *options = run->options;
     const solve_script *script = &run->script;
     weft_name_info info;
-    weft_form_start(options->script, part->cells.data,
-                    part->dofs ? part->dofs[0].connectivity : weft_space_cells(run->base.space),
-                    out);
+    weft_form_start(
+        options->script, part->cells.data,
+        part->dofs ? part->dofs[0].connectivity : weft_space_cells(run->base.problem->space), out);
     out->form.components = run->components;
-    out->form.points = part->ufl ? NULL : weft_space_data_points(run->base.space);
+    out->form.points = part->ufl ? NULL : weft_space_data_points(run->base.problem->space);
     out->form.action = !part->ufl ? script->action : part->ufl->has_action ? "Kv" : NULL;
     out->form.kernels = part->ufl ? part->ufl->kernels : NULL;
     for (int i = 0; i < weft_compilation_names(part->compilation); ++i) {
@@ -84,7 +84,7 @@ void solve_form_of(solve *run, const solve_part *part, weft_bound_form *out) {
 /* The method, or the assembly, that was requested is for symmetric matrices.
  * where  "" or the place in a Newton iteration */
 static weft_status refuse_asymmetric(const solve *run, const char *where, weft_error *error) {
-    const weft_method_info *method = weft_method_about(run->base.linear.choice.method);
+    const weft_method_info *method = weft_method_about(run->base.problem->linear.choice.method);
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "the local matrix '%s' is not symmetric%s: |K - K^T| is %.1e of |K|",
                    run->script.matrix, where, run->asymmetry);
@@ -94,24 +94,28 @@ static weft_status refuse_asymmetric(const solve *run, const char *where, weft_e
                     "tensor that is not symmetric, or a tangent that is not the derivative of an "
                     "energy",
                     method->needs_symmetric ? "--method" : "--assembly",
-                    method->needs_symmetric ? method->name
-                                            : weft_assembly_name(run->base.linear.choice.assembly));
+                    method->needs_symmetric
+                        ? method->name
+                        : weft_assembly_name(run->base.problem->linear.choice.assembly));
     return WEFT_ERROR_INPUT;
 }
 
 /* Choose the method for a matrix of this asymmetry. */
 static weft_status choose_method(solve *run, bool is_symmetric, double asymmetry, const char *where,
                                  weft_error *error) {
-    const bool needs_other = weft_assembly_about(run->base.linear.choice.assembly)->symmetric_only;
-    weft_linear_choose_method(&run->base.linear, is_symmetric, run->base.n_fields > 1, asymmetry);
-    if (!is_symmetric && (weft_method_about(run->base.linear.choice.method)->needs_symmetric ||
-                          (needs_other && run->options->run.solver.assembly != WEFT_AUTO)))
+    const bool needs_other =
+        weft_assembly_about(run->base.problem->linear.choice.assembly)->symmetric_only;
+    weft_linear_choose_method(&run->base.problem->linear, is_symmetric,
+                              run->base.problem->n_fields > 1, asymmetry);
+    if (!is_symmetric &&
+        (weft_method_about(run->base.problem->linear.choice.method)->needs_symmetric ||
+         (needs_other && run->options->run.solver.assembly != WEFT_AUTO)))
         return refuse_asymmetric(run, where, error);
     if (is_symmetric || !run->is_symmetric)
         return WEFT_OK;
     weft_log(&run->base.messages->monitor, WEFT_LOG_INFO, "%s: %s",
-             weft_method_about(run->base.linear.choice.method)->title,
-             run->base.linear.choice.method_reason);
+             weft_method_about(run->base.problem->linear.choice.method)->title,
+             run->base.problem->linear.choice.method_reason);
     run->is_symmetric = false;
     return solve_memory_estimate(run, error); /* chooses the assembly again */
 }
@@ -183,15 +187,15 @@ done:
 weft_status solve_tangent_check(solve *run, int step, int iteration, bool *is_remade,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_assembly before = run->base.linear.choice.assembly;
+    const weft_assembly before = run->base.problem->linear.choice.assembly;
     char where[80];
     snprintf(where, sizeof where, " in load step %d, iteration %d", step, iteration);
     TRY(solve_method_choose(run, where, error));
-    *is_remade = run->base.linear.choice.assembly != before;
+    *is_remade = run->base.problem->linear.choice.assembly != before;
     if (*is_remade) {
-        weft_preconditioner_free(&run->base.linear.preconditioner);
-        weft_operator_free(&run->base.op);
-        TRY(app_run_operator_make(&run->base, error));
+        weft_preconditioner_free(&run->base.problem->linear.preconditioner);
+        weft_operator_free(&run->base.problem->op);
+        TRY(weft_problem_operator_make(run->base.problem, error));
     }
 done:
     return status;
@@ -203,7 +207,8 @@ static weft_status check_action(solve *run, weft_error *error) {
     double apart = 0;
     if (run->base.is_null || !run->script.action)
         return WEFT_OK;
-    TRY(weft_form_action_difference(&run->base.context, &run->base.form.form, &apart, error));
+    TRY(weft_form_action_difference(&run->base.context, &run->base.problem->form.form, &apart,
+                                    error));
     if (apart <= ACTION)
         goto done;
     status = weft_error_set(error, WEFT_ERROR_INPUT,
@@ -257,7 +262,7 @@ static weft_status see_alone(solve *run, const double *e, bool *seen, weft_error
     *seen = false;
     if (!sizes)
         TRY(weft_out_of_memory(error, NULL));
-    TRY(app_run_forms_alone(&run->base, &alone, &n, error));
+    TRY(weft_problem_forms_alone(run->base.problem, &alone, &n, error));
     for (int i = 0; i < n && !*seen; ++i) {
         constant of_one = {0};
         TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_MATRIX_FREE, &alone[i], 1, &op,
@@ -279,10 +284,11 @@ done:
 static weft_status find_floating(solve *run, bool all_fixed, weft_error *error) {
     weft_status status = WEFT_OK;
     int64_t n_parts = 1;
-    TRY(app_run_floating_find(&run->base, all_fixed, &n_parts, error));
-    run->base.linear.project_mean = run->components == 1 && n_parts == 1 && run->base.modes.n == 1;
-    if (run->base.linear.project_mean)
-        app_run_constraints_clear(&run->base);
+    TRY(weft_problem_find_floating(run->base.problem, all_fixed, &n_parts, error));
+    run->base.problem->linear.project_mean =
+        run->components == 1 && n_parts == 1 && run->base.problem->modes.n == 1;
+    if (run->base.problem->linear.project_mean)
+        weft_problem_clear_constraints(run->base.problem);
 done:
     return status;
 }
@@ -312,22 +318,22 @@ static weft_status check_constants(solve *run, const bool *fixed, weft_error *er
     double *sizes = weft_array_make((size_t)run->n_dofs, sizeof *sizes);
     if (!e || !sizes)
         TRY(weft_out_of_memory(error, NULL));
-    TRY(weft_operator_row_sizes(run->base.device, run->base.op, NULL, sizes, error));
+    TRY(weft_operator_row_sizes(run->base.device, run->base.problem->op, NULL, sizes, error));
     for (int k = 0; k < c; ++k) {
         constant all = {0};
         if (fixed[k])
             continue;
         for (int64_t i = 0; i < run->n_dofs; ++i)
             e[i] = i % c == k;
-        TRY(see_constant(run, run->base.op, sizes, e, &all, error));
+        TRY(see_constant(run, run->base.problem->op, sizes, e, &all, error));
         bool is_seen = all.seen > WEFT_UNSEEN;
         if (is_seen && all.work > LOST)
             continue;
         if (!is_seen)
             TRY(see_alone(run, e, &is_seen, error));
-        run->base.linear.project_mean =
+        run->base.problem->linear.project_mean =
             !is_seen && c == 1 && !run->options->nonlinear && run->is_symmetric;
-        if (!run->base.linear.project_mean)
+        if (!run->base.problem->linear.project_mean)
             TRY(refuse_constant(run, k, is_seen, all.work, error));
     }
 done:
@@ -340,15 +346,15 @@ done:
 weft_status solve_fixed_check(solve *run, weft_error *error) {
     const int c = run->components;
     bool fixed[SOLVE_VALUES_MAX] = {false}, all_fixed = true;
-    if (run->base.n_fields > 1)
+    if (run->base.problem->n_fields > 1)
         return solve_nullspace_find(run, error);
     if (run->base.is_null)
         return WEFT_OK;
-    for (int64_t i = 0; i < run->base.n_constrained; ++i)
-        fixed[run->base.constrained[i] % c] = true;
+    for (int64_t i = 0; i < run->base.problem->n_constrained; ++i)
+        fixed[run->base.problem->constrained[i] % c] = true;
     for (int k = 0; k < c; ++k)
         all_fixed &= fixed[k];
-    if (!run->options->nonlinear && run->is_symmetric && app_run_is_linear(&run->base))
+    if (!run->options->nonlinear && run->is_symmetric && weft_problem_is_linear(run->base.problem))
         return find_floating(run, all_fixed, error);
     return all_fixed ? WEFT_OK : check_constants(run, fixed, error);
 }
@@ -356,8 +362,9 @@ weft_status solve_fixed_check(solve *run, weft_error *error) {
 /* The forms of the operator: the first in `form`, the others follow. */
 static weft_status make_forms(solve *run, weft_error *error) {
     bool is_first = true;
-    run->base.more_forms = calloc((size_t)run->script.n_parts, sizeof *run->base.more_forms);
-    if (!run->base.more_forms)
+    run->base.problem->more_forms =
+        calloc((size_t)run->script.n_parts, sizeof *run->base.problem->more_forms);
+    if (!run->base.problem->more_forms)
         return weft_out_of_memory(error, NULL);
     for (int i = 0; i < run->script.n_parts; ++i) {
         solve_part *part = &run->script.parts[i];
@@ -365,9 +372,9 @@ static weft_status make_forms(solve *run, weft_error *error) {
             continue;
         solve_form_of(run, part, &part->bound);
         if (is_first)
-            solve_form_of(run, part, &run->base.form);
+            solve_form_of(run, part, &run->base.problem->form);
         else
-            run->base.more_forms[run->base.n_more_forms++] = part->bound.form;
+            run->base.problem->more_forms[run->base.problem->n_more_forms++] = part->bound.form;
         is_first = false;
     }
     return WEFT_OK;
@@ -376,7 +383,7 @@ static weft_status make_forms(solve *run, weft_error *error) {
 weft_status solve_form_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(make_forms(run, error));
-    run->base.linear.minres_if_indefinite = true;
+    run->base.problem->linear.minres_if_indefinite = true;
     TRY(check_symmetry(run, error));
     TRY(check_action(run, error));
 done:

@@ -43,10 +43,10 @@ static weft_status evaluate_centres(solve *run, const char *text, const char *or
     weft_status status = WEFT_OK;
     const char *output = "u";
     weft_bound_form form;
-    if (!app_run_is_linear(&run->base))
+    if (!weft_problem_is_linear(run->base.problem))
         return evaluate_constants(run, text, origin, memory, values, error);
-    TRY(weft_form_ship(run->base.space, "centres.weft", weft_space_cells(run->base.space), &form,
-                       error));
+    TRY(weft_form_ship(run->base.problem->space, "centres.weft",
+                       weft_space_cells(run->base.problem->space), &form, error));
     weft_form_bind_expression(&form, "value", text, origin);
     TRY(weft_form_run(&run->base.context, &form.form,
                       &(weft_form_outputs){&output, &memory, 1, "cells", run->base.mesh->n_cells},
@@ -127,7 +127,7 @@ static weft_status fill(solve *run, const solve_binding *binding, const weft_nam
     weft_status status = WEFT_OK;
     const int components = count(info);
     const bool on_cells = is_over(info, "cells");
-    const weft_space *space = on_cells ? run->base.space : solve_space_of(run, info->over);
+    const weft_space *space = on_cells ? run->base.problem->space : solve_space_of(run, info->over);
     const int64_t lanes = weft_device_limits(run->base.device)->lanes_double;
     const int64_t n = n_entries(run, info);
     const int64_t room = (n + lanes - 1) / lanes * lanes;
@@ -440,7 +440,7 @@ static weft_status start_solution(solve *run, const weft_name_info *info, weft_e
         weft_error_hint(error, "leave it out: --initial gives u at the start");
         return WEFT_ERROR_USAGE;
     }
-    return binding ? bind(run, binding, info, run->base.u_values, error) : WEFT_OK;
+    return binding ? bind(run, binding, info, run->base.problem->u_values, error) : WEFT_OK;
 }
 
 /* The inputs of all parts, each once.
@@ -500,7 +500,7 @@ static double predict_product_bytes(const solve *run, const weft_assembly_proble
     weft_assembly_cost costs[WEFT_ASSEMBLIES_MOST];
     const int n = weft_assembly_costs(weft_device_limits(run->base.device), problem, costs);
     for (int i = 0; i < n; ++i)
-        if (costs[i].possible && costs[i].assembly == run->base.linear.choice.assembly)
+        if (costs[i].possible && costs[i].assembly == run->base.problem->linear.choice.assembly)
             return costs[i].product_bytes;
     return NAN;
 }
@@ -544,7 +544,7 @@ weft_status solve_memory_estimate(solve *run, weft_error *error) {
                                 .assembles_again = run->options->nonlinear,
                                 .solves_once = !run->options->nonlinear && !run->options->time.text,
                                 .shares_load = run->script.n_parts == 0,
-                                .method = run->base.linear.choice.method,
+                                .method = run->base.problem->linear.choice.method,
                                 .restart = options->restart};
     TRY(list_inputs(run, &inputs, &n_inputs, error));
     for (size_t i = 0; i < n_inputs; ++i)
@@ -559,7 +559,7 @@ done:
 
 weft_status solve_data_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(app_run_vectors_make(&run->base, error));
+    TRY(weft_problem_vectors_make(run->base.problem, error));
     TRY(weft_memory_make(run->base.device, sizeof(double), &run->load, error));
     TRY(solve_load_scale(run, 1, error));
     if (run->script.n_parts > 0)
@@ -567,8 +567,8 @@ weft_status solve_data_make(solve *run, weft_error *error) {
     if (!run->options->time.text)
         TRY(solve_initial_set(run, error));
     if (!run->options->nonlinear)
-        app_run_set_conditions(&run->base, 1, run->base.u_values);
-    TRY(weft_vector_push(run->base.u, run->base.u_values, run->n_dofs, error));
+        weft_problem_set_conditions(run->base.problem, 1, run->base.problem->u_values);
+    TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
 done:
     return status;
 }

@@ -15,10 +15,10 @@ static weft_status make_fluxes(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_vector_make(run->base.device, run->n_dofs, &run->flux, &run->flux_memory, error));
     TRY(weft_vector_push(run->flux_memory, run->flux, run->n_dofs, error));
-    TRY(weft_bc_load_make(run->base.bc, NULL, NULL, WEFT_LOAD_DEGREE, run->flux_memory, run->flux,
-                          error));
-    if (run->options->nonlinear && run->base.point_loads) {
-        TRY(weft_point_loads_apply(run->base.point_loads, run->flux_memory, error));
+    TRY(weft_bc_load_make(run->base.problem->bc, NULL, NULL, WEFT_LOAD_DEGREE, run->flux_memory,
+                          run->flux, error));
+    if (run->options->nonlinear && run->base.problem->point_loads) {
+        TRY(weft_point_loads_apply(run->base.problem->point_loads, run->flux_memory, error));
         TRY(weft_vector_pull(run->flux_memory, run->flux, run->n_dofs, error));
     }
 done:
@@ -61,7 +61,7 @@ static weft_status make_program(solve *run, solve_part *part, weft_error *error)
                                           .points = form.form.points,
                                           .n = form.form.points != NULL},
                        error));
-    TRY(weft_program_bind(part->vector_program, run->script.vector, run->base.b, error));
+    TRY(weft_program_bind(part->vector_program, run->script.vector, run->base.problem->b, error));
 done:
     weft_text_free(&text);
     return status;
@@ -73,7 +73,7 @@ void solve_load_advise(const solve *run) {
     bool is_zero = !run->script.vector && !run->base.is_null && !run->options->nonlinear &&
                    !app_has_constraints(run->base.options);
     for (int64_t i = 0; is_zero && i < run->n_dofs; ++i)
-        is_zero = run->base.u_values[i] == 0 && run->base.b_values[i] == 0;
+        is_zero = run->base.problem->u_values[i] == 0 && run->base.problem->b_values[i] == 0;
     if (is_zero && run->options->script)
         weft_log(&run->base.messages->monitor, WEFT_LOG_WARNING,
                  "%s has no %s, and no condition has a value other than 0, so that u = 0 is the "
@@ -87,7 +87,7 @@ weft_status solve_load_make(solve *run, weft_error *error) {
     bool has_flux = false;
     for (int i = 0; i < run->base.pieces.n; ++i)
         has_flux |= run->base.pieces.list[i].kind != WEFT_DIRICHLET;
-    has_flux |= run->options->nonlinear && run->base.point_loads;
+    has_flux |= run->options->nonlinear && run->base.problem->point_loads;
     if (has_flux)
         TRY(make_fluxes(run, error));
     for (int i = 0; i < run->script.n_parts; ++i)
@@ -100,8 +100,8 @@ done:
 }
 
 void solve_load_release(solve *run) {
-    const bool gathers =
-        weft_assembly_about(run->base.linear.choice.assembly)->scatter == WEFT_SCATTER_GATHERED;
+    const bool gathers = weft_assembly_about(run->base.problem->linear.choice.assembly)->scatter ==
+                         WEFT_SCATTER_GATHERED;
     if (run->options->nonlinear)
         return;
     for (int i = 0; i < run->script.n_parts; ++i) {
@@ -111,16 +111,16 @@ void solve_load_release(solve *run) {
             weft_connectivity_release_transposed(part->dofs[0].connectivity);
     }
     if (!gathers)
-        weft_connectivity_release_transposed(weft_space_cells(run->base.space));
+        weft_connectivity_release_transposed(weft_space_cells(run->base.problem->space));
 }
 
 static weft_status check_finite(const solve *run, weft_error *error) {
     const int d = run->base.mesh->dimension;
     char point[64];
     for (int64_t i = 0; i < run->n_dofs && !run->options->nonlinear; ++i) {
-        if (isfinite(run->base.b_values[i]))
+        if (isfinite(run->base.problem->b_values[i]))
             continue;
-        const app_field *field = app_run_field_of_dof(&run->base, i);
+        const weft_problem_field *field = weft_problem_field_of_dof(run->base.problem, i);
         const int64_t node = (i - field->first_dof) / weft_space_components(field->space);
         weft_error_set(error, WEFT_ERROR_INPUT, "the vector '%s' is not finite at the node %s",
                        run->script.vector ? run->script.vector : "b",
@@ -144,19 +144,20 @@ weft_status solve_vector_make(solve *run, double factor, weft_error *error) {
         TRY(weft_program_run(run->script.parts[i].vector_program, error));
         if (run->base.is_null)
             continue;
-        TRY(weft_vector_pull(run->base.b, run->base.b_values, run->n_dofs, error));
+        TRY(weft_vector_pull(run->base.problem->b, run->base.problem->b_values, run->n_dofs,
+                             error));
         for (int64_t k = 0; k < run->n_dofs; ++k)
-            sum[k] += run->base.b_values[k];
+            sum[k] += run->base.problem->b_values[k];
         if (run->options->run.derived.reactions)
-            TRY(app_balance_sum(&run->base, run->base.b_values, run->script.parts[i].vector_sums,
-                                error));
+            TRY(app_balance_sum(&run->base, run->base.problem->b_values,
+                                run->script.parts[i].vector_sums, error));
     }
     if (run->base.is_null)
         goto done;
     for (int64_t i = 0; i < run->n_dofs; ++i)
-        run->base.b_values[i] = sum[i] + (run->flux ? factor * run->flux[i] : 0);
+        run->base.problem->b_values[i] = sum[i] + (run->flux ? factor * run->flux[i] : 0);
     TRY(check_finite(run, error));
-    TRY(weft_vector_push(run->base.b, run->base.b_values, run->n_dofs, error));
+    TRY(weft_vector_push(run->base.problem->b, run->base.problem->b_values, run->n_dofs, error));
 done:
     free(sum);
     return status;
@@ -170,7 +171,7 @@ static weft_status add(solve *run, double factor, weft_memory *x, weft_error *er
     if (terms.n == 0)
         return WEFT_OK;
     TRY(weft_vectors_sum(&run->vectors, &terms, run->more, error));
-    TRY(weft_vectors_add(&run->vectors, run->base.b, run->more, error));
+    TRY(weft_vectors_add(&run->vectors, run->base.problem->b, run->more, error));
 done:
     return status;
 }
@@ -183,11 +184,11 @@ static weft_status run_parts(solve *run, weft_error *error) {
         weft_program *program = run->script.parts[i].vector_program;
         if (!program)
             continue;
-        TRY(weft_program_bind(program, run->script.vector, is_first ? run->base.b : run->more,
-                              error));
+        TRY(weft_program_bind(program, run->script.vector,
+                              is_first ? run->base.problem->b : run->more, error));
         TRY(weft_program_run(program, error));
         if (!is_first)
-            TRY(weft_vectors_add(&run->vectors, run->base.b, run->more, error));
+            TRY(weft_vectors_add(&run->vectors, run->base.problem->b, run->more, error));
         is_first = false;
     }
 done:
@@ -203,8 +204,8 @@ weft_status solve_residual_make(solve *run, double factor, weft_error *error) {
     if (run->flux)
         TRY(add(run, -factor, run->flux_memory, error));
     if (run->robin) {
-        TRY(weft_operator_apply(run->robin, run->base.u, run->more, error));
-        TRY(weft_vectors_add(&run->vectors, run->base.b, run->more, error));
+        TRY(weft_operator_apply(run->robin, run->base.problem->u, run->more, error));
+        TRY(weft_vectors_add(&run->vectors, run->base.problem->b, run->more, error));
     }
 done:
     return status;
@@ -220,7 +221,7 @@ const char *solve_how_to_fix(const solve *run) {
 /* If no condition fixes the constant, check that b sums to zero, up to rounding and the quadrature
  * error of compatible data. */
 weft_status solve_balance_check(solve *run, weft_error *error) {
-    const weft_balance balance = weft_balance_of(run->base.b_values, run->n_dofs);
+    const weft_balance balance = weft_balance_of(run->base.problem->b_values, run->n_dofs);
     if (fabs(balance.sum) > balance.bound) {
         weft_error_set(error, WEFT_ERROR_INPUT,
                        "nothing fixes the constant in u, so the vector must sum to zero, but its "

@@ -61,8 +61,8 @@ static void state(const solve *run, weft_text *out) {
     weft_text_add(out, n > 0 ? " as in the script (default)" : "");
 }
 
-static const solve_problem script_problem = {
-    .program = "solve",
+static const solve_program script_problem = {
+    .name = "solve",
     .advice = {.indefinite = "the matrix is not positive definite: look at the signs in the "
                              "script, at coefficients <= 0, and at ALPHA < 0 in --robin",
                .breakdown = "look at the coefficients, or try --preconditioner none",

@@ -24,11 +24,12 @@ static void whole_clear(whole_function *whole) {
 /* The last of the field and its enrichments, and their degree. */
 static int find_terms(const solve *run, int first, int *degree) {
     int last = first;
-    while (last + 1 < run->base.n_fields && run->base.fields[last + 1].is_enrichment)
+    while (last + 1 < run->base.problem->n_fields &&
+           run->base.problem->fields[last + 1].is_enrichment)
         ++last;
     *degree = 0;
     for (int i = first; i <= last; ++i) {
-        const int own = weft_space_element(run->base.fields[i].space)->degree;
+        const int own = weft_space_element(run->base.problem->fields[i].space)->degree;
         *degree = own > *degree ? own : *degree;
     }
     return last;
@@ -36,12 +37,14 @@ static int find_terms(const solve *run, int first, int *degree) {
 
 static weft_status whole_make(const solve *run, int k, whole_function *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const app_field *field = app_run_field_of_value(&run->base, k);
-    const int first = (int)(field - run->base.fields), c = weft_space_components(field->space);
+    const weft_problem_field *field = weft_problem_field_of_value(run->base.problem, k);
+    const int first = (int)(field - run->base.problem->fields),
+              c = weft_space_components(field->space);
     int degree = 0;
     const int last = find_terms(run, first, &degree);
     double *term = NULL;
-    *out = (whole_function){.space = field->space, .values = run->base.u_values + field->first_dof};
+    *out = (whole_function){.space = field->space,
+                            .values = run->base.problem->u_values + field->first_dof};
     if (last == first)
         return WEFT_OK;
     TRY(weft_space_make(run->base.device, run->base.mesh,
@@ -50,8 +53,9 @@ static weft_status whole_make(const solve *run, int k, whole_function *out, weft
     if (!out->sum)
         TRY(weft_out_of_memory(error, NULL));
     for (int i = first; i <= last; ++i) {
-        TRY(app_run_field_term(&run->base, i, &term, error));
-        TRY(weft_space_interpolate(run->base.fields[i].space, term, c, out->own, out->sum, error));
+        TRY(weft_problem_field_term(run->base.problem, i, &term, error));
+        TRY(weft_space_interpolate(run->base.problem->fields[i].space, term, c, out->own, out->sum,
+                                   error));
         free(term);
         term = NULL;
     }
@@ -83,7 +87,7 @@ static weft_status write_formula(const solve *run, const char *text, weft_text *
 static weft_status measure_any(solve *run, int k, const char *text, double errors[2],
                                weft_error *error) {
     weft_status status = WEFT_OK;
-    const int own = k - app_run_field_of_value(&run->base, k)->first_value;
+    const int own = k - weft_problem_field_of_value(run->base.problem, k)->first_value;
     whole_function whole = {.space = NULL};
     weft_text formula = {0};
     TRY(whole_make(run, k, &whole, error));
@@ -107,19 +111,19 @@ static weft_status measure_component(solve *run, int k, const char *text, double
     double *values = NULL;
     weft_memory *memory = NULL;
     weft_bound_form form;
-    if (!app_run_is_linear(&run->base))
+    if (!weft_problem_is_linear(run->base.problem))
         return measure_any(run, k, text, errors, error);
     TRY(weft_vector_make(run->base.device, run->base.mesh->n_nodes, &values, &memory, error));
     for (int64_t i = 0; i < run->base.mesh->n_nodes; ++i)
-        values[i] = run->base.u_values[i * c + k];
+        values[i] = run->base.problem->u_values[i * c + k];
     TRY(weft_vector_push(memory, values, run->base.mesh->n_nodes, error));
     if (text) {
-        TRY(weft_space_errors_at(&run->base.context, run->base.space, memory, text, "--exact",
-                                 run->time.state.t, errors, error));
+        TRY(weft_space_errors_at(&run->base.context, run->base.problem->space, memory, text,
+                                 "--exact", run->time.state.t, errors, error));
         goto done;
     }
-    TRY(weft_form_ship(run->base.space, "integral.weft", weft_space_cells(run->base.space), &form,
-                       error));
+    TRY(weft_form_ship(run->base.problem->space, "integral.weft",
+                       weft_space_cells(run->base.problem->space), &form, error));
     weft_form_bind_input(&form, "u", memory);
     TRY(weft_form_sum(&run->base.context, &form, run->base.mesh->n_cells, integral, 1,
                       &run->integral_u[k], error));
@@ -132,7 +136,7 @@ done:
 static weft_status measure_errors(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     double l2 = 0, h1 = 0;
-    for (int k = 0; k < run->base.n_values; ++k) {
+    for (int k = 0; k < run->base.problem->n_values; ++k) {
         double errors[2] = {0, 0};
         TRY(measure_component(run, k, run->exact[k], errors, error));
         run->errors[k][0] = sqrt(errors[0]);
@@ -171,7 +175,7 @@ static weft_status apply_without_robin(solve *run, const double *v, weft_memory 
     if (!robin)
         TRY(weft_out_of_memory(error, NULL));
     TRY(apply_robin(run, v, memory, robin, error));
-    TRY(weft_operator_apply(run->base.op, run->more, memory, error));
+    TRY(weft_operator_apply(run->base.problem->op, run->more, memory, error));
     TRY(weft_vector_pull(memory, y, n, error));
     for (int64_t i = 0; i < n; ++i)
         y[i] -= robin[i];
@@ -184,7 +188,7 @@ done:
 static weft_status measure_held(solve *run, weft_memory *memory, double *sum, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = run->n_dofs;
-    const weft_held_modes *held = &run->base.modes.held;
+    const weft_held_modes *held = &run->base.problem->modes.held;
     double *m = weft_array_make((size_t)n, sizeof *m),
            *pull = weft_array_make((size_t)n, sizeof *m);
     double *robin = weft_array_make((size_t)n, sizeof *m);
@@ -195,7 +199,7 @@ static weft_status measure_held(solve *run, weft_memory *memory, double *sum, we
     TRY(apply_robin(run, m, memory, robin, error));
     for (int64_t i = 0; i < n; ++i)
         if (fabs(pull[i] - robin[i]) > SAME_PULL * fabs(robin[i]))
-            *sum += (2 * run->base.rest[i] + m[i]) * (pull[i] - robin[i]);
+            *sum += (2 * run->base.problem->rest[i] + m[i]) * (pull[i] - robin[i]);
 done:
     free(m);
     free(pull);
@@ -206,7 +210,8 @@ done:
 /* u.(A u)/2 without the contribution of Robin conditions to A */
 static weft_status measure_energy(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const double *u = run->base.rest ? run->base.rest : run->base.u_values;
+    const double *u =
+        run->base.problem->rest ? run->base.problem->rest : run->base.problem->u_values;
     double *y = NULL, sum = 0;
     weft_memory *memory = NULL;
     TRY(weft_vector_make(run->base.device, run->n_dofs, &y, &memory, error));
@@ -217,7 +222,7 @@ static weft_status measure_energy(solve *run, weft_error *error) {
     for (int64_t k = 0; k < run->n_dofs; ++k)
         y[k] *= u[k];
     sum = weft_sum(y, run->n_dofs);
-    if (run->base.rest)
+    if (run->base.problem->rest)
         TRY(measure_held(run, memory, &sum, error));
     run->base.energy = sum / 2;
 done:
@@ -228,7 +233,7 @@ done:
 
 weft_status solve_integrate(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    for (int k = 0; k < run->base.n_values; ++k)
+    for (int k = 0; k < run->base.problem->n_values; ++k)
         TRY(measure_component(run, k, NULL, NULL, error));
     if (!run->options->nonlinear && !run->options->time.text)
         TRY(measure_energy(run, error));
@@ -241,10 +246,11 @@ weft_status solve_measure(solve *run, weft_error *error) {
     const char *names[] = {run->options->sum};
     weft_bound_form form;
     TRY(solve_nullspace_remove(run, error));
-    TRY(run->problem->integrate(run, error));
-    if (run->base.linear.project_mean) { /* of the solutions take the one whose integral is zero */
-        TRY(app_run_remove_mean(&run->base, run->integral_u[0], error));
-        TRY(run->problem->integrate(run, error));
+    TRY(run->program->integrate(run, error));
+    if (run->base.problem->linear
+            .project_mean) { /* of the solutions take the one whose integral is zero */
+        TRY(weft_problem_remove_mean(run->base.problem, run->integral_u[0], error));
+        TRY(run->program->integrate(run, error));
     }
     if (run->exact)
         TRY(measure_errors(run, error));
@@ -311,21 +317,22 @@ static void add_input(const solve *run, const solve_input *input, functions *f) 
 }
 
 static void list_functions(const solve *run, functions *f) {
-    for (int i = 0; i < run->base.n_fields; ++i)
-        add_function(f, (weft_derive_function){.name = "u",
-                                               .space = run->base.fields[i].space,
-                                               .values = run->base.u,
-                                               .first = run->base.fields[i].first_dof,
-                                               .first_component = run->base.fields[i].first_value});
+    for (int i = 0; i < run->base.problem->n_fields; ++i)
+        add_function(
+            f, (weft_derive_function){.name = "u",
+                                      .space = run->base.problem->fields[i].space,
+                                      .values = run->base.problem->u,
+                                      .first = run->base.problem->fields[i].first_dof,
+                                      .first_component = run->base.problem->fields[i].first_value});
     for (int i = 0; i < run->n_inputs; ++i)
         add_input(run, &run->inputs[i], f);
 }
 
 weft_status solve_derive_make(solve *run, weft_error *error) {
     functions f = {.n = 0};
-    weft_derive_problem problem = {.space = run->base.space,
-                                   .cells = &run->base.form.form,
-                                   .u = run->base.u,
+    weft_derive_problem problem = {.space = run->base.problem->space,
+                                   .cells = &run->base.problem->form.form,
+                                   .u = run->base.problem->u,
                                    .in_time = run->options->time.text != NULL,
                                    .aliases = run->aliases};
     if (run->script.problem) {
@@ -335,8 +342,8 @@ weft_status solve_derive_make(solve *run, weft_error *error) {
         problem.constants = f.constants;
         problem.n_constants = f.n_constants;
     }
-    if (run->problem->name_coefficients)
-        problem.n_aliases = run->problem->name_coefficients(run, run->aliases);
+    if (run->program->name_coefficients)
+        problem.n_aliases = run->program->name_coefficients(run, run->aliases);
     return app_run_derive_make(&run->base, &problem, error);
 }
 

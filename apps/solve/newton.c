@@ -15,32 +15,33 @@ typedef struct load_step {
     weft_solver *solver;
     weft_newton newton;
     weft_memory *is_free;
-    weft_memory *guess;                 /* of du, for a second solve */
-    int64_t fields[APP_FIELDS_MAX + 1]; /* first dofs */
-    double factor;                      /* of the load, now */
-    int number, first;                  /* from 1; index of the step's first iteration */
+    weft_memory *guess;                  /* of du, for a second solve */
+    int64_t fields[WEFT_FIELDS_MAX + 1]; /* first dofs */
+    double factor;                       /* of the load, now */
+    int number, first;                   /* from 1; index of the step's first iteration */
 } load_step;
 
 static weft_status step_alloc(load_step *step, solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t bytes = (size_t)run->n_dofs * sizeof(double);
     *step = (load_step){.run = run};
-    for (int i = 0; i < run->base.n_fields; ++i)
-        step->fields[i] = run->base.fields[i].first_dof;
-    step->fields[run->base.n_fields] = run->n_dofs;
+    for (int i = 0; i < run->base.problem->n_fields; ++i)
+        step->fields[i] = run->base.problem->fields[i].first_dof;
+    step->fields[run->base.problem->n_fields] = run->n_dofs;
     run->vectors = (weft_vector_programs){.context = &run->base.context, .n = run->n_dofs};
     double *values = weft_array_make((size_t)run->n_dofs, sizeof *values);
     if (!values)
         TRY(weft_out_of_memory(error, NULL));
     for (int64_t i = 0; i < run->n_dofs; ++i)
         values[i] = 1;
-    for (int64_t i = 0; i < run->base.n_constrained; ++i)
-        values[run->base.constrained[i]] = 0;
+    for (int64_t i = 0; i < run->base.problem->n_constrained; ++i)
+        values[run->base.problem->constrained[i]] = 0;
     TRY(weft_memory_place(run->base.device, values, bytes / sizeof *values, sizeof *values,
                           &step->is_free, error));
-    if (run->base.constraints)
-        TRY(weft_constraints_pin(run->base.constraints, &run->base.modes, NULL, error));
-    TRY(app_run_reduce(&run->base, error));
+    if (run->base.problem->constraints)
+        TRY(weft_constraints_pin(run->base.problem->constraints, &run->base.problem->modes, NULL,
+                                 error));
+    TRY(weft_problem_reduce(run->base.problem, error));
     TRY(weft_memory_make(run->base.device, bytes, &step->guess, error));
 done:
     free(values);
@@ -61,7 +62,7 @@ static weft_status residual_make(void *user, weft_memory *r, weft_error *error) 
     solve *run = step->run;
     weft_terms terms = {0};
     TRY(solve_residual_make(run, step->factor, error));
-    weft_terms_add(&terms, -1, run->base.b);
+    weft_terms_add(&terms, -1, run->base.problem->b);
     TRY(weft_vectors_sum(&run->vectors, &terms, r, error));
 done:
     return status;
@@ -91,21 +92,21 @@ static weft_status assemble(void *user, int iteration, weft_newton_tangent *out,
     solve *run = step->run;
     bool is_remade = false;
     TRY(solve_tangent_check(run, step->number, iteration, &is_remade, error));
-    TRY(weft_operator_assemble(run->base.op, error));
-    if (run->base.reduction)
-        TRY(weft_reduction_update(run->base.reduction, run->base.op, error));
-    const weft_system whole = app_run_system(&run->base);
-    const weft_system solved = weft_reduction_system(run->base.reduction, &whole);
+    TRY(weft_operator_assemble(run->base.problem->op, error));
+    if (run->base.problem->reduction)
+        TRY(weft_reduction_update(run->base.problem->reduction, run->base.problem->op, error));
+    const weft_system whole = weft_problem_system(run->base.problem);
+    const weft_system solved = weft_reduction_system(run->base.problem->reduction, &whole);
     if (is_remade || !step->solver) {
         weft_solver_free(&step->solver);
         TRY(weft_solver_make(&run->base.context, solved.op, &step->solver, error));
     }
-    TRY(weft_linear_precondition(&run->base.linear, &solved, error));
-    run->base.seconds.precondition = run->base.linear.precondition_seconds;
+    TRY(weft_linear_precondition(&run->base.problem->linear, &solved, error));
+    run->base.seconds.precondition = run->base.problem->linear.precondition_seconds;
     *out = (weft_newton_tangent){
-        .whole = run->base.op,
+        .whole = run->base.problem->op,
         .solved = solved.op,
-        .is_definite = weft_method_about(run->base.linear.choice.method)->needs_definite};
+        .is_definite = weft_method_about(run->base.problem->linear.choice.method)->needs_definite};
 done:
     return status;
 }
@@ -118,15 +119,15 @@ static weft_status lift(void *user, weft_memory *du, weft_error *error) {
     double *values = weft_array_make((size_t)run->n_dofs, sizeof *values);
     if (!values)
         TRY(weft_out_of_memory(error, NULL));
-    TRY(weft_vector_pull(run->base.u, run->base.u_values, run->n_dofs, error));
-    memcpy(values, run->base.u_values, (size_t)run->n_dofs * sizeof *values);
-    app_run_set_conditions(&run->base, step->factor, values);
+    TRY(weft_vector_pull(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
+    memcpy(values, run->base.problem->u_values, (size_t)run->n_dofs * sizeof *values);
+    weft_problem_set_conditions(run->base.problem, step->factor, values);
     TRY(weft_vector_push(du, values, run->n_dofs, error));
-    if (run->base.reduction)
-        TRY(weft_reduction_fill(run->base.reduction, step->factor, du, error));
+    if (run->base.problem->reduction)
+        TRY(weft_reduction_fill(run->base.problem->reduction, step->factor, du, error));
     TRY(weft_vector_pull(du, values, run->n_dofs, error));
     for (int64_t i = 0; i < run->n_dofs; ++i)
-        values[i] -= run->base.u_values[i];
+        values[i] -= run->base.problem->u_values[i];
     TRY(weft_vector_push(du, values, run->n_dofs, error));
 done:
     free(values);
@@ -145,17 +146,18 @@ static weft_status solve_tangent(load_step *step, weft_memory *r, weft_memory *d
                                  weft_error *error) {
     weft_status status = WEFT_OK;
     solve *run = step->run;
-    weft_system whole = app_run_system(&run->base);
+    weft_system whole = weft_problem_system(run->base.problem);
     whole.b = r;
     whole.u = du;
-    const weft_system system = weft_reduction_system(run->base.reduction, &whole);
-    weft_cg_options options = weft_linear_options(&run->base.linear, &system);
-    options.preconditioner = run->base.linear.preconditioner;
-    free(run->base.linear.cg.history);
-    run->base.linear.cg = (weft_cg_result){0};
-    TRY(weft_reduction_enter(run->base.reduction, &whole, error));
-    TRY(weft_solver_solve(step->solver, system.b, system.u, &options, &run->base.linear.cg, error));
-    TRY(weft_reduction_leave(run->base.reduction, &whole, error));
+    const weft_system system = weft_reduction_system(run->base.problem->reduction, &whole);
+    weft_cg_options options = weft_linear_options(&run->base.problem->linear, &system);
+    options.preconditioner = run->base.problem->linear.preconditioner;
+    free(run->base.problem->linear.cg.history);
+    run->base.problem->linear.cg = (weft_cg_result){0};
+    TRY(weft_reduction_enter(run->base.problem->reduction, &whole, error));
+    TRY(weft_solver_solve(step->solver, system.b, system.u, &options, &run->base.problem->linear.cg,
+                          error));
+    TRY(weft_reduction_leave(run->base.problem->reduction, &whole, error));
 done:
     return status;
 }
@@ -167,11 +169,11 @@ static weft_status keep_system(load_step *step, weft_memory *r, weft_error *erro
     double *product = NULL;
     weft_memory *memory = NULL;
     TRY(weft_vector_make(run->base.device, run->n_dofs, &product, &memory, error));
-    TRY(weft_operator_apply(run->base.op, step->guess, memory, error));
+    TRY(weft_operator_apply(run->base.problem->op, step->guess, memory, error));
     TRY(weft_vector_pull(memory, product, run->n_dofs, error));
-    TRY(weft_vector_pull(r, run->base.b_values, run->n_dofs, error));
+    TRY(weft_vector_pull(r, run->base.problem->b_values, run->n_dofs, error));
     for (int64_t i = 0; i < run->n_dofs; ++i)
-        run->base.b_values[i] -= product[i];
+        run->base.problem->b_values[i] -= product[i];
 done:
     weft_memory_free(&memory);
     free(product);
@@ -187,9 +189,9 @@ static weft_status correct(void *user, weft_memory *r, weft_memory *du, bool *us
     weft_cg_options options = {0};
     TRY(weft_memory_copy(step->guess, du, (size_t)run->n_dofs * sizeof(double), error));
     TRY(solve_tangent(step, r, du, error));
-    if (weft_linear_lengthens_cycles(&run->base.linear, &options))
+    if (weft_linear_lengthens_cycles(&run->base.problem->linear, &options))
         TRY(solve_tangent(step, r, du, error));
-    if (weft_linear_retries_by_jacobi(&run->base.linear, &options)) {
+    if (weft_linear_retries_by_jacobi(&run->base.problem->linear, &options)) {
         TRY(weft_memory_copy(du, step->guess, (size_t)run->n_dofs * sizeof(double), error));
         TRY(solve_tangent(step, r, du, error));
     }
@@ -197,9 +199,9 @@ static weft_status correct(void *user, weft_memory *r, weft_memory *du, bool *us
         const weft_transient_open open = solve_open_dofs(run, m);
         TRY(weft_transient_center(&open, 1, run->n_dofs, du, error));
     }
-    now->cg_iterations += run->base.linear.cg.iterations;
-    now->method = run->base.linear.choice.method;
-    *usable = is_usable(&run->base.linear.cg);
+    now->cg_iterations += run->base.problem->linear.cg.iterations;
+    now->method = run->base.problem->linear.choice.method;
+    *usable = is_usable(&run->base.problem->linear.cg);
     if (!*usable && run->n_open > 0)
         TRY(keep_system(step, r, error));
 done:
@@ -211,9 +213,9 @@ static weft_status step_solve(load_step *step, bool *converged, weft_error *erro
     solve *run = step->run;
     weft_newton_state state = {0};
     const weft_newton_problem problem = {.vectors = &run->vectors,
-                                         .u = run->base.u,
+                                         .u = run->base.problem->u,
                                          .is_free = step->is_free,
-                                         .constraints = run->base.reduction,
+                                         .constraints = run->base.problem->reduction,
                                          .residual = residual_make,
                                          .assemble = assemble,
                                          .solve = correct,
@@ -221,7 +223,7 @@ static weft_status step_solve(load_step *step, bool *converged, weft_error *erro
                                          .note = note,
                                          .user = step,
                                          .fields = step->fields,
-                                         .n_fields = run->base.n_fields,
+                                         .n_fields = run->base.problem->n_fields,
                                          .tolerance = run->options->newton_tolerance,
                                          .max_iterations = run->options->newton_iterations};
     step->factor = (double)step->number / run->options->load_steps;
@@ -247,19 +249,19 @@ static weft_status remove_mode(load_step *step, int k, double most, weft_error *
     const int64_t n = run->n_dofs;
     double norms[2], *kept = weft_array_make((size_t)n, sizeof *kept);
     const weft_free_modes one = {.n = 1,
-                                 .modes = run->base.modes.modes + k * n,
-                                 .weighted = run->base.modes.weighted + k * n};
+                                 .modes = run->base.problem->modes.modes + k * n,
+                                 .weighted = run->base.problem->modes.weighted + k * n};
     if (!kept)
         return weft_out_of_memory(error, NULL);
-    memcpy(kept, run->base.u_values, (size_t)n * sizeof *kept);
-    weft_free_modes_remove(&one, n, run->base.u_values);
-    TRY(weft_vector_push(run->base.u, run->base.u_values, n, error));
+    memcpy(kept, run->base.problem->u_values, (size_t)n * sizeof *kept);
+    weft_free_modes_remove(&one, n, run->base.problem->u_values);
+    TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values, n, error));
     TRY(residual_make(step, step->newton.r, error));
-    TRY(weft_reduction_restrict(run->base.reduction, step->newton.r, step->guess, error));
+    TRY(weft_reduction_restrict(run->base.problem->reduction, step->newton.r, step->guess, error));
     TRY(weft_vectors_norms(&run->vectors, step->guess, step->is_free, norms, error));
     if (!(norms[1] <= most))
-        memcpy(run->base.u_values, kept, (size_t)n * sizeof *kept);
-    TRY(weft_vector_push(run->base.u, run->base.u_values, n, error));
+        memcpy(run->base.problem->u_values, kept, (size_t)n * sizeof *kept);
+    TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values, n, error));
 done:
     free(kept);
     return status;
@@ -270,12 +272,12 @@ static weft_status settle_modes(load_step *step, weft_error *error) {
     weft_status status = WEFT_OK;
     solve *run = step->run;
     const solve_iteration *last = &run->iterations[run->n_iterations - 1];
-    if (run->base.modes.n == 0 || !run->newton_converged)
+    if (run->base.problem->modes.n == 0 || !run->newton_converged)
         return WEFT_OK;
-    TRY(weft_free_modes_check(&run->base.modes, run->n_dofs, run->base.b_values,
+    TRY(weft_free_modes_check(&run->base.problem->modes, run->n_dofs, run->base.problem->b_values,
                               fmax(1e-6, 10 * run->options->newton_tolerance) * last->scale,
                               error));
-    for (int k = 0; k < run->base.modes.n; ++k)
+    for (int k = 0; k < run->base.problem->modes.n; ++k)
         TRY(remove_mode(step, k, 10 * run->options->newton_tolerance * last->scale, error));
 done:
     return status;
@@ -299,10 +301,10 @@ static weft_status check_steps(load_step *step, weft_error *error) {
     values = weft_array_make((size_t)n, sizeof *values);
     if (!values)
         return weft_out_of_memory(error, NULL);
-    app_run_set_conditions(&run->base, 1, values);
-    if (run->base.reduction) {
+    weft_problem_set_conditions(run->base.problem, 1, values);
+    if (run->base.problem->reduction) {
         TRY(weft_vector_push(step->guess, values, n, error));
-        TRY(weft_reduction_fill(run->base.reduction, 1, step->guess, error));
+        TRY(weft_reduction_fill(run->base.problem->reduction, 1, step->guess, error));
         TRY(weft_vector_pull(step->guess, values, n, error));
     }
     if (!has_values(values, n))
@@ -320,7 +322,7 @@ done:
 
 weft_status solve_newton(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const double start = app_clock(&run->base.context);
+    const double start = weft_context_clock(&run->base.context);
     load_step step;
     bool converged = true;
     TRY(step_alloc(&step, run, error));
@@ -328,11 +330,11 @@ weft_status solve_newton(solve *run, weft_error *error) {
     for (step.number = 1; step.number <= run->options->load_steps && converged; ++step.number)
         TRY(step_solve(&step, &converged, error));
     run->newton_converged = converged;
-    TRY(weft_vector_pull(run->base.u, run->base.u_values, run->n_dofs, error));
-    TRY(weft_vector_pull(run->base.b, run->base.b_values, run->n_dofs, error));
+    TRY(weft_vector_pull(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
+    TRY(weft_vector_pull(run->base.problem->b, run->base.problem->b_values, run->n_dofs, error));
     TRY(settle_modes(&step, error));
 done:
     step_free(&step);
-    run->base.seconds.solve = app_clock(&run->base.context) - start;
+    run->base.seconds.solve = weft_context_clock(&run->base.context) - start;
     return status;
 }

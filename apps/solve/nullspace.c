@@ -13,15 +13,15 @@ static const double UNSEEN = 1e-10;
 typedef weft_transient_open component;
 
 static component component_of(const solve *run, int k) {
-    const app_field *field = app_run_field_of_value(&run->base, k);
+    const weft_problem_field *field = weft_problem_field_of_value(run->base.problem, k);
     const int c = weft_space_components(field->space);
     return (component){field->first_dof + k - field->first_value,
                        field->first_dof + weft_space_dofs(field->space), c};
 }
 
 static bool is_fixed(const solve *run, const component *of) {
-    for (int64_t i = 0; i < run->base.n_constrained; ++i) {
-        const int32_t dof = run->base.constrained[i];
+    for (int64_t i = 0; i < run->base.problem->n_constrained; ++i) {
+        const int32_t dof = run->base.problem->constrained[i];
         if (dof >= of->first && dof < of->last && (dof - of->first) % of->step == 0)
             return true;
     }
@@ -59,13 +59,13 @@ static weft_status is_unseen(solve *run, const component *of, double *values[2],
     memset(e, 0, (size_t)run->n_dofs * sizeof *e);
     for (int64_t i = of->first; i < of->last; i += of->step)
         e[i] = 1;
-    TRY(weft_operator_row_sizes(run->base.device, run->base.op, e, sizes, error));
+    TRY(weft_operator_row_sizes(run->base.device, run->base.problem->op, e, sizes, error));
     lift_small_rows(sizes, run->n_dofs);
     TRY(weft_vector_push(memory[0], e, run->n_dofs, error));
-    TRY(weft_operator_apply(run->base.op, memory[0], memory[1], error));
+    TRY(weft_operator_apply(run->base.problem->op, memory[0], memory[1], error));
     TRY(weft_vector_pull(memory[1], y, run->n_dofs, error));
-    for (int64_t i = 0; i < run->base.n_constrained; ++i)
-        y[run->base.constrained[i]] = 0;
+    for (int64_t i = 0; i < run->base.problem->n_constrained; ++i)
+        y[run->base.problem->constrained[i]] = 0;
     *out = weft_operator_seen(y, sizes, run->n_dofs) <= UNSEEN;
 done:
     free(sizes);
@@ -86,7 +86,7 @@ weft_status solve_nullspace_find(solve *run, weft_error *error) {
     if (run->base.is_null)
         return WEFT_OK;
     TRY(make_vectors(run, values, memory, error));
-    for (int k = 0; k < run->base.n_values; ++k) {
+    for (int k = 0; k < run->base.problem->n_values; ++k) {
         const component of = component_of(run, k);
         bool open = false;
         if (!is_fixed(run, &of))
@@ -120,10 +120,10 @@ static weft_status is_left(solve *run, const component *of, double *values[2],
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         values[0][i] = (double)(seed >> 40) * 0x1p-24;
     }
-    for (int64_t i = 0; i < run->base.n_constrained; ++i)
-        values[0][run->base.constrained[i]] = 0;
+    for (int64_t i = 0; i < run->base.problem->n_constrained; ++i)
+        values[0][run->base.problem->constrained[i]] = 0;
     TRY(weft_vector_push(memory[0], values[0], run->n_dofs, error));
-    TRY(weft_operator_apply(run->base.op, memory[0], memory[1], error));
+    TRY(weft_operator_apply(run->base.problem->op, memory[0], memory[1], error));
     TRY(weft_vector_pull(memory[1], values[1], run->n_dofs, error));
     for (int64_t i = of->first; i < of->last; i += of->step) {
         sum += values[1][i];
@@ -139,10 +139,11 @@ static weft_status apply_given(solve *run, double *values[2], weft_memory *memor
                                weft_error *error) {
     weft_status status = WEFT_OK;
     memset(values[0], 0, (size_t)run->n_dofs * sizeof *values[0]);
-    for (int64_t i = 0; i < run->base.n_constrained; ++i)
-        values[0][run->base.constrained[i]] = run->base.u_values[run->base.constrained[i]];
+    for (int64_t i = 0; i < run->base.problem->n_constrained; ++i)
+        values[0][run->base.problem->constrained[i]] =
+            run->base.problem->u_values[run->base.problem->constrained[i]];
     TRY(weft_vector_push(memory[0], values[0], run->n_dofs, error));
-    TRY(weft_operator_apply(run->base.op, memory[0], memory[1], error));
+    TRY(weft_operator_apply(run->base.problem->op, memory[0], memory[1], error));
     TRY(weft_vector_pull(memory[1], values[1], run->n_dofs, error));
 done:
     return status;
@@ -183,17 +184,18 @@ weft_status solve_nullspace_project(solve *run, weft_error *error) {
         if (!is_solvable)
             continue;
         TRY(apply_given(run, values, memory, error));
-        TRY(weft_operator_row_sizes(run->base.device, run->base.op, values[0], rows, error));
+        TRY(weft_operator_row_sizes(run->base.device, run->base.problem->op, values[0], rows,
+                                    error));
         for (int64_t i = of.first; i < of.last; i += of.step, ++n) {
-            sum += run->base.b_values[i] - values[1][i];
-            sizes += fabs(run->base.b_values[i]) + fabs(values[1][i]);
-            terms += fabs(run->base.b_values[i]) + rows[i];
+            sum += run->base.problem->b_values[i] - values[1][i];
+            sizes += fabs(run->base.problem->b_values[i]) + fabs(values[1][i]);
+            terms += fabs(run->base.problem->b_values[i]) + rows[i];
         }
         for (int64_t i = of.first; i < of.last; i += of.step)
-            run->base.b_values[i] -= sum / (double)n;
+            run->base.problem->b_values[i] -= sum / (double)n;
         warn(run, run->open_values[m], sum, sizes, terms);
     }
-    TRY(weft_vector_push(run->base.b, run->base.b_values, run->n_dofs, error));
+    TRY(weft_vector_push(run->base.problem->b, run->base.problem->b_values, run->n_dofs, error));
 done:
     free_vectors(values, memory);
     free(rows);
@@ -203,13 +205,13 @@ done:
 double solve_nullspace_imbalance(const solve *run, int *value) {
     double most = 0, largest = 0;
     for (int64_t i = 0; i < run->n_dofs; ++i)
-        largest = fmax(largest, fabs(run->base.b_values[i]));
+        largest = fmax(largest, fabs(run->base.problem->b_values[i]));
     for (int m = 0; m < run->n_open; ++m) {
         const component of = component_of(run, run->open_values[m]);
         double sum = 0, sizes = 0;
         for (int64_t i = of.first; i < of.last; i += of.step) {
-            sum += run->base.b_values[i];
-            sizes += fabs(run->base.b_values[i]);
+            sum += run->base.problem->b_values[i];
+            sizes += fabs(run->base.problem->b_values[i]);
         }
         if (fabs(sum) > UNSEEN * largest && fabs(sum) / sizes > most) {
             most = fabs(sum) / sizes;
@@ -224,16 +226,17 @@ weft_status solve_nullspace_remove(solve *run, weft_error *error) {
     for (int m = 0; m < run->n_open; ++m) {
         const int k = run->open_values[m];
         const component of = component_of(run, k);
-        const app_field *field = app_run_field_of_value(&run->base, k);
+        const weft_problem_field *field = weft_problem_field_of_value(run->base.problem, k);
         double integral = 0, measure = 0;
-        TRY(weft_space_integral(field->space, run->base.u_values + field->first_dof,
+        TRY(weft_space_integral(field->space, run->base.problem->u_values + field->first_dof,
                                 k - field->first_value, &integral, error));
         TRY(weft_space_integral(field->space, NULL, 0, &measure, error));
         for (int64_t i = of.first; i < of.last; i += of.step)
-            run->base.u_values[i] -= integral / measure;
+            run->base.problem->u_values[i] -= integral / measure;
     }
     if (run->n_open > 0)
-        TRY(weft_vector_push(run->base.u, run->base.u_values, run->n_dofs, error));
+        TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values, run->n_dofs,
+                             error));
 done:
     return status;
 }

@@ -90,7 +90,7 @@ weft_status solve_forms_read(solve *run, weft_error *error) {
         TRY(refuse_linear(run, error));
     if (!problem->nonlinear && run->options->nonlinear)
         TRY(refuse_nonlinear(run, error));
-    run->base.takes_any_cells = run->base.is_natural = true; /* as every UFL program */
+    run->base.takes_any_cells = run->base.problem->is_natural = true; /* as every UFL program */
     script->matrix = "K";
     script->vector = !problem->vector ? NULL : problem->nonlinear ? "r" : "b";
     script->has_u = problem->nonlinear;
@@ -155,10 +155,10 @@ static weft_status make_set(solve *run, int i, weft_error *error) {
                                  &spaces[k], error));
         if (i > 0)
             continue;
-        run->base.fields[run->base.n_fields++] =
-            (app_field){.space = spaces[k],
-                        .first_value = sub->first_value,
-                        .is_enrichment = k > 0 && sub->first_value == set->sub[k - 1].first_value};
+        run->base.problem->fields[run->base.problem->n_fields++] = (weft_problem_field){
+            .space = spaces[k],
+            .first_value = sub->first_value,
+            .is_enrichment = k > 0 && sub->first_value == set->sub[k - 1].first_value};
     }
 done:
     return status;
@@ -173,12 +173,13 @@ static weft_status make_spaces(solve *run, weft_error *error) {
         return weft_out_of_memory(error, NULL);
     for (int i = 0; i < problem->n_sets; ++i)
         TRY(make_set(run, i, error));
-    app_run_fields_count(&run->base);
-    if (run->base.n_values <= SOLVE_VALUES_MAX && run->base.n_dofs <= INT32_MAX)
+    weft_problem_count_fields(run->base.problem);
+    if (run->base.problem->n_values <= SOLVE_VALUES_MAX && run->base.problem->n_dofs <= INT32_MAX)
         goto done;
     status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                             "%d components and %lld dofs: at most %d and 2^31 - 1 can be",
-                            run->base.n_values, (long long)run->base.n_dofs, SOLVE_VALUES_MAX);
+                            run->base.problem->n_values, (long long)run->base.problem->n_dofs,
+                            SOLVE_VALUES_MAX);
 done:
     return status;
 }
@@ -327,7 +328,8 @@ done:
 /* ---- what stands over nodes -------------------------------------------------------------- */
 
 int64_t solve_nodes(const solve *run) {
-    return run->base.n_fields > 0 ? run->base.n_dofs / run->components : run->base.mesh->n_nodes;
+    return run->base.problem->n_fields > 0 ? run->base.problem->n_dofs / run->components
+                                           : run->base.mesh->n_nodes;
 }
 
 const weft_ufl_set *solve_set_of(const solve *run, const char *index_set, weft_space ***spaces) {
@@ -347,5 +349,5 @@ const weft_space *solve_space_of(const solve *run, const char *index_set) {
         return NULL;
     if (solve_set_of(run, index_set, &spaces))
         return spaces[0];
-    return !problem && strcmp(index_set, "nodes") == 0 ? run->base.space : NULL;
+    return !problem && strcmp(index_set, "nodes") == 0 ? run->base.problem->space : NULL;
 }

@@ -12,7 +12,7 @@
 static bool is_solved(const solve *run) {
     return run->options->time.text   ? run->time.state.outcome == WEFT_TRANSIENT_DONE
            : run->options->nonlinear ? run->newton_converged
-                                     : run->base.linear.cg.outcome == WEFT_CG_CONVERGED;
+                                     : run->base.problem->linear.cg.outcome == WEFT_CG_CONVERGED;
 }
 
 weft_status solve_output_write(solve *run, weft_error *error) {
@@ -58,8 +58,8 @@ static void print_newton(const solve *run) {
 
 /* Of a mixed function the components are those of all its parts, which have nodes of their own. */
 static void print_script(const solve *run) {
-    const bool is_mixed = run->base.n_fields > 1;
-    const int n = is_mixed ? run->base.n_values : run->components;
+    const bool is_mixed = run->base.problem->n_fields > 1;
+    const int n = is_mixed ? run->base.problem->n_values : run->components;
     printf("script      %s: matrix %s, vector %s, %d component%s %s\n", run->options->script,
            run->script.matrix, run->script.vector ? run->script.vector : "none", n,
            n == 1 ? "" : "s", is_mixed ? "in a mixed space" : "per node");
@@ -75,12 +75,13 @@ static void print_head(const solve *run) {
         printf("unknowns    %" PRId64 " in all, values prescribed by conditions included\n",
                run->n_dofs);
     app_plan_print(&run->base.context, app_run_device_reason(&run->base),
-                   run->base.linear.choice.assembly, "");
+                   run->base.problem->linear.choice.assembly, "");
 }
 
 /* Of a mixed function, the errors of each component. */
 static void print_field_errors(const solve *run) {
-    for (int k = 0; run->exact && run->base.n_fields > 1 && k < run->base.n_values; ++k)
+    for (int k = 0;
+         run->exact && run->base.problem->n_fields > 1 && k < run->base.problem->n_values; ++k)
         printf("            component %d: L2 %.6e, H1 seminorm %.6e\n", k,
                app_strip_nan_sign(run->errors[k][0]), app_strip_nan_sign(run->errors[k][1]));
 }
@@ -95,18 +96,18 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
     else if (run->options->nonlinear)
         print_newton(run);
     else
-        app_cg_print(run->base.linear.choice.method, run->base.linear.choice.method_reason,
-                     &run->base.linear.cg);
+        app_cg_print(run->base.problem->linear.choice.method,
+                     run->base.problem->linear.choice.method_reason, &run->base.problem->linear.cg);
     app_run_print_preconditioner(&run->base);
     app_run_print_constraints(&run->base);
     if (options->verbosity == APP_VERBOSE)
-        app_history_print(&run->base.linear.cg);
-    else if (run->problem->prints_history)
-        app_history_line_print(&run->base.linear.cg);
+        app_history_print(&run->base.problem->linear.cg);
+    else if (run->program->prints_history)
+        app_history_line_print(&run->base.problem->linear.cg);
     app_run_print_errors(&run->base, run->options->exact);
     print_field_errors(run);
     printf("integral u");
-    print_values(run->integral_u, run->base.n_values);
+    print_values(run->integral_u, run->base.problem->n_values);
     if (!run->options->nonlinear && !run->options->time.text)
         printf("energy      %.10g\n", app_strip_nan_sign(run->base.energy));
     if (run->options->sum)
@@ -135,12 +136,13 @@ done:
 weft_status solve_null_print(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!run->options->time.text)
-        TRY(weft_operator_apply(run->base.op, run->base.u, run->base.b, error));
+        TRY(weft_operator_apply(run->base.problem->op, run->base.problem->u, run->base.problem->b,
+                                error));
     TRY(solve_derive(run, error));
     if (app_is_silent(&run->options->run))
         goto done;
     print_head(run);
-    TRY(run->problem->plan_print(run, error));
+    TRY(run->program->plan_print(run, error));
     app_run_print_null(&run->base,
                        run->options->time.text ? "up to the first step"
                                                : "up to the first product of CG",

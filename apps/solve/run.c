@@ -1,6 +1,7 @@
 /* Runs the steps of solve or poisson in order and reports the outcome. */
 #include "apps/common/statement.h"
 #include "apps/solve/solve.h"
+#include "fem/problem/advice.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +11,8 @@ static weft_status make_dofs(solve *run, weft_error *error) {
     const char *exact = run->options->exact;
     TRY(app_run_space_make(&run->base, run->components, error));
     if (exact)
-        TRY(app_split_components("--exact", exact, run->base.n_values, &run->exact, error));
+        TRY(app_split_components("--exact", exact, run->base.problem->n_values, &run->exact,
+                                 error));
 done:
     return status;
 }
@@ -18,26 +20,28 @@ done:
 static weft_status make_operator(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_form *robin = NULL;
-    const int n_robin = weft_bc_forms(run->base.bc, &robin);
-    TRY(app_run_operator_make(&run->base, error));
+    const int n_robin = weft_bc_forms(run->base.problem->bc, &robin);
+    TRY(weft_problem_operator_make(run->base.problem, error));
     if (!run->options->nonlinear && !run->base.is_null)
-        app_run_solve_ahead(&run->base);
+        weft_problem_precompile(run->base.problem);
     if (n_robin > 0 && run->options->script) /* for the energy and Newton's method */
         TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
                                &run->robin, error));
     TRY(app_run_constraints_make(&run->base, error));
-    TRY(run->base.constraints || (run->base.point_loads && !run->options->nonlinear)
-            ? app_run_modes_find(&run->base, error)
-            : run->problem->fixed_check(run, error));
+    TRY(run->base.problem->constraints ||
+                (run->base.problem->point_loads && !run->options->nonlinear)
+            ? weft_problem_find_modes(run->base.problem, error)
+            : run->program->fixed_check(run, error));
 done:
     return status;
 }
 
 /* What is solved, in words. */
 static weft_status state(solve *run, weft_error *error) {
-    const char *natural = run->base.is_natural || run->base.n_fields > 1 ? "natural" : NULL;
+    const char *natural =
+        run->base.problem->is_natural || run->base.problem->n_fields > 1 ? "natural" : NULL;
     weft_text equation = {0};
-    run->problem->state(run, &equation);
+    run->program->state(run, &equation);
     const weft_status status = app_run_state(&run->base, &equation, "u", natural, error);
     weft_text_free(&equation);
     return status;
@@ -47,10 +51,11 @@ static weft_status state(solve *run, weft_error *error) {
 static weft_status make_load(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(app_run_point_loads_make(&run->base, error));
-    TRY(run->problem->load_make(run, error));
-    if (!run->options->nonlinear && run->base.point_loads) {
-        TRY(weft_point_loads_apply(run->base.point_loads, run->base.b, error));
-        TRY(weft_vector_pull(run->base.b, run->base.b_values, run->n_dofs, error));
+    TRY(run->program->load_make(run, error));
+    if (!run->options->nonlinear && run->base.problem->point_loads) {
+        TRY(weft_point_loads_apply(run->base.problem->point_loads, run->base.problem->b, error));
+        TRY(weft_vector_pull(run->base.problem->b, run->base.problem->b_values, run->n_dofs,
+                             error));
     }
     solve_load_advise(run);
     solve_load_release(run);
@@ -62,17 +67,17 @@ done:
 /* dofs -> inputs -> right-hand side -> operator */
 static weft_status assemble(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const double start = app_clock(&run->base.context);
+    const double start = weft_context_clock(&run->base.context);
     run->components = 1;
-    if (run->problem->script_fit)
-        TRY(run->problem->script_fit(run, error));
+    if (run->program->script_fit)
+        TRY(run->program->script_fit(run, error));
     run->n_dofs = solve_nodes(run) * run->components;
-    weft_linear_choose_method(&run->base.linear, true, run->base.n_fields > 1, 0);
-    run->is_symmetric =
-        !run->options->script || weft_method_about(run->base.linear.choice.method)->needs_symmetric;
+    weft_linear_choose_method(&run->base.problem->linear, true, run->base.problem->n_fields > 1, 0);
+    run->is_symmetric = !run->options->script ||
+                        weft_method_about(run->base.problem->linear.choice.method)->needs_symmetric;
     TRY(solve_memory_estimate(run, error));
     TRY(make_dofs(run, error));
-    app_slender_warn(&run->base);
+    weft_problem_warn_slender(run->base.problem);
     TRY(solve_data_make(run, error));
     if (run->options->time.text) {
         TRY(state(run, error));
@@ -80,21 +85,21 @@ static weft_status assemble(solve *run, weft_error *error) {
         TRY(solve_derive_make(run, error));
         goto done;
     }
-    TRY(run->problem->form_make(run, error));
+    TRY(run->program->form_make(run, error));
     TRY(make_load(run, error));
     TRY(make_operator(run, error));
     TRY(state(run, error));
     TRY(solve_derive_make(run, error));
 done:
-    run->base.seconds.assembly = app_clock(&run->base.context) - start;
+    run->base.seconds.assembly = weft_context_clock(&run->base.context) - start;
     return status;
 }
 
 /* Krylov method or Newton -> errors -> output */
 static weft_status compute(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (run->base.linear.project_mean)
-        TRY(run->problem->balance_check(run, error));
+    if (run->base.problem->linear.project_mean)
+        TRY(run->program->balance_check(run, error));
     if (!run->options->nonlinear && !run->options->time.text)
         TRY(solve_nullspace_project(run, error));
     TRY(run->options->time.text   ? solve_time_run(run, error)
@@ -144,17 +149,17 @@ static app_work work_of(const solve *run) {
  * -> Krylov method or Newton -> errors -> output */
 static weft_status run_all(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const solve_problem *problem = run->problem;
-    run->base.seconds.started = weft_clock(); /* the script is read first */
-    if (problem->script_read)
-        TRY(problem->script_read(run, error));
+    const solve_program *program = run->program;
+    TRY(app_run_start(&run->base, error)); /* the script is read first */
+    if (program->script_read)
+        TRY(program->script_read(run, error));
     run->base.work = work_of(run);
     TRY(app_run_open(&run->base, error));
-    if (problem->script_try)
-        TRY(problem->script_try(run, error));
+    if (program->script_try)
+        TRY(program->script_try(run, error));
     TRY(solve_check(run, error));
-    if (problem->size_check)
-        TRY(problem->size_check(run, error));
+    if (program->size_check)
+        TRY(program->size_check(run, error));
     TRY(app_run_mesh_make(&run->base, error));
     TRY(weft_context_tune(&run->base.context, run->options->run.solver.tune,
                           run->base.mesh->n_cells, error));
@@ -177,7 +182,7 @@ static void clear(solve *run) {
         free(run->inputs[i].whole);
     }
     free(run->inputs);
-    app_free_list(&run->exact, run->base.n_values);
+    app_free_list(&run->exact, run->base.problem ? run->base.problem->n_values : 0);
     weft_memory_free(&run->load);
     weft_memory_free(&run->flux_memory);
     free(run->flux);
@@ -190,13 +195,13 @@ static void clear(solve *run) {
 
 /* What to try where a linear system was not solved. */
 static const char *tangent_advice(const solve *run) {
-    switch (run->base.linear.cg.outcome) {
+    switch (run->base.problem->linear.cg.outcome) {
     case WEFT_CG_INDEFINITE:
         return "the tangent is not positive definite there, for example because a part buckles: "
                "take smaller loads or more --load-steps, or start closer by --initial; --method "
                "minres continues, perhaps to an unstable state";
     case WEFT_CG_MAX_ITERATIONS:
-        return app_cg_advice_of(&run->base, run->base.linear.cg.outcome);
+        return app_cg_advice_of(&run->base, run->base.problem->linear.cg.outcome);
     case WEFT_CG_NAN:
     case WEFT_CG_OVERFLOW:
         return "a value is not a number or too large: where the derivative of r has none, as that "
@@ -205,7 +210,7 @@ static const char *tangent_advice(const solve *run) {
                "otherwise "
                "take more --load-steps, or look at --input and --define";
     default:
-        return weft_method_about(run->base.linear.choice.method)->needs_definite
+        return weft_method_about(run->base.problem->linear.choice.method)->needs_definite
                    ? "the tangent is badly conditioned or nearly singular there, as at the largest "
                      "load that "
                      "a body bears: take smaller loads or more --load-steps; for slender bodies "
@@ -259,12 +264,12 @@ static int report_newton(const solve *run) {
     if (run->newton_converged)
         return 0;
     fprintf(stderr, "solve: error: Newton's method has not converged: ");
-    if (run->base.linear.cg.outcome != WEFT_CG_CONVERGED)
+    if (run->base.problem->linear.cg.outcome != WEFT_CG_CONVERGED)
         fprintf(stderr, "%s: %s, ",
-                run->base.linear.choice.method == WEFT_METHOD_CG
+                run->base.problem->linear.choice.method == WEFT_METHOD_CG
                     ? "conjugate gradients"
-                    : weft_method_about(run->base.linear.choice.method)->title,
-                weft_cg_outcome_name(run->base.linear.cg.outcome));
+                    : weft_method_about(run->base.problem->linear.choice.method)->title,
+                weft_cg_outcome_name(run->base.problem->linear.cg.outcome));
     if (last && isnan(last->residual))
         fprintf(stderr, "the residual is not a number");
     else
@@ -286,9 +291,9 @@ static int report_outcome(const solve *run) {
         return solve_time_report(run);
     if (run->options->nonlinear)
         return report_newton(run);
-    if (run->base.linear.cg.outcome == WEFT_CG_CONVERGED)
+    if (run->base.problem->linear.cg.outcome == WEFT_CG_CONVERGED)
         return 0;
-    app_cg_complain(run->problem->program, &run->base, &run->problem->advice);
+    app_cg_complain(run->program->name, &run->base, &run->program->advice);
     return 1;
 }
 
@@ -301,12 +306,12 @@ static double count_solves(const solve_options *options) {
     return options->nonlinear ? NEWTON_ITERATIONS * steps : options->time.dt > 0 ? steps : 1;
 }
 
-int solve_main(const solve_problem *problem, int argc, char **argv) {
+int solve_main(const solve_program *program, int argc, char **argv) {
     weft_status status = WEFT_OK;
     weft_error error = {0};
     solve_options options = {0};
     app_messages messages = {0};
-    solve run = {.problem = problem,
+    solve run = {.program = program,
                  .options = &options,
                  .base = {.options = &options.run,
                           .messages = &messages,
@@ -315,11 +320,11 @@ int solve_main(const solve_problem *problem, int argc, char **argv) {
                           .energy = NAN},
                  .sum = NAN};
     app_ensure_standard_streams();
-    TRY(app_messages_make(&messages, problem->program, stderr, APP_NORMAL, &error));
-    TRY(problem->options_read(argc, argv, &options, &error));
-    TRY(app_ranks_refuse(problem->program, &error));
+    TRY(app_messages_make(&messages, program->name, stderr, APP_NORMAL, &error));
+    TRY(program->options_read(argc, argv, &options, &error));
+    TRY(app_ranks_refuse(program->name, &error));
     TRY(app_resume_choices(options.time.resume, &options.run.solver, &error));
-    TRY(app_messages_make(&messages, problem->program, stderr, options.run.verbosity, &error));
+    TRY(app_messages_make(&messages, program->name, stderr, options.run.verbosity, &error));
     run.base.expected_solves = count_solves(&options);
     TRY(run_all(&run, &error));
 done:

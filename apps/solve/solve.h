@@ -3,7 +3,7 @@
  *      options -> script -> mesh -> ordering -> memory estimate -> dofs -> inputs -> operator
  *              -> right-hand side -> Krylov method, or Newton's -> errors -> output
  *
- *  They differ in a solve_problem. solve solves the problem of a user's script: K u = b with a local matrix K and a vector b, or with
+ *  They differ in a solve_program. solve solves the problem of a user's script: K u = b with a local matrix K and a vector b, or with
  *  --nonlinear r(u) = 0 with the derivative K. The number of components of u per node follows from
  *  the size of K. Conditions are given per component:
  *
@@ -68,8 +68,8 @@ typedef struct solve solve;
 typedef weft_status solve_step(solve *run, weft_error *error);
 
 /** What differs between the programs. Steps that may be NULL have nothing to do then. */
-typedef struct solve_problem {
-    const char *program;
+typedef struct solve_program {
+    const char *name;
     app_cg_advice advice;
     /** Read the command line. --help, --usage and --version print and exit.
      *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_MEMORY */
@@ -79,19 +79,20 @@ typedef struct solve_problem {
     solve_step *size_check;  /* before the mesh is made; may be NULL */
     solve_step *script_fit;  /* compile it for the mesh, set the components; NULL: one */
     void (*state)(const solve *run, weft_text *out); /* the equation and its data, in words */
-    solve_step *form_make;                           /* fill in base.form and check it */
-    solve_step
-        *fixed_check;      /* set base.linear.project_mean, or refuse a u that no condition fixes */
+    solve_step *form_make;                           /* fill in base.problem->form and check it */
+    solve_step *
+        fixed_check; /* set base.problem->linear.project_mean, or refuse a u that no condition fixes */
     solve_step *load_make; /* compute b, or prepare this for Newton's method */
-    solve_step *balance_check; /* if base.linear.project_mean: refuse loads without a solution */
-    solve_step *integrate;     /* set integral_u and energy */
-    solve_step *plan_print;    /* print the plans of scripts, on the null device */
+    solve_step
+        *balance_check; /* if base.problem->linear.project_mean: refuse loads without a solution */
+    solve_step *integrate;  /* set integral_u and energy */
+    solve_step *plan_print; /* print the plans of scripts, on the null device */
     /** Set the names of coefficients for formulas; returns their number; NULL: none. */
     int (*name_coefficients)(const solve *run, weft_derive_alias out[SOLVE_ALIASES_MAX]);
     bool prints_history; /* a few residuals of CG in every report */
-} solve_problem;
+} solve_program;
 /** Run a program. Returns its exit code. (apps/solve/run.c) */
-int solve_main(const solve_problem *problem, int argc, char **argv);
+int solve_main(const solve_program *problem, int argc, char **argv);
 
 /* ---- the run -------------------------------------------------------------------------------- */
 
@@ -150,7 +151,7 @@ typedef struct solve_iteration {
 
 /** Everything of one run, in the order in which it is made. */
 struct solve {
-    const solve_problem *problem; /* borrowed, as is options */
+    const solve_program *program; /* borrowed, as is options */
     const solve_options *options;
     app_run base;
     solve_script script;

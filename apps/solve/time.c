@@ -156,8 +156,8 @@ static weft_status make_inputs(solve *run, weft_error *error) {
     TRY(weft_memory_make(device, sizeof(double), &run->time.dt, error));
     TRY(weft_memory_write(run->time.dt, 0, &run->options->time.dt, sizeof(double), error));
     TRY(weft_memory_make(device, (size_t)run->n_dofs * sizeof(double), &run->time.previous, error));
-    TRY(weft_memory_copy(run->time.previous, run->base.u, (size_t)run->n_dofs * sizeof(double),
-                         error));
+    TRY(weft_memory_copy(run->time.previous, run->base.problem->u,
+                         (size_t)run->n_dofs * sizeof(double), error));
 done:
     return status;
 }
@@ -165,22 +165,22 @@ done:
 /* ---- mixed spaces ---------------------------------------------------------------------------- */
 
 static void list_fields(solve *run) {
-    for (int i = 0; i < run->base.n_fields; ++i)
-        run->time.fields[i] =
-            (weft_transient_field){run->base.fields[i].space, run->base.fields[i].bc};
+    for (int i = 0; i < run->base.problem->n_fields; ++i)
+        run->time.fields[i] = (weft_transient_field){run->base.problem->fields[i].space,
+                                                     run->base.problem->fields[i].bc};
 }
 
 /* Find the constants that the matrix leaves open, for which it is made once. */
 static weft_status find_open(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (run->base.n_fields == 1 || run->base.is_null)
+    if (run->base.problem->n_fields == 1 || run->base.is_null)
         return WEFT_OK;
-    TRY(app_run_operator_make(&run->base, error));
+    TRY(weft_problem_operator_make(run->base.problem, error));
     TRY(solve_nullspace_find(run, error));
     for (int k = 0; k < run->n_open; ++k)
         run->time.open[k] = solve_open_dofs(run, k);
 done:
-    weft_operator_free(&run->base.op);
+    weft_operator_free(&run->base.problem->op);
     return status;
 }
 
@@ -210,17 +210,17 @@ static weft_status make_forms(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     double *kept = NULL;
     if (!run->options->nonlinear)
-        return run->problem->form_make(run, error);
+        return run->program->form_make(run, error);
     kept = weft_array_make((size_t)run->n_dofs, sizeof *kept);
     if (!kept)
         return weft_out_of_memory(error, NULL);
-    memcpy(kept, run->base.u_values, (size_t)run->n_dofs * sizeof *kept);
+    memcpy(kept, run->base.problem->u_values, (size_t)run->n_dofs * sizeof *kept);
     for (int64_t i = 0; i < run->n_dofs; ++i)
-        run->base.u_values[i] += 1e-3 * (1 + fabs(kept[i])) * (double)(i * 7 % 5);
-    TRY(weft_vector_push(run->base.u, run->base.u_values, run->n_dofs, error));
-    TRY(run->problem->form_make(run, error));
-    memcpy(run->base.u_values, kept, (size_t)run->n_dofs * sizeof *kept);
-    TRY(weft_vector_push(run->base.u, run->base.u_values, run->n_dofs, error));
+        run->base.problem->u_values[i] += 1e-3 * (1 + fabs(kept[i])) * (double)(i * 7 % 5);
+    TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
+    TRY(run->program->form_make(run, error));
+    memcpy(run->base.problem->u_values, kept, (size_t)run->n_dofs * sizeof *kept);
+    TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
 done:
     free(kept);
     return status;
@@ -234,12 +234,12 @@ static weft_status choose_again(void *user, double t, weft_transient_solver *sol
     char where[64];
     snprintf(where, sizeof where, " in the step to t = %.6g", t);
     TRY(solve_method_choose(run, where, error));
-    if (run->base.linear.choice.method == solver->method)
+    if (run->base.problem->linear.choice.method == solver->method)
         goto done;
     run->time.changed_at = t;
-    solver->method = run->base.linear.choice.method;
-    solver->assembly = run->base.linear.choice.assembly;
-    solver->preconditioner = run->base.linear.choice.preconditioner;
+    solver->method = run->base.problem->linear.choice.method;
+    solver->assembly = run->base.problem->linear.choice.assembly;
+    solver->preconditioner = run->base.problem->linear.choice.preconditioner;
 done:
     return status;
 }
@@ -256,10 +256,11 @@ static weft_status check_mass(solve *run, const weft_transient_problem *problem,
     if (asymmetry <= SYMMETRIC)
         goto done;
     if (run->is_symmetric)
-        weft_linear_choose_method(&run->base.linear, false, run->base.n_fields > 1, asymmetry);
-    if (weft_assembly_about(run->base.linear.choice.assembly)->symmetric_only)
-        run->base.linear.choice.assembly = WEFT_ASSEMBLY_CSR;
-    if (!weft_method_about(run->base.linear.choice.method)->needs_symmetric)
+        weft_linear_choose_method(&run->base.problem->linear, false,
+                                  run->base.problem->n_fields > 1, asymmetry);
+    if (weft_assembly_about(run->base.problem->linear.choice.assembly)->symmetric_only)
+        run->base.problem->linear.choice.assembly = WEFT_ASSEMBLY_CSR;
+    if (!weft_method_about(run->base.problem->linear.choice.method)->needs_symmetric)
         goto done;
     status = weft_error_set(
         error, WEFT_ERROR_INPUT, "the mass matrix '%s' is not symmetric: |M - M^T| is %.1e of |M|",
@@ -268,7 +269,7 @@ static weft_status check_mass(solve *run, const weft_transient_problem *problem,
         asymmetry);
     weft_error_location(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error, "leave out --method %s, or look at the script",
-                    weft_method_about(run->base.linear.choice.method)->name);
+                    weft_method_about(run->base.problem->linear.choice.method)->name);
 done:
     return status;
 }
@@ -277,7 +278,7 @@ weft_status solve_time_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const solve_time_options *time = &run->options->time;
     TRY(solve_initial_set(run, error));
-    TRY(weft_vector_push(run->base.u, run->base.u_values, run->n_dofs, error));
+    TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
     TRY(make_inputs(run, error));
     TRY(make_forms(run, error));
     TRY(make_parts(run, error));
@@ -285,45 +286,45 @@ weft_status solve_time_make(solve *run, weft_error *error) {
     TRY(app_run_point_loads_make(&run->base, error));
     TRY(find_open(run, error));
     list_fields(run);
-    weft_transient_problem problem = {.space = run->base.space,
-                                      .bc = run->base.bc,
-                                      .fields = run->time.fields,
-                                      .n_fields = run->base.n_fields,
-                                      .open = run->time.open,
-                                      .n_open = run->n_open,
-                                      .constraints = run->base.constraints,
-                                      .point_loads = run->base.point_loads,
-                                      .parts = run->time.parts,
-                                      .n_parts = run->script.n_parts,
-                                      .is_nonlinear = run->options->nonlinear,
-                                      .scheme = time->scheme,
-                                      .theta = time->theta,
-                                      .end = time->end,
-                                      .dt = time->dt,
-                                      .tolerance = time->tolerance,
-                                      .newton_tolerance = run->options->newton_tolerance,
-                                      .newton_iterations = run->options->newton_iterations,
-                                      .u = run->base.u,
-                                      .time = run->time.t,
-                                      .previous = run->time.previous,
-                                      .length = run->time.dt,
-                                      .moving = {.memories = run->time.moving_memories,
-                                                 .n = run->time.n_moving,
-                                                 .set = solve_moving_set,
-                                                 .user = run},
-                                      .preconditioner = run->base.linear.choice.preconditioner,
-                                      .is_exchangeable =
-                                          run->base.options->solver.preconditioner == WEFT_AUTO,
-                                      .hierarchy = run->base.mesh_made.hierarchy,
-                                      .smoother_degree = run->base.options->solver.smoother_degree,
-                                      .choice = {choose_again, run}};
+    weft_transient_problem problem = {
+        .space = run->base.problem->space,
+        .bc = run->base.problem->bc,
+        .fields = run->time.fields,
+        .n_fields = run->base.problem->n_fields,
+        .open = run->time.open,
+        .n_open = run->n_open,
+        .constraints = run->base.problem->constraints,
+        .point_loads = run->base.problem->point_loads,
+        .parts = run->time.parts,
+        .n_parts = run->script.n_parts,
+        .is_nonlinear = run->options->nonlinear,
+        .scheme = time->scheme,
+        .theta = time->theta,
+        .end = time->end,
+        .dt = time->dt,
+        .tolerance = time->tolerance,
+        .newton_tolerance = run->options->newton_tolerance,
+        .newton_iterations = run->options->newton_iterations,
+        .u = run->base.problem->u,
+        .time = run->time.t,
+        .previous = run->time.previous,
+        .length = run->time.dt,
+        .moving = {.memories = run->time.moving_memories,
+                   .n = run->time.n_moving,
+                   .set = solve_moving_set,
+                   .user = run},
+        .preconditioner = run->base.problem->linear.choice.preconditioner,
+        .is_exchangeable = run->base.options->solver.preconditioner == WEFT_AUTO,
+        .hierarchy = run->base.mesh_made.hierarchy,
+        .smoother_degree = run->base.options->solver.smoother_degree,
+        .choice = {choose_again, run}};
     TRY(check_mass(run, &problem, error));
-    problem.assembly = problem.mass_assembly = run->base.linear.choice.assembly;
-    const weft_system whole = app_run_system(&run->base);
-    problem.solver = weft_linear_options(&run->base.linear, &whole);
-    run->time.first_method = run->base.linear.choice.method;
-    run->time.first_assembly = run->base.linear.choice.assembly;
-    run->time.first_preconditioner = run->base.linear.choice.preconditioner;
+    problem.assembly = problem.mass_assembly = run->base.problem->linear.choice.assembly;
+    const weft_system whole = weft_problem_system(run->base.problem);
+    problem.solver = weft_linear_options(&run->base.problem->linear, &whole);
+    run->time.first_method = run->base.problem->linear.choice.method;
+    run->time.first_assembly = run->base.problem->linear.choice.assembly;
+    run->time.first_preconditioner = run->base.problem->linear.choice.preconditioner;
     TRY(weft_transient_make(&run->base.context, &problem, &run->time.transient, error));
     TRY(solve_resume(run, error));
 done:
@@ -349,7 +350,7 @@ static weft_status pull(solve *run, weft_error *error) {
     if (run->time.n_pulled == run->time.state.step + 1)
         return WEFT_OK;
     run->time.n_pulled = run->time.state.step + 1;
-    TRY(weft_vector_pull(run->base.u, run->base.u_values, run->n_dofs, error));
+    TRY(weft_vector_pull(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
     TRY(solve_nullspace_remove(run, error));
 done:
     return status;
@@ -397,7 +398,7 @@ static weft_status history_add(solve *run, weft_error *error) {
                                            .symbol = "u",
                                            .resumes = run->options->time.resume != NULL,
                                            .probes = run->base.probes,
-                                           .components = run->base.n_values},
+                                           .components = run->base.problem->n_values},
                         error));
 done:
     run->base.seconds.measure += weft_clock() - start;
@@ -451,11 +452,11 @@ done:
 static void report_preconditioner(solve *run, int64_t first) {
     run->base.preconditioner_in_time = weft_transient_preconditioner(run->time.transient);
     if (run->time.state.step > first && !run->base.preconditioner_in_time &&
-        run->base.linear.choice.preconditioner >= 0)
-        (void)snprintf(run->base.linear.choice.preconditioner_reason,
-                       sizeof run->base.linear.choice.preconditioner_reason,
-                       "%s refuses the matrix",
-                       weft_preconditioner_about(run->base.linear.choice.preconditioner)->name);
+        run->base.problem->linear.choice.preconditioner >= 0)
+        (void)snprintf(
+            run->base.problem->linear.choice.preconditioner_reason,
+            sizeof run->base.problem->linear.choice.preconditioner_reason, "%s refuses the matrix",
+            weft_preconditioner_about(run->base.problem->linear.choice.preconditioner)->name);
 }
 
 weft_status solve_time_run(solve *run, weft_error *error) {
@@ -479,14 +480,14 @@ weft_status solve_time_run(solve *run, weft_error *error) {
         TRY(attend(run, error));
     }
     run->time.stopped = app_stop_caught();
-    run->base.linear.cg.outcome = run->time.state.outcome == WEFT_TRANSIENT_DONE ? WEFT_CG_CONVERGED
-                                  : run->time.state.outcome == WEFT_TRANSIENT_SOLVER
-                                      ? run->time.state.solver
-                                      : WEFT_CG_STAGNATION;
-    run->base.linear.cg.iterations = (int)run->time.state.all_iterations;
+    run->base.problem->linear.cg.outcome =
+        run->time.state.outcome == WEFT_TRANSIENT_DONE     ? WEFT_CG_CONVERGED
+        : run->time.state.outcome == WEFT_TRANSIENT_SOLVER ? run->time.state.solver
+                                                           : WEFT_CG_STAGNATION;
+    run->base.problem->linear.cg.iterations = (int)run->time.state.all_iterations;
     run->newton_converged =
         run->options->nonlinear && run->time.state.outcome == WEFT_TRANSIENT_DONE;
-    run->base.linear.cg.residual = NAN;
+    run->base.problem->linear.cg.residual = NAN;
     TRY(pull(run, error));
     report_preconditioner(run, first);
     if (run->options->time.checkpoint && run->time.state.step > run->time.kept_step)

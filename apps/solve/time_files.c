@@ -148,7 +148,7 @@ weft_status solve_resume(solve *run, weft_error *error) {
     TRY(weft_transient_resume(run->time.transient, lists.values[lists.n], state, error));
     if (state->t > time->end * (1 + 1e-9))
         TRY(refuse_later(run, state->t, error));
-    TRY(weft_vector_pull(run->base.u, run->base.u_values, run->n_dofs, error));
+    TRY(weft_vector_pull(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
     run->time.n_pulled = state->step + 1;
     run->time.kept_step = state->step;
     if (time->output_interval > 0)

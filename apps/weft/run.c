@@ -105,9 +105,10 @@ static weft_status make_operator(weft_run *run, int i, weft_error *error) {
     const setting *given = &run->options->operators.list[i];
     own_operator *made = &run->operators[i];
     TRY(app_script_read(given->text, &made->text, error));
-    weft_form_start(given->text, made->text, weft_space_cells(run->base.space), &made->form);
-    weft_form_bind_input(&made->form, "x", weft_space_coordinates(run->base.space));
-    made->form.form.points = weft_space_data_points(run->base.space);
+    weft_form_start(given->text, made->text, weft_space_cells(run->base.problem->space),
+                    &made->form);
+    weft_form_bind_input(&made->form, "x", weft_space_coordinates(run->base.problem->space));
+    made->form.form.points = weft_space_data_points(run->base.problem->space);
     if (weft_has_word(made->text, "parameter") && weft_has_word(made->text, "d"))
         weft_form_bind_parameter(&made->form, "d", run->base.mesh->dimension);
     TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_CSR, &made->form.form, 1, &made->op,
@@ -214,7 +215,7 @@ static weft_status run_all(weft_run *run, weft_error *error) {
         TRY(weft_library_add_directory(run->base.library, run->options->kernels, error));
     TRY(app_run_mesh_make(&run->base, error));
     TRY(weft_space_make_with(run->base.device, run->base.mesh, &run->base.mesh_made.copies,
-                             WEFT_ELEMENT_P1, 1, &run->base.space, error));
+                             WEFT_ELEMENT_P1, 1, &run->base.problem->space, error));
     TRY(compile(run, error));
     TRY(weft_run_bind(run, error));
     const double start = weft_clock();

@@ -250,3 +250,7 @@ weft_status weft_compiled_bind_form(weft_compiled *compiled, const weft_form *fo
 done:
     return status;
 }
+
+double weft_context_clock(const weft_context *context) {
+    return weft_clock() - context->plan_seconds - context->compile_seconds;
+}

@@ -20,11 +20,6 @@ static const weft_monitor *monitor_of(const weft_linear *linear) {
     return linear->context->monitor;
 }
 
-/* Without the time of planning and compiling, which is counted apart. */
-static double now(const weft_context *context) {
-    return weft_clock() - context->plan_seconds - context->compile_seconds;
-}
-
 int64_t weft_linear_dofs(const weft_linear *linear) {
     int64_t n = 0;
     for (int i = 0; i < linear->n_spaces; ++i)
@@ -89,14 +84,14 @@ weft_status weft_linear_precondition(weft_linear *linear, const weft_system *sys
                                                  .degree = linear->options->smoother_degree,
                                                  .full_cycles = weft_linear_full_cycles(linear),
                                                  .monitor = monitor_of(linear)};
-    const double start = now(context);
+    const double start = weft_context_clock(context);
     weft_error why = {0};
     linear->preconditioner_is_general = is_general;
     weft_status status =
         linear->preconditioner
             ? weft_preconditioner_refresh(linear->preconditioner, &why)
             : weft_preconditioner_make(context, kind, &problem, &linear->preconditioner, &why);
-    linear->precondition_seconds += now(context) - start;
+    linear->precondition_seconds += weft_context_clock(context) - start;
     if (is_exchangeable(linear->options) && is_about_matrix(status)) {
         weft_linear_drop_preconditioner(linear, why.message);
         status = WEFT_OK;

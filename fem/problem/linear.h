@@ -25,6 +25,7 @@ typedef struct weft_linear {
     bool preconditioner_is_general;      /* see weft_preconditioner_problem */
     weft_cg_result cg;                   /* of the last solve; its history is owned */
     double precondition_seconds;         /* set-up of preconditioners, besides Jacobi's */
+    double solve_seconds;                /* of the last solve, besides these */
 } weft_linear;
 void weft_linear_clear(weft_linear *linear);
 
@@ -74,3 +75,6 @@ int weft_linear_full_cycles(const weft_linear *linear);
 weft_status weft_linear_solve(weft_linear *linear, const weft_system *whole,
                               weft_reduction *reduction, const double *guess, weft_cg_options *used,
                               weft_error *error);
+/** With the option tune: store the speeds of the last solve in the tuning database, if it was large. (fem/problem/speeds.c)
+ *  Errors  those of weft_speeds_store */
+weft_status weft_linear_store_speeds(const weft_linear *linear, weft_error *error);

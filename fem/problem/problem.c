@@ -1,6 +1,5 @@
 /* Makes a problem of a space, conditions, a form and a load, and solves it. */
 #include "fem/problem/problem.h"
-#include "fem/problem/linear.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,33 +7,25 @@
 /* Tolerance for |K - K^T| / |K|: rounding in a symmetric matrix. */
 static const double SYMMETRIC = 1e-12;
 
-struct weft_problem {
-    weft_context *context;
-    const weft_mesh *mesh;
-    weft_space *space;
-    const weft_space *spaces[1];
-    weft_condition *conditions; /* [n_conditions] */
-    int n_conditions;
-    const weft_form *form;              /* NULL: none yet */
-    const char *source, *source_origin; /* or NULL */
-    /* of the last solve */
-    weft_bc *bc;
-    weft_operator *op;
-    weft_memory *u, *b;
-    double *u_values, *b_values;
-    weft_linear linear;
-};
-
+/* All that a solve has made; the spaces, conditions and forms stay. */
 static void clear_solve(weft_problem *problem) {
     weft_linear_clear(&problem->linear);
+    weft_problem_clear_constraints(problem);
+    weft_point_loads_free(&problem->point_loads);
     weft_operator_free(&problem->op);
-    weft_bc_free(&problem->bc);
+    for (int i = 0; i < problem->n_fields; ++i)
+        weft_bc_free(&problem->fields[i].bc);
+    if (problem->n_fields == 0)
+        weft_bc_free(&problem->bc);
     weft_memory_free(&problem->u);
     weft_memory_free(&problem->b);
+    free(problem->own_constrained);
+    free(problem->rest);
     free(problem->u_values);
     free(problem->b_values);
-    problem->u_values = problem->b_values = NULL;
-    problem->linear = (weft_linear){.options = NULL};
+    problem->own_constrained = NULL;
+    problem->rest = problem->u_values = problem->b_values = NULL;
+    problem->modes_are_pinned = false;
 }
 
 void weft_problem_free(weft_problem **out) {
@@ -42,23 +33,44 @@ void weft_problem_free(weft_problem **out) {
     if (!problem)
         return;
     clear_solve(problem);
-    weft_space_free(&problem->space);
+    for (int i = 0; i < problem->n_fields; ++i)
+        weft_space_free(&problem->fields[i].space);
+    if (problem->n_fields == 0)
+        weft_space_free(&problem->space);
     free(problem->conditions);
+    free(problem->more_forms);
     free(problem);
     *out = NULL;
+}
+
+static void start_linear(weft_problem *problem, const weft_problem_options *options) {
+    problem->linear = (weft_linear){.context = problem->context,
+                                    .options = options,
+                                    .choice = weft_problem_choice_start(options)};
+    weft_problem_describe(problem);
+}
+
+weft_status weft_problem_start(weft_context *context, const weft_problem_options *options,
+                               weft_problem **out, weft_error *error) {
+    weft_problem *made = calloc(1, sizeof *made);
+    if (!made)
+        return weft_out_of_memory(error, "a problem");
+    made->context = context;
+    if (options)
+        start_linear(made, options);
+    *out = made;
+    return WEFT_OK;
 }
 
 weft_status weft_problem_make(weft_context *context, const weft_mesh *mesh,
                               weft_element_kind element, int components, weft_problem **out,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_problem *made = calloc(1, sizeof *made);
-    if (!made)
-        TRY(weft_out_of_memory(error, "a problem"));
-    made->context = context;
+    weft_problem *made = NULL;
+    TRY(weft_problem_start(context, NULL, &made, error));
     made->mesh = mesh;
     TRY(weft_space_make(context->device, mesh, element, components, &made->space, error));
-    made->spaces[0] = made->space;
+    weft_problem_count_fields(made);
     *out = made;
     made = NULL;
 done:
@@ -82,7 +94,7 @@ weft_status weft_problem_condition(weft_problem *problem, const weft_condition *
 }
 
 void weft_problem_form(weft_problem *problem, const weft_form *form) {
-    problem->form = form;
+    problem->form.form = form ? *form : (weft_form){.text = NULL};
 }
 
 void weft_problem_source(weft_problem *problem, const char *f, const char *origin) {
@@ -106,10 +118,8 @@ static weft_status refuse(weft_status status, const char *what, const char *hint
 /* The conditions of each component, and that they fix u. */
 static weft_status make_conditions(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int components = weft_space_components(problem->space);
-    TRY(weft_bc_make(problem->context, problem->space, problem->conditions, problem->n_conditions,
-                     &problem->bc, error));
-    for (int k = 0; k < components; ++k) {
+    TRY(weft_problem_conditions_make(problem, error));
+    for (int k = 0; k < problem->n_values; ++k) {
         bool is_free = false;
         TRY(weft_bc_find_free(problem->bc, k, &is_free, error));
         if (is_free)
@@ -124,7 +134,7 @@ done:
 static weft_status choose_method(weft_problem *problem, double *asymmetry, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_linear *linear = &problem->linear;
-    TRY(weft_form_asymmetry(problem->context, problem->form, asymmetry, error));
+    TRY(weft_form_asymmetry(problem->context, &problem->form.form, asymmetry, error));
     const bool is_symmetric = *asymmetry <= SYMMETRIC;
     weft_linear_choose_method(linear, is_symmetric, false, *asymmetry);
     linear->minres_if_indefinite = is_symmetric;
@@ -160,19 +170,15 @@ static weft_status choose(weft_problem *problem, double asymmetry, weft_error *e
     return weft_linear_choose(linear, &what, error);
 }
 
-/* The operator, the load, and u with its given values. */
+/* The load, the operator, and u with its given values. */
 static weft_status assemble(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_device *device = problem->context->device;
-    const int64_t n = weft_space_dofs(problem->space);
-    TRY(weft_vector_make(device, n, &problem->u_values, &problem->u, error));
-    TRY(weft_vector_make(device, n, &problem->b_values, &problem->b, error));
+    TRY(weft_problem_vectors_make(problem, error));
     TRY(weft_bc_load_make(problem->bc, problem->source, problem->source_origin, WEFT_LOAD_DEGREE,
                           problem->b, problem->b_values, error));
-    TRY(weft_bc_operator_make(problem->bc, problem->linear.choice.assembly, problem->form,
-                              &problem->op, error));
-    weft_bc_set(problem->bc, 1, problem->u_values);
-    TRY(weft_vector_push(problem->u, problem->u_values, n, error));
+    TRY(weft_problem_operator_make(problem, error));
+    weft_problem_set_conditions(problem, 1, problem->u_values);
+    TRY(weft_vector_push(problem->u, problem->u_values, problem->n_dofs, error));
 done:
     return status;
 }
@@ -180,29 +186,17 @@ done:
 weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options *options,
                                weft_problem_report *report, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_linear *linear = &problem->linear;
-    weft_cg_options used;
-    weft_system system;
     double asymmetry = 0;
-    if (!problem->form)
+    if (!problem->form.form.text)
         return refuse(WEFT_ERROR_USAGE, "the problem has no form", "call weft_problem_form", error);
     clear_solve(problem);
-    *linear = (weft_linear){.context = problem->context,
-                            .options = options,
-                            .mesh = problem->mesh,
-                            .spaces = problem->spaces,
-                            .n_spaces = 1,
-                            .solves_once = true,
-                            .choice = weft_problem_choice_start(options)};
+    start_linear(problem, options);
     TRY(make_conditions(problem, error));
     TRY(choose_method(problem, &asymmetry, error));
     TRY(choose(problem, asymmetry, error));
     TRY(assemble(problem, error));
-    system = (weft_system){.op = problem->op, .b = problem->b, .u = problem->u};
-    system.constrained = weft_bc_constrained(problem->bc, &system.n_constrained);
-    TRY(weft_linear_solve(linear, &system, NULL, problem->u_values, &used, error));
-    TRY(weft_vector_pull(problem->u, problem->u_values, weft_space_dofs(problem->space), error));
-    *report = (weft_problem_report){&linear->choice, &linear->cg, asymmetry};
+    TRY(weft_problem_solve_system(problem, error));
+    *report = (weft_problem_report){&problem->linear.choice, &problem->linear.cg, asymmetry};
 done:
     return status;
 }

@@ -1,13 +1,61 @@
-/** A problem on a mesh: a function u of a space, conditions on it, a form and a load.
+/** A problem on a mesh: functions u of a space, conditions and constraints on them, forms and a load.
  *
- *      In: these, and options. Out: u, with what was chosen to solve for it, and why. */
+ *      In: these, and options. Out: u, with what was chosen to solve for it, and why.
+ *
+ *  weft_problem_make and weft_problem_solve do everything; the programs call the steps between them. */
 #pragma once
 
+#include "fem/problem/linear.h"
 #include "fem/weft_bc.h"
 #include "fem/weft_function.h"
-#include "fem/weft_problem.h"
+#include "fem/weft_modes.h"
 
-typedef struct weft_problem weft_problem;
+/** A function that is part of u: u itself, or one of those of a mixed space. */
+typedef struct weft_problem_field {
+    weft_space *space;
+    weft_bc *bc;
+    int first_value; /* of its components among those of u */
+    int64_t first_dof;
+    bool is_enrichment; /* its terms are added to those of the field before, as bubbles */
+} weft_problem_field;
+enum { WEFT_FIELDS_MAX = 16 };
+
+typedef struct weft_problem {
+    weft_context *context; /* borrowed, as is mesh */
+    const weft_mesh *mesh;
+    weft_condition *conditions; /* [n_conditions], malloc'd */
+    int n_conditions;
+    const char *source, *source_origin; /* of weft_problem_source, or NULL */
+    bool is_natural; /* without a condition, the flux is zero on the boundary, not u */
+
+    /* u: one function, or those of a mixed space, which own the spaces and conditions */
+    weft_problem_field fields[WEFT_FIELDS_MAX];
+    const weft_space *spaces[WEFT_FIELDS_MAX];
+    int n_fields, n_values; /* functions; components of u in all of them */
+    int64_t n_dofs;
+    weft_space *space;          /* of the first field */
+    weft_bc *bc;                /* of the first field, with the conditions on all fluxes */
+    const int32_t *constrained; /* dofs, ascending; borrowed from bc, or */
+    int32_t *own_constrained;   /* of several fields; malloc'd */
+    int64_t n_constrained;
+    weft_memory *u, *b;          /* solution, right-hand side */
+    double *u_values, *b_values; /* the arrays that u and b wrap */
+
+    /* A u = b */
+    weft_bound_form form;  /* of the cells */
+    weft_form *more_forms; /* [n_more_forms] of the operator; malloc'd */
+    int n_more_forms;
+    weft_operator *op;
+    weft_linear linear; /* solves systems; has the choices */
+
+    /* what holds u besides conditions (constraints.c, held.c) */
+    weft_constraints *constraints; /* NULL: none, and nothing floats */
+    weft_free_modes modes;
+    bool modes_are_pinned;         /* those that weak terms hold too */
+    double *rest;                  /* u without these; NULL: there are none */
+    weft_point_loads *point_loads; /* NULL: none */
+    weft_reduction *reduction;     /* NULL: no dependent dofs */
+} weft_problem;
 
 /** What a solve was like. Pointers are borrowed from the problem until it is solved again or freed. */
 typedef struct weft_problem_report {
@@ -15,6 +63,8 @@ typedef struct weft_problem_report {
     const weft_cg_result *result; /* an outcome other than WEFT_CG_CONVERGED is not an error */
     double asymmetry;             /* |K - K^T| / |K|, as measured */
 } weft_problem_report;
+
+/* ---- a problem of one function (problem.c) -------------------------------------------------- */
 
 /** A problem without conditions, form and load.
  *  context, mesh  borrowed; must outlive the result
@@ -24,6 +74,11 @@ typedef struct weft_problem_report {
 weft_status weft_problem_make(weft_context *context, const weft_mesh *mesh,
                               weft_element_kind element, int components, weft_problem **out,
                               weft_error *error);
+/** The same without a mesh and a space, which are set later.
+ *  options  of solves; borrowed
+ *  Errors   WEFT_ERROR_MEMORY */
+weft_status weft_problem_start(weft_context *context, const weft_problem_options *options,
+                               weft_problem **out, weft_error *error);
 void weft_problem_free(weft_problem **problem);
 /** The space of u, for forms. Borrowed. */
 const weft_space *weft_problem_space(const weft_problem *problem);
@@ -33,7 +88,7 @@ const weft_space *weft_problem_space(const weft_problem *problem);
 weft_status weft_problem_condition(weft_problem *problem, const weft_condition *condition,
                                    weft_error *error);
 /** Set the form of the cells, with the local matrix K.
- *  form  borrowed with all that it refers to; must outlive the problem */
+ *  form  copied; what it refers to is borrowed and must outlive the problem. NULL: there is none */
 void weft_problem_form(weft_problem *problem, const weft_form *form);
 /** Set the load int f phi_i over the cells, of a u with one component.
  *  f       a formula in x, y, z; borrowed, as is origin, which names it in messages */
@@ -47,3 +102,73 @@ weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options
                                weft_problem_report *report, weft_error *error);
 /** u after weft_problem_solve, [n_dofs] on the host; NULL before. Borrowed. */
 const double *weft_problem_values(const weft_problem *problem);
+
+/* ---- the functions of u (fields.c) ---------------------------------------------------------- */
+
+/** Make u one function of the space, unless fields are there; set n_fields, n_values and n_dofs. */
+void weft_problem_count_fields(weft_problem *problem);
+/** The values of field i [n_dofs] as a term of a sum of functions, in which those of enrichments have their part.
+ *  out     caller's; free()
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_problem_field_term(const weft_problem *problem, int i, double **out,
+                                    weft_error *error);
+/** Make the boundary conditions of all fields from `conditions`.
+ *  Errors  those of weft_bc_make */
+weft_status weft_problem_conditions_make(weft_problem *problem, weft_error *error);
+/** Set the dofs of Dirichlet conditions to factor times their values; u [n_dofs]. */
+void weft_problem_set_conditions(const weft_problem *problem, double factor, double *u);
+/** The field of a component of u, or of a dof. */
+const weft_problem_field *weft_problem_field_of_value(const weft_problem *problem, int value);
+const weft_problem_field *weft_problem_field_of_dof(const weft_problem *problem, int64_t dof);
+/** Is u linear on triangles or tetrahedra, with the nodes of the mesh? */
+bool weft_problem_is_linear(const weft_problem *problem);
+/** Set the spaces of the systems that `linear` solves. */
+void weft_problem_describe(weft_problem *problem);
+
+/* ---- A u = b (system.c) ----------------------------------------------------------------- */
+
+/** Make u and b, zeroed, and describe them. */
+weft_status weft_problem_vectors_make(weft_problem *problem, weft_error *error);
+/** Make the operator of `form`, `more_forms` and Robin conditions, and assemble it. */
+weft_status weft_problem_operator_make(weft_problem *problem, weft_error *error);
+/** After weft_problem_operator_make: let other threads compile the kernels of the solve. */
+void weft_problem_precompile(weft_problem *problem);
+/** The system of the operator, b and u, in which values of Dirichlet conditions alone are given. */
+weft_system weft_problem_system(const weft_problem *problem);
+/** Solve A u = b with its constraints; u on the host. */
+weft_status weft_problem_solve_system(weft_problem *problem, weft_error *error);
+/** Subtract the mean from a scalar u, given its integral. */
+weft_status weft_problem_remove_mean(weft_problem *problem, double integral, weft_error *error);
+
+/* ---- constraints and modes (constraints.c, held.c) -------------------------------------------- */
+
+/** The forms that hold a mode however soft they are beside that of the cells.
+ *  out  [n], free() */
+weft_status weft_problem_forms_alone(const weft_problem *problem, weft_form **out, int *n,
+                                     weft_error *error);
+/** Find what neither constraints nor the operator, which is there, fix. */
+weft_status weft_problem_find_modes(weft_problem *problem, weft_error *error);
+/** The same, of a problem without constraints: they are made only if something floats, or weak terms hold it.
+ *  all_fixed  each component has Dirichlet values: only one of several parts may float
+ *  n_parts    of the mesh */
+weft_status weft_problem_find_floating(weft_problem *problem, bool all_fixed, int64_t *n_parts,
+                                       weft_error *error);
+/** Forget them. Loads at points stay. */
+void weft_problem_clear_constraints(weft_problem *problem);
+/** If there are dependent dofs, make `reduction`, and see that the operator stores a matrix. */
+weft_status weft_problem_reduce(weft_problem *problem, weft_error *error);
+/** Prepare the reduction of constraints, if there are any, and let u satisfy them. */
+weft_status weft_problem_constrain(weft_problem *problem, weft_error *error);
+/** After a solve: u on the host, without free modes. */
+weft_status weft_problem_release(weft_problem *problem, weft_error *error);
+/** Dependent dofs of the constraints, besides those that pin modes. */
+int64_t weft_problem_dependent(const weft_problem *problem);
+/** After weft_problem_release: the amounts of modes that weak terms hold. u is without them before, and the balanced b
+ *  becomes the load again.
+ *  options  of the solve */
+weft_status weft_problem_add_held(weft_problem *problem, const weft_cg_options *options,
+                                  weft_error *error);
+/** values = A u of the solution, without what rounding leaves of stiff terms in modes that weak ones hold.
+ *  scratch  [n_dofs] on the device */
+weft_status weft_problem_product(const weft_problem *problem, weft_memory *scratch, double *values,
+                                 weft_error *error);

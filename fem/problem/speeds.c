@@ -1,6 +1,6 @@
 /* The measured speeds of a device, in the tuning database. */
 #include "core/base/number.h"
-#include "fem/problem/memory.h"
+#include "fem/problem/linear.h"
 
 /* A tuning database to read or to write, where the cache allows that. */
 static weft_status open_tuning(const weft_device *device, bool writes, const weft_monitor *monitor,
@@ -60,4 +60,21 @@ const char *weft_seconds_text(double seconds, char out[32]) {
     else
         (void)weft_print(out, 32, "%.1f us", 1e6 * seconds);
     return out;
+}
+
+/* Rows from which on times say something about speeds. */
+enum { ROWS_LEAST = 100000 };
+
+weft_status weft_linear_store_speeds(const weft_linear *linear, weft_error *error) {
+    const weft_context *context = linear->context;
+    const int64_t n = weft_linear_dofs(linear);
+    if (linear->options->tune == 0 || !linear->preconditioner || n < ROWS_LEAST ||
+        linear->cg.iterations < 1)
+        return WEFT_OK;
+    const double rows = (double)n;
+    const weft_preconditioner_report *report = weft_preconditioner_reported(linear->preconditioner);
+    const double per_row[2] = {report->set_up_seconds / rows,
+                               linear->solve_seconds / linear->cg.iterations / rows};
+    return weft_speeds_store(context->device, context->monitor, report, linear->mesh->dimension,
+                             per_row, error);
 }

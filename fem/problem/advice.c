@@ -1,5 +1,5 @@
 /* Says why a solve took many iterations, where the matrix shows it. */
-#include "apps/common/run.h"
+#include "fem/problem/advice.h"
 #include "fem/external/external.h"
 #include "fem/sparse/couplings.h"
 
@@ -8,56 +8,58 @@
 
 enum { MULTIGRID_ITERATIONS = 30, SMALL = 10000 };
 
-static double usual_iterations(const app_run *run) {
-    const int kind = run->linear.choice.preconditioner;
+static double usual_iterations(const weft_problem *problem) {
+    const int kind = problem->linear.choice.preconditioner;
     weft_external_kind library;
     if (kind < 0)
-        return weft_cg_iterations_expected(run->mesh->dimension, run->mesh->n_nodes,
-                                           run->options->solver.tolerance);
+        return weft_cg_iterations_expected(problem->mesh->dimension, problem->mesh->n_nodes,
+                                           problem->linear.options->tolerance);
     const char *name = weft_preconditioner_about(kind)->name;
     return weft_external_find(name, &library, NULL) == WEFT_OK ? INFINITY : MULTIGRID_ITERATIONS;
 }
 
-static const char *better(const app_run *run) {
-    const int kind = run->linear.choice.preconditioner;
+static const char *better(const weft_problem *problem) {
+    const int kind = problem->linear.choice.preconditioner;
     return kind >= 0 && strcmp(weft_preconditioner_about(kind)->name, "aggregation") == 0
                ? "hypre where it is installed"
                : "aggregation, or hypre where it is installed";
 }
 
-void app_cg_advise(const app_run *run, weft_operator *op) {
+void weft_problem_advise(const weft_problem *problem, weft_operator *op) {
     weft_memory *memory = weft_operator_values(op);
     const double *values = memory ? weft_memory_host(memory) : NULL;
-    const double usual = usual_iterations(run);
+    const double usual = usual_iterations(problem);
     weft_couplings couplings;
-    if (!values || run->n_fields > 1 || run->linear.choice.method != WEFT_METHOD_CG ||
-        run->linear.cg.iterations <= usual || weft_operator_dofs(op) < SMALL ||
-        run->linear.cg.outcome == WEFT_CG_INDEFINITE || run->linear.cg.outcome == WEFT_CG_NAN)
+    if (!values || problem->n_fields > 1 || problem->linear.choice.method != WEFT_METHOD_CG ||
+        problem->linear.cg.iterations <= usual || weft_operator_dofs(op) < SMALL ||
+        problem->linear.cg.outcome == WEFT_CG_INDEFINITE ||
+        problem->linear.cg.outcome == WEFT_CG_NAN)
         return;
-    const double slenderness = app_slenderness(run);
-    if (slenderness > APP_SLENDER) { /* bending converges slowly, whatever the cells look like */
-        weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
+    const double slenderness = weft_problem_slenderness(problem);
+    if (slenderness > WEFT_SLENDER) { /* bending converges slowly, whatever the cells look like */
+        weft_log(problem->context->monitor, WEFT_LOG_WARNING,
                  "%d iterations are more than the usual %.0f: the body is slender (about %.0f "
                  "times as long as "
                  "thick); try --preconditioner cholmod where it is installed",
-                 run->linear.cg.iterations, usual, slenderness);
+                 problem->linear.cg.iterations, usual, slenderness);
         return;
     }
     const weft_pattern *pattern = weft_operator_pattern(op);
     if (!pattern)
         return;
-    const weft_couplings_matrix matrix = {pattern, values, weft_space_components(run->space),
-                                          run->mesh->dimension, weft_space_points(run->space)};
+    const weft_couplings_matrix matrix = {pattern, values, weft_space_components(problem->space),
+                                          problem->mesh->dimension,
+                                          weft_space_points(problem->space)};
     weft_couplings_measure(&matrix, &couplings);
     if (couplings.is == WEFT_COUPLINGS_ANISOTROPIC)
-        weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
+        weft_log(problem->context->monitor, WEFT_LOG_WARNING,
                  "%d iterations are more than the usual %.0f: the coefficients or the cells are "
                  "anisotropic (by a factor of %.0f at half of the nodes); try --preconditioner %s",
-                 run->linear.cg.iterations, usual, couplings.anisotropy, better(run));
+                 problem->linear.cg.iterations, usual, couplings.anisotropy, better(problem));
     else if (couplings.is == WEFT_COUPLINGS_JUMPING)
-        weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
+        weft_log(problem->context->monitor, WEFT_LOG_WARNING,
                  "%d iterations are more than the usual %.0f: the coefficients jump from cell to "
                  "cell (%.0f %% of the couplings are below 1/1000 of the strongest beside them); "
                  "try --preconditioner %s",
-                 run->linear.cg.iterations, usual, 100 * couplings.weak, better(run));
+                 problem->linear.cg.iterations, usual, 100 * couplings.weak, better(problem));
 }

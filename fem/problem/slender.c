@@ -1,7 +1,7 @@
 /* Measures how slender a body is, and warns where linear elements are too stiff in bending: with few cells through its
  * thickness. */
-#include "apps/common/run.h"
 #include "fem/mesh/mesh.h"
+#include "fem/problem/advice.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,45 +60,47 @@ static void extremes(moments *m, int d, double *least, double *most) {
 }
 
 /* Length and thickness between the centres of cells. */
-static void measure(const app_run *run, double *length, double *thickness, double *volume) {
+static void measure(const weft_problem *problem, double *length, double *thickness,
+                    double *volume) {
     moments m = {0};
     double least = 0, most = 0;
-    add_up(run->mesh, &m);
-    extremes(&m, run->mesh->dimension, &least, &most);
+    add_up(problem->mesh, &m);
+    extremes(&m, problem->mesh->dimension, &least, &most);
     *length = sqrt(12 * most);
     *thickness = sqrt(12 * fmax(least, 0));
     *volume = m.volume;
 }
 
 /* Whether u is a displacement, as far as its components tell. */
-static bool can_bend(const app_run *run) {
-    const int d = run->mesh->dimension;
-    return d > 1 && run->mesh->n_cells > 0 && run->n_fields <= 1 && run->space &&
-           weft_space_components(run->space) == d;
+static bool can_bend(const weft_problem *problem) {
+    const int d = problem->mesh->dimension;
+    return d > 1 && problem->mesh->n_cells > 0 && problem->n_fields <= 1 && problem->space &&
+           weft_space_components(problem->space) == d;
 }
 
-double app_slenderness(const app_run *run) {
+double weft_problem_slenderness(const weft_problem *problem) {
     double length = 0, thickness = 0, volume = 0;
-    if (!run->mesh || !can_bend(run))
+    if (!problem->mesh || !can_bend(problem))
         return 1;
-    measure(run, &length, &thickness, &volume);
-    const double cell = length / pow((double)run->mesh->n_cells, 1.0 / run->mesh->dimension);
+    measure(problem, &length, &thickness, &volume);
+    const double cell =
+        length / pow((double)problem->mesh->n_cells, 1.0 / problem->mesh->dimension);
     return length /
            fmax(thickness, 1e-3 * cell); /* one layer of cells has its centres near the middle */
 }
 
-void app_slender_warn(const app_run *run) {
-    const int d = run->mesh->dimension;
+void weft_problem_warn_slender(const weft_problem *problem) {
+    const int d = problem->mesh->dimension;
     double length = 0, thickness = 0, volume = 0;
-    if (!can_bend(run) || !app_run_is_linear(run))
+    if (!can_bend(problem) || !weft_problem_is_linear(problem))
         return;
-    measure(run, &length, &thickness, &volume);
-    const double cell = pow(volume / (double)run->mesh->n_cells * (d == 2 ? 2 : 6), 1.0 / d);
+    measure(problem, &length, &thickness, &volume);
+    const double cell = pow(volume / (double)problem->mesh->n_cells * (d == 2 ? 2 : 6), 1.0 / d);
     thickness += 0.5 * cell; /* the centres lie inside */
     const double n = thickness / cell;
     if (!(length > SLENDER * thickness && n < FEW))
         return;
-    weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
+    weft_log(problem->context->monitor, WEFT_LOG_WARNING,
              "the body is slender (%.0f times as long as thick), with about %.0f linear cells "
              "through its thickness: these are too stiff in bending (locking), and if it bends, "
              "displacements are about %.0f %% of the right ones; refine, or solve elasticity.ufl "

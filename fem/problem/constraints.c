@@ -1,0 +1,113 @@
+/* What holds u besides conditions: u = C v + g (fem/weft_constraint.h), and modes that nothing fixes. */
+#include "fem/problem/problem.h"
+
+#include <stdlib.h>
+
+weft_status weft_problem_forms_alone(const weft_problem *problem, weft_form **out, int *n,
+                                     weft_error *error) {
+    const weft_form *robin = NULL;
+    const int n_robin = weft_bc_forms(problem->bc, &robin);
+    *n = problem->n_more_forms + n_robin;
+    *out = calloc((size_t)*n + 1, sizeof **out);
+    if (!*out)
+        return weft_out_of_memory(error, NULL);
+    for (int i = 0; i < *n; ++i)
+        (*out)[i] =
+            i < problem->n_more_forms ? problem->more_forms[i] : robin[i - problem->n_more_forms];
+    return WEFT_OK;
+}
+
+weft_status weft_problem_find_modes(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_form *alone = NULL;
+    int n = 0;
+    if (!problem->constraints) /* a body may float because of loads at points alone */
+        TRY(weft_constraints_make(problem->context, problem->space, problem->bc,
+                                  &problem->constraints, error));
+    TRY(weft_problem_forms_alone(problem, &alone, &n, error));
+    if (!weft_device_limits(problem->context->device)->records_only)
+        TRY(weft_free_modes_find(problem->constraints, problem->op, alone, n, &problem->modes,
+                                 error));
+    if (problem->modes.n > 0)
+        weft_log(problem->context->monitor, WEFT_LOG_INFO,
+                 "nothing fixes %d mode%s of u: the solution without them is computed",
+                 problem->modes.n, problem->modes.n == 1 ? "" : "s");
+    if (problem->modes.held.n > 0)
+        weft_log(
+            problem->context->monitor, WEFT_LOG_INFO,
+            "terms that are far below the others hold %d mode%s of u, which are computed apart",
+            problem->modes.held.n, problem->modes.held.n == 1 ? "" : "s");
+done:
+    free(alone);
+    return status;
+}
+
+void weft_problem_clear_constraints(weft_problem *problem) {
+    weft_reduction_free(&problem->reduction);
+    weft_constraints_free(&problem->constraints);
+    weft_free_modes_clear(&problem->modes);
+}
+
+weft_status weft_problem_find_floating(weft_problem *problem, bool all_fixed, int64_t *n_parts,
+                                       weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_bc_parts(problem->bc, NULL, n_parts, error));
+    if (*n_parts == 1 && all_fixed)
+        goto done;
+    TRY(weft_problem_find_modes(problem, error));
+    if (problem->modes.n == 0 && problem->modes.held.n == 0)
+        weft_problem_clear_constraints(problem);
+done:
+    return status;
+}
+
+weft_status weft_problem_reduce(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (!problem->constraints || weft_constraints_empty(problem->constraints))
+        return WEFT_OK;
+    if (!weft_assembly_about(problem->linear.choice.assembly)
+             ->stores_matrix) { /* what was chosen before it was known */
+        weft_operator_free(&problem->op);
+        problem->linear.choice.assembly = WEFT_ASSEMBLY_CSR;
+        TRY(weft_problem_operator_make(problem, error));
+    }
+    TRY(weft_reduction_make(problem->constraints, &problem->reduction, error));
+done:
+    return status;
+}
+
+weft_status weft_problem_constrain(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = problem->n_dofs;
+    if (problem->constraints) {
+        TRY(weft_constraints_pin(problem->constraints, &problem->modes, problem->b_values, error));
+        problem->modes_are_pinned = true;
+        TRY(weft_vector_push(problem->b, problem->b_values, n, error));
+        TRY(weft_problem_reduce(problem, error));
+    }
+    if (problem->reduction) {
+        TRY(weft_reduction_update(problem->reduction, problem->op, error));
+        TRY(weft_reduction_fill(problem->reduction, 1, problem->u, error));
+        TRY(weft_vector_pull(problem->u, problem->u_values, n, error));
+    }
+done:
+    return status;
+}
+
+weft_status weft_problem_release(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = problem->n_dofs;
+    TRY(weft_vector_pull(problem->u, problem->u_values, n, error));
+    if (!problem->reduction)
+        goto done;
+    weft_free_modes_remove(&problem->modes, n, problem->u_values);
+    TRY(weft_vector_push(problem->u, problem->u_values, n, error));
+done:
+    return status;
+}
+
+int64_t weft_problem_dependent(const weft_problem *problem) {
+    const weft_free_modes *modes = &problem->modes;
+    const int n_pins = modes->n + (problem->modes_are_pinned ? modes->held.n : 0);
+    return weft_constraints_count(problem->constraints) - n_pins;
+}

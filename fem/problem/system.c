@@ -1,0 +1,110 @@
+/* Makes and solves the linear system of a problem, with its constraints. */
+#include "fem/problem/advice.h"
+#include "fem/problem/problem.h"
+
+#include <stdlib.h>
+
+weft_status weft_problem_vectors_make(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = problem->context->device;
+    const int64_t n = problem->n_dofs;
+    TRY(weft_vector_make(device, n, &problem->u_values, &problem->u, error));
+    TRY(weft_vector_make(device, n, &problem->b_values, &problem->b, error));
+    weft_problem_describe(problem);
+done:
+    return status;
+}
+
+weft_status weft_problem_operator_make(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_operator *op = NULL;
+    const weft_form *robin = NULL;
+    const int n_more = problem->n_more_forms;
+    const int n = 1 + n_more + weft_bc_forms(problem->bc, &robin);
+    weft_form *forms = calloc((size_t)n, sizeof *forms);
+    if (!forms)
+        TRY(weft_out_of_memory(error, "an operator"));
+    forms[0] = problem->form.form;
+    for (int i = 1; i < n; ++i)
+        forms[i] = i <= n_more ? problem->more_forms[i - 1] : robin[i - 1 - n_more];
+    TRY(weft_operator_make(problem->context, problem->linear.choice.assembly, forms, n, &op,
+                           error));
+    TRY(weft_operator_assemble(op, error));
+    problem->op = op;
+    op = NULL;
+done:
+    weft_operator_free(&op);
+    free(forms);
+    return status;
+}
+
+void weft_problem_precompile(weft_problem *problem) {
+    const weft_problem_choice *choice = &problem->linear.choice;
+    const bool has_preconditioner = choice->preconditioner >= 0;
+    const weft_preconditioner_info *info =
+        has_preconditioner ? weft_preconditioner_about(choice->preconditioner) : NULL;
+    const bool on_gpu =
+        weft_device_limits(problem->context->device)->execution == WEFT_EXECUTION_SIMT;
+    problem->linear.solves_once = true;
+    const weft_solver_plan plan = {.method = choice->method,
+                                   .has_preconditioner = has_preconditioner,
+                                   .stays_single = on_gpu && info && info->needs_matrix,
+                                   .has_constrained = problem->n_constrained > 0,
+                                   .starts_full = has_preconditioner &&
+                                                  weft_linear_full_cycles(&problem->linear) > 0};
+    weft_solver_ahead(problem->context, problem->op, &plan);
+}
+
+weft_system weft_problem_system(const weft_problem *problem) {
+    return (weft_system){.op = problem->op,
+                         .b = problem->b,
+                         .u = problem->u,
+                         .constrained = problem->constrained,
+                         .n_constrained = problem->n_constrained};
+}
+
+/* Where the matrix is all that a solve reads. */
+static void evict_cells(weft_problem *problem) {
+    if (problem->space && weft_problem_is_linear(problem) &&
+        weft_assembly_about(problem->linear.choice.assembly)->stores_matrix)
+        weft_space_evict(problem->space);
+}
+
+weft_status weft_problem_solve_system(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_linear *linear = &problem->linear;
+    weft_cg_options options;
+    weft_system whole, system;
+    const double start = weft_context_clock(problem->context);
+    linear->solves_once = true;
+    TRY(weft_problem_constrain(problem, error));
+    whole = weft_problem_system(problem);
+    system = weft_reduction_system(problem->reduction, &whole);
+    weft_operator_settle(system.op);
+    evict_cells(problem);
+    TRY(weft_linear_solve(linear, &whole, problem->reduction, problem->u_values, &options, error));
+    linear->solve_seconds =
+        weft_context_clock(problem->context) - start - linear->precondition_seconds;
+    if (problem->space)
+        TRY(weft_space_restore(problem->space, error));
+    weft_problem_advise(problem, system.op);
+    TRY(weft_problem_release(problem, error));
+    TRY(weft_problem_add_held(problem, &options, error));
+    TRY(weft_linear_store_speeds(linear, error));
+done:
+    return status;
+}
+
+weft_status weft_problem_remove_mean(weft_problem *problem, double integral, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double measure = 0;
+    if (weft_problem_is_linear(problem))
+        measure = weft_mesh_measure(problem->mesh);
+    else
+        TRY(weft_space_integral(problem->space, NULL, 0, &measure, error));
+    for (int64_t i = 0; i < problem->n_dofs; ++i)
+        problem->u_values[i] -= integral / measure;
+    TRY(weft_vector_push(problem->u, problem->u_values, problem->n_dofs, error));
+done:
+    return status;
+}
