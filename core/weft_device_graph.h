@@ -15,7 +15,7 @@ extern "C" {
  *      TRY(weft_device_graph_begin(device, error));
  *      TRY(weft_device_launch(device, &first, error));      captured, not run
  *      TRY(weft_device_graph_while(device, flag, error));      while (*flag != 0) {
- *      TRY(weft_device_launch(device, &turn, error));             one of these sets *flag
+ *      TRY(weft_device_launch(device, &iteration, error));             one of these sets *flag
  *      TRY(weft_device_graph_end_while(device, error));        }
  *      TRY(weft_device_graph_end(device, &graph, error));
  *      TRY(weft_device_graph_run(graph, error));              any number of times

@@ -135,11 +135,11 @@ def surface(cells):
     return [f[0] for f in facets.values() if len(f) == 1]
 
 
-def draw_space(turned, cells, values, scale, levels):
+def draw_space(rotated, cells, values, scale, levels):
     """The facets that face the viewer, from back to front; a facet has one colour."""
     shown = []
     for facet in surface(cells):
-        p, q, r = (turned[i] for i in facet)
+        p, q, r = (rotated[i] for i in facet)
         a, b = [[v - u for u, v in zip(p, s)] for s in (q, r)]
         normal = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
         if normal[2] > 0:

@@ -74,7 +74,7 @@ typedef struct weft_mesh_data {
     weft_point_lists points; /* of group g, nodes[first_point .. + n_points); pairs in any order */
 } weft_mesh_data;
 
-/** Make a checked mesh: turn inverted cells over and drop unused nodes (both are counted), find the
+/** Make a checked mesh: reverse inverted cells and drop unused nodes (both are counted), find the
  *  boundary, match group facets (those that are not a facet of any cell are ignored and counted),
  *  and remove repeated facets and cells from groups, and unused nodes from the lists of points.
  *  data    its arrays are taken over, i.e. freed or moved and set to NULL, also on errors

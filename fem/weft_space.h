@@ -99,9 +99,9 @@ weft_status weft_space_facets_make(const weft_space *space, int group, weft_spac
 void weft_space_facets_free(weft_space_facets *facets);
 
 /** Facets with all nodes of the cells on their sides, for facet integrals. Initialise with {0}. Each
- *  cell is turned: its vertices have an order in which the facet is weft_cell.base (the last
+ *  cell is reoriented: its vertices have an order in which the facet is weft_cell.base (the last
  *  coordinate is 0) and both cells have the same reference coordinates at each point of the facet.
- *  So one table serves all facets, all spaces turn alike, and det J can have either sign. */
+ *  So one table serves all facets, all spaces reorient cells alike, and det J can have either sign. */
 typedef struct weft_space_sides {
     int64_t n;
     int n_sides, width;          /* 1 or 2; nodes: n_sides times those of a cell */
@@ -122,7 +122,7 @@ weft_status weft_space_one_side_make(const weft_space *space, int group, int cel
 /** The facets of a group that are between two cells (-1: all); the side + (first) is the cell of the lower number. */
 weft_status weft_space_interior_make(const weft_space *space, int group, weft_space_sides *out,
                                      weft_error *error);
-/** The cells of a group of cells, as they are (not turned), for integrals over this group alone;
+/** The cells of a group of cells, as they are (not reoriented), for integrals over this group alone;
  *  n_sides is 1.
  *  group   its index in the mesh; a group of another dimension has no cells
  *  Errors  WEFT_ERROR_MEMORY */

@@ -115,7 +115,7 @@ typedef enum weft_ufl_domain {
 } weft_ufl_domain;
 
 /** What is integrated over one domain: a script, in which `cells` are its cells or facets. Facets have
- *  the nodes of the cells on their sides, turned so that the facet is weft_cell.base (fem/weft_space.h). */
+ *  the nodes of the cells on their sides, reoriented so that the facet is weft_cell.base (fem/weft_space.h). */
 typedef struct weft_ufl_part {
     weft_ufl_domain domain;
     int id;          /* of a physical group; -1: everywhere */

@@ -69,8 +69,8 @@ weft_status weft_gemm_source(const weft_gemm_variant *variant, const weft_gemm_p
     }
     TRY(weft_gemm_source_file(stencil->file, out, error));
     if (point->stencil == WEFT_GEMM_FMA)
-        TRY(weft_gemm_source_file(point->values[FMA_TURN] ? "fma_in_place.cu" : "fma_transpose.cu",
-                                  out, error));
+        TRY(weft_gemm_source_file(
+            point->values[FMA_IN_PLACE] ? "fma_in_place.cu" : "fma_transpose.cu", out, error));
     if (out->failed)
         status = weft_out_of_memory(error, "a kernel's source");
 done:

@@ -34,7 +34,7 @@ const weft_gemm_stencil weft_gemm_stencils[WEFT_GEMM_STENCILS] = {
       {"STAGES", 4, {2, 3, 4, 5}},
       {"MINB", 1, {1}},
       {"GROUP", 1, {8}},
-      {"TURN", 1, {0}}}},
+      {"IN_PLACE", 1, {0}}}},
     {"small",
      "small.cu",
      3,
@@ -153,8 +153,8 @@ static bool fma_divides(weft_gemm_type type, const int *v, int *threads) {
     if (v[FMA_LM] * v[FMA_TM] / chunk % 8 != 0 || ln * v[FMA_TN] / chunk % 8 != 0)
         return false;
     *threads = v[FMA_BM] / v[FMA_TM] * (v[FMA_BN] / v[FMA_TN]);
-    if (v[FMA_TURN] && (v[FMA_STAGES] < 3 || v[FMA_TN] % 4 != 0 || v[FMA_TM] % 4 != 0 ||
-                        v[FMA_BK] / chunk % 2 != 0))
+    if (v[FMA_IN_PLACE] && (v[FMA_STAGES] < 3 || v[FMA_TN] % 4 != 0 || v[FMA_TM] % 4 != 0 ||
+                            v[FMA_BK] / chunk % 2 != 0))
         return false;
     return v[FMA_BM] * v[FMA_BK] / chunk % *threads == 0 &&
            v[FMA_BN] * v[FMA_BK] / chunk % *threads == 0;
@@ -163,7 +163,7 @@ static bool fma_divides(weft_gemm_type type, const int *v, int *threads) {
 static int fma_registers(weft_gemm_type type, const int *v, int threads) {
     const int parts = is_complex(type) ? 2 : 1;
     const int words = element_bytes(type) / parts / 4; /* of a real number */
-    if (v[FMA_TURN])
+    if (v[FMA_IN_PLACE])
         return parts * words * (v[FMA_TM] * v[FMA_TN]) + 8 * least(v[FMA_TM], v[FMA_TN]) + 12 +
                FMA_OWN_REGISTERS;
     const int held = (v[FMA_BM] + v[FMA_BN]) * v[FMA_BK] * element_bytes(type) / 4 / threads;

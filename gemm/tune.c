@@ -119,7 +119,7 @@ static void add_survivors(searcher *s, int stencil) {
         }
         made.values[stencil == WEFT_GEMM_MMA ? MMA_MINB : FMA_MINB] = resources.resident;
         add(s->out, &made);
-        made.values[stencil == WEFT_GEMM_MMA ? MMA_SWAP : FMA_TURN] = 1;
+        made.values[stencil == WEFT_GEMM_MMA ? MMA_SWAP : FMA_IN_PLACE] = 1;
         if (weft_gemm_judge(&shape, &made, &s->kernels->limits, NULL, NULL) == WEFT_GEMM_SURVIVES)
             add(s->out, &made);
     } while (weft_gemm_point_next(&point));

@@ -228,10 +228,11 @@ weft_status weft_constraints_images(weft_constraints *constraints, const char *o
         const int32_t *pair = points->pairs + 3 * i;
         if (i > 0 && pair[0] == pair[-3] && weft_space_components(constraints->space) > 1 &&
             !is_translation(mesh, pair, pair - 3)) {
-            weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                           "the sides that %s declares periodic are turned against each other, and "
-                           "the solution has components",
-                           mesh->source);
+            weft_error_set(
+                error, WEFT_ERROR_UNSUPPORTED,
+                "the sides that %s declares periodic are rotated against each other, and "
+                "the solution has components",
+                mesh->source);
             weft_error_hint(error, "vectors are periodic by translation only");
             return locate(origin, WEFT_ERROR_UNSUPPORTED, error);
         }

@@ -19,7 +19,7 @@ typedef enum derive_set {
 
 typedef struct derive_set_points {
     int n;
-    double *xi;      /* [n][d] reference coordinates in the cell, which is turned for facets */
+    double *xi;      /* [n][d] reference coordinates in the cell, which is reoriented for facets */
     double *weights; /* [n] of quadrature, else 0 */
 } derive_set_points;
 

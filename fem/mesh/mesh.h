@@ -31,7 +31,7 @@ weft_status weft_mesh_find_coincident(weft_mesh *mesh, const weft_monitor *monit
                                       weft_error *error);
 /** The reference cell of the data's cells. */
 const weft_cell *weft_mesh_data_cell(const weft_mesh_data *data);
-/** Turn inverted intervals, quadrilaterals and hexahedra over: mirror them along their first axis.
+/** Reverse inverted intervals, quadrilaterals and hexahedra: mirror them along their first axis.
  *  n_flipped  gets their number
  *  Errors     WEFT_ERROR_INPUT (cells that are flat or twisted: the first one, a hint) */
 weft_status weft_boxes_orient(weft_mesh_data *data, const char *source, int64_t *n_flipped,

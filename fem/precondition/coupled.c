@@ -68,13 +68,13 @@ bool weft_coupled_find(weft_coupled *pair) {
         return false;
     pair->sign_x = sign_of(x);
     pair->sign_c = sign_of(C.diagonal);
-    const double sign_d = sign_of(D.diagonal), turn = sign_d * pair->sign_x;
+    const double sign_d = sign_of(D.diagonal), sign = sign_d * pair->sign_x;
     pair->scale = fabs(D.diagonal / C.diagonal);
     pair->eta = sqrt(fabs(y / x) / pair->scale);
     const double s = sqrt(fabs(y / x) * pair->scale);
-    pair->from_m = turn * pair->sign_c / s;
+    pair->from_m = sign * pair->sign_c / s;
     pair->from_c = sign_d / pair->scale;
-    pair->to_m = turn * s;
+    pair->to_m = sign * s;
     return isfinite(s) && s > 0;
 }
 

@@ -126,7 +126,7 @@ static void put_entity(const numbering *s, int64_t cell, int dimension, int loca
         sort_vertices(weft_cell_of(weft_cell_entity_type(s->cell, dimension)), nodes, order);
         from = s->permutations[dimension].from + order_code(n, order) * inside;
     }
-    if (weft_fault(dimension == 1 ? "edge_swapped" : "face_turned"))
+    if (weft_fault(dimension == 1 ? "edge_swapped" : "face_rotated"))
         from = NULL;
     for (int i = 0; i < inside; ++i)
         out[from ? from[i] : i] = (int32_t)(start + i);

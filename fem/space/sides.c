@@ -1,5 +1,5 @@
-/* Facet integrals: the nodes of the cells on the sides of facets, each cell turned so that the
- * facet is its base.
+/* Facet integrals: the nodes of the cells on the sides of facets, each cell reoriented so that
+ * the facet is its base.
  *
  * Decision  docs/decisions/0031-cells-are-not-sorted.md */
 #include "fem/space/private.h"
@@ -7,22 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The nodes of an element in a turned cell, for each order of vertices. The origin and the ends of
+/* The nodes of an element in a reoriented cell, for each order of vertices. The origin and the ends of
  * the first d - 1 axes tell an order. */
 enum { CODES = 8 * 8 * 8 };
 
-typedef struct turned {
+typedef struct orientations {
     const weft_element *element;
     int n_vertices;
     int *nodes[CODES]; /* [n_nodes], where it has occurred */
-} turned;
+} orientations;
 
-static int code_of(const turned *t, const int *vertices) {
+static int code_of(const orientations *t, const int *vertices) {
     const int d = weft_cell_of(t->element->cell)->dimension;
     return vertices[0] + 8 * (d > 1 ? vertices[1] : 0) + 64 * (d > 2 ? vertices[2] : 0);
 }
 
-static weft_status find_turned(turned *t, const int *vertices, const int **out, weft_error *error) {
+static weft_status find_orientation(orientations *t, const int *vertices, const int **out,
+                                    weft_error *error) {
     const int code = code_of(t, vertices);
     if (!t->nodes[code]) {
         int *nodes = malloc((size_t)t->element->n_nodes * sizeof *nodes);
@@ -30,10 +31,11 @@ static weft_status find_turned(turned *t, const int *vertices, const int **out, 
             return weft_out_of_memory(error, "the nodes of facets");
         if (!weft_element_permute(t->element, vertices, nodes)) {
             free(nodes);
-            weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                           "a quadrature element of degree %d has points that no turn of the %s "
-                           "maps onto each other, so it has no facet integrals",
-                           t->element->degree, weft_cell_of(t->element->cell)->name);
+            weft_error_set(
+                error, WEFT_ERROR_UNSUPPORTED,
+                "a quadrature element of degree %d has points that no symmetry of the %s "
+                "maps onto each other, so it has no facet integrals",
+                t->element->degree, weft_cell_of(t->element->cell)->name);
             weft_error_hint(error, "use a discontinuous element for this coefficient");
             return WEFT_ERROR_UNSUPPORTED;
         }
@@ -50,13 +52,13 @@ static weft_status fill(const weft_space *space, const unsigned char *local, wef
     const weft_mesh *mesh = weft_space_mesh(space);
     const weft_element *element = weft_space_element(space);
     const int width = element->n_nodes;
-    turned t = {.element = element};
+    orientations t = {.element = element};
     for (int64_t i = 0; i < out->n * out->n_sides; ++i) {
         int vertices[8];
         const int *from = NULL;
         const int32_t *row = weft_space_cell_nodes(space) + (int64_t)out->cells[i] * width;
         weft_side_order(mesh, out->cells[i], local[i], vertices);
-        TRY(find_turned(&t, vertices, &from, error));
+        TRY(find_orientation(&t, vertices, &from, error));
         for (int k = 0; k < width; ++k)
             out->nodes[i * width + k] = row[from[k]];
     }

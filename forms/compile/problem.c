@@ -411,7 +411,7 @@ static bool lower_integral(weft_ufl *ufl, ufl_problem *problem, const ufl_prepar
         return false;
     }
     const int base = weft_cell_of(ufl_weft_cell(integral->mesh->cell))->base;
-    const int facets[2] = {base, base}; /* cells are turned */
+    const int facets[2] = {base, base}; /* cells are reoriented */
     const char *function = ufl_kernel_name(ufl, name, i);
     const ufl_lowered *lowered =
         kind == ACTION ? lower_product(ufl, problem, integral, i, function) : NULL;

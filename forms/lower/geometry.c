@@ -323,7 +323,7 @@ int ufl_quantity_scalar(ufl_lowering *l, const ufl_node *node, const int *compon
         if (l->facets[l->side] < 0)
             break;
         reference_normal(cell, l->facets[l->side], normal);
-        for (int i = 0; i < 3 && l->side == 1 && weft_fault("normal_turned"); ++i)
+        for (int i = 0; i < 3 && l->side == 1 && weft_fault("normal_rotated"); ++i)
             normal[i] = -normal[i];
         return ufl_scalar_divide(s, mapped_normal(l, normal, component[0]),
                                  normal_length(l, normal));

@@ -1,5 +1,5 @@
 /* The action of a form on hexahedra by sum factorisation: POINTS x POINTS threads per cell hold lines of values in
- * registers and turn them through shared memory (Swirydowicz et al. 2019, Int. J. High Perform. Comput. Appl. 33).
+ * registers and transpose them through shared memory (Swirydowicz et al. 2019, Int. J. High Perform. Comput. Appl. 33).
  *
  *     LOAD -> lines along z, x, y to the points -> derivatives -> `point` -> the same transposed -> STORE
  *
@@ -27,7 +27,7 @@ template <> struct layout<8> {
 using L = layout<Q>;
 
 /* Between lines in different directions: a barrier for the threads of a cell. */
-INLINE void turn()
+INLINE void cell_barrier()
 {
     if (32 % PLANE == 0)
         __syncwarp();
@@ -52,7 +52,7 @@ struct lines {
     }
     /* the same for the loop over points: in the order of the text, since points of which parts are computed ahead take
      * registers */
-    __device__ __forceinline__ volatile scalar *in_turn(int slot, int axis) const { return slope(slot, axis); }
+    __device__ __forceinline__ volatile scalar *volatile_slope(int slot, int axis) const { return slope(slot, axis); }
     /* place k of the thread's line along x, y or z */
     __device__ __forceinline__ int on_x(int k) const { return L::at(k, xy, xz); }
     __device__ __forceinline__ int on_y(int k) const { return L::at(yx, k, yz); }
@@ -133,8 +133,8 @@ struct lines {
         constexpr int slot = field<F>::slot;
         u[4 * F] = v[F][k];
         if constexpr (slot >= 0) {
-            u[4 * F + 1] = in_turn(slot, 0)[on_z(k)];
-            u[4 * F + 2] = in_turn(slot, 1)[on_z(k)];
+            u[4 * F + 1] = volatile_slope(slot, 0)[on_z(k)];
+            u[4 * F + 2] = volatile_slope(slot, 1)[on_z(k)];
             u[4 * F + 3] = d[slot][k];
         }
     }
@@ -145,8 +145,8 @@ struct lines {
         constexpr int slot = test<F>::slot;
         v[F][k] = test<F>::value ? f[4 * F] : (real)0;
         if constexpr (slot >= 0) {
-            in_turn(slot, 0)[on_z(k)] = f[4 * F + 1];
-            in_turn(slot, 1)[on_z(k)] = f[4 * F + 2];
+            volatile_slope(slot, 0)[on_z(k)] = f[4 * F + 1];
+            volatile_slope(slot, 1)[on_z(k)] = f[4 * F + 2];
             d[slot][k] = f[4 * F + 3];
         }
     }
@@ -256,10 +256,10 @@ CELLS_KERNEL
         LOAD_UNIFORM
         FIELDS(LOAD)
     }
-    turn();
+    cell_barrier();
     geometry_to_points(r, PLANE, g);
     FIELDS(TO_POINTS_X)
-    turn();
+    cell_barrier();
     if constexpr (!GRADIENTS) { /* what other threads have at the points of a line along y is not needed */
         real v[N_VALUES][Q];
         FIELDS(READ_TO_POINTS_Y)
@@ -276,9 +276,9 @@ CELLS_KERNEL
         TESTS(WRITE_FROM_POINTS_Y)
     } else {
         FIELDS(TO_POINTS_Y)
-        turn();
+        cell_barrier();
         FIELDS(SLOPE_X)
-        turn();
+        cell_barrier();
         {
             real v[N_VALUES][Q], d[N_GRADIENTS + 1][Q];
             const line<2> geometry(g, tx, ty);
@@ -292,14 +292,14 @@ CELLS_KERNEL
             }
             TESTS(WRITE_Z)
         }
-        turn();
+        cell_barrier();
         TESTS(ADD_SLOPE_X)
-        turn();
+        cell_barrier();
         TESTS(FROM_POINTS_Y)
     }
-    turn();
+    cell_barrier();
     TESTS(FROM_POINTS_X)
-    turn();
+    cell_barrier();
     if (on) {
         TESTS(STORE)
     }

@@ -1,10 +1,10 @@
 /* The action of a form on quadrilaterals by sum factorisation: POINTS threads per cell hold lines of values in registers
- * and turn them through shared memory, as in hexahedra_lines.cu, which says what precedes this text.
+ * and transpose them through shared memory, as in hexahedra_lines.cu, which says what precedes this text.
  *
  *     LOAD -> lines along y, x to the points -> derivatives -> `point` on lines along y -> the same transposed -> STORE */
 
 /* Between lines in different directions: a barrier for the threads of a cell. */
-INLINE void turn()
+INLINE void cell_barrier()
 {
     if (32 % Q == 0)
         __syncwarp();
@@ -152,9 +152,9 @@ CELLS_KERNEL
         LOAD_UNIFORM
         FIELDS(LOAD)
     }
-    turn();
+    cell_barrier();
     FIELDS(TO_POINTS_X)
-    turn();
+    cell_barrier();
     {
         real v[N_VALUES][Q], d[N_GRADIENTS + 1][Q];
         const line<1> geometry(g, t, 0);
@@ -167,9 +167,9 @@ CELLS_KERNEL
         }
         TESTS(WRITE_Y)
     }
-    turn();
+    cell_barrier();
     TESTS(FROM_POINTS_X)
-    turn();
+    cell_barrier();
     if (on) {
         TESTS(STORE)
     }

@@ -3,8 +3,8 @@
  *
  * A block computes a tile of C, BM x BN, a thread TM x TN of it, in chunks of 16 bytes that are
  * LM x LN chunks apart (LM LN = 32 lanes of a warp). Tiles of A and B come to shared memory in STAGES
- * buffers while the threads multiply. This part has what two kernels have in common: fma_transpose.cu (TURN 0) has
- * both operands k by k in shared memory, fma_in_place.cu (TURN 1) as they lie in device memory.
+ * buffers while the threads multiply. This part has what two kernels have in common: fma_transpose.cu (IN_PLACE 0) has
+ * both operands k by k in shared memory, fma_in_place.cu (IN_PLACE 1) as they lie in device memory.
  *
  * Macros of the host (gemm/source.c), beside those of the space (gemm/space.c): as in mma.cu, and
  *     SINGLE    1: single precision */

@@ -52,7 +52,7 @@ INLINE void load_plain(real *v, const scalar *p, int components, int64_t first, 
 }
 
 #if defined(__AVX__) && (LANES == 4 || LANES == 8) && (defined(__clang__) || __GNUC__ >= 12)
-/* three doubles of each lane's element by one load that leaves out the fourth, turned by shuffles: half as many of these
+/* three doubles of each lane's element by one load that leaves out the fourth, transposed by shuffles: half as many of these
  * as single numbers need */
 INLINE void load_triples(real *v, const double *p, const int32_t *map)
 {
@@ -70,11 +70,11 @@ INLINE void load_triples(real *v, const double *p, const int32_t *map)
 #endif
 #if LANES == 4
 #define PAIRS(i) q[i]
-#define TURN(a, b, i, j) __builtin_shufflevector(a, b, i, j, 4 + (i), 4 + (j))
+#define SHUFFLE(a, b, i, j) __builtin_shufflevector(a, b, i, j, 4 + (i), 4 + (j))
 #define WITH(a, b, i) __builtin_shufflevector(a, b, i, 4 + (i), 2 + (i), 6 + (i))
 #else
 #define PAIRS(i) __builtin_shufflevector(q[i], q[4 + (i)], 0, 1, 2, 3, 4, 5, 6, 7)
-#define TURN(a, b, i, j) \
+#define SHUFFLE(a, b, i, j) \
     __builtin_shufflevector(a, b, i, j, 8 + (i), 8 + (j), 4 + (i), 4 + (j), 12 + (i), 12 + (j))
 #define WITH(a, b, i) \
     __builtin_shufflevector(a, b, i, 8 + (i), 2 + (i), 10 + (i), 4 + (i), 12 + (i), 6 + (i), 14 + (i))
@@ -82,11 +82,11 @@ INLINE void load_triples(real *v, const double *p, const int32_t *map)
     const wide q0 = PAIRS(0), q1 = PAIRS(1), q2 = PAIRS(2), q3 = PAIRS(3);
     const wide low0 = WITH(q0, q1, 0), low1 = WITH(q2, q3, 0); /* x and z of two elements each */
     const wide high0 = WITH(q0, q1, 1), high1 = WITH(q2, q3, 1);
-    x = TURN(low0, low1, 0, 1);
-    y = TURN(high0, high1, 0, 1);
-    z = TURN(low0, low1, 2, 3);
+    x = SHUFFLE(low0, low1, 0, 1);
+    y = SHUFFLE(high0, high1, 0, 1);
+    z = SHUFFLE(low0, low1, 2, 3);
 #undef PAIRS
-#undef TURN
+#undef SHUFFLE
 #undef WITH
     memcpy(&v[0], &x, sizeof v[0]);
     memcpy(&v[1], &y, sizeof v[1]);

@@ -67,7 +67,7 @@ extern "C" __global__ void addto_most(long long n, const int64_t *halo_start, co
 }
 
 /* Vertex v of a cell after an even permutation that makes vertex `own` the first (for two vertices, a swap). */
-INLINE int turned(int width, int own, int v)
+INLINE int rotated_vertex(int width, int own, int v)
 {
     const int others_4[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
     return width == 2 ? 1 - own : width == 3 ? (own + v) % 3 : others_4[own][v - 1];
@@ -108,7 +108,7 @@ extern "C" __global__ void addto_words(long long n, const int64_t *sizes, const 
                                cell % (uint32_t)lanes;
         uint64_t word = i < have ? 0 : NO_CELL;
         for (int v = 1; v < width && i < have; ++v) {
-            const int32_t other = nodes[turned(width, own, v) * lanes];
+            const int32_t other = nodes[rotated_vertex(width, own, v) * lanes];
             int k = 0;
             while (k < entries.length && sell_column(entries, k) != other)
                 ++k;

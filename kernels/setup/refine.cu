@@ -180,7 +180,7 @@ extern "C" __global__ void refine_cells(long long n, const int64_t *sizes, const
 {
     const int64_t i = element();
     const edge_lists lists = {start, number, ends};
-    int32_t nodes[SIMPLEX_MOST], turned[SIMPLEX_MOST];
+    int32_t nodes[SIMPLEX_MOST], reoriented[SIMPLEX_MOST];
     if (i >= n)
         return;
     if (sizes[0] == 3) {
@@ -193,10 +193,10 @@ extern "C" __global__ void refine_cells(long long n, const int64_t *sizes, const
         nodes[k] = cells[4 * i + k];
     const int best = best_rotation(x, nodes);
     UNROLL for (int k = 0; k < 4; ++k) {
-        turned[k] = best == 0 ? nodes[rotations[0][k]] : best == 1 ? nodes[rotations[1][k]] : nodes[rotations[2][k]];
-        rotated[4 * i + k] = turned[k];
+        reoriented[k] = best == 0 ? nodes[rotations[0][k]] : best == 1 ? nodes[rotations[1][k]] : nodes[rotations[2][k]];
+        rotated[4 * i + k] = reoriented[k];
     }
-    put_children<4>(lists, turned, tetrahedra[0], out + 32 * i);
+    put_children<4>(lists, reoriented, tetrahedra[0], out + 32 * i);
 }
 
 /* n: facets.  sizes: vertices of a cell.  out [n][2^(d-1)][d] */

@@ -59,7 +59,7 @@ static_assert(sizeof(patch_work) <= 53 * 1024 + 512, "shared memory that fem/spa
 INLINE int lane_of() { return (int)(threadIdx.x % 32); }
 INLINE int source_of(uint32_t edge) { return (int)(edge & 0xffff); }
 INLINE int target_of(uint32_t edge) { return (int)(edge >> 16); }
-INLINE uint32_t turned_edge(uint32_t edge) { return edge >> 16 | edge << 16; }
+INLINE uint32_t reversed_edge(uint32_t edge) { return edge >> 16 | edge << 16; }
 INLINE int lowest(uint32_t bits) { return __ffs((int)bits) - 1; }
 
 /* ---- the edges of a row, ascending: those from rows below, then its own ---- */
@@ -155,7 +155,7 @@ INLINE void reverse_path(patch_work *w, int i, int end, bool as_source)
 {
     for (int at = end; w->predecessor[at] >= 0;) {
         const int e = w->predecessor[at];
-        w->edges[e] = turned_edge(w->edges[e]);
+        w->edges[e] = reversed_edge(w->edges[e]);
         at = as_source ? target_of(w->edges[e]) : source_of(w->edges[e]);
     }
     w->out[i] += as_source ? -1 : 1;

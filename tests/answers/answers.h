@@ -114,7 +114,7 @@ void answers_problem_make(uint64_t seed, answers_physics physics, answers_proble
 /** The view in which x = X. */
 void answers_view_make(const char *program, answers_view *out);
 /** A rotation, or with `reflects` a rotation and a reflection, in d dimensions. */
-void answers_view_turn(answers_view *view, int d, bool reflects, uint64_t *state);
+void answers_view_rotate(answers_view *view, int d, bool reflects, uint64_t *state);
 
 /** Write the mesh of a view. from_files: also a field `v` of the values at the nodes of a linear function. */
 void answers_mesh_write(const answers_problem *problem, const answers_view *view,

@@ -93,7 +93,7 @@ void answers_view_make(const char *program, answers_view *out) {
 }
 
 /* Rotations by random angles in each plane of two axes. */
-void answers_view_turn(answers_view *view, int d, bool reflects, uint64_t *state) {
+void answers_view_rotate(answers_view *view, int d, bool reflects, uint64_t *state) {
     const double pi = 3.14159265358979323846;
     for (int a = 0; a < d; ++a)
         for (int b = a + 1; b < d; ++b) {

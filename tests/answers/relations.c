@@ -159,7 +159,7 @@ static void units(const answers_problem *p, answers_view *view, uint64_t *state)
 }
 
 static void position(const answers_problem *p, answers_view *view, uint64_t *state) {
-    answers_view_turn(view, p->d, answers_below(state, 2), state);
+    answers_view_rotate(view, p->d, answers_below(state, 2), state);
 }
 
 static void numbering(const answers_problem *p, answers_view *view, uint64_t *state) {
@@ -305,7 +305,7 @@ static bool patch(answers_run *run, answers_problem *p, uint64_t *state, char *w
         flux_of(p, &p->initial, fluxes[i] / 2, 1, side->value.a);
     }
     answers_view_make(choose_program(run, p, state), &view);
-    answers_view_turn(&view, p->d, answers_below(state, 2), state);
+    answers_view_rotate(&view, p->d, answers_below(state, 2), state);
     view.numbering = answers_below(state, 1000000);
     if (!solve(run, p, &view, &r, why, size))
         return false;

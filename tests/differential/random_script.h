@@ -145,7 +145,7 @@ typedef enum random_statement_kind {
     RANDOM_UPDATE,
     RANDOM_REDUCE, /* list = op(root) or dot(root, second), or the same as an update */
     RANDOM_APPLY,  /* list = apply(A, root) */
-    RANDOM_REPEAT, /* repeat at most `turns` while (root < second) { */
+    RANDOM_REPEAT, /* repeat at most `trip count` while (root < second) { */
     RANDOM_END     /* } */
 } random_statement_kind;
 

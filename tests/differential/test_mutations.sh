@@ -60,9 +60,9 @@ bugs=(
     "launch_shared_too_early unit_fusion_plan_horizontal" # a kernel shares the launch of one that it needs
     "chunks_collide         unit_fusion_connectivity_chunk_colouring" # chunks of a colour share a target
     "edge_swapped           unit_fem_space_degrees" # nodes on an edge are in the order of each cell
-    "face_turned            unit_fem_space_degrees" # nodes on a face are in the order of each cell
+    "face_rotated           unit_fem_space_degrees" # nodes on a face are in the order of each cell
     "facet_unsorted         unit_fem_space_degrees" # the two cells of a facet have its vertices in their own orders
-    "normal_turned          forms"           # the normal on side '-' points into its cell
+    "normal_rotated         forms"           # the normal on side '-' points into its cell
     "facet_permuted         forms"           # points on a quadrilateral facet are another cell's in another order
     "degree_lowered         forms"           # a quadrature rule has a degree too low
     "metadata_merged        forms"           # integrals of different metadata are summed

@@ -34,7 +34,7 @@ static char *make_script(bool plain) {
     for (int c = 2; c <= MOST_COMPONENTS; ++c)
         weft_text_add(&text, "y%d = vadd(x%d, x%d);\n", c, c, c);
     weft_text_add(&text, "half = upper(A);\n"
-                         "turned = transpose(A);\n"
+                         "transposed = transpose(A);\n"
                          "long = transpose(B);\n"
                          "row = vadd(A[1], shift);\n"
                          "gathered = madd(v[dofs], A);\n"
@@ -46,7 +46,7 @@ static char *make_script(bool plain) {
                          "total = sum(s);\n"
                          "low = minimum(s);\n"
                          "high = maximum(s);\n"
-                         "return half, turned, long, row, gathered, single, doubled, a, b;\n"
+                         "return half, transposed, long, row, gathered, single, doubled, a, b;\n"
                          "return total, low, high, M, y1");
     for (int c = 2; c <= MOST_COMPONENTS; ++c)
         weft_text_add(&text, ", y%d", c);
@@ -114,7 +114,7 @@ static double half(const given *g, int64_t i, int k, int components) {
     (void)components;
     return g->A[i * MATRIX + places[k]];
 }
-static double turned(const given *g, int64_t i, int k, int components) {
+static double transposed(const given *g, int64_t i, int k, int components) {
     (void)components;
     return g->A[i * MATRIX + k % 3 * 3 + k / 3];
 }
@@ -153,13 +153,24 @@ static double added_last(const given *g, int64_t node, int k, int components) {
     return sum;
 }
 
-static const expected lists[] = {
-    {"y1", 1, false, scaled},     {"half", 6, false, half},      {"turned", 9, false, turned},
-    {"long", 8, false, longer},   {"row", 3, false, row},        {"gathered", 9, false, gathered},
-    {"single", 3, false, single}, {"doubled", 3, true, doubled}, {"a", 3, true, added_rows},
-    {"b", 1, true, added_last},   {"y2", 2, false, twice},       {"y3", 3, false, twice},
-    {"y4", 4, false, twice},      {"y5", 5, false, twice},       {"y6", 6, false, twice},
-    {"y7", 7, false, twice},      {"y8", 8, false, twice},       {"y9", 9, false, twice}};
+static const expected lists[] = {{"y1", 1, false, scaled},
+                                 {"half", 6, false, half},
+                                 {"transposed", 9, false, transposed},
+                                 {"long", 8, false, longer},
+                                 {"row", 3, false, row},
+                                 {"gathered", 9, false, gathered},
+                                 {"single", 3, false, single},
+                                 {"doubled", 3, true, doubled},
+                                 {"a", 3, true, added_rows},
+                                 {"b", 1, true, added_last},
+                                 {"y2", 2, false, twice},
+                                 {"y3", 3, false, twice},
+                                 {"y4", 4, false, twice},
+                                 {"y5", 5, false, twice},
+                                 {"y6", 6, false, twice},
+                                 {"y7", 7, false, twice},
+                                 {"y8", 8, false, twice},
+                                 {"y9", 9, false, twice}};
 
 static void check_list(const program_case *c, const expected *e, const given *g, const char *what) {
     double *found = case_result(c, e->name);
@@ -326,13 +337,13 @@ static void run_streamed(const char *set, bool is_single) {
     snprintf(device, sizeof device, "host:2:%s", set);
     program_case c = case_open(NULL, device,
                                "index cells;\ninput A : real[3,3] over cells;\n"
-                               "turned = transpose(A);\nreturn turned;\n",
+                               "transposed = transpose(A);\nreturn transposed;\n",
                                &options);
     given g = {.n = N, .A = whole_numbers(&state, (int64_t)N * MATRIX)};
     case_size(&c, "cells", N);
     case_input(&c, "A", g.A);
     case_run(&c);
-    check_list(&c, &(expected){"turned", MATRIX, false, turned}, &g, device);
+    check_list(&c, &(expected){"transposed", MATRIX, false, transposed}, &g, device);
     case_close(&c);
     free(g.A);
 }

@@ -1,5 +1,5 @@
 /* labels: quick */
-/* Constraints against solutions that linear elements represent exactly, on turned meshes, and against
+/* Constraints against solutions that linear elements represent exactly, on rotated meshes, and against
  * a dense elimination: tolerance 1e-9, for solvers that stop at 1e-12 of the load. */
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
@@ -35,7 +35,7 @@ static void check(weft_status status, const weft_error *error) {
 }
 
 /* Turn x by the angle in the plane of the first two axes, and then by it in that of x and z. */
-static void turn(int d, double angle, double *x) {
+static void rotate(int d, double angle, double *x) {
     const double c = cos(angle), s = sin(angle), x0 = x[0];
     x[0] = c * x0 - s * x[1];
     x[1] = s * x0 + c * x[1];
@@ -58,7 +58,7 @@ static void open_setting(setting *s, int d, double angle, int c, const weft_cond
                  : weft_mesh_make_cube(3, &s->mesh, &error),
           &error);
     for (int64_t i = 0; i < s->mesh->n_nodes; ++i)
-        turn(d, angle, &s->mesh->x[i * d]);
+        rotate(d, angle, &s->mesh->x[i * d]);
     check(weft_space_make(s->device, s->mesh, WEFT_ELEMENT_P1, c, &s->space, &error), &error);
     s->n = weft_space_dofs(s->space);
     check(weft_bc_make(&s->context, s->space, conditions, n_conditions, &s->bc, &error), &error);
@@ -131,21 +131,21 @@ static void expect(double found, double wanted) {
 
 /* ---- symmetry planes ------------------------------------------------------------------------- */
 
-/* A bar that is pulled along its own axis, turned: u = T e T^T x with e = (1, -1/4, -1/4), in the
+/* A bar that is pulled along its own axis, rotated: u = T e T^T x with e = (1, -1/4, -1/4), in the
  * plane (15/16, -5/16), sliding on planes through the origin. */
-static void sliding_on_turned_planes(void **state) {
+static void sliding_on_rotated_planes(void **state) {
     (void)state;
     static const char *const planes[] = {"left", "bottom", "front"};
     for (int d = 2; d <= 3; ++d)
-        for (int turned = 0; turned < 2; ++turned) {
-            const double angle = turned ? 0.6 : 0;
+        for (int rotated = 0; rotated < 2; ++rotated) {
+            const double angle = rotated ? 0.6 : 0;
             double axis[3] = {1, 0, 0};
             char texts[3][40];
             weft_condition conditions[3];
             weft_error error = {0};
             setting s;
             weft_constraints *constraints = NULL;
-            turn(d, angle, axis);
+            rotate(d, angle, axis);
             for (int k = 0; k < d; ++k) {
                 snprintf(texts[k], sizeof texts[k], "%.17g", axis[k]);
                 conditions[k] = (weft_condition){WEFT_NEUMANN, "right", texts[k], NULL, NULL, k};
@@ -365,7 +365,7 @@ static void messages(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sliding_on_turned_planes),
+        cmocka_unit_test(sliding_on_rotated_planes),
         cmocka_unit_test(floating_bars),
         cmocka_unit_test(counts_of_modes),
         cmocka_unit_test(random_equations),

@@ -83,7 +83,7 @@ static void test_monomials(void **state) {
 }
 
 /* exp(b . (1, 2, 3, 4)) of the barycentric coordinates b in another order: the same up to rounding, though it is no polynomial. */
-static double integrate_turned(const weft_quadrature *rule, const int *order) {
+static double integrate_reoriented(const weft_quadrature *rule, const int *order) {
     double sum = 0;
     for (int q = 0; q < rule->n; ++q) {
         const int d = rule->dimension;
@@ -109,11 +109,11 @@ static void test_symmetry(void **state) {
             const weft_cell_type cell = d == 2 ? WEFT_TRIANGLE : WEFT_TETRAHEDRON;
             assert_int_equal(weft_quadrature_make(cell, WEFT_SCHEME_DEFAULT, degree, &rule, NULL),
                              WEFT_OK);
-            const double one = integrate_turned(&rule, orders[0]);
+            const double one = integrate_reoriented(&rule, orders[0]);
             for (int i = 1; i < (d == 2 ? 4 : 6); ++i)
-                if (fabs(integrate_turned(&rule, orders[i]) - one) > 1e-13 * one)
+                if (fabs(integrate_reoriented(&rule, orders[i]) - one) > 1e-13 * one)
                     fail_msg("dimension %d, degree %d: order %d of the vertices changes %g to %g",
-                             d, degree, i, one, integrate_turned(&rule, orders[i]));
+                             d, degree, i, one, integrate_reoriented(&rule, orders[i]));
             weft_quadrature_free(&rule);
         }
 }

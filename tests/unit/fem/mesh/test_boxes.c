@@ -120,7 +120,7 @@ static weft_mesh_data two_squares(void) {
     return data;
 }
 
-static void test_turned_over(void **state) {
+static void test_reversed(void **state) {
     (void)state;
     weft_mesh_data data = two_squares();
     weft_mesh *mesh = NULL;
@@ -213,7 +213,7 @@ static void test_names(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_built_in),     cmocka_unit_test(test_ordered),
-        cmocka_unit_test(test_turned_over),  cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_reversed),     cmocka_unit_test(test_refused),
         cmocka_unit_test(test_non_manifold), cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,11 +75,11 @@ static void cyclic_shift(void **state) {
  * iteration, which the start from a new r_hat mends. */
 static void bicgstab_breaks_down(void **state) {
     (void)state;
-    const double turn[] = {0, 1, -1, 0}, flat[] = {1, 0, 0, 1, 0, -1, 1, 1, 0};
+    const double rotation[] = {0, 1, -1, 0}, flat[] = {1, 0, 0, 1, 0, -1, 1, 1, 0};
     const double mended[] = {1, 0, 0, 1, 2, 0, 1, 0, 3}, b[] = {1, 0, 0};
     weft_cg_options options = options_of(WEFT_METHOD_BICGSTAB);
     options.jacobi = false;
-    weft_cg_result result = outcome_of(turn, b, 2, &options);
+    weft_cg_result result = outcome_of(rotation, b, 2, &options);
     assert_int_equal(result.outcome, WEFT_CG_BREAKDOWN);
     assert_string_equal(result.breakdown, "r_hat.A p is 0");
     assert_double_near(result.residual, 1, 1e-12, 0);

@@ -1,8 +1,8 @@
 /* labels: quick */
-/* Spaces of degree 1 to 8 on built-in meshes and on the same meshes with shuffled nodes and turned
+/* Spaces of degree 1 to 8 on built-in meshes and on the same meshes with shuffled nodes and reoriented
  * cells: each node is at one place for all of its cells, no two nodes are at the same place, and
  * there are as many as the refined lattice has, (k n + 1)^d. That fails if a swapped edge or a
- * turned face gives a node to the wrong cell.
+ * reoriented face gives a node to the wrong cell.
  * Tolerance: places are sums of at most 8 products of numbers up to 1: 1e-13. */
 #include "fem/weft_fem.h"
 #include "fusion/weft_program.h"
@@ -21,7 +21,7 @@ static uint32_t next_random(uint32_t *seed) {
 }
 
 /* The vertices of a cell in the order of another of its symmetries. */
-static void turn_cell(const weft_cell *cell, uint32_t *seed, int32_t *nodes) {
+static void reorient_cell(const weft_cell *cell, uint32_t *seed, int32_t *nodes) {
     int32_t old[8];
     const int v = cell->n_entities[0], d = cell->dimension;
     memcpy(old, nodes, (size_t)v * sizeof *old);
@@ -67,7 +67,7 @@ static weft_mesh *shuffle(const weft_mesh *from) {
     for (int64_t c = 0; c < from->n_cells; ++c) {
         for (int i = 0; i < v; ++i)
             data.cells[c * v + i] = number[from->cells[c * v + i]];
-        turn_cell(cell, &seed, data.cells + c * v);
+        reorient_cell(cell, &seed, data.cells + c * v);
     }
     if (weft_mesh_make(&data, "shuffled", NULL, &mesh, &error) != WEFT_OK)
         fail_msg("%s", error.message);
@@ -253,7 +253,7 @@ static void test_discontinuous(void **state) {
 
 /* ---- sides of facets ------------------------------------------------------------------------- */
 
-/* The turned cell's nodes are at the element's points for the turned vertices, those of the P1 space;
+/* The reoriented cell's nodes are at the element's points for the reoriented vertices, those of the P1 space;
  * the base has the same nodes on both sides, on a continuous element, and the same places on a
  * discontinuous one. */
 static void check_sides(weft_device *device, const weft_mesh *mesh, weft_family family,

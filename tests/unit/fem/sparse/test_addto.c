@@ -80,25 +80,25 @@ static void check_word(const layout *l, const int32_t *cells, int width, int64_t
                        int64_t *last, double *values) {
     const uint64_t word = l->addto->words[at];
     const int64_t cell = l->addto->cells[at], block = row / WEFT_SELL_ROWS;
-    int32_t turned[4] = {(int32_t)row, 0, 0, 0};
+    int32_t rotated[4] = {(int32_t)row, 0, 0, 0};
     assert_true(cell > *last);
     *last = cell;
     for (int v = 1; v < width; ++v) {
         const uint64_t bits = word >> 21 * (v - 1);
         const int64_t k = (int64_t)(bits >> 13 & 255);
-        turned[v] = global_of(l, block, bits & 8191);
-        assert_int_equal(weft_sell_column(l->sell, row, k), turned[v]);
+        rotated[v] = global_of(l, block, bits & 8191);
+        assert_int_equal(weft_sell_column(l->sell, row, k), rotated[v]);
         values[weft_sell_place(l->sell, row, k)] += (double)(cell % 7 + 1);
     }
     values[row] += 10.0 * (double)(cell % 7 + 1);
     for (int v = 0; v < width; ++v) {
         bool found = false;
         for (int u = 0; u < width; ++u)
-            found |= cells[cell * width + u] == turned[v];
+            found |= cells[cell * width + u] == rotated[v];
         assert_true(found);
     }
     if (width > 2)
-        assert_int_equal(parity(cells + cell * width, turned, width), 1);
+        assert_int_equal(parity(cells + cell * width, rotated, width), 1);
 }
 
 static void check_words(const layout *l, const int32_t *cells, int64_t n_cells, int width) {

@@ -32,8 +32,8 @@ static int32_t *cells_make(const example *e) {
         const int64_t first = (int64_t)(setup_random(&seed) % (uint64_t)e->n_nodes);
         const int64_t step = 1 + (int64_t)(setup_random(&seed) % (uint64_t)(range / e->width));
         for (int v = 0; v < e->width; ++v) {
-            const int turned = (v + (int)(cell % e->width)) % e->width;
-            const int64_t off = e->repeats && cell % 5 == 0 && turned == 1 ? 0 : turned * step;
+            const int rotated = (v + (int)(cell % e->width)) % e->width;
+            const int64_t off = e->repeats && cell % 5 == 0 && rotated == 1 ? 0 : rotated * step;
             cells[cell * e->width + v] = (int32_t)((first + off) % e->n_nodes);
         }
     }

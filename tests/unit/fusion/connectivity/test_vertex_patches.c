@@ -1,7 +1,7 @@
 /* labels: quick */
 /* Rings against brute force: walked as a kernel walks them, every cell comes once a corner, evenly
  * renumbered; a product of integers is exact. Meshes: squares and cubes in order and shuffled, and
- * by hand hubs, isolated nodes, facets that three cells share, a cell twice, turned cells. */
+ * by hand hubs, isolated nodes, facets that three cells share, a cell twice, reversed cells. */
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "fusion/connectivity/vertex_patches.h"
@@ -32,10 +32,10 @@ static const void *host(const weft_memory *memory) {
 static void canonical(visit *a, int width) {
     int32_t least[3];
     for (int iteration = 0; width == 4 && iteration < 3; ++iteration) {
-        const int32_t turned[3] = {a->v[1 + iteration], a->v[1 + (iteration + 1) % 3],
-                                   a->v[1 + (iteration + 2) % 3]};
-        if (iteration == 0 || memcmp(turned, least, sizeof least) < 0)
-            memcpy(least, turned, sizeof least);
+        const int32_t rotated[3] = {a->v[1 + iteration], a->v[1 + (iteration + 1) % 3],
+                                    a->v[1 + (iteration + 2) % 3]};
+        if (iteration == 0 || memcmp(rotated, least, sizeof least) < 0)
+            memcpy(least, rotated, sizeof least);
     }
     if (width == 4)
         memcpy(a->v + 1, least, sizeof least);
@@ -321,8 +321,8 @@ static void by_hand(void **state) {
     (void)check(none, 0, 4, 100, 128); /* nodes without cells */
     static const int32_t three_at_an_edge[] = {0, 1, 2, 1, 0, 3, 0, 1, 4, 0, 1, 4};
     (void)check(three_at_an_edge, 4, 3, 6, 128);
-    static const int32_t turned_triangles[] = {0, 1, 2, 0, 2, 3, 0, 4, 3, 0, 4, 1};
-    (void)check(turned_triangles, 4, 3, 5, 128);
+    static const int32_t reversed_triangles[] = {0, 1, 2, 0, 2, 3, 0, 4, 3, 0, 4, 1};
+    (void)check(reversed_triangles, 4, 3, 5, 128);
     static const int32_t two_rings[] = {0, 1, 2, 0, 2, 3, 0, 3, 1, 0, 4, 5, 0, 5, 6, 0, 6, 4};
     (void)check(two_rings, 6, 3, 7, 128);
     static const int32_t solid[] = {0, 1, 2, 3, 0, 2, 1, 4, 0, 2, 1,  5, 0, 1,

@@ -40,7 +40,7 @@ static bool run(const char *device_name, const char *loop, weft_rematerialise re
     const char *forced = getenv("WEFT_TEST_DEVICE");
     snprintf(text, sizeof text,
              "index N plain;\ninput A : real[2,2] over N;\ninput v : real[2] over N;\n"
-             "R = transpose(A);\nP = mmul(A, R);\nw = mvmul(A, v);\nturn = 0;\n%sreturn w;\n",
+             "R = transpose(A);\nP = mmul(A, R);\nw = mvmul(A, v);\ncount = 0;\n%sreturn w;\n",
              loop);
     const weft_fragment fragment = {"store.weft", text};
     check(weft_device_open(forced ? forced : device_name, NULL, &device, &error), &error);
@@ -96,17 +96,17 @@ static void same_numbers(void **state) {
         const char *loop;
         int iterations;
     } cases[] = {
-        {"repeat at most 9 while (turn < 3) {\nupdate w = mvmul(P, w);\n"
-         "update turn = turn + 1;\n}\n",
+        {"repeat at most 9 while (count < 3) {\nupdate w = mvmul(P, w);\n"
+         "update count = count + 1;\n}\n",
          3},
         /* a loop that begins with a loop */
-        {"repeat at most 9 while (turn < 4) {\ninner = 0;\n"
+        {"repeat at most 9 while (count < 4) {\ninner = 0;\n"
          "repeat at most 9 while (inner < 2) {\nupdate w = mvmul(P, w);\n"
-         "update inner = inner + 1;\n}\nupdate turn = turn + 2;\n}\n",
+         "update inner = inner + 1;\n}\nupdate count = count + 2;\n}\n",
          4},
-        {"last = 0;\nrepeat at most 9 while (turn < 2) {\n"
+        {"last = 0;\nrepeat at most 9 while (count < 2) {\n"
          "repeat at most 1 while (last < 9) {\nupdate w = mvmul(P, w);\n"
-         "update last = last + 1;\n}\nupdate turn = turn + 1;\n}\n",
+         "update last = last + 1;\n}\nupdate count = count + 1;\n}\n",
          2},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
@@ -149,10 +149,10 @@ static weft_limits limits_of(const char *name) {
 
 #define LOCAL                                                                                      \
     "J = jacobian(x[dofs]);\nG = tform_dshape(J);\nK = dshape_dot_dshape(G, J);\nu = 1.0*u0;\n"    \
-    "turn = 0;\n"
+    "count = 0;\n"
 #define LOOP                                                                                       \
-    "repeat at most 50 while (turn < 50) {\ny[dofs] += mvmul(K, u[dofs]);\n"                       \
-    "update u = u - 0.01*y;\nupdate turn = turn + 1;\n}\n"
+    "repeat at most 50 while (count < 50) {\ny[dofs] += mvmul(K, u[dofs]);\n"                      \
+    "update u = u - 0.01*y;\nupdate count = count + 1;\n}\n"
 
 static void chosen(void **state) {
     (void)state;
@@ -195,8 +195,8 @@ static bool measured(void *user, const weft_cost_primitive *primitive,
 static void functions_are_stored(void **state) {
     (void)state;
     static const char loop[] =
-        "u = 1.0*u0;\nturn = 0;\nrepeat at most 50 while (turn < 50) {\nupdate u = u + 0.01*k;\n"
-        "update turn = turn + 1;\n}\nreturn u;\n";
+        "u = 1.0*u0;\ncount = 0;\nrepeat at most 50 while (count < 50) {\nupdate u = u + 0.01*k;\n"
+        "update count = count + 1;\n}\nreturn u;\n";
     static const char *const devices[] = {"host:1", "null:h200"};
     const weft_cost_source source = {.name = "test", .lookup = measured};
     char text[1024];
@@ -231,18 +231,18 @@ static void not_moved(void **state) {
         LOCAL LOOP "s = trace(K);\nreturn u, s;\n",    /* read afterwards */
         LOCAL "t = trace(K);\n" LOOP "return u, t;\n", /* and before */
         /* what it is made of changes in the loop, or before it */
-        "z = 1.0*u0;\nu = 1.0*u0;\nb = 2.0*z;\nturn = 0;\n"
-        "repeat at most 9 while (turn < 5) {\nupdate u = u + b;\nupdate z = 2.0*z;\n"
-        "update turn = turn + 1;\n}\nreturn u, z;\n",
-        "z = 1.0*u0;\nu = 1.0*u0;\nb = 2.0*z;\nupdate z = 3.0*z;\nturn = 0;\n"
-        "repeat at most 9 while (turn < 5) {\nupdate u = u + b;\nupdate turn = turn + 1;\n}\n"
+        "z = 1.0*u0;\nu = 1.0*u0;\nb = 2.0*z;\ncount = 0;\n"
+        "repeat at most 9 while (count < 5) {\nupdate u = u + b;\nupdate z = 2.0*z;\n"
+        "update count = count + 1;\n}\nreturn u, z;\n",
+        "z = 1.0*u0;\nu = 1.0*u0;\nb = 2.0*z;\nupdate z = 3.0*z;\ncount = 0;\n"
+        "repeat at most 9 while (count < 5) {\nupdate u = u + b;\nupdate count = count + 1;\n}\n"
         "return u, z;\n",
         /* a reduction, which is one number */
-        "u = 1.0*u0;\ns = dot(u0, u0);\nturn = 0;\nrepeat at most 9 while (turn < 5) {\n"
-        "update u = u + s*u0;\nupdate turn = turn + 1;\n}\nreturn u;\n",
+        "u = 1.0*u0;\ns = dot(u0, u0);\ncount = 0;\nrepeat at most 9 while (count < 5) {\n"
+        "update u = u + s*u0;\nupdate count = count + 1;\n}\nreturn u;\n",
         /* uniform arithmetic */
-        "u = 1.0*u0;\ns = 2.0*pi;\nturn = 0;\nrepeat at most 9 while (turn < 5) {\n"
-        "update u = u + s*u0;\nupdate turn = turn + 1;\n}\nreturn u;\n",
+        "u = 1.0*u0;\ns = 2.0*pi;\ncount = 0;\nrepeat at most 9 while (count < 5) {\n"
+        "update u = u + s*u0;\nupdate count = count + 1;\n}\nreturn u;\n",
     };
     const weft_limits limits = limits_of("null:h200");
     const weft_compile_options options = {.rematerialise = WEFT_REMATERIALISE_ALWAYS};
