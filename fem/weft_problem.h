@@ -18,8 +18,9 @@ typedef struct weft_problem_options {
     int method;         /* a weft_method; WEFT_AUTO: by symmetry and definiteness */
     int assembly;       /* a weft_assembly; WEFT_AUTO: the fastest as predicted */
     int preconditioner; /* a kind, or one of the above; WEFT_AUTO: the fastest whose memory fits */
-    int earlier; /* the preconditioner that WEFT_AUTO chose in the run that is continued, which is taken again;
-                    WEFT_AUTO: none */
+    /* the preconditioner that WEFT_AUTO chose in the run that is continued, which is taken
+     * again; WEFT_AUTO: none */
+    int earlier;
     int smoother_degree;       /* of chebyshev and multigrid, 1 to 6; 0: the preconditioner's own */
     int restart;               /* of GMRES; 0: 30 */
     double tolerance;          /* of weft_cg_options */

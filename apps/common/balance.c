@@ -272,8 +272,7 @@ static void warn(const app_run *run) {
         if (fabs(run->balance.sums[k]) > FAR * size) {
             weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
                      "the balance of component %d is %.3g, and its terms have %.3g: reactions are "
-                     "only as good as the "
-                     "solution, for which a smaller --tolerance may be needed",
+                     "only as good as the solution, for which a smaller --tolerance may be needed",
                      k, run->balance.sums[k], size);
             return;
         }

@@ -26,11 +26,11 @@ typedef struct app_flows {
 typedef struct app_balance {
     bool is_made;
     app_flows reactions; /* of Dirichlet groups, and of constraints */
-    app_flows
-        exchange; /* of Robin groups, and of parts of the boundary over which a form integrates u */
+    /* of Robin groups, and of parts of the boundary over which a form integrates u */
+    app_flows exchange;
     double loads[APP_VALUES_MAX]; /* sources, fluxes and loads at points */
-    double
-        equation[APP_VALUES_MAX]; /* what the terms of the equation take up: 0 for -div(k grad u) */
+    /* what the terms of the equation take up: 0 for -div(k grad u) */
+    double equation[APP_VALUES_MAX];
     double storage[APP_VALUES_MAX]; /* in time: the derivative of the content */
     double sums[APP_VALUES_MAX];    /* of all */
     double sizes[APP_VALUES_MAX];   /* of the terms at all nodes, without signs */

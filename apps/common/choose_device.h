@@ -12,8 +12,8 @@ typedef struct app_work {
     bool reassembles;       /* for every solve */
     double solves;          /* 0 means 1 */
     double weight;          /* of the predicted time, which is that of poisson; 0 means 1 */
-    double
-        products; /* with the matrix, per solve; 0: those expected of CG with Jacobi's preconditioner */
+    /* with the matrix, per solve; 0: those expected of CG with Jacobi's preconditioner */
+    double products;
 } app_work;
 
 /** Predicted seconds of the work on a host, from the mesh to the solution, without planning and compiling; HUGE_VAL for large

@@ -27,9 +27,8 @@ weft_status app_ranks_refuse(const char *program, weft_error *error) {
             size, sizes[i]);
         weft_error_hint(
             error,
-            "start it once, without mpirun or srun: one process uses all processors, or "
-            "a GPU; for independent runs, each with files of its own, start "
-            "`env -u %s %s ...`",
+            "start it once, without mpirun or srun: one process uses all processors, or a GPU; for "
+            "independent runs, each with files of its own, start `env -u %s %s ...`",
             sizes[i], program);
         return WEFT_ERROR_USAGE;
     }

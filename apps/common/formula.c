@@ -182,10 +182,11 @@ static weft_status refuse_count(const char *option, const char *text, int n, int
                    "%d expression%s given, but the solution has %d component%s", n,
                    n == 1 ? " is" : "s are", wanted, wanted == 1 ? "" : "s");
     weft_error_location(error, option, text, 1, 1);
-    weft_error_hint(error, wanted == 1
-                               ? "write one expression"
-                               : "write one for each, with commas between them; `free` leaves a "
-                                 "component as it is");
+    weft_error_hint(
+        error,
+        wanted == 1
+            ? "write one expression"
+            : "write one for each, with commas between them; `free` leaves a component as it is");
     return WEFT_ERROR_USAGE;
 }
 

@@ -15,11 +15,11 @@ void app_gnuplot_terminal(weft_text *out, const char *kind, const char *more, in
     if (strcmp(kind, "svg") == 0)
         weft_text_add(out, "set terminal svg noenhanced size %d,%d%s\n", width, height, more);
     else
-        weft_text_add(out,
-                      "if (strstrt(GPVAL_TERMINALS, 'pngcairo') > 0) "
-                      "{ set terminal pngcairo noenhanced size %d,%d%s } "
-                      "else { set terminal png noenhanced size %d,%d%s }\n",
-                      width, height, more, width, height, more);
+        weft_text_add(
+            out,
+            "if (strstrt(GPVAL_TERMINALS, 'pngcairo') > 0) { set terminal pngcairo noenhanced size "
+            "%d,%d%s } else { set terminal png noenhanced size %d,%d%s }\n",
+            width, height, more, width, height, more);
 }
 
 /* Run by hand, the script draws the file itself; app_gnuplot_run gives a prefix for the new one. */
@@ -77,8 +77,8 @@ static weft_status refuse_figure(const figures *f, const char *name, const char 
     weft_error_set(error, WEFT_ERROR_IO,
                    "cannot write %s/%s: gnuplot has not written all of it%s%.300s", f->folder, name,
                    *why ? ": " : "", why);
-    weft_error_hint(error, "see that the disk has room; gnuplot draws the script in this folder "
-                           "again");
+    weft_error_hint(error,
+                    "see that the disk has room; gnuplot draws the script in this folder again");
     return WEFT_ERROR_IO;
 }
 

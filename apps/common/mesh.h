@@ -62,8 +62,8 @@ bool app_mesh_shape_of(const app_mesh_options *options, app_mesh_shape *out);
 /** What is known of the size of a mesh before it is read. */
 typedef struct app_mesh_size {
     int dimension; /* 0: 2 or 3 */
-    int64_t n_nodes,
-        n_cells; /* cells as simplices: two for a quadrilateral, six for a hexahedron; 0: not known */
+    /* cells as simplices: two for a quadrilateral, six for a hexahedron; 0: not known */
+    int64_t n_nodes, n_cells;
     bool is_bound; /* there may be fewer */
 } app_mesh_size;
 /** The size of a built-in mesh, refined, or a bound by the size of a file that Gmsh reads. False: it is not known, as of

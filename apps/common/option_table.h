@@ -59,9 +59,9 @@ typedef struct app_command_line {
     app_option_table tables[16]; /* in the order of the help; the rest zero */
     weft_status (*argument)(void *user, const char *text, weft_error *error);
     void *user; /* of argument */
-    weft_arena *
-        *texts; /* with app_problem_options: gets the texts of a problem file; caller's, also
-                           after an error: weft_arena_free */
+    /* with app_problem_options: gets the texts of a problem file; caller's, also after an
+     * error: weft_arena_free */
+    weft_arena **texts;
 } app_command_line;
 /** Read a command line. --help, --usage, --version and --print-problem print and exit. The options of
  *  --problem are read first, without those that the command line replaces.

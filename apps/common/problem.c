@@ -366,8 +366,7 @@ static weft_status refuse_key(const problem_reader *r, const value *v) {
     refuse(r, v->key_line, v->key_column, NULL, message);
     if (nearest)
         weft_error_hint(r->error,
-                        "did you mean `%s`? Keys are the options without --, as --help "
-                        "lists them",
+                        "did you mean `%s`? Keys are the options without --, as --help lists them",
                         nearest);
     else
         weft_error_hint(r->error, "keys are the options without --, as --help lists them");

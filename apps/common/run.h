@@ -31,8 +31,8 @@ typedef struct app_run {
     /* linear and nonlinear systems */
     app_pieces pieces; /* conditions by component */
     app_probes points; /* of the probes */
-    const weft_preconditioner
-        *preconditioner_in_time;       /* that of the integrator, for reports; NULL: as above */
+    /* that of the integrator, for reports; NULL: as above */
+    const weft_preconditioner *preconditioner_in_time;
     double expected_solves;            /* with one matrix or similar ones; 0: 1 */
     double l2_error, h1_error, energy; /* NaN unless requested */
     app_places probe_places;           /* where the probes are */

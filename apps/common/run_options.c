@@ -197,8 +197,7 @@ const app_option app_solver_options[] = {
      APP_INTEGER(app_run_options, solver.restart, 1, WEFT_RESTART_MAX)},
     {"tolerance", "T",
      "Stop when the residual is T times the right-hand side (default 1e-8), or as small as "
-     "rounding "
-     "allows; 0: only then",
+     "rounding allows; 0: only then",
      APP_NUMBER(app_run_options, solver.tolerance, 0, 1)},
     {"tune", "N",
      "Measure up to N of the best plans of each script, and store the fastest; store the speed of "
@@ -266,8 +265,7 @@ const app_option app_derive_options[] = {
      APP_CHOICE(app_run_options, derived.projection, projections)},
     {"reactions", NULL,
      "Print the reaction of each Dirichlet group, the flux, or force, that keeps u at its value, "
-     "and "
-     "the balance with loads and exchange",
+     "and the balance with loads and exchange",
      APP_FLAG(app_run_options, derived.reactions, true)},
     {0}};
 

@@ -96,8 +96,7 @@ static const char *advice_on(const app_run *run, const app_cg_advice *advice) {
         return advice->nan;
     case WEFT_CG_OVERFLOW:
         return "the solution exceeds the largest number, 1.8e308: choose units in which sources "
-               "and "
-               "coefficients are of more similar size";
+               "and coefficients are of more similar size";
     case WEFT_CG_MAX_ITERATIONS:
         return app_cg_advice_of(run, cg->outcome);
     default:

@@ -6,8 +6,8 @@
 
 /* Sums by component of u of what the balance is made of. */
 typedef struct parts {
-    double given[APP_VALUES_MAX],
-        taken[APP_VALUES_MAX]; /* by Robin conditions: int g, int alpha u */
+    /* by Robin conditions: int g, int alpha u */
+    double given[APP_VALUES_MAX], taken[APP_VALUES_MAX];
     double loads[APP_VALUES_MAX], equation[APP_VALUES_MAX];
 } parts;
 

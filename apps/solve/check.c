@@ -88,9 +88,9 @@ static weft_status check_nonlinear(const solve *run, weft_error *error) {
                  "--load-steps has no effect on a linear problem, which takes one step");
     if (!run->options->nonlinear || run->script.has_u)
         return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_INPUT,
-                   "with --nonlinear the script needs the solution as an input, and this one has "
-                   "no input u");
+    weft_error_set(
+        error, WEFT_ERROR_INPUT,
+        "with --nonlinear the script needs the solution as an input, and this one has no input u");
     weft_error_location(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error, "write input u : real over nodes; or, with components, real[d]");
     return WEFT_ERROR_INPUT;

@@ -89,14 +89,13 @@ static weft_status refuse_asymmetric(const solve *run, const char *where, weft_e
                    "the local matrix '%s' is not symmetric%s: |K - K^T| is %.1e of |K|",
                    run->script.matrix, where, run->asymmetry);
     weft_error_location(error, run->options->script, NULL, 0, 0);
-    weft_error_hint(error,
-                    "%s %s needs K(i,j) = K(j,i): leave it out, or look for a first derivative, a "
-                    "tensor that is not symmetric, or a tangent that is not the derivative of an "
-                    "energy",
-                    method->needs_symmetric ? "--method" : "--assembly",
-                    method->needs_symmetric
-                        ? method->name
-                        : weft_assembly_name(run->base.problem->linear.choice.assembly));
+    weft_error_hint(
+        error,
+        "%s %s needs K(i,j) = K(j,i): leave it out, or look for a first derivative, a tensor that "
+        "is not symmetric, or a tangent that is not the derivative of an energy",
+        method->needs_symmetric ? "--method" : "--assembly",
+        method->needs_symmetric ? method->name
+                                : weft_assembly_name(run->base.problem->linear.choice.assembly));
     return WEFT_ERROR_INPUT;
 }
 
@@ -211,10 +210,10 @@ static weft_status check_action(solve *run, weft_error *error) {
                                     error));
     if (apart <= ACTION)
         goto done;
-    status = weft_error_set(error, WEFT_ERROR_INPUT,
-                            "the script's 'Kv' is not the product of '%s' with v: they differ by "
-                            "%.1e of it",
-                            run->script.matrix, apart);
+    status = weft_error_set(
+        error, WEFT_ERROR_INPUT,
+        "the script's 'Kv' is not the product of '%s' with v: they differ by %.1e of it",
+        run->script.matrix, apart);
     weft_error_location(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error, "one of them is wrong; without Kv the product is made with the matrix");
 done:

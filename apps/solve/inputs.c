@@ -61,8 +61,8 @@ static weft_status refuse_uniform(const solve_binding *binding, const char *why,
     weft_error_set(error, WEFT_ERROR_USAGE, "this input is a single number, and %s", why);
     weft_error_location(error, binding->origin, binding->value, 1, 1);
     weft_error_hint(
-        error, "write a constant, such as 1/40; what varies in space is an input over nodes or "
-               "cells");
+        error,
+        "write a constant, such as 1/40; what varies in space is an input over nodes or cells");
     return WEFT_ERROR_USAGE;
 }
 

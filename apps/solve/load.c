@@ -223,10 +223,10 @@ const char *solve_how_to_fix(const solve *run) {
 weft_status solve_balance_check(solve *run, weft_error *error) {
     const weft_balance balance = weft_balance_of(run->base.problem->b_values, run->n_dofs);
     if (fabs(balance.sum) > balance.bound) {
-        weft_error_set(error, WEFT_ERROR_INPUT,
-                       "nothing fixes the constant in u, so the vector must sum to zero, but its "
-                       "sum is %.10g",
-                       balance.sum);
+        weft_error_set(
+            error, WEFT_ERROR_INPUT,
+            "nothing fixes the constant in u, so the vector must sum to zero, but its sum is %.10g",
+            balance.sum);
         weft_error_hint(error, "%s, or subtract %.10g from the source", solve_how_to_fix(run),
                         balance.sum / weft_mesh_measure(run->base.mesh));
         return WEFT_ERROR_INPUT;

@@ -310,10 +310,8 @@ static weft_status check_steps(load_step *step, weft_error *error) {
     if (!has_values(values, n))
         weft_log(&run->base.messages->monitor, WEFT_LOG_WARNING,
                  "--load-steps %d: nothing grows from step to step, as no condition has a value "
-                 "but 0 and no "
-                 "input is called load; multiply what shall grow by load, a Constant of a form "
-                 "file or a "
-                 "uniform input of a script",
+                 "but 0 and no input is called load; multiply what shall grow by load, a Constant "
+                 "of a form file or a uniform input of a script",
                  run->options->load_steps);
 done:
     free(values);

@@ -158,9 +158,8 @@ static void warn(const solve *run, int value, double sum, double sizes, double t
         return;
     weft_log(&run->base.messages->monitor, WEFT_LOG_WARNING,
              "the equations of component %d of u, to which a constant can be added, add up to "
-             "%.3g, which should be 0: what is "
-             "prescribed is not compatible, such as more inflow than outflow; %.1e of their terms "
-             "was distributed over the domain",
+             "%.3g, which should be 0: what is prescribed is not compatible, such as more inflow "
+             "than outflow; %.1e of their terms was distributed over the domain",
              value, sum, fabs(sum) / sizes);
 }
 

@@ -83,10 +83,9 @@ static weft_status read_script(void *user, const char *text, weft_error *error) 
     solve_options *o = user;
     if (o->script) {
         weft_error_set(error, WEFT_ERROR_USAGE, "unexpected argument '%s'", text);
-        weft_error_hint(error,
-                        "one script is given, %s; put expressions with blanks or brackets "
-                        "in quotes",
-                        o->script);
+        weft_error_hint(
+            error, "one script is given, %s; put expressions with blanks or brackets in quotes",
+            o->script);
         return WEFT_ERROR_USAGE;
     }
     return app_parse_text("SCRIPT.weft", text, &o->script, error);
@@ -170,17 +169,14 @@ static const char doc[] =
     "\v"
     "SCRIPT.weft is a file or a script shipped with Weft: poisson, poisson_diffusivity, diffusion, "
     "helmholtz, anisotropic, elasticity, kirchhoff (with --nonlinear), heat and heat_nonlinear "
-    "(with "
-    "--time); elasticity.ufl, a shipped form file, takes elements of any --degree. "
-    "For each cell it computes a local matrix K, and adds a vector to the "
-    "nodes: b[dofs] += .... docs/tutorial-new-element.md develops an example. If K has n*c rows "
-    "for "
-    "the n nodes of a cell, u has c components.\n"
+    "(with --time); elasticity.ufl, a shipped form file, takes elements of any --degree. For each "
+    "cell it computes a local matrix K, and adds a vector to the nodes: b[dofs] += .... "
+    "docs/tutorial-new-element.md develops an example. If K has n*c rows for the n nodes of a "
+    "cell, u has c components.\n"
     "EXPR is an expression in x, y and, in space, z: " WEFT_FORMULA_HELP
     ". GROUP is the name of a physical group of the mesh, or `boundary` for the whole boundary. "
     "Without any condition, u of a script is zero on the whole boundary; a form file is solved as "
-    "it stands, with "
-    "its natural conditions.\n"
+    "it stands, with its natural conditions.\n"
     "\n"
     "Examples:\n"
     "  solve diffusion.weft --mesh square:32\n"
@@ -213,10 +209,10 @@ static weft_status check(const solve_options *o, weft_error *error) {
     if (status != WEFT_OK || (o->script && o->run.mesh.name))
         return status;
     weft_error_set(error, WEFT_ERROR_USAGE, "%s", missing);
-    weft_error_hint(error, !o->script ? "write solve SCRIPT.weft --mesh MESH, for example solve "
-                                        "diffusion.weft --mesh square:32; --help shows more"
-                                      : "add --mesh FILE.geo, or try --mesh square:32; --help "
-                                        "shows examples");
+    weft_error_hint(
+        error, !o->script ? "write solve SCRIPT.weft --mesh MESH, for example solve "
+                            "diffusion.weft --mesh square:32; --help shows more"
+                          : "add --mesh FILE.geo, or try --mesh square:32; --help shows examples");
     return WEFT_ERROR_USAGE;
 }
 

@@ -205,17 +205,13 @@ static const char *tangent_advice(const solve *run) {
     case WEFT_CG_NAN:
     case WEFT_CG_OVERFLOW:
         return "a value is not a number or too large: where the derivative of r has none, as that "
-               "of "
-               "sqrt(s) for s = 0, start elsewhere by --initial or write sqrt(s + 1e-12); "
-               "otherwise "
-               "take more --load-steps, or look at --input and --define";
+               "of sqrt(s) for s = 0, start elsewhere by --initial or write sqrt(s + 1e-12); "
+               "otherwise take more --load-steps, or look at --input and --define";
     default:
         return weft_method_about(run->base.problem->linear.choice.method)->needs_definite
                    ? "the tangent is badly conditioned or nearly singular there, as at the largest "
-                     "load that "
-                     "a body bears: take smaller loads or more --load-steps; for slender bodies "
-                     "try "
-                     "--preconditioner cholmod where it is installed"
+                     "load that a body bears: take smaller loads or more --load-steps; for slender "
+                     "bodies try --preconditioner cholmod where it is installed"
                    : "the tangent is badly conditioned or nearly singular there: take smaller "
                      "loads or more "
                      "--load-steps, or try --preconditioner jacobi and a larger --restart";
@@ -226,18 +222,15 @@ static const char *newton_advice(const solve *run) {
     switch (run->newton_outcome) {
     case WEFT_NEWTON_MAX_ITERATIONS:
         return "take more --load-steps or --newton-iterations, or start closer by --initial; where "
-               "the "
-               "residuals fall no more, raise --newton-tolerance, or look whether K is the "
+               "the residuals fall no more, raise --newton-tolerance, or look whether K is the "
                "derivative of r";
     case WEFT_NEWTON_NO_DESCENT:
         return "no step along the direction of Newton's method is better: look whether K is the "
                "derivative of r; if it is, start closer by --initial or take more --load-steps; "
-               "the "
-               "problem may have no solution";
+               "the problem may have no solution";
     case WEFT_NEWTON_NAN:
         return "r has no value there, as sqrt(u) for u < 0: start elsewhere by --initial, take "
-               "more "
-               "--load-steps, or look at --input and --define";
+               "more --load-steps, or look at --input and --define";
     default:
         return tangent_advice(run);
     }
@@ -250,8 +243,7 @@ static bool open_advice(const solve *run, char *out, size_t size) {
         return false;
     snprintf(out, size,
              "the residual of component %d of u, to which a constant can be added, does not add up "
-             "to 0: what is prescribed is "
-             "not compatible, such as more inflow than outflow",
+             "to 0: what is prescribed is not compatible, such as more inflow than outflow",
              value);
     return true;
 }

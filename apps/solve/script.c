@@ -124,11 +124,9 @@ static weft_status name_parts(solve *run, const weft_outline *outline, weft_erro
     script->vector = options->vector ? options->vector : custom;
     if (!options->vector && !has_name(outline, WEFT_NAME_VALUE, custom)) {
         if (options->nonlinear)
-            return refuse(run, "add r[dofs] += ...; to the script, or name another by --vector",
-                          error,
-                          "with --nonlinear the script gives a residual, and this one makes "
-                          "no '%s'",
-                          custom);
+            return refuse(
+                run, "add r[dofs] += ...; to the script, or name another by --vector", error,
+                "with --nonlinear the script gives a residual, and this one makes no '%s'", custom);
         script->vector = NULL;
     }
     if (!options->matrix && !has_name(outline, WEFT_NAME_VALUE, "K"))
@@ -252,8 +250,9 @@ static weft_status check_dofs(const solve *run, weft_error *error) {
                    "this script is for cells of %d nodes, but the cells of the mesh have %d",
                    dofs.width, width);
     weft_error_location(error, run->options->script, NULL, 0, 0);
-    weft_error_hint(error, "with parameter d = 2; and nodes[d + 1] it serves triangles and "
-                           "tetrahedra: solve sets d");
+    weft_error_hint(
+        error,
+        "with parameter d = 2; and nodes[d + 1] it serves triangles and tetrahedra: solve sets d");
     return WEFT_ERROR_INPUT;
 }
 

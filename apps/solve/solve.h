@@ -80,11 +80,11 @@ typedef struct solve_program {
     solve_step *script_fit;  /* compile it for the mesh, set the components; NULL: one */
     void (*state)(const solve *run, weft_text *out); /* the equation and its data, in words */
     solve_step *form_make;                           /* fill in base.problem->form and check it */
-    solve_step *
-        fixed_check; /* set base.problem->linear.project_mean, or refuse a u that no condition fixes */
+    /* set base.problem->linear.project_mean, or refuse a u that no condition fixes */
+    solve_step *fixed_check;
     solve_step *load_make; /* compute b, or prepare this for Newton's method */
-    solve_step
-        *balance_check; /* if base.problem->linear.project_mean: refuse loads without a solution */
+    /* if base.problem->linear.project_mean: refuse loads without a solution */
+    solve_step *balance_check;
     solve_step *integrate;  /* set integral_u and energy */
     solve_step *plan_print; /* print the plans of scripts, on the null device */
     /** Set the names of coefficients for formulas; returns their number; NULL: none. */
@@ -144,8 +144,8 @@ typedef struct solve_iteration {
     int step, iteration, cg_iterations;
     weft_method method;
     double residual; /* relative to scale */
-    double
-        scale; /* of the load step at its end: reactions, and the lesser of loads and |diag K| |u| */
+    /* of the load step at its end: reactions, and the lesser of loads and |diag K| |u| */
+    double scale;
     double damping; /* of the previous step; 1: undamped */
 } solve_iteration;
 
@@ -179,8 +179,8 @@ struct solve {
     double sum; /* NaN unless requested */
     double integral_u[SOLVE_VALUES_MAX];
     double errors[SOLVE_VALUES_MAX][2]; /* in L2 and H1, by component; with --exact */
-    int open_values[SOLVE_VALUES_MAX],
-        n_open; /* components of mixed u that a constant can be added to */
+    /* components of mixed u that a constant can be added to */
+    int open_values[SOLVE_VALUES_MAX], n_open;
 };
 
 /** The steps of solve (apps/solve/script.c, forms.c, load.c, linear.c, measure.c, report.c).

@@ -81,8 +81,7 @@ const app_option solve_time_option_table[] = {
      APP_INTEGER(solve_time_options, checkpoint_every, 1, STEPS_MOST)},
     {"resume", "FILE.vtkhdf",
      "Continue from a checkpoint, and continue --output and --history; with unchanged other "
-     "options "
-     "the result is bitwise that of an uninterrupted run",
+     "options the result is bitwise that of an uninterrupted run",
      APP_TEXT(solve_time_options, resume)},
     {"history", "FILE.csv",
      "Write u at the probes, and --integral and --extrema, after each step while the run goes",

@@ -58,8 +58,7 @@ static const char *advice_on(const solve *run, weft_cg_outcome outcome) {
     case WEFT_CG_OVERFLOW:
         return "a value is not a number or too large: look whether the conditions, --input and "
                "--define have values at the times of this step, and with --nonlinear whether the "
-               "derivative of "
-               "r has one at the u of --initial";
+               "derivative of r has one at the u of --initial";
     case WEFT_CG_INDEFINITE:
         return "the matrix of a step, made of the mass and the step's part of K, is not positive "
                "definite: look at the signs of both, take a smaller step, or --method minres";
@@ -92,8 +91,7 @@ int solve_time_report(const solve *run) {
               stderr);
     else
         fputs("no step is short enough for --time-tolerance\nhint: raise it; a jump in the data "
-              "takes "
-              "bdf2 or sdirk2\n",
+              "takes bdf2 or sdirk2\n",
               stderr);
     return 1;
 }

@@ -39,8 +39,7 @@ void weft_problem_advise(const weft_problem *problem, weft_operator *op) {
     if (slenderness > WEFT_SLENDER) { /* bending converges slowly, whatever the cells look like */
         weft_log(problem->context->monitor, WEFT_LOG_WARNING,
                  "%d iterations are more than the usual %.0f: the body is slender (about %.0f "
-                 "times as long as "
-                 "thick); try --preconditioner cholmod where it is installed",
+                 "times as long as thick); try --preconditioner cholmod where it is installed",
                  problem->linear.cg.iterations, usual, slenderness);
         return;
     }

@@ -100,10 +100,10 @@ void weft_problem_warn_slender(const weft_problem *problem) {
     const double n = thickness / cell;
     if (!(length > SLENDER * thickness && n < FEW))
         return;
-    weft_log(problem->context->monitor, WEFT_LOG_WARNING,
-             "the body is slender (%.0f times as long as thick), with about %.0f linear cells "
-             "through its thickness: these are too stiff in bending (locking), and if it bends, "
-             "displacements are about %.0f %% of the right ones; refine, or solve elasticity.ufl "
-             "--degree 2",
-             length / thickness, fmax(n, 1), 100 * n * n / (n * n + 3));
+    weft_log(
+        problem->context->monitor, WEFT_LOG_WARNING,
+        "the body is slender (%.0f times as long as thick), with about %.0f linear cells through "
+        "its thickness: these are too stiff in bending (locking), and if it bends, displacements "
+        "are about %.0f %% of the right ones; refine, or solve elasticity.ufl --degree 2",
+        length / thickness, fmax(n, 1), 100 * n * n / (n * n + 3));
 }
