@@ -100,7 +100,7 @@ void weft_preconditioner_free(weft_preconditioner **preconditioner) {
 weft_status weft_preconditioner_update(weft_preconditioner *preconditioner, weft_error *error) {
     const weft_preconditioner_kind *kind = preconditioner->kind;
     preconditioner->n_solves = 0;
-    preconditioner->is_old = preconditioner->is_worn = false;
+    preconditioner->is_reused = preconditioner->needs_update = false;
     if (!kind->update) {
         kind->free(preconditioner);
         return set_up(preconditioner, error);
@@ -112,15 +112,16 @@ weft_status weft_preconditioner_update(weft_preconditioner *preconditioner, weft
 }
 
 weft_status weft_preconditioner_refresh(weft_preconditioner *preconditioner, weft_error *error) {
-    preconditioner->is_old = true;
-    return preconditioner->is_worn ? weft_preconditioner_update(preconditioner, error) : WEFT_OK;
+    preconditioner->is_reused = true;
+    return preconditioner->needs_update ? weft_preconditioner_update(preconditioner, error)
+                                        : WEFT_OK;
 }
 
 /* More iterations than the first solve took by less than this do not count. */
 enum { FEW_ITERATIONS = 4 };
 
-int weft_preconditioner_patience(const weft_preconditioner *preconditioner) {
-    return preconditioner->is_old && preconditioner->n_solves > 0
+int weft_preconditioner_iterations_limit(const weft_preconditioner *preconditioner) {
+    return preconditioner->is_reused && preconditioner->n_solves > 0
                ? 4 * (preconditioner->first_iterations + FEW_ITERATIONS)
                : INT_MAX;
 }
@@ -128,9 +129,9 @@ int weft_preconditioner_patience(const weft_preconditioner *preconditioner) {
 bool weft_preconditioner_used(weft_preconditioner *preconditioner, int iterations, bool converged) {
     if (preconditioner->n_solves++ == 0)
         preconditioner->first_iterations = iterations;
-    preconditioner->is_worn =
+    preconditioner->needs_update =
         !converged || iterations > 2 * preconditioner->first_iterations + FEW_ITERATIONS;
-    return !converged && preconditioner->is_old;
+    return !converged && preconditioner->is_reused;
 }
 
 static weft_status check_lists(const weft_preconditioner *preconditioner, const weft_memory *r,

@@ -47,13 +47,14 @@ struct weft_preconditioner {
      * may be off by rounding, as a scale */
     weft_memory *active, *square;
     int n_solves, first_iterations; /* since it was made or updated; of the first of them */
-    bool is_old, is_worn;           /* for other values than the operator's; too many iterations */
+    bool is_reused;                 /* made for other values than the operator's */
+    bool needs_update;              /* it took too many iterations */
 };
-/** The most iterations of a solve before an update is better: INT_MAX, or a few times those of the first solve with one that is
- *  old. */
-int weft_preconditioner_patience(const weft_preconditioner *preconditioner);
+/** The most iterations of a solve before an update is better: INT_MAX, or a few times those of the first solve if it is
+ *  reused. */
+int weft_preconditioner_iterations_limit(const weft_preconditioner *preconditioner);
 /** Note the iterations of a solve.
- *  Returns  whether it failed with an old preconditioner, so that an update may help */
+ *  Returns  whether it failed with a reused preconditioner, so that an update may help */
 bool weft_preconditioner_used(weft_preconditioner *preconditioner, int iterations, bool converged);
 
 extern const weft_preconditioner_kind weft_preconditioner_chebyshev, weft_preconditioner_multigrid,

@@ -139,11 +139,12 @@ static weft_status iterate_adapting(weft_solver *cg, weft_cg_convergence *conver
     weft_status status = WEFT_OK;
     const weft_cg_options *options = cg->options;
     weft_preconditioner *preconditioner = options->preconditioner;
-    weft_cg_options patient = *options;
-    const int most = preconditioner ? weft_preconditioner_patience(preconditioner) : INT_MAX;
+    weft_cg_options limited = *options;
+    const int most =
+        preconditioner ? weft_preconditioner_iterations_limit(preconditioner) : INT_MAX;
     if (most < options->max_iterations)
-        patient.max_iterations = most;
-    cg->options = &patient;
+        limited.max_iterations = most;
+    cg->options = &limited;
     status = iterate(cg, convergence, outcome, error);
     cg->options = options;
     TRY(status);

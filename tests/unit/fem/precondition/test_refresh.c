@@ -18,7 +18,7 @@ static void change(multigrid_case *c, double amount) {
     check(weft_preconditioner_refresh(c->preconditioner, &error), &error);
 }
 
-static void kept_until_worn(void **state) {
+static void kept_until_slow(void **state) {
     (void)state;
     multigrid_case c;
     multigrid_case_make(&c, &plane);
@@ -35,7 +35,7 @@ static void kept_until_worn(void **state) {
     multigrid_case_free(&c);
 }
 
-/* In so few iterations that the old preconditioner does not suffice. */
+/* In so few iterations that the reused preconditioner does not suffice. */
 static void updated_where_it_fails(void **state) {
     (void)state;
     multigrid_case c;
@@ -71,7 +71,7 @@ static void updated_where_it_fails(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kept_until_worn),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kept_until_slow),
                                        cmocka_unit_test(updated_where_it_fails)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
