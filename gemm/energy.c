@@ -3,7 +3,7 @@
 
 static const double GROUP = 1e-2, WARM = 0.1, LONGEST = 1; /* seconds; LONGEST: beyond the burst */
 
-/* What the meter has shown since its first step. */
+/* What the monitor has shown since its first step. */
 typedef struct steps {
     double first, first_at, last, last_at; /* joules, seconds */
     int64_t first_group, last_group;
@@ -12,8 +12,8 @@ typedef struct steps {
 } steps;
 
 /* The counter advances every 0.1 s: only its steps are points in time. Those of the warm-up do not count. */
-static void read_meter(steps *s, const weft_meter *meter, int64_t group, bool warm) {
-    const weft_meter_reading reading = weft_meter_read(meter);
+static void read_monitor(steps *s, const weft_power_monitor *power, int64_t group, bool warm) {
+    const weft_power_reading reading = weft_power_monitor_read(power);
     if (reading.joules <= s->last)
         return;
     s->last = reading.joules;
@@ -43,8 +43,8 @@ done:
     return status;
 }
 
-/* Two groups of launches alternate, so that the device computes one while the meter is read after the other. */
-weft_status weft_gemm_energy_measure(weft_device *device, const weft_meter *meter,
+/* Two groups of launches alternate, so that the device computes one while the monitor is read after the other. */
+weft_status weft_gemm_energy_measure(weft_device *device, const weft_power_monitor *power,
                                      const weft_gemm_work *work, double burst,
                                      weft_gemm_energy *out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -52,14 +52,14 @@ weft_status weft_gemm_energy_measure(weft_device *device, const weft_meter *mete
     steps s = {0};
     double one = 0, ignored;
     *out = (weft_gemm_energy){0};
-    if (!meter)
+    if (!power)
         goto done;
     for (int i = 0; i < 2; ++i)
         TRY(weft_timer_make(device, &timers[i], error));
     TRY(time_one(work, timers[0], &one, error));
     const int launches = one > 0 && one < GROUP ? (int)(GROUP / one) : 1;
     const double begin = weft_clock();
-    s.last = weft_meter_read(meter).joules;
+    s.last = weft_power_monitor_read(power).joules;
     for (int64_t group = 0; weft_clock() - begin < burst + LONGEST; ++group) {
         TRY(weft_timer_start(timers[group % 2], error));
         for (int i = 0; i < launches; ++i)
@@ -68,7 +68,7 @@ weft_status weft_gemm_energy_measure(weft_device *device, const weft_meter *mete
         if (group == 0)
             continue;
         TRY(weft_timer_seconds(timers[(group - 1) % 2], &ignored, error)); /* waits for it */
-        read_meter(&s, meter, group, weft_clock() - begin > WARM);
+        read_monitor(&s, power, group, weft_clock() - begin > WARM);
         if (s.n > 1 && s.last_at - begin > burst)
             break;
     }

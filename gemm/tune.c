@@ -15,7 +15,7 @@ enum {
     SECOND_SIZE = 4096,
     ROUNDS = 3, /* of the first two stages */
     SPILL_BYTES = 128,
-    METERED = 6 /* candidates of the last stage whose energy is measured, at most */
+    ENERGY_MEASURED = 6 /* candidates of the last stage whose energy is measured, at most */
 };
 static const double LEAST = 2e-2, BURST = 0.6;
 
@@ -80,7 +80,7 @@ typedef struct searcher {
     weft_gemm_search_options how;
     weft_gemm_search *out;
     weft_threads *threads;
-    weft_meter *meter;
+    weft_power_monitor *power;
     int first;         /* of the chunk that is compiled, */
     const int *chosen; /* or NULL and a list of candidates */
     double start;
@@ -294,7 +294,7 @@ static weft_status measure_energy(const searcher *s, weft_gemm_candidate *c, wef
     weft_gemm_energy energy = {0};
     work_user user = {s->kernels, s->product, s->n, &c->point};
     const weft_gemm_work work = {run_work, &user};
-    TRY(weft_gemm_energy_measure(s->kernels->device, s->meter, &work, s->how.burst, &energy,
+    TRY(weft_gemm_energy_measure(s->kernels->device, s->power, &work, s->how.burst, &energy,
                                  error));
     c->joules = energy.joules;
     c->watts = energy.watts;
@@ -356,7 +356,7 @@ static weft_status rank_finalists(searcher *s, const int *list, int n, weft_erro
     const bool doubles =
         s->product.type == WEFT_GEMM_DOUBLE || s->product.type == WEFT_GEMM_DOUBLE_COMPLEX;
     out->n_tied = weft_gemm_tied(out->candidates, list, n, tied);
-    for (int i = 0; s->meter && i < out->n_tied && i < (doubles ? METERED : 1); ++i)
+    for (int i = 0; s->power && i < out->n_tied && i < (doubles ? ENERGY_MEASURED : 1); ++i)
         TRY(measure_energy(s, &out->candidates[tied[i]], error));
     out->best = doubles ? weft_gemm_least_energy(out->candidates, tied, out->n_tied) : tied[0];
 done:
@@ -418,8 +418,8 @@ weft_status weft_gemm_search_best(weft_gemm_kernels *kernels, const weft_gemm_pr
     TRY(weft_threads_make(threads, &s.threads, error));
     if (s.how.chunk <= 0)
         s.how.chunk = threads < CHUNK ? threads : CHUNK;
-    s.meter = weft_meter_open(kernels->device);
-    out->metered = s.meter != NULL;
+    s.power = weft_power_monitor_open(kernels->device);
+    out->energy_measured = s.power != NULL;
     set_sizes(&s);
     add_candidates(&s);
     if (s.how.known)
@@ -428,7 +428,7 @@ weft_status weft_gemm_search_best(weft_gemm_kernels *kernels, const weft_gemm_pr
     first_stage(&s);
     TRY(last_stages(&s, error));
 done:
-    weft_meter_close(&s.meter);
+    weft_power_monitor_close(&s.power);
     weft_threads_free(&s.threads);
     return status;
 }

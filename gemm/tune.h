@@ -4,7 +4,7 @@
 
 #include "core/weft_tuning.h"
 #include "gemm/kernels.h"
-#include "gemm/meter.h"
+#include "gemm/power_monitor.h"
 
 /** Work to time: launches once. */
 typedef struct weft_gemm_work {
@@ -18,16 +18,16 @@ typedef struct weft_gemm_work {
 weft_status weft_gemm_time(weft_device *device, const weft_gemm_work *works, int n, int rounds,
                            double least, double *seconds, weft_error *error);
 
-/** Energy of work, over launches without pauses between two steps of the meter's counter. */
+/** Energy of work, over launches without pauses between two steps of the monitor's counter. */
 typedef struct weft_gemm_energy {
     double joules, watts, seconds; /* of one launch; 0: the counter did not move */
     double megahertz;              /* mean over the steps of the counter */
     int64_t launches;
 } weft_gemm_energy;
 /** Measure for `burst` seconds.
- *  meter   NULL: all is 0
+ *  power   NULL: all is 0
  *  Errors  those of the work and of timers */
-weft_status weft_gemm_energy_measure(weft_device *device, const weft_meter *meter,
+weft_status weft_gemm_energy_measure(weft_device *device, const weft_power_monitor *power,
                                      const weft_gemm_work *work, double burst,
                                      weft_gemm_energy *out, weft_error *error);
 
@@ -69,9 +69,9 @@ typedef struct weft_gemm_search_options {
 typedef struct weft_gemm_search {
     weft_gemm_candidate *candidates; /* in the arena; in the order in which they were compiled */
     int n, n_known, n_compiled, n_timed;
-    int n_tied;         /* of the last stage, that the times do not tell apart */
-    bool metered;       /* energy is measured on this device */
-    int best, standard; /* candidates: the fastest, and the one used without tuning */
+    int n_tied;           /* of the last stage, that the times do not tell apart */
+    bool energy_measured; /* energy is measured on this device */
+    int best, standard;   /* candidates: the fastest, and the one used without tuning */
     int64_t sizes[WEFT_GEMM_STAGES][3]; /* m, n, k */
 } weft_gemm_search;
 

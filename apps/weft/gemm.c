@@ -266,7 +266,7 @@ typedef struct session {
     app_messages *messages;
     weft_gemm_kernels *kernels;
     weft_tuning *tuning;
-    weft_meter *meter;
+    weft_power_monitor *power;
     weft_gemm_roof roof; /* of a GPU; 0: not measured */
     gemm_case one;
     gemm_rival rival; /* name NULL: none */
@@ -355,7 +355,9 @@ static weft_status tune(session *s, weft_error *error) {
         "fastest%s\n",
         s->one.layout, search.n, search.n_known, search.n_compiled, search.n_timed,
         weft_clock() - start, search.n_tied,
-        search.metered ? "" : " (energy is not measured: no GPU, or no NVIDIA management library)");
+        search.energy_measured
+            ? ""
+            : " (energy is not measured: no GPU, or no NVIDIA management library)");
     print_finalists(s, &search);
     if (s->options->n_t4 > 0)
         TRY(write_t4(s, &search, error));
@@ -431,7 +433,7 @@ static double best_form(const double *seconds, int forms, double other[WEFT_GEMM
 static void print_times(const session *s, double *seconds, int forms) {
     double other[WEFT_GEMM_ROUNDS];
     weft_text text = {0};
-    const weft_meter_reading reading = weft_meter_read(s->meter);
+    const weft_power_reading reading = weft_power_monitor_read(s->power);
     const double least = best_form(seconds + WEFT_GEMM_ROUNDS, forms, other);
     const double p =
         forms > 0 ? app_rank_test(seconds, WEFT_GEMM_ROUNDS, other, WEFT_GEMM_ROUNDS) : 1;
@@ -455,7 +457,7 @@ static void print_times(const session *s, double *seconds, int forms) {
         printf("; %.0f %% of the roof (%s)", roof / median * 100,
                arithmetic ? "arithmetic" : "memory");
     }
-    if (s->meter)
+    if (s->power)
         printf("; %.0f W, %.0f MHz, throttle %#llx", reading.watts, reading.megahertz,
                (unsigned long long)reading.throttle);
     printf("\n");
@@ -487,7 +489,7 @@ static weft_status measure_energy(session *s, weft_error *error) {
     const double flops = flops_of(&s->one);
     for (int i = 0; i < (s->rival.name ? 2 : 1); ++i) {
         weft_gemm_energy energy;
-        TRY(weft_gemm_energy_measure(s->one.device, s->meter, &works[i], s->options->energy,
+        TRY(weft_gemm_energy_measure(s->one.device, s->power, &works[i], s->options->energy,
                                      &energy, error));
         if (energy.launches > 0)
             printf("  energy %-8s %6.2f pJ per flop, %.0f W, %.0f MHz, %.1f GFlop/s over %.2f s\n",
@@ -585,7 +587,7 @@ static weft_status run_products(const gemm_options *options, app_messages *messa
     s.one.three = options->algorithm == ALGORITHM_3M;
     if (options->compare)
         TRY(gemm_rival_open(options->compare, &s.one, &s.rival, error));
-    s.meter = weft_meter_open(device);
+    s.power = weft_power_monitor_open(device);
     printf("%s: %s, %lld x %lld x %lld, %lld %s\n", options->arguments[0],
            weft_device_limits(device)->name, (long long)sizes[0], (long long)sizes[1],
            (long long)sizes[2], (long long)s.one.n, s.one.n > 1 ? "products" : "product");
@@ -594,7 +596,7 @@ static weft_status run_products(const gemm_options *options, app_messages *messa
 done:
     if (s.rival.close)
         s.rival.close(s.rival.state);
-    weft_meter_close(&s.meter);
+    weft_power_monitor_close(&s.power);
     gemm_case_free(&s.one);
     weft_gemm_kernels_free(&s.kernels);
     weft_tuning_close(&s.tuning);

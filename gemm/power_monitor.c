@@ -1,5 +1,5 @@
 /* Reads energy, power and clock by NVML, which is loaded at run time. */
-#include "gemm/meter.h"
+#include "gemm/power_monitor.h"
 #include "core/cuda/cuda.h"
 
 #include <dlfcn.h>
@@ -18,7 +18,7 @@ enum { NVML_CLOCK_SM = 1 };
     X(nvmlDeviceGetCurrentClocksThrottleReasons, (void *device, unsigned long long *reasons))
 #define MEMBER(name, parameters) int(*name) parameters;
 
-struct weft_meter {
+struct weft_power_monitor {
     NVML_FUNCTIONS(MEMBER)
     void *library, *device;
 };
@@ -41,53 +41,53 @@ static int index_of(int ordinal) {
     }
 }
 
-weft_meter *weft_meter_open(const weft_device *device) {
+weft_power_monitor *weft_power_monitor_open(const weft_device *device) {
     const int index = index_of(weft_cuda_ordinal(device));
     if (index < 0)
         return NULL;
-    weft_meter *meter = calloc(1, sizeof *meter);
-    bool complete = meter != NULL;
+    weft_power_monitor *monitor = calloc(1, sizeof *monitor);
+    bool complete = monitor != NULL;
     if (complete)
-        meter->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    complete = complete && meter->library;
+        monitor->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    complete = complete && monitor->library;
 #define FIND(name, parameters)                                                                     \
     if (complete) {                                                                                \
-        void *symbol = dlsym(meter->library, #name);                                               \
-        memcpy(&meter->name, &symbol, sizeof symbol);                                              \
+        void *symbol = dlsym(monitor->library, #name);                                             \
+        memcpy(&monitor->name, &symbol, sizeof symbol);                                            \
         complete = symbol != NULL;                                                                 \
     }
     NVML_FUNCTIONS(FIND)
 #undef FIND
-    if (complete && meter->nvmlInit_v2() == 0) {
-        if (meter->nvmlDeviceGetHandleByIndex_v2((unsigned)index, &meter->device) == 0)
-            return meter;
-        (void)meter->nvmlShutdown();
+    if (complete && monitor->nvmlInit_v2() == 0) {
+        if (monitor->nvmlDeviceGetHandleByIndex_v2((unsigned)index, &monitor->device) == 0)
+            return monitor;
+        (void)monitor->nvmlShutdown();
     }
-    free(meter);
+    free(monitor);
     return NULL;
 }
 
-void weft_meter_close(weft_meter **meter) {
-    if (!meter || !*meter)
+void weft_power_monitor_close(weft_power_monitor **monitor) {
+    if (!monitor || !*monitor)
         return;
-    (void)(*meter)->nvmlShutdown();
-    free(*meter);
-    *meter = NULL;
+    (void)(*monitor)->nvmlShutdown();
+    free(*monitor);
+    *monitor = NULL;
 }
 
-weft_meter_reading weft_meter_read(const weft_meter *meter) {
-    weft_meter_reading reading = {0};
+weft_power_reading weft_power_monitor_read(const weft_power_monitor *monitor) {
+    weft_power_reading reading = {0};
     unsigned long long energy = 0, reasons = 0;
     unsigned power = 0, clock = 0;
-    if (!meter)
+    if (!monitor)
         return reading;
-    if (meter->nvmlDeviceGetTotalEnergyConsumption(meter->device, &energy) == 0)
+    if (monitor->nvmlDeviceGetTotalEnergyConsumption(monitor->device, &energy) == 0)
         reading.joules = (double)energy * 1e-3;
-    if (meter->nvmlDeviceGetPowerUsage(meter->device, &power) == 0)
+    if (monitor->nvmlDeviceGetPowerUsage(monitor->device, &power) == 0)
         reading.watts = power * 1e-3;
-    if (meter->nvmlDeviceGetClockInfo(meter->device, NVML_CLOCK_SM, &clock) == 0)
+    if (monitor->nvmlDeviceGetClockInfo(monitor->device, NVML_CLOCK_SM, &clock) == 0)
         reading.megahertz = clock;
-    if (meter->nvmlDeviceGetCurrentClocksThrottleReasons(meter->device, &reasons) == 0)
+    if (monitor->nvmlDeviceGetCurrentClocksThrottleReasons(monitor->device, &reasons) == 0)
         reading.throttle = reasons;
     return reading;
 }

@@ -3,17 +3,17 @@
 
 #include "core/weft_core.h"
 
-typedef struct weft_meter weft_meter;
-/** Open the meter of a device.
+typedef struct weft_power_monitor weft_power_monitor;
+/** Open the monitor of a device.
  *  Returns  NULL if it has none (no GPU, no libnvidia-ml.so.1, or no permission) */
-weft_meter *weft_meter_open(const weft_device *device);
-void weft_meter_close(weft_meter **meter);
+weft_power_monitor *weft_power_monitor_open(const weft_device *device);
+void weft_power_monitor_close(weft_power_monitor **monitor);
 
-typedef struct weft_meter_reading {
+typedef struct weft_power_reading {
     double joules;     /* since some time in the past; 0: not counted */
     double watts;      /* now */
     double megahertz;  /* of the multiprocessors, now */
     uint64_t throttle; /* reasons, as in nvmlClocksThrottleReasons; 4: the power limit */
-} weft_meter_reading;
-/** Read the meter; NULL gives zeros. */
-weft_meter_reading weft_meter_read(const weft_meter *meter);
+} weft_power_reading;
+/** Read the monitor; NULL gives zeros. */
+weft_power_reading weft_power_monitor_read(const weft_power_monitor *monitor);
