@@ -22,7 +22,7 @@ typedef struct levels_work {
     weft_context *context;
     weft_setup *setup;
     weft_levels *out;
-    bool halves;                  /* for weft_sell_matrix_scaled */
+    bool half_precision;          /* for weft_sell_matrix_scaled */
     weft_eigenvalue_steps *bound; /* kept from level to level */
 } levels_work;
 
@@ -109,7 +109,8 @@ static weft_status make_scaled(const levels_work *w, device_level *level, weft_c
     if (level->csr.values &&
         weft_operator_is_wide(level->csr.pattern.n_rows, level->csr.pattern.n_entries))
         return make_wide(w, level, source, error);
-    TRY(weft_sell_matrix_scaled(w->setup, level->sell, source->a, w->halves, &scaled, error));
+    TRY(weft_sell_matrix_scaled(w->setup, level->sell, source->a, w->half_precision, &scaled,
+                                error));
     TRY(weft_operator_from_sell(w->context, &scaled, weft_operator_entries(level->op), &source->op,
                                 error));
 done:
@@ -229,7 +230,7 @@ static weft_status open_finest(levels_work *w, const weft_preconditioner_problem
     int components = 0;
     TRY(weft_setup_make(w->context->device, &w->setup, error));
     level->sell = weft_operator_sell(problem->op, &components);
-    w->halves = components == 1;
+    w->half_precision = components == 1;
     *made = level->sell != NULL;
     if (*made)
         TRY(weft_device_flags(w->setup, problem->constrained, problem->n_constrained,
@@ -435,7 +436,7 @@ static weft_status make_by_aggregation(levels_work *w, const weft_levels_options
     while (!out->is_complete) {
         TRY(step_by_aggregation(w, options, &level, error));
         /* they keep sums of rows, but the near-nullspace is not constant there */
-        w->halves = false;
+        w->half_precision = false;
     }
     *made = out->n > 0;
     if (!*made)

@@ -502,7 +502,7 @@ static weft_status multigrid_make(weft_preconditioner *preconditioner, weft_erro
 
 /* Matrices, lists and transfers of all levels, whose rows sum to those of the finest times 2^d / (2^d - 1),
  * the inverse of the coarsest, and a list of full multigrid. Entries are floats, on a GPU with 16-bit columns, or of one
- * component halves with local numbers; on the host their columns are the pattern's. */
+ * component in half precision, with local numbers; on the host their columns are the pattern's. */
 static size_t aggregation_memory(const weft_operator_sizes *sizes, int dimension) {
     const double rows = (double)sizes->n_rows, entries = (double)sizes->n_entries;
     const double children = dimension == 2 ? 4 : 8, coarsest = fmin(rows, COARSEST_ROWS);
@@ -510,8 +510,8 @@ static size_t aggregation_memory(const weft_operator_sizes *sizes, int dimension
     return (size_t)(finest * children / (children - 1) + sizeof(float) * coarsest * coarsest);
 }
 
-/* Levels that a GPU makes are counted: on the finest halves with local numbers and halos, or floats, lists and transfers; on
- * the others columns, too. */
+/* Levels that a GPU makes are counted: on the finest values in half precision with local numbers and halos, or floats,
+ * lists and transfers; on the others columns, too. */
 static size_t multigrid_memory(const weft_operator_sizes *sizes, int dimension) {
     const double rows = (double)sizes->n_rows, entries = (double)sizes->n_entries;
     const double children = dimension == 2 ? 4 : 8, coarsest = fmin(rows, COARSEST_ROWS);

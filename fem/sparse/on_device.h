@@ -138,18 +138,18 @@ weft_status weft_sell_matrix_set(weft_setup *setup, const weft_device_matrix *fr
                                  weft_sell_matrix *to, weft_error *error);
 /** D^-1 A for product kernels of scripts in single precision, D being the diagonal of A; it shares the layout.
  *  diagonal  [n_rows] float, not positive where a row becomes that of the identity, as of a constrained dof; borrowed, must
- *          outlive *out; with halves its entries change by about 2^-11 of themselves, and D with them
- *  halves  store entries off the diagonal in half precision (IEEE 754 binary16), in units of a power
+ *          outlive *out; in half precision its entries change by about 2^-11 of themselves, and D with them
+ *  half_precision  store entries off the diagonal in half precision (IEEE 754 binary16), in units of a power
  *          of two per row, unless some do not fit or a halo is too long: for matrices of one component, which then differ
  *          from this one in x.A x by at most about 2^-11 of it, because sums of rows are kept. With
- *          several components rotations of a body would gain energy
- *  Halves  the product kernel is sell_half: the diagonal; for each pair of entries its halves and the local
+ *          several components rotations of a body would gain energy.
+ *          The product kernel is then sell_half: the diagonal; for each pair of entries its values and the local
  *          numbers of their columns, two words, [slice][k / 2][lane], where the slice's values start in SELL, halved; unit
  *          of a row 2^(e - 7), e the exponent of its diagonal entry
  *  out     caller's; weft_sell_matrix_free; either may be freed first */
 weft_status weft_sell_matrix_scaled(weft_setup *setup, weft_sell_matrix *matrix,
-                                    weft_memory *diagonal, bool halves, weft_sell_matrix **out,
-                                    weft_error *error);
+                                    weft_memory *diagonal, bool half_precision,
+                                    weft_sell_matrix **out, weft_error *error);
 
 /** A refined mesh's dofs over those of the coarser one, on the device. */
 typedef struct weft_device_parents {

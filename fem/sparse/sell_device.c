@@ -14,11 +14,12 @@ struct weft_sell_matrix {
     weft_device *device;
     int64_t n_rows, n_blocks, n_values;
     weft_memory *values, *start, *columns, *column_start, *bases, *rows, *slots;
-    weft_memory *diagonal; /* borrowed; apart from the values, which are halves; otherwise NULL */
+    weft_memory *
+        diagonal; /* borrowed; apart from the values, which are in half precision; otherwise NULL */
     /* matrices that share the layout: all memories but values and diagonal; NULL: one */
     int *n_uses;
     weft_module *module;     /* the device's; NULL in single precision */
-    weft_device_halos halos; /* with halves */
+    weft_device_halos halos; /* in half precision */
     int64_t longest_halo;
     weft_memory *arguments[6]; /* of the product kernel */
     weft_product_arguments product_kernel;
@@ -78,9 +79,9 @@ static weft_status finish(weft_sell_matrix *m, bool single, weft_error *error) {
     }
     weft_memory *const plain[] = {m->values,       m->start, m->columns,
                                   m->column_start, m->bases, m->rows};
-    weft_memory *const halves[] = {m->diagonal, m->values,      m->start,
-                                   m->rows,     m->halos.start, m->halos.columns};
-    memcpy(m->arguments, m->diagonal ? halves : plain, sizeof plain);
+    weft_memory *const half_precision[] = {m->diagonal, m->values,      m->start,
+                                           m->rows,     m->halos.start, m->halos.columns};
+    memcpy(m->arguments, m->diagonal ? half_precision : plain, sizeof plain);
     m->product_kernel = (weft_product_arguments){
         .product_kernel = m->diagonal ? "sell_half" : "sell",
         .arguments = m->arguments,
@@ -265,7 +266,8 @@ static weft_status scale(weft_setup *setup, const weft_sell_matrix *from, weft_m
                          weft_sell_matrix *to, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *sizes = NULL;
-    const weft_setup_kernel kernel = {"halves", "sell_scaled", to->n_blocks * WEFT_SELL_ROWS, 0, 0};
+    const weft_setup_kernel kernel = {"half_precision", "sell_scaled",
+                                      to->n_blocks * WEFT_SELL_ROWS, 0, 0};
     TRY(weft_memory_make_unset(to->device, (size_t)to->n_values * sizeof(float), &to->values,
                                error));
     TRY(weft_setup_numbers(setup, &to->n_rows, 1, &sizes, error));
@@ -277,7 +279,7 @@ done:
     return status;
 }
 
-/* The local numbers of columns, beside the halves. */
+/* The local numbers of columns, beside the values in half precision. */
 static weft_status localise(weft_setup *setup, const weft_sell_matrix *from, weft_memory *sizes,
                             weft_sell_matrix *to, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -290,7 +292,7 @@ done:
     return status;
 }
 
-/* Entries off the diagonal as halves, if they fit; otherwise the values of `to` are as before. */
+/* Entries off the diagonal in half precision, if they fit; otherwise the values of `to` are as before. */
 static weft_status halve(weft_setup *setup, const weft_sell_matrix *from, weft_memory *diagonal,
                          weft_sell_matrix *to, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -309,7 +311,7 @@ static weft_status halve(weft_setup *setup, const weft_sell_matrix *from, weft_m
     TRY(weft_memory_make_unset(to->device, n_words * sizeof(uint32_t), &to->values, error));
     TRY(weft_setup_numbers(setup, &to->n_rows, 1, &sizes, error));
     TRY(weft_memory_make(to->device, sizeof is_bad, &bad, error));
-    const weft_setup_kernel kernel = {"halves", "sell_halves", n_places, 0, 0};
+    const weft_setup_kernel kernel = {"half_precision", "sell_half_values", n_places, 0, 0};
     weft_memory *const arguments[] = {sizes,    from->values, to->start, to->rows,
                                       diagonal, to->values,   bad};
     TRY(weft_setup_launch(setup, &kernel, arguments, 7, error));
@@ -328,8 +330,8 @@ done:
 }
 
 weft_status weft_sell_matrix_scaled(weft_setup *setup, weft_sell_matrix *matrix,
-                                    weft_memory *diagonal, bool halves, weft_sell_matrix **out,
-                                    weft_error *error) {
+                                    weft_memory *diagonal, bool half_precision,
+                                    weft_sell_matrix **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_sell_matrix *made = calloc(1, sizeof *made);
     if (made && !matrix->n_uses && (matrix->n_uses = malloc(sizeof *matrix->n_uses)))
@@ -343,7 +345,7 @@ weft_status weft_sell_matrix_scaled(weft_setup *setup, weft_sell_matrix *matrix,
     made->halos = (weft_device_halos){0};
     made->module = NULL;
     ++*made->n_uses;
-    if (halves)
+    if (half_precision)
         TRY(halve(setup, matrix, diagonal, made, error));
     if (!made->values)
         TRY(scale(setup, matrix, diagonal, made, error));

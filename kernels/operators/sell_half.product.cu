@@ -3,7 +3,7 @@
 //@ threads   256
 //@ nodes     512
 //@ argument  const float *diagonal     in order of rows, not positive where a row has no other entries
-//@ argument  const uint32_t *words     [slice][k / 2][lane] two words: two halves, in units of 2^(e - 7), e the exponent of the diagonal; two local numbers
+//@ argument  const uint32_t *words     [slice][k / 2][lane] two words: two values in half precision, in units of 2^(e - 7), e the exponent of the diagonal; two local numbers
 //@ argument  const uint32_t *start     of single entries, [blocks * 16 + 1], as in sell.product.cu
 //@ argument  const uint16_t *rows      [block][512] the row, within its block, of each lane of each slice
 //@ argument  const int64_t *halo_start [blocks + 1]
@@ -28,24 +28,24 @@ INLINE float sell_half_value(uint32_t word)
 }
 
 /* Two words, past the L1 cache. */
-INLINE void sell_half_load(const uint32_t *p, uint32_t *halves, uint32_t *locals)
+INLINE void sell_half_load(const uint32_t *p, uint32_t *pairs, uint32_t *locals)
 {
 #ifdef __CUDA_ARCH__
-    asm volatile("ld.global.cs.v2.u32 {%0, %1}, [%2];" : "=r"(*halves), "=r"(*locals) : "l"(p));
+    asm volatile("ld.global.cs.v2.u32 {%0, %1}, [%2];" : "=r"(*pairs), "=r"(*locals) : "l"(p));
 #else
-    *halves = p[0];
+    *pairs = p[0];
     *locals = p[1];
 #endif
 }
 
 /* Pairs j, ... of n of a row. */
-INLINE void sell_half_fetch(const uint32_t *p, int j, int n, uint32_t halves[SELL_HALF_GROUP],
+INLINE void sell_half_fetch(const uint32_t *p, int j, int n, uint32_t pairs[SELL_HALF_GROUP],
                             uint32_t locals[SELL_HALF_GROUP])
 {
     UNROLL for (int i = 0; i < SELL_HALF_GROUP; ++i) {
-        halves[i] = locals[i] = 0;
+        pairs[i] = locals[i] = 0;
         if (j + i < n)
-            sell_half_load(p + (int64_t)(j + i) * (2 * LANES), &halves[i], &locals[i]);
+            sell_half_load(p + (int64_t)(j + i) * (2 * LANES), &pairs[i], &locals[i]);
     }
 }
 
@@ -55,7 +55,7 @@ INLINE int64_t sell_half_first(const uint32_t *start, int64_t slice)
     return 2 * (((int64_t)start[slice] - (int64_t)gridDim.x * ROWS_NODES) / 2 + slice * (LANES / 2));
 }
 
-/* What a row's halves are multiplied by: 2^(e - 7), e the exponent of its entry on the diagonal. */
+/* What a row's values are multiplied by: 2^(e - 7), e the exponent of its entry on the diagonal. */
 INLINE float sell_half_unit(float diagonal)
 {
     uint32_t bits;
@@ -90,11 +90,11 @@ INLINE float sell_half_unit(float diagonal)
             const int row = rows[slice * LANES + lane];
             real sum = 0;
             for (int j = 0; j < n; j += SELL_HALF_GROUP) {
-                uint32_t halves[SELL_HALF_GROUP], locals[SELL_HALF_GROUP];
-                sell_half_fetch(p, j, n, halves, locals);
+                uint32_t pairs[SELL_HALF_GROUP], locals[SELL_HALF_GROUP];
+                sell_half_fetch(p, j, n, pairs, locals);
                 UNROLL for (int i = 0; i < SELL_HALF_GROUP; ++i) {
-                    sum += sell_half_value(halves[i]) * staged[locals[i] & 0xffff];
-                    sum += sell_half_value(halves[i] >> 16) * staged[locals[i] >> 16];
+                    sum += sell_half_value(pairs[i]) * staged[locals[i] & 0xffff];
+                    sum += sell_half_value(pairs[i] >> 16) * staged[locals[i] >> 16];
                 }
             }
             sums[row] = sum;

@@ -146,7 +146,7 @@ extern "C" __global__ void entry_locals(long long n, const int64_t *row_start, c
         locals[k] = (uint16_t)local_number(columns[k], first, last, halo, length);
 }
 
-/* The local numbers of pairs of entries of a SELL matrix: the second word of each pair, as the values of halves.cu, which are the
+/* The local numbers of pairs of entries of a SELL matrix: the second word of each pair, as the values of half_precision.cu, which are the
  * first.  n: slots.  sizes: rows */
 extern "C" __global__ void sell_locals(long long n, const int64_t *sizes, const uint16_t *rows,
                                        const int32_t *bases, const uint32_t *start,

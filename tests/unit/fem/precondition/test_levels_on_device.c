@@ -94,10 +94,11 @@ static host_level coarser(const host_level *fine, const weft_hierarchy_level *le
     return out;
 }
 
-/* The diagonal in single precision, to its rounding, or with halves to what a row of 15 entries loses, each 2^-12 of itself and their
+/* The diagonal in single precision, to its rounding, or with half precision to what a row of 15 entries loses, each 2^-12 of itself and their
  * sum at most twice a_ii; -1 at constrained dofs. The bound of the greatest eigenvalue to a tenth: both are above it, by a
  * twentieth or so. */
-static void check_source(const weft_cycle_source *source, const host_level *level, bool halves) {
+static void check_source(const weft_cycle_source *source, const host_level *level,
+                         bool half_precision) {
     const int64_t n = level->A.n_rows;
     float *diagonal = malloc((size_t)n * sizeof *diagonal);
     double lambda = 0;
@@ -109,8 +110,8 @@ static void check_source(const weft_cycle_source *source, const host_level *leve
         const double a = entry(&level->A, i, i, &has);
         for (int64_t k = 0; k < level->n_constrained; ++k)
             is_constrained |= level->constrained[k] == i;
-        assert_double_near((double)diagonal[i], is_constrained ? -1 : a, halves ? 0x1p-10 : 1e-6,
-                           0);
+        assert_double_near((double)diagonal[i], is_constrained ? -1 : a,
+                           half_precision ? 0x1p-10 : 1e-6, 0);
     }
     free(diagonal);
     weft_error error = {0};
@@ -408,7 +409,7 @@ static double bytes_more(size_t before, int64_t n) {
  * assembly keeps: connectivity 4 * 24 (there before), a word of 8 bytes for each vertex of a cell, the
  * matrix 8 + 10 * 14. The transposed connectivity (8 + 4 * 24) and the columns of the pattern (4 * 15)
  * must be freed before the values (8 * 15) are there: then no more than what stays is there at any
- * time, up to 5 %. Verification adds four vectors and what it needs for its cells. Levels: halves, parents, the coarse matrix and vectors are less than a copy of the matrix in
+ * time, up to 5 %. Verification adds four vectors and what it needs for its cells. Levels: values in half precision, parents, the coarse matrix and vectors are less than a copy of the matrix in
  * CSR format, 8 + 12 * 15. By aggregation, with the Galerkin product: diagonal and numbers of aggregates 20, P 48, in the
  * cycle's form 32, its transpose 16, flags and modes 9, and a coarse matrix of 40 to 50 entries for 14 nodes. */
 static void little_memory_at_a_time(void **state) {

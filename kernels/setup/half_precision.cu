@@ -36,9 +36,9 @@ INLINE uint32_t exponent_of(float x)
     return bits_of(x) >> 23 & 0xff;
 }
 
-/* Write a row's halves, the first word of each pair, in units of 2^(exponent - 7 - 127); what rounding takes off the sum of the row.  fits becomes false
+/* Write a row's values in half precision, the first word of each pair, in units of 2^(exponent - 7 - 127); what rounding takes off the sum of the row.  fits becomes false
  * where an entry is too large. */
-INLINE double write_halves(const double *in, int length, uint32_t exponent, uint32_t *out, bool *fits)
+INLINE double write_half_values(const double *in, int length, uint32_t exponent, uint32_t *out, bool *fits)
 {
     const double unit = float_of((exponent - UNIT_EXPONENT) << 23), inverse = 1 / unit;
     double lost = 0;
@@ -61,7 +61,7 @@ INLINE double write_halves(const double *in, int length, uint32_t exponent, uint
  * row do not fit.
  * The diagonal takes what rounding takes off, so that sums of rows stay: then x.(B - A)x is a sum of
  * (b_ij - a_ij)(x_i - x_j)^2 / 2, small against x.A x. With it the exponent may change, once. */
-extern "C" __global__ void sell_halves(long long n, const int64_t *sizes, const double *values,
+extern "C" __global__ void sell_half_values(long long n, const int64_t *sizes, const double *values,
                                        const uint32_t *start, const uint16_t *rows, float *diagonal,
                                        uint32_t *pairs, int32_t *bad)
 {
@@ -82,7 +82,7 @@ extern "C" __global__ void sell_halves(long long n, const int64_t *sizes, const 
         const uint32_t exponent = exponent_of(kept);
         fits = own > 0 && exponent > UNIT_EXPONENT && exponent < 255;
         if (fits)
-            kept = (float)(own + write_halves(in, length, exponent, out, &fits));
+            kept = (float)(own + write_half_values(in, length, exponent, out, &fits));
         same = exponent_of(kept) == exponent;
     }
     if (!fits || !same)

@@ -14,16 +14,16 @@
 
 #include <math.h>
 
-typedef struct halves_case {
+typedef struct half_case {
     int64_t n, n_cells;
     bool is_far;        /* columns are not coded */
     double decades;     /* by which coefficients of nodes differ */
     bool has_too_large; /* an entry of more than 2^9 times the diagonal */
     bool has_zeros;     /* rows and columns of zeros, their diagonal included, which are left out */
     int left_out;       /* every n-th row; 0: none */
-} halves_case;
+} half_case;
 
-static bool is_left_out(const halves_case *c, int64_t i) {
+static bool is_left_out(const half_case *c, int64_t i) {
     return (c->has_zeros && i % 5 == 2) || (c->left_out > 0 && i % c->left_out == 0);
 }
 
@@ -34,7 +34,7 @@ static double part(int64_t i, int64_t j) {
     return (double)(z >> 11) * 0x1p-53;
 }
 
-static double entry(const halves_case *c, int64_t i, int64_t j) {
+static double entry(const half_case *c, int64_t i, int64_t j) {
     if (c->has_zeros && (i % 5 == 2 || j % 5 == 2))
         return 0;
     const double size = pow(10, -c->decades * (part(i, i) + part(j, j)) / 2);
@@ -44,7 +44,7 @@ static double entry(const halves_case *c, int64_t i, int64_t j) {
 }
 
 /* Sums of rows are small, as those of a stiffness matrix with a mass matrix. */
-static double *values_make(const halves_case *c, const weft_pattern *pattern) {
+static double *values_make(const half_case *c, const weft_pattern *pattern) {
     double *values = weft_array_make((size_t)pattern->n_entries, sizeof *values);
     for (int64_t i = 0; i < pattern->n_rows; ++i) {
         double sum = 0, sizes = 1e-30;
@@ -108,7 +108,7 @@ static double at(const weft_pattern *pattern, const double *values, int64_t i, i
     return NAN;
 }
 
-static void check_entries(const halves_case *c, const weft_pattern *pattern, const double *exact,
+static void check_entries(const half_case *c, const weft_pattern *pattern, const double *exact,
                           const double *found) {
     for (int64_t i = 0; i < pattern->n_rows; ++i) {
         double sums[2] = {0, 0}, diagonal = 0;
@@ -135,7 +135,7 @@ static void check_entries(const halves_case *c, const weft_pattern *pattern, con
     }
 }
 
-static void check_product(const halves_case *c, weft_device *device, weft_sell_matrix **matrix,
+static void check_product(const half_case *c, weft_device *device, weft_sell_matrix **matrix,
                           const weft_pattern *pattern, const double *values,
                           const float *diagonals) {
     const size_t n = (size_t)pattern->n_rows;
@@ -191,7 +191,7 @@ static void check_product(const halves_case *c, weft_device *device, weft_sell_m
     free(v);
 }
 
-static weft_pattern *pattern_make(weft_device *host, const halves_case *c) {
+static weft_pattern *pattern_make(weft_device *host, const half_case *c) {
     int32_t *cells = weft_array_make((size_t)c->n_cells * 3, sizeof *cells);
     weft_connectivity *connectivity = NULL;
     weft_pattern *pattern = NULL;
@@ -209,11 +209,11 @@ static weft_pattern *pattern_make(weft_device *host, const halves_case *c) {
     return pattern;
 }
 
-static void check_case(const halves_case *c) {
+static void check_case(const half_case *c) {
     weft_device *host = NULL, *device = setup_device();
     weft_setup *setup = NULL;
     weft_sell *sell = NULL;
-    weft_sell_matrix *matrix = NULL, *halves = NULL;
+    weft_sell_matrix *matrix = NULL, *half = NULL;
     weft_memory *diagonal = NULL;
     float *given = weft_array_make((size_t)c->n, sizeof *given);
     assert_int_equal(weft_device_open("host:1", NULL, &host, NULL), WEFT_OK);
@@ -237,15 +237,14 @@ static void check_case(const halves_case *c) {
         given[i] = is_left_out(c, i) ? -1.0f : (float)at(pattern, values, i, i);
     assert_int_equal(weft_memory_place(device, given, (size_t)c->n, sizeof *given, &diagonal, NULL),
                      WEFT_OK);
-    assert_int_equal(weft_sell_matrix_scaled(setup, matrix, diagonal, true, &halves, NULL),
-                     WEFT_OK);
-    const char *kernel = weft_sell_matrix_product_kernel(halves)->product_kernel;
+    assert_int_equal(weft_sell_matrix_scaled(setup, matrix, diagonal, true, &half, NULL), WEFT_OK);
+    const char *kernel = weft_sell_matrix_product_kernel(half)->product_kernel;
     assert_string_equal(kernel, c->has_too_large ? "sell" : "sell_half");
-    double *found = c->has_too_large ? NULL : decode(halves, sell, pattern);
+    double *found = c->has_too_large ? NULL : decode(half, sell, pattern);
     if (found)
         check_entries(c, pattern, values, found);
     float *kept = setup_read(diagonal, (size_t)c->n * sizeof *kept);
-    check_product(c, device, &halves, pattern, found ? found : values, kept);
+    check_product(c, device, &half, pattern, found ? found : values, kept);
     free(kept);
     free(found);
     free(values);
@@ -262,7 +261,7 @@ static void check_case(const halves_case *c) {
 
 static void matrices(void **state) {
     (void)state;
-    static const halves_case cases[] = {
+    static const half_case cases[] = {
         {.n = 4, .n_cells = 4},
         {.n = 33, .n_cells = 40, .decades = 2},
         {.n = 513, .n_cells = 1500},
