@@ -84,7 +84,7 @@ weft_status weft_form_action_difference(weft_context *context, const weft_form *
     weft_compiled check = {0};
     weft_memory *v = NULL;
     weft_text name = {0};
-    const char *tail = weft_form_components(form) > 1 ? "action_blocks.weft" : "action.weft";
+    const char *suffix = weft_form_components(form) > 1 ? "action_blocks.weft" : "action.weft";
     const int64_t n = weft_form_vector_dofs(form);
     double difference = 0, whole = 0;
     weft_text_add(&name, "action = %s;\n", form->action);
@@ -93,7 +93,7 @@ weft_status weft_form_action_difference(weft_context *context, const weft_form *
         goto done;
     }
     const weft_fragment fragments[] = {
-        {form->name, form->text}, {"action", name.data}, {tail, weft_fem_script(tail)}};
+        {form->name, form->text}, {"action", name.data}, {suffix, weft_fem_script(suffix)}};
     const weft_compile_options options = weft_form_options(form);
     TRY(weft_memory_make(context->device, (size_t)n * sizeof(double), &v, error));
     TRY(weft_write_synthetic(context->device, v, n, error));

@@ -25,21 +25,21 @@ typedef struct weft_part {
 } weft_part;
 
 /* Scripts that follow a form: for one component per node, and for several. */
-typedef struct weft_tail {
+typedef struct script_suffix {
     const char *scalar, *blocks;
-} weft_tail;
-static const weft_tail tail_local = {"local.weft", "local_blocks.weft"},
-                       tail_continue = {"continue.weft", "continue_blocks.weft"},
-                       tail_product = {"product.weft", "product_blocks.weft"},
-                       tail_diagonal = {"diagonal.weft", "diagonal_blocks.weft"};
+} script_suffix;
+static const script_suffix suffix_local = {"local.weft", "local_blocks.weft"},
+                           suffix_continue = {"continue.weft", "continue_blocks.weft"},
+                           suffix_product = {"product.weft", "product_blocks.weft"},
+                           suffix_diagonal = {"diagonal.weft", "diagonal_blocks.weft"};
 
-static weft_fragment shipped(const weft_form *form, const weft_tail *tail) {
-    const char *name = weft_form_components(form) > 1 ? tail->blocks : tail->scalar;
+static weft_fragment shipped(const weft_form *form, const script_suffix *suffix) {
+    const char *name = weft_form_components(form) > 1 ? suffix->blocks : suffix->scalar;
     return (weft_fragment){name, weft_fem_script(name)};
 }
 
 /* The parameters that these scripts declare. */
-static weft_status options_make(const weft_form *form, bool is_local, const weft_tail *tail,
+static weft_status options_make(const weft_form *form, bool is_local, const script_suffix *suffix,
                                 weft_compile_options *out, weft_parameter room[],
                                 weft_error *error) {
     weft_status status = WEFT_OK;
@@ -50,7 +50,7 @@ static weft_status options_make(const weft_form *form, bool is_local, const weft
     if (is_local)
         TRY(weft_options_add(out, room, local, c > 1 ? 2 : 1, error));
     if (c > 1)
-        TRY(weft_options_add(out, room, blocks, tail == &tail_diagonal ? 2 : 1, error));
+        TRY(weft_options_add(out, room, blocks, suffix == &suffix_diagonal ? 2 : 1, error));
 done:
     return status;
 }
@@ -89,37 +89,37 @@ typedef struct part_script {
     weft_text text; /* of the fragment that is written here */
 } part_script;
 
-/* The script of part i with this tail: local matrices come from memory or from the form; all parts
+/* The script of part i with this suffix: local matrices come from memory or from the form; all parts
  * but the first add to y. */
-static weft_status part_script_make(const weft_operator *op, int i, const weft_tail *tail,
+static weft_status part_script_make(const weft_operator *op, int i, const script_suffix *suffix,
                                     part_script *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_part *part = (weft_part *)op->parts + i;
     const weft_form *form = &part->form;
-    const bool acts = form->action && !part->local && tail == &tail_product;
+    const bool acts = form->action && !part->local && suffix == &suffix_product;
     *out = (part_script){0};
-    TRY(options_make(form, part->local != NULL, tail, &out->options, out->room, error));
+    TRY(options_make(form, part->local != NULL, suffix, &out->options, out->room, error));
     out->options.scatter = part->scatter;
     out->options.patch_nodes = patch_nodes(weft_device_limits(op->context->device), part);
     out->fragments[out->n++] =
         (weft_fragment){form->name, part->kept_text.length > 0 ? part->kept_text.data : form->text};
     if (part->local)
-        out->fragments[0] = shipped(form, &tail_local);
+        out->fragments[0] = shipped(form, &suffix_local);
     if (i > 0)
-        out->fragments[out->n++] = shipped(form, &tail_continue);
-    out->fragments[out->n++] = shipped(form, tail);
+        out->fragments[out->n++] = shipped(form, &suffix_continue);
+    out->fragments[out->n++] = shipped(form, suffix);
     if (acts)
         TRY(action_write(form, &out->text, &out->fragments[out->n - 1], error));
 done:
     return status;
 }
 
-static weft_status part_compile(const weft_operator *op, int i, const weft_tail *tail,
+static weft_status part_compile(const weft_operator *op, int i, const script_suffix *suffix,
                                 bool predicated, weft_compiled *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_part *part = (weft_part *)op->parts + i;
     part_script script = {0};
-    TRY(part_script_make(op, i, tail, &script, error));
+    TRY(part_script_make(op, i, suffix, &script, error));
     script.options.predicated = predicated;
     TRY(weft_compiled_make(op->context, script.fragments, script.n, &script.options, out, error));
     if (part->local) {
@@ -190,7 +190,7 @@ static weft_status product_plan(const weft_operator *op, int i, product_predicti
     weft_compilation *planned = NULL;
     part_script script = {0};
     bool found = false;
-    TRY(part_script_make(op, i, &tail_product, &script, error));
+    TRY(part_script_make(op, i, &suffix_product, &script, error));
     script.options.plan = op->context->plan;
     weft_context_costs(op->context, &script.options);
     TRY(weft_compile(op->context->library, weft_device_limits(op->context->device),
@@ -215,18 +215,18 @@ static weft_status kept_text_write(const weft_operator *op, const weft_form *for
                                    const weft_name_info *value, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_compilation *planned = NULL;
-    weft_text script = {0}, head = {0}, tail = {0};
+    weft_text script = {0}, head = {0}, suffix = {0};
     const weft_compile_options options = weft_form_options(form);
-    weft_text_add(&tail, "return %s;\n", name);
+    weft_text_add(&suffix, "return %s;\n", name);
     weft_text_add(&head, "\n%s = ", name);
-    if (tail.failed || head.failed)
+    if (suffix.failed || head.failed)
         TRY(weft_out_of_memory(error, "a coefficient"));
-    const weft_fragment fragments[] = {{form->name, form->text}, {"return", tail.data}};
+    const weft_fragment fragments[] = {{form->name, form->text}, {"return", suffix.data}};
     TRY(weft_compile(op->context->library, weft_device_limits(op->context->device), fragments, 2,
                      &options, &planned, error));
     TRY(weft_compilation_print(planned, "script", "text", &script, error));
     const char *at = strstr(script.data, head.data);
-    const char *after = at ? strchr(at + 1, '\n') : NULL, *end = strstr(script.data, tail.data);
+    const char *after = at ? strchr(at + 1, '\n') : NULL, *end = strstr(script.data, suffix.data);
     if (!after || !end || end < after)
         goto done;
     weft_text_add_bytes(out, script.data, (size_t)(at + 1 - script.data));
@@ -242,7 +242,7 @@ done:
     weft_compilation_free(&planned);
     weft_text_free(&script);
     weft_text_free(&head);
-    weft_text_free(&tail);
+    weft_text_free(&suffix);
     return status;
 }
 
@@ -253,20 +253,20 @@ static weft_status kept_make(const weft_operator *op, weft_part *part, const wef
     const weft_form *form = &part->form;
     const weft_compile_options options = weft_form_options(form);
     size_t components = 1;
-    weft_text tail = {0};
+    weft_text suffix = {0};
     for (int k = 0; k < value->rank; ++k)
         components *= (size_t)value->sizes[k];
-    weft_text_add(&tail, "return %s;\n", part->kept_name);
-    if (tail.failed)
+    weft_text_add(&suffix, "return %s;\n", part->kept_name);
+    if (suffix.failed)
         TRY(weft_out_of_memory(error, "a coefficient"));
-    const weft_fragment fragments[] = {{form->name, form->text}, {"return", tail.data}};
+    const weft_fragment fragments[] = {{form->name, form->text}, {"return", suffix.data}};
     TRY(weft_compiled_make(op->context, fragments, 2, &options, &part->assemble, error));
     TRY(weft_compiled_bind_form(&part->assemble, form, error));
     TRY(values_make(op->context->device, form, components,
                     weft_program_lanes(part->assemble.program), &part->kept, error));
     TRY(weft_program_bind(part->assemble.program, part->kept_name, part->kept, error));
 done:
-    weft_text_free(&tail);
+    weft_text_free(&suffix);
     return status;
 }
 
@@ -312,10 +312,10 @@ done:
 static weft_status part_product(const weft_operator *op, int i, bool predicated, weft_compiled *out,
                                 weft_error *error) {
     const weft_part *part = (weft_part *)op->parts + i;
-    const weft_tail own = {part->form.product, part->form.product};
+    const script_suffix own = {part->form.product, part->form.product};
     const bool by_patches =
         part->scatter == WEFT_SCATTER_PATCHES || part->scatter == WEFT_SCATTER_VERTEX_PATCHES;
-    return part_compile(op, i, by_patches && own.scalar ? &own : &tail_product, predicated, out,
+    return part_compile(op, i, by_patches && own.scalar ? &own : &suffix_product, predicated, out,
                         error);
 }
 
@@ -442,7 +442,7 @@ static weft_status cells_diagonal(weft_operator *op, weft_memory *d, weft_error 
         TRY(part_prepare(op, i, error));
         weft_compiled *diagonal = &parts[i].diagonal;
         if (!diagonal->program)
-            TRY(part_compile(op, i, &tail_diagonal, false, diagonal, error));
+            TRY(part_compile(op, i, &suffix_diagonal, false, diagonal, error));
         TRY(weft_program_bind(diagonal->program, "y", d, error));
         TRY(weft_program_run(diagonal->program, error));
     }

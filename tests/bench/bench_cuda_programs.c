@@ -47,12 +47,12 @@ done:
     return status;
 }
 
-static weft_status make(program_run *r, const char *tail, weft_error *error) {
+static weft_status make(program_run *r, const char *suffix, weft_error *error) {
     weft_status status = WEFT_OK;
     bench_case *c = r->c;
     const int d = c->mesh->dimension;
     const weft_fragment fragments[2] = {{"poisson.weft", weft_fem_script("poisson.weft")},
-                                        {tail, weft_fem_script(tail)}};
+                                        {suffix, weft_fem_script(suffix)}};
     const weft_compile_options options = {
         .single = r->single, .parameters = c->parameters, .n_parameters = 1};
     TRY(weft_compile(c->run->library, weft_device_limits(c->device), fragments, 2, &options,

@@ -39,10 +39,11 @@ static weft_status run_rival(void *user, weft_error *error) {
     return WEFT_OK;
 }
 
-static weft_status local_make(bench_case *c, weft_plan_kind plan, const char *tail, local_run *out,
-                              weft_error *error) {
+static weft_status local_make(bench_case *c, weft_plan_kind plan, const char *suffix,
+                              local_run *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_fragment fragments[] = {{"head", head}, {"element", element_script}, {"tail", tail}};
+    const weft_fragment fragments[] = {
+        {"head", head}, {"element", element_script}, {"suffix", suffix}};
     const weft_compile_options options = {
         .plan = plan, .parameters = c->parameters, .n_parameters = 1};
     TRY(weft_compile(c->context.library, weft_device_limits(c->context.device), fragments, 3,

@@ -14,7 +14,7 @@
 enum { PRODUCTS = 200, REPEATS = 7 };
 
 typedef struct product_case {
-    const char *form, *tail;
+    const char *form, *suffix;
     int d;
     int64_t cells_a_side;
 } product_case;
@@ -70,7 +70,7 @@ static weft_status program_make(const setting *s, const product_case *c, int nod
                                           .parameters = &dimension,
                                           .n_parameters = 1};
     const weft_fragment fragments[] = {{c->form, weft_fem_script(c->form)},
-                                       {c->tail, weft_fem_script(c->tail)}};
+                                       {c->suffix, weft_fem_script(c->suffix)}};
     TRY(weft_compile(s->library, weft_device_limits(s->device), fragments, 2, &options, compilation,
                      error));
     TRY(weft_program_make(s->device, *compilation, program, error));

@@ -23,13 +23,13 @@ static const shipped scripts[] = {
     {"kirchhoff.weft", "return r, W;", true},
 };
 
-typedef struct tail {
+typedef struct suffix {
     const char *scalar, *blocks;
     int n_parameters; /* of the blocks' */
     const char *parameters[2];
-} tail;
+} suffix;
 
-static const tail tails[] = {
+static const suffix suffixes[] = {
     {NULL, NULL, 0, {NULL}},
     {"stored.weft", "stored.weft", 0, {NULL}},
     {"product.weft", "product_blocks.weft", 1, {"block_components"}},
@@ -45,7 +45,7 @@ static int value_of(const char *parameter, int d) {
 }
 
 static void compile(const weft_nvrtc *nvrtc, const weft_library *library, const weft_limits *limits,
-                    const shipped *s, const tail *t, int d, weft_plan_kind plan,
+                    const shipped *s, const suffix *t, int d, weft_plan_kind plan,
                     weft_scatter scatter) {
     weft_error error = {0};
     weft_compilation *compilation = NULL;
@@ -79,13 +79,13 @@ static void every_script(void **state) {
     assert_int_equal(weft_fem_library_make(&library, NULL), WEFT_OK);
     assert_int_equal(weft_device_open("null:h200", NULL, &device, NULL), WEFT_OK);
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; ++i)
-        for (size_t k = 0; k < sizeof tails / sizeof *tails; ++k)
+        for (size_t k = 0; k < sizeof suffixes / sizeof *suffixes; ++k)
             for (int d = 2; d <= 3; ++d) {
-                compile(&nvrtc, library, weft_device_limits(device), &scripts[i], &tails[k], d,
+                compile(&nvrtc, library, weft_device_limits(device), &scripts[i], &suffixes[k], d,
                         WEFT_PLAN_FUSED, WEFT_SCATTER_IN_PLACE);
                 if (k == 2) /* gathered, and in pieces */
-                    compile(&nvrtc, library, weft_device_limits(device), &scripts[i], &tails[k], d,
-                            WEFT_PLAN_UNFUSED, WEFT_SCATTER_GATHERED);
+                    compile(&nvrtc, library, weft_device_limits(device), &scripts[i], &suffixes[k],
+                            d, WEFT_PLAN_UNFUSED, WEFT_SCATTER_GATHERED);
             }
     weft_device_free(&device);
     weft_library_free(&library);

@@ -25,7 +25,7 @@
 enum { ARGUMENTS = 24 };
 
 typedef struct patch_case {
-    const char *form, *tail;
+    const char *form, *suffix;
     weft_scatter scatter;
     int64_t cells_a_side;
     bool is_by_cell;  /* K times 1 + the number of the cell */
@@ -109,7 +109,7 @@ static weft_compilation *compile(weft_library *library, const patch_case *c, con
                                           .n_parameters = 1,
                                           .patch_nodes = way->nodes,
                                           .predicated = way->predicated};
-    const weft_fragment fragments[] = {{"form", c->form}, {"tail", c->tail}};
+    const weft_fragment fragments[] = {{"form", c->form}, {"suffix", c->suffix}};
     assert_int_equal(weft_device_open("null:h200", NULL, &h200, &error), WEFT_OK);
     if (weft_compile(library, weft_device_limits(h200), fragments, 2, &options, &compilation,
                      &error) != WEFT_OK)
@@ -270,7 +270,7 @@ static void other_patches_are_refused(void **state) {
     weft_device *h200 = NULL;
     weft_error error = {0};
     const weft_fragment fragments[] = {{"form", weft_fem_script("poisson.weft")},
-                                       {"tail", weft_fem_script("product.weft")}};
+                                       {"suffix", weft_fem_script("product.weft")}};
     assert_int_equal(weft_fem_library_make(&library, &error), WEFT_OK);
     assert_int_equal(weft_device_open("null:h200", NULL, &h200, &error), WEFT_OK);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
