@@ -49,41 +49,30 @@ static weft_status make_rows(weft_setup *setup, const weft_device_coarsening *le
     weft_device *device = weft_setup_device(setup);
     const double limits[] = {level->theta, level->lambda};
     const size_t n_entries = (size_t)level->n * WEFT_ROW_AGGREGATES;
-    int32_t is_wide = 0;
+    int32_t overflows = 0;
     weft_sell_memories A;
-    weft_memory *sizes = NULL, *bounds = NULL, *wide = NULL;
+    weft_memory *sizes = NULL, *bounds = NULL, *overflow = NULL;
     weft_sell_matrix_memories(level->A, &A);
     TRY(weft_setup_numbers(setup, &aggregates->n, 1, &sizes, error));
     TRY(weft_memory_make_unset(device, sizeof limits, &bounds, error));
     TRY(weft_memory_write(bounds, 0, limits, sizeof limits, error));
-    TRY(weft_memory_make(device, sizeof is_wide, &wide, error));
+    TRY(weft_memory_make(device, sizeof overflows, &overflow, error));
     TRY(weft_memory_make_unset(device, n_entries * sizeof(int32_t), &made->columns, error));
     TRY(weft_memory_make_unset(device, n_entries * sizeof(double), &made->weights, error));
     const weft_setup_kernel kernel = {"aggregation", "prolongation", level->n, 0, 0};
-    weft_memory *const arguments[] = {sizes,
-                                      bounds,
-                                      A.slots,
-                                      A.bases,
-                                      A.start,
-                                      A.column_start,
-                                      A.columns,
-                                      A.values,
-                                      aggregates->scale,
-                                      aggregates->of,
-                                      t,
-                                      made->modes,
-                                      made->columns,
-                                      made->weights,
-                                      wide};
+    weft_memory *const arguments[] = {
+        sizes,         bounds,        A.slots,           A.bases,        A.start, A.column_start,
+        A.columns,     A.values,      aggregates->scale, aggregates->of, t,       made->modes,
+        made->columns, made->weights, overflow};
     TRY(weft_setup_launch(setup, &kernel, arguments, 15, error));
-    TRY(weft_memory_read(wide, 0, &is_wide, sizeof is_wide, error));
-    if (is_wide)
+    TRY(weft_memory_read(overflow, 0, &overflows, sizeof overflows, error));
+    if (overflows)
         TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                            "a node is next to more than %d aggregates", ROW_NEIGHBOURS));
 done:
     weft_memory_free(&sizes);
     weft_memory_free(&bounds);
-    weft_memory_free(&wide);
+    weft_memory_free(&overflow);
     return status;
 }
 

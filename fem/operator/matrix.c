@@ -15,7 +15,7 @@ typedef struct given_matrix {
     weft_memory *floats; /* [n_entries] on the host in single precision, otherwise NULL */
     /* of a small matrix on a GPU, in single precision: */
     weft_memory *arguments[3]; /* starts of rows, columns, values */
-    weft_product_arguments wide;
+    weft_product_arguments csr_vector;
 } given_matrix;
 
 /* Matrices with at most as many rows have the product kernel with several threads a row: a thread a row, in blocks of 512 rows,
@@ -173,41 +173,41 @@ done:
 
 /* ---- small matrices in single precision on a GPU ---- */
 
-static weft_status wide_apply(weft_operator *op, weft_memory *v, weft_memory *y,
-                              weft_error *error) {
+static weft_status csr_vector_apply(weft_operator *op, weft_memory *v, weft_memory *y,
+                                    weft_error *error) {
     (void)op, (void)v, (void)y;
     return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                           "a matrix in single precision is applied by scripts alone");
 }
 
-static const weft_product_arguments *wide_rows(const weft_operator *op) {
-    return &((given_matrix *)op->state)->wide;
+static const weft_product_arguments *csr_vector_rows(const weft_operator *op) {
+    return &((given_matrix *)op->state)->csr_vector;
 }
 
-static void wide_free(weft_operator *op) {
+static void csr_vector_free(weft_operator *op) {
     given_matrix *matrix = op->state;
     weft_memory_free(&matrix->arguments[0]);
     weft_memory_free(&matrix->arguments[1]);
     weft_memory_free(&matrix->arguments[2]);
 }
 
-static const weft_operator_table wide_table = {
-    .apply = wide_apply, .free = wide_free, .rows = wide_rows};
+static const weft_operator_table csr_vector_table = {
+    .apply = csr_vector_apply, .free = csr_vector_free, .rows = csr_vector_rows};
 
-bool weft_operator_is_wide(int64_t n_rows, int64_t n_entries) {
+bool weft_operator_uses_csr_vector(int64_t n_rows, int64_t n_entries) {
     return n_rows <= WIDE_ROWS && n_entries < INT32_MAX;
 }
 
 /* The product kernel with the arguments, which are there. */
-static void set_wide(given_matrix *matrix, int64_t n_rows) {
-    matrix->wide = (weft_product_arguments){.product_kernel = "csr_wide",
-                                            .arguments = matrix->arguments,
-                                            .n_arguments = 3,
-                                            .n_rows = n_rows,
-                                            .shared_bytes = WIDE_BLOCK * (int)sizeof(float)};
+static void set_csr_vector(given_matrix *matrix, int64_t n_rows) {
+    matrix->csr_vector = (weft_product_arguments){.product_kernel = "csr_vector",
+                                                  .arguments = matrix->arguments,
+                                                  .n_arguments = 3,
+                                                  .n_rows = n_rows,
+                                                  .shared_bytes = WIDE_BLOCK * (int)sizeof(float)};
 }
 
-static weft_status wide_make(weft_operator *op, const double *values, weft_error *error) {
+static weft_status csr_vector_make(weft_operator *op, const double *values, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = op->context->device;
     given_matrix *matrix = op->state;
@@ -226,7 +226,7 @@ static weft_status wide_make(weft_operator *op, const double *values, weft_error
     TRY(weft_memory_place(device, pattern->columns, n_entries, sizeof *pattern->columns,
                           &matrix->arguments[1], error));
     TRY(weft_memory_place(device, floats, n_entries, sizeof *floats, &matrix->arguments[2], error));
-    set_wide(matrix, pattern->n_rows);
+    set_csr_vector(matrix, pattern->n_rows);
 done:
     free(starts);
     free(floats);
@@ -245,20 +245,21 @@ weft_status weft_operator_from_matrix(weft_context *context, weft_pattern **patt
     const weft_operator_bytes bytes = {.state = sizeof(given_matrix)};
     weft_operator *op = NULL;
     weft_sell *layout = NULL;
-    const bool wide =
-        on_gpu && single && weft_operator_is_wide((*pattern)->n_rows, (*pattern)->n_entries);
-    const weft_operator_table *table = wide     ? &wide_table
-                                       : on_gpu ? &sell_table
-                                       : single ? &single_table
-                                                : &host_table;
+    const bool csr_vector =
+        on_gpu && single &&
+        weft_operator_uses_csr_vector((*pattern)->n_rows, (*pattern)->n_entries);
+    const weft_operator_table *table = csr_vector ? &csr_vector_table
+                                       : on_gpu   ? &sell_table
+                                       : single   ? &single_table
+                                                  : &host_table;
     TRY(weft_operator_allocate(context, table, &bytes, NULL, 0, &op, error));
     op->single = single;
     op->borrows_pattern = (how & WEFT_MATRIX_BORROWED) != 0;
     op->pattern = *pattern;
     op->n_dofs = op->pattern->n_rows;
     *pattern = NULL;
-    if (wide) {
-        TRY(wide_make(op, values, error));
+    if (csr_vector) {
+        TRY(csr_vector_make(op, values, error));
     } else if (on_gpu) {
         TRY(weft_sell_matrix_make(device, op->pattern, single, &layout,
                                   &((given_matrix *)op->state)->sell, error));
@@ -308,18 +309,18 @@ done:
     return status;
 }
 
-weft_status weft_operator_from_wide(weft_context *context, int64_t n_rows, int64_t n_entries,
-                                    weft_memory *arguments[3], weft_operator **out,
-                                    weft_error *error) {
+weft_status weft_operator_from_csr_vector(weft_context *context, int64_t n_rows, int64_t n_entries,
+                                          weft_memory *arguments[3], weft_operator **out,
+                                          weft_error *error) {
     weft_status status = WEFT_OK;
     weft_operator *op = NULL;
-    TRY(make_without_pattern(context, &wide_table, n_rows, n_entries, &op, error));
+    TRY(make_without_pattern(context, &csr_vector_table, n_rows, n_entries, &op, error));
     op->single = true;
     for (int i = 0; i < 3; ++i) {
         ((given_matrix *)op->state)->arguments[i] = arguments[i];
         arguments[i] = NULL;
     }
-    set_wide(op->state, n_rows);
+    set_csr_vector(op->state, n_rows);
     *out = op;
     op = NULL;
 done:

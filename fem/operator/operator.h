@@ -95,13 +95,13 @@ weft_status weft_operator_set_matrix(weft_operator *op, const double *values, we
  *  n_entries  of its pattern */
 weft_status weft_operator_from_sell(weft_context *context, weft_sell_matrix **matrix,
                                     int64_t n_entries, weft_operator **out, weft_error *error);
-/** Is a matrix on a GPU in single precision so small that several threads take each row? */
-bool weft_operator_is_wide(int64_t n_rows, int64_t n_entries);
+/** Is a matrix on a GPU in single precision so small that several threads take each row (the "CSR vector" kernel)? */
+bool weft_operator_uses_csr_vector(int64_t n_rows, int64_t n_entries);
 /** Make an operator of such a matrix in CSR format, which is on the device.
  *  starts   int32_t [n_rows + 1]; columns int32_t, values float [n_entries]; moved, also after an error */
-weft_status weft_operator_from_wide(weft_context *context, int64_t n_rows, int64_t n_entries,
-                                    weft_memory *arguments[3], weft_operator **out,
-                                    weft_error *error);
+weft_status weft_operator_from_csr_vector(weft_context *context, int64_t n_rows, int64_t n_entries,
+                                          weft_memory *arguments[3], weft_operator **out,
+                                          weft_error *error);
 /** The matrix of an operator whose set-up ran on the device, borrowed; NULL: there is none.
  *  components  gets the dofs per node */
 weft_sell_matrix *weft_operator_sell(const weft_operator *op, int *components);

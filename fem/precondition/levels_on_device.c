@@ -78,8 +78,8 @@ done:
 }
 
 /* The same of a small matrix in CSR format, whose columns are moved. */
-static weft_status make_wide(const levels_work *w, device_level *level, weft_cycle_source *source,
-                             weft_error *error) {
+static weft_status make_csr_vector(const levels_work *w, device_level *level,
+                                   weft_cycle_source *source, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = w->context->device;
     weft_device_pattern *pattern = &level->csr.pattern;
@@ -93,8 +93,8 @@ static weft_status make_wide(const levels_work *w, device_level *level, weft_cyc
     TRY(weft_setup_launch(w->setup, &kernel, arguments, 6, error));
     made[1] = pattern->columns;
     pattern->columns = NULL;
-    TRY(weft_operator_from_wide(w->context, pattern->n_rows, pattern->n_entries, made, &source->op,
-                                error));
+    TRY(weft_operator_from_csr_vector(w->context, pattern->n_rows, pattern->n_entries, made,
+                                      &source->op, error));
 done:
     for (int i = 0; i < 3; ++i)
         weft_memory_free(&made[i]);
@@ -107,8 +107,8 @@ static weft_status make_scaled(const levels_work *w, device_level *level, weft_c
     weft_status status = WEFT_OK;
     weft_sell_matrix *scaled = NULL;
     if (level->csr.values &&
-        weft_operator_is_wide(level->csr.pattern.n_rows, level->csr.pattern.n_entries))
-        return make_wide(w, level, source, error);
+        weft_operator_uses_csr_vector(level->csr.pattern.n_rows, level->csr.pattern.n_entries))
+        return make_csr_vector(w, level, source, error);
     TRY(weft_sell_matrix_scaled(w->setup, level->sell, source->a, w->half_precision, &scaled,
                                 error));
     TRY(weft_operator_from_sell(w->context, &scaled, weft_operator_entries(level->op), &source->op,

@@ -349,13 +349,13 @@ INLINE void row_write(sparse_row *row, int32_t *columns, double *weights)
 }
 
 /* Rows of P = (I - 3/2 / lambda D_F^-1 A_F) T; those without entries refer to different columns, of which none gets
- * long lists.  sizes: columns.  limits: theta, lambda.  columns, weights [n][ROW_AGGREGATES]; wide[0] becomes 1 for a
- * row that has no room */
+ * long lists.  sizes: columns.  limits: theta, lambda.  columns, weights [n][ROW_AGGREGATES]; overflow[0] becomes 1 for a
+x
 extern "C" __global__ void prolongation(long long n, const int64_t *sizes, const double *limits, const uint16_t *slots,
                                         const int32_t *bases, const uint32_t *slice_start,
                                         const uint32_t *column_start, const uint32_t *words, const double *values,
                                         const double *scale, const int32_t *of, const double *t, const double *norms,
-                                        int32_t *columns, double *weights, int32_t *wide)
+                                        int32_t *columns, double *weights, int32_t *overflow)
 {
     const int64_t i = element();
     if (i >= n)
@@ -372,7 +372,7 @@ extern "C" __global__ void prolongation(long long n, const int64_t *sizes, const
         return;
     }
     if (!row_of_product(&c, i, of, t, &row, &diagonal))
-        wide[0] = 1;
+        overflow[0] = 1;
     row_smooth(limits[1], scale[i], t[i], diagonal, &row);
     row_truncate(norms, &row);
     row_write(&row, columns + i * ROW_AGGREGATES, weights + i * ROW_AGGREGATES);
