@@ -350,7 +350,7 @@ INLINE void row_write(sparse_row *row, int32_t *columns, double *weights)
 
 /* Rows of P = (I - 3/2 / lambda D_F^-1 A_F) T; those without entries refer to different columns, of which none gets
  * long lists.  sizes: columns.  limits: theta, lambda.  columns, weights [n][ROW_AGGREGATES]; overflow[0] becomes 1 for a
-x
+ * row with too many couplings */
 extern "C" __global__ void prolongation(long long n, const int64_t *sizes, const double *limits, const uint16_t *slots,
                                         const int32_t *bases, const uint32_t *slice_start,
                                         const uint32_t *column_start, const uint32_t *words, const double *values,
