@@ -32,6 +32,20 @@ typedef struct weft_constraints weft_constraints;
  *  Errors              WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_constraints_make(weft_context *context, const weft_space *space, const weft_bc *bc,
                                   weft_constraints **out, weft_error *error);
+/** One function of a mixed space: its space, its Dirichlet conditions, and where its dofs and its components are among
+ *  those of all. The terms of an enrichment, as bubbles, are added to those of the field before. */
+typedef struct weft_constraint_field {
+    const weft_space *space;
+    const weft_bc *bc;
+    int64_t first_dof;
+    int first_value;
+    bool is_enrichment;
+} weft_constraint_field;
+/** The same for mixed functions. Below, components are numbered among those of all. Dofs of discontinuous parts, which no
+ *  cells share, cannot be tied; periodic sides leave them as they are.
+ *  fields  [n] copied; spaces and conditions are borrowed. The conditions of the first have the time */
+weft_status weft_constraints_make_in(weft_context *context, const weft_constraint_field *fields,
+                                     int n, weft_constraints **out, weft_error *error);
 void weft_constraints_free(weft_constraints **constraints);
 
 /** Constraints may be added in any order. One that follows from earlier ones has no effect.
@@ -61,7 +75,8 @@ weft_status weft_constraints_match(weft_constraints *constraints, const char *gr
 weft_status weft_constraints_images(weft_constraints *constraints, const char *origin,
                                     weft_error *error);
 /** The normal component is 0 at all nodes of a group of facets, in any direction: a symmetry plane, or
- *  sliding without friction. At a node, normals of facets within 30 degrees are averaged.
+ *  sliding without friction. At a node, normals of facets within 30 degrees are averaged. Of mixed functions it is that
+ *  of each part with as many components as dimensions.
  *  Errors  also WEFT_ERROR_INPUT: no such group; not as many components as dimensions */
 weft_status weft_constraints_slide(weft_constraints *constraints, const char *group,
                                    const char *origin, weft_error *error);
@@ -79,7 +94,7 @@ typedef struct weft_constraint_forces {
     int n;                /* origins */
     const char **origins; /* [n]; each is borrowed from the constraints */
     int *first;           /* [n] the first origin with which it shares dofs; itself: none */
-    double *sums;         /* [n][components]; of those that share dofs at the first */
+    double *sums;         /* [n][components of all fields]; of those that share dofs at the first */
 } weft_constraint_forces;
 /** r = C^T r, [n_dofs] on the host: the residual of each dependent dof goes to the dofs that express it.
  *  out     weft_constraint_forces_clear, also after an error
@@ -87,6 +102,12 @@ typedef struct weft_constraint_forces {
 weft_status weft_constraints_restrict(weft_constraints *constraints, double *r,
                                       weft_constraint_forces *out, weft_error *error);
 void weft_constraint_forces_clear(weft_constraint_forces *forces);
+
+/** Set dependent dofs by the others: u = C u + g at the time of the conditions, or u = C u.
+ *  u       [n_dofs] on the host
+ *  Errors  as weft_reduction_fill */
+weft_status weft_constraints_fill(weft_constraints *constraints, bool with_values, double *u,
+                                  weft_error *error);
 
 /** The linear system A u = b, in which u is given at some dofs. A value: all pointers are borrowed. */
 typedef struct weft_system {
@@ -163,6 +184,9 @@ typedef struct weft_point_loads weft_point_loads;
  *  Errors              WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_point_loads_make(weft_context *context, const weft_space *space, const weft_bc *bc,
                                   weft_point_loads **out, weft_error *error);
+/** The same for mixed functions, as weft_constraints_make_in. */
+weft_status weft_point_loads_make_in(weft_context *context, const weft_constraint_field *fields,
+                                     int n, weft_point_loads **out, weft_error *error);
 void weft_point_loads_free(weft_point_loads **loads);
 /** A load at a point: the values of the cell's shape functions there, times the load.
  *  value   a number, or a formula in x, y, z and t; copied

@@ -81,7 +81,7 @@ void app_constraints_write(const app_constraints *constraints, weft_text *out) {
 /* The points of a constraint, [*n][d]; free(). */
 static weft_status find_points(const app_run *run, const app_constraint *one, double **out,
                                int64_t *n, weft_error *error) {
-    const int c = weft_space_components(run->problem->space);
+    const int c = run->problem->n_values;
     char form[128];
     snprintf(form, sizeof form, "%s %s, one value for each component, or `free`",
              kinds[one->kind].option, kinds[one->kind].form);
@@ -100,7 +100,7 @@ static bool is_free(const char *value) {
 
 static weft_status add_values(app_run *run, const app_constraint *one, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int c = weft_space_components(run->problem->space), d = run->mesh->dimension;
+    const int c = run->problem->n_values, d = run->mesh->dimension;
     double *points = NULL;
     int64_t n = 0;
     TRY(find_points(run, one, &points, &n, error));
@@ -115,7 +115,6 @@ done:
 
 static weft_status add(app_run *run, const app_constraint *one, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int c = weft_space_components(run->problem->space);
     if (one->kind == APP_PERIODIC && !one->group)
         TRY(weft_constraints_images(run->problem->constraints, one->origin, error));
     if (one->kind == APP_PERIODIC && one->group)
@@ -123,7 +122,7 @@ static weft_status add(app_run *run, const app_constraint *one, weft_error *erro
                                    error));
     if (one->kind == APP_SYMMETRY)
         TRY(weft_constraints_slide(run->problem->constraints, one->group, one->origin, error));
-    for (int k = 0; k < c && one->kind == APP_TIE; ++k)
+    for (int k = 0; k < run->problem->n_values && one->kind == APP_TIE; ++k)
         TRY(weft_constraints_tie(run->problem->constraints, one->group, k, one->origin, error));
     if (one->kind == APP_POINT_VALUE)
         TRY(add_values(run, one, error));
@@ -136,8 +135,7 @@ weft_status app_run_constraints_make(app_run *run, weft_error *error) {
     const app_constraints *options = &run->options->constraints;
     if (!app_has_constraints(run->options))
         return WEFT_OK;
-    TRY(weft_constraints_make(&run->context, run->problem->space, run->problem->bc,
-                              &run->problem->constraints, error));
+    TRY(weft_problem_make_constraints(run->problem, error));
     for (int i = 0; i < options->n; ++i)
         TRY(add(run, &options->list[i], error));
 done:
@@ -146,7 +144,7 @@ done:
 
 static weft_status add_load(app_run *run, const app_constraint *one, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int c = weft_space_components(run->problem->space), d = run->mesh->dimension;
+    const int c = run->problem->n_values, d = run->mesh->dimension;
     double *points = NULL;
     int64_t n = 0;
     TRY(find_points(run, one, &points, &n, error));
@@ -164,8 +162,7 @@ weft_status app_run_point_loads_make(app_run *run, weft_error *error) {
     const app_constraints *options = &run->options->constraints;
     if (!app_has_point_loads(run->options))
         return WEFT_OK;
-    TRY(weft_point_loads_make(&run->context, run->problem->space, run->problem->bc,
-                              &run->problem->point_loads, error));
+    TRY(weft_problem_make_point_loads(run->problem, error));
     for (int i = 0; i < options->n; ++i)
         if (options->list[i].kind == APP_POINT_LOAD)
             TRY(add_load(run, &options->list[i], error));

@@ -75,17 +75,6 @@ done:
     return status;
 }
 
-/* Constraints are about the dofs of one space. */
-static weft_status check_constraints(const app_run *run, weft_error *error) {
-    if (run->options->constraints.n == 0 || run->problem->n_fields == 1)
-        return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                   "constraints and point loads are not for mixed functions");
-    weft_error_location(error, run->options->constraints.list[0].origin, NULL, 0, 0);
-    weft_error_hint(error, "leave them out, or write them into the form, with ds or a multiplier");
-    return WEFT_ERROR_UNSUPPORTED;
-}
-
 weft_status app_run_space_make(app_run *run, int components, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_problem *problem = run->problem;
@@ -96,7 +85,6 @@ weft_status app_run_space_make(app_run *run, int components, weft_error *error) 
                                  components, &problem->space, error));
     weft_mesh_copies_free(&run->mesh_made.copies); /* where no space is of degree 1 */
     weft_problem_count_fields(problem);
-    TRY(check_constraints(run, error));
     TRY(app_pieces_make(&run->options->conditions, run->mesh, problem->n_values, &run->pieces,
                         error));
     if (run->pieces.n == 0 && problem->n_fields == 1 &&

@@ -304,8 +304,8 @@ static weft_status refuse_constant(const solve *run, int k, bool is_seen, double
                    "what fixes component %d of u is only %.0e of the other terms: in double "
                    "precision fewer than five digits of u would be right",
                    k, work);
-    weft_error_hint(error, "fix u by --dirichlet somewhere, or use linear elements, whose rigid "
-                           "motions are computed apart");
+    weft_error_hint(error, "fix u by --dirichlet somewhere, or take a linear form with a symmetric "
+                           "matrix, whose rigid motions are computed apart");
     return WEFT_ERROR_INPUT;
 }
 
@@ -353,7 +353,8 @@ weft_status solve_fixed_check(solve *run, weft_error *error) {
         fixed[run->base.problem->constrained[i] % c] = true;
     for (int k = 0; k < c; ++k)
         all_fixed &= fixed[k];
-    if (!run->options->nonlinear && run->is_symmetric && weft_problem_is_linear(run->base.problem))
+    if (!run->options->nonlinear && run->is_symmetric &&
+        weft_element_has_vertices(weft_space_element(run->base.problem->space)))
         return find_floating(run, all_fixed, error);
     return all_fixed ? WEFT_OK : check_constants(run, fixed, error);
 }

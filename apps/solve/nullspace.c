@@ -28,6 +28,38 @@ static bool is_fixed(const solve *run, const component *of) {
     return false;
 }
 
+/* Do constraints change a constant, as a value at a point does? */
+static weft_status is_constrained(const solve *run, const component *of, double *e, bool *out,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    *out = is_fixed(run, of);
+    memset(e, 0, (size_t)run->n_dofs * sizeof *e);
+    for (int64_t i = of->first; i < of->last; i += of->step)
+        e[i] = 1;
+    if (!run->base.problem->constraints || *out)
+        return WEFT_OK;
+    TRY(weft_constraints_fill(run->base.problem->constraints, false, e, error));
+    for (int64_t i = 0; i < run->n_dofs; ++i) {
+        const bool is_own = i >= of->first && i < of->last && (i - of->first) % of->step == 0;
+        *out |= fabs(e[i] - (is_own ? 1 : 0)) > UNSEEN;
+    }
+done:
+    return status;
+}
+
+/* C^T y, in the rows that are solved for. */
+static weft_status restrict_rows(const solve *run, double *y, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_constraint_forces forces = {0};
+    if (run->base.problem->constraints)
+        TRY(weft_constraints_restrict(run->base.problem->constraints, y, &forces, error));
+    for (int64_t i = 0; i < run->base.problem->n_constrained; ++i)
+        y[run->base.problem->constrained[i]] = 0;
+done:
+    weft_constraint_forces_clear(&forces);
+    return status;
+}
+
 static weft_status make_vectors(const solve *run, double *values[2], weft_memory *memory[2],
                                 weft_error *error) {
     weft_status status = WEFT_OK;
@@ -47,25 +79,21 @@ static void lift_small_rows(double *sizes, int64_t n) {
         sizes[i] = fmax(sizes[i], 1e-2 * most);
 }
 
-/* Whether A e is zero, e one in a component and zero in the others, in the rows of free dofs: up to rounding of
+/* Whether A e is zero, of e = values[0], in the rows of free dofs: up to rounding of
  * what each row sums. */
-static weft_status is_unseen(solve *run, const component *of, double *values[2],
-                             weft_memory *memory[2], bool *out, weft_error *error) {
+static weft_status is_unseen(solve *run, double *values[2], weft_memory *memory[2], bool *out,
+                             weft_error *error) {
     weft_status status = WEFT_OK;
     double *const e = values[0], *const y = values[1];
     double *sizes = weft_array_make((size_t)run->n_dofs, sizeof *sizes);
     if (!sizes)
         TRY(weft_out_of_memory(error, NULL));
-    memset(e, 0, (size_t)run->n_dofs * sizeof *e);
-    for (int64_t i = of->first; i < of->last; i += of->step)
-        e[i] = 1;
     TRY(weft_operator_row_sizes(run->base.device, run->base.problem->op, e, sizes, error));
     lift_small_rows(sizes, run->n_dofs);
     TRY(weft_vector_push(memory[0], e, run->n_dofs, error));
     TRY(weft_operator_apply(run->base.problem->op, memory[0], memory[1], error));
     TRY(weft_vector_pull(memory[1], y, run->n_dofs, error));
-    for (int64_t i = 0; i < run->base.problem->n_constrained; ++i)
-        y[run->base.problem->constrained[i]] = 0;
+    TRY(restrict_rows(run, y, error));
     *out = weft_operator_seen(y, sizes, run->n_dofs) <= UNSEEN;
 done:
     free(sizes);
@@ -88,9 +116,10 @@ weft_status solve_nullspace_find(solve *run, weft_error *error) {
     TRY(make_vectors(run, values, memory, error));
     for (int k = 0; k < run->base.problem->n_values; ++k) {
         const component of = component_of(run, k);
-        bool open = false;
-        if (!is_fixed(run, &of))
-            TRY(is_unseen(run, &of, values, memory, &open, error));
+        bool is_held = false, open = false;
+        TRY(is_constrained(run, &of, values[0], &is_held, error));
+        if (!is_held)
+            TRY(is_unseen(run, values, memory, &open, error));
         if (!open)
             continue;
         run->open_values[run->n_open++] = k;
@@ -122,6 +151,8 @@ static weft_status is_left(solve *run, const component *of, double *values[2],
     }
     for (int64_t i = 0; i < run->base.problem->n_constrained; ++i)
         values[0][run->base.problem->constrained[i]] = 0;
+    if (run->base.problem->constraints)
+        TRY(weft_constraints_fill(run->base.problem->constraints, false, values[0], error));
     TRY(weft_vector_push(memory[0], values[0], run->n_dofs, error));
     TRY(weft_operator_apply(run->base.problem->op, memory[0], memory[1], error));
     TRY(weft_vector_pull(memory[1], values[1], run->n_dofs, error));
@@ -142,6 +173,8 @@ static weft_status apply_given(solve *run, double *values[2], weft_memory *memor
     for (int64_t i = 0; i < run->base.problem->n_constrained; ++i)
         values[0][run->base.problem->constrained[i]] =
             run->base.problem->u_values[run->base.problem->constrained[i]];
+    if (run->base.problem->constraints)
+        TRY(weft_constraints_fill(run->base.problem->constraints, true, values[0], error));
     TRY(weft_vector_push(memory[0], values[0], run->n_dofs, error));
     TRY(weft_operator_apply(run->base.problem->op, memory[0], memory[1], error));
     TRY(weft_vector_pull(memory[1], values[1], run->n_dofs, error));

@@ -277,6 +277,25 @@ static weft_status refuse_empty(const solve *run, const weft_ufl_part *part, int
     return WEFT_ERROR_INPUT;
 }
 
+/* Periodic sides would be facets between the cells on both, where jumps are. */
+static weft_status check_periodic(const solve *run, const weft_ufl_part *part, weft_error *error) {
+    const app_constraints *constraints = &run->base.options->constraints;
+    const char *origin = NULL;
+    for (int i = 0; i < constraints->n && !origin; ++i)
+        if (constraints->list[i].kind == APP_PERIODIC)
+            origin = constraints->list[i].origin;
+    if (!origin || part->domain != WEFT_UFL_INTERIOR_FACETS)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   "%s has an integral over facets between cells (dS), which would have to be over "
+                   "the periodic sides too",
+                   run->options->script);
+    weft_error_location(error, origin, NULL, 0, 0);
+    weft_error_hint(error, "leave --periodic out, or write the form for continuous elements, "
+                           "without dS");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
 static bool names_connectivity(const weft_compilation *compilation, const char *name) {
     weft_name_info info;
     for (int i = 0; i < weft_compilation_names(compilation); ++i) {
@@ -293,6 +312,7 @@ static weft_status connect_part(solve *run, solve_part *part, weft_error *error)
                                                WEFT_ENTITIES_INTERIOR};
     const weft_ufl_problem *problem = run->script.problem;
     int group = -1;
+    TRY(check_periodic(run, part->ufl, error));
     TRY(find_group(run, part->ufl, &group, error));
     part->dofs = calloc((size_t)problem->n_sets, sizeof *part->dofs);
     if (!part->dofs)

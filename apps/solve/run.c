@@ -28,8 +28,9 @@ static weft_status make_operator(solve *run, weft_error *error) {
         TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
                                &run->robin, error));
     TRY(app_run_constraints_make(&run->base, error));
-    TRY(run->base.problem->constraints ||
-                (run->base.problem->point_loads && !run->options->nonlinear)
+    TRY(run->base.problem->n_fields == 1 &&
+                (run->base.problem->constraints ||
+                 (run->base.problem->point_loads && !run->options->nonlinear))
             ? weft_problem_find_modes(run->base.problem, error)
             : run->program->fixed_check(run, error));
 done:

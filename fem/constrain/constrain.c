@@ -7,43 +7,60 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Factors below this, relative to the greatest of the equation, are rounding; so are differences of
- * values, relative to their size. */
+/* Factors below this, relative to the greatest of the equation, are rounding. */
 static const double ROUNDING = 1e-10;
 
-static weft_status check_space(const weft_space *space, weft_error *error) {
-    const weft_mesh *mesh = weft_space_mesh(space);
-    if (weft_element_has_vertices(weft_space_element(space)))
-        return WEFT_OK;
+static weft_status check_spaces(const constraint_fields *fields, weft_error *error) {
+    for (int i = 0; i < fields->n; ++i)
+        if (weft_element_has_vertices(weft_space_element(fields->list[i].space)))
+            return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                    "constraints are for continuous (Lagrange) elements: others have no nodes that "
                    "cells share");
-    weft_error_location(error, mesh->source, NULL, 0, 0);
+    weft_error_location(error, weft_space_mesh(fields->list[0].space)->source, NULL, 0, 0);
     weft_error_hint(error, "leave them out, or take a Lagrange element");
     return WEFT_ERROR_UNSUPPORTED;
 }
 
 weft_status weft_constraints_make(weft_context *context, const weft_space *space, const weft_bc *bc,
                                   weft_constraints **out, weft_error *error) {
+    const weft_constraint_field field = {.space = space, .bc = bc};
+    return weft_constraints_make_in(context, &field, 1, out, error);
+}
+
+/* The dofs of Dirichlet conditions. */
+static void mark_given(weft_constraints *constraints, const weft_constraint_field *field) {
+    int64_t n = 0;
+    const int32_t *given = weft_bc_constrained(field->bc, &n);
+    for (int64_t i = 0; i < n; ++i)
+        constraints->row_of[field->first_dof + given[i]] = -2;
+    weft_bc_set(field->bc, 1, constraints->given + field->first_dof);
+    for (int64_t i = 0; i < n; ++i)
+        constraints->largest =
+            fmax(constraints->largest, fabs(constraints->given[field->first_dof + given[i]]));
+}
+
+weft_status weft_constraints_make_in(weft_context *context, const weft_constraint_field *fields,
+                                     int n, weft_constraints **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    int64_t n_given = 0;
-    const int32_t *given = weft_bc_constrained(bc, &n_given);
     weft_constraints *made = calloc(1, sizeof *made);
     if (!made)
         return weft_out_of_memory(error, "constraints");
-    TRY(check_space(space, error));
-    *made = (weft_constraints){
-        .context = context, .space = space, .bc = bc, .n_dofs = weft_space_dofs(space)};
-    made->values = (point_values){.context = context, .space = space, .bc = bc};
+    made->context = context;
+    made->space = fields[0].space;
+    made->bc = fields[0].bc;
+    TRY(constraint_fields_make(fields, n, &made->fields, error));
+    TRY(check_spaces(&made->fields, error));
+    made->n_dofs = made->fields.n_dofs;
+    made->values = (point_values){.context = context, .space = made->space, .bc = made->bc};
     made->row_of = weft_array_make((size_t)made->n_dofs, sizeof *made->row_of);
     made->given = weft_array_make((size_t)made->n_dofs, sizeof *made->given);
     if (!made->row_of || !made->given)
         TRY(weft_out_of_memory(error, "constraints"));
     for (int64_t i = 0; i < made->n_dofs; ++i)
         made->row_of[i] = -1;
-    for (int64_t i = 0; i < n_given; ++i)
-        made->row_of[given[i]] = -2;
-    weft_bc_set(bc, 1, made->given);
+    for (int i = 0; i < n; ++i)
+        mark_given(made, &fields[i]);
     *out = made;
     made = NULL;
 done:
@@ -67,6 +84,7 @@ void weft_constraints_free(weft_constraints **constraints) {
         free((*constraints)->sources[i].origin);
     free((*constraints)->sources);
     point_values_clear(&(*constraints)->values);
+    constraint_fields_clear(&(*constraints)->fields);
     free((*constraints)->checks);
     free((*constraints)->rows);
     free((*constraints)->row_of);
@@ -166,15 +184,16 @@ done:
 
 weft_status constraints_refuse(const weft_constraints *constraints, int32_t dof, double apart,
                                double t, const char *origin, weft_error *error) {
-    const double *x = weft_space_points(constraints->space);
-    const int d = weft_space_mesh(constraints->space)->dimension;
-    const int c = weft_space_components(constraints->space);
+    const weft_constraint_field *field = constraint_field_of(&constraints->fields, dof);
+    const double *x = weft_space_points(field->space);
+    const int d = weft_space_mesh(field->space)->dimension;
+    const int64_t node = (dof - field->first_dof) / weft_space_components(field->space);
     char point[64], when[40] = "";
     if (t != 0)
         (void)weft_print(when, sizeof when, " at t = %.6g", t);
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "this contradicts other conditions at %s: they differ by %.3g%s",
-                   weft_point_text(&x[(int64_t)(dof / c) * d], d, point), apart, when);
+                   weft_point_text(&x[node * d], d, point), apart, when);
     weft_error_location(error, origin, NULL, 0, 0);
     weft_error_hint(error, "leave one of the conditions out, or make their values equal");
     return WEFT_ERROR_INPUT;
@@ -261,7 +280,9 @@ done:
 static weft_status check_known(weft_constraints *constraints, const constraint_terms *terms,
                                int32_t dof, const char *origin, weft_error *error) {
     double sum = terms->constant, size = terms->size;
-    bool moves = weft_bc_moves(constraints->bc).dirichlet, is_formula = false;
+    bool moves = false, is_formula = false;
+    for (int i = 0; i < constraints->fields.n; ++i)
+        moves |= weft_bc_moves(constraints->fields.list[i].bc).dirichlet;
     for (int i = 0; i < terms->n; ++i) {
         is_formula |= terms->dofs[i] >= constraints->n_dofs && terms->factors[i] != 0;
         if (terms->dofs[i] >= constraints->n_dofs ||
@@ -270,7 +291,8 @@ static weft_status check_known(weft_constraints *constraints, const constraint_t
         sum += terms->factors[i] * constraints->given[terms->dofs[i]];
         size += fabs(terms->factors[i] * constraints->given[terms->dofs[i]]);
     }
-    if (!is_formula && fabs(sum) > ROUNDING * size)
+    if (!is_formula && fabs(sum) > CONSTRAINT_ROUNDING * size +
+                                       CONSTRAINT_ROUNDING_OF_LARGEST * constraints->largest)
         return constraints_refuse(constraints, dof, fabs(sum), 0, origin, error);
     return (is_formula || moves) && terms->n > 0 ? add_check(constraints, terms, origin, error)
                                                  : WEFT_OK;

@@ -45,7 +45,8 @@ void constraint_sources_join(weft_constraints *constraints, int a, int b) {
 weft_status weft_constraints_restrict(weft_constraints *constraints, double *r,
                                       weft_constraint_forces *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int c = weft_space_components(constraints->space), n = constraints->n_sources;
+    const constraint_fields *fields = &constraints->fields;
+    const int c = fields->n_values, n = constraints->n_sources;
     *out = (weft_constraint_forces){.n = n};
     TRY(constraints_resolve(constraints, error));
     out->origins = calloc((size_t)n + 1, sizeof *out->origins);
@@ -62,11 +63,11 @@ weft_status weft_constraints_restrict(weft_constraints *constraints, double *r,
         const double force = r[row->dof];
         double *sums = out->sums + (ptrdiff_t)(row->source < 0 ? n : out->first[row->source]) * c;
         r[row->dof] = 0;
-        sums[row->dof % c] += force;
+        sums[constraint_value_of(fields, row->dof)] += force;
         for (int k = 0; k < row->n; ++k)
             if (row->dofs[k] < constraints->n_dofs) {
                 r[row->dofs[k]] += row->factors[k] * force;
-                sums[row->dofs[k] % c] -= row->factors[k] * force;
+                sums[constraint_value_of(fields, row->dofs[k])] -= row->factors[k] * force;
             }
     }
 done:

@@ -13,6 +13,7 @@ typedef struct load_entry {
 } load_entry;
 
 struct weft_point_loads {
+    constraint_fields fields;
     point_values values;
     load_entry *entries;
     int n_entries;
@@ -23,18 +24,30 @@ struct weft_point_loads {
 
 weft_status weft_point_loads_make(weft_context *context, const weft_space *space, const weft_bc *bc,
                                   weft_point_loads **out, weft_error *error) {
+    const weft_constraint_field field = {.space = space, .bc = bc};
+    return weft_point_loads_make_in(context, &field, 1, out, error);
+}
+
+weft_status weft_point_loads_make_in(weft_context *context, const weft_constraint_field *fields,
+                                     int n, weft_point_loads **out, weft_error *error) {
+    weft_status status = WEFT_OK;
     weft_point_loads *made = calloc(1, sizeof *made);
     if (!made)
         return weft_out_of_memory(error, "loads at points");
-    made->values = (point_values){.context = context, .space = space, .bc = bc};
-    made->vectors = (weft_vector_programs){.context = context, .n = weft_space_dofs(space)};
+    TRY(constraint_fields_make(fields, n, &made->fields, error));
+    made->values = (point_values){.context = context, .space = fields[0].space, .bc = fields[0].bc};
+    made->vectors = (weft_vector_programs){.context = context, .n = made->fields.n_dofs};
     *out = made;
-    return WEFT_OK;
+    made = NULL;
+done:
+    weft_point_loads_free(&made);
+    return status;
 }
 
 void weft_point_loads_free(weft_point_loads **loads) {
     if (!loads || !*loads)
         return;
+    constraint_fields_clear(&(*loads)->fields);
     point_values_clear(&(*loads)->values);
     weft_vectors_clear(&(*loads)->vectors);
     weft_memory_free(&(*loads)->memory);
@@ -47,27 +60,25 @@ void weft_point_loads_free(weft_point_loads **loads) {
 weft_status weft_point_loads_add(weft_point_loads *loads, const double *point, int component,
                                  const char *value, const char *origin, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_space *space = loads->values.space;
-    const int c = weft_space_components(space);
-    constraint_point at = {0};
+    constraint_terms terms = {0};
     load_entry one = {.value = -1};
-    TRY(constraint_point_find(space, point, origin, &at, error));
+    TRY(constraint_point_terms(&loads->fields, component, point, origin, &terms, error));
     if (!weft_formula_constant(value, &one.constant)) {
         one.value = loads->values.n_values;
         TRY(point_values_add(&loads->values, point, value, origin, error));
     }
     load_entry *entries =
-        realloc(loads->entries, (size_t)(loads->n_entries + at.n) * sizeof *entries);
+        realloc(loads->entries, (size_t)(loads->n_entries + terms.n) * sizeof *entries);
     if (!entries)
         TRY(weft_out_of_memory(error, "loads at points"));
     loads->entries = entries;
-    for (int v = 0; v < at.n; ++v) {
-        one.dof = at.nodes[v] * c + component;
-        one.shape = at.shape[v];
+    for (int i = 0; i < terms.n; ++i) {
+        one.dof = terms.dofs[i];
+        one.shape = terms.factors[i];
         entries[loads->n_entries++] = one;
     }
 done:
-    constraint_point_clear(&at);
+    constraint_terms_free(&terms);
     return status;
 }
 

@@ -216,6 +216,10 @@ weft_status weft_free_modes_find(weft_constraints *constraints, weft_operator *o
     weft_status status = WEFT_OK;
     mode_candidates found = {0};
     weft_free_modes made = {0};
+    if (constraints->fields.n > 1) { /* constants of their components are the caller's */
+        *out = made;
+        return WEFT_OK;
+    }
     TRY(constraints_resolve(constraints, error));
     TRY(candidates_make(constraints, &found, error));
     TRY(mode_candidates_judge(constraints, op, alone, n_alone, &found, error));

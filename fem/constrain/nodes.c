@@ -34,13 +34,26 @@ done:
     return status;
 }
 
-weft_status constraint_point_find(const weft_space *space, const double *point, const char *origin,
-                                  constraint_point *out, weft_error *error) {
+/* The nodes of the cell at a point and the values of their shape functions there. */
+typedef struct point_nodes {
+    int n;
+    int32_t *nodes;
+    double *shape;
+} point_nodes;
+
+static void point_nodes_clear(point_nodes *at) {
+    free(at->nodes);
+    free(at->shape);
+    *at = (point_nodes){0};
+}
+
+static weft_status find_nodes(const weft_space *space, const double *point, const char *origin,
+                              point_nodes *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const int n = weft_space_element(space)->n_nodes;
     int64_t cell = -1;
     char text[64];
-    constraint_point made = {.n = n};
+    point_nodes made = {.n = n};
     made.nodes = calloc((size_t)n, sizeof *made.nodes);
     made.shape = calloc((size_t)n + 1, sizeof *made.shape);
     if (!made.nodes || !made.shape)
@@ -58,16 +71,66 @@ weft_status constraint_point_find(const weft_space *space, const double *point, 
         made.shape[v] = fabs(made.shape[v]) < 1e-10 ? 0 : made.shape[v];
     }
     *out = made;
-    made = (constraint_point){0};
+    made = (point_nodes){0};
 done:
-    constraint_point_clear(&made);
+    point_nodes_clear(&made);
     return status;
 }
 
-void constraint_point_clear(constraint_point *point) {
-    free(point->nodes);
-    free(point->shape);
-    *point = (constraint_point){0};
+/* The values of the functions of a field at the nodes of its enrichment, [nodes][functions]. */
+static weft_status tabulate_at(const weft_constraint_field *field, const weft_constraint_field *of,
+                               double **out, weft_error *error) {
+    const weft_element *element = weft_space_element(field->space);
+    const weft_element *bubbles = weft_space_element(of->space);
+    *out = calloc((size_t)bubbles->n_nodes * (size_t)element->n_nodes + 1, sizeof **out);
+    if (!*out)
+        return weft_out_of_memory(error, "constraints");
+    return weft_element_tabulate(element, 0, bubbles->n_nodes, bubbles->points, *out, error);
+}
+
+/* Dofs of an enrichment are values of u at its nodes: its functions take their values there off those of the field
+ * before, whose shapes at the point change. */
+static weft_status enrich(const weft_constraint_field *field, int component, const double *point,
+                          const char *origin, point_nodes *at, constraint_terms *terms,
+                          weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_constraint_field *bubbles = field + 1;
+    point_nodes more = {0};
+    double *table = NULL;
+    TRY(find_nodes(bubbles->space, point, origin, &more, error));
+    TRY(tabulate_at(field, bubbles, &table, error));
+    for (int k = 0; k < more.n; ++k) {
+        if (more.shape[k] == 0)
+            continue;
+        TRY(constraint_terms_add(terms, constraint_dof(bubbles, more.nodes[k], component),
+                                 more.shape[k], error));
+        for (int v = 0; v < at->n; ++v)
+            at->shape[v] -= more.shape[k] * table[k * at->n + v];
+    }
+done:
+    point_nodes_clear(&more);
+    free(table);
+    return status;
+}
+
+weft_status constraint_point_terms(const constraint_fields *fields, int value, const double *point,
+                                   const char *origin, constraint_terms *terms, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_constraint_field *field = fields->list;
+    point_nodes at = {0};
+    while (!constraint_field_has(field, value))
+        ++field;
+    const int component = value - field->first_value;
+    TRY(find_nodes(field->space, point, origin, &at, error));
+    if (field + 1 < fields->list + fields->n && field[1].is_enrichment)
+        TRY(enrich(field, component, point, origin, &at, terms, error));
+    for (int v = 0; v < at.n; ++v)
+        if (at.shape[v] != 0)
+            TRY(constraint_terms_add(terms, constraint_dof(field, at.nodes[v], component),
+                                     at.shape[v], error));
+done:
+    point_nodes_clear(&at);
+    return status;
 }
 
 /* ---- parts ----------------------------------------------------------------------------------- */

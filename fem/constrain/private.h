@@ -64,16 +64,24 @@ void point_values_clear(point_values *values);
  *  entries changed. */
 weft_status point_entries_write(weft_memory *to, const double *values, int64_t n,
                                 const int32_t *changed, int n_changed, weft_error *error);
-/** The nodes of the cell at a point and the values of their shape functions there. */
-typedef struct constraint_point {
-    int n;
-    int32_t *nodes;
-    double *shape;
-} constraint_point;
-/** out  constraint_point_clear */
-weft_status constraint_point_find(const weft_space *space, const double *point, const char *origin,
-                                  constraint_point *out, weft_error *error);
-void constraint_point_clear(constraint_point *point);
+/** The functions that u consists of: one, or those of a mixed space. */
+typedef struct constraint_fields {
+    weft_constraint_field *list; /* [n] */
+    int n, n_values;             /* components of all */
+    int64_t n_dofs;
+} constraint_fields;
+/** out  constraint_fields_clear */
+weft_status constraint_fields_make(const weft_constraint_field *list, int n, constraint_fields *out,
+                                   weft_error *error);
+void constraint_fields_clear(constraint_fields *fields);
+const weft_constraint_field *constraint_field_of(const constraint_fields *fields, int32_t dof);
+/** The component, of those of all fields, that a dof is a value of. */
+int constraint_value_of(const constraint_fields *fields, int32_t dof);
+int32_t constraint_dof(const weft_constraint_field *field, int32_t node, int component);
+/** Whether the field's own terms have the component, and not those of an enrichment alone. */
+bool constraint_field_has(const weft_constraint_field *field, int value);
+/** Whether cells share the nodes on facets. Those of enrichments, as bubbles, are inside cells. */
+bool constraint_field_is_shared(const weft_constraint_field *field);
 /** weft_bc_parts for the nodes of the space.
  *  out  [nodes] */
 weft_status constraint_parts(const weft_space *space, const weft_bc *bc, int32_t *out, int64_t *n,
@@ -84,11 +92,13 @@ weft_status constraint_mass_apply(const weft_space *space, const double *v, doub
 
 struct weft_constraints {
     weft_context *context;
-    const weft_space *space;
+    constraint_fields fields;
+    const weft_space *space; /* of the first field */
     const weft_bc *bc;
-    int64_t n_dofs;
+    int64_t n_dofs;  /* of all */
     int32_t *row_of; /* [n_dofs] the row of a dependent dof; -1: independent; -2: Dirichlet */
     double *given;   /* [n_dofs] of Dirichlet */
+    double largest;  /* of their absolute values */
     constraint_row *rows;
     int n_rows, n_room;
     constraint_source *sources;
@@ -99,6 +109,18 @@ struct weft_constraints {
     point_values values;
 };
 
+/** Name the origin of an error, unless it has a place. */
+weft_status constraint_locate(const char *origin, weft_status status, weft_error *error);
+/** All components of a field at a node are those at its partner. */
+weft_status constraint_match_nodes(weft_constraints *constraints,
+                                   const weft_constraint_field *field, int32_t node,
+                                   int32_t partner, const char *origin, weft_error *error);
+
+/** Differences of prescribed values that are rounding: relative to their own size, and to that of the largest, as of
+ *  formulas that are 0 at one of two places. */
+#define CONSTRAINT_ROUNDING 1e-10
+#define CONSTRAINT_ROUNDING_OF_LARGEST 1e-14
+
 /** Terms of an equation; dofs may repeat until they are merged. Start from {0}; free members. */
 typedef struct constraint_terms {
     int32_t *dofs;
@@ -108,6 +130,9 @@ typedef struct constraint_terms {
 } constraint_terms;
 weft_status constraint_terms_add(constraint_terms *terms, int32_t dof, double factor,
                                  weft_error *error);
+/** The value of a component at a point, as a sum over dofs. */
+weft_status constraint_point_terms(const constraint_fields *fields, int value, const double *point,
+                                   const char *origin, constraint_terms *terms, weft_error *error);
 void constraint_terms_free(constraint_terms *terms);
 /** Replace dependent dofs by what they are expressed by, and merge.
  *  source  of the equation: it is joined with those of these dofs */

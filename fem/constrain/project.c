@@ -27,6 +27,27 @@ static void expand(const weft_constraints *constraints, const double *v, double 
     }
 }
 
+weft_status weft_constraints_fill(weft_constraints *constraints, bool with_values, double *u,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = constraints->n_dofs;
+    TRY(constraints_resolve(constraints, error));
+    if (with_values)
+        TRY(point_values_evaluate(&constraints->values, error));
+    for (int i = 0; i < constraints->n_rows; ++i) {
+        const constraint_row *row = &constraints->rows[i];
+        double sum = with_values ? row->constant : 0;
+        for (int k = 0; k < row->n; ++k)
+            if (row->dofs[k] < n)
+                sum += row->factors[k] * u[row->dofs[k]];
+            else if (with_values)
+                sum += row->factors[k] * constraints->values.values[row->dofs[k] - n].now;
+        u[row->dof] = sum;
+    }
+done:
+    return status;
+}
+
 /* v = C^T v at independent dofs, 0 at others */
 static void gather(const weft_constraints *constraints, double *v) {
     for (int i = 0; i < constraints->n_rows; ++i) {

@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Differences of prescribed values, relative to their size, that are rounding. */
-static const double ROUNDING = 1e-10;
-
 struct weft_reduction {
     weft_constraints *constraints;
     weft_csr map; /* C */
@@ -260,38 +257,61 @@ done:
     return status;
 }
 
+/* What an equation between prescribed values sums to, and the size of its terms. */
+static weft_status sum_check(const weft_constraints *constraints, const constraint_row *row,
+                             double factor, weft_memory *u, double *sum, double *size,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    double *at = weft_array_make((size_t)row->n, sizeof *at);
+    if (!at)
+        return weft_out_of_memory(error, "constraints");
+    *sum = factor * row->constant;
+    *size = fabs(*sum);
+    TRY(read_dofs(row, constraints->n_dofs, u, at, error));
+    for (int k = 0; k < row->n; ++k) {
+        const bool is_value = row->dofs[k] >= constraints->n_dofs;
+        const double value =
+            is_value ? constraints->values.values[row->dofs[k] - constraints->n_dofs].now : at[k];
+        *sum += row->factors[k] * value;
+        *size += fabs(row->factors[k] * value);
+    }
+done:
+    free(at);
+    return status;
+}
+
+static weft_status refuse_check(const weft_constraints *constraints, const constraint_row *row,
+                                double apart, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double t = 0;
+    int32_t dof = 0;
+    for (int k = 0; k < row->n; ++k)
+        dof = row->dofs[k] < constraints->n_dofs ? row->dofs[k] : dof;
+    TRY(weft_memory_read(weft_bc_time(constraints->bc), 0, &t, sizeof t, error));
+    TRY(constraints_refuse(constraints, dof, apart, t, row->origin, error));
+done:
+    return status;
+}
+
 /* Equations between prescribed values hold. */
 static weft_status check_values(const weft_reduction *reduction, double factor, weft_memory *u,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_constraints *constraints = reduction->constraints;
-    double *at = NULL, t = 0;
-    for (int i = 0; i < constraints->n_checks; ++i) {
-        const constraint_row *row = &constraints->checks[i];
-        double sum = factor * row->constant, size = fabs(sum);
-        int32_t dof = 0;
-        at = weft_array_make((size_t)row->n, sizeof *at);
-        if (!at)
-            TRY(weft_out_of_memory(error, "constraints"));
-        TRY(read_dofs(row, constraints->n_dofs, u, at, error));
-        for (int k = 0; k < row->n; ++k) {
-            const bool is_value = row->dofs[k] >= constraints->n_dofs;
-            const double value =
-                is_value ? constraints->values.values[row->dofs[k] - constraints->n_dofs].now
-                         : at[k];
-            sum += row->factors[k] * value;
-            size += fabs(row->factors[k] * value);
-            dof = is_value ? dof : row->dofs[k];
-        }
-        if (!(fabs(sum) <= ROUNDING * size)) {
-            TRY(weft_memory_read(weft_bc_time(constraints->bc), 0, &t, sizeof t, error));
-            TRY(constraints_refuse(constraints, dof, fabs(sum), t, row->origin, error));
-        }
-        free(at);
-        at = NULL;
+    const int n = constraints->n_checks;
+    double *sums = weft_array_make(2 * (size_t)n, sizeof *sums), *sizes = sums + n, largest = 0;
+    if (!sums)
+        return weft_out_of_memory(error, "constraints");
+    for (int i = 0; i < n; ++i) {
+        TRY(sum_check(constraints, &constraints->checks[i], factor, u, &sums[i], &sizes[i], error));
+        largest = fmax(largest, sizes[i]);
     }
+    for (int i = 0; i < n; ++i)
+        if (!(fabs(sums[i]) <=
+              CONSTRAINT_ROUNDING * sizes[i] + CONSTRAINT_ROUNDING_OF_LARGEST * largest))
+            TRY(refuse_check(constraints, &constraints->checks[i], fabs(sums[i]), error));
 done:
-    free(at);
+    free(sums);
     return status;
 }
 

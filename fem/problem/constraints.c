@@ -3,6 +3,28 @@
 
 #include <stdlib.h>
 
+static void list_fields(const weft_problem *problem, weft_constraint_field out[WEFT_FIELDS_MAX]) {
+    for (int i = 0; i < problem->n_fields; ++i) {
+        const weft_problem_field *field = &problem->fields[i];
+        out[i] = (weft_constraint_field){field->space, field->bc, field->first_dof,
+                                         field->first_value, field->is_enrichment};
+    }
+}
+
+weft_status weft_problem_make_constraints(weft_problem *problem, weft_error *error) {
+    weft_constraint_field fields[WEFT_FIELDS_MAX];
+    list_fields(problem, fields);
+    return weft_constraints_make_in(problem->context, fields, problem->n_fields,
+                                    &problem->constraints, error);
+}
+
+weft_status weft_problem_make_point_loads(weft_problem *problem, weft_error *error) {
+    weft_constraint_field fields[WEFT_FIELDS_MAX];
+    list_fields(problem, fields);
+    return weft_point_loads_make_in(problem->context, fields, problem->n_fields,
+                                    &problem->point_loads, error);
+}
+
 weft_status weft_problem_forms_alone(const weft_problem *problem, weft_form **out, int *n,
                                      weft_error *error) {
     const weft_form *robin = NULL;
@@ -22,8 +44,7 @@ weft_status weft_problem_find_modes(weft_problem *problem, weft_error *error) {
     weft_form *alone = NULL;
     int n = 0;
     if (!problem->constraints) /* a body may float because of loads at points alone */
-        TRY(weft_constraints_make(problem->context, problem->space, problem->bc,
-                                  &problem->constraints, error));
+        TRY(weft_problem_make_constraints(problem, error));
     TRY(weft_problem_forms_alone(problem, &alone, &n, error));
     if (!weft_device_limits(problem->context->device)->records_only)
         TRY(weft_free_modes_find(problem->constraints, problem->op, alone, n, &problem->modes,

@@ -142,6 +142,10 @@ weft_status weft_problem_remove_mean(weft_problem *problem, double integral, wef
 
 /* ---- constraints and modes (constraints.c, held.c) -------------------------------------------- */
 
+/** Make constraints between the functions of u, or loads on them, of which there are none yet.
+ *  Errors  those of weft_constraints_make_in */
+weft_status weft_problem_make_constraints(weft_problem *problem, weft_error *error);
+weft_status weft_problem_make_point_loads(weft_problem *problem, weft_error *error);
 /** The forms that hold a mode however soft they are beside that of the cells.
  *  out  [n], free() */
 weft_status weft_problem_forms_alone(const weft_problem *problem, weft_form **out, int *n,

@@ -76,6 +76,69 @@ static const bad_case solve_cases[] = {
      {"--tie left: error: this contradicts other conditions"}},
 };
 
+#define PARTS                                                                                      \
+    "V, Q = VectorElement('P', triangle, 2), FiniteElement('DG', triangle, 0)\n"                   \
+    "W = V*Q\n"                                                                                    \
+    "(u, p), (v, q) = TrialFunctions(W), TestFunctions(W)\n"                                       \
+    "a = inner(grad(u), grad(v))*dx - p*div(v)*dx - q*div(u)*dx\n"
+static const struct {
+    bad_case problem;
+    const char *form;
+} form_cases[] = {
+    {{"a tie of a discontinuous part",
+      {"@/bad.ufl", "--tie", "left"},
+      {"--tie left: error: component 2 of u is discontinuous, and its values on `left` are those "
+       "of "
+       "single cells, which cannot be tied",
+       "take a continuous (Lagrange) element"}},
+     PARTS},
+    {{"periodic jumps",
+      {"@/bad.ufl", "--periodic", "left=right"},
+      {"--periodic left=right: error: ", "bad.ufl has an integral over facets between cells (dS), ",
+       "which would have to be over the periodic sides too", "leave --periodic out"}},
+     PARTS "a += jump(p)*jump(q)*dS\n"},
+    {{"symmetry of scalars",
+      {"@/bad.ufl", "--symmetry", "left"},
+      {"--symmetry left: error: no part of the mixed solution is a continuous vector with a normal "
+       "component on `left`",
+       "velocities in a VectorElement"}},
+     "W = FiniteElement('P', triangle, 2)*FiniteElement('P', triangle, 1)\n"
+     "(u, p), (v, q) = TrialFunctions(W), TestFunctions(W)\n"
+     "a = inner(grad(u), grad(v))*dx + p*q*dx\n"},
+    {{"components of parts",
+      {"@/bad.ufl", "--point-value", "0.5,0.5=1"},
+      {"1 value is given, but the solution has 3 components", "or `free`"}},
+     PARTS},
+    {{"a value against a condition",
+      {"@/bad.ufl", "--dirichlet", "left=y,0,free", "--point-value", "0,0.5=1,0,free"},
+      {"--point-value 0,0.5=1,0,free: error: this contradicts other conditions at (0, 0.5): they "
+       "differ by 0.5"}},
+     PARTS},
+    {{"discontinuous functions",
+      {"@/bad.ufl", "--tie", "left"},
+      {"constraints are for continuous (Lagrange) elements", "take a Lagrange element"}},
+     "E = FiniteElement('DG', triangle, 1)\n"
+     "u, v = TrialFunction(E), TestFunction(E)\n"
+     "a = u*v*dx\n"},
+    {{"sides without nodes",
+      {"@/bad.ufl", "--periodic", "left=lft"},
+      {"--periodic left=lft: error: square:2 has no group `lft`", "did you mean `left`?"}},
+     PARTS},
+};
+
+static void form_messages(void **state) {
+    (void)state;
+    char *folder = test_folder_make(), *path = test_path(folder, "bad.ufl");
+    for (size_t i = 0; i < sizeof form_cases / sizeof *form_cases; ++i) {
+        test_text_write(path, form_cases[i].form);
+        test_run run = bad_run("solve", folder, "--mesh=square:2", form_cases[i].problem.arguments);
+        bad_check(&form_cases[i].problem, 2, &run);
+        test_run_free(&run);
+    }
+    free(path);
+    test_folder_remove(&folder);
+}
+
 static void check(const char *program, const bad_case *cases, size_t n) {
     char *folder = test_folder_make();
     for (size_t i = 0; i < n; ++i) {
@@ -98,6 +161,7 @@ static void solve_messages(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(poisson_messages),
-                                       cmocka_unit_test(solve_messages)};
+                                       cmocka_unit_test(solve_messages),
+                                       cmocka_unit_test(form_messages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,6 +102,133 @@ static void sides_of_the_mesh_file(void **state) {
     test_folder_remove(&folder);
 }
 
+/* Re z^4 + Im z^4 is a function of elements of degree 4, which is found exactly, on sides that are rotated into each
+ * other, whatever the cells. */
+static void rotated_sides_of_degree_4(void **state) {
+    (void)state;
+    if (access(WEFT_BINARY_DIR "/weft-gmsh", X_OK) != 0)
+        skip_test("weft-gmsh is not part of this build");
+    static const char *const cells[] = {"triangle", "quadrilateral"};
+    static const char *const more[] = {"",
+                                       "Mesh.RecombineAll = 1; Mesh.SubdivisionAlgorithm = 1;\n"};
+    char *folder = test_folder_make(), *form = test_path(folder, "form.ufl"), text[1024];
+    for (int i = 0; i < 2; ++i) {
+        snprintf(
+            text, sizeof text,
+            "h = 0.6;\n"
+            "Point(1) = {0, 0, 0, h}; Point(2) = {1, 0, 0, h}; Point(3) = {2, 0, 0, h};\n"
+            "Point(4) = {0, 2, 0, h}; Point(5) = {0, 1, 0, h};\n"
+            "Line(1) = {2, 3}; Circle(2) = {3, 1, 4}; Line(3) = {5, 4}; Circle(4) = {2, 1, 5};\n"
+            "Curve Loop(1) = {1, 2, -3, -4}; Plane Surface(1) = {1};\n"
+            "Periodic Curve{3} = {1} Rotate{{0, 0, 1}, {0, 0, 0}, Pi/2};\n"
+            "Physical Curve(\"arcs\") = {2, 4}; Physical Surface(\"ring\") = {1};\n%s",
+            more[i]);
+        char *path = write_geo(folder, text);
+        snprintf(text, sizeof text,
+                 "element = FiniteElement('Lagrange', %s, 4)\n"
+                 "u, v = TrialFunction(element), TestFunction(element)\n"
+                 "a = inner(grad(u), grad(v))*dx\n",
+                 cells[i]);
+        test_text_write(form, text);
+        json_t *root =
+            SOLVE(0, form, "--mesh", path, "--periodic", "mesh", "--dirichlet", "arcs=" QUARTIC,
+                  "--exact", QUARTIC, "--reactions", "--tolerance", "1e-13");
+        assert_true(app_number(root, "l2_error") < 1e-8);
+        assert_true(fabs(app_number(root, "balance")) < 1e-9);
+        json_decref(root);
+        free(path);
+    }
+    free(form);
+    test_folder_remove(&folder);
+}
+
+/* Eight hexahedra in MSH 2, whose nodes have scattered numbers, with the sides x = 0 and 1 periodic. */
+static int number(int i, int j, int k) {
+    return (i + 3 * (j + 3 * k)) * 7 % 27 + 1;
+}
+
+static void write_quadrilateral(FILE *file, int element, int group, int axis, int side, int a,
+                                int b) {
+    static const int corners[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
+    fprintf(file, "%d 3 2 %d %d", element, group, group);
+    for (int v = 0; v < 4; ++v) {
+        int at[3];
+        at[axis] = side;
+        at[(axis + 1) % 3] = a + corners[v][0];
+        at[(axis + 2) % 3] = b + corners[v][1];
+        fprintf(file, " %d", number(at[0], at[1], at[2]));
+    }
+    fprintf(file, "\n");
+}
+
+static char *write_hexahedra(const char *folder) {
+    char *path = test_path(folder, "hexahedra.msh");
+    FILE *file = fopen(path, "w");
+    int element = 1;
+    assert_non_null(file);
+    fprintf(file, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n4\n2 1 \"left\"\n"
+                  "2 2 \"right\"\n2 3 \"walls\"\n3 4 \"box\"\n$EndPhysicalNames\n$Nodes\n27\n");
+    for (int n = 0; n < 27; ++n)
+        fprintf(file, "%d %g %g %g\n", number(n % 3, n / 3 % 3, n / 9), n % 3 / 2.0,
+                n / 3 % 3 / 2.0, n / 9 / 2.0);
+    fprintf(file, "$EndNodes\n$Elements\n32\n");
+    for (int f = 0; f < 24; ++f) {
+        const int axis = f / 8, side = f / 4 % 2 * 2;
+        write_quadrilateral(file, element++,
+                            axis > 0 ? 3
+                            : side   ? 2
+                                     : 1,
+                            axis, side, f % 2, f / 2 % 2);
+    }
+    for (int c = 0; c < 8; ++c) {
+        const int i = c % 2, j = c / 2 % 2, k = c / 4;
+        fprintf(file, "%d 5 2 4 4 %d %d %d %d %d %d %d %d\n", element++, number(i, j, k),
+                number(i + 1, j, k), number(i + 1, j + 1, k), number(i, j + 1, k),
+                number(i, j, k + 1), number(i + 1, j, k + 1), number(i + 1, j + 1, k + 1),
+                number(i, j + 1, k + 1));
+    }
+    fprintf(file, "$EndElements\n$Periodic\n1\n2 2 1\n9\n");
+    for (int n = 0; n < 9; ++n)
+        fprintf(file, "%d %d\n", number(2, n % 3, n / 3), number(0, n % 3, n / 3));
+    fprintf(file, "$EndPeriodic\n");
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+/* u = x (1 - x) + y^2 + 2 y z, the same at x = 0 and 1, where 2 flows out in all per area; -lap(u) = 0. */
+static void sides_in_space_of_degree_2(void **state) {
+    (void)state;
+    if (access(WEFT_BINARY_DIR "/weft-gmsh", X_OK) != 0)
+        skip_test("weft-gmsh is not part of this build");
+    static const char *const cells[] = {"tetrahedron", "hexahedron"};
+    char *folder = test_folder_make(), *form = test_path(folder, "form.ufl"), text[1024];
+    char *paths[] = {
+        write_geo(folder, "SetFactory(\"OpenCASCADE\"); Box(1) = {0, 0, 0, 1, 1, 1};\n"
+                          "Mesh.MeshSizeMax = 0.5;\n"
+                          "Periodic Surface {2} = {1} Translate {1, 0, 0};\n"
+                          "Physical Surface(\"left\") = {1};\n"
+                          "Physical Surface(\"walls\") = {3 : 6}; Physical Volume(\"box\") = {1};"),
+        write_hexahedra(folder)};
+    for (int i = 0; i < 2; ++i) {
+        snprintf(text, sizeof text,
+                 "element = FiniteElement('Lagrange', %s, 2)\n"
+                 "u, v = TrialFunction(element), TestFunction(element)\n"
+                 "a = inner(grad(u), grad(v))*dx\n",
+                 cells[i]);
+        test_text_write(form, text);
+#define SADDLE "x*(1-x)+y^2+2*y*z"
+        json_t *root = SOLVE(0, form, "--mesh", paths[i], "--periodic", "mesh", "--neumann",
+                             "left=-2", "--dirichlet", "walls=" SADDLE, "--exact", SADDLE,
+                             "--reactions", "--tolerance", "1e-13");
+        assert_true(app_number(root, "l2_error") < 1e-9);
+        assert_true(fabs(app_number(root, "balance")) < 1e-9);
+        json_decref(root);
+        free(paths[i]);
+    }
+    free(form);
+    test_folder_remove(&folder);
+}
+
 /* Groups of points are what their coordinates are. */
 static void groups_of_points(void **state) {
     (void)state;
@@ -223,6 +350,40 @@ static void floating_as_supported(void **state) {
     expect(energies[1], energies[0], 1e-9 * energies[0]);
 }
 
+/* A body under the uniform tension 1, which nothing holds: with sigma = sym(grad u) + div(u) I, in d dimensions u = (a x, b y, b z)
+ * about the centre, where b = -1/(d + 1) and a = 1 + b. */
+static void floating_of_any_degree(void **state) {
+    (void)state;
+    static const struct {
+        const char *cell, *mesh, *right, *left, *exact;
+        int degree, n_modes;
+    } cases[] = {
+        {"triangle", "square:3", "right=1,0", "left=-1,0", "(x-0.5)*2/3,(0.5-y)/3", 2, 3},
+        {"quadrilateral", "quads:2", "right=1,0", "left=-1,0", "(x-0.5)*2/3,(0.5-y)/3", 5, 3},
+        {"tetrahedron", "cube:2", "right=1,0,0", "left=-1,0,0", "(x-0.5)*3/4,(0.5-y)/4,(0.5-z)/4",
+         2, 6},
+        {"hexahedron", "hexes:2", "right=1,0,0", "left=-1,0,0", "(x-0.5)*3/4,(0.5-y)/4,(0.5-z)/4",
+         1, 6},
+    };
+    char *folder = test_folder_make(), *form = test_path(folder, "form.ufl"), text[512];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        snprintf(text, sizeof text,
+                 "V = VectorElement('Lagrange', %s, %d)\n"
+                 "u, v = TrialFunction(V), TestFunction(V)\n"
+                 "a = inner(sym(grad(u)), grad(v))*dx + div(u)*div(v)*dx\n",
+                 cases[i].cell, cases[i].degree);
+        test_text_write(form, text);
+        json_t *root =
+            SOLVE(0, form, "--mesh", cases[i].mesh, "--neumann", cases[i].right, "--neumann",
+                  cases[i].left, "--exact", cases[i].exact, "--tolerance", "1e-12");
+        expect(app_number(root, "free_modes"), cases[i].n_modes, 0);
+        assert_true(app_number(root, "l2_error") < 1e-9);
+        json_decref(root);
+    }
+    free(form);
+    test_folder_remove(&folder);
+}
+
 /* The null device plans them. */
 static void null_device(void **state) {
     (void)state;
@@ -235,11 +396,14 @@ int main(void) {
         cmocka_unit_test(periodic_cells),
         cmocka_unit_test(periodic_curves_of_gmsh),
         cmocka_unit_test(sides_of_the_mesh_file),
+        cmocka_unit_test(rotated_sides_of_degree_4),
+        cmocka_unit_test(sides_in_space_of_degree_2),
         cmocka_unit_test(groups_of_points),
         cmocka_unit_test(bodies_that_do_not_touch),
         cmocka_unit_test(storages_and_preconditioners),
         cmocka_unit_test(point_loads),
         cmocka_unit_test(floating_as_supported),
+        cmocka_unit_test(floating_of_any_degree),
         cmocka_unit_test(null_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,8 +12,8 @@
 typedef struct setting {
     weft_context context;
     weft_mesh *mesh;
-    weft_space *space;
-    weft_bc *bc;
+    weft_space *space, *vectors; /* of degrees 1 and 2 */
+    weft_bc *bc, *vectors_bc;
     weft_bound_form form;
     weft_operator *op;
     double *b;
@@ -91,6 +91,44 @@ done:
     return status;
 }
 
+/* A mixed function, of degrees 2 and 1, on a mesh whose left and right sides are declared to be periodic. */
+static weft_status use_mixed(void *user, weft_error *error) {
+    setting *s = user;
+    weft_status status = WEFT_OK;
+    static const double point[] = {0.3, 0.4};
+    double u[18 * 4] = {0};
+    weft_constraints *constraints = NULL;
+    weft_point_loads *loads = NULL;
+    const weft_constraint_field fields[] = {{.space = s->vectors, .bc = s->vectors_bc},
+                                            {.space = s->space,
+                                             .bc = s->bc,
+                                             .first_dof = weft_space_dofs(s->vectors),
+                                             .first_value = 2}};
+    TRY(weft_constraints_make_in(&s->context, fields, 2, &constraints, error));
+    TRY(weft_constraints_images(constraints, "--periodic mesh", error));
+    TRY(weft_constraints_slide(constraints, "bottom", "--symmetry", error));
+    TRY(weft_constraints_point(constraints, point, 2, "3", "--point-value", error));
+    assert_int_equal(weft_constraints_count(constraints), 5 * 2 + 3 * 2 + 4 + 2 + 1);
+    TRY(weft_constraints_fill(constraints, true, u, error));
+    TRY(weft_point_loads_make_in(&s->context, fields, 2, &loads, error));
+    TRY(weft_point_loads_add(loads, point, 3, "2", "--point-load", error));
+done:
+    weft_constraints_free(&constraints);
+    weft_point_loads_free(&loads);
+    return status;
+}
+
+/* Of the vertices of square:2. */
+static void declare_periodic(weft_mesh *mesh) {
+    mesh->points.pairs = weft_array_make(9, sizeof *mesh->points.pairs);
+    assert_non_null(mesh->points.pairs);
+    mesh->points.n_pairs = 3;
+    for (int i = 0; i < 3; ++i) {
+        mesh->points.pairs[3 * i + 1] = 3 * i;
+        mesh->points.pairs[3 * i + 2] = 3 * i + 2;
+    }
+}
+
 static void test_all(void **state) {
     (void)state;
     static const weft_condition none = {WEFT_NEUMANN, "left", "0", NULL, NULL, 0};
@@ -99,11 +137,16 @@ static void test_all(void **state) {
     assert_int_equal(weft_device_open("host:1", NULL, &s.context.device, NULL), WEFT_OK);
     assert_int_equal(weft_fem_library_make(&library, NULL), WEFT_OK);
     assert_int_equal(weft_mesh_make_square(2, &s.mesh, NULL), WEFT_OK);
+    declare_periodic(s.mesh);
     s.context.library = library;
     s.context.plan = WEFT_PLAN_FUSED;
     assert_int_equal(weft_space_make(s.context.device, s.mesh, WEFT_ELEMENT_P1, 2, &s.space, NULL),
                      WEFT_OK);
+    assert_int_equal(weft_space_make(s.context.device, s.mesh,
+                                     (weft_element_kind){WEFT_LAGRANGE, 2}, 2, &s.vectors, NULL),
+                     WEFT_OK);
     assert_int_equal(weft_bc_make(&s.context, s.space, &none, 1, &s.bc, NULL), WEFT_OK);
+    assert_int_equal(weft_bc_make(&s.context, s.vectors, &none, 1, &s.vectors_bc, NULL), WEFT_OK);
     assert_int_equal(
         weft_form_ship(s.space, "elasticity.weft", weft_space_cells(s.space), &s.form, NULL),
         WEFT_OK);
@@ -118,12 +161,15 @@ static void test_all(void **state) {
                          WEFT_OK);
     test_every_allocation("constraints", use, &s);
     test_every_allocation("constraints in time", use_in_time, &s);
+    test_every_allocation("constraints of mixed functions", use_mixed, &s);
     for (int i = 0; i < 3; ++i)
         weft_memory_free(vectors[i]);
     free(s.b);
     weft_operator_free(&s.op);
     weft_bc_free(&s.bc);
+    weft_bc_free(&s.vectors_bc);
     weft_space_free(&s.space);
+    weft_space_free(&s.vectors);
     weft_mesh_free(&s.mesh);
     weft_library_free(&library);
     weft_device_free(&s.context.device);
