@@ -13,7 +13,6 @@
  *  is solved and preconditioned as any other. Without constraints nothing of this is made, and A is
  *  used as it is. Dofs of Dirichlet conditions are never dependent: a dependent dof refers to them, so
  *  that it follows values that depend on time; g is what prescribed values at points give.
- *
  *  Source  Abel and Shephard 1979, An algorithm for multipoint constraints in finite element
  *          analysis */
 #ifndef WEFT_CONSTRAINT_H
@@ -32,17 +31,16 @@ typedef struct weft_constraints weft_constraints;
  *  Errors              WEFT_ERROR_MEMORY; *out untouched */
 weft_status weft_constraints_make(weft_context *context, const weft_space *space, const weft_bc *bc,
                                   weft_constraints **out, weft_error *error);
-/** One function of a mixed space: its space, its Dirichlet conditions, and where its dofs and its components are among
- *  those of all. The terms of an enrichment, as bubbles, are added to those of the field before. */
+/** One function of a mixed space. */
 typedef struct weft_constraint_field {
     const weft_space *space;
-    const weft_bc *bc;
-    int64_t first_dof;
-    int first_value;
-    bool is_enrichment;
+    const weft_bc *bc;  /* its Dirichlet conditions */
+    int64_t first_dof;  /* among the dofs of all */
+    int first_value;    /* among their components */
+    bool is_enrichment; /* its terms are added to those of the field before, as bubbles */
 } weft_constraint_field;
-/** The same for mixed functions. Below, components are numbered among those of all. Dofs of discontinuous parts, which no
- *  cells share, cannot be tied; periodic sides leave them as they are.
+/** The same for mixed functions, whose components are numbered from those of the first on. Dofs of discontinuous parts, which
+ *  no cells share, cannot be tied; periodic sides leave them as they are.
  *  fields  [n] copied; spaces and conditions are borrowed. The conditions of the first have the time */
 weft_status weft_constraints_make_in(weft_context *context, const weft_constraint_field *fields,
                                      int n, weft_constraints **out, weft_error *error);
@@ -68,15 +66,13 @@ weft_status weft_constraints_tie(weft_constraints *constraints, const char *grou
  *          (names the first) */
 weft_status weft_constraints_match(weft_constraints *constraints, const char *group,
                                    const char *other, const char *origin, weft_error *error);
-/** All components at nodes that the mesh file declares to be images of each other are the same:
- *  Gmsh's Periodic.
+/** All components are the same at nodes that the mesh file declares to be images of each other: Gmsh's Periodic.
  *  Errors  also WEFT_ERROR_INPUT: the mesh declares none; there are several components, and the image
  *          is not a translation */
 weft_status weft_constraints_images(weft_constraints *constraints, const char *origin,
                                     weft_error *error);
-/** The normal component is 0 at all nodes of a group of facets, in any direction: a symmetry plane, or
- *  sliding without friction. At a node, normals of facets within 30 degrees are averaged. Of mixed functions it is that
- *  of each part with as many components as dimensions.
+/** The normal component is 0 at all nodes of a group of facets, in any direction: a symmetry plane, or sliding without
+ *  friction, of each part with as many components as dimensions. At a node, normals of facets within 30 degrees are averaged.
  *  Errors  also WEFT_ERROR_INPUT: no such group; not as many components as dimensions */
 weft_status weft_constraints_slide(weft_constraints *constraints, const char *group,
                                    const char *origin, weft_error *error);
@@ -103,8 +99,7 @@ weft_status weft_constraints_restrict(weft_constraints *constraints, double *r,
                                       weft_constraint_forces *out, weft_error *error);
 void weft_constraint_forces_clear(weft_constraint_forces *forces);
 
-/** Set dependent dofs by the others: u = C u + g at the time of the conditions, or u = C u.
- *  u       [n_dofs] on the host
+/** Set dependent dofs of u [n_dofs] by the others, on the host: u = C u + g at the time of the conditions, or u = C u.
  *  Errors  as weft_reduction_fill */
 weft_status weft_constraints_fill(weft_constraints *constraints, bool with_values, double *u,
                                   weft_error *error);
