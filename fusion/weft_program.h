@@ -25,10 +25,10 @@ void weft_connectivity_release_transposed(weft_connectivity *connectivity);
 /** Free the interleaved copy, too, which is then made of the indices again. */
 void weft_connectivity_release(weft_connectivity *connectivity);
 /** In how many parts, one after another, something is made of a connectivity with this number of indices if it
- *  takes memory for each of them: 1, or WEFT_CONNECTIVITY_SHARES on a device that runs elements as
+ *  takes memory for each of them: 1, or WEFT_CONNECTIVITY_RANGES on a device that runs elements as
  *  threads and holds data, where 12 bytes per index are more than a sixteenth of its memory. */
-enum { WEFT_CONNECTIVITY_SHARES = 16 };
-int weft_connectivity_shares(const weft_limits *limits, size_t n_indices);
+enum { WEFT_CONNECTIVITY_RANGES = 16 };
+int weft_connectivity_ranges(const weft_limits *limits, size_t n_indices);
 int64_t weft_connectivity_from(const weft_connectivity *connectivity);
 int64_t weft_connectivity_to(const weft_connectivity *connectivity);
 int weft_connectivity_width(const weft_connectivity *connectivity);

@@ -30,7 +30,7 @@ static weft_memory_estimate estimate(const forecast *f, const app_mesh_shape *sh
                     .assembles_load = true},
         .n_vectors = 2,
         .solves_once = true,
-        .shares_load = true,
+        .ranges_load = true,
         .method = options->method == WEFT_AUTO ? WEFT_METHOD_CG : (weft_method)options->method,
         .restart = options->restart,
         .preconditioner = f->preconditioner};

@@ -543,7 +543,7 @@ weft_status solve_memory_estimate(solve *run, weft_error *error) {
                                 .n_vectors = run->options->nonlinear && !is_null ? 9 : 2,
                                 .assembles_again = run->options->nonlinear,
                                 .solves_once = !run->options->nonlinear && !run->options->time.text,
-                                .shares_load = run->script.n_parts == 0,
+                                .ranges_load = run->script.n_parts == 0,
                                 .method = run->base.problem->linear.choice.method,
                                 .restart = options->restart};
     TRY(list_inputs(run, &inputs, &n_inputs, error));

@@ -13,7 +13,7 @@
 
 /* Minimum number of blocks per work item, and per launch (or colour) for using other threads:
  * below, waking them costs more than it saves. */
-enum { BLOCKS_AN_ITEM = 128, BLOCKS_TO_SHARE = 512, ITEMS_A_THREAD = 8, FEW_ARGUMENTS = 64 };
+enum { BLOCKS_AN_ITEM = 128, BLOCKS_TO_CHUNK = 512, ITEMS_A_THREAD = 8, FEW_ARGUMENTS = 64 };
 
 typedef struct host_state {
     weft_host_compile *compile;
@@ -102,9 +102,9 @@ static void run_range(void *user, int64_t i) {
 
 static void run_item(void *user, int64_t i) {
     const host_run *run = user;
-    int64_t share = run->n_blocks / run->n_items, rest = run->n_blocks % run->n_items;
-    int64_t first = i * share + (i < rest ? i : rest);
-    run->kernel(run->arguments, run->n_elements, first, first + share + (i < rest));
+    int64_t chunk = run->n_blocks / run->n_items, rest = run->n_blocks % run->n_items;
+    int64_t first = i * chunk + (i < rest ? i : rest);
+    run->kernel(run->arguments, run->n_elements, first, first + chunk + (i < rest));
 }
 
 static void run_blocks(weft_threads *threads, host_run *run) {
@@ -112,7 +112,7 @@ static void run_blocks(weft_threads *threads, host_run *run) {
     run->n_items = run->n_blocks / BLOCKS_AN_ITEM;
     if (run->n_items > most)
         run->n_items = most;
-    if (run->n_blocks < BLOCKS_TO_SHARE || weft_threads_count(threads) == 1)
+    if (run->n_blocks < BLOCKS_TO_CHUNK || weft_threads_count(threads) == 1)
         run->n_items = 1;
     if (run->n_blocks > 0)
         weft_threads_run(threads, run->n_items, run_item, run);
@@ -125,7 +125,7 @@ static void run_colours(weft_threads *threads, host_run *run, const weft_schedul
         run->ranges = schedule->ranges + first;
         for (int64_t i = 0; i < last - first; ++i)
             n_blocks += run->ranges[i][1] - run->ranges[i][0];
-        weft_threads_run(n_blocks < BLOCKS_TO_SHARE ? NULL : threads, last - first, run_range, run);
+        weft_threads_run(n_blocks < BLOCKS_TO_CHUNK ? NULL : threads, last - first, run_range, run);
     }
 }
 

@@ -7,17 +7,17 @@
 #include <string.h>
 
 /* Large arrays are zeroed by all threads: most of the time is the kernel's, for new pages. */
-enum { SHARE = 1 << 19 };
+enum { CHUNK = 1 << 19 };
 
 typedef struct zeroing {
     double *values;
     int64_t n;
 } zeroing;
 
-static void share_zero(void *user, int64_t share) {
+static void chunk_zero(void *user, int64_t chunk) {
     const zeroing *z = user;
-    const int64_t first = share * SHARE, left = z->n - first;
-    memset(z->values + first, 0, (size_t)(left < SHARE ? left : SHARE) * sizeof *z->values);
+    const int64_t first = chunk * CHUNK, left = z->n - first;
+    memset(z->values + first, 0, (size_t)(left < CHUNK ? left : CHUNK) * sizeof *z->values);
 }
 
 weft_status weft_vector_make(weft_device *device, int64_t n, double **values, weft_memory **memory,
@@ -26,7 +26,7 @@ weft_status weft_vector_make(weft_device *device, int64_t n, double **values, we
     double *array = weft_array_make_unset((uint64_t)n * sizeof *array);
     if (!array)
         TRY(weft_out_of_memory(error, NULL));
-    TRY(weft_device_for(device, (n + SHARE - 1) / SHARE, share_zero, &(zeroing){array, n}, error));
+    TRY(weft_device_for(device, (n + CHUNK - 1) / CHUNK, chunk_zero, &(zeroing){array, n}, error));
     TRY(weft_setup_on_device(device) /* zeros need not be written there */
             ? weft_memory_make(device, (size_t)n * sizeof *array, memory, error)
             : weft_memory_wrap(device, array, (size_t)n * sizeof *array, memory, error));

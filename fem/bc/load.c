@@ -13,7 +13,7 @@
  * within that are accepted, as are data to within rounding; a sum above the last bound is refused
  * whatever the quadrature. */
 static const double SUM_ROUNDING = 1e-8, SUM_QUADRATURE = 1e-3;
-enum { DEGREE_CHECK = 2 * WEFT_LOAD_DEGREE, SHARE = 1 << 16 };
+enum { DEGREE_CHECK = 2 * WEFT_LOAD_DEGREE, CHUNK = 1 << 16 };
 
 static bool is_zero(const char *text) {
     double constant = NAN;
@@ -26,10 +26,10 @@ typedef struct finite_check {
     _Atomic int64_t first; /* that is not finite; n: none */
 } finite_check;
 
-static void check_share(void *user, int64_t share) {
+static void check_chunk(void *user, int64_t chunk) {
     finite_check *check = user;
-    const int64_t last = (share + 1) * SHARE < check->n ? (share + 1) * SHARE : check->n;
-    int64_t i = share * SHARE, seen = atomic_load(&check->first);
+    const int64_t last = (chunk + 1) * CHUNK < check->n ? (chunk + 1) * CHUNK : check->n;
+    int64_t i = chunk * CHUNK, seen = atomic_load(&check->first);
     while (i < last && isfinite(check->values[i]))
         ++i;
     while (i < last && i < seen && !atomic_compare_exchange_weak(&check->first, &seen, i))
@@ -51,11 +51,11 @@ weft_status weft_bc_add_load(const weft_bc *bc, const weft_bound_form *form, int
     const int64_t n_dofs = weft_bc_dofs(bc);
     const weft_form_outputs outputs = {&output, &b, 1, "cells", n};
     TRY(adds_to_b(form)
-            ? weft_form_run_shares(bc->context, &form->form, &outputs, NULL, NULL, error)
+            ? weft_form_run_ranges(bc->context, &form->form, &outputs, NULL, NULL, error)
             : weft_form_run(bc->context, &form->form, &outputs, error));
     TRY(weft_vector_pull(b, values, n_dofs, error));
     finite_check check = {.values = values, .n = bc->is_null ? 0 : n_dofs, .first = n_dofs};
-    TRY(weft_device_for(bc->context->device, (check.n + SHARE - 1) / SHARE, check_share, &check,
+    TRY(weft_device_for(bc->context->device, (check.n + CHUNK - 1) / CHUNK, check_chunk, &check,
                         error));
     if (check.first < n_dofs)
         TRY(weft_formula_refuse(
@@ -142,11 +142,11 @@ static weft_status make_cell_source(const weft_bc *bc, const char *source, const
     const weft_limits *limits = weft_device_limits(bc->context->device);
     weft_connectivity *cells = weft_space_cells(bc->space);
     const int64_t n_indices = weft_connectivity_from(cells) * weft_connectivity_width(cells);
-    const bool has_shares = weft_connectivity_shares(limits, (size_t)n_indices) > 1;
+    const bool has_ranges = weft_connectivity_ranges(limits, (size_t)n_indices) > 1;
     weft_memory *indices = NULL;
     weft_bound_form form;
-    TRY(weft_form_ship(bc->space, has_shares ? "load_add.weft" : "load.weft", cells, &form, error));
-    if (has_shares) { /* of indices that the operator needs, too */
+    TRY(weft_form_ship(bc->space, has_ranges ? "load_add.weft" : "load.weft", cells, &form, error));
+    if (has_ranges) { /* of indices that the operator needs, too */
         TRY(weft_memory_zero(b, error));
         TRY(weft_connectivity_interleaved(cells, limits->lanes_double, &indices, error));
         weft_form_bind_input(&form, "b", b);

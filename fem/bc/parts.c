@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SHARE = 1 << 16, SAMPLED = 8, THREADS = 256 /* of kernels/setup */ };
+enum { CHUNK = 1 << 16, SAMPLED = 8, THREADS = 256 /* of kernels/setup */ };
 
 /* Disjoint sets of nodes (Tarjan 1975; Jayanti and Tarjan 2016 for several threads): parents point
  * to lower numbers, paths are halved on the way. A root is only ever linked to a lower one, so that
@@ -53,26 +53,26 @@ static void join_cell(const joining *j, int64_t cell) {
             join(j->parent, nodes[0], nodes[v]);
 }
 
-static void join_sampled(void *user, int64_t share) {
+static void join_sampled(void *user, int64_t chunk) {
     const joining *j = user;
     const int64_t last =
-        (share + 1) * SHARE < j->mesh->n_cells ? (share + 1) * SHARE : j->mesh->n_cells;
-    for (int64_t c = share * SHARE; c < last; c += SAMPLED)
+        (chunk + 1) * CHUNK < j->mesh->n_cells ? (chunk + 1) * CHUNK : j->mesh->n_cells;
+    for (int64_t c = chunk * CHUNK; c < last; c += SAMPLED)
         join_cell(j, c);
 }
 
-static void join_all(void *user, int64_t share) {
+static void join_all(void *user, int64_t chunk) {
     const joining *j = user;
     const int64_t last =
-        (share + 1) * SHARE < j->mesh->n_cells ? (share + 1) * SHARE : j->mesh->n_cells;
-    for (int64_t c = share * SHARE; c < last; ++c)
+        (chunk + 1) * CHUNK < j->mesh->n_cells ? (chunk + 1) * CHUNK : j->mesh->n_cells;
+    for (int64_t c = chunk * CHUNK; c < last; ++c)
         join_cell(j, c);
 }
 
-static void flatten(void *user, int64_t share) {
+static void flatten(void *user, int64_t chunk) {
     const joining *j = user;
-    const int64_t last = (share + 1) * SHARE;
-    for (int64_t i = share * SHARE; i < last && i < j->mesh->n_nodes; ++i) {
+    const int64_t last = (chunk + 1) * CHUNK;
+    for (int64_t i = chunk * CHUNK; i < last && i < j->mesh->n_nodes; ++i) {
         const int32_t root = find_root(j->parent, (int32_t)i);
         __atomic_store_n(&j->parent[i], root, __ATOMIC_RELAXED);
     }
@@ -82,8 +82,8 @@ static void flatten(void *user, int64_t share) {
  * all nodes; the others then find equal parents (Sutton et al. 2018). */
 static weft_status join_cells(weft_device *device, joining *j, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t n_cells = (j->mesh->n_cells + SHARE - 1) / SHARE;
-    const int64_t n_nodes = (j->mesh->n_nodes + SHARE - 1) / SHARE;
+    const int64_t n_cells = (j->mesh->n_cells + CHUNK - 1) / CHUNK;
+    const int64_t n_nodes = (j->mesh->n_nodes + CHUNK - 1) / CHUNK;
     for (int64_t i = 0; i < j->mesh->n_nodes; ++i)
         j->parent[i] = (int32_t)i;
     TRY(weft_device_for(device, n_cells, join_sampled, j, error));

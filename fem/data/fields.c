@@ -240,13 +240,13 @@ typedef struct coefficients {
     double *out;                   /* [block][d+1][lane] */
 } coefficients;
 
-enum { SHARE = 4096 };
+enum { CHUNK = 4096 };
 
-static void fit_share(void *user, int64_t share) {
+static void fit_chunk(void *user, int64_t chunk) {
     const coefficients *f = user;
     const int d = f->mesh->dimension;
     const int64_t room = (f->n + f->lanes - 1) / f->lanes * f->lanes;
-    for (int64_t i = share * SHARE; i < room && i < (share + 1) * SHARE; ++i) {
+    for (int64_t i = chunk * CHUNK; i < room && i < (chunk + 1) * CHUNK; ++i) {
         const int64_t from = i < f->n ? i : f->n - 1; /* spare lanes repeat the last element */
         double x[4][3], u[4] = {0}, c[4] = {0};
         for (int v = 0; v < f->n_vertices && f->nodal; ++v) {
@@ -309,7 +309,7 @@ weft_status weft_data_of_field(weft_device *device, const weft_mesh *mesh,
                       field.on_cells ? NULL : values,
                       field.on_cells ? values : NULL,
                       out};
-    TRY(weft_device_for(device, (elements->n + lanes + SHARE - 1) / SHARE, fit_share, &f, error));
+    TRY(weft_device_for(device, (elements->n + lanes + CHUNK - 1) / CHUNK, fit_chunk, &f, error));
 done:
     weft_file_field_free(&field);
     free(values);

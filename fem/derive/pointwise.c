@@ -213,7 +213,7 @@ done:
 }
 
 /* Run the program at all points of elements first .. first + n. */
-static weft_status run_share(weft_derive *derive, derive_elements elements, derive_set set,
+static weft_status run_range(weft_derive *derive, derive_elements elements, derive_set set,
                              int64_t first, int64_t n, weft_error *error) {
     weft_status status = WEFT_OK;
     struct derive_tabulated *t = derive->tabulated;
@@ -248,7 +248,7 @@ static weft_status run_set(weft_derive *derive, derive_elements elements, derive
     const int64_t all = derive->parts[elements].n_elements,
                   most = t->rows / t->sets[elements][set].n;
     for (int64_t first = 0; first < all; first += most)
-        TRY(run_share(derive, elements, set, first, all - first < most ? all - first : most,
+        TRY(run_range(derive, elements, set, first, all - first < most ? all - first : most,
                       error));
 done:
     return status;

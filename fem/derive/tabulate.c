@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 1 << 15, SHARE = 64 };
+enum { ROWS = 1 << 15, CHUNK = 64 };
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
@@ -453,12 +453,12 @@ static void add_constant(const evaluation *e, const derive_source *source, int64
             source->values[cell * source->components + k];
 }
 
-static void evaluate_share(void *user, int64_t share) {
+static void evaluate_chunk(void *user, int64_t chunk) {
     const evaluation *e = user;
     const struct derive_tabulated *t = e->t;
     const int n = t->sets[e->elements][e->set].n;
     double nodes[WEFT_CELL_MAP_NUMBERS], inverse[9];
-    for (int64_t i = share * SHARE; i < e->n && i < (share + 1) * SHARE; ++i) {
+    for (int64_t i = chunk * CHUNK; i < e->n && i < (chunk + 1) * CHUNK; ++i) {
         find_nodes(t, e->elements, e->first + i, nodes);
         for (int p = 0; p < n; ++p) {
             const int64_t row = i * n + p;
@@ -483,7 +483,7 @@ static void evaluate_share(void *user, int64_t share) {
 weft_status derive_tabulated_evaluate(weft_derive *derive, derive_elements elements, derive_set set,
                                       int64_t first, int64_t n, weft_error *error) {
     evaluation e = {derive->tabulated, elements, set, first, n};
-    return weft_device_for(derive->context->device, (n + SHARE - 1) / SHARE, evaluate_share, &e,
+    return weft_device_for(derive->context->device, (n + CHUNK - 1) / CHUNK, evaluate_chunk, &e,
                            error);
 }
 

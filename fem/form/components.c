@@ -13,7 +13,7 @@ int64_t weft_form_vector_dofs(const weft_form *form) {
     return weft_connectivity_to(form->dofs) * weft_form_components(form);
 }
 
-enum { SHARE = 1 << 16 };
+enum { CHUNK = 1 << 16 };
 
 typedef struct numbering {
     const int32_t *nodes;
@@ -22,10 +22,10 @@ typedef struct numbering {
     int32_t components;
 } numbering;
 
-static void share_number(void *user, int64_t share) {
+static void chunk_number(void *user, int64_t chunk) {
     const numbering *m = user;
-    const int64_t last = (share + 1) * SHARE < m->n ? (share + 1) * SHARE : m->n;
-    for (int64_t i = share * SHARE; i < last; ++i)
+    const int64_t last = (chunk + 1) * CHUNK < m->n ? (chunk + 1) * CHUNK : m->n;
+    for (int64_t i = chunk * CHUNK; i < last; ++i)
         for (int32_t k = 0; k < m->components; ++k)
             m->out[i * m->components + k] = m->nodes[i] * m->components + k;
 }
@@ -50,7 +50,7 @@ weft_status weft_vector_dofs_make(weft_device *device, const weft_form *form, we
     if (!out->indices)
         return weft_out_of_memory(error, "the dofs of cells");
     const int64_t n_nodes = n_cells * width;
-    TRY(weft_device_for(device, (n_nodes + SHARE - 1) / SHARE, share_number,
+    TRY(weft_device_for(device, (n_nodes + CHUNK - 1) / CHUNK, chunk_number,
                         &(numbering){nodes, out->indices, n_nodes, c}, error));
     TRY(weft_connectivity_make(device, out->indices, n_cells, width * c,
                                weft_form_vector_dofs(form), &out->connectivity, error));

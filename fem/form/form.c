@@ -67,25 +67,25 @@ static bool reads_nodes_alone(const weft_compilation *compilation) {
 }
 
 /* Elements first .. first + n - 1 */
-static weft_status run_share(const weft_compiled *compiled, weft_connectivity *dofs,
-                             const weft_form_outputs *outputs, weft_share_done *done, void *user,
-                             const weft_target_range *share, weft_error *error) {
+static weft_status run_range(const weft_compiled *compiled, weft_connectivity *dofs,
+                             const weft_form_outputs *outputs, weft_range_done *done, void *user,
+                             const weft_target_range *range, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *memories[OUTPUTS_MAX];
     TRY(weft_program_bind_connectivity(compiled->program, "dofs", dofs, error));
     if (outputs->index_set)
-        TRY(weft_program_size(compiled->program, outputs->index_set, share->n, error));
+        TRY(weft_program_size(compiled->program, outputs->index_set, range->n, error));
     TRY(weft_program_run(compiled->program, error));
     for (int i = 0; i < outputs->n && i < OUTPUTS_MAX; ++i)
         memories[i] = weft_program_result(compiled->program, outputs->names[i]);
     if (done)
-        TRY(done(user, memories, share->first, share->n, error));
+        TRY(done(user, memories, range->first, range->n, error));
 done:
     return status;
 }
 
-weft_status weft_form_run_shares(weft_context *context, const weft_form *form,
-                                 const weft_form_outputs *outputs, weft_share_done *done,
+weft_status weft_form_run_ranges(weft_context *context, const weft_form *form,
+                                 const weft_form_outputs *outputs, weft_range_done *done,
                                  void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_compiled compiled = {0};
@@ -95,19 +95,19 @@ weft_status weft_form_run_shares(weft_context *context, const weft_form *form,
     int64_t most = n;
     TRY(compile(context, form, outputs, &compiled, error));
     if (reads_nodes_alone(compiled.compilation))
-        most = n / weft_connectivity_shares(weft_device_limits(context->device), n_indices);
+        most = n / weft_connectivity_ranges(weft_device_limits(context->device), n_indices);
     if (most < n)
-        most = (most / WEFT_SHARE_UNIT + 1) * WEFT_SHARE_UNIT;
+        most = (most / WEFT_RANGE_UNIT + 1) * WEFT_RANGE_UNIT;
     if (most >= n) {
-        TRY(run_share(&compiled, form->dofs, outputs, done, user, &(weft_target_range){0, n},
+        TRY(run_range(&compiled, form->dofs, outputs, done, user, &(weft_target_range){0, n},
                       error));
         goto done;
     }
     for (int64_t first = 0; first < n; first += most) {
-        const weft_target_range share = {first, first + most < n ? most : n - first};
+        const weft_target_range range = {first, first + most < n ? most : n - first};
         weft_connectivity_free(&dofs);
-        TRY(weft_connectivity_share_make(form->dofs, share.first, share.n, &dofs, error));
-        TRY(run_share(&compiled, dofs, outputs, done, user, &share, error));
+        TRY(weft_connectivity_range_make(form->dofs, range.first, range.n, &dofs, error));
+        TRY(run_range(&compiled, dofs, outputs, done, user, &range, error));
     }
 done:
     weft_compiled_free(&compiled);

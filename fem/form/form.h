@@ -63,22 +63,22 @@ weft_status weft_compiled_make_addto(weft_context *context, const weft_form *for
 weft_status weft_compiled_bind_form(weft_compiled *compiled, const weft_form *form,
                                     weft_error *error);
 
-/* ---- runs over shares of the cells */
+/* ---- runs over ranges of the cells */
 
 /** Called behind the run over elements first .. first + n - 1.
  *  memories  of the outputs; those over elements hold n */
-typedef weft_status weft_share_done(void *user, weft_memory *const *memories, int64_t first,
+typedef weft_status weft_range_done(void *user, weft_memory *const *memories, int64_t first,
                                     int64_t n, weft_error *error);
-enum { WEFT_SHARE_UNIT = 8192 }; /* shares begin at its multiples */
-/** weft_form_run of a form over cells, over one share of a large connectivity after another
- *  (weft_connectivity_shares): values of cells and the transposed connectivity take the memory of
- *  one share. Once over all cells if the form reads lists over cells, or several connectivities.
+enum { WEFT_RANGE_UNIT = 8192 }; /* ranges begin at its multiples */
+/** weft_form_run of a form over cells, over one range of a large connectivity after another
+ *  (weft_connectivity_ranges): values of cells and the transposed connectivity take the memory of
+ *  one range. Once over all cells if the form reads lists over cells, or several connectivities.
  *  outputs  memories that are NULL are the program's. What is accumulated is an input of the script:
- *           otherwise each share would begin with zeros
+ *           otherwise each range would begin with zeros
  *  done     NULL: nothing is done; else called with user
  *  Errors   those of weft_form_run and of done */
-weft_status weft_form_run_shares(weft_context *context, const weft_form *form,
-                                 const weft_form_outputs *outputs, weft_share_done *done,
+weft_status weft_form_run_ranges(weft_context *context, const weft_form *form,
+                                 const weft_form_outputs *outputs, weft_range_done *done,
                                  void *user, weft_error *error);
 
 /* ---- components of nodes */

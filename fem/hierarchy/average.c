@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { SHARE = 4096 };
+enum { CHUNK = 4096 };
 
 /* The values of a level's cells in their interleaved layout. Spare lanes repeat the last cell. */
 typedef struct values_work {
@@ -17,11 +17,11 @@ static int64_t count_values(const values_work *w, const weft_mesh *mesh) {
     return (mesh->n_cells + w->lanes - 1) / w->lanes * w->lanes * w->components;
 }
 
-static void put_indices(void *user, int64_t share) {
+static void put_indices(void *user, int64_t chunk) {
     const values_work *w = user;
     const int64_t n = count_values(w, w->coarse->mesh), last_cell = w->coarse->mesh->n_cells - 1;
-    const int64_t last = (share + 1) * SHARE < n ? (share + 1) * SHARE : n;
-    for (int64_t i = share * SHARE; i < last; ++i) {
+    const int64_t last = (chunk + 1) * CHUNK < n ? (chunk + 1) * CHUNK : n;
+    for (int64_t i = chunk * CHUNK; i < last; ++i) {
         const int64_t row = i / w->lanes, cell = row / w->components * w->lanes + i % w->lanes;
         const int64_t component = row % w->components;
         const int64_t children = (cell < last_cell ? cell : last_cell) * w->n_children;
@@ -41,7 +41,7 @@ static weft_status make_indices(weft_device *device, values_work *w, weft_error 
     w->indices = weft_scratch_make((size_t)n * (size_t)w->n_children, sizeof *w->indices);
     if (!w->indices)
         return weft_out_of_memory(error, "averages over children");
-    return weft_device_for(device, (n + SHARE - 1) / SHARE, put_indices, w, error);
+    return weft_device_for(device, (n + CHUNK - 1) / CHUNK, put_indices, w, error);
 }
 
 static weft_status average(weft_context *context, values_work *w, weft_memory *fine,

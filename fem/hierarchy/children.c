@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { SHARES = 256 };
+enum { CHUNKS = 256 };
 
 void weft_hierarchy_child_weights(int dimension, int kind, double *out) {
     const int width = dimension + 1;
@@ -39,11 +39,11 @@ static int kind_of(const kinds_work *w, const int32_t *cell, int64_t child, int 
     return kind;
 }
 
-static void find_kinds(void *user, int64_t share) {
+static void find_kinds(void *user, int64_t chunk) {
     const kinds_work *w = user;
     const weft_mesh *mesh = w->coarse->mesh;
     const int d = mesh->dimension, n_children = 1 << d;
-    for (int64_t c = mesh->n_cells * share / SHARES; c < mesh->n_cells * (share + 1) / SHARES; ++c)
+    for (int64_t c = mesh->n_cells * chunk / CHUNKS; c < mesh->n_cells * (chunk + 1) / CHUNKS; ++c)
         for (int k = 0; k < n_children; ++k)
             w->kinds[c * n_children + k] =
                 kind_of(w, mesh->cells + c * (d + 1), c * n_children + k, k);
@@ -57,7 +57,7 @@ weft_status weft_hierarchy_child_kinds(weft_device *device, const weft_hierarchy
     work.kinds = weft_array_make_unset((uint64_t)fine->mesh->n_cells * sizeof *work.kinds);
     if (!work.kinds)
         TRY(weft_out_of_memory(error, "the kinds of children"));
-    TRY(weft_device_for(device, SHARES, find_kinds, &work, error));
+    TRY(weft_device_for(device, CHUNKS, find_kinds, &work, error));
     *out = work.kinds;
     work.kinds = NULL;
 done:

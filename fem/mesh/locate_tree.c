@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAN = 4, LEVELS_MAX = 20, SHARE = 4096, DIGIT = 16, FEW = 4, STACK = 256 };
+enum { FAN = 4, LEVELS_MAX = 20, CHUNK = 4096, DIGIT = 16, FEW = 4, STACK = 256 };
 
 /* As in fem/mesh/locate.c. */
 static const double TOLERANCE = 1e-10;
@@ -117,15 +117,15 @@ static int nodes_of(const weft_locator_cells *s) {
     return s->coordinates ? s->n_nodes : s->dimension + 1;
 }
 
-static int64_t end_of(int64_t share, int64_t n) {
-    return (share + 1) * SHARE < n ? (share + 1) * SHARE : n;
+static int64_t end_of(int64_t chunk, int64_t n) {
+    return (chunk + 1) * CHUNK < n ? (chunk + 1) * CHUNK : n;
 }
 
-static void make_keys(void *user, int64_t share) {
+static void make_keys(void *user, int64_t chunk) {
     const keying *k = user;
     const weft_locator_cells *s = &k->locator->s;
     const int d = s->dimension, width = nodes_of(s);
-    for (int64_t i = share * SHARE; i < end_of(share, k->n); ++i) {
+    for (int64_t i = chunk * CHUNK; i < end_of(chunk, k->n); ++i) {
         double centre[3] = {0};
         const double *point = k->points ? k->points + i * d : centre;
         for (int v = 0; v < width && !k->points; ++v)
@@ -141,7 +141,7 @@ static weft_status order_along(const weft_locator *l, const double *points, int6
     keyed *keys = weft_scratch_make((size_t)n + 1, sizeof *keys);
     if (!keys)
         TRY(weft_out_of_memory(error, "a tree of cells"));
-    TRY(weft_device_for(l->device, (n + SHARE - 1) / SHARE, make_keys,
+    TRY(weft_device_for(l->device, (n + CHUNK - 1) / CHUNK, make_keys,
                         &(keying){l, points, n, keys}, error));
     TRY(sort_keys(keys, n, error));
     *out = keys;
@@ -190,12 +190,12 @@ typedef struct level {
     int number;
 } level;
 
-static void make_boxes(void *user, int64_t share) {
+static void make_boxes(void *user, int64_t chunk) {
     const level *at = user;
     weft_locator *l = at->locator;
     const int number = at->number;
     const int64_t n_below = number ? l->count[number - 1] : l->s.n_cells;
-    for (int64_t i = share * SHARE; i < end_of(share, l->count[number]); ++i) {
+    for (int64_t i = chunk * CHUNK; i < end_of(chunk, l->count[number]); ++i) {
         node *out = &l->nodes[l->start[number] + i];
         memset(out, 0, sizeof *out);
         for (int child = 0; child < FAN; ++child) {
@@ -255,7 +255,7 @@ weft_status weft_locator_make(weft_device *device, const weft_locator_cells *cel
     for (int64_t i = 0; i < cells->n_cells; ++i)
         l->order[i] = (int32_t)keys[i].index;
     for (int number = 0; number <= top; ++number)
-        TRY(weft_device_for(device, (l->count[number] + SHARE - 1) / SHARE, make_boxes,
+        TRY(weft_device_for(device, (l->count[number] + CHUNK - 1) / CHUNK, make_boxes,
                             &(level){l, number}, error));
     *out = l;
     l = NULL;
@@ -520,11 +520,11 @@ typedef struct search {
     double *barycentric;
 } search;
 
-static void find_share(void *user, int64_t share) {
+static void find_chunk(void *user, int64_t chunk) {
     const search *s = user;
     const weft_locator *l = s->locator;
     const int d = l->s.dimension, n_coordinates = l->s.coordinates ? d : d + 1;
-    for (int64_t k = share * SHARE; k < end_of(share, s->n); ++k) {
+    for (int64_t k = chunk * CHUNK; k < end_of(chunk, s->n); ++k) {
         const int64_t i = s->order ? s->order[k].index : k;
         const double *point = s->points + i * d;
         found best = {.cell = -1, .least = -INFINITY};
@@ -547,10 +547,10 @@ weft_status weft_locator_find(const weft_locator *locator, const double *points,
     weft_status status = WEFT_OK;
     keyed *order = NULL;
     search s = {locator, points, NULL, n, nearest, cells, barycentric};
-    if (n > SHARE)
+    if (n > CHUNK)
         TRY(order_along(locator, points, n, &order, error));
     s.order = order;
-    TRY(weft_device_for(locator->device, (n + SHARE - 1) / SHARE, find_share, &s, error));
+    TRY(weft_device_for(locator->device, (n + CHUNK - 1) / CHUNK, find_chunk, &s, error));
 done:
     free(order);
     return status;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TIMES = 12, SHARE = 4096, FEW = 256, DEVICE_LEAST = 1000000 };
+enum { MOST_TIMES = 12, CHUNK = 4096, FEW = 256, DEVICE_LEAST = 1000000 };
 
 /* Functions with loops over vertices are inlined for each width, so that the loops are unrolled. */
 #define INLINE static inline __attribute__((always_inline))
@@ -49,23 +49,23 @@ static int edge_count(const weft_mesh *mesh) {
     return mesh->dimension == 2 ? 3 : 6;
 }
 
-static int64_t share_end(int64_t share, int64_t n) {
-    return (share + 1) * SHARE < n ? (share + 1) * SHARE : n;
+static int64_t chunk_end(int64_t chunk, int64_t n) {
+    return (chunk + 1) * CHUNK < n ? (chunk + 1) * CHUNK : n;
 }
 
-static weft_status for_shares(weft_device *device, int64_t n, weft_task task, refinement *r,
+static weft_status for_chunks(weft_device *device, int64_t n, weft_task task, refinement *r,
                               weft_error *error) {
-    return weft_device_for(device, (n + SHARE - 1) / SHARE, task, r, error);
+    return weft_device_for(device, (n + CHUNK - 1) / CHUNK, task, r, error);
 }
 
 /* ---- edges --------------------------------------------------------------------------------- */
 
-/* Visit the nodes of the cells of a share with their edges to higher nodes of the cell: one atomic
+/* Visit the nodes of the cells of a chunk with their edges to higher nodes of the cell: one atomic
  * operation for each node instead of each edge. */
-INLINE void visit_edges(const refinement *r, int64_t share, int width,
+INLINE void visit_edges(const refinement *r, int64_t chunk, int width,
                         void (*visit)(const refinement *r, int32_t low, const int32_t *ends,
                                       uint32_t n)) {
-    for (int64_t c = share * SHARE; c < share_end(share, r->from->n_cells); ++c) {
+    for (int64_t c = chunk * CHUNK; c < chunk_end(chunk, r->from->n_cells); ++c) {
         int32_t v[4];
         memcpy(v, r->from->cells + c * width, (size_t)width * sizeof *v);
         for (int last = width - 1; last > 0; --last)
@@ -89,20 +89,20 @@ INLINE void fill_end(const refinement *r, int32_t low, const int32_t *ends, uint
            n * sizeof *ends);
 }
 
-static void count_ends(void *user, int64_t share) {
+static void count_ends(void *user, int64_t chunk) {
     const refinement *r = user;
     if (r->from->dimension == 2)
-        visit_edges(r, share, 3, count_end);
+        visit_edges(r, chunk, 3, count_end);
     else
-        visit_edges(r, share, 4, count_end);
+        visit_edges(r, chunk, 4, count_end);
 }
 
-static void fill_ends(void *user, int64_t share) {
+static void fill_ends(void *user, int64_t chunk) {
     const refinement *r = user;
     if (r->from->dimension == 2)
-        visit_edges(r, share, 3, fill_end);
+        visit_edges(r, chunk, 3, fill_end);
     else
-        visit_edges(r, share, 4, fill_end);
+        visit_edges(r, chunk, 4, fill_end);
 }
 
 static int compare_ends(const void *a, const void *b) {
@@ -129,9 +129,9 @@ static uint32_t sort_ends(int32_t *ends, uint32_t n) {
     return n_kept;
 }
 
-static void sort_lists(void *user, int64_t share) {
+static void sort_lists(void *user, int64_t chunk) {
     const refinement *r = user;
-    for (int64_t i = share * SHARE; i < share_end(share, r->from->n_nodes); ++i)
+    for (int64_t i = chunk * CHUNK; i < chunk_end(chunk, r->from->n_nodes); ++i)
         r->number[i] = sort_ends(r->ends + r->start[i], r->start[i + 1] - r->start[i]);
 }
 
@@ -153,11 +153,11 @@ static weft_status find_edges(refinement *r, weft_device *device, int64_t *n_edg
     r->ends = weft_scratch_make((size_t)mesh->n_cells * (size_t)edge_count(mesh), sizeof *r->ends);
     if (!r->start || !r->number || !r->ends)
         return weft_refine_no_memory(mesh, error);
-    TRY(for_shares(device, mesh->n_cells, count_ends, r, error));
+    TRY(for_chunks(device, mesh->n_cells, count_ends, r, error));
     for (size_t i = 0; i < n; ++i)
         r->start[i + 1] += r->start[i];
-    TRY(for_shares(device, mesh->n_cells, fill_ends, r, error));
-    TRY(for_shares(device, mesh->n_nodes, sort_lists, r, error));
+    TRY(for_chunks(device, mesh->n_cells, fill_ends, r, error));
+    TRY(for_chunks(device, mesh->n_nodes, sort_lists, r, error));
     uint32_t next = 0;
     for (size_t i = 0; i < n; ++i) {
         const uint32_t count = r->number[i];
@@ -172,10 +172,10 @@ done:
 
 /* ---- nodes, cells and facets --------------------------------------------------------------- */
 
-static void put_nodes(void *user, int64_t share) {
+static void put_nodes(void *user, int64_t chunk) {
     const refinement *r = user;
     const int d = r->from->dimension;
-    for (int64_t i = share * SHARE; i < share_end(share, r->from->n_nodes); ++i) {
+    for (int64_t i = chunk * CHUNK; i < chunk_end(chunk, r->from->n_nodes); ++i) {
         const double *x = r->from->x + i * d;
         double *out = r->to->x + (int64_t)r->number[i] * d;
         memcpy(out, x, (size_t)d * sizeof *x);
@@ -187,9 +187,9 @@ static void put_nodes(void *user, int64_t share) {
     }
 }
 
-static void put_parents(void *user, int64_t share) {
+static void put_parents(void *user, int64_t chunk) {
     const refinement *r = user;
-    for (int64_t i = share * SHARE; i < share_end(share, r->from->n_nodes); ++i) {
+    for (int64_t i = chunk * CHUNK; i < chunk_end(chunk, r->from->n_nodes); ++i) {
         int32_t *out = r->parents + 2 * (int64_t)r->number[i];
         for (uint32_t e = 0; e < r->number[i + 1] - r->number[i]; ++e) {
             out[2 * e] = (int32_t)i;
@@ -280,18 +280,18 @@ INLINE void put_simplices(const refinement *r, const int32_t *from, int32_t *to,
     }
 }
 
-static void put_cells(void *user, int64_t share) {
+static void put_cells(void *user, int64_t chunk) {
     const refinement *r = user;
-    const int64_t first = share * SHARE, last = share_end(share, r->from->n_cells);
+    const int64_t first = chunk * CHUNK, last = chunk_end(chunk, r->from->n_cells);
     if (r->from->dimension == 2)
         put_simplices(r, r->from->cells, r->to->cells, 3, first, last);
     else
         put_simplices(r, r->from->cells, r->to->cells, 4, first, last);
 }
 
-static void put_facets(void *user, int64_t share) {
+static void put_facets(void *user, int64_t chunk) {
     const refinement *r = user;
-    const int64_t first = share * SHARE, last = share_end(share, r->from->n_facets);
+    const int64_t first = chunk * CHUNK, last = chunk_end(chunk, r->from->n_facets);
     if (r->from->dimension == 2)
         put_simplices(r, r->from->facets, r->to->facets, 2, first, last);
     else
@@ -393,7 +393,7 @@ static weft_status make_parents(weft_device *device, refinement *r, weft_error *
     r->parents = weft_array_make_unset((uint64_t)r->to->n_nodes * 2 * sizeof *r->parents);
     if (!r->parents)
         return weft_refine_no_memory(r->from, error);
-    return for_shares(device, r->from->n_nodes, put_parents, r, error);
+    return for_chunks(device, r->from->n_nodes, put_parents, r, error);
 }
 
 /* Only after a single step can there be 2^31 nodes but fewer cells: simplices without common nodes
@@ -409,9 +409,9 @@ static weft_status refine_once(weft_device *device, const weft_mesh *mesh, int32
     TRY(weft_refine_alloc(mesh, mesh->n_nodes + n_edges, &r.to, error));
     if (parents)
         TRY(make_parents(device, &r, error));
-    TRY(for_shares(device, mesh->n_nodes, put_nodes, &r, error));
-    TRY(for_shares(device, mesh->n_cells, put_cells, &r, error));
-    TRY(for_shares(device, mesh->n_facets, put_facets, &r, error));
+    TRY(for_chunks(device, mesh->n_nodes, put_nodes, &r, error));
+    TRY(for_chunks(device, mesh->n_cells, put_cells, &r, error));
+    TRY(for_chunks(device, mesh->n_facets, put_facets, &r, error));
     weft_refine_groups(mesh, r.to);
     TRY(weft_points_refine(mesh, r.to, &r, find_number, find_midpoint, error));
     *out = r.to;

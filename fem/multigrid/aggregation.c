@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_LEVELS = 20, COARSEST_ROWS = 2000, ROW_AGGREGATES = 4, SHARES = 256 };
+enum { MOST_LEVELS = 20, COARSEST_ROWS = 2000, ROW_AGGREGATES = 4, CHUNKS = 256 };
 /* Bounds of strong couplings on the finest level; each next level has half of it. What is lumped with
  * several modes changes the product with rotations, so that little may be. */
 #define THETA 0.02
@@ -136,11 +136,11 @@ typedef struct repair {
 
 /* A part of the mesh that nothing fixes ends as a coarse dof whose row is rounding error. Its
  * diagonal becomes sum_i p_i^2 a_ii, so that smoothers divide by a number of the right size. */
-static void share_repair(void *user, int64_t share) {
+static void chunk_repair(void *user, int64_t chunk) {
     const repair *r = user;
     const double *scale = r->level->scale;
-    int64_t last = weft_share(r->A->n_rows, share + 1, SHARES);
-    for (int64_t i = weft_share(r->A->n_rows, share, SHARES); i < last; ++i) {
+    int64_t last = weft_chunk_start(r->A->n_rows, chunk + 1, CHUNKS);
+    for (int64_t i = weft_chunk_start(r->A->n_rows, chunk, CHUNKS); i < last; ++i) {
         double sum = 0;
         for (int64_t k = r->R->row_start[i]; k < r->R->row_start[i + 1]; ++k) {
             double p = r->R->values[k] / scale[r->R->columns[k]];
@@ -159,7 +159,7 @@ static weft_status coarse_matrix_make(const weft_coarsening *level, const weft_c
     repair work = {level, &R, A};
     TRY(weft_csr_transpose(level->device, P, &R, error));
     TRY(weft_galerkin_with(level->device, level->A, P, &R, A, error));
-    TRY(weft_device_for(level->device, SHARES, share_repair, &work, error));
+    TRY(weft_device_for(level->device, CHUNKS, chunk_repair, &work, error));
 done:
     weft_csr_clear(&R);
     return status;

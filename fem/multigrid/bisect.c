@@ -18,7 +18,7 @@ typedef struct point_range {
 typedef struct bisection {
     weft_device *device;
     weft_point *buffers[2];
-    weft_split_share *shares;
+    weft_split_chunk *chunks;
     weft_node_sets *sets;
     point_range *tasks;
     int64_t n_tasks;
@@ -26,26 +26,26 @@ typedef struct bisection {
 
 /* ---- points from coordinates ---------------------------------------------------------------- */
 
-typedef struct point_share {
+typedef struct point_chunk {
     double low[3], high[3];
     int64_t n; /* active nodes; then the place of the first one */
     bool refused;
-} point_share;
+} point_chunk;
 
 typedef struct points_work {
     const weft_coarsening *level;
     const uint8_t *active;
     weft_point *points;
     double low[3], scale;
-    point_share shares[WEFT_SPLIT_SHARES];
+    point_chunk chunks[WEFT_SPLIT_CHUNKS];
 } points_work;
 
-static void share_extent(void *user, int64_t share) {
+static void chunk_extent(void *user, int64_t chunk) {
     points_work *w = user;
     const int d = w->level->dimension;
-    point_share s = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, 0, false};
-    int64_t last = weft_share(w->level->n_nodes, share + 1, WEFT_SPLIT_SHARES);
-    for (int64_t i = weft_share(w->level->n_nodes, share, WEFT_SPLIT_SHARES); i < last; ++i) {
+    point_chunk s = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, 0, false};
+    int64_t last = weft_chunk_start(w->level->n_nodes, chunk + 1, WEFT_SPLIT_CHUNKS);
+    for (int64_t i = weft_chunk_start(w->level->n_nodes, chunk, WEFT_SPLIT_CHUNKS); i < last; ++i) {
         s.n += w->active[i];
         for (int c = 0; c < d && w->active[i]; ++c) {
             double x = w->level->x[i * d + c] / 2; /* differences do not overflow */
@@ -54,15 +54,15 @@ static void share_extent(void *user, int64_t share) {
             s.high[c] = x > s.high[c] ? x : s.high[c];
         }
     }
-    w->shares[share] = s;
+    w->chunks[chunk] = s;
 }
 
-static void share_points(void *user, int64_t share) {
+static void chunk_points(void *user, int64_t chunk) {
     const points_work *w = user;
     const int d = w->level->dimension;
-    int64_t n = w->shares[share].n;
-    int64_t last = weft_share(w->level->n_nodes, share + 1, WEFT_SPLIT_SHARES);
-    for (int64_t i = weft_share(w->level->n_nodes, share, WEFT_SPLIT_SHARES); i < last; ++i) {
+    int64_t n = w->chunks[chunk].n;
+    int64_t last = weft_chunk_start(w->level->n_nodes, chunk + 1, WEFT_SPLIT_CHUNKS);
+    for (int64_t i = weft_chunk_start(w->level->n_nodes, chunk, WEFT_SPLIT_CHUNKS); i < last; ++i) {
         weft_point p = {{0, 0, 0}, (int32_t)i};
         for (int c = 0; c < d && w->active[i]; ++c)
             p.q[c] = (uint32_t)((w->level->x[i * d + c] / 2 - w->low[c]) * w->scale + 0.5);
@@ -84,28 +84,28 @@ static weft_status refuse_coordinate(const points_work *w, weft_error *error) {
 static weft_status points_make(points_work *w, int64_t *n, weft_error *error) {
     weft_status status = WEFT_OK;
     double extent = 0;
-    TRY(weft_device_for(w->level->device, WEFT_SPLIT_SHARES, share_extent, w, error));
+    TRY(weft_device_for(w->level->device, WEFT_SPLIT_CHUNKS, chunk_extent, w, error));
     *n = 0;
     for (int c = 0; c < w->level->dimension; ++c) {
         double high = -HUGE_VAL;
         w->low[c] = HUGE_VAL;
-        for (int s = 0; s < WEFT_SPLIT_SHARES; ++s) {
-            w->low[c] = fmin(w->low[c], w->shares[s].low[c]);
-            high = fmax(high, w->shares[s].high[c]);
+        for (int s = 0; s < WEFT_SPLIT_CHUNKS; ++s) {
+            w->low[c] = fmin(w->low[c], w->chunks[s].low[c]);
+            high = fmax(high, w->chunks[s].high[c]);
         }
         extent = fmax(extent, high - w->low[c]);
     }
-    for (int s = 0; s < WEFT_SPLIT_SHARES; ++s) {
-        int64_t count = w->shares[s].n;
-        if (w->shares[s].refused)
+    for (int s = 0; s < WEFT_SPLIT_CHUNKS; ++s) {
+        int64_t count = w->chunks[s].n;
+        if (w->chunks[s].refused)
             TRY(refuse_coordinate(w, error));
-        w->shares[s].n = *n;
+        w->chunks[s].n = *n;
         *n += count;
     }
     w->scale = extent > 0 ? 4294967294.0 / extent : 0;
     if (!isfinite(w->scale))
         w->scale = 0; /* the extent is not a normal number: all points coincide */
-    TRY(weft_device_for(w->level->device, WEFT_SPLIT_SHARES, share_points, w, error));
+    TRY(weft_device_for(w->level->device, WEFT_SPLIT_CHUNKS, chunk_points, w, error));
 done:
     return status;
 }
@@ -119,8 +119,8 @@ static point_range halve(bisection *b, weft_device *device, point_range *r) {
                         .to = b->buffers[!r->buffer] + r->first,
                         .n = n,
                         .k = n * n_sets / r->n_sets,
-                        .shares = b->shares,
-                        .n_shares = WEFT_SPLIT_SHARES};
+                        .chunks = b->chunks,
+                        .n_chunks = WEFT_SPLIT_CHUNKS};
     weft_split_range(device, &split);
     point_range rest = {r->first + split.k, r->last, r->set + n_sets, r->n_sets - n_sets,
                         !r->buffer};
@@ -175,11 +175,11 @@ weft_status weft_nodes_bisect(const weft_coarsening *level, const weft_node_grap
     size_t n_nodes = (size_t)level->n_nodes;
     for (int i = 0; i < 2; ++i)
         b.buffers[i] = weft_scratch_make(n_nodes, sizeof *b.buffers[i]);
-    b.shares = malloc(WEFT_SPLIT_SHARES * sizeof *b.shares);
+    b.chunks = malloc(WEFT_SPLIT_CHUNKS * sizeof *b.chunks);
     /* Halving leaves no range below a third of a subtree, unless sets are larger than subtrees. */
     b.tasks = malloc((4 * n_nodes / SUBTREE + 2) * sizeof *b.tasks);
     made.nodes = malloc((n_nodes + 1) * sizeof *made.nodes);
-    if (!points || !b.buffers[0] || !b.buffers[1] || !b.shares || !b.tasks || !made.nodes)
+    if (!points || !b.buffers[0] || !b.buffers[1] || !b.chunks || !b.tasks || !made.nodes)
         TRY(weft_out_of_memory(error, "aggregates"));
     *points = (points_work){.level = level, .active = graph->active, .points = b.buffers[0]};
     TRY(points_make(points, &n_points, error));
@@ -198,7 +198,7 @@ done:
     free(points);
     for (int i = 0; i < 2; ++i)
         free(b.buffers[i]);
-    free(b.shares);
+    free(b.chunks);
     free(b.tasks);
     weft_node_sets_clear(&made);
     return status;

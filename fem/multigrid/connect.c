@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARES = 256, NONE = -1, CANDIDATES = 64 };
+enum { CHUNKS = 256, NONE = -1, CANDIDATES = 64 };
 
 typedef struct connection {
     const weft_node_graph *graph;
@@ -20,10 +20,10 @@ typedef struct connection {
 
 /* ---- components ------------------------------------------------------------------------------ */
 
-static void share_places(void *user, int64_t share) {
+static void chunk_places(void *user, int64_t chunk) {
     const connection *c = user;
-    int64_t n = c->sets->start[c->sets->n], last = weft_share(n, share + 1, SHARES);
-    for (int64_t p = weft_share(n, share, SHARES); p < last; ++p) {
+    int64_t n = c->sets->start[c->sets->n], last = weft_chunk_start(n, chunk + 1, CHUNKS);
+    for (int64_t p = weft_chunk_start(n, chunk, CHUNKS); p < last; ++p) {
         c->place[c->sets->nodes[p]] = (int32_t)p;
         c->root[p] = (int32_t)p;
         c->size[p] = 0;
@@ -55,10 +55,10 @@ static void unite_set(const connection *c, int64_t first, int64_t last) {
     }
 }
 
-static void share_unite(void *user, int64_t share) {
+static void chunk_unite(void *user, int64_t chunk) {
     const connection *c = user;
-    int64_t last = weft_share(c->sets->n, share + 1, SHARES);
-    for (int64_t s = weft_share(c->sets->n, share, SHARES); s < last; ++s)
+    int64_t last = weft_chunk_start(c->sets->n, chunk + 1, CHUNKS);
+    for (int64_t s = weft_chunk_start(c->sets->n, chunk, CHUNKS); s < last; ++s)
         unite_set(c, c->sets->start[s], c->sets->start[s + 1]);
 }
 
@@ -113,10 +113,10 @@ static int32_t find_target(const connection *c, int32_t p, int64_t last) {
     return all.n ? all.root[best] : p;
 }
 
-static void share_target(void *user, int64_t share) {
+static void chunk_target(void *user, int64_t chunk) {
     const connection *c = user;
-    int64_t last = weft_share(c->sets->n, share + 1, SHARES);
-    for (int64_t s = weft_share(c->sets->n, share, SHARES); s < last; ++s)
+    int64_t last = weft_chunk_start(c->sets->n, chunk + 1, CHUNKS);
+    for (int64_t s = weft_chunk_start(c->sets->n, chunk, CHUNKS); s < last; ++s)
         for (int64_t p = c->sets->start[s]; p < c->sets->start[s + 1]; ++p)
             if (c->root[p] == p)
                 c->target[p] = c->size[p] < c->smallest
@@ -135,10 +135,10 @@ static int64_t sets_number(const connection *c) {
     return n;
 }
 
-static void share_sets(void *user, int64_t share) {
+static void chunk_sets(void *user, int64_t chunk) {
     const connection *c = user;
-    int64_t last = weft_share(c->n_nodes, share + 1, SHARES);
-    for (int64_t i = weft_share(c->n_nodes, share, SHARES); i < last; ++i)
+    int64_t last = weft_chunk_start(c->n_nodes, chunk + 1, CHUNKS);
+    for (int64_t i = weft_chunk_start(c->n_nodes, chunk, CHUNKS); i < last; ++i)
         c->of[i] = c->place[i] < 0 ? NONE : c->size[c->target[c->root[c->place[i]]]];
 }
 
@@ -159,12 +159,12 @@ weft_status weft_nodes_connect(const weft_coarsening *level, const weft_node_gra
     if (!c.place || !c.root || !c.size || !c.target || !made.of)
         TRY(weft_out_of_memory(error, "aggregates"));
     memset(c.place, 0xff, n_nodes * sizeof *c.place);
-    TRY(weft_device_for(level->device, SHARES, share_places, &c, error));
-    TRY(weft_device_for(level->device, SHARES, share_unite, &c, error));
-    TRY(weft_device_for(level->device, SHARES, share_target, &c, error));
+    TRY(weft_device_for(level->device, CHUNKS, chunk_places, &c, error));
+    TRY(weft_device_for(level->device, CHUNKS, chunk_unite, &c, error));
+    TRY(weft_device_for(level->device, CHUNKS, chunk_target, &c, error));
     made.n = sets_number(&c);
     c.of = made.of;
-    TRY(weft_device_for(level->device, SHARES, share_sets, &c, error));
+    TRY(weft_device_for(level->device, CHUNKS, chunk_sets, &c, error));
     TRY(weft_node_sets_list(level->device, level->n_nodes, &made, error));
     weft_node_sets_clear(sets);
     *sets = made;

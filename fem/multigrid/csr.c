@@ -36,33 +36,33 @@ int64_t weft_csr_find(const weft_csr *A, int64_t row, int64_t column) {
 
 /* ---- the transpose --------------------------------------------------------------------------- */
 
-enum { MOST_SHARES = 16 };
+enum { MOST_CHUNKS = 16 };
 
-/* Shares of the rows count their entries of each column; the sums over the shares before give each
- * share its places. */
+/* Chunks of the rows count their entries of each column; the sums over the chunks before give each
+ * chunk its places. */
 typedef struct transpose {
     const weft_csr *A;
     weft_csr *out;
-    int64_t n_shares;
-    int64_t *places; /* [n_shares][n_columns] */
+    int64_t n_chunks;
+    int64_t *places; /* [n_chunks][n_columns] */
 } transpose;
 
-static void share_count(void *user, int64_t share) {
+static void chunk_count(void *user, int64_t chunk) {
     const transpose *t = user;
     const weft_csr *A = t->A;
-    int64_t *places = t->places + share * A->n_columns;
+    int64_t *places = t->places + chunk * A->n_columns;
     memset(places, 0, (size_t)A->n_columns * sizeof *places);
-    int64_t last = A->row_start[weft_share(A->n_rows, share + 1, t->n_shares)];
-    for (int64_t k = A->row_start[weft_share(A->n_rows, share, t->n_shares)]; k < last; ++k)
+    int64_t last = A->row_start[weft_chunk_start(A->n_rows, chunk + 1, t->n_chunks)];
+    for (int64_t k = A->row_start[weft_chunk_start(A->n_rows, chunk, t->n_chunks)]; k < last; ++k)
         ++places[A->columns[k]];
 }
 
-static void share_move(void *user, int64_t share) {
+static void chunk_move(void *user, int64_t chunk) {
     const transpose *t = user;
     const weft_csr *A = t->A;
-    int64_t *places = t->places + share * A->n_columns;
-    int64_t last = weft_share(A->n_rows, share + 1, t->n_shares);
-    for (int64_t i = weft_share(A->n_rows, share, t->n_shares); i < last; ++i)
+    int64_t *places = t->places + chunk * A->n_columns;
+    int64_t last = weft_chunk_start(A->n_rows, chunk + 1, t->n_chunks);
+    for (int64_t i = weft_chunk_start(A->n_rows, chunk, t->n_chunks); i < last; ++i)
         for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k) {
             int64_t at = places[A->columns[k]]++;
             t->out->columns[at] = (int32_t)i;
@@ -74,9 +74,9 @@ static void sum_places(const transpose *t) {
     int64_t n_columns = t->A->n_columns, sum = 0;
     for (int64_t c = 0; c < n_columns; ++c) {
         t->out->row_start[c] = sum;
-        for (int64_t share = 0; share < t->n_shares; ++share) {
-            int64_t n = t->places[share * n_columns + c];
-            t->places[share * n_columns + c] = sum;
+        for (int64_t chunk = 0; chunk < t->n_chunks; ++chunk) {
+            int64_t n = t->places[chunk * n_columns + c];
+            t->places[chunk * n_columns + c] = sum;
             sum += n;
         }
     }
@@ -89,17 +89,17 @@ weft_status weft_csr_transpose(weft_device *device, const weft_csr *A, weft_csr 
     weft_csr made = {.n_rows = A->n_columns, .n_columns = A->n_rows};
     uint64_t n_entries = (uint64_t)A->row_start[A->n_rows];
     transpose t = {.A = A, .out = &made};
-    t.n_shares = A->row_start[A->n_rows] / (4 * A->n_columns + 1) + 1;
-    t.n_shares = t.n_shares < MOST_SHARES ? t.n_shares : MOST_SHARES;
+    t.n_chunks = A->row_start[A->n_rows] / (4 * A->n_columns + 1) + 1;
+    t.n_chunks = t.n_chunks < MOST_CHUNKS ? t.n_chunks : MOST_CHUNKS;
     made.row_start = weft_array_make_unset((uint64_t)(made.n_rows + 1) * sizeof *made.row_start);
     made.columns = weft_array_make_unset(n_entries * sizeof *made.columns);
     made.values = weft_array_make_unset(n_entries * sizeof *made.values);
-    t.places = malloc((size_t)(t.n_shares * A->n_columns + 1) * sizeof *t.places);
+    t.places = malloc((size_t)(t.n_chunks * A->n_columns + 1) * sizeof *t.places);
     if (!made.row_start || !made.columns || !made.values || !t.places)
         TRY(weft_out_of_memory(error, "the transpose of a matrix"));
-    TRY(weft_device_for(device, t.n_shares, share_count, &t, error));
+    TRY(weft_device_for(device, t.n_chunks, chunk_count, &t, error));
     sum_places(&t);
-    TRY(weft_device_for(device, t.n_shares, share_move, &t, error));
+    TRY(weft_device_for(device, t.n_chunks, chunk_move, &t, error));
     *out = made;
     made = (weft_csr){0};
 done:

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARES = 256 };
+enum { CHUNKS = 256 };
 
 void weft_node_graph_clear(weft_node_graph *graph) {
     if (graph->owned)
@@ -55,11 +55,11 @@ typedef struct graph_work {
     double theta;
 } graph_work;
 
-static void share_scale(void *user, int64_t share) {
+static void chunk_scale(void *user, int64_t chunk) {
     const graph_work *w = user;
     const weft_csr *G = &w->graph->couplings;
-    int64_t last = weft_share(G->n_rows, share + 1, SHARES);
-    for (int64_t i = weft_share(G->n_rows, share, SHARES); i < last; ++i) {
+    int64_t last = weft_chunk_start(G->n_rows, chunk + 1, CHUNKS);
+    for (int64_t i = weft_chunk_start(G->n_rows, chunk, CHUNKS); i < last; ++i) {
         w->graph->scale[i] = 0;
         for (int64_t k = G->row_start[i]; k < G->row_start[i + 1]; ++k)
             if (G->columns[k] == i)
@@ -69,12 +69,12 @@ static void share_scale(void *user, int64_t share) {
 
 /* |g_ij|^2 > theta^2 g_ii g_jj connects nodes, |g_ij| > theta g_ii smooths row i. They differ where
  * coefficients jump: a node follows one in a much stiffer material, not the other way round. */
-static void share_couplings(void *user, int64_t share) {
+static void chunk_couplings(void *user, int64_t chunk) {
     const graph_work *w = user;
     const weft_csr *G = &w->graph->couplings;
     const double *scale = w->graph->scale;
-    int64_t last = weft_share(G->n_rows, share + 1, SHARES);
-    for (int64_t i = weft_share(G->n_rows, share, SHARES); i < last; ++i) {
+    int64_t last = weft_chunk_start(G->n_rows, chunk + 1, CHUNKS);
+    for (int64_t i = weft_chunk_start(G->n_rows, chunk, CHUNKS); i < last; ++i) {
         uint8_t any = 0;
         for (int64_t k = G->row_start[i]; k < G->row_start[i + 1]; ++k) {
             int32_t j = G->columns[k];
@@ -106,10 +106,10 @@ weft_status weft_node_graph_make(const weft_coarsening *level, weft_node_graph *
     if (!made.scale || !made.active || !made.flags)
         TRY(weft_out_of_memory(error, "the graph of a matrix"));
     if (made.owned)
-        TRY(weft_device_for(level->device, SHARES, share_scale, (void *)&work, error));
+        TRY(weft_device_for(level->device, CHUNKS, chunk_scale, (void *)&work, error));
     else
         memcpy(made.scale, level->scale, n_nodes * sizeof *made.scale);
-    TRY(weft_device_for(level->device, SHARES, share_couplings, (void *)&work, error));
+    TRY(weft_device_for(level->device, CHUNKS, chunk_couplings, (void *)&work, error));
     *out = made;
     made = (weft_node_graph){0};
 done:

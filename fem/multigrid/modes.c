@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SHARES = 64 };
+enum { CHUNKS = 64 };
 
 /* Row `component` of the modes at x: translations, then rotations. */
 static void rigid_row(int d, const double *x, int component, double *row) {
@@ -23,7 +23,7 @@ static void rigid_row(int d, const double *x, int component, double *row) {
 typedef struct filling {
     const weft_aggregation_options *options;
     const double *scale;
-    int64_t n_rows, refused[SHARES]; /* first row that is not finite, or -1 */
+    int64_t n_rows, refused[CHUNKS]; /* first row that is not finite, or -1 */
     double *modes;
     int n_modes, components;
 } filling;
@@ -45,16 +45,16 @@ static bool fill_row(const filling *f, int64_t i, double *row) {
     return finite;
 }
 
-static void fill_share(void *user, int64_t share) {
+static void fill_chunk(void *user, int64_t chunk) {
     filling *f = user;
-    int64_t last = weft_share(f->n_rows, share + 1, SHARES);
-    f->refused[share] = -1;
-    for (int64_t i = weft_share(f->n_rows, share, SHARES); i < last; ++i) {
+    int64_t last = weft_chunk_start(f->n_rows, chunk + 1, CHUNKS);
+    f->refused[chunk] = -1;
+    for (int64_t i = weft_chunk_start(f->n_rows, chunk, CHUNKS); i < last; ++i) {
         double *row = f->modes + i * f->n_modes;
         for (int k = 0; k < f->n_modes; ++k)
             row[k] = 0;
-        if (f->scale[i] != 0 && !fill_row(f, i, row) && f->refused[share] < 0)
-            f->refused[share] = i;
+        if (f->scale[i] != 0 && !fill_row(f, i, row) && f->refused[chunk] < 0)
+            f->refused[chunk] = i;
     }
 }
 
@@ -73,12 +73,12 @@ weft_status weft_modes_make(weft_device *device, const weft_aggregation_options 
     f.modes = malloc(((size_t)n_rows * (size_t)m + 1) * sizeof *f.modes);
     if (!f.modes)
         TRY(weft_out_of_memory(error, "the near-nullspace"));
-    TRY(weft_device_for(device, SHARES, fill_share, &f, error));
-    for (int share = 0; share < SHARES; ++share)
-        if (f.refused[share] >= 0)
+    TRY(weft_device_for(device, CHUNKS, fill_chunk, &f, error));
+    for (int chunk = 0; chunk < CHUNKS; ++chunk)
+        if (f.refused[chunk] >= 0)
             TRY(weft_error_set(error, WEFT_ERROR_INPUT,
                                "the near-nullspace of row %lld is not finite",
-                               (long long)f.refused[share]));
+                               (long long)f.refused[chunk]));
     *modes = f.modes;
     *n_modes = m;
     f.modes = NULL;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARE = 1 << 14, MOST_SHARES = 16 };
+enum { CHUNK = 1 << 14, MOST_CHUNKS = 16 };
 
 /* P has the weights 1/2 and 1/2 at the ends of a fine dof, which are the same dof for one that exists on the
  * coarser level. Weights of constrained dofs go to column n_coarse, which is left out. */
@@ -19,10 +19,10 @@ typedef struct refined {
     int64_t n_fine, n_coarse; /* dofs */
     uint8_t *fixed;           /* [n_coarse] */
     int32_t *ends;            /* [n_fine][2] */
-    int64_t *first_bad;       /* [shares] entry of parents that is out of range; -1 */
-    /* the fine dofs of each coarse dof, ascending: their lists are counted and filled in shares of the fine dofs */
-    int64_t n_shares;
-    int64_t *places; /* [n_shares][n_coarse] */
+    int64_t *first_bad;       /* [chunks] entry of parents that is out of range; -1 */
+    /* the fine dofs of each coarse dof, ascending: their lists are counted and filled in chunks of the fine dofs */
+    int64_t n_chunks;
+    int64_t *places; /* [n_chunks][n_coarse] */
     int64_t *start;  /* [n_coarse + 1] */
     int32_t *fine;
 } refined;
@@ -37,14 +37,14 @@ static weft_status check_dofs(const int32_t *dofs, int64_t n, int64_t n_all, wef
     return WEFT_OK;
 }
 
-static void share_ends(void *user, int64_t share) {
+static void chunk_ends(void *user, int64_t chunk) {
     const refined *r = user;
     const int32_t *parents = r->parents->parents;
-    const int64_t n = r->parents->n_fine, last = (share + 1) * SHARE < n ? (share + 1) * SHARE : n;
-    r->first_bad[share] = -1;
-    for (int64_t k = 2 * share * SHARE; k < 2 * last; ++k) {
+    const int64_t n = r->parents->n_fine, last = (chunk + 1) * CHUNK < n ? (chunk + 1) * CHUNK : n;
+    r->first_bad[chunk] = -1;
+    for (int64_t k = 2 * chunk * CHUNK; k < 2 * last; ++k) {
         if (parents[k] < 0 || parents[k] >= r->parents->n_coarse) {
-            r->first_bad[share] = k;
+            r->first_bad[chunk] = k;
             return;
         }
         for (int c = 0; c < r->components; ++c) {
@@ -58,19 +58,19 @@ static void share_ends(void *user, int64_t share) {
 static weft_status find_ends(weft_device *device, refined *r, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_parents *parents = r->parents;
-    const int64_t n_shares = (parents->n_fine + SHARE - 1) / SHARE;
+    const int64_t n_chunks = (parents->n_fine + CHUNK - 1) / CHUNK;
     TRY(check_dofs(parents->fine_constrained, parents->n_fine_constrained, r->n_fine, error));
     TRY(check_dofs(parents->coarse_constrained, parents->n_coarse_constrained, r->n_coarse, error));
     r->fixed = calloc((size_t)r->n_coarse + 1, 1);
-    r->first_bad = malloc((size_t)(n_shares + 1) * sizeof *r->first_bad);
+    r->first_bad = malloc((size_t)(n_chunks + 1) * sizeof *r->first_bad);
     r->ends = weft_scratch_make(2 * (size_t)r->n_fine + 1, sizeof *r->ends);
     if (!r->fixed || !r->first_bad || !r->ends)
         TRY(weft_out_of_memory(error, "a prolongation"));
     for (int64_t k = 0; k < parents->n_coarse_constrained; ++k)
         r->fixed[parents->coarse_constrained[k]] = 1;
-    TRY(weft_device_for(device, n_shares, share_ends, r, error));
-    for (int64_t share = 0; share < n_shares; ++share) {
-        const int64_t k = r->first_bad[share];
+    TRY(weft_device_for(device, n_chunks, chunk_ends, r, error));
+    for (int64_t chunk = 0; chunk < n_chunks; ++chunk) {
+        const int64_t k = r->first_bad[chunk];
         if (k >= 0)
             TRY(weft_error_set(error, WEFT_ERROR_SHAPE, "node %lld has the parent %lld of %lld",
                                (long long)(k / 2), (long long)parents->parents[k],
@@ -85,12 +85,12 @@ done:
 
 /* ---- the fine dofs of each coarse dof ---- */
 
-static void share_count(void *user, int64_t share) {
+static void chunk_count(void *user, int64_t chunk) {
     const refined *r = user;
-    int64_t *places = r->places + share * r->n_coarse;
-    const int64_t last = weft_share(r->n_fine, share + 1, r->n_shares);
+    int64_t *places = r->places + chunk * r->n_coarse;
+    const int64_t last = weft_chunk_start(r->n_fine, chunk + 1, r->n_chunks);
     memset(places, 0, (size_t)r->n_coarse * sizeof *places);
-    for (int64_t i = weft_share(r->n_fine, share, r->n_shares); i < last; ++i) {
+    for (int64_t i = weft_chunk_start(r->n_fine, chunk, r->n_chunks); i < last; ++i) {
         const int32_t *ends = r->ends + 2 * i;
         if (ends[0] < r->n_coarse)
             ++places[ends[0]];
@@ -99,11 +99,11 @@ static void share_count(void *user, int64_t share) {
     }
 }
 
-static void share_fill(void *user, int64_t share) {
+static void chunk_fill(void *user, int64_t chunk) {
     const refined *r = user;
-    int64_t *places = r->places + share * r->n_coarse;
-    const int64_t last = weft_share(r->n_fine, share + 1, r->n_shares);
-    for (int64_t i = weft_share(r->n_fine, share, r->n_shares); i < last; ++i) {
+    int64_t *places = r->places + chunk * r->n_coarse;
+    const int64_t last = weft_chunk_start(r->n_fine, chunk + 1, r->n_chunks);
+    for (int64_t i = weft_chunk_start(r->n_fine, chunk, r->n_chunks); i < last; ++i) {
         const int32_t *ends = r->ends + 2 * i;
         if (ends[0] < r->n_coarse)
             r->fine[places[ends[0]]++] = (int32_t)i;
@@ -116,9 +116,9 @@ static void sum_places(const refined *r) {
     int64_t sum = 0;
     for (int64_t c = 0; c < r->n_coarse; ++c) {
         r->start[c] = sum;
-        for (int64_t share = 0; share < r->n_shares; ++share) {
-            const int64_t n = r->places[share * r->n_coarse + c];
-            r->places[share * r->n_coarse + c] = sum;
+        for (int64_t chunk = 0; chunk < r->n_chunks; ++chunk) {
+            const int64_t n = r->places[chunk * r->n_coarse + c];
+            r->places[chunk * r->n_coarse + c] = sum;
             sum += n;
         }
     }
@@ -128,15 +128,15 @@ static void sum_places(const refined *r) {
 static weft_status list_fine(weft_device *device, refined *r, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t wanted = r->n_fine / (2 * r->n_coarse + 1) + 1;
-    r->n_shares = wanted < MOST_SHARES ? wanted : MOST_SHARES;
-    r->places = weft_scratch_make((size_t)(r->n_shares * r->n_coarse) + 1, sizeof *r->places);
+    r->n_chunks = wanted < MOST_CHUNKS ? wanted : MOST_CHUNKS;
+    r->places = weft_scratch_make((size_t)(r->n_chunks * r->n_coarse) + 1, sizeof *r->places);
     r->start = malloc((size_t)(r->n_coarse + 1) * sizeof *r->start);
     r->fine = weft_scratch_make(2 * (size_t)r->n_fine + 1, sizeof *r->fine);
     if (!r->places || !r->start || !r->fine)
         TRY(weft_out_of_memory(error, "a prolongation"));
-    TRY(weft_device_for(device, r->n_shares, share_count, r, error));
+    TRY(weft_device_for(device, r->n_chunks, chunk_count, r, error));
     sum_places(r);
-    TRY(weft_device_for(device, r->n_shares, share_fill, r, error));
+    TRY(weft_device_for(device, r->n_chunks, chunk_fill, r, error));
 done:
     return status;
 }

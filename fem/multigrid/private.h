@@ -76,9 +76,9 @@ weft_status weft_galerkin_with(weft_device *device, const weft_csr *A, const wef
 
 /* ---- rows of a level ------------------------------------------------------------------------ */
 
-/** Split n items into shares for tasks. */
-static inline int64_t weft_share(int64_t n, int64_t share, int64_t n_shares) {
-    return n / n_shares * share + n % n_shares * share / n_shares;
+/** Split n items into chunks for tasks. */
+static inline int64_t weft_chunk_start(int64_t n, int64_t chunk, int64_t n_chunks) {
+    return n / n_chunks * chunk + n % n_chunks * chunk / n_chunks;
 }
 
 /** Check a matrix and its constrained rows.

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARES = 8 };
+enum { CHUNKS = 8 };
 
 void weft_node_sets_clear(weft_node_sets *sets) {
     free(sets->start);
@@ -13,29 +13,29 @@ void weft_node_sets_clear(weft_node_sets *sets) {
     *sets = (weft_node_sets){0};
 }
 
-/* Shares of the nodes count their nodes in each set; the sums over the shares before give each share
+/* Chunks of the nodes count their nodes in each set; the sums over the chunks before give each chunk
  * its places. */
 typedef struct listing {
     weft_node_sets *sets;
     int64_t n_nodes;
-    int32_t *places; /* [SHARES][n] */
+    int32_t *places; /* [CHUNKS][n] */
 } listing;
 
-static void share_count(void *user, int64_t share) {
+static void chunk_count(void *user, int64_t chunk) {
     const listing *l = user;
-    int32_t *places = l->places + share * l->sets->n;
-    int64_t last = weft_share(l->n_nodes, share + 1, SHARES);
+    int32_t *places = l->places + chunk * l->sets->n;
+    int64_t last = weft_chunk_start(l->n_nodes, chunk + 1, CHUNKS);
     memset(places, 0, (size_t)l->sets->n * sizeof *places);
-    for (int64_t i = weft_share(l->n_nodes, share, SHARES); i < last; ++i)
+    for (int64_t i = weft_chunk_start(l->n_nodes, chunk, CHUNKS); i < last; ++i)
         if (l->sets->of[i] >= 0)
             ++places[l->sets->of[i]];
 }
 
-static void share_move(void *user, int64_t share) {
+static void chunk_move(void *user, int64_t chunk) {
     const listing *l = user;
-    int32_t *places = l->places + share * l->sets->n;
-    int64_t last = weft_share(l->n_nodes, share + 1, SHARES);
-    for (int64_t i = weft_share(l->n_nodes, share, SHARES); i < last; ++i)
+    int32_t *places = l->places + chunk * l->sets->n;
+    int64_t last = weft_chunk_start(l->n_nodes, chunk + 1, CHUNKS);
+    for (int64_t i = weft_chunk_start(l->n_nodes, chunk, CHUNKS); i < last; ++i)
         if (l->sets->of[i] >= 0)
             l->sets->nodes[places[l->sets->of[i]]++] = (int32_t)i;
 }
@@ -47,20 +47,20 @@ weft_status weft_node_sets_list(weft_device *device, int64_t n_nodes, weft_node_
     listing l = {.sets = sets, .n_nodes = n_nodes};
     sets->start = malloc((size_t)(sets->n + 1) * sizeof *sets->start);
     sets->nodes = malloc((size_t)(n_nodes + 1) * sizeof *sets->nodes);
-    l.places = malloc((size_t)(SHARES * sets->n + 1) * sizeof *l.places);
+    l.places = malloc((size_t)(CHUNKS * sets->n + 1) * sizeof *l.places);
     if (!sets->start || !sets->nodes || !l.places)
         TRY(weft_out_of_memory(error, "aggregates"));
-    TRY(weft_device_for(device, SHARES, share_count, &l, error));
+    TRY(weft_device_for(device, CHUNKS, chunk_count, &l, error));
     for (int64_t s = 0; s < sets->n; ++s) {
         sets->start[s] = sum;
-        for (int64_t share = 0; share < SHARES; ++share) {
-            int32_t *place = &l.places[share * sets->n + s], n = *place;
+        for (int64_t chunk = 0; chunk < CHUNKS; ++chunk) {
+            int32_t *place = &l.places[chunk * sets->n + s], n = *place;
             *place = sum;
             sum += n;
         }
     }
     sets->start[sets->n] = sum;
-    TRY(weft_device_for(device, SHARES, share_move, &l, error));
+    TRY(weft_device_for(device, CHUNKS, chunk_move, &l, error));
 done:
     free(l.places);
     return status;

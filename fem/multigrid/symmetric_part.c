@@ -8,7 +8,7 @@
 typedef struct symmetric_part {
     const weft_csr *A;
     double *out;
-    int64_t n_shares;
+    int64_t n_chunks;
     _Atomic int64_t alone; /* a row with an entry whose transpose does not exist; -1 */
 } symmetric_part;
 
@@ -26,11 +26,11 @@ static int64_t find(const weft_csr *A, int64_t row, int64_t column) {
 }
 
 /* Every entry has its mean from its own row, so that no two threads write one. */
-static void share_rows(void *user, int64_t share) {
+static void chunk_rows(void *user, int64_t chunk) {
     symmetric_part *run = user;
     const weft_csr *A = run->A;
-    const int64_t last = weft_share(A->n_rows, share + 1, run->n_shares);
-    for (int64_t i = weft_share(A->n_rows, share, run->n_shares); i < last; ++i)
+    const int64_t last = weft_chunk_start(A->n_rows, chunk + 1, run->n_chunks);
+    for (int64_t i = weft_chunk_start(A->n_rows, chunk, run->n_chunks); i < last; ++i)
         for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k) {
             const int64_t other = A->columns[k] == i ? k : find(A, A->columns[k], i);
             if (other < 0)
@@ -43,8 +43,8 @@ static void share_rows(void *user, int64_t share) {
 weft_status weft_csr_symmetric_part(weft_device *device, const weft_csr *A, double *out,
                                     weft_error *error) {
     weft_status status = WEFT_OK;
-    symmetric_part run = {.A = A, .out = out, .n_shares = A->n_rows / 4096 + 1, .alone = -1};
-    TRY(weft_device_for(device, run.n_shares, share_rows, &run, error));
+    symmetric_part run = {.A = A, .out = out, .n_chunks = A->n_rows / 4096 + 1, .alone = -1};
+    TRY(weft_device_for(device, run.n_chunks, chunk_rows, &run, error));
     if (atomic_load(&run.alone) >= 0)
         status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                                 "multigrid needs a matrix whose pattern is symmetric");

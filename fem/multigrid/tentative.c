@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARES = 256 };
+enum { CHUNKS = 256 };
 #define DEPENDENT 1e-8 /* a vector whose other part is smaller, relative to its norm, is dropped */
 
 typedef struct tentative {
@@ -91,10 +91,10 @@ static void mean_of_nodes(const tentative *t, int64_t aggregate) {
     }
 }
 
-static void share_aggregates(void *user, int64_t share) {
+static void chunk_aggregates(void *user, int64_t chunk) {
     const tentative *t = user;
-    int64_t last = weft_share(t->aggregates->n, share + 1, SHARES);
-    for (int64_t a = weft_share(t->aggregates->n, share, SHARES); a < last; ++a) {
+    int64_t last = weft_chunk_start(t->aggregates->n, chunk + 1, CHUNKS);
+    for (int64_t a = weft_chunk_start(t->aggregates->n, chunk, CHUNKS); a < last; ++a) {
         orthonormalise(t, a);
         if (t->x)
             mean_of_nodes(t, a);
@@ -140,7 +140,7 @@ weft_status weft_tentative_make(weft_coarsening *level, const weft_node_sets *ag
         t.x = malloc((n * (size_t)d + 1) * sizeof *t.x);
     if (!t.rank || !t.R || (level->x && !t.x))
         TRY(weft_out_of_memory(error, "a prolongation"));
-    TRY(weft_device_for(level->device, SHARES, share_aggregates, &t, error));
+    TRY(weft_device_for(level->device, CHUNKS, chunk_aggregates, &t, error));
     TRY(number_rows(&t, coarse, n_coarse_rows, error));
     coarse->n_nodes = aggregates->n;
     coarse->dimension = d;

@@ -18,12 +18,12 @@ typedef struct diagonal {
     double *out;
 } diagonal;
 
-enum { SHARE = 1 << 14 };
+enum { CHUNK = 1 << 14 };
 
-static void share_diagonal(void *user, int64_t share) {
+static void chunk_diagonal(void *user, int64_t chunk) {
     const diagonal *d = user;
-    const int64_t n = d->pattern->n_rows, end = (share + 1) * SHARE;
-    for (int64_t r = share * SHARE; r < end && r < n; ++r) {
+    const int64_t n = d->pattern->n_rows, end = (chunk + 1) * CHUNK;
+    for (int64_t r = chunk * CHUNK; r < end && r < n; ++r) {
         const int64_t last = d->pattern->row_start[r + 1];
         int64_t k = d->pattern->row_start[r];
         while (k < last && d->pattern->columns[k] < r)
@@ -35,7 +35,7 @@ static void share_diagonal(void *user, int64_t share) {
 weft_status weft_operator_csr_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
     diagonal run = {op->pattern, weft_memory_host(op->values), weft_memory_host(d)};
     const int64_t n = run.values ? op->pattern->n_rows : 0; /* a null device has none */
-    return weft_device_for(op->context->device, (n + SHARE - 1) / SHARE, share_diagonal, &run,
+    return weft_device_for(op->context->device, (n + CHUNK - 1) / CHUNK, chunk_diagonal, &run,
                            error);
 }
 
@@ -116,9 +116,9 @@ void weft_operator_estimate_positions(const weft_operator_sizes *s,
  * connectivity. */
 static size_t cells_bytes(const weft_operator_sizes *s) {
     const size_t places = s->n_padded * s->n_local / 25 * 26;
-    const size_t shares = (size_t)weft_connectivity_shares(s->limits, s->n_cells * s->width);
-    const size_t band = places / shares * (sizeof(uint64_t) + sizeof(uint32_t));
-    return shares == 1 ? places * sizeof(uint64_t) : band;
+    const size_t ranges = (size_t)weft_connectivity_ranges(s->limits, s->n_cells * s->width);
+    const size_t band = places / ranges * (sizeof(uint64_t) + sizeof(uint32_t));
+    return ranges == 1 ? places * sizeof(uint64_t) : band;
 }
 
 static size_t csr_estimate_memory(const weft_operator_sizes *s, double applications,

@@ -151,10 +151,10 @@ typedef struct rounding {
 
 enum { ROUNDED = 1 << 16 };
 
-static void round_share(void *user, int64_t share) {
+static void round_chunk(void *user, int64_t chunk) {
     const rounding *r = user;
-    const int64_t last = (share + 1) * ROUNDED < r->n ? (share + 1) * ROUNDED : r->n;
-    for (int64_t i = share * ROUNDED; i < last; ++i)
+    const int64_t last = (chunk + 1) * ROUNDED < r->n ? (chunk + 1) * ROUNDED : r->n;
+    for (int64_t i = chunk * ROUNDED; i < last; ++i)
         r->to[i] = (float)r->from[i];
 }
 
@@ -166,7 +166,7 @@ static weft_status single_values(weft_operator *op, const double *values, weft_e
     TRY(weft_memory_make_unset(device, (size_t)n * sizeof(float), floats, error));
     rounding r = {values, weft_memory_host(*floats), n};
     if (r.to)
-        TRY(weft_device_for(device, (n + ROUNDED - 1) / ROUNDED, round_share, &r, error));
+        TRY(weft_device_for(device, (n + ROUNDED - 1) / ROUNDED, round_chunk, &r, error));
 done:
     return status;
 }

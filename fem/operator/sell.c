@@ -36,9 +36,9 @@ done:
     return status;
 }
 
-static int count_shares(const weft_operator *op, const weft_connectivity *dofs) {
+static int count_ranges(const weft_operator *op, const weft_connectivity *dofs) {
     const int64_t n = weft_connectivity_from(dofs) * weft_connectivity_width(dofs);
-    return weft_connectivity_shares(weft_device_limits(op->context->device), (size_t)n);
+    return weft_connectivity_ranges(weft_device_limits(op->context->device), (size_t)n);
 }
 
 /* Rows of whole blocks. */
@@ -146,8 +146,8 @@ done:
 static int count_bands(const weft_operator *op, const weft_matrix_part *part) {
     const sell_operator *sell = op->state;
     return sell->setup && weft_compilation_kernels(part->assemble.compilation) == 1 &&
-                   op->pattern->n_rows >= WEFT_CONNECTIVITY_SHARES * WEFT_SELL_ROWS
-               ? count_shares(op, part->form.dofs)
+                   op->pattern->n_rows >= WEFT_CONNECTIVITY_RANGES * WEFT_SELL_ROWS
+               ? count_ranges(op, part->form.dofs)
                : 1;
 }
 
@@ -357,7 +357,7 @@ static weft_status layout_on_device(weft_operator *op, weft_connectivity *dofs, 
     TRY(weft_setup_make(op->context->device, &sell->setup, error));
     TRY(weft_row_cells_make(sell->setup, dofs, NULL, &sell->cells, error));
     TRY(weft_device_pattern_make(sell->setup, dofs, &sell->cells, &pattern, error));
-    if (count_shares(op, dofs) > 1)
+    if (count_ranges(op, dofs) > 1)
         weft_row_cells_free(&sell->cells); /* those of each band are made when needed */
     TRY(weft_sell_matrix_from_device(sell->setup, &pattern, &sell->matrix, error));
     status = weft_device_halos_make(sell->setup, &pattern, &sell->halos, &sell->why);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARES = 256 };
+enum { CHUNKS = 256 };
 
 typedef struct nodes_move {
     const int32_t *old; /* new -> old */
@@ -18,10 +18,10 @@ typedef struct nodes_move {
     int d;
 } nodes_move;
 
-static void share_move(void *user, int64_t share) {
+static void chunk_move(void *user, int64_t chunk) {
     const nodes_move *m = user;
-    int64_t last = m->n * (share + 1) / SHARES;
-    for (int64_t i = m->n * share / SHARES; i < last; ++i) {
+    int64_t last = m->n * (chunk + 1) / CHUNKS;
+    for (int64_t i = m->n * chunk / CHUNKS; i < last; ++i) {
         int64_t from = m->old[i];
         m->new_of[from] = (int32_t)i;
         for (int c = 0; c < m->d; ++c)
@@ -150,7 +150,7 @@ weft_status weft_mesh_renumber(weft_device *device, weft_mesh *mesh,
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "%s: no memory to renumber %lld cells",
                            mesh->source, (long long)mesh->n_cells));
     TRY(weft_mesh_moves_make(mesh, renumbering->cells, &moves, error));
-    TRY(weft_device_for(device, SHARES, share_move, &move, error));
+    TRY(weft_device_for(device, CHUNKS, chunk_move, &move, error));
     TRY(facets_sort(device, mesh, move.new_of, &moves, error));
     const weft_simplices cells = {mesh->cells, mesh->n_cells, weft_mesh_cell_vertices(mesh),
                                   moves.cell_from};

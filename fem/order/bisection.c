@@ -29,42 +29,42 @@ typedef struct bisection {
     weft_point *buffers[2]; /* [n_nodes] */
     int32_t *old;
     double low[3], scale; /* low is that of x / 2, so that differences do not overflow */
-    weft_split_share *shares;
+    weft_split_chunk *chunks;
     range *ranges; /* tasks */
     int64_t n_ranges;
 } bisection;
 
-static int64_t share_start(const bisection *b, int64_t share) {
-    return b->mesh->n_nodes * share / WEFT_SPLIT_SHARES;
+static int64_t chunk_start(const bisection *b, int64_t chunk) {
+    return b->mesh->n_nodes * chunk / WEFT_SPLIT_CHUNKS;
 }
 
 /* ---- points from coordinates --------------------------------------------------------------- */
 
 typedef struct extents {
     const bisection *b;
-    double low[WEFT_SPLIT_SHARES][3], high[WEFT_SPLIT_SHARES][3];
+    double low[WEFT_SPLIT_CHUNKS][3], high[WEFT_SPLIT_CHUNKS][3];
 } extents;
 
-static void share_extents(void *user, int64_t share) {
+static void chunk_extents(void *user, int64_t chunk) {
     extents *e = user;
     int d = e->b->mesh->dimension;
     double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
-    for (int64_t i = share_start(e->b, share); i < share_start(e->b, share + 1); ++i)
+    for (int64_t i = chunk_start(e->b, chunk); i < chunk_start(e->b, chunk + 1); ++i)
         for (int c = 0; c < d; ++c) {
             double x = e->b->mesh->x[i * d + c] / 2;
             low[c] = x < low[c] ? x : low[c];
             high[c] = x > high[c] ? x : high[c];
         }
     for (int c = 0; c < 3; ++c) {
-        e->low[share][c] = low[c];
-        e->high[share][c] = high[c];
+        e->low[chunk][c] = low[c];
+        e->high[chunk][c] = high[c];
     }
 }
 
-static void share_points(void *user, int64_t share) {
+static void chunk_points(void *user, int64_t chunk) {
     bisection *b = user;
     int d = b->mesh->dimension;
-    for (int64_t i = share_start(b, share); i < share_start(b, share + 1); ++i) {
+    for (int64_t i = chunk_start(b, chunk); i < chunk_start(b, chunk + 1); ++i) {
         weft_point p = {{0, 0, 0}, (int32_t)i};
         for (int c = 0; c < d; ++c)
             p.q[c] = (uint32_t)((b->mesh->x[i * d + c] / 2 - b->low[c]) * b->scale + 0.5);
@@ -86,10 +86,10 @@ static weft_status points_make(bisection *b, weft_error *error) {
         return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory to order %lld nodes",
                               (long long)b->mesh->n_nodes);
     e->b = b;
-    TRY(weft_device_for(b->device, WEFT_SPLIT_SHARES, share_extents, e, error));
+    TRY(weft_device_for(b->device, WEFT_SPLIT_CHUNKS, chunk_extents, e, error));
     for (int c = 0; c < b->mesh->dimension; ++c) {
         double low = HUGE_VAL, high = -HUGE_VAL;
-        for (int i = 0; i < WEFT_SPLIT_SHARES; ++i) {
+        for (int i = 0; i < WEFT_SPLIT_CHUNKS; ++i) {
             low = fmin(low, e->low[i][c]);
             high = fmax(high, e->high[i][c]);
         }
@@ -97,7 +97,7 @@ static weft_status points_make(bisection *b, weft_error *error) {
         longest = fmax(longest, high - low);
     }
     b->scale = weft_order_scale(longest);
-    TRY(weft_device_for(b->device, WEFT_SPLIT_SHARES, share_points, b, error));
+    TRY(weft_device_for(b->device, WEFT_SPLIT_CHUNKS, chunk_points, b, error));
 done:
     free(e);
     return status;
@@ -112,8 +112,8 @@ static int64_t halve(weft_device *device, bisection *b, range r, int64_t unit) {
                         .to = b->buffers[!r.buffer] + r.first,
                         .n = n,
                         .k = (n + unit - 1) / unit / 2 * unit,
-                        .shares = b->shares,
-                        .n_shares = WEFT_SPLIT_SHARES};
+                        .chunks = b->chunks,
+                        .n_chunks = WEFT_SPLIT_CHUNKS};
     weft_split_range(device, &split);
     return r.first + split.k;
 }
@@ -155,10 +155,10 @@ weft_status weft_order_bisect(weft_device *device, const weft_mesh *mesh, int64_
     bool shared = device && weft_device_limits(device)->threads > 1;
     for (int i = 0; i < 2; ++i)
         b.buffers[i] = weft_scratch_make((size_t)mesh->n_nodes, sizeof *b.buffers[i]);
-    b.shares = malloc(WEFT_SPLIT_SHARES * sizeof *b.shares);
+    b.chunks = malloc(WEFT_SPLIT_CHUNKS * sizeof *b.chunks);
     /* Halving leaves no range below a quarter of a subtree, but for the one with the last leaf. */
     b.ranges = malloc((4 * (size_t)mesh->n_nodes / SUBTREE + 2) * sizeof *b.ranges);
-    if (!b.buffers[0] || !b.buffers[1] || !b.shares || !b.ranges)
+    if (!b.buffers[0] || !b.buffers[1] || !b.chunks || !b.ranges)
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "%s: no memory to order %lld nodes",
                            mesh->source, (long long)mesh->n_nodes));
     TRY(points_make(&b, error));
@@ -171,7 +171,7 @@ weft_status weft_order_bisect(weft_device *device, const weft_mesh *mesh, int64_
 done:
     free(b.buffers[0]);
     free(b.buffers[1]);
-    free(b.shares);
+    free(b.chunks);
     free(b.ranges);
     return status;
 }

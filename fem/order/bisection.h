@@ -10,21 +10,21 @@ typedef struct weft_point {
     int32_t node;
 } weft_point;
 
-#define WEFT_SPLIT_SHARES 256 /* of a range that is processed by all threads */
+#define WEFT_SPLIT_CHUNKS 256 /* of a range that is processed by all threads */
 #define WEFT_SPLIT_BINS 512
 
-/** Partial results of one share of a range: bounding box, histogram, points below the pivot. */
-typedef struct weft_split_share {
+/** Partial results of one chunk of a range: bounding box, histogram, points below the pivot. */
+typedef struct weft_split_chunk {
     uint32_t low[3], high[3];
     int32_t bins[WEFT_SPLIT_BINS], less;
-} weft_split_share;
+} weft_split_chunk;
 
 typedef struct weft_split {
     const weft_point *from;
     weft_point *to;
     int64_t n, k;             /* the k lowest points go to the front */
-    weft_split_share *shares; /* [n_shares] */
-    int64_t n_shares;
+    weft_split_chunk *chunks; /* [n_chunks] */
+    int64_t n_chunks;
     int axis, shift, bin;
     uint32_t low;
     weft_point pivot; /* the lowest of the other points */
@@ -32,7 +32,7 @@ typedef struct weft_split {
 
 /** Copy the n points of `from` to `to`, the k lowest along the longest axis of their bounding box,
  *  0 < k < n, first; the order within both parts is unspecified.
- *  device  NULL: one share, on this thread */
+ *  device  NULL: one chunk, on this thread */
 void weft_split_range(weft_device *device, weft_split *split);
 /** Sort points along the longest axis of their bounding box, in place. For a few tens of points. */
 void weft_points_sort(weft_point *points, int64_t n);

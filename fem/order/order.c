@@ -85,14 +85,14 @@ weft_status weft_mesh_order(weft_device *device, weft_mesh *mesh, weft_ordering 
 
 typedef struct bandwidth_work {
     const weft_mesh *mesh;
-    double sums[SUMS]; /* over equal shares of the cells; each is exact */
+    double sums[SUMS]; /* over equal chunks of the cells; each is exact */
 } bandwidth_work;
 
-static void sum_distances(void *user, int64_t share) {
+static void sum_distances(void *user, int64_t chunk) {
     bandwidth_work *work = user;
     const weft_mesh *mesh = work->mesh;
     int width = weft_mesh_cell_vertices(mesh);
-    int64_t cells = mesh->n_cells / SUMS + 1, first = share * cells, sum = 0;
+    int64_t cells = mesh->n_cells / SUMS + 1, first = chunk * cells, sum = 0;
     int64_t last = first + cells < mesh->n_cells ? first + cells : mesh->n_cells;
     for (int64_t cell = first; cell < last; ++cell) {
         const int32_t *nodes = mesh->cells + cell * width;
@@ -100,7 +100,7 @@ static void sum_distances(void *user, int64_t share) {
             for (int j = 0; j < i; ++j)
                 sum += nodes[i] > nodes[j] ? nodes[i] - nodes[j] : nodes[j] - nodes[i];
     }
-    work->sums[share] = (double)sum;
+    work->sums[chunk] = (double)sum;
 }
 
 double weft_mesh_bandwidth(weft_device *device, const weft_mesh *mesh) {

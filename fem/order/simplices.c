@@ -1,5 +1,5 @@
 /* Sorts simplices, quadrilaterals and hexahedra by their lowest nodes. Ranges of nodes are buckets: simplices
- * are first distributed, share by share, to the bucket of their lowest node; then each bucket is
+ * are first distributed, chunk by chunk, to the bucket of their lowest node; then each bucket is
  * written back by counting, and the simplices of each node are sorted in place. Every step is
  * parallel. */
 #include "fem/base/memory.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARES = 256, BUCKETS = 512, FEW = 64, MOST = 8 };
+enum { CHUNKS = 256, BUCKETS = 512, FEW = 64, MOST = 8 };
 
 typedef struct simplices_sort {
     int32_t *simplices, *from;   /* given; finally the result */
@@ -16,7 +16,7 @@ typedef struct simplices_sort {
     const int32_t *new_of;
     int64_t n, n_nodes;
     int width, shift;
-    /* [SHARES + 1][BUCKETS]: counts, then the start of each share; last row: end of each bucket */
+    /* [CHUNKS + 1][BUCKETS]: counts, then the start of each chunk; last row: end of each bucket */
     int32_t *bucket_start;
     int32_t *node_start; /* [n_nodes] start of the simplices of a node */
 } simplices_sort;
@@ -60,8 +60,8 @@ INLINE int32_t lowest(const int32_t *nodes, int width) {
     return least;
 }
 
-static int64_t share_start(const simplices_sort *s, int64_t share) {
-    return s->n * share / SHARES;
+static int64_t chunk_start(const simplices_sort *s, int64_t chunk) {
+    return s->n * chunk / CHUNKS;
 }
 
 INLINE void renumber(const simplices_sort *s, int64_t i, int32_t *nodes, int width) {
@@ -69,33 +69,33 @@ INLINE void renumber(const simplices_sort *s, int64_t i, int32_t *nodes, int wid
         nodes[k] = s->new_of[s->simplices[i * width + k]];
 }
 
-INLINE void count_width(const simplices_sort *s, int64_t share, int width) {
-    int32_t *counts = s->bucket_start + share * BUCKETS, nodes[MOST];
-    for (int64_t i = share_start(s, share); i < share_start(s, share + 1); ++i) {
+INLINE void count_width(const simplices_sort *s, int64_t chunk, int width) {
+    int32_t *counts = s->bucket_start + chunk * BUCKETS, nodes[MOST];
+    for (int64_t i = chunk_start(s, chunk); i < chunk_start(s, chunk + 1); ++i) {
         renumber(s, i, nodes, width);
         counts[lowest(nodes, width) >> s->shift] += 1;
     }
 }
 
 static void starts_sum(simplices_sort *s) {
-    int32_t *ends = s->bucket_start + SHARES * BUCKETS, sum = 0;
-    for (int i = 0; i < SHARES * BUCKETS; ++i)
+    int32_t *ends = s->bucket_start + CHUNKS * BUCKETS, sum = 0;
+    for (int i = 0; i < CHUNKS * BUCKETS; ++i)
         ends[i % BUCKETS] += s->bucket_start[i];
     for (int bucket = 0; bucket < BUCKETS; ++bucket) {
         const int32_t count = ends[bucket];
         ends[bucket] = sum; /* for now, its start */
         sum += count;
     }
-    for (int i = 0; i < SHARES * BUCKETS; ++i) {
+    for (int i = 0; i < CHUNKS * BUCKETS; ++i) {
         const int32_t count = s->bucket_start[i];
         s->bucket_start[i] = ends[i % BUCKETS];
         ends[i % BUCKETS] += count;
     }
 }
 
-INLINE void deal_width(const simplices_sort *s, int64_t share, int width) {
-    int32_t *next = s->bucket_start + share * BUCKETS, nodes[MOST];
-    for (int64_t i = share_start(s, share); i < share_start(s, share + 1); ++i) {
+INLINE void deal_width(const simplices_sort *s, int64_t chunk, int width) {
+    int32_t *next = s->bucket_start + chunk * BUCKETS, nodes[MOST];
+    for (int64_t i = chunk_start(s, chunk); i < chunk_start(s, chunk + 1); ++i) {
         renumber(s, i, nodes, width);
         const int64_t place = next[lowest(nodes, width) >> s->shift]++;
         for (int k = 0; k < width; ++k)
@@ -157,7 +157,7 @@ INLINE void sort_many(int32_t *simplices, int32_t *from, int64_t n, int width) {
 }
 
 INLINE void bucket_width(const simplices_sort *s, int64_t number, int width) {
-    const int32_t *ends = s->bucket_start + SHARES * BUCKETS;
+    const int32_t *ends = s->bucket_start + CHUNKS * BUCKETS;
     const int64_t first = number > 0 ? ends[number - 1] : 0, last = ends[number];
     const int64_t first_node = number << s->shift;
     const int64_t end_node =
@@ -190,22 +190,22 @@ INLINE void bucket_width(const simplices_sort *s, int64_t number, int width) {
     }
 }
 
-static void share_count(void *user, int64_t share) {
+static void chunk_count(void *user, int64_t chunk) {
     const simplices_sort *s = user;
-    s->width == 4   ? count_width(s, share, 4)
-    : s->width == 3 ? count_width(s, share, 3)
-    : s->width == 2 ? count_width(s, share, 2)
-    : s->width == 1 ? count_width(s, share, 1)
-                    : count_width(s, share, 8);
+    s->width == 4   ? count_width(s, chunk, 4)
+    : s->width == 3 ? count_width(s, chunk, 3)
+    : s->width == 2 ? count_width(s, chunk, 2)
+    : s->width == 1 ? count_width(s, chunk, 1)
+                    : count_width(s, chunk, 8);
 }
 
-static void share_deal(void *user, int64_t share) {
+static void chunk_deal(void *user, int64_t chunk) {
     const simplices_sort *s = user;
-    s->width == 4   ? deal_width(s, share, 4)
-    : s->width == 3 ? deal_width(s, share, 3)
-    : s->width == 2 ? deal_width(s, share, 2)
-    : s->width == 1 ? deal_width(s, share, 1)
-                    : deal_width(s, share, 8);
+    s->width == 4   ? deal_width(s, chunk, 4)
+    : s->width == 3 ? deal_width(s, chunk, 3)
+    : s->width == 2 ? deal_width(s, chunk, 2)
+    : s->width == 1 ? deal_width(s, chunk, 1)
+                    : deal_width(s, chunk, 8);
 }
 
 static void bucket_sort(void *user, int64_t number) {
@@ -232,16 +232,16 @@ weft_status weft_simplices_sort(weft_device *device, const weft_simplices *simpl
         ++s.shift;
     s.dealt = weft_scratch_make((size_t)n, (size_t)s.width * sizeof *s.dealt);
     s.node_start = weft_scratch_make((size_t)n_nodes, sizeof *s.node_start);
-    s.bucket_start = calloc((SHARES + 1) * BUCKETS, sizeof *s.bucket_start);
+    s.bucket_start = calloc((CHUNKS + 1) * BUCKETS, sizeof *s.bucket_start);
     s.dealt_from = from ? weft_scratch_make((size_t)n, sizeof *s.dealt_from) : NULL;
     if (!s.dealt || !s.node_start || !s.bucket_start || (from && !s.dealt_from)) {
         status =
             weft_error_set(error, WEFT_ERROR_MEMORY, "no memory to sort %lld cells", (long long)n);
         goto done;
     }
-    TRY(weft_device_for(device, SHARES, share_count, &s, error));
+    TRY(weft_device_for(device, CHUNKS, chunk_count, &s, error));
     starts_sum(&s);
-    TRY(weft_device_for(device, SHARES, share_deal, &s, error));
+    TRY(weft_device_for(device, CHUNKS, chunk_deal, &s, error));
     TRY(weft_device_for(device, BUCKETS, bucket_sort, &s, error));
 done:
     free(s.dealt);

@@ -88,60 +88,60 @@ static void select_point(weft_point *points, int64_t n, int64_t k, int axis) {
     sort_along(points + first, last - first + 1, axis);
 }
 
-/* ---- passes over a range, parallel over its shares ------------------------------------------ */
+/* ---- passes over a range, parallel over its chunks ------------------------------------------ */
 
-static int64_t share_start(const weft_split *s, int64_t share) {
-    return s->n * share / s->n_shares;
+static int64_t chunk_start(const weft_split *s, int64_t chunk) {
+    return s->n * chunk / s->n_chunks;
 }
 
-static void share_box(void *user, int64_t share) {
+static void chunk_box(void *user, int64_t chunk) {
     const weft_split *s = user;
-    int64_t first = share_start(s, share), last = share_start(s, share + 1);
-    box_of(s->from + first, last - first, s->shares[share].low, s->shares[share].high);
+    int64_t first = chunk_start(s, chunk), last = chunk_start(s, chunk + 1);
+    box_of(s->from + first, last - first, s->chunks[chunk].low, s->chunks[chunk].high);
 }
 
 static int bin_of(const weft_split *s, const weft_point *p) {
     return (int)((p->q[s->axis] - s->low) >> s->shift);
 }
 
-static void share_count(void *user, int64_t share) {
+static void chunk_count(void *user, int64_t chunk) {
     const weft_split *s = user;
-    int32_t *bins = s->shares[share].bins;
+    int32_t *bins = s->chunks[chunk].bins;
     memset(bins, 0, WEFT_SPLIT_BINS * sizeof *bins);
-    for (int64_t i = share_start(s, share); i < share_start(s, share + 1); ++i)
+    for (int64_t i = chunk_start(s, chunk); i < chunk_start(s, chunk + 1); ++i)
         bins[bin_of(s, &s->from[i])] += 1;
 }
 
-static void share_gather(void *user, int64_t share) {
+static void chunk_gather(void *user, int64_t chunk) {
     const weft_split *s = user;
     int64_t place = 0;
-    for (int64_t before = 0; before < share; ++before)
-        place += s->shares[before].bins[s->bin];
+    for (int64_t before = 0; before < chunk; ++before)
+        place += s->chunks[before].bins[s->bin];
     /* Branch-free: the next element is always written, and kept if it is in the bin. */
-    int64_t end = place + s->shares[share].bins[s->bin];
-    for (int64_t i = share_start(s, share); place < end; ++i) {
+    int64_t end = place + s->chunks[chunk].bins[s->bin];
+    for (int64_t i = chunk_start(s, chunk); place < end; ++i) {
         s->to[place] = s->from[i];
         place += bin_of(s, &s->from[i]) == s->bin;
     }
 }
 
-static void share_less(void *user, int64_t share) {
+static void chunk_less(void *user, int64_t chunk) {
     const weft_split *s = user;
     const weft_point pivot = s->pivot;
     int32_t n = 0;
-    for (int64_t i = share_start(s, share); i < share_start(s, share + 1); ++i)
+    for (int64_t i = chunk_start(s, chunk); i < chunk_start(s, chunk + 1); ++i)
         n += less(&s->from[i], &pivot, s->axis);
-    s->shares[share].less = n;
+    s->chunks[chunk].less = n;
 }
 
-static void share_move(void *user, int64_t share) {
+static void chunk_move(void *user, int64_t chunk) {
     const weft_split *s = user;
     const weft_point pivot = s->pivot;
-    int64_t first = share_start(s, share), left = 0;
-    for (int64_t before = 0; before < share; ++before)
-        left += s->shares[before].less;
+    int64_t first = chunk_start(s, chunk), left = 0;
+    for (int64_t before = 0; before < chunk; ++before)
+        left += s->chunks[before].less;
     int64_t right = s->k + first - left;
-    for (int64_t i = first; i < share_start(s, share + 1); ++i) {
+    for (int64_t i = first; i < chunk_start(s, chunk + 1); ++i) {
         bool goes_left = less(&s->from[i], &pivot, s->axis);
         s->to[goes_left ? left : right] = s->from[i];
         left += goes_left;
@@ -151,12 +151,12 @@ static void share_move(void *user, int64_t share) {
 
 static void find_axis(weft_split *s) {
     uint32_t low[3], high[3];
-    memcpy(low, s->shares[0].low, sizeof low);
-    memcpy(high, s->shares[0].high, sizeof high);
-    for (int64_t i = 1; i < s->n_shares; ++i)
+    memcpy(low, s->chunks[0].low, sizeof low);
+    memcpy(high, s->chunks[0].high, sizeof high);
+    for (int64_t i = 1; i < s->n_chunks; ++i)
         for (int c = 0; c < 3; ++c) {
-            low[c] = s->shares[i].low[c] < low[c] ? s->shares[i].low[c] : low[c];
-            high[c] = s->shares[i].high[c] > high[c] ? s->shares[i].high[c] : high[c];
+            low[c] = s->chunks[i].low[c] < low[c] ? s->chunks[i].low[c] : low[c];
+            high[c] = s->chunks[i].high[c] > high[c] ? s->chunks[i].high[c] : high[c];
         }
     s->axis = longest_axis(low, high);
     s->low = low[s->axis];
@@ -170,8 +170,8 @@ static int64_t find_bin(weft_split *s, int64_t *n_bin) {
     int64_t before = 0;
     for (s->bin = 0;; ++s->bin) {
         *n_bin = 0;
-        for (int64_t i = 0; i < s->n_shares; ++i)
-            *n_bin += s->shares[i].bins[s->bin];
+        for (int64_t i = 0; i < s->n_chunks; ++i)
+            *n_bin += s->chunks[i].bins[s->bin];
         if (before + *n_bin > s->k)
             return s->k - before;
         before += *n_bin;
@@ -186,25 +186,25 @@ static void split_few(weft_split *s) {
 }
 
 void weft_split_range(weft_device *device, weft_split *s) {
-    weft_split_share own;
+    weft_split_chunk own;
     if (s->n <= FEW) {
         split_few(s);
         return;
     }
     if (!device) {
-        s->shares = &own;
-        s->n_shares = 1;
+        s->chunks = &own;
+        s->n_chunks = 1;
     }
-    (void)weft_device_for(device, s->n_shares, share_box, s, NULL);
+    (void)weft_device_for(device, s->n_chunks, chunk_box, s, NULL);
     find_axis(s);
-    (void)weft_device_for(device, s->n_shares, share_count, s, NULL);
+    (void)weft_device_for(device, s->n_chunks, chunk_count, s, NULL);
     int64_t n_bin, of_bin = find_bin(s, &n_bin);
-    (void)weft_device_for(device, s->n_shares, share_gather, s, NULL);
+    (void)weft_device_for(device, s->n_chunks, chunk_gather, s, NULL);
     select_point(s->to, n_bin, of_bin, s->axis);
     s->pivot = s->to[of_bin];
-    if (s->n_shares > 1)
-        (void)weft_device_for(device, s->n_shares, share_less, s, NULL);
-    (void)weft_device_for(device, s->n_shares, share_move, s, NULL);
+    if (s->n_chunks > 1)
+        (void)weft_device_for(device, s->n_chunks, chunk_less, s, NULL);
+    (void)weft_device_for(device, s->n_chunks, chunk_move, s, NULL);
 }
 
 void weft_points_sort(weft_point *points, int64_t n) {

@@ -145,10 +145,10 @@ typedef struct scaling {
 
 enum { SCALED = 1 << 12 };
 
-static void scale_share(void *user, int64_t share) {
+static void scale_chunk(void *user, int64_t chunk) {
     const scaling *s = user;
-    const int64_t n = s->A->n_rows, last = (share + 1) * SCALED < n ? (share + 1) * SCALED : n;
-    for (int64_t i = share * SCALED; i < last; ++i)
+    const int64_t n = s->A->n_rows, last = (chunk + 1) * SCALED < n ? (chunk + 1) * SCALED : n;
+    for (int64_t i = chunk * SCALED; i < last; ++i)
         for (int64_t k = s->A->row_start[i]; k < s->A->row_start[i + 1]; ++k)
             s->out[k] = s->a[i] > 0 ? s->A->values[k] / s->a[i] : 0;
 }
@@ -167,7 +167,7 @@ static weft_status make_operator(const weft_cycle *cycle, weft_cycle_level *leve
     weft_pattern *pattern = calloc(1, sizeof *pattern);
     if (!pattern || !s.out)
         TRY(weft_out_of_memory(error, "a level of multigrid"));
-    TRY(weft_device_for(cycle->context->device, (A->n_rows + SCALED - 1) / SCALED, scale_share, &s,
+    TRY(weft_device_for(cycle->context->device, (A->n_rows + SCALED - 1) / SCALED, scale_chunk, &s,
                         error));
     *pattern = (weft_pattern){A->n_rows, n_entries, A->row_start, A->columns};
     status = weft_operator_from_matrix(cycle->context, &pattern, s.out, how, &level->op, error);

@@ -371,13 +371,13 @@ typedef struct parents_work {
     int components;
 } parents_work;
 
-enum { PARENTS_SHARE = 1 << 16 };
+enum { PARENTS_CHUNK = 1 << 16 };
 
-static void share_parents(void *user, int64_t share) {
+static void chunk_parents(void *user, int64_t chunk) {
     const parents_work *w = user;
-    const int64_t n = w->level->mesh->n_nodes, last = (share + 1) * PARENTS_SHARE;
+    const int64_t n = w->level->mesh->n_nodes, last = (chunk + 1) * PARENTS_CHUNK;
     const int32_t *parents = w->level->parents;
-    for (int64_t i = share * PARENTS_SHARE; i < last && i < n; ++i)
+    for (int64_t i = chunk * PARENTS_CHUNK; i < last && i < n; ++i)
         for (int c = 0; c < w->components; ++c)
             for (int k = 0; k < 2; ++k)
                 w->out[2 * (i * w->components + c) + k] =
@@ -389,7 +389,7 @@ int32_t *weft_dof_parents(weft_device *device, const weft_hierarchy_level *level
     parents_work w = {.level = level, .components = components};
     w.out = weft_array_make_unset((uint64_t)n * 2 * (uint64_t)components * sizeof *w.out);
     if (w.out)
-        (void)weft_device_for(device, (n + PARENTS_SHARE - 1) / PARENTS_SHARE, share_parents, &w,
+        (void)weft_device_for(device, (n + PARENTS_CHUNK - 1) / PARENTS_CHUNK, chunk_parents, &w,
                               NULL);
     return w.out;
 }

@@ -41,18 +41,18 @@ typedef struct cell_bytes {
 } cell_bytes;
 
 /* A right-hand side gathered from the cells on a GPU: its values in cells and the transposed
- * connectivity, unless the operator keeps that. In shares: of one, or the interleaved connectivity and the
+ * connectivity, unless the operator keeps that. In ranges: of one, or the interleaved connectivity and the
  * copy that it is made from. */
 static size_t load_bytes(const weft_limits *limits, const weft_problem_memory *what,
                          weft_assembly assembly, size_t places) {
     const weft_assembly_problem *problem = &what->problem;
     const size_t c = problem->components > 1 ? (size_t)problem->components : 1;
     const size_t starts = (size_t)problem->n_nodes * sizeof(int64_t);
-    const size_t shares = what->shares_load ? (size_t)weft_connectivity_shares(limits, places) : 1;
+    const size_t ranges = what->ranges_load ? (size_t)weft_connectivity_ranges(limits, places) : 1;
     if (limits->execution != WEFT_EXECUTION_SIMT || !problem->assembles_load)
         return 0;
-    if (shares > 1)
-        return larger(places / shares * (sizeof(double) + sizeof(uint32_t)) + 3 * starts / 2,
+    if (ranges > 1)
+        return larger(places / ranges * (sizeof(double) + sizeof(uint32_t)) + 3 * starts / 2,
                       places * sizeof(int32_t));
     return places * c * sizeof(double) +
            (weft_assembly_about(assembly)->scatter == WEFT_SCATTER_GATHERED
@@ -66,16 +66,16 @@ static cell_bytes count_cells(const weft_limits *limits, const weft_problem_memo
     const size_t lanes = (size_t)limits->lanes_double;
     const size_t cells = ((size_t)problem->n_cells + lanes - 1) / lanes * lanes;
     const size_t places = cells * (size_t)problem->width;
-    const size_t shares = (size_t)weft_connectivity_shares(limits, places);
+    const size_t ranges = (size_t)weft_connectivity_ranges(limits, places);
     const size_t coordinates =
         (size_t)problem->n_nodes * (size_t)problem->dimension * sizeof(double);
     cell_bytes bytes = {.connectivity = places * sizeof(int32_t),
                         .load = load_bytes(limits, what, assembly, places),
                         .integrals = 2 * cells * sizeof(double)};
-    if (shares > 1 && what->solves_once && problem->width == problem->dimension + 1 &&
+    if (ranges > 1 && what->solves_once && problem->width == problem->dimension + 1 &&
         weft_assembly_about(assembly)->stores_matrix) {
         bytes.evicted = bytes.connectivity + coordinates;
-        bytes.integrals = (bytes.integrals + 2 * bytes.connectivity) / shares + coordinates;
+        bytes.integrals = (bytes.integrals + 2 * bytes.connectivity) / ranges + coordinates;
     }
     return bytes;
 }

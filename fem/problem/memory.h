@@ -15,7 +15,7 @@ typedef struct weft_problem_memory {
     int preconditioner;   /* a kind of weft_preconditioner; -1: none */
     bool assembles_again; /* after a solve, so that what assembly needs is kept */
     bool solves_once;     /* by weft_linear_solve, during which cells may be evicted */
-    bool shares_load;     /* weft_bc_load_make makes it, in shares where there are many cells */
+    bool ranges_load;     /* weft_bc_load_make makes it, in ranges where there are many cells */
 } weft_problem_memory;
 
 /** Speeds of a device for predictions: those of the tuning database, elsewhere constants. */

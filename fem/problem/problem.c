@@ -160,7 +160,7 @@ static weft_status choose(weft_problem *problem, double asymmetry, weft_error *e
     weft_problem_memory what = {.problem = weft_space_problem(problem->space, products),
                                 .n_vectors = 2,
                                 .solves_once = true,
-                                .shares_load = true,
+                                .ranges_load = true,
                                 .method = linear->choice.method,
                                 .restart = linear->options->restart};
     what.problem.symmetric = is_symmetric;

@@ -65,7 +65,7 @@ enum { THREADS = 256 }; /* see kernels/setup/values.cu */
 typedef struct list_sums {
     weft_device *device;
     int n;
-    int64_t each; /* elements of a value; divides WEFT_SHARE_UNIT */
+    int64_t each; /* elements of a value; divides WEFT_RANGE_UNIT */
     double *values[2];
 } list_sums;
 
@@ -89,8 +89,8 @@ done:
     return status;
 }
 
-/* A weft_share_done. */
-static weft_status read_share(void *user, weft_memory *const *lists, int64_t first, int64_t n,
+/* A weft_range_done. */
+static weft_status read_range(void *user, weft_memory *const *lists, int64_t first, int64_t n,
                               weft_error *error) {
     weft_status status = WEFT_OK;
     const list_sums *sums = user;
@@ -111,8 +111,8 @@ weft_status weft_form_sum(weft_context *context, const weft_bound_form *form, in
     for (int i = 0; i < n; ++i)
         if (!(lists.values[i] = weft_array_make_unset((uint64_t)n_values * sizeof(double))))
             TRY(weft_out_of_memory(error, "the sum of a list"));
-    TRY(weft_form_run_shares(context, &form->form,
-                             &(weft_form_outputs){names, own, n, "cells", n_cells}, read_share,
+    TRY(weft_form_run_ranges(context, &form->form,
+                             &(weft_form_outputs){names, own, n, "cells", n_cells}, read_range,
                              &lists, error));
     for (int i = 0; i < n; ++i)
         sums[i] = weft_sum(lists.values[i], n_values);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARES = 256, CODES = 16 };
+enum { CHUNKS = 256, CODES = 16 };
 
 /* Nodes in the interior of an entity in the order of its vertices' numbers, for each order of these
  * vertices in a cell. */
@@ -132,10 +132,10 @@ static void put_entity(const numbering *s, int64_t cell, int dimension, int loca
         out[from ? from[i] : i] = (int32_t)(start + i);
 }
 
-static void put_share(void *user, int64_t share) {
+static void put_chunk(void *user, int64_t chunk) {
     const numbering *s = user;
-    const int64_t n = s->mesh->n_cells, end = n * (share + 1) / SHARES;
-    for (int64_t c = n * share / SHARES; c < end; ++c)
+    const int64_t n = s->mesh->n_cells, end = n * (chunk + 1) / CHUNKS;
+    for (int64_t c = n * chunk / CHUNKS; c < end; ++c)
         for (int dimension = 0; dimension <= s->cell->dimension; ++dimension)
             for (int i = 0; i < s->cell->n_entities[dimension]; ++i)
                 if (s->element->entity_nodes[dimension] > 0)
@@ -195,7 +195,7 @@ weft_status weft_nodes_number(weft_device *device, const weft_mesh *mesh,
     if (!s.cells)
         TRY(weft_out_of_memory(error, "the nodes of a space"));
     if (weft_element_is_shared(element))
-        TRY(weft_device_for(device, SHARES, put_share, &s, error));
+        TRY(weft_device_for(device, CHUNKS, put_chunk, &s, error));
     else
         put_inside(&s);
     *cells = s.cells;

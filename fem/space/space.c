@@ -208,7 +208,7 @@ weft_memory *weft_space_coordinates(const weft_space *space) {
 
 void weft_space_evict(weft_space *space) {
     const int64_t n = weft_connectivity_from(space->cells) * weft_connectivity_width(space->cells);
-    if (weft_connectivity_shares(weft_device_limits(space->device), (size_t)n) == 1)
+    if (weft_connectivity_ranges(weft_device_limits(space->device), (size_t)n) == 1)
         return;
     weft_connectivity_release(space->cells);
     weft_memory_evict(space->x);

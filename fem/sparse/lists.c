@@ -86,17 +86,17 @@ typedef struct conversion {
 
 enum { CONVERTED = 1 << 14 };
 
-static void share_to_single(void *user, int64_t share) {
+static void chunk_to_single(void *user, int64_t chunk) {
     const conversion *c = user;
-    const int64_t last = (share + 1) * CONVERTED < c->n ? (share + 1) * CONVERTED : c->n;
-    for (int64_t i = share * CONVERTED; i < last; ++i)
+    const int64_t last = (chunk + 1) * CONVERTED < c->n ? (chunk + 1) * CONVERTED : c->n;
+    for (int64_t i = chunk * CONVERTED; i < last; ++i)
         c->floats[i] = c->root > 0 && c->a[i] > 0 ? (float)(c->doubles[i] / c->root) / c->a[i] : 0;
 }
 
-static void share_to_double(void *user, int64_t share) {
+static void chunk_to_double(void *user, int64_t chunk) {
     const conversion *c = user;
-    const int64_t last = (share + 1) * CONVERTED < c->n ? (share + 1) * CONVERTED : c->n;
-    for (int64_t i = share * CONVERTED; i < last; ++i)
+    const int64_t last = (chunk + 1) * CONVERTED < c->n ? (chunk + 1) * CONVERTED : c->n;
+    for (int64_t i = chunk * CONVERTED; i < last; ++i)
         c->doubles[i] = (double)c->floats[i] * c->root;
 }
 
@@ -119,20 +119,20 @@ weft_status weft_lists_to_single(weft_lists *lists, int64_t n, weft_memory *squa
                                  weft_error *error) {
     weft_memory *const arguments[] = {square, from, a, to};
     return lists->module ? launch(lists, "to_single", n, arguments, 4, error)
-                         : convert(lists, n, square, from, a, to, share_to_single, error);
+                         : convert(lists, n, square, from, a, to, chunk_to_single, error);
 }
 
 weft_status weft_lists_to_double(weft_lists *lists, int64_t n, weft_memory *square,
                                  weft_memory *from, weft_memory *to, weft_error *error) {
     weft_memory *const arguments[] = {square, from, to};
     return lists->module ? launch(lists, "to_double", n, arguments, 3, error)
-                         : convert(lists, n, square, to, NULL, from, share_to_double, error);
+                         : convert(lists, n, square, to, NULL, from, chunk_to_double, error);
 }
 
-static void share_interpolated(void *user, int64_t share) {
+static void chunk_interpolated(void *user, int64_t chunk) {
     const conversion *c = user;
-    const int64_t last = (share + 1) * CONVERTED < c->n ? (share + 1) * CONVERTED : c->n;
-    for (int64_t i = share * CONVERTED; i < last; ++i) {
+    const int64_t last = (chunk + 1) * CONVERTED < c->n ? (chunk + 1) * CONVERTED : c->n;
+    for (int64_t i = chunk * CONVERTED; i < last; ++i) {
         const int32_t *pair = c->parents + 2 * i;
         const double sum = (double)c->floats[pair[0]] + (double)c->floats[pair[1]];
         c->doubles[i] = c->a[i] > 0 ? 0.5 * c->root * sum : 0;
@@ -158,7 +158,7 @@ weft_status weft_lists_interpolate(weft_lists *lists, weft_memory *square,
                         .n = n,
                         .parents = weft_connectivity_indices(parents),
                         .a = weft_memory_host(a)};
-        TRY(weft_device_for(lists->device, (n + CONVERTED - 1) / CONVERTED, share_interpolated, &c,
+        TRY(weft_device_for(lists->device, (n + CONVERTED - 1) / CONVERTED, chunk_interpolated, &c,
                             error));
     }
 done:

@@ -8,9 +8,9 @@
 
 /* The upper triangle comes first: collect the higher neighbours of each node, cell by cell, then
  * sort them and remove duplicates. Its transpose is the lower triangle. Every step runs in parallel
- * over shares of the cells or rows. Counters that several shares update are atomic; as rows are
+ * over chunks of the cells or rows. Counters that several chunks update are atomic; as rows are
  * sorted afterwards, the result does not depend on the order of the updates. */
-enum { SHARES = 256, STAMPS = 1024 };
+enum { CHUNKS = 256, STAMPS = 1024 };
 
 typedef struct weft_pattern_work {
     const int32_t *indices;
@@ -23,7 +23,7 @@ typedef struct weft_pattern_work {
     int32_t *n_lower; /* [n_rows]; later the number not yet written to columns */
     int64_t *row_start;
     int32_t *columns;
-    int32_t *sorted; /* [SHARES][width] buffer for a cell of each share, for other widths */
+    int32_t *sorted; /* [CHUNKS][width] buffer for a cell of each chunk, for other widths */
 } weft_pattern_work;
 
 static weft_status no_memory(weft_error *error, int64_t n_cells) {
@@ -84,14 +84,14 @@ INLINE void sort_cell(const int32_t *nodes, int width, int32_t *out) {
     }
 }
 
-static int64_t share_start(int64_t n, int64_t share) {
-    return (int64_t)(n / SHARES * share + n % SHARES * share / SHARES);
+static int64_t chunk_start(int64_t n, int64_t chunk) {
+    return (int64_t)(n / CHUNKS * chunk + n % CHUNKS * chunk / CHUNKS);
 }
 
 /* Of a cell's pairs of nodes, width - 1 belong to its lowest node, width - 2 to the next, ... */
-INLINE void count(const weft_pattern_work *w, int64_t share, int width, bool shared, int32_t *s) {
-    int64_t last = share_start(w->n_cells, share + 1);
-    for (int64_t cell = share_start(w->n_cells, share); cell < last; ++cell) {
+INLINE void count(const weft_pattern_work *w, int64_t chunk, int width, bool shared, int32_t *s) {
+    int64_t last = chunk_start(w->n_cells, chunk + 1);
+    for (int64_t cell = chunk_start(w->n_cells, chunk); cell < last; ++cell) {
         sort_cell(w->indices + cell * width, width, s);
         for (int i = 0; i + 1 < width; ++i)
             add(&w->start[s[i]], width - 1 - i, shared);
@@ -99,9 +99,9 @@ INLINE void count(const weft_pattern_work *w, int64_t share, int width, bool sha
 }
 
 /* start[r] is decremented from the end of row r to its beginning. */
-INLINE void fill(const weft_pattern_work *w, int64_t share, int width, bool shared, int32_t *s) {
-    int64_t last = share_start(w->n_cells, share + 1);
-    for (int64_t cell = share_start(w->n_cells, share); cell < last; ++cell) {
+INLINE void fill(const weft_pattern_work *w, int64_t chunk, int width, bool shared, int32_t *s) {
+    int64_t last = chunk_start(w->n_cells, chunk + 1);
+    for (int64_t cell = chunk_start(w->n_cells, chunk); cell < last; ++cell) {
         sort_cell(w->indices + cell * width, width, s);
         for (int i = 0; i + 1 < width; ++i) {
             int64_t n = width - 1 - i, at = add(&w->start[s[i]], -n, shared) - n;
@@ -112,30 +112,30 @@ INLINE void fill(const weft_pattern_work *w, int64_t share, int width, bool shar
 }
 
 /* Common widths are compile-time constants, so that their loops unroll. */
-static void share_count(void *user, int64_t share) {
+static void chunk_count(void *user, int64_t chunk) {
     const weft_pattern_work *w = user;
     int32_t s[4];
     if (w->width == 4 && w->shared)
-        count(w, share, 4, true, s);
+        count(w, chunk, 4, true, s);
     else if (w->width == 4)
-        count(w, share, 4, false, s);
+        count(w, chunk, 4, false, s);
     else if (w->width == 3)
-        count(w, share, 3, w->shared, s);
+        count(w, chunk, 3, w->shared, s);
     else
-        count(w, share, w->width, w->shared, w->sorted + share * w->width);
+        count(w, chunk, w->width, w->shared, w->sorted + chunk * w->width);
 }
 
-static void share_fill(void *user, int64_t share) {
+static void chunk_fill(void *user, int64_t chunk) {
     const weft_pattern_work *w = user;
     int32_t s[4];
     if (w->width == 4 && w->shared)
-        fill(w, share, 4, true, s);
+        fill(w, chunk, 4, true, s);
     else if (w->width == 4)
-        fill(w, share, 4, false, s);
+        fill(w, chunk, 4, false, s);
     else if (w->width == 3)
-        fill(w, share, 3, w->shared, s);
+        fill(w, chunk, 3, w->shared, s);
     else
-        fill(w, share, w->width, w->shared, w->sorted + share * w->width);
+        fill(w, chunk, w->width, w->shared, w->sorted + chunk * w->width);
 }
 
 static void starts_sum(weft_pattern_work *w) {
@@ -149,11 +149,11 @@ static void starts_sum(weft_pattern_work *w) {
 /* Remove duplicates from each row. A direct-mapped table, indexed by the low bits of the number,
  * filters most; the duplicates that it misses are adjacent after sorting. Branch-free: the next
  * element is always written, and kept if it is new. */
-INLINE void unite(const weft_pattern_work *w, int64_t share, bool shared) {
+INLINE void unite(const weft_pattern_work *w, int64_t chunk, bool shared) {
     uint64_t seen[STAMPS];
-    int64_t last = share_start(w->n_rows, share + 1);
+    int64_t last = chunk_start(w->n_rows, chunk + 1);
     memset(seen, 0xFF, sizeof seen);
-    for (int64_t r = share_start(w->n_rows, share); r < last; ++r) {
+    for (int64_t r = chunk_start(w->n_rows, chunk); r < last; ++r) {
         int32_t *row = w->upper + w->start[r];
         int64_t n = 0, once = 0, n_all = w->start[r + 1] - w->start[r];
         for (int64_t k = 0; k < n_all; ++k) {
@@ -177,12 +177,12 @@ INLINE void unite(const weft_pattern_work *w, int64_t share, bool shared) {
     }
 }
 
-static void share_unite(void *user, int64_t share) {
+static void chunk_unite(void *user, int64_t chunk) {
     const weft_pattern_work *w = user;
     if (w->shared)
-        unite(w, share, true);
+        unite(w, chunk, true);
     else
-        unite(w, share, false);
+        unite(w, chunk, false);
 }
 
 static void rows_sum(weft_pattern_work *w, weft_pattern *pattern) {
@@ -196,9 +196,9 @@ static void rows_sum(weft_pattern_work *w, weft_pattern *pattern) {
 }
 
 /* Rows are processed in descending order, so that on one thread the lower parts come out sorted. */
-INLINE void transpose(const weft_pattern_work *w, int64_t share, bool shared) {
-    int64_t first = share_start(w->n_rows, SHARES - 1 - share);
-    for (int64_t r = share_start(w->n_rows, SHARES - share) - 1; r >= first; --r) {
+INLINE void transpose(const weft_pattern_work *w, int64_t chunk, bool shared) {
+    int64_t first = chunk_start(w->n_rows, CHUNKS - 1 - chunk);
+    for (int64_t r = chunk_start(w->n_rows, CHUNKS - chunk) - 1; r >= first; --r) {
         const int32_t *upper = w->upper + w->start[r];
         int64_t n = w->n_upper[r], end = w->row_start[r + 1];
         w->columns[end - n - 1] = (int32_t)r;
@@ -210,18 +210,18 @@ INLINE void transpose(const weft_pattern_work *w, int64_t share, bool shared) {
     }
 }
 
-static void share_transpose(void *user, int64_t share) {
+static void chunk_transpose(void *user, int64_t chunk) {
     const weft_pattern_work *w = user;
     if (w->shared)
-        transpose(w, share, true);
+        transpose(w, chunk, true);
     else
-        transpose(w, share, false);
+        transpose(w, chunk, false);
 }
 
-static void share_sort(void *user, int64_t share) {
+static void chunk_sort(void *user, int64_t chunk) {
     const weft_pattern_work *w = user;
-    int64_t last = share_start(w->n_rows, share + 1);
-    for (int64_t r = share_start(w->n_rows, share); r < last; ++r) {
+    int64_t last = chunk_start(w->n_rows, chunk + 1);
+    for (int64_t r = chunk_start(w->n_rows, chunk); r < last; ++r) {
         int64_t n = w->row_start[r + 1] - w->row_start[r] - 1 - w->n_upper[r];
         weft_numbers_sort((uint32_t *)(w->columns + w->row_start[r]), (size_t)n);
     }
@@ -235,9 +235,9 @@ static weft_status rows_fill(weft_device *device, weft_pattern_work *w, weft_pat
     if (!pattern->columns)
         return no_memory(error, w->n_cells);
     w->columns = pattern->columns;
-    TRY(weft_device_for(device, SHARES, share_transpose, w, error));
+    TRY(weft_device_for(device, CHUNKS, chunk_transpose, w, error));
     if (w->shared)
-        TRY(weft_device_for(device, SHARES, share_sort, w, error));
+        TRY(weft_device_for(device, CHUNKS, chunk_sort, w, error));
 done:
     return status;
 }
@@ -245,13 +245,13 @@ done:
 /* Run a step over the cells of each connectivity. */
 static weft_status run_each(weft_device *device, weft_pattern_work *w,
                             const weft_connectivity *const *dofs, int n,
-                            void (*share)(void *user, int64_t share), weft_error *error) {
+                            void (*chunk)(void *user, int64_t chunk), weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < n; ++i) {
         w->indices = weft_connectivity_indices(dofs[i]);
         w->n_cells = weft_connectivity_from(dofs[i]);
         w->width = weft_connectivity_width(dofs[i]);
-        TRY(weft_device_for(device, SHARES, share, w, error));
+        TRY(weft_device_for(device, CHUNKS, chunk, w, error));
     }
 done:
     return status;
@@ -273,7 +273,7 @@ static weft_status pattern_find(weft_device *device, const weft_connectivity *co
     w.n_upper = weft_scratch_make(n_rows, sizeof *w.n_upper);
     w.n_lower = weft_scratch_make(n_rows, sizeof *w.n_lower);
     w.upper = weft_scratch_make(n_pairs, sizeof *w.upper);
-    w.sorted = weft_scratch_make(SHARES * width, sizeof *w.sorted);
+    w.sorted = weft_scratch_make(CHUNKS * width, sizeof *w.sorted);
     pattern->row_start = weft_array_make(n_rows + 1, sizeof *pattern->row_start);
     pattern->n_rows = w.n_rows;
     w.row_start = pattern->row_start;
@@ -281,10 +281,10 @@ static weft_status pattern_find(weft_device *device, const weft_connectivity *co
         TRY(no_memory(error, w.n_cells));
     memset(w.start, 0, (n_rows + 1) * sizeof *w.start);
     memset(w.n_lower, 0, n_rows * sizeof *w.n_lower);
-    TRY(run_each(device, &w, dofs, n, share_count, error));
+    TRY(run_each(device, &w, dofs, n, chunk_count, error));
     starts_sum(&w);
-    TRY(run_each(device, &w, dofs, n, share_fill, error));
-    TRY(weft_device_for(device, SHARES, share_unite, &w, error));
+    TRY(run_each(device, &w, dofs, n, chunk_fill, error));
+    TRY(weft_device_for(device, CHUNKS, chunk_unite, &w, error));
     rows_sum(&w, pattern);
     if (pattern->n_entries > (int64_t)UINT32_MAX) {
         status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARES = 256, TASK_BLOCKS = 1024 };
+enum { CHUNKS = 256, TASK_BLOCKS = 1024 };
 
 /* The forms for one lane count; each is NULL until first asked for. */
 struct weft_connectivity_copy {
@@ -29,26 +29,26 @@ weft_status weft_cells_no_memory(const char *what, int64_t n, weft_error *error)
 typedef struct index_check {
     const int32_t *indices;
     int64_t n;
-    uint32_t highest[SHARES]; /* as unsigned: a negative index is above every valid one */
+    uint32_t highest[CHUNKS]; /* as unsigned: a negative index is above every valid one */
 } index_check;
 
-static void share_check(void *user, int64_t share) {
+static void check_chunk(void *user, int64_t chunk) {
     index_check *check = user;
-    int64_t each = check->n / SHARES + 1, first = share * each;
+    int64_t each = check->n / CHUNKS + 1, first = chunk * each;
     int64_t last = first + each < check->n ? first + each : check->n;
     uint32_t highest = 0;
     for (int64_t i = first; i < last; ++i) {
         uint32_t index = (uint32_t)check->indices[i];
         highest = index > highest ? index : highest;
     }
-    check->highest[share] = highest;
+    check->highest[chunk] = highest;
 }
 
 static bool indices_fit(weft_device *device, const int32_t *indices, int64_t n, int64_t n_to) {
     index_check check = {.indices = indices, .n = n};
     bool fit = true;
-    (void)weft_device_for(device, SHARES, share_check, &check, NULL);
-    for (int i = 0; i < SHARES; ++i)
+    (void)weft_device_for(device, CHUNKS, check_chunk, &check, NULL);
+    for (int i = 0; i < CHUNKS; ++i)
         fit &= check.highest[i] < n_to;
     return fit || n == 0;
 }
@@ -295,9 +295,9 @@ static void place_task(void *user, int64_t task) {
     }
 }
 
-static void sort_task(void *user, int64_t share) {
+static void sort_task(void *user, int64_t chunk) {
     const transposition *t = user;
-    int64_t each = t->n_to / SHARES + 1, first = share * each;
+    int64_t each = t->n_to / CHUNKS + 1, first = chunk * each;
     for (int64_t target = first; target < first + each && target < t->n_to; ++target) {
         const int64_t first_place = t->start[target];
         weft_numbers_sort(t->positions + first_place, (size_t)(t->start[target + 1] - first_place));
@@ -331,7 +331,7 @@ static weft_status transpose(const weft_connectivity *connectivity, int lanes, i
     memmove(start + 1, start, (size_t)n_to * sizeof *start);
     start[0] = 0;
     if (t.shared)
-        TRY(weft_device_for(device, SHARES, sort_task, &t, error));
+        TRY(weft_device_for(device, CHUNKS, sort_task, &t, error));
 done:
     return status;
 }
@@ -405,27 +405,27 @@ void weft_connectivity_release(weft_connectivity *connectivity) {
     weft_memory_free(&connectivity->plain);
 }
 
-int weft_connectivity_shares(const weft_limits *limits, size_t n_indices) {
+int weft_connectivity_ranges(const weft_limits *limits, size_t n_indices) {
     return limits->execution == WEFT_EXECUTION_SIMT && !limits->records_only &&
                    n_indices > limits->memory_bytes / 16 / 12
-               ? WEFT_CONNECTIVITY_SHARES
+               ? WEFT_CONNECTIVITY_RANGES
                : 1;
 }
 
 /* The blocks of a form from `first` on, without a copy. */
-static weft_status share_form(const weft_connectivity_copy *whole, int64_t first,
-                              weft_connectivity *share, weft_error *error) {
-    const int64_t lanes = whole->lanes, n_blocks = (share->n_from + lanes - 1) / lanes;
-    const size_t row = (size_t)share->width * sizeof(int32_t);
+static weft_status range_form(const weft_connectivity_copy *whole, int64_t first,
+                              weft_connectivity *range, weft_error *error) {
+    const int64_t lanes = whole->lanes, n_blocks = (range->n_from + lanes - 1) / lanes;
+    const size_t row = (size_t)range->width * sizeof(int32_t);
     char *address = weft_memory_address(whole->interleaved);
-    weft_connectivity_copy *form = form_find(share, whole->lanes);
+    weft_connectivity_copy *form = form_find(range, whole->lanes);
     if (!form)
-        return weft_cells_no_memory("interleaved connectivity", share->n_from, error);
-    return weft_memory_borrow(share->device, address ? address + (size_t)first * row : NULL,
+        return weft_cells_no_memory("interleaved connectivity", range->n_from, error);
+    return weft_memory_borrow(range->device, address ? address + (size_t)first * row : NULL,
                               (size_t)(n_blocks * lanes) * row, &form->interleaved, error);
 }
 
-weft_status weft_connectivity_share_make(const weft_connectivity *connectivity, int64_t first,
+weft_status weft_connectivity_range_make(const weft_connectivity *connectivity, int64_t first,
                                          int64_t n, weft_connectivity **out, weft_error *error) {
     weft_status status = WEFT_OK;
     const int32_t *indices = connectivity->indices + first * connectivity->width;
@@ -435,7 +435,7 @@ weft_status weft_connectivity_share_make(const weft_connectivity *connectivity, 
     for (const weft_connectivity_copy *form = connectivity->forms; form; form = form->next)
         if (form->interleaved && first % form->lanes == 0 &&
             (n % form->lanes == 0 || first + n == connectivity->n_from))
-            TRY(share_form(form, first, made, error));
+            TRY(range_form(form, first, made, error));
     *out = made;
     made = NULL;
 done:

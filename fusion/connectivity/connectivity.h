@@ -31,7 +31,7 @@ void weft_connectivity_release_plain(weft_connectivity *connectivity);
  *  first   of n elements
  *  out     caller's; weft_connectivity_free, before those forms are released
  *  Errors  WEFT_ERROR_MEMORY, _DEVICE; *out untouched */
-weft_status weft_connectivity_share_make(const weft_connectivity *connectivity, int64_t first,
+weft_status weft_connectivity_range_make(const weft_connectivity *connectivity, int64_t first,
                                          int64_t n, weft_connectivity **out, weft_error *error);
 /** Chunks of consecutive cell blocks, grouped by colour: chunks of one colour share no target.
  *  Errors  WEFT_ERROR_MEMORY; *out untouched */

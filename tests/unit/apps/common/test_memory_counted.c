@@ -1,7 +1,7 @@
 /* labels: full */
 /* The device memory that a solve with multigrid takes at most, counted on an emulated GPU, against the
  * estimate, within 10 %: load, matrix, levels, conjugate gradients, an integral and the errors of the solution. With little memory
- * the cells are gone through in shares and evicted for the solve: then at most three quarters of what it takes
+ * the cells are gone through in ranges and evicted for the solve: then at most three quarters of what it takes
  * otherwise, and the same solution, bit by bit. */
 #include "apps/common/fem.h"
 #include "preconditioner_support.h"
@@ -28,7 +28,7 @@ static size_t estimate_of(const multigrid_case *c) {
                                 .n_vectors = 3, /* and the diffusivity */
                                 .method = WEFT_METHOD_CG,
                                 .solves_once = true,
-                                .shares_load = true};
+                                .ranges_load = true};
     weft_error error = {0};
     check(weft_preconditioner_find("multigrid", &what.preconditioner, &error), &error);
     weft_problem_memory_estimate(weft_device_limits(c->device), &what, WEFT_ASSEMBLY_CSR,
