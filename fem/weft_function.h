@@ -93,10 +93,10 @@ void weft_space_output_free(weft_space_output **output);
 const weft_result_nodes *weft_space_output_nodes(const weft_space_output *output);
 /** The values of a function at these nodes.
  *  values  [nodes][components] at the nodes of the space
- *  room    [weft_space_output_nodes][components], filled if they are other nodes
- *  Returns values or room */
+ *  scratch  [weft_space_output_nodes][components], filled if they are other nodes
+ *  Returns values or scratch */
 const double *weft_space_output_values(const weft_space_output *output, int components,
-                                       const double *values, double *room);
+                                       const double *values, double *scratch);
 /** Write functions of a space to a result file. From degree 3 on, values are interpolated to
  *  equispaced nodes, since VTK's Lagrange cells of any degree have these.
  *  space   as weft_space_output_make

@@ -105,12 +105,12 @@ static void copy_line(weft_error *error, const char *text) {
     if (start > length)
         start = length;
     char *out = error->source_line;
-    size_t room = sizeof error->source_line, lead = 0;
+    size_t capacity = sizeof error->source_line, lead = 0;
     if (start > 0) {
         memcpy(out, "...", ELLIPSIS);
         lead = ELLIPSIS;
     }
-    copy_cut(out + lead, room - lead, text + start, length - start);
+    copy_cut(out + lead, capacity - lead, text + start, length - start);
     /* Replace bytes of an incomplete character at the cut by dots: valid UTF-8, same length. */
     for (char *c = out + lead; start > 0 && is_continuation(*c); ++c)
         *c = '.';

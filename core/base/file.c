@@ -207,11 +207,11 @@ uint64_t weft_random(void) {
 
 /* Rename, so that what is there is never half of it, and a link is not followed. */
 weft_status weft_file_replace(const char *path, const void *bytes, size_t size) {
-    const size_t room = strlen(path) + 40;
-    char *name = malloc(room);
+    const size_t capacity = strlen(path) + 40;
+    char *name = malloc(capacity);
     int number = name ? 0 : ENOMEM, file = -1;
     if (name) {
-        (void)snprintf(name, room, "%.*s.%016llx.tmp", weft_path_kept(path), path,
+        (void)snprintf(name, capacity, "%.*s.%016llx.tmp", weft_path_kept(path), path,
                        (unsigned long long)weft_random());
         file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     }

@@ -38,16 +38,16 @@ void weft_text_add(weft_text *text, const char *format, ...) {
     va_list arguments;
     if (text->failed)
         return;
-    size_t room = text->capacity - text->length;
+    size_t left = text->capacity - text->length;
     va_start(arguments, format);
     int length =
-        weft_print_list(text->data ? text->data + text->length : NULL, room, format, arguments);
+        weft_print_list(text->data ? text->data + text->length : NULL, left, format, arguments);
     va_end(arguments);
     if (length < 0) {
         text->failed = true;
         return;
     }
-    if ((size_t)length >= room) {
+    if ((size_t)length >= left) {
         if (!text_grow(text, (size_t)length)) {
             if (text->data)
                 text->data[text->length] = '\0';

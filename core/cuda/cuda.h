@@ -59,7 +59,7 @@ typedef struct weft_cuda_recorder {
     bool capturing, broken; /* broken: a capture has failed */
     weft_error trouble;     /* the first error that invalidates the graph; status OK: none */
     const void **uses;      /* arrays and modules, each once */
-    size_t n_uses, room;
+    size_t n_uses, capacity;
     weft_cuda_array *arrays;     /* freed during the capture, released at its end; linked by next */
     weft_cuda_module *modules;   /* the same */
     weft_cuda_graph *recordings; /* the same */

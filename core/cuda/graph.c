@@ -13,13 +13,13 @@ weft_status weft_cuda_record_use(weft_cuda_state *state, const void *used, weft_
     for (size_t i = 0; i < recorder->n_uses; ++i)
         if (recorder->uses[i] == used)
             return WEFT_OK;
-    if (recorder->n_uses == recorder->room) {
-        size_t room = 2 * recorder->room + 32;
-        const void **uses = realloc(recorder->uses, room * sizeof *uses);
+    if (recorder->n_uses == recorder->capacity) {
+        size_t capacity = 2 * recorder->capacity + 32;
+        const void **uses = realloc(recorder->uses, capacity * sizeof *uses);
         if (!uses)
             return weft_out_of_memory(error, "a device graph");
         recorder->uses = uses;
-        recorder->room = room;
+        recorder->capacity = capacity;
     }
     recorder->uses[recorder->n_uses++] = used;
     return WEFT_OK;

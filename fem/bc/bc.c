@@ -189,8 +189,8 @@ done:
 }
 
 /* Room for n conditions, of which so many are Robin's. */
-static weft_status make_room(weft_bc *bc, const weft_condition *conditions, int n,
-                             weft_error *error) {
+static weft_status allocate(weft_bc *bc, const weft_condition *conditions, int n,
+                            weft_error *error) {
     size_t n_robin = 0;
     for (int i = 0; i < n; ++i)
         n_robin += conditions[i].kind == WEFT_ROBIN;
@@ -229,7 +229,7 @@ weft_status weft_bc_make_in(weft_context *context, const weft_space *space,
                     .is_linear = !place && is_linear(space),
                     .is_null = weft_device_limits(context->device)->records_only};
     TRY(weft_memory_make(context->device, sizeof(double), &bc->when, error));
-    TRY(make_room(bc, conditions, n, error));
+    TRY(allocate(bc, conditions, n, error));
     for (int i = 0; i < n; ++i)
         TRY(place_piece(bc, &bc->pieces[i], marks, error));
     if (n == 0)

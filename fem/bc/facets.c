@@ -112,12 +112,12 @@ static weft_status send(weft_device *device, const double *x, int64_t n, int num
                         weft_memory **out, weft_error *error) {
     weft_status status = WEFT_OK;
     const int lanes = weft_device_limits(device)->lanes_double;
-    const size_t room = (size_t)((n + lanes - 1) / lanes * lanes) * (size_t)numbers;
-    double *blocks = weft_array_make(room, sizeof *blocks);
+    const size_t n_padded = (size_t)((n + lanes - 1) / lanes * lanes) * (size_t)numbers;
+    double *blocks = weft_array_make(n_padded, sizeof *blocks);
     if (!blocks)
         TRY(weft_out_of_memory(error, "the places of facets"));
     weft_interleave(x, n, numbers, lanes, blocks);
-    TRY(weft_memory_place(device, blocks, room, sizeof *blocks, out, error));
+    TRY(weft_memory_place(device, blocks, n_padded, sizeof *blocks, out, error));
 done:
     free(blocks);
     return status;

@@ -105,17 +105,17 @@ static weft_status make_values(weft_data *data, const weft_data_info *info, cons
                                entry *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = at->points ? at->points->n : at->elements.n;
-    const int64_t room = padded(data, n, at->is_plain);
-    TRY(weft_vector_make(data->device, room, &out->values, &out->memory, error));
+    const int64_t n_padded = padded(data, n, at->is_plain);
+    TRY(weft_vector_make(data->device, n_padded, &out->values, &out->memory, error));
     if (!at->points)
         TRY(weft_data_of_cells(data->mesh, info, out->values, error));
     else if (info->path)
         TRY(weft_data_of_field_at(data->device, data->mesh, info, at->points, out->values, error));
     else
         TRY(weft_data_of_points(data->device, data->mesh, info, at->points, out->values, error));
-    for (int64_t i = n; i < room && n > 0; ++i)
+    for (int64_t i = n; i < n_padded && n > 0; ++i)
         out->values[i] = out->values[n - 1]; /* spare lanes repeat the last cell */
-    TRY(weft_vector_push(out->memory, out->values, room, error));
+    TRY(weft_vector_push(out->memory, out->values, n_padded, error));
 done:
     return status;
 }
@@ -124,10 +124,10 @@ done:
 static weft_status make_coefficients(weft_data *data, const weft_data_info *info, const site *at,
                                      entry *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t room = padded(data, at->elements.n, false) * (data->mesh->dimension + 1);
-    TRY(weft_vector_make(data->device, room, &out->values, &out->memory, error));
+    const int64_t n_padded = padded(data, at->elements.n, false) * (data->mesh->dimension + 1);
+    TRY(weft_vector_make(data->device, n_padded, &out->values, &out->memory, error));
     TRY(weft_data_of_field(data->device, data->mesh, info, &at->elements, out->values, error));
-    TRY(weft_vector_push(out->memory, out->values, room, error));
+    TRY(weft_vector_push(out->memory, out->values, n_padded, error));
 done:
     return status;
 }

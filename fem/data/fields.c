@@ -245,8 +245,8 @@ enum { CHUNK = 4096 };
 static void fit_chunk(void *user, int64_t chunk) {
     const coefficients *f = user;
     const int d = f->mesh->dimension;
-    const int64_t room = (f->n + f->lanes - 1) / f->lanes * f->lanes;
-    for (int64_t i = chunk * CHUNK; i < room && i < (chunk + 1) * CHUNK; ++i) {
+    const int64_t n_padded = (f->n + f->lanes - 1) / f->lanes * f->lanes;
+    for (int64_t i = chunk * CHUNK; i < n_padded && i < (chunk + 1) * CHUNK; ++i) {
         const int64_t from = i < f->n ? i : f->n - 1; /* spare lanes repeat the last element */
         double x[4][3], u[4] = {0}, c[4] = {0};
         for (int v = 0; v < f->n_vertices && f->nodal; ++v) {

@@ -38,7 +38,7 @@ static double dot(const double *a, const double *b, double *work, int64_t n) {
     return weft_sum(work, n);
 }
 
-/* x: at first 0; r: the right-hand side; others: room */
+/* x: at first 0; r: the right-hand side; others: work */
 static void solve(const mass *m, const double *diagonal, double *x, double *r, double *z, double *p,
                   double *q, double *work) {
     const int64_t n = m->n_nodes;
@@ -63,7 +63,7 @@ static void solve(const mass *m, const double *diagonal, double *x, double *r, d
 
 weft_status derive_mass_solve(const weft_derive *derive, int components, double *values,
                               weft_error *error) {
-    enum { ROOMS = 7 };
+    enum { VECTORS = 7 };
     const weft_space *space = derive->problem.space;
     const mass m = {.t = derive->tabulated,
                     .nodes = weft_space_cell_nodes(space),
@@ -71,19 +71,19 @@ weft_status derive_mass_solve(const weft_derive *derive, int components, double 
                     .width = weft_space_element(space)->n_nodes,
                     .n_points = derive->tabulated->sets[DERIVE_CELLS][DERIVE_RULE].n};
     const int64_t n = m.n_nodes;
-    double *room = weft_array_make((size_t)n, ROOMS * sizeof *room);
-    if (!room)
+    double *work = weft_array_make((size_t)n, VECTORS * sizeof *work);
+    if (!work)
         return weft_out_of_memory(error, "a projection");
-    apply(&m, NULL, room);
+    apply(&m, NULL, work);
     for (int k = 0; k < components; ++k) {
         for (int64_t i = 0; i < n; ++i)
-            room[2 * n + i] = values[i * components + k];
-        memset(room + 4 * n, 0, (size_t)n * sizeof *room);
-        solve(&m, room, room + n, room + 2 * n, room + 3 * n, room + 4 * n, room + 5 * n,
-              room + 6 * n);
+            work[2 * n + i] = values[i * components + k];
+        memset(work + 4 * n, 0, (size_t)n * sizeof *work);
+        solve(&m, work, work + n, work + 2 * n, work + 3 * n, work + 4 * n, work + 5 * n,
+              work + 6 * n);
         for (int64_t i = 0; i < n; ++i)
-            values[i * components + k] = room[n + i];
+            values[i * components + k] = work[n + i];
     }
-    free(room);
+    free(work);
     return WEFT_OK;
 }

@@ -173,7 +173,7 @@ static void list_name(const weft_derive *derive, const derive_quantity *quantity
         derive_script_name(quantity, first + list, out);
 }
 
-/* Lists that the program makes: the second one of an integral is only room for sums. */
+/* Lists that the program makes: the second one of an integral only holds partial sums. */
 static int n_results(const derive_quantity *quantity) {
     return quantity->given.kind == WEFT_DERIVE_INTEGRAL ? 1 : quantity->n_lists;
 }
@@ -355,7 +355,7 @@ static weft_status make_lists(weft_derive *derive, derive_quantity *quantity, we
     weft_status status = WEFT_OK;
     const int64_t lanes = weft_device_limits(derive->context->device)->lanes_double;
     const int64_t n = list_length(derive, quantity);
-    const size_t room = (size_t)((n + lanes - 1) / lanes * lanes * quantity->list_components);
+    const size_t n_padded = (size_t)((n + lanes - 1) / lanes * lanes * quantity->list_components);
     weft_program *program = derive->parts[quantity->elements].compiled.program;
     char name[300];
     quantity->memories =
@@ -364,13 +364,13 @@ static weft_status make_lists(weft_derive *derive, derive_quantity *quantity, we
     if (!quantity->memories || !quantity->lists)
         return weft_out_of_memory(error, "derived quantities");
     for (int k = 0; k < quantity->n_lists; ++k) {
-        quantity->lists[k] = weft_array_make(room, sizeof(double));
+        quantity->lists[k] = weft_array_make(n_padded, sizeof(double));
         if (!quantity->lists[k])
             return weft_out_of_memory(error, "derived quantities");
     }
     for (int k = 0; k < n_results(quantity); ++k) {
-        TRY(weft_memory_make(derive->context->device, room * sizeof(double), &quantity->memories[k],
-                             error));
+        TRY(weft_memory_make(derive->context->device, n_padded * sizeof(double),
+                             &quantity->memories[k], error));
         list_name(derive, quantity, k, name);
         TRY(weft_program_bind(program, name, quantity->memories[k], error));
     }
@@ -426,21 +426,21 @@ static weft_status fetch(const weft_derive *derive, derive_quantity *quantity, w
     const int lanes = weft_device_limits(derive->context->device)->lanes_double;
     const int64_t n = list_length(derive, quantity), padded = (n + lanes - 1) / lanes * lanes;
     const bool plain = derive_is_nodal(derive, quantity);
-    double *room = NULL;
+    double *blocks = NULL;
     if (!plain && c > 1) {
-        room = weft_array_make((size_t)(padded * c), sizeof *room);
-        if (!room)
+        blocks = weft_array_make((size_t)(padded * c), sizeof *blocks);
+        if (!blocks)
             return weft_out_of_memory(error, "derived quantities");
     }
     for (int k = 0; k < n_results(quantity); ++k) {
-        double *to = room ? room : quantity->lists[k];
+        double *to = blocks ? blocks : quantity->lists[k];
         const int64_t count = plain ? n * c : padded * c;
         TRY(weft_memory_read(quantity->memories[k], 0, to, (size_t)count * sizeof *to, error));
-        if (room)
-            weft_deinterleave(room, n, c, lanes, quantity->lists[k]);
+        if (blocks)
+            weft_deinterleave(blocks, n, c, lanes, quantity->lists[k]);
     }
 done:
-    free(room);
+    free(blocks);
     return status;
 }
 

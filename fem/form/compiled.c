@@ -214,7 +214,7 @@ weft_status weft_compiled_make_addto(weft_context *context, const weft_form *for
     const char *const tails[] = {"continue_matrix.weft",
                                  blocks ? "matrix_blocks.weft" : "matrix.weft"};
     const weft_parameter width = {"block_rows", weft_connectivity_width(rows)};
-    weft_parameter room[WEFT_PARAMETERS_MAX];
+    weft_parameter storage[WEFT_PARAMETERS_MAX];
     weft_fragment fragments[3] = {{form->name, form->text}};
     weft_compile_options options = weft_form_options(form);
     int n = 1;
@@ -222,7 +222,7 @@ weft_status weft_compiled_make_addto(weft_context *context, const weft_form *for
         fragments[n++] = (weft_fragment){tails[i], weft_fem_script(tails[i])};
     options.scatter = scatter;
     if (blocks)
-        TRY(weft_options_add(&options, room, &width, 1, error));
+        TRY(weft_options_add(&options, storage, &width, 1, error));
     TRY(weft_compiled_make(context, fragments, n, &options, out, error));
     TRY(weft_compiled_bind_form(out, form, error));
     if (blocks)

@@ -66,17 +66,17 @@ void weft_vector_dofs_free(weft_vector_dofs *vector_dofs) {
     *vector_dofs = (weft_vector_dofs){0};
 }
 
-weft_status weft_options_add(weft_compile_options *options, weft_parameter room[],
+weft_status weft_options_add(weft_compile_options *options, weft_parameter storage[],
                              const weft_parameter *more, int n, weft_error *error) {
     if (options->n_parameters + n > WEFT_PARAMETERS_MAX)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                               "more than %d parameters are given to a form",
                               WEFT_PARAMETERS_MAX - n);
     for (int i = 0; i < options->n_parameters; ++i)
-        room[i] = options->parameters[i];
+        storage[i] = options->parameters[i];
     for (int i = 0; i < n; ++i)
-        room[options->n_parameters + i] = more[i];
-    options->parameters = room;
+        storage[options->n_parameters + i] = more[i];
+    options->parameters = storage;
     options->n_parameters += n;
     return WEFT_OK;
 }

@@ -101,7 +101,7 @@ int64_t weft_form_vector_dofs(const weft_form *form);
 
 enum { WEFT_PARAMETERS_MAX = 40 };
 /** Add n parameters to options.
- *  room    [WEFT_PARAMETERS_MAX], storage for all parameters; must outlive options
+ *  storage  [WEFT_PARAMETERS_MAX], for all parameters; must outlive options
  *  Errors  WEFT_ERROR_UNSUPPORTED (too many parameters) */
-weft_status weft_options_add(weft_compile_options *options, weft_parameter room[],
+weft_status weft_options_add(weft_compile_options *options, weft_parameter storage[],
                              const weft_parameter *more, int n, weft_error *error);

@@ -232,17 +232,17 @@ static weft_status compare_notes(const char *path, const char *problem, char *co
 
 static weft_status read_notes(hid_t file, const char *path, char *notes[NOTES], weft_error *error) {
     hid_t group = weft_hdf5_open_group(file, "Weft/Checkpoint");
-    bool whole = true, no_room = false;
+    bool whole = true, out_of_memory = false;
     if (group < 0)
         return refuse(path, "this is not a checkpoint",
                       "give a file that --checkpoint wrote; --output writes results", error);
     for (int i = 0; i < NOTES; ++i) {
-        if (!no_room)
-            notes[i] = weft_hdf5_text(H5Aopen(group, note_names[i], H5P_DEFAULT), &no_room);
+        if (!out_of_memory)
+            notes[i] = weft_hdf5_text(H5Aopen(group, note_names[i], H5P_DEFAULT), &out_of_memory);
         whole &= notes[i] != NULL;
     }
     H5Gclose(group);
-    if (no_room)
+    if (out_of_memory)
         return weft_out_of_memory(error, path);
     return whole ? WEFT_OK
                  : refuse(path, "the checkpoint is damaged", "restart from an earlier one", error);

@@ -20,8 +20,8 @@ typedef struct weft_series_kind {
     /** Examine an existing file. A file that is not a series is not an error.
      *  Errors  WEFT_ERROR_IO (locked), WEFT_ERROR_MEMORY */
     weft_status (*look)(weft_series *s, weft_series_found *out, weft_error *error);
-    /** Make a new file with room for s->n_more steps; with resume, keep the first s->n_steps of
-     *  `found` and make room for s->n_more after them. The file is valid at any time. */
+    /** Make a new file with s->n_more steps allocated; with resume, keep the first s->n_steps of
+     *  `found` and allocate s->n_more after them. The file is valid at any time. */
     weft_status (*begin)(weft_series *s, bool resume, const weft_series_found *found,
                          weft_error *error);
     /** Append a step; values [n_fields]. */

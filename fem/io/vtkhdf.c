@@ -50,21 +50,21 @@ weft_status weft_hdf5_unwritten(const char *path, const char *what, weft_error *
     return status;
 }
 
-char *weft_hdf5_text(hid_t attribute, bool *no_room) {
+char *weft_hdf5_text(hid_t attribute, bool *out_of_memory) {
     hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
     hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute);
     const size_t size = type < 0 ? 0 : H5Tget_size(type);
     char *out = NULL, *variable = NULL;
     const bool is_text = type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING &&
                          H5Sget_simple_extent_npoints(space) == 1 && size < 1 << 20;
-    *no_room = false;
+    *out_of_memory = false;
     if (is_text && H5Tis_variable_str(type) > 0) {
         if (H5Aread(attribute, type, &variable) >= 0 && variable)
-            *no_room = (out = strdup(variable)) == NULL;
+            *out_of_memory = (out = strdup(variable)) == NULL;
         if (variable)
             H5free_memory(variable);
     } else if (is_text) {
-        *no_room = (out = calloc(size + 1, 1)) == NULL;
+        *out_of_memory = (out = calloc(size + 1, 1)) == NULL;
         if (out && H5Aread(attribute, type, out) < 0) {
             free(out);
             out = NULL;

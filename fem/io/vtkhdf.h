@@ -56,9 +56,9 @@ weft_status weft_hdf5_error(weft_status status, const char *path, const char *wh
 weft_status weft_hdf5_unwritten(const char *path, const char *what, weft_error *error);
 
 /** Read a text attribute of fixed or variable length, below 1 MB, and close the attribute.
- *  no_room  set if out of memory
+ *  out_of_memory  set if out of memory
  *  Returns the text, malloc'd; NULL: it is missing or not such a text, or out of memory */
-char *weft_hdf5_text(hid_t attribute, bool *no_room);
+char *weft_hdf5_text(hid_t attribute, bool *out_of_memory);
 
 /** State of reading a file. */
 typedef struct weft_vtkhdf_reader {

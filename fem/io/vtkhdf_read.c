@@ -38,7 +38,7 @@ static weft_status read_count(const weft_vtkhdf_reader *r, const char *name, int
 }
 
 static weft_status open_file(weft_vtkhdf_reader *r) {
-    bool no_room = false;
+    bool out_of_memory = false;
     r->access = H5Pcreate(H5P_FILE_ACCESS);
     if (r->access < 0 || H5Pset_fclose_degree(r->access, H5F_CLOSE_STRONG) < 0)
         return weft_vtkhdf_damaged(r, "HDF5 did not start");
@@ -51,10 +51,11 @@ static weft_status open_file(weft_vtkhdf_reader *r) {
     if (!weft_hdf5_has(r->file, "VTKHDF"))
         return refuse(r, "save it from ParaView as VTKHDF, or give the .msh or .geo file",
                       "this is an HDF5 file, and has no group VTKHDF");
-    char *type = weft_hdf5_text(weft_hdf5_open_attribute(r->file, "VTKHDF", "Type"), &no_room);
+    char *type =
+        weft_hdf5_text(weft_hdf5_open_attribute(r->file, "VTKHDF", "Type"), &out_of_memory);
     if (!type)
-        return no_room ? weft_vtkhdf_no_memory(r)
-                       : weft_vtkhdf_damaged(r, "VTKHDF has no attribute Type");
+        return out_of_memory ? weft_vtkhdf_no_memory(r)
+                             : weft_vtkhdf_damaged(r, "VTKHDF has no attribute Type");
     const bool is_mesh = strcmp(type, "UnstructuredGrid") == 0;
     char what[160];
     snprintf(what, sizeof what, "it holds %.63s, and a mesh is UnstructuredGrid", type);

@@ -8,7 +8,7 @@
 
 /** Sets and returns WEFT_ERROR_MEMORY. */
 weft_status weft_refine_no_memory(const weft_mesh *mesh, weft_error *error);
-/** A mesh with room for what the mesh becomes when it is refined once.
+/** A mesh with memory for what the mesh becomes when it is refined once.
  *  n_nodes  of the refined mesh
  *  out      weft_mesh_free, also on errors
  *  Errors   WEFT_ERROR_UNSUPPORTED: 2^31 nodes; _MEMORY */

@@ -17,7 +17,7 @@ typedef struct weft_csr_chunk {
     int64_t n, capacity;
     bool failed;
 } weft_csr_chunk;
-/** Make room for n more entries. Returns false without memory. */
+/** Reserve n more entries. Returns false without memory. */
 bool weft_csr_chunk_reserve(weft_csr_chunk *chunk, int64_t n);
 /** Append the rows of a chunk; false without memory. */
 typedef bool (*weft_csr_fill)(const void *user, weft_csr_chunk *chunk);
@@ -66,7 +66,7 @@ static inline uint32_t weft_row_sum_slot(weft_row_sum *row, int32_t column) {
 static inline void weft_row_sum_add(weft_row_sum *row, int32_t column, double value) {
     row->sums[weft_row_sum_slot(row, column)] += value;
 }
-/** Append the row to a chunk that has room for it, and empty the table.
+/** Append the row to a chunk that has capacity for it, and empty the table.
  *  sorted  by columns; otherwise in the order of their first addition */
 void weft_row_sum_append(weft_row_sum *row, bool sorted, weft_csr_chunk *chunk);
 

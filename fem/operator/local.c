@@ -40,7 +40,7 @@ static weft_fragment shipped(const weft_form *form, const script_suffix *suffix)
 
 /* The parameters that these scripts declare. */
 static weft_status options_make(const weft_form *form, bool is_local, const script_suffix *suffix,
-                                weft_compile_options *out, weft_parameter room[],
+                                weft_compile_options *out, weft_parameter storage[],
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     const int width = weft_connectivity_width(form->dofs), c = weft_form_components(form);
@@ -48,9 +48,9 @@ static weft_status options_make(const weft_form *form, bool is_local, const scri
     const weft_parameter blocks[] = {{"block_components", c}, {"block_nodes", width}};
     *out = is_local ? (weft_compile_options){0} : weft_form_options(form);
     if (is_local)
-        TRY(weft_options_add(out, room, local, c > 1 ? 2 : 1, error));
+        TRY(weft_options_add(out, storage, local, c > 1 ? 2 : 1, error));
     if (c > 1)
-        TRY(weft_options_add(out, room, blocks, suffix == &suffix_diagonal ? 2 : 1, error));
+        TRY(weft_options_add(out, storage, blocks, suffix == &suffix_diagonal ? 2 : 1, error));
 done:
     return status;
 }
@@ -85,7 +85,7 @@ typedef struct part_script {
     weft_fragment fragments[WEFT_FRAGMENTS_MAX];
     int n;
     weft_compile_options options;
-    weft_parameter room[WEFT_PARAMETERS_MAX];
+    weft_parameter storage[WEFT_PARAMETERS_MAX];
     weft_text text; /* of the fragment that is written here */
 } part_script;
 
@@ -98,7 +98,7 @@ static weft_status part_script_make(const weft_operator *op, int i, const script
     const weft_form *form = &part->form;
     const bool acts = form->action && !part->local && suffix == &suffix_product;
     *out = (part_script){0};
-    TRY(options_make(form, part->local != NULL, suffix, &out->options, out->room, error));
+    TRY(options_make(form, part->local != NULL, suffix, &out->options, out->storage, error));
     out->options.scatter = part->scatter;
     out->options.patch_nodes = patch_nodes(weft_device_limits(op->context->device), part);
     out->fragments[out->n++] =

@@ -199,7 +199,7 @@ done:
 
 /* ---- the operator ---- */
 
-/* Words that were made band by band are kept from the second assembly on, if there is room: then there may
+/* Words that were made band by band are kept from the second assembly on, if there is memory: then there may
  * be many. */
 static weft_status part_keep(const weft_operator *op, weft_matrix_part *part, weft_error *error) {
     weft_status status = WEFT_OK;

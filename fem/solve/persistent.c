@@ -283,15 +283,15 @@ done:
 }
 
 static weft_status history_read(weft_persistent *p, int64_t begin, weft_persistent_run *run,
-                                int *room, weft_error *error) {
+                                int *capacity, weft_error *error) {
     int n = (int)p->control.iteration + 1;
-    if (n > *room) {
-        int wanted = n > *room + *room / 2 ? n : *room + *room / 2;
+    if (n > *capacity) {
+        int wanted = n > *capacity + *capacity / 2 ? n : *capacity + *capacity / 2;
         double *grown = realloc(run->history, (size_t)wanted * sizeof *grown);
         if (!grown)
             return weft_out_of_memory(error, "the history of CG");
         run->history = grown;
-        *room = wanted;
+        *capacity = wanted;
     }
     run->done = n - 1;
     return weft_memory_read(p->memory[HISTORY], 0, run->history + begin,
@@ -321,7 +321,7 @@ weft_status weft_persistent_iterate(weft_persistent *p, weft_memory *residual, w
     weft_status status = WEFT_OK;
     weft_persistent_control *control = &p->control;
     weft_memory *const arguments[] = {p->memory[NODES], inverse, p->memory[X], x};
-    int room = 0;
+    int capacity = 0;
     run->history = NULL;
     run->done = 0;
     TRY(start(p, residual, inverse, run, error));
@@ -332,7 +332,7 @@ weft_status weft_persistent_iterate(weft_persistent *p, weft_memory *residual, w
         control->last = last;
         TRY(launch_slice(p, error));
         TRY(check_progress(p, begin, last, error));
-        TRY(history_read(p, begin, run, &room, error));
+        TRY(history_read(p, begin, run, &capacity, error));
         if (run->report)
             run->report(run->user, run->history, run->done);
     } while (control->end == WEFT_PERSISTENT_RUNNING && run->done < run->iterations);

@@ -142,7 +142,7 @@ static void fill_block(void *user, int64_t b) {
             h < work->n_halo[b] ? work->halos[b][h] : -1;
     for (int64_t q = 0; q < rows; ++q) {
         int64_t k = q / threads, t = q % threads, node = layout->node[b * rows + q], used = 0;
-        int64_t room = 2 * (layout->starts[k + 1] - layout->starts[k]);
+        int64_t n_slots = 2 * (layout->starts[k + 1] - layout->starts[k]);
         int64_t at = 2 * ((b * layout->pairs + layout->starts[k]) * threads + t);
         int64_t e = node < 0 ? 0 : pattern->row_start[node];
         int64_t end = node < 0 ? 0 : pattern->row_start[node + 1];
@@ -153,7 +153,7 @@ static void fill_block(void *user, int64_t b) {
                 layout->columns[slot] = column_of(work, b, work->position[pattern->columns[e]]);
                 ++used;
             }
-        for (; used < room; ++used) { /* zeros: any column is valid, and its own is local */
+        for (; used < n_slots; ++used) { /* zeros: any column is valid, and its own is local */
             int64_t slot = at + used / 2 * 2 * threads + used % 2;
             layout->source[slot] = -1;
             layout->columns[slot] = (uint16_t)q;

@@ -51,9 +51,9 @@ static weft_status flatten(const weft_space *const *spaces, int n, weft_entities
             n_entities = sides.n;
             n_sides = sides.n_sides;
         }
-        const size_t room = (size_t)n_entities * (size_t)(n_sides * width);
+        const size_t n_indices = (size_t)n_entities * (size_t)(n_sides * width);
         if (!out->indices)
-            out->indices = weft_array_make(room, sizeof *out->indices);
+            out->indices = weft_array_make(n_indices, sizeof *out->indices);
         if (!out->indices)
             TRY(weft_out_of_memory(error, "the dofs of several spaces"));
         put_dofs(spaces[i], nodes, n_entities * n_sides, n_dofs, width, out->indices + at);

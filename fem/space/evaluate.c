@@ -108,8 +108,8 @@ static weft_status evaluate_cells(weft_context *context, const weft_space *space
     weft_bound_form form;
     cell_points points = {0};
     TRY(cell_points_make(space, &points, error));
-    const int64_t room = (n_cells + lanes - 1) / lanes * lanes * points.width;
-    TRY(weft_vector_make(context->device, room, &of_cells, &cells, error));
+    const int64_t n_padded = (n_cells + lanes - 1) / lanes * lanes * points.width;
+    TRY(weft_vector_make(context->device, n_padded, &of_cells, &cells, error));
     TRY(weft_form_ship_any(space, formula->when ? "cell_nodes_time.weft" : "cell_nodes.weft",
                            points.cells, &form, error));
     form.inputs[0].memory = points.x;
@@ -117,7 +117,7 @@ static weft_status evaluate_cells(weft_context *context, const weft_space *space
     bind(&form, formula);
     TRY(weft_form_run(context, &form.form,
                       &(weft_form_outputs){&output, &cells, 1, "cells", n_cells}, error));
-    TRY(weft_vector_pull(cells, of_cells, room, error));
+    TRY(weft_vector_pull(cells, of_cells, n_padded, error));
     TRY(apply(space, lanes, of_cells, values, error));
     TRY(weft_vector_push(memory, values, weft_space_nodes(space), error));
 done:

@@ -29,11 +29,11 @@ static weft_status facet_nodes_make(const weft_space *space, facet_nodes *out, w
     const weft_mesh *mesh = weft_space_mesh(space);
     const weft_cell *cell = weft_mesh_cell(mesh);
     const int d = cell->dimension, n_facets = cell->n_entities[d - 1];
-    const size_t room = (size_t)element->n_nodes;
+    const size_t n_nodes = (size_t)element->n_nodes;
     *out = (facet_nodes){.mesh = mesh, .cell = cell, .facet = weft_cell_of(cell->facet)};
-    out->permuted = malloc(room * sizeof *out->permuted);
-    out->closure = malloc((size_t)n_facets * room * sizeof *out->closure);
-    out->points = malloc(room * (size_t)d * sizeof *out->points);
+    out->permuted = malloc(n_nodes * sizeof *out->permuted);
+    out->closure = malloc((size_t)n_facets * n_nodes * sizeof *out->closure);
+    out->points = malloc(n_nodes * (size_t)d * sizeof *out->points);
     if (!out->closure || !out->permuted || !out->points)
         TRY(weft_out_of_memory(error, "the nodes of facets"));
     for (int f = 0; f < n_facets; ++f)

@@ -95,7 +95,7 @@ const weft_result_nodes *weft_space_output_nodes(const weft_space_output *output
 
 /* Cells that share a node agree on its value. */
 const double *weft_space_output_values(const weft_space_output *output, int components,
-                                       const double *values, double *room) {
+                                       const double *values, double *scratch) {
     const int n = weft_space_element(output->space)->n_nodes;
     const int32_t *nodes = weft_space_cell_nodes(output->space), *shown = output->nodes.cells;
     if (!output->table)
@@ -106,12 +106,12 @@ const double *weft_space_output_values(const weft_space_output *output, int comp
                 double sum = 0;
                 for (int j = 0; j < n; ++j)
                     sum += output->table[i * n + j] * values[(int64_t)nodes[j] * components + k];
-                room[(int64_t)shown[i] * components + k] = sum;
+                scratch[(int64_t)shown[i] * components + k] = sum;
             }
         nodes += n;
         shown += output->width;
     }
-    return room;
+    return scratch;
 }
 
 weft_status weft_space_write(const char *path, const weft_space *space, const weft_field *fields,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Slots of a row that are available to inner edges. */
-static int room(const weft_symmetric_work *work, int i) {
+static int capacity(const weft_symmetric_work *work, int i) {
     return work->n_rounds - (work->n_staged[i] - work->dropped[i]);
 }
 
@@ -64,7 +64,7 @@ static bool shift(weft_symmetric_work *work, int i, bool as_source) {
             if (edge->round < 0 || from != at || work->predecessor[to] != -2 || work->is_stuck[to])
                 continue;
             work->predecessor[to] = work->incident[k];
-            if (as_source ? work->out[to] < room(work, to) : work->out[to] > least(work, to)) {
+            if (as_source ? work->out[to] < capacity(work, to) : work->out[to] > least(work, to)) {
                 reverse_path(work, to, as_source);
                 work->out[i] += as_source ? -1 : 1;
                 work->out[to] += as_source ? 1 : -1;
@@ -78,7 +78,7 @@ static bool shift(weft_symmetric_work *work, int i, bool as_source) {
     return false;
 }
 
-/* Initial orientation without overflow of inner edges: the source is the row with more room. */
+/* Initial orientation without overflow of inner edges: the source is the row with more capacity left. */
 static void start(weft_symmetric_work *work) {
     memset(work->degree, 0, sizeof work->degree);
     memset(work->out, 0, sizeof work->out);
@@ -88,7 +88,7 @@ static void start(weft_symmetric_work *work) {
     for (size_t e = 0; e < work->n_inside; ++e) {
         weft_symmetric_inside *edge = &work->inside[e];
         const int i = edge->source, j = edge->target;
-        const int more = (room(work, j) - work->out[j]) - (room(work, i) - work->out[i]);
+        const int more = (capacity(work, j) - work->out[j]) - (capacity(work, i) - work->out[i]);
         if (more > 0) {
             edge->source = (uint16_t)j;
             edge->target = (uint16_t)i;
@@ -103,7 +103,7 @@ static void start(weft_symmetric_work *work) {
 /* Move couplings of row i to the overflow until it has at most n_rounds slots and n_rounds edges as
  * a target. */
 static void relieve(weft_symmetric_work *work, int i) {
-    while (least(work, i) > room(work, i)) {
+    while (least(work, i) > capacity(work, i)) {
         if (work->dropped[i] < work->n_staged[i]) {
             work->dropped[i] += 1;
             continue;
@@ -120,7 +120,7 @@ size_t weft_symmetric_orient(weft_symmetric_work *work) {
         relieve(work, i);
     memset(work->is_stuck, 0, sizeof work->is_stuck);
     for (int i = 0; i < work->n; ++i)
-        while (work->out[i] > room(work, i)) {
+        while (work->out[i] > capacity(work, i)) {
             if (shift(work, i, true))
                 continue;
             if (work->dropped[i] < work->n_staged[i]) /* one overflow entry; an edge takes two */

@@ -166,7 +166,7 @@ done:
     return status;
 }
 
-static weft_status make_room(const means *m, weft_held_modes *held, weft_error *error) {
+static weft_status allocate(const means *m, weft_held_modes *held, weft_error *error) {
     const size_t n = (size_t)m->n, most = (size_t)m->n_parts * (size_t)m->components;
     held->modes = weft_array_make(most * n, sizeof *held->modes);
     held->pulls = weft_array_make(most * n, sizeof *held->pulls);
@@ -227,7 +227,7 @@ weft_status weft_time_means_find(weft_time_system *system, weft_error *error) {
     TRY(start(&m, system, error));
     if (m.n_parts > PARTS_MOST)
         goto done;
-    TRY(make_room(&m, &system->means, error));
+    TRY(allocate(&m, &system->means, error));
     TRY(add_means(&m, &system->means, error));
     system->is_singular = m.least <= SINGULAR;
     if (system->means.n > 0)

@@ -40,9 +40,9 @@ void *ufl_hint(ufl_context *context, const char *format, ...) WEFT_PRINTF(2, 3);
 void *ufl_alloc(ufl_context *context, size_t count, size_t size);
 char *ufl_copy(ufl_context *context, const char *text, size_t length);
 char *ufl_print(ufl_context *context, const char *format, ...) WEFT_PRINTF(2, 3);
-/** Ensure room for one more element after n in an array that grows by doubling.
+/** Grow for one more element after n in an array that grows by doubling.
  *  array  NULL, or from this function
  *  Returns the array, moved where necessary, or NULL and an error. */
-void *ufl_room(ufl_context *context, void *array, size_t n, size_t size);
+void *ufl_grow(ufl_context *context, void *array, size_t n, size_t size);
 /** "(2, 3)", "(2,)" or "()" into out. Returns out. */
 const char *ufl_shape_text(const int *shape, int rank, char *out, size_t size);

@@ -68,7 +68,7 @@ char *ufl_print(ufl_context *context, const char *format, ...) {
     return made;
 }
 
-void *ufl_room(ufl_context *context, void *array, size_t n, size_t size) {
+void *ufl_grow(ufl_context *context, void *array, size_t n, size_t size) {
     if (n > 0 && (n < 8 || (n & (n - 1)) != 0)) /* 8, 16, 32, ... elements fill the array */
         return array;
     void *grown = ufl_alloc(context, n < 8 ? 8 : 2 * n, size);

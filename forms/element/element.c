@@ -41,7 +41,7 @@ static const ufl_element *keep(ufl_elements *elements, const ufl_element *made) 
         if (strcmp(elements->elements[i]->name, made->name) == 0)
             return elements->elements[i];
     ufl_element *kept = ufl_alloc(elements->context, 1, sizeof *kept);
-    const ufl_element **grown = ufl_room(elements->context, elements->elements,
+    const ufl_element **grown = ufl_grow(elements->context, elements->elements,
                                          (size_t)elements->n_elements, sizeof *grown);
     if (!kept || !grown)
         return NULL;
@@ -343,7 +343,7 @@ static ufl_mesh *mesh_make(ufl_elements *elements, const ufl_element *coordinate
         return ufl_fail(context, WEFT_ERROR_TYPE, "a %s has at least %d coordinates, not %d",
                         ufl_cell_name(mesh->cell), mesh->tdim, mesh->gdim);
     ufl_mesh **grown =
-        ufl_room(context, elements->meshes, (size_t)elements->n_meshes, sizeof *grown);
+        ufl_grow(context, elements->meshes, (size_t)elements->n_meshes, sizeof *grown);
     if (!grown)
         return NULL;
     elements->meshes = grown;
@@ -367,7 +367,7 @@ const ufl_mesh *ufl_mesh_legacy(ufl_elements *elements, ufl_cell_type cell, int 
     const ufl_element *coordinates = ufl_element_blocked(elements, scalar, &gdim, 1, false);
     ufl_mesh *mesh = mesh_make(elements, coordinates);
     ufl_mesh **grown =
-        ufl_room(elements->context, elements->legacy, (size_t)elements->n_legacy, sizeof *grown);
+        ufl_grow(elements->context, elements->legacy, (size_t)elements->n_legacy, sizeof *grown);
     if (!mesh || !grown)
         return NULL;
     elements->legacy = grown;
@@ -388,7 +388,7 @@ const ufl_space *ufl_space_make(ufl_elements *elements, const ufl_mesh *mesh,
                         ufl_cell_name(element->cell), ufl_cell_name(mesh->cell));
     ufl_space *space = ufl_alloc(elements->context, 1, sizeof *space);
     const ufl_space **grown =
-        ufl_room(elements->context, elements->spaces, (size_t)elements->n_spaces, sizeof *grown);
+        ufl_grow(elements->context, elements->spaces, (size_t)elements->n_spaces, sizeof *grown);
     if (!space || !grown)
         return NULL;
     space->mesh = mesh;

@@ -88,7 +88,7 @@ const ufl_form *ufl_form_integrate(ufl_graph *graph, const ufl_node *integrand,
         if (!mesh)
             return NULL;
         for (int k = 0; k < (part->n_ids > 0 ? part->n_ids : 1); ++k) {
-            integrals = ufl_room(graph->context, integrals, (size_t)n, sizeof *integrals);
+            integrals = ufl_grow(graph->context, integrals, (size_t)n, sizeof *integrals);
             if (!integrals)
                 return NULL;
             integrals[n++] =

@@ -24,7 +24,7 @@ static bool visit(terminal_search *search, const ufl_node *node) {
     if (!ufl_map_put(search->graph, &search->seen, node, node))
         return false;
     if (node->type == search->type) {
-        search->found = ufl_room(search->graph->context, search->found, (size_t)search->n,
+        search->found = ufl_grow(search->graph->context, search->found, (size_t)search->n,
                                  sizeof *search->found);
         if (!search->found)
             return false;

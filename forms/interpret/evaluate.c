@@ -205,7 +205,7 @@ static ufl_value call(ufl_interpreter *interpreter, const ufl_syntax *syntax) {
             (item->kind == UFL_STARRED && !ufl_iterate(interpreter, value, &items, &n)))
             return ufl_nothing();
         for (size_t k = 0; k < n; ++k) {
-            keywords = ufl_room(interpreter->context, keywords, list.n, sizeof *keywords);
+            keywords = ufl_grow(interpreter->context, keywords, list.n, sizeof *keywords);
             if (!keywords)
                 return ufl_nothing();
             keywords[list.n] = item->kind == UFL_KEYWORD ? item->text : NULL;

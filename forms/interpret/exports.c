@@ -87,7 +87,7 @@ static const char *form_name(const ufl_scope *scope, const ufl_form *form) {
 
 static bool add_form(ufl_interpreter *interpreter, ufl_module *module, ufl_export **forms,
                      const ufl_form *form, const char *name) {
-    *forms = ufl_room(interpreter->context, *forms, (size_t)module->n_forms, sizeof **forms);
+    *forms = ufl_grow(interpreter->context, *forms, (size_t)module->n_forms, sizeof **forms);
     if (!*forms)
         return false;
     (*forms)[module->n_forms++] = (ufl_export){name, form};

@@ -66,7 +66,7 @@ bool ufl_append(ufl_interpreter *interpreter, ufl_list *list, ufl_value value) {
                  UFL_LIST_MAX);
         return false;
     }
-    list->items = ufl_room(interpreter->context, list->items, list->n, sizeof *list->items);
+    list->items = ufl_grow(interpreter->context, list->items, list->n, sizeof *list->items);
     if (!list->items)
         return false;
     list->items[list->n++] = value;

@@ -52,7 +52,7 @@ static int number_of(ufl_lowering *l, const ufl_node ***list, int *n, const ufl_
     for (int i = 0; i < *n; ++i)
         if ((*list)[i] == node)
             return i;
-    const ufl_node **grown = ufl_room(l->context, *list, (size_t)*n, sizeof *grown);
+    const ufl_node **grown = ufl_grow(l->context, *list, (size_t)*n, sizeof *grown);
     if (!grown)
         return -1;
     *list = grown;
@@ -64,7 +64,7 @@ static int basis_of(ufl_lowering *l, const ufl_basis *basis) {
     for (int i = 0; i < l->n_bases; ++i)
         if (memcmp(&l->bases[i], basis, sizeof *basis) == 0)
             return i;
-    ufl_basis *grown = ufl_room(l->context, l->bases, (size_t)l->n_bases, sizeof *grown);
+    ufl_basis *grown = ufl_grow(l->context, l->bases, (size_t)l->n_bases, sizeof *grown);
     if (!grown)
         return -1;
     l->bases = grown;

@@ -66,7 +66,7 @@ static int keep(ufl_scalars *scalars, ufl_scalar made) {
     for (; scalars->table[slot]; slot = (slot + 1) & mask)
         if (equal(&scalars->list[scalars->table[slot] - 1], &made))
             return scalars->table[slot] - 1;
-    ufl_scalar *list = ufl_room(scalars->context, scalars->list, (size_t)scalars->n, sizeof *list);
+    ufl_scalar *list = ufl_grow(scalars->context, scalars->list, (size_t)scalars->n, sizeof *list);
     if (!list)
         return -1;
     scalars->list = list;

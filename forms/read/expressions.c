@@ -359,7 +359,7 @@ static ufl_syntax *parse_comparison(ufl_parser *parser) {
         if (!node)
             return NULL;
         size_t n = (size_t)node->n_items - 1;
-        node->operators = ufl_room(parser->context, node->operators, n, sizeof *node->operators);
+        node->operators = ufl_grow(parser->context, node->operators, n, sizeof *node->operators);
         if (!node->operators)
             return NULL;
         node->operators[n] = symbol;

@@ -103,7 +103,7 @@ bool ufl_syntax_add(ufl_parser *parser, ufl_syntax *node, ufl_syntax *item) {
     if (!item)
         return false;
     node->items =
-        ufl_room(parser->context, node->items, (size_t)node->n_items, sizeof *node->items);
+        ufl_grow(parser->context, node->items, (size_t)node->n_items, sizeof *node->items);
     if (!node->items)
         return false;
     node->items[node->n_items++] = item;

@@ -28,7 +28,7 @@ static bool fail(ufl_lexer *lexer, const char *at, weft_status status, const cha
 }
 
 static bool add(ufl_lexer *lexer, ufl_token_kind kind, const char *start, size_t length) {
-    lexer->tokens = ufl_room(lexer->context, lexer->tokens, lexer->n, sizeof *lexer->tokens);
+    lexer->tokens = ufl_grow(lexer->context, lexer->tokens, lexer->n, sizeof *lexer->tokens);
     if (!lexer->tokens)
         return false;
     lexer->tokens[lexer->n++] = (ufl_token){kind, start, length, place_of(lexer, start)};

@@ -8,7 +8,7 @@ weft_status weft_no_memory(weft_error *error) {
 }
 
 /* The capacity follows from n: it is doubled at 8, 16, 32, ... */
-void *weft_array_room(weft_arena *arena, void *array, int n, size_t size) {
+void *weft_array_grow(weft_arena *arena, void *array, int n, size_t size) {
     if (n != 0 && (n < 8 || (n & (n - 1)) != 0))
         return array;
     void *grown = weft_arena_alloc(arena, n == 0 ? 8 : 2 * (size_t)n, size);

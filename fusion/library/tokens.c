@@ -127,7 +127,7 @@ weft_status weft_kernel_tokens_make(kernel_reader *reader, const char *text, siz
     weft_arena_free(&reader->scratch);
     TRY(weft_arena_make(&reader->scratch, reader->error));
     do {
-        tokens = weft_array_room(reader->scratch, tokens, n, sizeof *tokens);
+        tokens = weft_array_grow(reader->scratch, tokens, n, sizeof *tokens);
         if (!tokens)
             return weft_reader_memory(reader);
         tokens[n].place = s.place;

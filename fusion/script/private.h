@@ -127,7 +127,7 @@ weft_status weft_script_write_bodies(script_parser *parser);
 /** Append one element to an array of the script; uses `status` and the label `done`. */
 #define SCRIPT_APPEND(parser, array, n, element)                                                   \
     do {                                                                                           \
-        void *grown = weft_array_room((parser)->arena, (array), (n), sizeof *(array));             \
+        void *grown = weft_array_grow((parser)->arena, (array), (n), sizeof *(array));             \
         if (!grown) {                                                                              \
             status = weft_script_no_memory((parser)->error);                                       \
             goto done;                                                                             \

@@ -22,7 +22,7 @@ extern "C" __global__ void __launch_bounds__(ROWS_BOUNDS) sell_product(
 /* What row `row` leads to, entry by entry. */
 struct sell_row {
     int64_t begin; /* of its first entry in values; the next ones are LANES further each */
-    int n;         /* entries that it has room for */
+    int n;         /* entries that it can hold */
     const uint32_t *words;
     const int32_t *bases;
 };

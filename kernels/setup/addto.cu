@@ -99,8 +99,8 @@ extern "C" __global__ void addto_words(long long n, const int64_t *sizes, const 
     const int64_t end_row = begin_row + SELL_ROWS < range[2] ? begin_row + SELL_ROWS : range[2];
     const int32_t *own_halo = halo + halo_start[block];
     const int n_halo = (int)(halo_start[block + 1] - halo_start[block]);
-    const int64_t room = (word_start[slice + 1] - word_start[slice]) / SELL_SLICE;
-    for (int64_t i = 0; i < room; ++i) {
+    const int64_t length = (word_start[slice + 1] - word_start[slice]) / SELL_SLICE;
+    for (int64_t i = 0; i < length; ++i) {
         const int64_t at = word_start[slice] + slot % SELL_SLICE + i * SELL_SLICE;
         const uint32_t place = i < have ? places[begin + i] : 0, cell = place / (uint32_t)width;
         const int own = (int)(place % (uint32_t)width);

@@ -258,7 +258,7 @@ struct sparse_row {
     double sums[ROW_NEIGHBOURS];
 };
 
-/* Returns false for a row that has no room. */
+/* Returns false for a row with too many entries. */
 INLINE bool row_add(sparse_row *row, int32_t aggregate, double value)
 {
     int k = 0;

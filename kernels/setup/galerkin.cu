@@ -9,7 +9,7 @@ INLINE int32_t parent(const int32_t *parents, int32_t i, int k)
     return parents[(int64_t)(i / PARENT_LANES * 2 + k) * PARENT_LANES + i % PARENT_LANES];
 }
 
-/* Add to an entry of a row of n columns, ascending; gives the new n, above ROW_MOST for a row that has no room. */
+/* Add to an entry of a row of n columns, ascending; gives the new n, above ROW_MOST for a row with too many entries. */
 template <bool has_values> INLINE int add_entry(int32_t *row, double *sums, int n, int32_t column, double value)
 {
     int at = n < ROW_MOST ? n : ROW_MOST;

@@ -65,8 +65,8 @@ INLINE void table_insert(int32_t *table, int32_t *count, int32_t column)
     }
 }
 
-/* Collect the columns of a row in the warp's table. Returns how many there are, more than ROW_MOST for a row that has no
- * room. */
+/* Collect the columns of a row in the warp's table. Returns how many there are, more than ROW_MOST for a row with too many
+ * entries. */
 INLINE int32_t collect(const transfer *P, const sell_matrix *A, int64_t row, int32_t *table, int32_t *count)
 {
     const int lane = (int)threadIdx.x % 32;

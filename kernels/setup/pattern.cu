@@ -1,8 +1,8 @@
 /* The sparsity pattern of the matrix of a connectivity: row i has i itself and the targets of all its elements. */
 #define ROW_MOST 256 /* entries of a row */
 
-/* Insert a column into a row of n, ascending, unless it is there; gives the new n, above ROW_MOST for a row that has
- * no room. */
+/* Insert a column into a row of n, ascending, unless it is there; gives the new n, above ROW_MOST for a row with
+ * too many entries. */
 INLINE int insert(int32_t *row, int n, int32_t column)
 {
     int at = n;

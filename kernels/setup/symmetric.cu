@@ -75,23 +75,23 @@ INLINE int incident(const patch_work *w, int i, int k)
 
 /* ---- orientation, by one warp ---- */
 
-INLINE int room(const patch_work *w, int i) { return w->n_rounds - w->kept[i]; }
+INLINE int capacity(const patch_work *w, int i) { return w->n_rounds - w->kept[i]; }
 INLINE int least(const patch_work *w, int i)
 {
     return w->degree[i] > w->n_rounds ? w->degree[i] - w->n_rounds : 0;
 }
 
-/* The source is the row with more room. Edges of a row lead to different rows, so that the choices depend on each
- * other through the room of this row alone. */
+/* The source is the row with more capacity. Edges of a row lead to different rows, so that the choices depend on each
+ * other through the capacity of this row alone. */
 INLINE void orient_row(patch_work *w, int i)
 {
-    int spare = room(w, i) - w->out[i], n_taken = 0;
+    int spare = capacity(w, i) - w->out[i], n_taken = 0;
     for (int base = w->first[i]; base < w->first[i + 1]; base += 32) {
         const int e = base + lane_of();
         const bool mine = e < w->first[i + 1];
         const uint32_t edge = mine ? w->edges[e] : 0;
         const int other = source_of(edge) == i ? target_of(edge) : source_of(edge);
-        const int bound = room(w, other) - w->out[other] + (source_of(edge) != i);
+        const int bound = capacity(w, other) - w->out[other] + (source_of(edge) != i);
         bool takes = false;
         for (uint32_t left = WARP; left != 0;) {
             const uint32_t able = __ballot_sync(WARP, mine && bound <= spare) & left;
@@ -175,7 +175,7 @@ INLINE int visit(patch_work *w, int at, bool as_source, int *n)
         const bool leads = e >= 0 && w->rounds[e] >= 0 && from == at && w->predecessor[to] == NO_ROW &&
                            !w->is_stuck[to];
         const bool ends =
-            leads && (as_source ? w->out[to] < room(w, to) : w->out[to] > least(w, to));
+            leads && (as_source ? w->out[to] < capacity(w, to) : w->out[to] > least(w, to));
         const uint32_t leading = __ballot_sync(WARP, leads), ending = __ballot_sync(WARP, ends);
         if (leads && (ending == 0 || lane_of() == lowest(ending)))
             w->predecessor[to] = (int16_t)e;
@@ -224,8 +224,8 @@ enum { RELIEVE, LOSE, GAIN };
 
 INLINE bool needs(const patch_work *w, int i, int step)
 {
-    return i < w->n && (step == RELIEVE ? least(w, i) > room(w, i)
-                        : step == LOSE  ? w->out[i] > room(w, i)
+    return i < w->n && (step == RELIEVE ? least(w, i) > capacity(w, i)
+                        : step == LOSE  ? w->out[i] > capacity(w, i)
                                         : w->out[i] < least(w, i));
 }
 

@@ -159,11 +159,11 @@ class Device:
             return numpy.empty(view.shape, view.name)
         ends = [(n - 1) * stride for n, stride in zip(view.shape, view.strides)]
         low, high = sum(min(e, 0) for e in ends), sum(max(e, 0) for e in ends) + view.unit
-        room = numpy.empty(high - low, "uint8")
+        buffer = numpy.empty(high - low, "uint8")
         memory = Handle("memory", self._handle, view.owner)
-        lib.weft_memory_borrow(self._pointer, c_void_p(view.address + low), room.nbytes, byref(memory.pointer))
-        lib.weft_memory_read(memory.pointer, 0, room.ctypes.data, room.nbytes)
-        return numpy.ndarray(view.shape, view.name, room, -low, view.strides)
+        lib.weft_memory_borrow(self._pointer, c_void_p(view.address + low), buffer.nbytes, byref(memory.pointer))
+        lib.weft_memory_read(memory.pointer, 0, buffer.ctypes.data, buffer.nbytes)
+        return numpy.ndarray(view.shape, view.name, buffer, -low, view.strides)
 
     def _borrow(self, address: int, shape: Sequence[int], name: str, owner: Any) -> Array:
         handle = Handle("memory", self._handle, owner)

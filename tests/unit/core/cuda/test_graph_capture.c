@@ -341,7 +341,7 @@ static void launches(void **state) {
 }
 
 /* An event a millisecond; 3 MB free on the stand-in and 1 MB in its pool. */
-static void times_and_room(void **state) {
+static void times_and_capacity(void **state) {
     (void)state;
     fixture f = fixture_make();
     weft_timer *timer = NULL;
@@ -416,10 +416,14 @@ const char *__asan_default_options(void) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts),         cmocka_unit_test(nested),
-        cmocka_unit_test(mistakes),       cmocka_unit_test(old_driver),
-        cmocka_unit_test(traced),         cmocka_unit_test(launches),
-        cmocka_unit_test(times_and_room), cmocka_unit_test(every_failure),
+        cmocka_unit_test(counts),
+        cmocka_unit_test(nested),
+        cmocka_unit_test(mistakes),
+        cmocka_unit_test(old_driver),
+        cmocka_unit_test(traced),
+        cmocka_unit_test(launches),
+        cmocka_unit_test(times_and_capacity),
+        cmocka_unit_test(every_failure),
     };
     return cmocka_run_group_tests(tests, load, clean);
 }

@@ -22,15 +22,15 @@ static void check_weighted(weft_context *context, const weft_space *space, weft_
     static const char *const names[] = {"I"};
     const int64_t n_cells = weft_space_mesh(space)->n_cells,
                   lanes = weft_device_limits(context->device)->lanes_double,
-                  room = (n_cells + lanes - 1) / lanes * lanes;
+                  n_padded = (n_cells + lanes - 1) / lanes * lanes;
     weft_bound_form form;
     weft_memory *weight = NULL;
     weft_error error = {0};
-    double *values = weft_array_make((size_t)room, sizeof *values), sum = 0;
-    for (int64_t i = 0; i < room; ++i)
+    double *values = weft_array_make((size_t)n_padded, sizeof *values), sum = 0;
+    for (int64_t i = 0; i < n_padded; ++i)
         values[i] = 2;
     assert_int_equal(
-        weft_memory_wrap(context->device, values, (size_t)room * sizeof *values, &weight, NULL),
+        weft_memory_wrap(context->device, values, (size_t)n_padded * sizeof *values, &weight, NULL),
         WEFT_OK);
     weft_form_start("weighted", weighted, weft_space_cells(space), &form);
     weft_form_bind_input(&form, "x", weft_space_coordinates(space));

@@ -105,7 +105,7 @@ static void test_bubbles(void **state) {
     weft_mesh *mesh = read_mesh("square:2");
     weft_space *space = NULL;
     weft_space_output *output = NULL;
-    double room[100], *u = NULL;
+    double scratch[100], *u = NULL;
     assert_int_equal(weft_device_open("host:1", NULL, &device, NULL), WEFT_OK);
     assert_int_equal(
         weft_space_make(device, mesh, (weft_element_kind){WEFT_BUBBLE, 3}, 1, &space, NULL),
@@ -116,10 +116,10 @@ static void test_bubbles(void **state) {
     u = malloc((size_t)mesh->n_cells * sizeof *u);
     for (int64_t c = 0; c < mesh->n_cells; ++c)
         u[c] = (double)(c + 1);
-    assert_ptr_equal(weft_space_output_values(output, 1, u, room), room);
+    assert_ptr_equal(weft_space_output_values(output, 1, u, scratch), scratch);
     for (int64_t c = 0; c < mesh->n_cells; ++c)
         for (int i = 0; i < 10; ++i) /* the last one is inside the cell */
-            assert_double_near(room[nodes->cells[10 * c + i]], i == 9 ? u[c] : 0, 0, 1e-12);
+            assert_double_near(scratch[nodes->cells[10 * c + i]], i == 9 ? u[c] : 0, 0, 1e-12);
     free(u);
     weft_space_output_free(&output);
     weft_space_free(&space);

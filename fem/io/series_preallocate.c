@@ -1,6 +1,6 @@
-/* Makes room for the steps of a .vtkhdf series, and finds the file offsets of values, times and the
+/* Allocates the steps of a .vtkhdf series, and finds the file offsets of values, times and the
  * two numbers that a step changes. All use of HDF5 for a series is here, in a child process. */
-#include "fem/io/series_room.h"
+#include "fem/io/series_preallocate.h"
 #include "fem/io/child_process.h"
 #include "fem/io/result.h"
 #include "fem/io/vtkhdf.h"
@@ -18,11 +18,11 @@ enum {
     SEARCHED = 1 << 16  /* bytes at a time */
 };
 
-static weft_status failed(const weft_series_room *j, const char *what) {
+static weft_status failed(const weft_series_preallocation *j, const char *what) {
     return weft_hdf5_unwritten(j->s->path, what, j->error);
 }
 
-/* ---- making room --------------------------------------------------------------------------- */
+/* ---- allocation --------------------------------------------------------------------------- */
 
 /* The data sets that grow with the number of steps. */
 typedef struct step_set {
@@ -37,8 +37,8 @@ static const step_set step_sets[] = {{"VTKHDF/Steps/PartOffsets", 0, 0, 0},
                                      {"VTKHDF/Steps/ConnectivityIdOffsets", 0, 0, 1}};
 
 /* Make an empty, extensible data set in chunks, which are allocated on disk as it grows. */
-static weft_status make_set(const weft_series_room *j, const char *name, hid_t type, int64_t chunk,
-                            int width) {
+static weft_status make_set(const weft_series_preallocation *j, const char *name, hid_t type,
+                            int64_t chunk, int width) {
     const hsize_t columns = width > 0 ? (hsize_t)width : 1;
     const hsize_t none[2] = {0, columns}, most[2] = {H5S_UNLIMITED, columns};
     const hsize_t piece[2] = {(hsize_t)chunk, columns};
@@ -53,7 +53,8 @@ static weft_status make_set(const weft_series_room *j, const char *name, hid_t t
     return WEFT_OK;
 }
 
-static weft_status extend_set(const weft_series_room *j, const char *name, int64_t n, int width) {
+static weft_status extend_set(const weft_series_preallocation *j, const char *name, int64_t n,
+                              int width) {
     const hsize_t extent[2] = {(hsize_t)n, width > 0 ? (hsize_t)width : 1};
     hid_t set = -1;
     const weft_status status = weft_hdf5_open_set(j->file, j->s->path, name, &set, j->error);
@@ -64,15 +65,15 @@ static weft_status extend_set(const weft_series_room *j, const char *name, int64
     return WEFT_OK;
 }
 
-static weft_status extend_numbers(const weft_series_room *j, const step_set *numbers) {
+static weft_status extend_numbers(const weft_series_preallocation *j, const step_set *numbers) {
     weft_status status = WEFT_OK;
     hid_t set = -1;
-    int64_t *values = malloc((size_t)j->room * sizeof *values);
+    int64_t *values = malloc((size_t)j->capacity * sizeof *values);
     if (!values)
         return weft_error_set(j->error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path);
-    for (int64_t i = 0; i < j->room; ++i)
+    for (int64_t i = 0; i < j->capacity; ++i)
         values[i] = numbers->first + i * numbers->by;
-    TRY(extend_set(j, numbers->name, j->room, numbers->width));
+    TRY(extend_set(j, numbers->name, j->capacity, numbers->width));
     TRY(weft_hdf5_open_set(j->file, j->s->path, numbers->name, &set, j->error));
     if (H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0 ||
         H5Dclose(set) < 0)
@@ -82,8 +83,8 @@ done:
     return status;
 }
 
-/* Make, or extend to j->room, every data set that has an entry per step. */
-static weft_status handle_numbers(const weft_series_room *j, const step_set *numbers) {
+/* Make, or extend to j->capacity, every data set that has an entry per step. */
+static weft_status handle_numbers(const weft_series_preallocation *j, const step_set *numbers) {
     weft_status status = WEFT_OK;
     if (j->make)
         TRY(make_set(j, numbers->name, H5T_STD_I64LE, NUMBERS, numbers->width));
@@ -93,7 +94,7 @@ done:
 }
 
 /* The file without its steps. */
-static weft_result_content content_of(const weft_series_room *j) {
+static weft_result_content content_of(const weft_series_preallocation *j) {
     return (weft_result_content){.path = j->s->path,
                                  .mesh = j->s->mesh,
                                  .nodes = j->s->nodes,
@@ -103,7 +104,7 @@ static weft_result_content content_of(const weft_series_room *j) {
                                  .is_series = true};
 }
 
-static weft_status handle_offsets(const weft_series_room *j) {
+static weft_status handle_offsets(const weft_series_preallocation *j) {
     weft_status status = WEFT_OK;
     char path[64 + WEFT_MASK_NAME_BYTES];
     const weft_result_content content = content_of(j);
@@ -126,37 +127,38 @@ done:
     return status;
 }
 
-static void name_field(const weft_series_room *j, int i, char *out, size_t size) {
+static void name_field(const weft_series_preallocation *j, int i, char *out, size_t size) {
     (void)snprintf(out, size, "VTKHDF/%sData/%s", j->s->fields[i].on_cells ? "Cell" : "Point",
                    j->s->fields[i].name);
 }
 
 /* The columns of a field's data set; 0: it has one dimension. */
-static int columns_of(const weft_series_room *j, int i) {
+static int columns_of(const weft_series_preallocation *j, int i) {
     return j->s->fields[i].n_components > 1 ? j->s->fields[i].n_components : 0;
 }
 
-static weft_status handle_field(const weft_series_room *j, int i) {
+static weft_status handle_field(const weft_series_preallocation *j, int i) {
     weft_status status = WEFT_OK;
     const int64_t n = weft_series_rows(j->s, i);
     char field[256];
     name_field(j, i, field, sizeof field);
     if (j->make)
-        TRY(make_set(j, field, H5T_IEEE_F64LE, n * ((j->room - 1) / MOST_CHUNKS + 1),
+        TRY(make_set(j, field, H5T_IEEE_F64LE, n * ((j->capacity - 1) / MOST_CHUNKS + 1),
                      columns_of(j, i)));
-    TRY(extend_set(j, field, j->room * n, columns_of(j, i)));
+    TRY(extend_set(j, field, j->capacity * n, columns_of(j, i)));
 done:
     return status;
 }
 
-static weft_status handle_sets(const weft_series_room *j) {
+static weft_status handle_sets(const weft_series_preallocation *j) {
     weft_status status = WEFT_OK;
     for (size_t i = 0; i < sizeof step_sets / sizeof *step_sets; ++i)
         TRY(handle_numbers(j, &step_sets[i]));
     TRY(handle_offsets(j));
     if (j->make)
         TRY(make_set(j, "VTKHDF/Steps/Values", H5T_IEEE_F64LE, NUMBERS, 0));
-    TRY(extend_set(j, "VTKHDF/Steps/Values", j->room + 1, 0)); /* a unique extent, to search for */
+    TRY(extend_set(j, "VTKHDF/Steps/Values", j->capacity + 1,
+                   0)); /* a unique extent, to search for */
     for (int i = 0; i < j->s->n_fields; ++i)
         TRY(handle_field(j, i));
 done:
@@ -164,8 +166,8 @@ done:
 }
 
 /* Open an attribute of a group, or make it with one value. */
-static weft_status write_attribute(const weft_series_room *j, const char *group, const char *name,
-                                   hid_t type, const void *value) {
+static weft_status write_attribute(const weft_series_preallocation *j, const char *group,
+                                   const char *name, hid_t type, const void *value) {
     hid_t in = weft_hdf5_open_group(j->file, group), attribute = -1;
     if (in >= 0 && H5Aexists(in, name) > 0) {
         attribute = H5Aopen(in, name, H5P_DEFAULT);
@@ -180,7 +182,7 @@ static weft_status write_attribute(const weft_series_room *j, const char *group,
     return WEFT_OK;
 }
 
-static weft_status make_groups(const weft_series_room *j) {
+static weft_status make_groups(const weft_series_preallocation *j) {
     static const char *const names[] = {"VTKHDF/Steps", "VTKHDF/Steps/PointDataOffsets",
                                         "VTKHDF/Steps/CellDataOffsets"};
     static const int64_t version[2] = {2, 0}, nowhere[2] = {-1, -1};
@@ -207,7 +209,7 @@ done:
 }
 
 /* Make new objects with headers of version 1, which have no checksums. */
-static weft_status open_old(weft_series_room *j, unsigned how) {
+static weft_status open_old(weft_series_preallocation *j, unsigned how) {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     if (access < 0 || H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18) < 0)
         return failed(j, "HDF5 did not start");
@@ -217,7 +219,7 @@ static weft_status open_old(weft_series_room *j, unsigned how) {
 
 /* ---- offsets ------------------------------------------------------------------------------- */
 
-/* The offset of these bytes; -1: not found, or found twice. Skips holes, i.e. unwritten room. */
+/* The offset of these bytes; -1: not found, or found twice. Skips holes, i.e. unwritten steps. */
 static int64_t find_bytes(int file, const void *wanted, size_t n) {
     char bytes[SEARCHED + 32];
     int64_t found = -1;
@@ -243,9 +245,9 @@ static int64_t chunk_of(hid_t set) {
     return (int64_t)chunk[0];
 }
 
-/* The offsets of j->room rows of `width` numbers of 8 bytes, every `by`-th of a data set. */
-static weft_status find_entries(const weft_series_room *j, const char *name, int64_t by, int width,
-                                int64_t *out) {
+/* The offsets of j->capacity rows of `width` numbers of 8 bytes, every `by`-th of a data set. */
+static weft_status find_entries(const weft_series_preallocation *j, const char *name, int64_t by,
+                                int width, int64_t *out) {
     hid_t set = -1;
     haddr_t start = 0;
     const weft_status status = weft_hdf5_open_set(j->file, j->s->path, name, &set, j->error);
@@ -254,7 +256,7 @@ static weft_status find_entries(const weft_series_room *j, const char *name, int
     const int64_t chunk = chunk_of(set);
     if (chunk < 1 || chunk % by != 0)
         return failed(j, "a data set could not be opened");
-    for (int64_t i = 0; i < j->room; ++i) {
+    for (int64_t i = 0; i < j->capacity; ++i) {
         const hsize_t entry[2] = {(hsize_t)(i * by), 0};
         hsize_t bytes = 0;
         unsigned filters = 0;
@@ -268,10 +270,11 @@ static weft_status find_entries(const weft_series_room *j, const char *name, int
 }
 
 /* p: its count and extent. */
-static weft_status send_places(const weft_series_room *j, const weft_series_places *p, int out) {
+static weft_status send_offsets(const weft_series_preallocation *j, const weft_series_offsets *p,
+                                int out) {
     weft_status status = WEFT_OK;
-    const size_t n = (size_t)j->s->n_fields, bytes = (size_t)j->room * sizeof(int64_t);
-    const int64_t head[3] = {p->count, p->extent, j->room};
+    const size_t n = (size_t)j->s->n_fields, bytes = (size_t)j->capacity * sizeof(int64_t);
+    const int64_t head[3] = {p->count, p->extent, j->capacity};
     char field[256];
     int64_t *entries = malloc((n + 1) * bytes);
     if (!entries)
@@ -279,9 +282,9 @@ static weft_status send_places(const weft_series_room *j, const weft_series_plac
     for (int i = 0; i < j->s->n_fields; ++i) {
         name_field(j, i, field, sizeof field);
         TRY(find_entries(j, field, weft_series_rows(j->s, i), j->s->fields[i].n_components,
-                         entries + i * j->room));
+                         entries + i * j->capacity));
     }
-    TRY(find_entries(j, "VTKHDF/Steps/Values", 1, 1, entries + j->s->n_fields * j->room));
+    TRY(find_entries(j, "VTKHDF/Steps/Values", 1, 1, entries + j->s->n_fields * j->capacity));
     TRY(weft_child_write(out, head, sizeof head, j->error));
     TRY(weft_child_write(out, entries, (n + 1) * bytes, j->error));
 done:
@@ -292,11 +295,12 @@ done:
 /* Find NSteps, whose value is now `mark`, and the extent of Values, and store both offsets in the
  * file. An extent is in a dataspace message of version 1: rank 1, followed by the maximum
  * extent. */
-static weft_status note_places(const weft_series_room *j, int64_t mark, weft_series_places *out) {
+static weft_status note_offsets(const weft_series_preallocation *j, int64_t mark,
+                                weft_series_offsets *out) {
     const struct {
         uint8_t head[8];
         int64_t now, most;
-    } extent = {{1, 1, 1, 0, 0, 0, 0, 0}, j->room + 1, -1};
+    } extent = {{1, 1, 1, 0, 0, 0, 0, 0}, j->capacity + 1, -1};
     hid_t kept = -1;
     const weft_status status =
         weft_hdf5_open_set(j->file, j->s->path, "Weft/SeriesPlaces", &kept, j->error);
@@ -320,9 +324,9 @@ static weft_status note_places(const weft_series_room *j, int64_t mark, weft_ser
 
 /* Make or extend j->name and send its offsets. In a new file NSteps gets a unique value, to search
  * for. */
-weft_status weft_series_make_room(void *user, int out, weft_error *error) {
+weft_status weft_series_preallocate(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_series_room *j = user;
+    weft_series_preallocation *j = user;
     const weft_result_content content = content_of(j);
     const int64_t mark = INT64_C(0x1B5F3A9D5745F70B);
     j->error = error;
@@ -339,8 +343,8 @@ weft_status weft_series_make_room(void *user, int out, weft_error *error) {
         TRY(failed(j, "the file could not be closed"));
     TRY(open_old(j, H5F_ACC_RDONLY));
     if (j->make)
-        TRY(note_places(j, mark, &j->at));
-    TRY(send_places(j, &j->at, out));
+        TRY(note_offsets(j, mark, &j->at));
+    TRY(send_offsets(j, &j->at, out));
 done:
     return status;
 }
@@ -348,8 +352,8 @@ done:
 /* ---- examining a file ---------------------------------------------------------------------- */
 
 static bool read_hash(hid_t file, const char *name, char out[33]) {
-    bool no_room = false;
-    char *text = weft_hdf5_text(weft_hdf5_open_attribute(file, "Weft", name), &no_room);
+    bool out_of_memory = false;
+    char *text = weft_hdf5_text(weft_hdf5_open_attribute(file, "Weft", name), &out_of_memory);
     const bool good = text && strlen(text) == 32;
     if (good)
         memcpy(out, text, 33);
@@ -358,7 +362,7 @@ static bool read_hash(hid_t file, const char *name, char out[33]) {
 }
 
 /* A data set of a series, or -1: the file is not one. */
-static hid_t open_known(const weft_series_room *j, const char *name) {
+static hid_t open_known(const weft_series_preallocation *j, const char *name) {
     hid_t set = -1;
     return weft_hdf5_open_set(j->file, j->s->path, name, &set, NULL) == WEFT_OK ? set : -1;
 }
@@ -374,12 +378,12 @@ static int64_t length_of(hid_t set) {
     return (int64_t)extent[0];
 }
 
-static bool read_places(const weft_series_room *j, weft_series_places *out) {
+static bool read_offsets(const weft_series_preallocation *j, weft_series_offsets *out) {
     int64_t both[2] = {-1, -1};
     hid_t set = open_known(j, "Weft/SeriesPlaces");
     const bool good = length_of(set) == 2 &&
                       H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, both) >= 0;
-    *out = (weft_series_places){.count = both[0], .extent = both[1]};
+    *out = (weft_series_offsets){.count = both[0], .extent = both[1]};
     return good && both[0] > 0 && both[1] > 0;
 }
 
@@ -387,9 +391,9 @@ static bool read_places(const weft_series_room *j, weft_series_places *out) {
  * file is not a series. */
 weft_status weft_series_look(void *user, int out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_series_room *j = user;
+    weft_series_preallocation *j = user;
     weft_series_found found = {.is_series = true};
-    weft_series_places at;
+    weft_series_offsets at;
     char field[256];
     j->error = error;
     weft_hdf5_start();
@@ -398,11 +402,11 @@ weft_status weft_series_look(void *user, int out, weft_error *error) {
     hid_t count = weft_hdf5_open_attribute(j->file, "VTKHDF/Steps", "NSteps");
     hid_t values = open_known(j, "VTKHDF/Steps/Values");
     name_field(j, 0, field, sizeof field);
-    j->room = length_of(open_known(j, field)) / weft_series_rows(j->s, 0);
+    j->capacity = length_of(open_known(j, field)) / weft_series_rows(j->s, 0);
     const int64_t n_times = length_of(values);
     if (count < 0 || H5Aread(count, H5T_NATIVE_INT64, &found.n_steps) < 0 || found.n_steps < 0 ||
         !read_hash(j->file, "SeriesMesh", found.mesh) ||
-        !read_hash(j->file, "SeriesProblem", found.problem) || n_times < 0 || !read_places(j, &at))
+        !read_hash(j->file, "SeriesProblem", found.problem) || n_times < 0 || !read_offsets(j, &at))
         return WEFT_OK;
     if (found.n_steps > n_times) /* killed between writing the two numbers */
         found.n_steps = n_times;
@@ -414,8 +418,8 @@ weft_status weft_series_look(void *user, int out, weft_error *error) {
     TRY(weft_child_write(out, &found, sizeof found, error));
     TRY(weft_child_write(out, found.times, (size_t)found.n_steps * sizeof *found.times, error));
     if (strcmp(found.mesh, j->s->mesh_hash) == 0 && strcmp(found.problem, j->s->problem) == 0 &&
-        j->room >= found.n_steps)
-        TRY(send_places(j, &at, out));
+        j->capacity >= found.n_steps)
+        TRY(send_offsets(j, &at, out));
 done:
     free(found.times);
     return status;
