@@ -64,7 +64,7 @@ static weft_status split_condition(const app_condition *condition, int component
                                    weft_error *error) {
     weft_status status = WEFT_OK;
     char **list = NULL;
-    TRY(app_split_components(condition->origin, condition->value, components, &list, error));
+    TRY(weft_formula_components(condition->origin, condition->value, components, &list, error));
     for (int k = 0; k < components; ++k) {
         out->texts[out->n_texts++] = list[k];
         if (strcmp(list[k], "free") != 0)
@@ -97,7 +97,7 @@ done:
 }
 
 void app_pieces_free(app_pieces *pieces) {
-    app_free_list(&pieces->texts, pieces->n_texts);
+    weft_formula_list_free(&pieces->texts, pieces->n_texts);
     free(pieces->list);
     *pieces = (app_pieces){0};
 }

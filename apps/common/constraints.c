@@ -26,7 +26,7 @@ static weft_status read_point(const char *option, const char *form, const char *
     } else {
         TRY(app_place_read(option, point, &out->place, error));
     }
-    TRY(app_split_list(option, values, &out->values, &out->n_values, error));
+    TRY(weft_formula_split(option, values, &out->values, &out->n_values, error));
 done:
     free(point);
     free(values);
@@ -53,7 +53,7 @@ weft_status app_constraint_read(app_constraints *constraints, app_constraint_kin
     made = (app_constraint){0};
 done:
     app_place_clear(&made.place);
-    app_free_list(&made.values, made.n_values);
+    weft_formula_list_free(&made.values, made.n_values);
     free(made.group);
     free(made.other);
     return status;
@@ -62,7 +62,7 @@ done:
 void app_constraints_clear(app_constraints *constraints) {
     for (int i = 0; i < constraints->n; ++i) {
         app_place_clear(&constraints->list[i].place);
-        app_free_list(&constraints->list[i].values, constraints->list[i].n_values);
+        weft_formula_list_free(&constraints->list[i].values, constraints->list[i].n_values);
         free(constraints->list[i].group);
         free(constraints->list[i].other);
     }

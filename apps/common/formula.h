@@ -3,6 +3,7 @@
 #pragma once
 
 #include "apps/common/option_table.h"
+#include "fem/data/data.h"
 #include "fem/weft_fem.h"
 
 /** Add the text of an option, FORMULA or @GROUP=FORMULA, to those given before. A formula without a
@@ -16,17 +17,3 @@ weft_status app_formula_add_group(const char *option, const char *group, const c
                                   char **formula, weft_error *error);
 /** Reads an option of this kind into a char *. */
 app_option_read app_read_formula;
-
-/** Split text at commas outside parentheses and strip the blanks around the pieces.
- *  Each group has as many pieces, and piece k of the result has those of all groups.
- *  option  for messages
- *  out     [*n] malloc'd, as is each piece; app_free_list
- *  Errors  WEFT_ERROR_USAGE: an empty piece, a group with more or fewer pieces than the one before;
- *          WEFT_ERROR_SYNTAX, WEFT_ERROR_MEMORY */
-weft_status app_split_list(const char *option, const char *text, char ***out, int *n,
-                           weft_error *error);
-void app_free_list(char ***list, int n);
-/** The same, requiring one piece per component.
- *  Errors  also WEFT_ERROR_USAGE: more or fewer pieces than components */
-weft_status app_split_components(const char *option, const char *text, int components, char ***out,
-                                 weft_error *error);

@@ -83,14 +83,14 @@ done:
 static weft_status sum_vector(solve *run, const solve_part *part, double factor, double *values,
                               double out[APP_VALUES_MAX], weft_error *error) {
     weft_status status = WEFT_OK;
-    const double now = run->load_factor;
-    TRY(solve_load_scale(run, factor, error));
+    const double now = run->base.problem->inputs.load_factor;
+    TRY(weft_problem_scale_loads(run->base.problem, factor, error));
     TRY(weft_program_bind(part->vector_program, run->script.vector, run->more, error));
     TRY(weft_program_run(part->vector_program, error));
     TRY(weft_vector_pull(run->more, values, run->n_dofs, error));
     TRY(app_balance_sum(&run->base, values, out, error));
     app_balance_size(&run->base, values);
-    TRY(solve_load_scale(run, now, error));
+    TRY(weft_problem_scale_loads(run->base.problem, now, error));
 done:
     return status;
 }
@@ -116,7 +116,7 @@ static weft_status sum_part(solve *run, const solve_part *part, double *values, 
     char name[32];
     if (!part->vector_program)
         return WEFT_OK;
-    TRY(sum_vector(run, part, run->load_factor, values, whole, error));
+    TRY(sum_vector(run, part, run->base.problem->inputs.load_factor, values, whole, error));
     if (!weft_compilation_reads(part->vector_compilation, "u")) {
         app_balance_add(sums->loads, -1, whole);
         goto done;

@@ -21,7 +21,7 @@ static weft_status add_list(formulas *f, const char *origin, const char *text, w
     weft_status status = WEFT_OK;
     char **pieces = NULL;
     int n = 0;
-    TRY(app_split_list(origin, text, &pieces, &n, error));
+    TRY(weft_formula_split(origin, text, &pieces, &n, error));
     f->pieces[f->n_lists] = pieces;
     f->n_pieces[f->n_lists++] = n;
     for (int i = 0; i < n; ++i)
@@ -69,7 +69,7 @@ static weft_status check_formulas(solve *run, weft_error *error) {
                                   run->options->time.text != NULL, &f.all, error));
 done:
     for (int i = 0; i < f.n_lists; ++i)
-        app_free_list(&f.pieces[i], f.n_pieces[i]);
+        weft_formula_list_free(&f.pieces[i], f.n_pieces[i]);
     free(f.pieces);
     free(f.n_pieces);
     free(f.all.list);

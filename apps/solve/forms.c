@@ -22,16 +22,15 @@ static weft_memory *memory_of(const solve *run, const char *name) {
     const solve_script *script = &run->script;
     if (strcmp(name, "x") == 0)
         return weft_space_coordinates(
-            script->problem ? script->spaces[script->problem->geometry * WEFT_UFL_SUBSPACES_MAX]
+            script->problem ? run->base.problem->sets[script->problem->geometry].spaces[0]
                             : run->base.problem->space);
     if (strcmp(name, "u") == 0 && run->options->nonlinear)
         return run->base.problem->u;
     if (solve_time_sets(run, name))
         return solve_time_memory(run, name);
-    for (int i = 0; i < run->n_inputs; ++i)
-        if (strcmp(run->inputs[i].name, name) == 0)
-            return run->inputs[i].memory;
-    return script->has_load && strcmp(name, "load") == 0 ? run->load : NULL;
+    weft_memory *given = weft_problem_input(run->base.problem, name);
+    return !given && script->has_load && strcmp(name, "load") == 0 ? run->base.problem->inputs.load
+                                                                   : given;
 }
 
 /* Bind the connectivities of a form file's spaces that the script has. */

@@ -1,10 +1,6 @@
-/* Makes u, b and the script's input fields, which are filled by the user's formulas, and estimates the
- * memory of a run. */
+/* Translates the inputs of the options into those of the problem, and estimates the memory of a run. */
 #include "apps/common/fem.h"
 #include "apps/solve/solve.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,235 +9,6 @@
 const char *solve_plain_name(const char *name) {
     static const char prefix[] = "coefficient_";
     return strncmp(name, prefix, sizeof prefix - 1) == 0 ? name + sizeof prefix - 1 : name;
-}
-
-/* The same for any cells, as a function that is constant in each. */
-static weft_status evaluate_constants(solve *run, const char *text, const char *origin,
-                                      weft_memory *memory, double *values, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_space *space = NULL;
-    double *of_nodes = NULL;
-    weft_memory *nodes = NULL;
-    const int64_t n = run->base.mesh->n_cells;
-    TRY(weft_space_make(run->base.device, run->base.mesh,
-                        (weft_element_kind){WEFT_DISCONTINUOUS, 0}, 1, &space, error));
-    TRY(weft_vector_make(run->base.device, n, &of_nodes, &nodes, error));
-    TRY(weft_space_evaluate(&run->base.context, space, text, origin, nodes, of_nodes, error));
-    for (int64_t c = 0; c < n; ++c)
-        values[c] = of_nodes[weft_space_cell_nodes(space)[c]];
-    TRY(weft_vector_push(memory, values, n, error));
-done:
-    weft_memory_free(&nodes);
-    free(of_nodes);
-    weft_space_free(&space);
-    return status;
-}
-
-/* Evaluate a formula at the centres of cells. */
-static weft_status evaluate_centres(solve *run, const char *text, const char *origin,
-                                    weft_memory *memory, double *values, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const char *output = "u";
-    weft_bound_form form;
-    if (!weft_problem_is_linear(run->base.problem))
-        return evaluate_constants(run, text, origin, memory, values, error);
-    TRY(weft_form_ship(run->base.problem->space, "centres.weft",
-                       weft_space_cells(run->base.problem->space), &form, error));
-    weft_form_bind_expression(&form, "value", text, origin);
-    TRY(weft_form_run(&run->base.context, &form.form,
-                      &(weft_form_outputs){&output, &memory, 1, "cells", run->base.mesh->n_cells},
-                      error));
-    TRY(weft_vector_pull(memory, values, run->base.mesh->n_cells, error));
-done:
-    return status;
-}
-
-static weft_status refuse_uniform(const solve_binding *binding, const char *why,
-                                  weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_USAGE, "this input is a single number, and %s", why);
-    weft_error_location(error, binding->origin, binding->value, 1, 1);
-    weft_error_hint(
-        error,
-        "write a constant, such as 1/40; what varies in space is an input over nodes or cells");
-    return WEFT_ERROR_USAGE;
-}
-
-weft_status solve_check_uniform(const solve_binding *binding, const char *text, weft_error *error) {
-    static const char *const axes[] = {"x", "y", "z"};
-    weft_status status = WEFT_OK;
-    for (int k = 0; k < 3; ++k)
-        if (weft_has_word(text, axes[k]))
-            TRY(refuse_uniform(binding, "this formula depends on the place", error));
-    if (weft_formula_by_group(text))
-        TRY(refuse_uniform(binding, "this is a formula by group", error));
-done:
-    return status;
-}
-
-/* The value of an input that is a single number. */
-static weft_status evaluate_uniform(solve *run, const solve_binding *binding, const char *text,
-                                    double *value, weft_error *error) {
-    weft_status status = WEFT_OK;
-    TRY(solve_check_uniform(binding, text, error));
-    TRY(weft_formula_evaluate(&run->base.context, text, binding->origin, NULL, value, error));
-    if (!isfinite(*value))
-        TRY(refuse_uniform(binding, "this formula has no finite value", error));
-done:
-    return status;
-}
-
-/* Index of component k of element i: nodes are stored as AoS, cells block-interleaved. */
-static int64_t place(bool on_cells, int64_t lanes, int components, int64_t i, int k) {
-    return on_cells ? (i / lanes * components + k) * lanes + i % lanes : i * components + k;
-}
-
-static int count(const weft_name_info *info) {
-    int n = 1;
-    for (int i = 0; i < info->rank; ++i)
-        n *= info->sizes[i];
-    return n;
-}
-
-static bool is_over(const weft_name_info *info, const char *index_set) {
-    return info->over && strcmp(info->over, index_set) == 0;
-}
-
-/* Entries for which an input has values. */
-static int64_t n_entries(const solve *run, const weft_name_info *info) {
-    const weft_space *space = solve_space_of(run, info->over);
-    weft_space **spaces = NULL;
-    const weft_ufl_set *set = solve_set_of(run, info->over, &spaces);
-    int64_t n_dofs = 0;
-    for (int i = 0; set && set->flat && i < set->n; ++i)
-        n_dofs += weft_space_dofs(spaces[i]);
-    return n_dofs > 0               ? n_dofs
-           : space                  ? weft_space_nodes(space)
-           : is_over(info, "cells") ? run->base.mesh->n_cells
-           : is_over(info, "nodes") ? solve_nodes(run)
-                                    : 1;
-}
-
-/* Fill component k of an input from its formula. */
-static weft_status fill(solve *run, const solve_binding *binding, const weft_name_info *info,
-                        const char *text, int k, double *values, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int components = count(info);
-    const bool on_cells = is_over(info, "cells");
-    const weft_space *space = on_cells ? run->base.problem->space : solve_space_of(run, info->over);
-    const int64_t lanes = weft_device_limits(run->base.device)->lanes_double;
-    const int64_t n = n_entries(run, info);
-    const int64_t room = (n + lanes - 1) / lanes * lanes;
-    double *column = NULL, constant = 0;
-    weft_memory *memory = NULL;
-    const bool is_constant = !info->over || weft_formula_constant(text, &constant);
-    if (!info->over)
-        TRY(evaluate_uniform(run, binding, text, &constant, error));
-    if (!is_constant) {
-        TRY(weft_vector_make(run->base.device, room, &column, &memory, error));
-        TRY(on_cells ? evaluate_centres(run, text, binding->origin, memory, column, error)
-                     : weft_space_evaluate(&run->base.context, space, text, binding->origin, memory,
-                                           column, error));
-    }
-    for (int64_t i = 0; i < (on_cells ? room : n); ++i) {
-        const int64_t from = i < n ? i : n - 1; /* spare lanes repeat the last cell */
-        const double value = column ? column[from] : constant;
-        if (!isfinite(value) && !run->base.is_null)
-            TRY(weft_formula_refuse(
-                space, text, binding->origin,
-                on_cells ? weft_space_cell_nodes(space)[from * weft_space_element(space)->n_nodes]
-                         : from,
-                error));
-        values[place(on_cells, lanes, components, i, k)] = value;
-    }
-done:
-    weft_memory_free(&memory);
-    free(column);
-    return status;
-}
-
-static weft_status refuse_count(const solve_binding *binding, int n, int wanted,
-                                weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_USAGE,
-                   "%d expression%s given, but this input has %d component%s", n,
-                   n == 1 ? " is" : "s are", wanted, wanted == 1 ? "" : "s");
-    weft_error_location(error, binding->origin, binding->value, 1, 1);
-    weft_error_hint(error, "write one for each, with commas between them; matrices row by row");
-    return WEFT_ERROR_USAGE;
-}
-
-weft_status solve_split_binding(const solve_binding *binding, int components, char ***out,
-                                weft_error *error) {
-    weft_status status = WEFT_OK;
-    char **list = NULL;
-    int n = 0;
-    TRY(app_split_list(binding->origin, binding->value, &list, &n, error));
-    if (n != components)
-        TRY(refuse_count(binding, n, components, error));
-    *out = list;
-    list = NULL;
-done:
-    app_free_list(&list, n);
-    return status;
-}
-
-weft_status solve_component_fill(solve *run, const weft_space *space, const char *text,
-                                 const char *origin, int k, double *values, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int c = weft_space_components(space);
-    const int64_t n = weft_space_nodes(space);
-    double *column = NULL, constant = 0;
-    weft_memory *memory = NULL;
-    const bool is_constant = weft_formula_constant(text, &constant);
-    TRY(weft_vector_make(run->base.device, n, &column, &memory, error));
-    if (!is_constant)
-        TRY(weft_space_evaluate(&run->base.context, space, text, origin, memory, column, error));
-    for (int64_t node = 0; node < n; ++node) {
-        const double value = is_constant ? constant : column[node];
-        if (!isfinite(value) && !run->base.is_null)
-            TRY(weft_formula_refuse(space, text, origin, node, error));
-        values[node * c + k] = value;
-    }
-done:
-    weft_memory_free(&memory);
-    free(column);
-    return status;
-}
-
-/* Fill a function in several spaces, whose values are dofs: one formula for each component, which enrichments have in
- * common, since their dofs are values at nodes too. */
-static weft_status bind_flat(solve *run, const solve_binding *binding, const weft_ufl_set *set,
-                             weft_space **spaces, double *values, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_ufl_subspace *last = &set->sub[set->n - 1];
-    const int n_values = last->first_value + last->components;
-    char **list = NULL;
-    TRY(app_split_components(binding->origin, binding->value, n_values, &list, error));
-    for (int i = 0; i < set->n; ++i) {
-        for (int k = 0; k < set->sub[i].components; ++k)
-            TRY(solve_component_fill(run, spaces[i], list[set->sub[i].first_value + k],
-                                     binding->origin, k, values, error));
-        values += weft_space_dofs(spaces[i]);
-    }
-done:
-    app_free_list(&list, n_values);
-    return status;
-}
-
-static weft_status bind(solve *run, const solve_binding *binding, const weft_name_info *info,
-                        double *values, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int components = count(info);
-    char **list = NULL;
-    weft_space **spaces = NULL;
-    const weft_ufl_set *set = solve_set_of(run, info->over, &spaces);
-    if (set && set->flat)
-        return bind_flat(run, binding, set, spaces, values, error);
-    TRY(solve_split_binding(binding, components, &list, error));
-    for (int k = 0; k < components; ++k)
-        TRY(fill(run, binding, info, list[k], k, values, error));
-done:
-    app_free_list(&list, components);
-    return status;
 }
 
 /* Does the user mean an input by a name? */
@@ -262,7 +29,7 @@ static const char *shown(const solve *run, const char *input) {
 }
 
 static weft_status refuse_missing(const solve *run, const weft_name_info *info, weft_error *error) {
-    const int n = count(info);
+    const int n = weft_input_components(info);
     const char *name = shown(run, info->name);
     weft_error_set(error, WEFT_ERROR_USAGE, "the script's input '%s' has no values", name);
     weft_error_location(error, run->options->script, NULL, 0, 0);
@@ -271,14 +38,6 @@ static weft_status refuse_missing(const solve *run, const weft_name_info *info, 
                     strcmp(info->name, "u") == 0 ? "; or, where u is the solution, --nonlinear"
                                                  : "");
     return WEFT_ERROR_USAGE;
-}
-
-static weft_status refuse_over(const solve *run, const weft_name_info *info, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_INPUT, "the input '%s' is over '%s'", shown(run, info->name),
-                   info->over);
-    weft_error_location(error, run->options->script, NULL, 0, 0);
-    weft_error_hint(error, "inputs are over nodes, over cells, or uniform");
-    return WEFT_ERROR_INPUT;
 }
 
 /* The v of a matrix' K v. */
@@ -293,74 +52,21 @@ static bool is_own(const solve *run, const char *name) {
            (is_load && !find_binding(run, name));
 }
 
-/* The number of values of an input, with the spare lanes of the last block of cells. */
-static int64_t input_size(const solve *run, const weft_name_info *info) {
-    const int64_t lanes = weft_device_limits(run->base.device)->lanes_double;
-    const int64_t n = n_entries(run, info);
-    return count(info) * (is_over(info, "cells") ? (n + lanes - 1) / lanes * lanes : n);
+static weft_input_source source_of(const solve *run, const solve_binding *binding,
+                                   const weft_name_info *info) {
+    return (weft_input_source){.text = binding->value,
+                               .origin = binding->origin,
+                               .shown = shown(run, info->name),
+                               .file = run->options->script,
+                               .in_time = run->options->time.text != NULL};
 }
 
 static weft_status make_input(solve *run, const weft_name_info *info, weft_error *error) {
-    weft_status status = WEFT_OK;
     const solve_binding *binding = find_binding(run, info->name);
-    const int64_t n = input_size(run, info);
-    solve_input *input = &run->inputs[run->n_inputs];
     if (!binding)
-        TRY(refuse_missing(run, info, error));
-    if (info->over && !is_over(info, "cells") && !solve_space_of(run, info->over))
-        TRY(refuse_over(run, info, error));
-    input->name = info->name;
-    input->info = *info;
-    ++run->n_inputs;
-    TRY(weft_vector_make(run->base.device, n, &input->values, &input->memory, error));
-    if (solve_input_moves(run, binding->value)) {
-        TRY(solve_moving_make(run, binding, info, input->memory, error));
-        goto done;
-    }
-    TRY(bind(run, binding, info, input->values, error));
-    TRY(weft_vector_push(input->memory, input->values, n, error));
-done:
-    return status;
-}
-
-static bool is_load(const solve_input *input) {
-    return strcmp(solve_plain_name(input->name), "load") == 0;
-}
-
-bool solve_has_load(const solve *run) {
-    bool has = run->script.has_load;
-    for (int i = 0; i < run->n_inputs; ++i)
-        has |= is_load(&run->inputs[i]);
-    return has;
-}
-
-/* Values may wrap the memory, so that those of the full load are kept. */
-static weft_status keep_whole(solve_input *input, int64_t n, weft_error *error) {
-    if (input->whole)
-        return WEFT_OK;
-    input->whole = weft_array_make((size_t)n, sizeof *input->whole);
-    if (!input->whole)
-        return weft_out_of_memory(error, NULL);
-    memcpy(input->whole, input->values, (size_t)n * sizeof *input->whole);
-    return WEFT_OK;
-}
-
-weft_status solve_load_scale(solve *run, double factor, weft_error *error) {
-    weft_status status = WEFT_OK;
-    run->load_factor = factor;
-    TRY(weft_memory_write(run->load, 0, &factor, sizeof factor, error));
-    for (int i = 0; i < run->n_inputs; ++i) {
-        solve_input *input = &run->inputs[i];
-        const int64_t n = input_size(run, &input->info);
-        if (!is_load(input))
-            continue;
-        TRY(keep_whole(input, n, error));
-        for (int64_t k = 0; k < n; ++k)
-            input->values[k] = factor * input->whole[k];
-        TRY(weft_vector_push(input->memory, input->values, n, error));
-    }
-done:
-    return status;
+        return refuse_missing(run, info, error);
+    const weft_input_source source = source_of(run, binding, info);
+    return weft_problem_add_input(run->base.problem, info, &source, error);
 }
 
 static weft_status refuse_set(const solve_binding *binding, weft_error *error) {
@@ -421,7 +127,7 @@ static weft_status check_unknown(const solve *run, const char *const *names, siz
 static weft_status start_solution(solve *run, const weft_name_info *info, weft_error *error) {
     const solve_binding *binding = find_binding(run, "u");
     const int c = run->components;
-    if (!info->over || strcmp(info->over, "nodes") != 0 || count(info) != c ||
+    if (!info->over || strcmp(info->over, "nodes") != 0 || weft_input_components(info) != c ||
         info->rank != (c > 1)) {
         weft_error_set(
             error, WEFT_ERROR_INPUT,
@@ -440,7 +146,11 @@ static weft_status start_solution(solve *run, const weft_name_info *info, weft_e
         weft_error_hint(error, "leave it out: --initial gives u at the start");
         return WEFT_ERROR_USAGE;
     }
-    return binding ? bind(run, binding, info, run->base.problem->u_values, error) : WEFT_OK;
+    if (!binding)
+        return WEFT_OK;
+    const weft_input_source source = source_of(run, binding, info);
+    return weft_problem_fill_input(run->base.problem, info, &source, run->base.problem->u_values,
+                                   error);
 }
 
 /* The inputs of all parts, each once.
@@ -474,8 +184,7 @@ static weft_status make_inputs(solve *run, weft_error *error) {
     size_t n = 0, n_names = 0;
     TRY(list_inputs(run, &list, &n, error));
     names = calloc(n + 1, sizeof *names);
-    run->inputs = calloc(n + 1, sizeof *run->inputs);
-    if (!names || !run->inputs)
+    if (!names)
         TRY(weft_out_of_memory(error, NULL));
     for (size_t i = 0; i < n; ++i)
         if (strcmp(list[i].name, "x") != 0 && !is_direction(run, list[i].name))
@@ -487,7 +196,7 @@ static weft_status make_inputs(solve *run, weft_error *error) {
         else if (!is_own(run, list[i].name))
             TRY(make_input(run, &list[i], error));
     }
-    if (run->n_inputs + 4 > WEFT_FORM_INPUTS)
+    if (run->base.problem->inputs.n + 4 > WEFT_FORM_INPUTS)
         status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "more than %d inputs",
                                 WEFT_FORM_INPUTS - 4);
 done:
@@ -549,7 +258,8 @@ weft_status solve_memory_estimate(solve *run, weft_error *error) {
     TRY(list_inputs(run, &inputs, &n_inputs, error));
     for (size_t i = 0; i < n_inputs; ++i)
         if (!is_own(run, inputs[i].name))
-            what.input_bytes += (size_t)input_size(run, &inputs[i]) * sizeof(double);
+            what.input_bytes +=
+                (size_t)weft_problem_input_size(run->base.problem, &inputs[i]) * sizeof(double);
     TRY(app_run_memory_estimate(&run->base, &what, error));
     run->product_bytes = predict_product_bytes(run, &what.problem);
 done:
@@ -559,16 +269,17 @@ done:
 
 weft_status solve_data_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_problem_vectors_make(run->base.problem, error));
-    TRY(weft_memory_make(run->base.device, sizeof(double), &run->load, error));
-    TRY(solve_load_scale(run, 1, error));
+    weft_problem *problem = run->base.problem;
+    const char *initial = run->options->initial;
+    TRY(weft_problem_vectors_make(problem, error));
+    TRY(weft_problem_scale_loads(problem, 1, error));
     if (run->script.n_parts > 0)
         TRY(make_inputs(run, error));
-    if (!run->options->time.text)
-        TRY(solve_initial_set(run, error));
+    if (initial && !run->options->time.text)
+        TRY(weft_problem_set_initial(problem, initial, "--initial", error));
     if (!run->options->nonlinear)
-        weft_problem_set_conditions(run->base.problem, 1, run->base.problem->u_values);
-    TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
+        weft_problem_set_conditions(problem, 1, problem->u_values);
+    TRY(weft_vector_push(problem->u, problem->u_values, run->n_dofs, error));
 done:
     return status;
 }

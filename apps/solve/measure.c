@@ -277,20 +277,11 @@ static void add_function(functions *f, weft_derive_function one) {
         f->list[f->n++] = one;
 }
 
-/* Components of an input at each node or cell. Inputs of one element share a set of nodes, and its space,
- * whatever their numbers of components. */
-static int count_components(const weft_name_info *info) {
-    int n = 1;
-    for (int k = 0; k < info->rank; ++k)
-        n *= info->sizes[k];
-    return n;
-}
-
-static void add_input(const solve *run, const solve_input *input, functions *f) {
+/* Inputs of one element share a set of nodes, and its space, whatever their numbers of components. */
+static void add_input(const weft_problem *problem, const weft_input *input, functions *f) {
     const weft_name_info *info = &input->info;
-    const char *name = solve_plain_name(input->name);
-    weft_space **spaces = NULL;
-    const weft_ufl_set *set = solve_set_of(run, info->over, &spaces);
+    const char *name = input->shown;
+    const weft_problem_set *set = weft_problem_set_of(problem, info->over);
     int64_t first = 0;
     if (!info->over && info->rank <= 4) {
         weft_derive_constant *constant = &f->constants[f->n_constants++];
@@ -302,17 +293,17 @@ static void add_input(const solve *run, const solve_input *input, functions *f) 
     if (info->over && strcmp(info->over, "cells") == 0)
         add_function(f, (weft_derive_function){.name = name,
                                                .values = input->memory,
-                                               .components = count_components(info)});
+                                               .components = weft_input_components(info)});
     for (int i = 0; set && i < set->n; ++i) {
         const int components =
-            set->flat ? weft_space_components(spaces[i]) : count_components(info);
+            set->is_flat ? weft_space_components(set->spaces[i]) : weft_input_components(info);
         add_function(f, (weft_derive_function){.name = name,
-                                               .space = spaces[i],
+                                               .space = set->spaces[i],
                                                .values = input->memory,
                                                .first = first,
-                                               .first_component = set->sub[i].first_value,
+                                               .first_component = set->first_values[i],
                                                .components = components});
-        first += weft_space_nodes(spaces[i]) * components;
+        first += weft_space_nodes(set->spaces[i]) * components;
     }
 }
 
@@ -324,8 +315,8 @@ static void list_functions(const solve *run, functions *f) {
                                       .values = run->base.problem->u,
                                       .first = run->base.problem->fields[i].first_dof,
                                       .first_component = run->base.problem->fields[i].first_value});
-    for (int i = 0; i < run->n_inputs; ++i)
-        add_input(run, &run->inputs[i], f);
+    for (int i = 0; i < run->base.problem->inputs.n; ++i)
+        add_input(run->base.problem, &run->base.problem->inputs.list[i], f);
 }
 
 weft_status solve_derive_make(solve *run, weft_error *error) {

@@ -228,7 +228,7 @@ static weft_status step_solve(load_step *step, bool *converged, weft_error *erro
                                          .max_iterations = run->options->newton_iterations};
     step->factor = (double)step->number / run->options->load_steps;
     step->first = run->n_iterations;
-    TRY(solve_load_scale(run, step->factor, error));
+    TRY(weft_problem_scale_loads(run->base.problem, step->factor, error));
     TRY(weft_newton_solve(&step->newton, &problem, &state, error));
     *converged = state.converged;
     run->newton_to_rounding |= state.to_rounding;
@@ -296,7 +296,8 @@ static weft_status check_steps(load_step *step, weft_error *error) {
     solve *run = step->run;
     const int64_t n = run->n_dofs;
     double *values = NULL;
-    if (run->options->load_steps == 1 || solve_has_load(run) || has_values(run->flux, n))
+    if (run->options->load_steps == 1 || run->script.has_load ||
+        weft_problem_has_load(run->base.problem) || has_values(run->flux, n))
         return WEFT_OK;
     values = weft_array_make((size_t)n, sizeof *values);
     if (!values)

@@ -19,9 +19,6 @@ void solve_parts_clear(solve_script *script) {
         free(part->dofs);
     }
     free(script->parts);
-    for (int i = WEFT_UFL_SUBSPACES_MAX; i < n_sets * WEFT_UFL_SUBSPACES_MAX && script->spaces; ++i)
-        weft_space_free(&script->spaces[i]);
-    free(script->spaces); /* those of u are the run's */
 }
 
 static weft_status refuse_linear(const solve *run, weft_error *error) {
@@ -145,18 +142,21 @@ static void straighten(solve *run) {
 static weft_status make_set(solve *run, int i, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_ufl_problem *problem = run->script.problem;
-    weft_space **spaces = run->script.spaces + (size_t)i * WEFT_UFL_SUBSPACES_MAX;
     const weft_ufl_set *set = &problem->sets[i];
+    weft_problem_set *made = &run->base.problem->sets[run->base.problem->n_sets++];
+    made->name = set->nodes;
+    made->is_flat = set->flat;
     for (int k = 0; k < set->n; ++k) {
         const weft_ufl_subspace *sub = &set->sub[k];
         TRY(weft_space_make_with(run->base.device, run->base.mesh, &run->base.mesh_made.copies,
                                  (weft_element_kind){sub->family, sub->degree},
                                  i == 0 && !set->flat ? problem->components : sub->components,
-                                 &spaces[k], error));
+                                 &made->spaces[k], error));
+        made->first_values[made->n++] = sub->first_value;
         if (i > 0)
             continue;
         run->base.problem->fields[run->base.problem->n_fields++] = (weft_problem_field){
-            .space = spaces[k],
+            .space = made->spaces[k],
             .first_value = sub->first_value,
             .is_enrichment = k > 0 && sub->first_value == set->sub[k - 1].first_value};
     }
@@ -167,9 +167,8 @@ done:
 static weft_status make_spaces(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_ufl_problem *problem = run->script.problem;
-    run->script.spaces =
-        calloc((size_t)problem->n_sets * WEFT_UFL_SUBSPACES_MAX, sizeof(weft_space *));
-    if (!run->script.spaces)
+    run->base.problem->sets = calloc((size_t)problem->n_sets, sizeof *run->base.problem->sets);
+    if (!run->base.problem->sets)
         return weft_out_of_memory(error, NULL);
     for (int i = 0; i < problem->n_sets; ++i)
         TRY(make_set(run, i, error));
@@ -319,10 +318,10 @@ static weft_status connect_part(solve *run, solve_part *part, weft_error *error)
         TRY(weft_out_of_memory(error, NULL));
     for (int i = 0; i < problem->n_sets; ++i) {
         const weft_ufl_set *set = &problem->sets[i];
-        weft_space **spaces = run->script.spaces + (size_t)i * WEFT_UFL_SUBSPACES_MAX;
         if (names_connectivity(part->compilation, set->connectivity))
-            TRY(weft_entity_dofs_make((const weft_space *const *)spaces, set->n, set->flat,
-                                      kinds[part->ufl->domain], group, &part->dofs[i], error));
+            TRY(weft_entity_dofs_make((const weft_space *const *)run->base.problem->sets[i].spaces,
+                                      set->n, set->flat, kinds[part->ufl->domain], group,
+                                      &part->dofs[i], error));
     }
     part->n_cells = weft_connectivity_from(part->dofs[0].connectivity);
     if (part->n_cells == 0)
@@ -350,24 +349,4 @@ done:
 int64_t solve_nodes(const solve *run) {
     return run->base.problem->n_fields > 0 ? run->base.problem->n_dofs / run->components
                                            : run->base.mesh->n_nodes;
-}
-
-const weft_ufl_set *solve_set_of(const solve *run, const char *index_set, weft_space ***spaces) {
-    const weft_ufl_problem *problem = run->script.problem;
-    for (int i = 0; index_set && problem && i < problem->n_sets; ++i)
-        if (strcmp(problem->sets[i].nodes, index_set) == 0) {
-            *spaces = run->script.spaces + (size_t)i * WEFT_UFL_SUBSPACES_MAX;
-            return &problem->sets[i];
-        }
-    return NULL;
-}
-
-const weft_space *solve_space_of(const solve *run, const char *index_set) {
-    const weft_ufl_problem *problem = run->script.problem;
-    weft_space **spaces = NULL;
-    if (!index_set)
-        return NULL;
-    if (solve_set_of(run, index_set, &spaces))
-        return spaces[0];
-    return !problem && strcmp(index_set, "nodes") == 0 ? run->base.problem->space : NULL;
 }

@@ -11,8 +11,8 @@ static weft_status make_dofs(solve *run, weft_error *error) {
     const char *exact = run->options->exact;
     TRY(app_run_space_make(&run->base, run->components, error));
     if (exact)
-        TRY(app_split_components("--exact", exact, run->base.problem->n_values, &run->exact,
-                                 error));
+        TRY(weft_formula_components("--exact", exact, run->base.problem->n_values, &run->exact,
+                                    error));
 done:
     return status;
 }
@@ -177,14 +177,7 @@ done:
 static void clear(solve *run) {
     solve_time_clear(run);
     weft_operator_free(&run->robin);
-    for (int i = 0; i < run->n_inputs; ++i) {
-        weft_memory_free(&run->inputs[i].memory);
-        free(run->inputs[i].values);
-        free(run->inputs[i].whole);
-    }
-    free(run->inputs);
-    app_free_list(&run->exact, run->base.problem ? run->base.problem->n_values : 0);
-    weft_memory_free(&run->load);
+    weft_formula_list_free(&run->exact, run->base.problem ? run->base.problem->n_values : 0);
     weft_memory_free(&run->flux_memory);
     free(run->flux);
     weft_vectors_clear(&run->vectors);

@@ -120,7 +120,6 @@ typedef struct solve_script {
     const weft_ufl_problem *problem; /* of it */
     solve_part *parts;               /* [n_parts] */
     int n_parts;
-    weft_space **spaces;         /* [n_sets][WEFT_UFL_SUBSPACES_MAX] of form files */
     const char *matrix, *vector; /* vector NULL: there is none */
     const char *mass;            /* with --time, else NULL */
     const char *action;          /* Kv, or NULL */
@@ -128,15 +127,6 @@ typedef struct solve_script {
     bool has_d, has_u, has_load; /* parameter d, inputs u and load */
     int components;
 } solve_script;
-
-/** An input field of the script, bound to a formula (apps/solve/inputs.c). */
-typedef struct solve_input {
-    const char *name;
-    weft_name_info info;
-    double *values;
-    double *whole; /* at full load, of an input called load that load steps scale; else NULL */
-    weft_memory *memory;
-} solve_input;
 
 /** One Newton iteration: norms of the residual at free dofs, the method and its iterations for the
  *  following step. */
@@ -160,15 +150,11 @@ struct solve {
     double product_bytes; /* predicted memory traffic of one operator application */
     char **exact;         /* [components], or NULL */
     weft_derive_alias aliases[SOLVE_ALIASES_MAX];
-    weft_memory *load; /* the load factor, which a script's input `load` without values is */
-    double load_factor;
     double *flux; /* [n_dofs] of Neumann and Robin conditions, at full load; NULL: none */
     weft_memory *flux_memory;     /* which wraps it */
     weft_vector_programs vectors; /* of Newton's method, as is */
     weft_memory *more;            /* a term of the residual */
-    solve_input *inputs;
-    int n_inputs;
-    double asymmetry;     /* the largest found */
+    double asymmetry;             /* the largest found */
     bool is_symmetric;    /* the matrix, as far as known; of Newton's method: all tangents yet */
     weft_operator *robin; /* of the Robin forms alone, with --nonlinear */
     solve_iteration *iterations; /* [n_iterations] */
@@ -210,13 +196,6 @@ weft_status solve_check(solve *run, weft_error *error);
 weft_status solve_memory_estimate(solve *run, weft_error *error);
 /** Make u, b, and the script's inputs. (apps/solve/inputs.c) */
 weft_status solve_data_make(solve *run, weft_error *error);
-/** Is there an input called `load`, a Constant of a form file or an input of a script? */
-bool solve_has_load(const solve *run);
-/** Set the inputs called `load` to `factor` times the values of the options. (apps/solve/inputs.c) */
-weft_status solve_load_scale(solve *run, double factor, weft_error *error);
-/** Set u to the formulas of --initial, if there are any. (apps/solve/initial.c)
- *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_INPUT: a formula is not finite */
-weft_status solve_initial_set(solve *run, weft_error *error);
 /** Free what only the right-hand side needed, if it is not made again (apps/solve/load.c). */
 void solve_load_release(solve *run);
 /** What to do where nothing fixes u, for hints. (apps/solve/load.c) */
@@ -230,33 +209,8 @@ void solve_form_of(solve *run, const solve_part *part, weft_bound_form *out);
  *  Errors  WEFT_ERROR_INPUT: a mesh of other cells, no group of a number */
 weft_status solve_spaces_make(solve *run, weft_error *error);
 void solve_parts_clear(solve_script *script);
-/** Refuse a formula of a number that has coordinates or groups. */
-weft_status solve_check_uniform(const solve_binding *binding, const char *text, weft_error *error);
-/** Set component k of a function, whose values are its dofs, to a formula; errors name its origin.
- *  values  [nodes of the space][its components] */
-weft_status solve_component_fill(solve *run, const weft_space *space, const char *text,
-                                 const char *origin, int k, double *values, weft_error *error);
-/** The expressions of an input, one for each component.
- *  out  [components], to be freed by app_free_list */
-weft_status solve_split_binding(const solve_binding *binding, int components, char ***out,
-                                weft_error *error);
-/** Does an input depend on the time of the problem? (apps/solve/moving.c) */
-bool solve_input_moves(const solve *run, const char *text);
-/** Compile the formulas of such an input, and compute it for t = 0.
- *  memory  its values; filled by solve_moving_set
- *  Errors  WEFT_ERROR_UNSUPPORTED: formulas by group, tables, fields; functions of mixed spaces */
-weft_status solve_moving_make(solve *run, const solve_binding *binding, const weft_name_info *info,
-                              weft_memory *memory, weft_error *error);
-/** Compute all of them at time t.
- *  user  the solve */
-weft_status solve_moving_set(void *user, double t, weft_error *error);
-void solve_moving_clear(solve *run);
 /** A name as the user wrote it: in scripts of form files some have a prefix. */
 const char *solve_plain_name(const char *name);
-/** The space over whose nodes an input is; NULL: none. */
-const weft_space *solve_space_of(const solve *run, const char *index_set);
-/** The set of a form file of this name with its spaces; NULL: none. */
-const weft_ufl_set *solve_set_of(const solve *run, const char *index_set, weft_space ***spaces);
 /** Nodes of u: those of its space, or of the mesh before that is made. */
 int64_t solve_nodes(const solve *run);
 /** Measure the asymmetry of the matrix at the present values of all inputs, and choose the method by it.

@@ -277,7 +277,8 @@ done:
 weft_status solve_time_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const solve_time_options *time = &run->options->time;
-    TRY(solve_initial_set(run, error));
+    if (run->options->initial)
+        TRY(weft_problem_set_initial(run->base.problem, run->options->initial, "--initial", error));
     TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
     TRY(make_inputs(run, error));
     TRY(make_forms(run, error));
@@ -309,10 +310,7 @@ weft_status solve_time_make(solve *run, weft_error *error) {
         .time = run->time.t,
         .previous = run->time.previous,
         .length = run->time.dt,
-        .moving = {.memories = run->time.moving_memories,
-                   .n = run->time.n_moving,
-                   .set = solve_moving_set,
-                   .user = run},
+        .moving = weft_problem_moving(run->base.problem),
         .preconditioner = run->base.problem->linear.choice.preconditioner,
         .is_exchangeable = run->base.options->solver.preconditioner == WEFT_AUTO,
         .hierarchy = run->base.mesh_made.hierarchy,
@@ -336,7 +334,6 @@ void solve_time_clear(solve *run) {
     weft_transient_free(&run->time.transient);
     app_history_close(&run->time.history);
     free(run->time.parts);
-    solve_moving_clear(run);
     weft_memory_free(&run->time.t);
     weft_memory_free(&run->time.previous);
     weft_memory_free(&run->time.dt);

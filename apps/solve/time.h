@@ -35,9 +35,6 @@ typedef struct solve_time {
     weft_memory *previous, *dt; /* inputs of own schemes; else NULL */
     bool is_own;                /* the script has its own scheme */
     weft_transient_part *parts;
-    struct solve_moving *moving;   /* [n_moving] inputs whose formulas depend on t */
-    weft_memory **moving_memories; /* their values */
-    int n_moving;
     weft_transient *transient;
     weft_method first_method; /* what was chosen before the first step, */
     weft_assembly first_assembly;

@@ -84,7 +84,7 @@ static weft_status fill(weft_run *run, list *l, const setting *given, weft_error
                             "the input '%s' is not over nodes, and has no groups", l->info.name));
     if (given->group)
         TRY(weft_condition_nodes(run->base.problem->space, &group, &nodes, &n_nodes, error));
-    TRY(app_split_components(given->origin, given->text, l->components, &texts, error));
+    TRY(weft_formula_components(given->origin, given->text, l->components, &texts, error));
     for (int k = 0; k < l->components; ++k) {
         TRY(evaluate(run, l, texts[k], given->origin, column, error));
         for (int64_t i = 0; i < (given->group ? n_nodes : l->room); ++i) {
@@ -96,7 +96,7 @@ static weft_status fill(weft_run *run, list *l, const setting *given, weft_error
         }
     }
 done:
-    app_free_list(&texts, l->components);
+    weft_formula_list_free(&texts, l->components);
     free(nodes);
     free(column);
     return status;

@@ -33,6 +33,11 @@ void weft_problem_free(weft_problem **out) {
     if (!problem)
         return;
     clear_solve(problem);
+    weft_inputs_clear(&problem->inputs);
+    for (int i = 1; i < problem->n_sets; ++i) /* those of the first are the fields' */
+        for (int k = 0; k < problem->sets[i].n; ++k)
+            weft_space_free(&problem->sets[i].spaces[k]);
+    free(problem->sets);
     for (int i = 0; i < problem->n_fields; ++i)
         weft_space_free(&problem->fields[i].space);
     if (problem->n_fields == 0)

@@ -5,6 +5,7 @@
  *  weft_problem_make and weft_problem_solve do everything; the programs call the steps between them. */
 #pragma once
 
+#include "fem/problem/inputs.h"
 #include "fem/problem/linear.h"
 #include "fem/weft_bc.h"
 #include "fem/weft_function.h"
@@ -18,7 +19,6 @@ typedef struct weft_problem_field {
     int64_t first_dof;
     bool is_enrichment; /* its terms are added to those of the field before, as bubbles */
 } weft_problem_field;
-enum { WEFT_FIELDS_MAX = 16 };
 
 typedef struct weft_problem {
     weft_context *context; /* borrowed, as is mesh */
@@ -40,6 +40,12 @@ typedef struct weft_problem {
     int64_t n_constrained;
     weft_memory *u, *b;          /* solution, right-hand side */
     double *u_values, *b_values; /* the arrays that u and b wrap */
+
+    /* what forms read (inputs.c) */
+    weft_problem_set
+        *sets; /* [n_sets], malloc'd; those of u come first. 0: "nodes" are those of `space` */
+    int n_sets;
+    weft_inputs inputs;
 
     /* A u = b */
     weft_bound_form form;  /* of the cells */

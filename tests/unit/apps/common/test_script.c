@@ -13,20 +13,21 @@ static void lists(void **state) {
     int n = 0;
     weft_error error = {0};
     (void)state;
-    assert_int_equal(app_split_list("--input f", " min(x,y) , 2*x,z", &list, &n, &error), WEFT_OK);
+    assert_int_equal(weft_formula_split("--input f", " min(x,y) , 2*x,z", &list, &n, &error),
+                     WEFT_OK);
     assert_int_equal(n, 3);
     assert_string_equal(list[0], "min(x,y)");
     assert_string_equal(list[1], "2*x");
     assert_string_equal(list[2], "z");
-    app_free_list(&list, n);
+    weft_formula_list_free(&list, n);
     assert_null(list);
-    assert_int_equal(app_split_list("--input f", "1", &list, &n, &error), WEFT_OK);
+    assert_int_equal(weft_formula_split("--input f", "1", &list, &n, &error), WEFT_OK);
     assert_int_equal(n, 1);
-    app_free_list(&list, n);
+    weft_formula_list_free(&list, n);
     static const char *const wrong[] = {"", " ", "1,", ",1", "1, ,2"};
     static const int columns[] = {1, 2, 3, 1, 4};
     for (int i = 0; i < 5; ++i) {
-        assert_int_equal(app_split_list("--input f", wrong[i], &list, &n, &error),
+        assert_int_equal(weft_formula_split("--input f", wrong[i], &list, &n, &error),
                          WEFT_ERROR_USAGE);
         assert_int_equal(error.column, columns[i]);
         assert_null(list);

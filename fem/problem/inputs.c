@@ -1,0 +1,441 @@
+/* Computes the values of the inputs of a problem from formulas and lists. */
+#include "fem/data/data.h"
+#include "fem/problem/problem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what they stand over ---------------------------------------------------------------- */
+
+int weft_input_components(const weft_name_info *info) {
+    int n = 1;
+    for (int i = 0; i < info->rank; ++i)
+        n *= info->sizes[i];
+    return n;
+}
+
+static bool is_over(const weft_name_info *info, const char *index_set) {
+    return info->over && strcmp(info->over, index_set) == 0;
+}
+
+const weft_problem_set *weft_problem_set_of(const weft_problem *problem, const char *name) {
+    for (int i = 0; name && i < problem->n_sets; ++i)
+        if (strcmp(problem->sets[i].name, name) == 0)
+            return &problem->sets[i];
+    return NULL;
+}
+
+const weft_space *weft_input_space(const weft_problem *problem, const weft_name_info *info) {
+    const weft_problem_set *set = weft_problem_set_of(problem, info->over);
+    return set                                              ? set->spaces[0]
+           : problem->n_sets == 0 && is_over(info, "nodes") ? problem->space
+                                                            : NULL;
+}
+
+/* Entries for which an input has values. The nodes are those of the mesh before there is a space. */
+static int64_t count_entries(const weft_problem *problem, const weft_name_info *info) {
+    const weft_problem_set *set = weft_problem_set_of(problem, info->over);
+    const weft_space *space = weft_input_space(problem, info);
+    int64_t n_dofs = 0;
+    for (int i = 0; set && set->is_flat && i < set->n; ++i)
+        n_dofs += weft_space_dofs(set->spaces[i]);
+    return n_dofs > 0               ? n_dofs
+           : space                  ? weft_space_nodes(space)
+           : is_over(info, "cells") ? problem->mesh->n_cells
+           : is_over(info, "nodes") ? problem->mesh->n_nodes
+                                    : 1;
+}
+
+static int64_t count_lanes(const weft_problem *problem) {
+    return weft_device_limits(problem->context->device)->lanes_double;
+}
+
+/* With the spare lanes of the last block of cells. */
+static int64_t count_places(const weft_problem *problem, const weft_name_info *info) {
+    const int64_t n = count_entries(problem, info), lanes = count_lanes(problem);
+    return is_over(info, "cells") ? (n + lanes - 1) / lanes * lanes : n;
+}
+
+int64_t weft_problem_input_size(const weft_problem *problem, const weft_name_info *info) {
+    return weft_input_components(info) * count_places(problem, info);
+}
+
+/* Index of component k of entry i, as weft_input says. */
+static int64_t place(bool on_cells, int64_t lanes, int components, int64_t i, int k) {
+    return on_cells ? (i / lanes * components + k) * lanes + i % lanes : i * components + k;
+}
+
+/* ---- formulas ---------------------------------------------------------------------------- */
+
+/* A column of numbers on the device. */
+typedef struct column {
+    double *values;
+    weft_memory *memory;
+} column;
+
+static void clear(column *one) {
+    weft_memory_free(&one->memory);
+    free(one->values);
+}
+
+/* At the centres of cells of any kind, as a function that is constant in each. */
+static weft_status evaluate_constants(weft_problem *problem, const char *text, const char *origin,
+                                      double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = problem->context->device;
+    const int64_t n = problem->mesh->n_cells;
+    weft_space *space = NULL;
+    column nodes = {0};
+    TRY(weft_space_make(device, problem->mesh, (weft_element_kind){WEFT_DISCONTINUOUS, 0}, 1,
+                        &space, error));
+    TRY(weft_vector_make(device, n, &nodes.values, &nodes.memory, error));
+    TRY(weft_space_evaluate(problem->context, space, text, origin, nodes.memory, nodes.values,
+                            error));
+    for (int64_t c = 0; c < n; ++c)
+        values[c] = nodes.values[weft_space_cell_nodes(space)[c]];
+done:
+    clear(&nodes);
+    weft_space_free(&space);
+    return status;
+}
+
+/* At the centres of cells. */
+static weft_status evaluate_centres(weft_problem *problem, const char *text, const char *origin,
+                                    column *cells, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const char *output = "u";
+    weft_bound_form form;
+    if (!weft_problem_is_linear(problem))
+        return evaluate_constants(problem, text, origin, cells->values, error);
+    TRY(weft_form_ship(problem->space, "centres.weft", weft_space_cells(problem->space), &form,
+                       error));
+    weft_form_bind_expression(&form, "value", text, origin);
+    TRY(weft_form_run(
+        problem->context, &form.form,
+        &(weft_form_outputs){&output, &cells->memory, 1, "cells", problem->mesh->n_cells}, error));
+    TRY(weft_vector_pull(cells->memory, cells->values, problem->mesh->n_cells, error));
+done:
+    return status;
+}
+
+static weft_status refuse_uniform(const weft_input_source *source, const char *why,
+                                  weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE, "this input is a single number, and %s", why);
+    weft_error_location(error, source->origin, source->text, 1, 1);
+    weft_error_hint(
+        error,
+        "write a constant, such as 1/40; what varies in space is an input over nodes or cells");
+    return WEFT_ERROR_USAGE;
+}
+
+weft_status weft_input_check_uniform(const weft_input_source *source, const char *text,
+                                     weft_error *error) {
+    static const char *const axes[] = {"x", "y", "z"};
+    weft_status status = WEFT_OK;
+    for (int k = 0; k < 3; ++k)
+        if (weft_has_word(text, axes[k]))
+            TRY(refuse_uniform(source, "this formula depends on the place", error));
+    if (weft_formula_by_group(text))
+        TRY(refuse_uniform(source, "this is a formula by group", error));
+done:
+    return status;
+}
+
+/* The value of an input that is a single number. */
+static weft_status evaluate_uniform(weft_problem *problem, const weft_input_source *source,
+                                    const char *text, double *value, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_input_check_uniform(source, text, error));
+    TRY(weft_formula_evaluate(problem->context, text, source->origin, NULL, value, error));
+    if (!isfinite(*value))
+        TRY(refuse_uniform(source, "this formula has no finite value", error));
+done:
+    return status;
+}
+
+/* Set component k of a list over the nodes of a space, or over the cells, to a formula.
+ *  space  of the nodes; NULL: over cells
+ *  c      components of the list */
+static weft_status fill(weft_problem *problem, const weft_space *space, const char *text,
+                        const char *origin, int k, int c, double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool on_cells = !space,
+               is_null = weft_device_limits(problem->context->device)->records_only;
+    const int64_t lanes = count_lanes(problem);
+    const int64_t n = on_cells ? problem->mesh->n_cells : weft_space_nodes(space);
+    const int64_t n_places = on_cells ? (n + lanes - 1) / lanes * lanes : n;
+    const int32_t *nodes = on_cells ? weft_space_cell_nodes(problem->space) : NULL;
+    const int width = on_cells ? weft_space_element(problem->space)->n_nodes : 0;
+    column made = {0};
+    double constant = 0;
+    const bool is_constant = weft_formula_constant(text, &constant);
+    if (!is_constant) {
+        TRY(weft_vector_make(problem->context->device, n_places, &made.values, &made.memory,
+                             error));
+        TRY(on_cells ? evaluate_centres(problem, text, origin, &made, error)
+                     : weft_space_evaluate(problem->context, space, text, origin, made.memory,
+                                           made.values, error));
+    }
+    for (int64_t i = 0; i < n_places; ++i) {
+        const int64_t from = i < n ? i : n - 1; /* spare lanes repeat the last cell */
+        const double value = is_constant ? constant : made.values[from];
+        if (!isfinite(value) && !is_null)
+            TRY(weft_formula_refuse(on_cells ? problem->space : space, text, origin,
+                                    on_cells ? nodes[from * width] : from, error));
+        values[place(on_cells, lanes, c, i, k)] = value;
+    }
+done:
+    clear(&made);
+    return status;
+}
+
+static weft_status refuse_count(const weft_input_source *source, int n, int wanted,
+                                weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE,
+                   "%d expression%s given, but this input has %d component%s", n,
+                   n == 1 ? " is" : "s are", wanted, wanted == 1 ? "" : "s");
+    weft_error_location(error, source->origin, source->text, 1, 1);
+    weft_error_hint(error, "write one for each, with commas between them; matrices row by row");
+    return WEFT_ERROR_USAGE;
+}
+
+weft_status weft_input_split(const weft_input_source *source, int components, char ***out,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    char **list = NULL;
+    int n = 0;
+    TRY(weft_formula_split(source->origin, source->text, &list, &n, error));
+    if (n != components)
+        TRY(refuse_count(source, n, components, error));
+    *out = list;
+    list = NULL;
+done:
+    weft_formula_list_free(&list, n);
+    return status;
+}
+
+/* Fill a function in several spaces, whose values are dofs: one formula for each component, which enrichments have in
+ * common, since their dofs are values at nodes too. */
+static weft_status fill_flat(weft_problem *problem, const weft_problem_set *set,
+                             const weft_input_source *source, double *values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int last = set->n - 1;
+    const int n_values = set->first_values[last] + weft_space_components(set->spaces[last]);
+    char **list = NULL;
+    TRY(weft_formula_components(source->origin, source->text, n_values, &list, error));
+    for (int i = 0; i < set->n; ++i) {
+        const int c = weft_space_components(set->spaces[i]);
+        for (int k = 0; k < c; ++k)
+            TRY(fill(problem, set->spaces[i], list[set->first_values[i] + k], source->origin, k, c,
+                     values, error));
+        values += weft_space_dofs(set->spaces[i]);
+    }
+done:
+    weft_formula_list_free(&list, n_values);
+    return status;
+}
+
+weft_status weft_problem_fill_input(weft_problem *problem, const weft_name_info *info,
+                                    const weft_input_source *source, double *values,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_problem_set *set = weft_problem_set_of(problem, info->over);
+    const int c = weft_input_components(info);
+    char **list = NULL;
+    if (set && set->is_flat)
+        return fill_flat(problem, set, source, values, error);
+    TRY(weft_input_split(source, c, &list, error));
+    for (int k = 0; k < c; ++k)
+        TRY(info->over ? fill(problem, weft_input_space(problem, info), list[k], source->origin, k,
+                              c, values, error)
+                       : evaluate_uniform(problem, source, list[k], &values[k], error));
+done:
+    weft_formula_list_free(&list, c);
+    return status;
+}
+
+weft_status weft_problem_set_initial(weft_problem *problem, const char *text, const char *origin,
+                                     weft_error *error) {
+    weft_status status = WEFT_OK;
+    char **list = NULL;
+    TRY(weft_formula_components(origin, text, problem->n_values, &list, error));
+    for (int i = 0; i < problem->n_fields; ++i) {
+        const weft_problem_field *field = &problem->fields[i];
+        const int c = weft_space_components(field->space);
+        for (int k = 0; k < c; ++k)
+            TRY(fill(problem, field->space, list[field->first_value + k], origin, k, c,
+                     problem->u_values + field->first_dof, error));
+    }
+done:
+    weft_formula_list_free(&list, problem->n_values);
+    return status;
+}
+
+/* ---- the inputs -------------------------------------------------------------------------- */
+
+static weft_status refuse_over(const weft_name_info *info, const weft_input_source *source,
+                               weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_INPUT, "the input '%s' is over '%s'",
+                   source->shown ? source->shown : info->name, info->over);
+    weft_error_location(error, source->file, NULL, 0, 0);
+    weft_error_hint(error, "inputs are over nodes, over cells, or uniform");
+    return WEFT_ERROR_INPUT;
+}
+
+static weft_status refuse_length(const weft_name_info *info, const weft_input_source *source,
+                                 int64_t wanted, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE, "the list of the input '%s' does not have %lld values",
+                   source->shown ? source->shown : info->name, (long long)wanted);
+    weft_error_location(error, source->origin, NULL, 0, 0);
+    weft_error_hint(error, "it has a value for each component of each entry%s",
+                    is_over(info, "cells") ? ", in blocks of as many cells as the device has lanes"
+                                           : "");
+    return WEFT_ERROR_USAGE;
+}
+
+/* Room for one more in the lists. */
+static weft_status grow(weft_inputs *inputs, weft_error *error) {
+    const size_t n = (size_t)inputs->n + 1;
+    weft_input *list = realloc(inputs->list, n * sizeof *list);
+    if (list)
+        inputs->list = list;
+    weft_memory **moving = realloc(inputs->moving, n * sizeof(weft_memory *));
+    if (moving)
+        inputs->moving = moving;
+    return list && moving ? WEFT_OK : weft_out_of_memory(error, NULL);
+}
+
+static void clear_input(weft_input *input) {
+    weft_moving_input_free(&input->moving);
+    if (input->values)
+        weft_memory_free(&input->memory);
+    free(input->values);
+    free(input->whole);
+}
+
+static bool is_load(const weft_input *input) {
+    return strcmp(input->shown, "load") == 0;
+}
+
+/* The values of an input, at t = 0. */
+static weft_status compute(weft_problem *problem, const weft_input_source *source,
+                           weft_input *input, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = weft_problem_input_size(problem, &input->info);
+    if (source->memory && weft_memory_bytes(source->memory) != (size_t)n * sizeof(double))
+        return refuse_length(&input->info, source, n, error);
+    if (source->memory && !is_load(input)) {
+        input->memory = source->memory;
+        return WEFT_OK;
+    }
+    TRY(weft_vector_make(problem->context->device, n, &input->values, &input->memory, error));
+    if (source->memory) { /* a copy, which is scaled */
+        TRY(weft_memory_read(source->memory, 0, input->values, (size_t)n * sizeof(double), error));
+        TRY(weft_vector_push(input->memory, input->values, n, error));
+        goto done;
+    }
+    if (source->in_time && weft_has_word(source->text, "t")) {
+        TRY(weft_moving_input_make(problem, &input->info, source, input->memory, &input->moving,
+                                   error));
+        TRY(weft_moving_input_set(input->moving, 0, error));
+        goto done;
+    }
+    TRY(weft_problem_fill_input(problem, &input->info, source, input->values, error));
+    TRY(weft_vector_push(input->memory, input->values, n, error));
+done:
+    return status;
+}
+
+weft_status weft_problem_add_input(weft_problem *problem, const weft_name_info *info,
+                                   const weft_input_source *source, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_inputs *inputs = &problem->inputs;
+    weft_input made = {.info = *info, .shown = source->shown ? source->shown : info->name};
+    if (info->over && !is_over(info, "cells") && !weft_input_space(problem, info))
+        TRY(refuse_over(info, source, error));
+    TRY(grow(inputs, error));
+    TRY(compute(problem, source, &made, error));
+    if (made.moving)
+        inputs->moving[inputs->n_moving++] = made.memory;
+    inputs->list[inputs->n++] = made;
+    made = (weft_input){0};
+done:
+    clear_input(&made);
+    return status;
+}
+
+weft_memory *weft_problem_input(const weft_problem *problem, const char *name) {
+    for (int i = 0; i < problem->inputs.n; ++i)
+        if (strcmp(problem->inputs.list[i].info.name, name) == 0)
+            return problem->inputs.list[i].memory;
+    return NULL;
+}
+
+void weft_inputs_clear(weft_inputs *inputs) {
+    for (int i = 0; i < inputs->n; ++i)
+        clear_input(&inputs->list[i]);
+    free(inputs->list);
+    free(inputs->moving);
+    weft_memory_free(&inputs->load);
+    *inputs = (weft_inputs){0};
+}
+
+/* ---- in time ----------------------------------------------------------------------------- */
+
+static weft_status set_time(void *user, double t, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_inputs *inputs = user;
+    for (int i = 0; i < inputs->n; ++i)
+        if (inputs->list[i].moving)
+            TRY(weft_moving_input_set(inputs->list[i].moving, t, error));
+done:
+    return status;
+}
+
+weft_transient_inputs weft_problem_moving(weft_problem *problem) {
+    weft_inputs *inputs = &problem->inputs;
+    return (weft_transient_inputs){
+        .memories = inputs->moving, .n = inputs->n_moving, .set = set_time, .user = inputs};
+}
+
+/* ---- load factors ------------------------------------------------------------------------ */
+
+bool weft_problem_has_load(const weft_problem *problem) {
+    for (int i = 0; i < problem->inputs.n; ++i)
+        if (is_load(&problem->inputs.list[i]))
+            return true;
+    return false;
+}
+
+/* Values may wrap the memory, so that those of the full load are kept. */
+static weft_status keep_whole(weft_input *input, int64_t n, weft_error *error) {
+    if (input->whole)
+        return WEFT_OK;
+    input->whole = weft_array_make((size_t)n, sizeof *input->whole);
+    if (!input->whole)
+        return weft_out_of_memory(error, NULL);
+    memcpy(input->whole, input->values, (size_t)n * sizeof *input->whole);
+    return WEFT_OK;
+}
+
+weft_status weft_problem_scale_loads(weft_problem *problem, double factor, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_inputs *inputs = &problem->inputs;
+    if (!inputs->load)
+        TRY(weft_memory_make(problem->context->device, sizeof factor, &inputs->load, error));
+    TRY(weft_memory_write(inputs->load, 0, &factor, sizeof factor, error));
+    inputs->load_factor = factor;
+    for (int i = 0; i < inputs->n; ++i) {
+        weft_input *input = &inputs->list[i];
+        const int64_t n = weft_problem_input_size(problem, &input->info);
+        if (!is_load(input))
+            continue;
+        TRY(keep_whole(input, n, error));
+        for (int64_t k = 0; k < n; ++k)
+            input->values[k] = factor * input->whole[k];
+        TRY(weft_vector_push(input->memory, input->values, n, error));
+    }
+done:
+    return status;
+}
