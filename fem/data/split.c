@@ -83,11 +83,11 @@ weft_status weft_formula_split(const char *origin, const char *text, char ***out
     weft_status status = WEFT_OK;
     weft_formula_piece piece = {.text = text, .length = strlen(text)};
     int count = 0;
-    size_t room = 1;
+    size_t capacity = 1;
     for (const char *c = text; *c; ++c)
-        room += *c == ',';
-    weft_text *lists = calloc(room, sizeof *lists);
-    char **list = calloc(room, sizeof *list);
+        capacity += *c == ',';
+    weft_text *lists = calloc(capacity, sizeof *lists);
+    char **list = calloc(capacity, sizeof *list);
     if (!lists || !list)
         TRY(weft_out_of_memory(error, NULL));
     if (!weft_formula_by_group(text))
@@ -107,7 +107,7 @@ weft_status weft_formula_split(const char *origin, const char *text, char ***out
     *n = count;
     list = NULL;
 done:
-    for (size_t i = 0; lists && i < room; ++i)
+    for (size_t i = 0; lists && i < capacity; ++i)
         weft_text_free(&lists[i]);
     free(lists);
     weft_formula_list_free(&list, count);

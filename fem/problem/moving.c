@@ -115,14 +115,14 @@ static weft_status place(weft_problem *problem, weft_moving_input *m, const weft
         points.over = "points";
     }
     *n = points.n;
-    const int64_t room = (*n + lanes - 1) / lanes * lanes * d;
-    TRY(weft_vector_make(problem->context->device, on_cells ? room : *n * d, &m->x, &m->x_memory,
-                         error));
+    const int64_t capacity = (*n + lanes - 1) / lanes * lanes * d;
+    TRY(weft_vector_make(problem->context->device, on_cells ? capacity : *n * d, &m->x,
+                         &m->x_memory, error));
     if (on_cells)
         weft_interleave(centres, *n, d, lanes, m->x);
     else if (space)
         memcpy(m->x, points.x, (size_t)(*n * d) * sizeof *m->x);
-    TRY(weft_vector_push(m->x_memory, m->x, on_cells ? room : *n * d, error));
+    TRY(weft_vector_push(m->x_memory, m->x, on_cells ? capacity : *n * d, error));
     TRY(weft_data_bind(problem->context->data, m->compiled.compilation, m->compiled.program,
                        &(weft_data_sites){.points = &points, .n = points.over != NULL}, error));
 done:
