@@ -54,6 +54,30 @@ weft_status gemm_openblas_open(const gemm_case *one, gemm_rival *out, weft_error
  *  Errors  WEFT_ERROR_UNSUPPORTED, with a hint */
 weft_status gemm_library_open(const char *const *names, void **out, weft_error *error);
 
+/** The command line. Texts are borrowed. */
+typedef struct gemm_options {
+    const char *device, *compare, *point, *out, *t4[2];
+    double energy; /* seconds; 0: do not measure */
+    const char *arguments[5];
+    int n_arguments, n_t4, batch;
+    bool check;
+    int algorithm; /* GEMM_ALGORITHM_3M, 0: standard; -1: not given */
+    double tune;   /* seconds; 0: do not */
+} gemm_options;
+enum { GEMM_ALGORITHM_3M = 1 };
+
+/** Which operands are transposed: op(A), op(B) of each product. */
+typedef struct gemm_orders {
+    weft_gemm_op ops[9][2];
+    int n;
+} gemm_orders;
+/** Time, tune, check and compare a product in each order of its operands, and print the results.
+ *  code  becomes 1 if a check fails
+ *  Errors  WEFT_ERROR_USAGE (options that do not go together), those of devices, products and the other library */
+weft_status gemm_products_run(const gemm_options *options, weft_gemm_type type,
+                              const gemm_orders *ops, const int64_t sizes[3],
+                              app_messages *messages, int *code, weft_error *error);
+
 /** What weft gemm report is asked for. Texts are borrowed. */
 typedef struct gemm_report_options {
     const char *device, *folder, *compare; /* compare: NULL, or another library */
