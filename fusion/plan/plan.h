@@ -125,6 +125,10 @@ bool weft_kernel_writes(const weft_graph *graph, const weft_plan_kernel *kernel,
  *  there is none. */
 int weft_kernels_conflict(const weft_graph *graph, const weft_plan_kernel *a,
                           const weft_plan_kernel *b);
+/** Assign buffers to the intermediates of a plan.
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_plan_assign_buffers(weft_arena *arena, const weft_graph *graph, weft_plan *plan,
+                                     weft_error *error);
 /** Let independent kernels of a plan share launches as the cover of a saved plan says, otherwise
  *  where the prediction gains by it (fusion/plan/horizontal.c): their kernels become KERNEL_MEMBER, followed by a KERNEL_GROUP.
  *  plan    kernels in launch order, without buffers
