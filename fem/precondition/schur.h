@@ -1,0 +1,30 @@
+/** What approximates the Schur complement of a multiplier.
+ *  In: the blocks of a saddle point, with their roles. Out: a diagonal and, where the Schur complement is not only like a mass
+ *  matrix, a matrix. */
+#pragma once
+
+#include "fem/precondition/blocks.h"
+
+/** The reaction of a block from which on it counts as a mass matrix; mass matrices have 1 to 3. */
+static const double WEFT_BLOCK_MASS_REACTION = 0.3;
+
+/** A matrix whose blocks are being found (fem/precondition/blocks.c). */
+typedef struct weft_block_analysis {
+    weft_device *device;
+    const weft_csr *A;
+    weft_csr T; /* A^T */
+    const weft_preconditioner_problem *problem;
+    weft_blocks *blocks;
+    double *diagonal;    /* [n_rows] */
+    unsigned char *free; /* [n_rows] not constrained */
+    int *of;             /* [n_rows] the block of a row */
+    double *volumes;     /* [n_rows] of nodes; NULL: not needed yet */
+} weft_block_analysis;
+
+/** Sum a_ik a_ki / d_k of row i over the free k of blocks that are neither multipliers nor its own. */
+double weft_schur_eliminated(const weft_block_analysis *a, int64_t i, const double *d);
+/** Are constants in the null space of the matrix of a block with one component? */
+bool weft_block_is_singular(const weft_block *block);
+/** Set the diagonal or the matrix of a multiplier (weft_blocks_make says which).
+ *  Errors  WEFT_ERROR_UNSUPPORTED, WEFT_ERROR_MEMORY */
+weft_status weft_schur_make(weft_block_analysis *a, weft_block *block, weft_error *error);
