@@ -89,6 +89,7 @@ weft_status weft_constraints_point(weft_constraints *constraints, const double *
 typedef struct weft_constraint_forces {
     int n;                /* origins */
     const char **origins; /* [n]; each is borrowed from the constraints */
+    bool *supplies;       /* [n] whether they supply anything in all */
     int *first;           /* [n] the first origin with which it shares dofs; itself: none */
     double *sums;         /* [n][components of all fields]; of those that share dofs at the first */
 } weft_constraint_forces;

@@ -11,7 +11,6 @@
 void app_run_clear(app_run *run) {
     free(run->statement);
     weft_derive_free(&run->derive);
-    app_balance_clear(&run->balance);
     weft_problem_free(&run->problem);
     app_pieces_free(&run->pieces);
     app_probes_clear(&run->points);

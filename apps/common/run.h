@@ -38,8 +38,7 @@ typedef struct app_run {
     app_places probe_places;           /* where the probes are */
     double *probes;                    /* [probes][n_values], NaN outside */
     weft_derive *derive;               /* NULL: no derived quantities */
-    char *statement;     /* what was solved (apps/common/statement.h); malloc'd; NULL: not yet */
-    app_balance balance; /* of --reactions */
+    char *statement; /* what was solved (apps/common/statement.h); malloc'd; NULL: not yet */
 } app_run;
 
 void app_run_clear(app_run *run);

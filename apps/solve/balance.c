@@ -7,8 +7,8 @@
 /* Sums by component of u of what the balance is made of. */
 typedef struct parts {
     /* by Robin conditions: int g, int alpha u */
-    double given[APP_VALUES_MAX], taken[APP_VALUES_MAX];
-    double loads[APP_VALUES_MAX], equation[APP_VALUES_MAX];
+    double given[WEFT_VALUES_MAX], taken[WEFT_VALUES_MAX];
+    double loads[WEFT_VALUES_MAX], equation[WEFT_VALUES_MAX];
 } parts;
 
 /* Is this part of a form an integral over the boundary? */
@@ -32,7 +32,7 @@ static weft_status exchange_part(solve *run, const solve_part *part, weft_memory
                                  double *values, parts *sums, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_operator *op = NULL;
-    double taken[APP_VALUES_MAX], exchange[APP_VALUES_MAX] = {0};
+    double taken[WEFT_VALUES_MAX], exchange[WEFT_VALUES_MAX] = {0};
     char name[32];
     if (!is_on_boundary(part) || !part->has_matrix)
         return WEFT_OK;
@@ -41,13 +41,13 @@ static weft_status exchange_part(solve *run, const solve_part *part, weft_memory
     TRY(weft_operator_assemble(op, error));
     TRY(weft_operator_apply(op, run->base.problem->u, memory, error));
     TRY(weft_vector_pull(memory, values, run->n_dofs, error));
-    TRY(app_balance_sum(&run->base, values, taken, error));
-    app_balance_add(exchange, 1, part->vector_sums);
-    app_balance_add(exchange, -1, taken);
-    app_balance_add(sums->loads, -1, part->vector_sums);
-    app_balance_add(sums->equation, -1, taken);
+    TRY(weft_problem_sum(run->base.problem, values, taken, error));
+    weft_sums_add(exchange, 1, part->vector_sums);
+    weft_sums_add(exchange, -1, taken);
+    weft_sums_add(sums->loads, -1, part->vector_sums);
+    weft_sums_add(sums->equation, -1, taken);
     measure_name(part, name);
-    TRY(app_flows_add(&run->base.balance.exchange, name, exchange, NULL, error));
+    TRY(weft_flows_add(&run->base.problem->balance.exchange, name, exchange, NULL, error));
 done:
     weft_operator_free(&op);
     return status;
@@ -61,12 +61,12 @@ static weft_status sum_linear(solve *run, double *r, parts *sums, weft_error *er
     double *values = NULL;
     TRY(weft_vector_make(run->base.device, run->n_dofs, &values, &memory, error));
     TRY(weft_problem_product(run->base.problem, memory, r, error));
-    TRY(app_balance_sum(&run->base, b, sums->loads, error));
-    TRY(app_balance_sum(&run->base, r, sums->equation, error));
-    app_balance_add(sums->loads, -1, sums->given);
-    app_balance_add(sums->equation, -1, sums->taken);
-    app_balance_size(&run->base, b);
-    app_balance_size(&run->base, r);
+    TRY(weft_problem_sum(run->base.problem, b, sums->loads, error));
+    TRY(weft_problem_sum(run->base.problem, r, sums->equation, error));
+    weft_sums_add(sums->loads, -1, sums->given);
+    weft_sums_add(sums->equation, -1, sums->taken);
+    weft_problem_balance_size(run->base.problem, b);
+    weft_problem_balance_size(run->base.problem, r);
     for (int64_t i = 0; i < run->n_dofs; ++i)
         r[i] -= b[i];
     for (int i = 0; i < run->script.n_parts; ++i)
@@ -81,22 +81,22 @@ done:
 
 /* The sums of the vector of a part at the present u, with a factor of the loads. */
 static weft_status sum_vector(solve *run, const solve_part *part, double factor, double *values,
-                              double out[APP_VALUES_MAX], weft_error *error) {
+                              double out[WEFT_VALUES_MAX], weft_error *error) {
     weft_status status = WEFT_OK;
     const double now = run->base.problem->inputs.load_factor;
     TRY(weft_problem_scale_loads(run->base.problem, factor, error));
     TRY(weft_program_bind(part->vector_program, run->script.vector, run->more, error));
     TRY(weft_program_run(part->vector_program, error));
     TRY(weft_vector_pull(run->more, values, run->n_dofs, error));
-    TRY(app_balance_sum(&run->base, values, out, error));
-    app_balance_size(&run->base, values);
+    TRY(weft_problem_sum(run->base.problem, values, out, error));
+    weft_problem_balance_size(run->base.problem, values);
     TRY(weft_problem_scale_loads(run->base.problem, now, error));
 done:
     return status;
 }
 
 static void explain_loads(solve *run) {
-    app_balance *balance = &run->base.balance;
+    weft_problem_balance *balance = &run->base.problem->balance;
     (void)snprintf(
         balance->loads_reason, sizeof balance->loads_reason,
         run->script.problem
@@ -112,31 +112,31 @@ static void explain_loads(solve *run) {
 static weft_status sum_part(solve *run, const solve_part *part, double *values, parts *sums,
                             weft_error *error) {
     weft_status status = WEFT_OK;
-    double whole[APP_VALUES_MAX], rest[APP_VALUES_MAX] = {0};
+    double whole[WEFT_VALUES_MAX], rest[WEFT_VALUES_MAX] = {0};
     char name[32];
     if (!part->vector_program)
         return WEFT_OK;
     TRY(sum_vector(run, part, run->base.problem->inputs.load_factor, values, whole, error));
     if (!weft_compilation_reads(part->vector_compilation, "u")) {
-        app_balance_add(sums->loads, -1, whole);
+        weft_sums_add(sums->loads, -1, whole);
         goto done;
     }
     memcpy(rest, whole, sizeof rest);
     if (weft_compilation_reads(part->vector_compilation, "load")) {
         TRY(sum_vector(run, part, 0, values, rest, error));
-        app_balance_add(sums->loads, 1, rest);
-        app_balance_add(sums->loads, -1, whole);
+        weft_sums_add(sums->loads, 1, rest);
+        weft_sums_add(sums->loads, -1, whole);
     } else if (!is_on_boundary(part)) {
         explain_loads(run);
     }
     if (!is_on_boundary(part)) {
-        app_balance_add(sums->equation, 1, rest);
+        weft_sums_add(sums->equation, 1, rest);
         goto done;
     }
-    for (int k = 0; k < APP_VALUES_MAX; ++k)
+    for (int k = 0; k < WEFT_VALUES_MAX; ++k)
         rest[k] = -rest[k];
     measure_name(part, name);
-    TRY(app_flows_add(&run->base.balance.exchange, name, rest, NULL, error));
+    TRY(weft_flows_add(&run->base.problem->balance.exchange, name, rest, NULL, error));
 done:
     return status;
 }
@@ -149,10 +149,10 @@ static weft_status sum_residual(solve *run, double *r, parts *sums, weft_error *
         return weft_out_of_memory(error, NULL);
     TRY(solve_residual_make(run, 1, error));
     TRY(weft_vector_pull(run->base.problem->b, r, run->n_dofs, error));
-    app_balance_size(&run->base, r);
+    weft_problem_balance_size(run->base.problem, r);
     if (run->flux)
-        TRY(app_balance_sum(&run->base, run->flux, sums->loads, error));
-    app_balance_add(sums->loads, -1, sums->given);
+        TRY(weft_problem_sum(run->base.problem, run->flux, sums->loads, error));
+    weft_sums_add(sums->loads, -1, sums->given);
     for (int i = 0; i < run->script.n_parts; ++i)
         TRY(sum_part(run, &run->script.parts[i], values, sums, error));
 done:
@@ -162,7 +162,7 @@ done:
 
 weft_status solve_balance(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    app_balance *balance = &run->base.balance;
+    weft_problem_balance *balance = &run->base.problem->balance;
     parts sums = {.given = {0}};
     double *r = NULL;
     if (!run->options->run.derived.reactions || run->base.is_null)
@@ -170,12 +170,13 @@ weft_status solve_balance(solve *run, weft_error *error) {
     r = weft_array_make((size_t)run->n_dofs, sizeof *r);
     if (!r)
         TRY(weft_out_of_memory(error, NULL));
-    TRY(app_balance_exchange(&run->base, run->base.problem->u, 1, sums.given, sums.taken, error));
+    TRY(weft_problem_exchange(run->base.problem, run->base.problem->u, 1, sums.given, sums.taken,
+                              error));
     TRY(run->options->nonlinear ? sum_residual(run, r, &sums, error)
                                 : sum_linear(run, r, &sums, error));
     memcpy(balance->loads, sums.loads, sizeof sums.loads);
     memcpy(balance->equation, sums.equation, sizeof sums.equation);
-    TRY(app_balance_make(&run->base, r, error));
+    TRY(weft_problem_balance_make(run->base.problem, r, error));
 done:
     free(r);
     return status;

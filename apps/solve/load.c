@@ -149,8 +149,8 @@ weft_status solve_vector_make(solve *run, double factor, weft_error *error) {
         for (int64_t k = 0; k < run->n_dofs; ++k)
             sum[k] += run->base.problem->b_values[k];
         if (run->options->run.derived.reactions)
-            TRY(app_balance_sum(&run->base, run->base.problem->b_values,
-                                run->script.parts[i].vector_sums, error));
+            TRY(weft_problem_sum(run->base.problem, run->base.problem->b_values,
+                                 run->script.parts[i].vector_sums, error));
     }
     if (run->base.is_null)
         goto done;

@@ -34,11 +34,11 @@ static void free_room(room *r) {
 
 /* Add a vector to the sum, and return its sums by component. */
 static weft_status take(solve *run, room *at, double weight, weft_memory *vector, bool adds,
-                        double out[APP_VALUES_MAX], weft_error *error) {
+                        double out[WEFT_VALUES_MAX], weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_vector_pull(vector, at->values, run->n_dofs, error));
-    TRY(app_balance_sum(&run->base, at->values, out, error));
-    app_balance_size(&run->base, at->values);
+    TRY(weft_problem_sum(run->base.problem, at->values, out, error));
+    weft_problem_balance_size(run->base.problem, at->values);
     for (int64_t i = 0; adds && i < run->n_dofs; ++i)
         at->sum[i] += weight * at->values[i];
 done:
@@ -49,16 +49,16 @@ done:
 static weft_status add_time(solve *run, const weft_transient_terms *terms, int i, room *at,
                             weft_error *error) {
     weft_status status = WEFT_OK;
-    app_balance *balance = &run->base.balance;
+    weft_problem_balance *balance = &run->base.problem->balance;
     const double weight = terms->weights[i];
-    double r[APP_VALUES_MAX], b[APP_VALUES_MAX], given[APP_VALUES_MAX] = {0},
-                                                 taken[APP_VALUES_MAX] = {0};
+    double r[WEFT_VALUES_MAX], b[WEFT_VALUES_MAX], given[WEFT_VALUES_MAX] = {0},
+                                                   taken[WEFT_VALUES_MAX] = {0};
     TRY(weft_transient_residual(run->time.transient, terms->t[i], terms->u[i], at->r, at->b,
                                 error));
     TRY(take(run, at, weight, at->r, true, r, error));
     TRY(take(run, at, weight, at->b, false, b, error));
-    TRY(app_balance_exchange(&run->base, terms->u[i], weight, given, taken, error));
-    for (int k = 0; k < APP_VALUES_MAX; ++k) {
+    TRY(weft_problem_exchange(run->base.problem, terms->u[i], weight, given, taken, error));
+    for (int k = 0; k < WEFT_VALUES_MAX; ++k) {
         balance->loads[k] += weight * (b[k] - given[k]);
         balance->equation[k] += weight * (r[k] + b[k] - taken[k]);
     }
@@ -67,7 +67,7 @@ done:
 }
 
 static void explain(solve *run) {
-    app_balance *balance = &run->base.balance;
+    weft_problem_balance *balance = &run->base.problem->balance;
     const bool is_mean =
         run->options->time.scheme == WEFT_TIME_THETA && run->options->time.theta < 1;
     if (run->options->nonlinear)
@@ -97,12 +97,12 @@ weft_status solve_time_balance(solve *run, weft_error *error) {
                  "no step was made: there are no reactions");
         goto done;
     }
-    run->base.balance.in_time = !run->time.is_own;
-    TRY(take(run, &at, 1, at.storage, true, run->base.balance.storage, error));
+    run->base.problem->balance.in_time = !run->time.is_own;
+    TRY(take(run, &at, 1, at.storage, true, run->base.problem->balance.storage, error));
     for (int i = terms.n - 1; i >= 0; --i) /* the last is the present time */
         TRY(add_time(run, &terms, i, &at, error));
     explain(run);
-    TRY(app_balance_make(&run->base, at.sum, error));
+    TRY(weft_problem_balance_make(run->base.problem, at.sum, error));
 done:
     free_room(&at);
     return status;

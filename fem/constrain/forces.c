@@ -18,7 +18,7 @@ weft_status constraint_source_of(weft_constraints *constraints, const char *orig
     if (!sources)
         return weft_out_of_memory(error, "constraints");
     constraints->sources = sources;
-    sources[n] = (constraint_source){strdup(origin), n};
+    sources[n] = (constraint_source){.origin = strdup(origin), .joined = n};
     if (!sources[n].origin)
         return weft_out_of_memory(error, "constraints");
     constraints->n_sources += 1;
@@ -30,6 +30,12 @@ static int first_of(const weft_constraints *constraints, int source) {
     while (constraints->sources[source].joined != source)
         source = constraints->sources[source].joined;
     return source;
+}
+
+void constraint_source_supplies(weft_constraints *constraints, const char *origin) {
+    for (int i = 0; i < constraints->n_sources; ++i)
+        if (strcmp(constraints->sources[i].origin, origin) == 0)
+            constraints->sources[i].supplies = true;
 }
 
 void constraint_sources_join(weft_constraints *constraints, int a, int b) {
@@ -50,12 +56,14 @@ weft_status weft_constraints_restrict(weft_constraints *constraints, double *r,
     *out = (weft_constraint_forces){.n = n};
     TRY(constraints_resolve(constraints, error));
     out->origins = calloc((size_t)n + 1, sizeof *out->origins);
+    out->supplies = calloc((size_t)n + 1, sizeof *out->supplies);
     out->first = calloc((size_t)n + 1, sizeof *out->first);
     out->sums = calloc(((size_t)n + 1) * (size_t)c, sizeof *out->sums); /* the last of pins */
-    if (!out->origins || !out->first || !out->sums)
+    if (!out->origins || !out->supplies || !out->first || !out->sums)
         TRY(weft_out_of_memory(error, "constraints"));
     for (int i = 0; i < n; ++i) {
         out->origins[i] = constraints->sources[i].origin;
+        out->supplies[i] = constraints->sources[i].supplies;
         out->first[i] = first_of(constraints, i);
     }
     for (int i = 0; i < constraints->n_rows; ++i) {
@@ -76,6 +84,7 @@ done:
 
 void weft_constraint_forces_clear(weft_constraint_forces *forces) {
     free(forces->origins);
+    free(forces->supplies);
     free(forces->first);
     free(forces->sums);
     *forces = (weft_constraint_forces){0};

@@ -238,6 +238,7 @@ weft_status weft_constraints_point(weft_constraints *constraints, const double *
         TRY(point_values_add(&constraints->values, point, value, origin, error));
     }
     TRY(constraints_add_terms(constraints, &terms, dof, origin, error));
+    constraint_source_supplies(constraints, origin);
 done:
     constraint_terms_free(&terms);
     return status;

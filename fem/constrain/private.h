@@ -21,7 +21,8 @@ typedef struct constraint_row {
  *  constraints supply cannot be separated: they are joined. */
 typedef struct constraint_source {
     char *origin;
-    int joined; /* with this one, of a lower number; itself: with none */
+    int joined;    /* with this one, of a lower number; itself: with none */
+    bool supplies; /* something in all: forces of symmetry planes, sources of values at points */
 } constraint_source;
 
 /** A formula of values at points. */
@@ -142,6 +143,8 @@ weft_status constraint_terms_expand(weft_constraints *constraints, constraint_te
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status constraint_source_of(weft_constraints *constraints, const char *origin, int *out,
                                  weft_error *error);
+/** Constraints of this origin supply something in all, unlike ties. */
+void constraint_source_supplies(weft_constraints *constraints, const char *origin);
 void constraint_sources_join(weft_constraints *constraints, int a, int b);
 /** Let every row refer to independent dofs only. */
 weft_status constraints_resolve(weft_constraints *constraints, weft_error *error);

@@ -210,6 +210,7 @@ weft_status weft_constraints_slide(weft_constraints *constraints, const char *gr
     }
     if (!is_found)
         TRY(refuse_slide(fields, group, origin, error));
+    constraint_source_supplies(constraints, origin);
 done:
     return status;
 }

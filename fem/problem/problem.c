@@ -19,6 +19,7 @@ static void clear_solve(weft_problem *problem) {
         weft_bc_free(&problem->bc);
     weft_memory_free(&problem->u);
     weft_memory_free(&problem->b);
+    weft_problem_balance_clear(&problem->balance);
     free(problem->own_constrained);
     free(problem->rest);
     free(problem->u_values);

@@ -5,6 +5,7 @@
  *  weft_problem_make and weft_problem_solve do everything; the programs call the steps between them. */
 #pragma once
 
+#include "fem/problem/balance.h"
 #include "fem/problem/inputs.h"
 #include "fem/problem/linear.h"
 #include "fem/weft_bc.h"
@@ -61,6 +62,7 @@ typedef struct weft_problem {
     double *rest;                  /* u without these; NULL: there are none */
     weft_point_loads *point_loads; /* NULL: none */
     weft_reduction *reduction;     /* NULL: no dependent dofs */
+    weft_problem_balance balance;
 } weft_problem;
 
 /** What a solve was like. Pointers are borrowed from the problem until it is solved again or freed. */
