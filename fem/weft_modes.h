@@ -66,7 +66,7 @@ double weft_operator_seen(const double *y, const double *sizes, int64_t n);
 #define WEFT_UNSEEN 1e-12
 /** Fix as many dofs at 0 as there are free and held modes, so that none is left. If b does no work on the
  *  modes, these dofs need no force, and u is a solution up to the modes.
- *  b       [n_dofs], on the host; weft_held_modes_balance, and what rounding leaves of work on free modes is
+ *  b       [n_dofs], on the host; weft_held_modes_balance, and what errors of quadrature leave of work on free modes is
  *          taken off. NULL: held modes are not pinned, and see weft_free_modes_check
  *  Errors  WEFT_ERROR_INPUT: b does work on a free mode: there is no solution (says how much) */
 weft_status weft_constraints_pin(weft_constraints *constraints, weft_free_modes *modes, double *b,

@@ -12,11 +12,20 @@ static const double UNSEEN = 1e-10;
 /* The dofs of a component of u. */
 typedef weft_transient_open component;
 
+/* Is this field an enrichment of the one before? */
+static bool goes_on(const solve *run, const weft_problem_field *field) {
+    return field < run->base.problem->fields + run->base.problem->n_fields && field->is_enrichment;
+}
+
+/* Dofs of enrichments are values at nodes, too, and follow. */
 static component component_of(const solve *run, int k) {
     const weft_problem_field *field = weft_problem_field_of_value(run->base.problem, k);
     const int c = weft_space_components(field->space);
-    return (component){field->first_dof + k - field->first_value,
-                       field->first_dof + weft_space_dofs(field->space), c};
+    component out = {field->first_dof + k - field->first_value,
+                     field->first_dof + weft_space_dofs(field->space), c};
+    while (goes_on(run, ++field))
+        out.last += weft_space_dofs(field->space);
+    return out;
 }
 
 static bool is_fixed(const solve *run, const component *of) {
@@ -253,6 +262,27 @@ double solve_nullspace_imbalance(const solve *run, int *value) {
     return most;
 }
 
+/* Of component k, with its enrichments. */
+static weft_status integrate(const solve *run, int k, double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_problem *problem = run->base.problem;
+    const weft_problem_field *field = weft_problem_field_of_value(problem, k);
+    const int own = k - field->first_value;
+    double *term = NULL;
+    *out = 0;
+    do {
+        double part = 0;
+        TRY(weft_problem_field_term(problem, (int)(field - problem->fields), &term, error));
+        TRY(weft_space_integral(field->space, term, own, &part, error));
+        free(term);
+        term = NULL;
+        *out += part;
+    } while (goes_on(run, ++field));
+done:
+    free(term);
+    return status;
+}
+
 weft_status solve_nullspace_remove(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int m = 0; m < run->n_open; ++m) {
@@ -260,8 +290,7 @@ weft_status solve_nullspace_remove(solve *run, weft_error *error) {
         const component of = component_of(run, k);
         const weft_problem_field *field = weft_problem_field_of_value(run->base.problem, k);
         double integral = 0, measure = 0;
-        TRY(weft_space_integral(field->space, run->base.problem->u_values + field->first_dof,
-                                k - field->first_value, &integral, error));
+        TRY(integrate(run, k, &integral, error));
         TRY(weft_space_integral(field->space, NULL, 0, &measure, error));
         for (int64_t i = of.first; i < of.last; i += of.step)
             run->base.problem->u_values[i] -= integral / measure;

@@ -124,7 +124,9 @@ static weft_status check_cells(const solve *run, weft_error *error) {
     return WEFT_ERROR_INPUT;
 }
 
-/* Forms whose geometry is of degree 1 are for straight cells, and so is all that goes with them. */
+/* Forms whose geometry is of degree 1 are for straight cells, and so is all that goes with them.
+ *
+ * Decision  docs/decisions/0057-forms-decide-what-cells-are-like.md */
 static void straighten(solve *run) {
     const weft_ufl_problem *problem = run->script.problem;
     if (!run->base.mesh->curve || problem->sets[problem->geometry].sub[0].degree > 1)

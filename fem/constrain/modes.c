@@ -8,8 +8,9 @@
 
 /* Squares of what constraints see of a mode of size 1, per constraint. */
 static const double UNSEEN_SQUARE = 1e-18;
-/* Work of b on a mode, relative to that of its parts without signs: rounding and quadrature. */
-static const double WORK = 1e-6;
+/* Work of b on a mode, relative to that of its parts without signs: what is rounding, and what errors of quadrature and
+ * interpolation may be of loads that balance, as in weft_balance_of. */
+static const double WORK = 1e-6, WORK_MOST = 1e-3;
 
 void weft_free_modes_clear(weft_free_modes *modes) {
     free(modes->modes);
@@ -277,8 +278,13 @@ static weft_status balance(const weft_constraints *constraints, const weft_free_
         double size = 0;
         for (int64_t i = 0; i < n; ++i)
             size += fabs(mode[i] * b[i]);
-        if (!(fabs(work) <= WORK * size))
+        if (!(fabs(work) <= WORK_MOST * size))
             return refuse_work(modes, work, size, error);
+        if (fabs(work) > WORK * size)
+            weft_log(constraints->context->monitor, WEFT_LOG_WARNING,
+                     "nothing fixes a mode of u, and the loads do a work of %.3g on it, of parts "
+                     "that sum to %.3g: it is taken off",
+                     work, size);
         for (int64_t i = 0; i < n; ++i)
             b[i] -= work * modes->weighted[k * n + i];
     }

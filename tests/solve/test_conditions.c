@@ -317,6 +317,21 @@ static void symmetric_flow(void **state) {
     json_decref(a);
 }
 
+/* u = x^2 - 1/3 of a linear function and bubbles, which is determined up to a constant: its mean is zero. */
+static void mean_with_bubbles(void **state) {
+    (void)state;
+    test_text_write(file,
+                    "P, B = FiniteElement('P', interval, 1), FiniteElement('B', interval, 2)\n"
+                    "E = P + B\n"
+                    "u, v, f = TrialFunction(E), TestFunction(E), Coefficient(P)\n"
+                    "a = inner(grad(u), grad(v))*dx\n"
+                    "L = f*v*dx\n");
+    json_t *a = SOLVE(0, file, "--mesh", "interval:4", "--input", "f=-2", "--neumann", "right=2",
+                      "--exact", "x^2-1/3", "--tolerance", "1e-13");
+    assert_true(app_number(a, "l2_error") < EXACT);
+    json_decref(a);
+}
+
 /* The mini element, whose velocity has bubbles: Betti's theorem, with points inside of cells. */
 static void loads_on_bubbles(void **state) {
     (void)state;
@@ -432,11 +447,11 @@ int main(void) {
                 {"periodic flow", periodic_flow}, {"symmetric flow", symmetric_flow},
                 {"symmetry", symmetry},           {"point value", value_at_point},
                 {"point load", load_at_point}};
-    enum { BOTH = sizeof both / sizeof *both, ALONE = 5 };
+    enum { BOTH = sizeof both / sizeof *both, ALONE = 6 };
     struct CMUnitTest tests[N + 2 * BOTH + ALONE + 2] = {
         cmocka_unit_test(taylor_hood),       cmocka_unit_test(newton),
         cmocka_unit_test(in_time),           cmocka_unit_test(loads_on_bubbles),
-        cmocka_unit_test(values_on_bubbles),
+        cmocka_unit_test(values_on_bubbles), cmocka_unit_test(mean_with_bubbles),
     };
     for (int i = 0; i < 2; ++i)
         tests[ALONE + i] = (struct CMUnitTest){
