@@ -10,6 +10,7 @@ set(weft_headers
     fem/weft_family.h
     fem/weft_fem.h fem/weft_form.h fem/weft_function.h fem/weft_hierarchy.h fem/weft_locate.h
     fem/weft_mesh.h fem/weft_modes.h fem/weft_operator.h fem/weft_order.h fem/weft_pattern.h
+    fem/weft_point_load.h
     fem/weft_preconditioner.h
     fem/weft_problem.h fem/weft_result.h fem/weft_solver.h fem/weft_space.h fem/weft_time.h
     fem/weft_transient.h

@@ -15,6 +15,7 @@
 #include "fem/weft_locate.h"
 #include "fem/weft_modes.h"
 #include "fem/weft_order.h"
+#include "fem/weft_point_load.h"
 #include "fem/weft_problem.h"
 #include "fem/weft_result.h"
 #include "fem/weft_solver.h"

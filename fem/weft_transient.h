@@ -5,7 +5,7 @@
 #ifndef WEFT_TRANSIENT_H
 #define WEFT_TRANSIENT_H
 
-#include "fem/weft_constraint.h"
+#include "fem/weft_point_load.h"
 #include "fem/weft_solver.h"
 
 #ifdef __cplusplus

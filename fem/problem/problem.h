@@ -11,6 +11,7 @@
 #include "fem/weft_bc.h"
 #include "fem/weft_function.h"
 #include "fem/weft_modes.h"
+#include "fem/weft_point_load.h"
 
 /** A function that is part of u: u itself, or one of those of a mixed space. */
 typedef struct weft_problem_field {
