@@ -101,7 +101,8 @@ typedef struct weft_solver_plan {
 } weft_solver_plan;
 /** Let other threads compile the scripts of the solve meanwhile, if kernels are compiled at all and not in the
  *  cache. Failures come again in the solve. */
-void weft_solver_ahead(weft_context *context, weft_operator *op, const weft_solver_plan *plan);
+void weft_solver_compile_in_background(weft_context *context, weft_operator *op,
+                                       const weft_solver_plan *plan);
 /** context, op  borrowed; must outlive the solver. The operator may be reassembled between solves
  *  out          caller's; weft_solver_free
  *  Errors       WEFT_ERROR_MEMORY; *out untouched */

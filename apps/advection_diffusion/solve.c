@@ -120,11 +120,11 @@ static void report(const ad_run *run, double start) {
     const int64_t done = run->state.step - run->first_step;
     char phase[160], left[32];
     const double spent = weft_clock() - start;
-    const double ahead = (double)(run->options->steps - run->state.step);
+    const double remaining = (double)(run->options->steps - run->state.step);
     snprintf(phase, sizeof phase, "step %" PRId64 ", t = %.4g, %.0f iterations a step, %s left",
              run->state.step, run->state.t,
              done > 0 ? (double)run->state.iterations / (double)done : 0.0,
-             done > 0 ? app_print_seconds(spent / (double)done * ahead, left) : "?");
+             done > 0 ? app_print_seconds(spent / (double)done * remaining, left) : "?");
     weft_progress(&run->base.messages->monitor, phase, (double)run->state.step,
                   run->options->steps);
 }

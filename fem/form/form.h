@@ -29,8 +29,8 @@ bool weft_context_searches(const weft_context *context);
 /** Let other threads compile the kernels of a later weft_compiled_make with the same arguments
  *  (weft_module_store_later), if kernels are compiled at all: nothing happens as long as all modules were
  *  in the cache. Failures come again there. */
-void weft_compiled_ahead(const weft_context *context, const weft_fragment *fragments,
-                         int n_fragments, const weft_compile_options *options);
+void weft_compile_in_background(const weft_context *context, const weft_fragment *fragments,
+                                int n_fragments, const weft_compile_options *options);
 /** Compile fragments for the context's device, and add seconds and kernels to the context's.
  *  options  borrowed for the call; plan is ignored, the context's is used
  *  out      caller's; weft_compiled_free

@@ -294,7 +294,7 @@ weft_status weft_cycle_make(weft_context *context, weft_cycle_source *sources, i
     for (int i = n_levels; i-- > 0;)
         TRY(make_level(out, i, &sources[i], problem, &a, error));
     if (problem->full_cycles > 0)
-        TRY(weft_cycle_full_ahead(out, error));
+        TRY(weft_cycle_compile_full_in_background(out, error));
     TRY(weft_cycle_programs(out, error));
     TRY(weft_cycle_conversion(out, error));
     TRY(warm_up(out, problem->full_cycles, error));

@@ -109,8 +109,8 @@ weft_status weft_cycle_run_from(weft_cycle *cycle, int number, weft_memory *acti
                                 weft_error *error);
 void weft_cycle_full_free(weft_cycle_full **full);
 
-/** Let other threads compile the programs of full multigrid (weft_compiled_ahead). */
-weft_status weft_cycle_full_ahead(const weft_cycle *cycle, weft_error *error);
+/** Let other threads compile the programs of full multigrid (weft_compile_in_background). */
+weft_status weft_cycle_compile_full_in_background(const weft_cycle *cycle, weft_error *error);
 /** Make the programs of all levels but the coarsest and bind them; the lists of all levels exist. */
 weft_status weft_cycle_programs(weft_cycle *cycle, weft_error *error);
 /** Make the inverse of the coarsest matrix, for D^-1 b, and its program.

@@ -177,7 +177,7 @@ done:
     return status;
 }
 
-weft_status weft_cycle_full_ahead(const weft_cycle *cycle, weft_error *error) {
+weft_status weft_cycle_compile_full_in_background(const weft_cycle *cycle, weft_error *error) {
     weft_status status = WEFT_OK;
     const int n_levels = count_meshes(cycle);
     weft_operator_in_script in_script = {0};
@@ -187,7 +187,7 @@ weft_status weft_cycle_full_ahead(const weft_cycle *cycle, weft_error *error) {
             if (!has_step(cycle, i, n_levels, (full_step)k))
                 continue;
             TRY(describe(cycle, i, (full_step)k, &in_script, &script, error));
-            weft_compiled_ahead(cycle->context, &script.fragment, 1, &script.options);
+            weft_compile_in_background(cycle->context, &script.fragment, 1, &script.options);
             weft_operator_in_script_free(&in_script);
         }
 done:

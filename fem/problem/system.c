@@ -52,7 +52,7 @@ void weft_problem_precompile(weft_problem *problem) {
                                    .has_constrained = problem->n_constrained > 0,
                                    .starts_full = has_preconditioner &&
                                                   weft_linear_full_cycles(&problem->linear) > 0};
-    weft_solver_ahead(problem->context, problem->op, &plan);
+    weft_solver_compile_in_background(problem->context, problem->op, &plan);
 }
 
 weft_system weft_problem_system(const weft_problem *problem) {

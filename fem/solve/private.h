@@ -193,6 +193,6 @@ weft_status weft_cg_judge(weft_solver *cg, weft_cg_convergence *convergence, boo
 int weft_cg_until_check(int iterations);
 /** Predicted number of further iterations, extrapolating the second half of the history; 0:
  *  unknown. */
-int weft_cg_iterations_ahead(const double *history, int iterations, double tolerance);
+int weft_cg_iterations_remaining(const double *history, int iterations, double tolerance);
 /** Report progress to the monitor: digits gained of those wanted, and iterations. */
 void weft_cg_report(const weft_solver *cg, const double *history, int iterations);

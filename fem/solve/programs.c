@@ -95,7 +95,8 @@ static void choose(const weft_context *context, const weft_operator *op,
     memcpy(runs, chosen, sizeof chosen);
 }
 
-void weft_solver_ahead(weft_context *context, weft_operator *op, const weft_solver_plan *plan) {
+void weft_solver_compile_in_background(weft_context *context, weft_operator *op,
+                                       const weft_solver_plan *plan) {
     weft_error ignored;
     weft_operator_in_script in_script = {0};
     weft_cg_request request;
@@ -106,7 +107,7 @@ void weft_solver_ahead(weft_context *context, weft_operator *op, const weft_solv
     for (int i = 0; i < WEFT_CG_SCRIPTS; ++i)
         if (runs[i]) {
             describe(&in_script, (weft_cg_script)i, &request);
-            weft_compiled_ahead(context, &request.fragment, 1, &request.options);
+            weft_compile_in_background(context, &request.fragment, 1, &request.options);
         }
     weft_operator_in_script_free(&in_script);
 }

@@ -145,7 +145,7 @@ static weft_status find_plateau(const weft_solver *cg, weft_cg_convergence *conv
     return WEFT_OK;
 }
 
-int weft_cg_iterations_ahead(const double *history, int iterations, double tolerance) {
+int weft_cg_iterations_remaining(const double *history, int iterations, double tolerance) {
     const int half = iterations / 2;
     const double now = lowest(history, 0, iterations + 1), then = lowest(history, 0, half + 1);
     if (half < 1 || !(now < then) || !(now > tolerance) || !(tolerance > 0))
@@ -164,11 +164,11 @@ void weft_cg_report(const weft_solver *cg, const double *history, int iterations
     const double tolerance = cg->options->tolerance, residual = history[iterations];
     const double wanted = tolerance > 0 && tolerance < 1 ? -log10(tolerance) : 0;
     const double gained = residual < 1 && residual > 0 ? -log10(residual) : 0;
-    const int ahead = weft_cg_iterations_ahead(history, iterations, tolerance);
+    const int remaining = weft_cg_iterations_remaining(history, iterations, tolerance);
     char phase[80] = "solve";
-    if (ahead > 0)
+    if (remaining > 0)
         weft_print(phase, sizeof phase, "solve, iteration %d of about %.0f", iterations,
-                   rounded((double)iterations + ahead));
+                   rounded((double)iterations + remaining));
     else if (iterations > 0)
         snprintf(phase, sizeof phase, "solve, iteration %d", iterations);
     weft_progress(cg->options->monitor, phase, gained < wanted ? gained : wanted, wanted);

@@ -50,7 +50,7 @@ struct lines {
     {
         return value(N_VALUES + 2 * slot + axis);
     }
-    /* the same for the loop over points: in the order of the text, since points of which parts are computed ahead take
+    /* the same for the loop over points: in the order of the text, since points of which parts are computed early take
      * registers */
     __device__ __forceinline__ volatile scalar *volatile_slope(int slot, int axis) const { return slope(slot, axis); }
     /* place k of the thread's line along x, y or z */

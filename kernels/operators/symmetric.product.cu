@@ -67,7 +67,7 @@ INLINE uint32_t symmetric_overflow_of(int64_t counts)
 }
 
 /* One thread: what a later block will read, and further on where that is. */
-INLINE void symmetric_fetch_ahead(const int64_t *patch, const double *values, const uint16_t *columns,
+INLINE void symmetric_prefetch(const int64_t *patch, const double *values, const uint16_t *columns,
                              const int32_t *lists)
 {
     if (blockIdx.x + ROWS_RESIDENT < gridDim.x) {
@@ -118,7 +118,7 @@ INLINE real symmetric_rounds(real acc, real own, int n, const double *slots, con
                          :: "r"(barrier), "r"((ROWS_NODES + n_slots) * 8 + n_slots * 2) : "memory");
             symmetric_copy(columns_s, columns + patch[1], n_slots * 2, barrier);
             symmetric_copy(a_s, stored, (ROWS_NODES + n_slots) * 8, barrier);
-            symmetric_fetch_ahead(patch, values, columns, lists);
+            symmetric_prefetch(patch, values, columns, lists);
             v_s[ROWS_NODES] = 0;
         }
         /* the first of the overflow; seldom is there more */

@@ -84,7 +84,7 @@ static void any_symmetric_matrix(void **state) {
             check(device, (edge_kind)kind, sizes[s], 0);
             check(device, (edge_kind)kind, sizes[s], 2);
         }
-    check(device, EDGE_TETS, 600000, 0); /* blocks that fetch ahead, and others that do not */
+    check(device, EDGE_TETS, 600000, 0); /* blocks that prefetch, and others that do not */
     check(device, EDGE_SHUFFLED, 40000, 0);
     check(device, EDGE_HUB, 30000, 0);
     weft_device_free(&device);

@@ -257,12 +257,12 @@ static void the_expected_number_is_used(void **state) {
     for (int i = 0; i <= 100; ++i)
         history[i] = pow(0.9, i);
     /* 0.9^k = 1e-8 at k = 174.8 */
-    assert_in_range(weft_cg_iterations_ahead(history, 100, 1e-8), 73, 76);
-    assert_int_equal(weft_cg_iterations_ahead(history, 0, 1e-8), 0);
-    assert_int_equal(weft_cg_iterations_ahead(history, 100, 1e-4), 0); /* is below it */
+    assert_in_range(weft_cg_iterations_remaining(history, 100, 1e-8), 73, 76);
+    assert_int_equal(weft_cg_iterations_remaining(history, 0, 1e-8), 0);
+    assert_int_equal(weft_cg_iterations_remaining(history, 100, 1e-4), 0); /* is below it */
     for (int i = 50; i <= 100; ++i)
         history[i] = history[50];
-    assert_int_equal(weft_cg_iterations_ahead(history, 100, 1e-8), 0); /* at a stand */
+    assert_int_equal(weft_cg_iterations_remaining(history, 100, 1e-8), 0); /* at a stand */
     heard h = {0};
     const weft_monitor monitor = {.progress = listen, .user = &h};
     problem p = problem_make(2000, mixed, 1, 1, 0);

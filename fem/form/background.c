@@ -1,8 +1,8 @@
 /* Compiles the scripts of forms on other threads, before they are needed. */
 #include "fem/form/form.h"
 
-void weft_compiled_ahead(const weft_context *context, const weft_fragment *fragments,
-                         int n_fragments, const weft_compile_options *options) {
+void weft_compile_in_background(const weft_context *context, const weft_fragment *fragments,
+                                int n_fragments, const weft_compile_options *options) {
     weft_status status = WEFT_OK;
     weft_error error = {0};
     weft_context quiet = *context;
