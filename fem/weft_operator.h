@@ -105,7 +105,7 @@ weft_status weft_assembly_choose(const weft_limits *limits, const weft_assembly_
 /** Add the memory of an operator of this assembly, with its connectivity, on a device with these
  *  limits to an estimate. Accurate to a few per cent for simplices of degree 1.
  *  late   the bytes of it that are allocated by the first product
- *  early  those that weft_operator_settle frees */
+ *  early  those that weft_operator_release_assembly frees */
 void weft_operator_memory_estimate(const weft_limits *limits, weft_assembly assembly,
                                    const weft_assembly_problem *problem,
                                    weft_memory_estimate *estimate, size_t *late, size_t *early);
@@ -133,7 +133,7 @@ weft_status weft_operator_assemble(weft_operator *op, weft_error *error);
 /** Free what only the assembly of a matrix needs, such as the positions of local matrices, after the
  *  last one: from then on weft_operator_assemble is an error, WEFT_ERROR_USAGE. Without effect on
  *  operators that store no global matrix. */
-void weft_operator_settle(weft_operator *op);
+void weft_operator_release_assembly(weft_operator *op);
 /** y = A v; v, y [n_dofs] doubles on the operator's device.
  *  Errors  WEFT_ERROR_SHAPE (v or y is too short), _MEMORY, _DEVICE */
 weft_status weft_operator_apply(weft_operator *op, weft_memory *v, weft_memory *y,

@@ -268,7 +268,7 @@ done:
 }
 
 /* Pins carry nothing; of the solutions, take the one without mean, and rotation if it can be removed. */
-static weft_status settle_modes(load_step *step, weft_error *error) {
+static weft_status decide_modes(load_step *step, weft_error *error) {
     weft_status status = WEFT_OK;
     solve *run = step->run;
     const solve_iteration *last = &run->iterations[run->n_iterations - 1];
@@ -331,7 +331,7 @@ weft_status solve_newton(solve *run, weft_error *error) {
     run->newton_converged = converged;
     TRY(weft_vector_pull(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
     TRY(weft_vector_pull(run->base.problem->b, run->base.problem->b_values, run->n_dofs, error));
-    TRY(settle_modes(&step, error));
+    TRY(decide_modes(&step, error));
 done:
     step_free(&step);
     run->base.seconds.solve = weft_context_clock(&run->base.context) - start;

@@ -40,7 +40,7 @@ weft_status weft_operator_csr_diagonal(weft_operator *op, weft_memory *d, weft_e
 }
 
 static const weft_operator_table csr_table = {.assemble = weft_matrix_parts_assemble,
-                                              .settle = weft_matrix_parts_free,
+                                              .release_assembly = weft_matrix_parts_free,
                                               .apply = weft_operator_csr_apply,
                                               .diagonal = weft_operator_csr_diagonal,
                                               .free = weft_matrix_parts_free};

@@ -70,17 +70,18 @@ void weft_operator_free(weft_operator **op) {
     *op = NULL;
 }
 
-void weft_operator_settle(weft_operator *op) {
-    if (!op->table->settle)
+void weft_operator_release_assembly(weft_operator *op) {
+    if (!op->table->release_assembly)
         return;
-    op->table->settle(op);
-    op->is_settled = true;
+    op->table->release_assembly(op);
+    op->assembly_released = true;
 }
 
 weft_status weft_operator_assemble(weft_operator *op, weft_error *error) {
-    if (op->is_settled)
-        return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "the matrix cannot be assembled again after weft_operator_settle");
+    if (op->assembly_released)
+        return weft_error_set(
+            error, WEFT_ERROR_USAGE,
+            "the matrix cannot be assembled again after weft_operator_release_assembly");
     return op->table->assemble ? op->table->assemble(op, error) : WEFT_OK;
 }
 

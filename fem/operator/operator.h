@@ -12,7 +12,7 @@
 typedef struct weft_operator_table {
     /* compute the stored values; NULL: nothing is stored */
     weft_status (*assemble)(weft_operator *op, weft_error *error);
-    void (*settle)(weft_operator *op); /* NULL: assembly needs nothing besides */
+    void (*release_assembly)(weft_operator *op); /* NULL: assembly needs nothing besides */
     weft_status (*apply)(weft_operator *op, weft_memory *v, weft_memory *y, weft_error *error);
     weft_status (*diagonal)(weft_operator *op, weft_memory *d, weft_error *error);
     void (*free)(weft_operator *op);
@@ -37,7 +37,7 @@ struct weft_operator {
     weft_context *context;
     void *state, *parts; /* private to the format: a struct, and an array with one item per form */
     int n_parts;
-    bool is_settled;
+    bool assembly_released;
     int64_t n_dofs;
     bool single;          /* applied to lists of floats */
     bool borrows_pattern; /* the arrays of the pattern */

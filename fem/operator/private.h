@@ -66,7 +66,7 @@ weft_status weft_operator_csr_diagonal(weft_operator *op, weft_memory *d, weft_e
 /** Make an operator of the format csr on a GPU (fem/operator/sell.c). */
 weft_status weft_operator_make_sell(weft_context *context, const weft_form *forms, int n_forms,
                                     weft_operator **out, weft_error *error);
-/** The names in estimates of what weft_operator_settle frees. */
+/** The names in estimates of what weft_operator_release_assembly frees. */
 extern const char *const weft_assembly_rows,
     *const weft_assembly_positions, *const weft_assembly_cells, *const weft_assembly_halos;
 /** For formats that store a matrix, add the memory of the connectivity cells -> rows, which exists

@@ -265,7 +265,7 @@ static weft_status sell_diagonal(weft_operator *op, weft_memory *d, weft_error *
     return weft_sell_diagonal(sell->matrix, d, error);
 }
 
-static void sell_settle(weft_operator *op) {
+static void sell_release_assembly(weft_operator *op) {
     sell_operator *sell = op->state;
     weft_matrix_part *parts = op->parts;
     for (int i = 0; i < op->n_parts; ++i)
@@ -282,7 +282,7 @@ static void sell_matrix_release(weft_operator *op) {
 
 static void sell_free(weft_operator *op) {
     sell_operator *sell = op->state;
-    sell_settle(op);
+    sell_release_assembly(op);
     weft_sell_matrix_free(&sell->matrix);
     weft_sell_free(&sell->layout);
     weft_row_cells_free(&sell->cells);
@@ -335,7 +335,7 @@ static weft_sell_matrix *sell_made_on_device(const weft_operator *op, int *compo
 
 static const weft_operator_table sell_table = {
     .assemble = sell_assemble,
-    .settle = sell_settle,
+    .release_assembly = sell_release_assembly,
     .apply = sell_apply,
     .diagonal = sell_diagonal,
     .free = sell_free,

@@ -88,7 +88,7 @@ static const weft_product_arguments *symmetric_rows(const weft_operator *op) {
 }
 
 static const weft_operator_table edge_table = {.assemble = symmetric_assemble,
-                                               .settle = weft_matrix_parts_free,
+                                               .release_assembly = weft_matrix_parts_free,
                                                .apply = symmetric_apply,
                                                .diagonal = symmetric_diagonal,
                                                .free = symmetric_free,

@@ -80,7 +80,7 @@ weft_status weft_problem_solve_system(weft_problem *problem, weft_error *error) 
     TRY(weft_problem_constrain(problem, error));
     whole = weft_problem_system(problem);
     system = weft_reduction_system(problem->reduction, &whole);
-    weft_operator_settle(system.op);
+    weft_operator_release_assembly(system.op);
     evict_cells(problem);
     TRY(weft_linear_solve(linear, &whole, problem->reduction, problem->u_values, &options, error));
     linear->solve_seconds =

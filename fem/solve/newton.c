@@ -171,7 +171,7 @@ done:
 }
 
 /* Would the next step change little? The residual tells how much smaller it is than the last one. */
-static bool is_settled(const iterate *now) {
+static bool is_step_small(const iterate *now) {
     const double tolerance = now->problem->tolerance;
     const double rate = now->state->norm / now->before;
     const double next =
@@ -190,7 +190,7 @@ static weft_status judge(const iterate *now, weft_error *error) {
     state->scale = fmax(now->all, now->start);
     if (state->iteration == 0 || isnan(state->norm))
         return WEFT_OK;
-    if (state->norm <= tolerance * state->scale && is_settled(now)) {
+    if (state->norm <= tolerance * state->scale && is_step_small(now)) {
         TRY(measure_terms(now, &terms, error));
         state->scale = fmax(now->all, fmax(fmin(now->start, terms), DBL_EPSILON * now->start));
         state->converged = state->norm <= tolerance * state->scale;

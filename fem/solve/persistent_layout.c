@@ -177,7 +177,7 @@ done:
 }
 
 /* Set the sizes common to all blocks: the maximum over the blocks. */
-static weft_status settle(weft_persistent_work *work, weft_error *error) {
+static weft_status set_common_sizes(weft_persistent_work *work, weft_error *error) {
     weft_persistent_layout *layout = work->layout;
     int n_blocks = layout->shape.n_blocks, nodes = layout->shape.nodes;
     int threads = layout->shape.threads;
@@ -256,7 +256,7 @@ weft_status weft_persistent_layout_make(weft_device *device, const weft_pattern 
     mark_sent(&work);
     TRY(for_blocks(device, &work, order_block, error));
     TRY(for_blocks(device, &work, find_halo, error));
-    TRY(settle(&work, error));
+    TRY(set_common_sizes(&work, error));
     TRY(entries_make(layout, error));
     TRY(for_blocks(device, &work, fill_block, error));
     *out = layout;

@@ -229,7 +229,7 @@ INLINE bool needs(const patch_work *w, int i, int step)
                                         : w->out[i] < least(w, i));
 }
 
-INLINE void settle_row(patch_work *w, int i, int step)
+INLINE void fix_row(patch_work *w, int i, int step)
 {
     while (needs(w, i, step)) {
         if (step != RELIEVE && shift(w, i, step == LOSE))
@@ -261,7 +261,7 @@ INLINE int orient(patch_work *w, int n_outside)
         for (int base = 0; base < w->n; base += 32)
             for (uint32_t left = __ballot_sync(WARP, needs(w, base + lane_of(), step)); left != 0;
                  left &= left - 1)
-                settle_row(w, base + lowest(left), step);
+                fix_row(w, base + lowest(left), step);
     }
     for (int i = lane_of(); i < w->n; i += 32)
         sum += w->kept[i];

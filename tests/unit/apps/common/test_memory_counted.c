@@ -49,7 +49,7 @@ static void solve(multigrid_case *c) {
     weft_connectivity_release_transposed(weft_space_cells(c->space));
     check(weft_bc_operator_make(c->bc, WEFT_ASSEMBLY_CSR, &c->form.form, &c->op, &error), &error);
     c->problem.op = c->op;
-    weft_operator_settle(c->op);
+    weft_operator_release_assembly(c->op);
     weft_space_evict(c->space);
     check(multigrid_try(c, "multigrid", &error), &error);
     options.preconditioner = c->preconditioner;

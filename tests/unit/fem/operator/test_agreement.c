@@ -95,7 +95,7 @@ static void check_problem(int d, problem p, weft_plan_kind plan) {
         const size_t before = weft_device_bytes(f.device);
         const bool has_positions =
             assemblies[a] == WEFT_ASSEMBLY_CSR || assemblies[a] == WEFT_ASSEMBLY_SYMMETRIC;
-        weft_operator_settle(op);
+        weft_operator_release_assembly(op);
         assert_int_equal(weft_device_bytes(f.device) < before, has_positions);
         check_operator(&f, op, A);
         assert_int_equal(weft_operator_assemble(op, &error),

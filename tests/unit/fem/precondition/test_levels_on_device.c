@@ -434,11 +434,11 @@ static void little_memory_at_a_time(void **state) {
     const double few = (double)TRIAL_BYTES / (double)c.n;
     assert_true(bytes_more(before, c.n) < 1.05 * kept + 4 * 8 + few);
     c.problem.op = op;
-    weft_operator_settle(op);
-    const size_t settled = weft_device_bytes(c.device);
-    most_bytes = settled;
+    weft_operator_release_assembly(op);
+    const size_t released = weft_device_bytes(c.device);
+    most_bytes = released;
     check(use_levels(&c, &error), &error);
-    assert_true(bytes_more(settled, c.n) <
+    assert_true(bytes_more(released, c.n) <
                 8 + 12.0 * (double)weft_operator_entries(op) / (double)c.n);
     const size_t levels = weft_device_bytes(c.device);
     most_bytes = levels;
