@@ -13,8 +13,7 @@
  *  is solved and preconditioned as any other. Without constraints nothing of this is made, and A is
  *  used as it is. Dofs of Dirichlet conditions are never dependent: a dependent dof refers to them, so
  *  that it follows values that depend on time; g is what prescribed values at points give.
- *  Source  Abel and Shephard 1979, An algorithm for multipoint constraints in finite element
- *          analysis */
+ *  Source  Abel and Shephard 1979, An algorithm for multipoint constraints in finite element analysis */
 #ifndef WEFT_CONSTRAINT_H
 #define WEFT_CONSTRAINT_H
 
