@@ -21,9 +21,8 @@ static const double LOST = 1e-11;
 static weft_memory *memory_of(const solve *run, const char *name) {
     const solve_script *script = &run->script;
     if (strcmp(name, "x") == 0)
-        return weft_space_coordinates(
-            script->problem ? run->base.problem->sets[script->problem->geometry].spaces[0]
-                            : run->base.problem->space);
+        return script->problem ? weft_ufl_coordinates(script->problem, run->base.problem)
+                               : weft_space_coordinates(run->base.problem->space);
     if (strcmp(name, "u") == 0 && run->options->nonlinear)
         return run->base.problem->u;
     if (solve_time_sets(run, name))
@@ -33,44 +32,26 @@ static weft_memory *memory_of(const solve *run, const char *name) {
                                                                    : given;
 }
 
-/* Bind the connectivities of a form file's spaces that the script has. */
-static void bind_sets(const solve *run, const solve_part *part, weft_bound_form *out) {
-    const weft_ufl_problem *problem = run->script.problem;
-    for (int i = 1; problem && i < problem->n_sets; ++i)
-        if (part->dofs[i].connectivity)
-            weft_form_bind_connectivity(out, problem->sets[i].connectivity,
-                                        part->dofs[i].connectivity);
-}
-
-/* Facets of the boundary have the couplings of their cells, if these are integrated over first. */
-static bool adds_couplings(const solve *run, const solve_part *part) {
-    const solve_part *first = run->script.parts;
-    while (!first->has_matrix)
-        ++first;
-    const bool everywhere =
-        !first->ufl || (first->ufl->domain == WEFT_UFL_CELLS && first->ufl->id < 0);
-    return part != first && (!everywhere || part->ufl->domain == WEFT_UFL_INTERIOR_FACETS);
-}
-
 void solve_form_of(solve *run, const solve_part *part, weft_bound_form *out) {
     const solve_options *options = run->options;
     const solve_script *script = &run->script;
     weft_name_info info;
-    weft_form_start(
-        options->script, part->cells.data,
-        part->dofs ? part->dofs[0].connectivity : weft_space_cells(run->base.problem->space), out);
-    out->form.components = run->components;
-    out->form.points = part->ufl ? NULL : weft_space_data_points(run->base.problem->space);
-    out->form.action = !part->ufl ? script->action : part->ufl->has_action ? "Kv" : NULL;
-    out->form.kernels = part->ufl ? part->ufl->kernels : NULL;
+    if (part->ufl) {
+        weft_ufl_form_start(script->problem, part->ufl, options->script, part->cells.data,
+                            part->dofs, out);
+    } else {
+        weft_form_start(options->script, part->cells.data,
+                        weft_space_cells(run->base.problem->space), out);
+        out->form.components = run->components;
+        out->form.points = weft_space_data_points(run->base.problem->space);
+        out->form.action = script->action;
+    }
     for (int i = 0; i < weft_compilation_names(part->compilation); ++i) {
         weft_compilation_name(part->compilation, i, &info);
         weft_memory *memory = info.kind == WEFT_NAME_INPUT ? memory_of(run, info.name) : NULL;
         if (memory)
             weft_form_bind_input(out, info.name, memory);
     }
-    bind_sets(run, part, out);
-    out->form.adds_couplings = adds_couplings(run, part);
     for (int i = 0; i < options->defines.n; ++i)
         weft_form_bind_expression(out, options->defines.list[i].name,
                                   options->defines.list[i].value, options->defines.list[i].origin);

@@ -6,14 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *solve_plain_name(const char *name) {
-    static const char prefix[] = "coefficient_";
-    return strncmp(name, prefix, sizeof prefix - 1) == 0 ? name + sizeof prefix - 1 : name;
-}
-
 /* Does the user mean an input by a name? */
 static bool is_called(const solve *run, const char *input, const char *name) {
-    return strcmp(run->script.ufl ? solve_plain_name(input) : input, name) == 0;
+    return strcmp(run->script.ufl ? weft_ufl_plain_name(input) : input, name) == 0;
 }
 
 static const solve_binding *find_binding(const solve *run, const char *input) {
@@ -25,7 +20,7 @@ static const solve_binding *find_binding(const solve *run, const char *input) {
 
 /* The name of an input for messages. */
 static const char *shown(const solve *run, const char *input) {
-    return run->script.ufl ? solve_plain_name(input) : input;
+    return run->script.ufl ? weft_ufl_plain_name(input) : input;
 }
 
 static weft_status refuse_missing(const solve *run, const weft_name_info *info, weft_error *error) {
@@ -86,7 +81,7 @@ static weft_status refuse_in_form(const solve *run, const solve_binding *binding
         for (size_t k = 0; k < i; ++k)
             known |= strcmp(names[k], names[i]) == 0;
         if (!known)
-            weft_text_add(&list, "%s%s", list.length ? ", " : "", solve_plain_name(names[i]));
+            weft_text_add(&list, "%s%s", list.length ? ", " : "", weft_ufl_plain_name(names[i]));
     }
     weft_error_set(error, WEFT_ERROR_USAGE,
                    "the forms of %s contain no coefficient or constant '%s'", run->options->script,

@@ -15,7 +15,7 @@
 #include "apps/common/run.h"
 #include "apps/solve/time.h"
 #include "fem/solve/newton.h"
-#include "forms/weft_ufl.h"
+#include "forms/bind/bind.h"
 
 /* ---- options (apps/solve/options.c) ---------------------------------------------------------- */
 
@@ -209,8 +209,6 @@ void solve_form_of(solve *run, const solve_part *part, weft_bound_form *out);
  *  Errors  WEFT_ERROR_INPUT: a mesh of other cells, no group of a number */
 weft_status solve_spaces_make(solve *run, weft_error *error);
 void solve_parts_clear(solve_script *script);
-/** A name as the user wrote it: in scripts of form files some have a prefix. */
-const char *solve_plain_name(const char *name);
 /** Nodes of u: those of its space, or of the mesh before that is made. */
 int64_t solve_nodes(const solve *run);
 /** Measure the asymmetry of the matrix at the present values of all inputs, and choose the method by it.

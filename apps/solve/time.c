@@ -120,14 +120,14 @@ void solve_time_find_scheme(solve *run, bool names_mass, const char *text) {
 }
 
 bool solve_time_sets(const solve *run, const char *name) {
-    name = solve_plain_name(name);
+    name = weft_ufl_plain_name(name);
     const bool is_own = run->time.is_own &&
                         (strcmp(name, run->options->time.previous) == 0 || strcmp(name, "dt") == 0);
     return run->options->time.text && (is_own || strcmp(name, "t") == 0);
 }
 
 weft_memory *solve_time_memory(const solve *run, const char *name) {
-    name = solve_plain_name(name);
+    name = weft_ufl_plain_name(name);
     return !solve_time_sets(run, name) ? NULL
            : strcmp(name, "t") == 0    ? run->time.t
            : strcmp(name, "dt") == 0   ? run->time.dt
@@ -199,7 +199,7 @@ static weft_status make_parts(solve *run, weft_error *error) {
                                   .mass = part->has_mass ? script->mass : NULL,
                                   .vector = part->has_vector ? script->vector : NULL,
                                   .mass_name = script->problem ? script->problem->mass : NULL,
-                                  .input_name = script->ufl ? solve_plain_name : NULL};
+                                  .input_name = script->ufl ? weft_ufl_plain_name : NULL};
     }
     return WEFT_OK;
 }

@@ -1,0 +1,158 @@
+/* Finds the cells and facets of the measures of a UFL problem, and connects them with the dofs. */
+#include "forms/bind/bind.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const measures[] = {"dx", "ds", "dS"};
+
+static weft_status refuse_measure(const weft_ufl_bind_options *options, const weft_mesh *mesh,
+                                  const char *measure, int dimension, weft_error *error) {
+    weft_text list = {0};
+    for (int g = 0; g < mesh->n_groups; ++g)
+        if (mesh->groups[g].dimension == dimension)
+            weft_text_add(&list, "%s%s (%d)", list.length > 0 ? ", " : "", mesh->groups[g].name,
+                          mesh->groups[g].number);
+    weft_error_set(error, WEFT_ERROR_INPUT, "the mesh %s has no group for %s", mesh->source,
+                   measure);
+    weft_error_location(error, options->file, NULL, 0, 0);
+    if (list.length > 0 && !list.failed)
+        weft_error_hint(error,
+                        options->measure_option ? "add %s '%s=GROUP', with one of %s"
+                                                : "%sname the group of '%s', one of %s",
+                        options->measure_option ? options->measure_option : "", measure, list.data);
+    else
+        weft_error_hint(error, "the mesh has no groups of %s",
+                        dimension == mesh->dimension ? "cells" : "facets");
+    weft_text_free(&list);
+    return WEFT_ERROR_INPUT;
+}
+
+/* Whether a group is the one of a measure: it has the name that is given, or the number. */
+static bool is_group(const weft_group *group, const weft_ufl_measure *given, int id) {
+    char number[16];
+    snprintf(number, sizeof number, "%d", id);
+    if (given)
+        return strcmp(group->name, given->group) == 0;
+    return (id > 0 && group->number == id) || strcmp(group->name, number) == 0;
+}
+
+/* The group of a measure ds(id); -1: everywhere. */
+static weft_status find_group(const weft_ufl_bind_options *options, const weft_mesh *mesh,
+                              const weft_ufl_part *part, int *group, weft_error *error) {
+    const int dimension = mesh->dimension - (part->domain != WEFT_UFL_CELLS);
+    const weft_ufl_measure *given = NULL;
+    char measure[32];
+    *group = -1;
+    if (part->id < 0)
+        return WEFT_OK;
+    snprintf(measure, sizeof measure, "%s(%d)", measures[part->domain], part->id);
+    for (int i = 0; i < options->n_measures; ++i)
+        if (strcmp(options->measures[i].name, measure) == 0)
+            given = &options->measures[i];
+    for (int g = 0; g < mesh->n_groups && *group < 0; ++g)
+        if (mesh->groups[g].dimension == dimension && is_group(&mesh->groups[g], given, part->id))
+            *group = g;
+    return *group >= 0 ? WEFT_OK : refuse_measure(options, mesh, measure, dimension, error);
+}
+
+weft_status weft_ufl_check_measures(const weft_ufl_problem *problem,
+                                    const weft_ufl_bind_options *options, weft_error *error) {
+    for (int i = 0; i < options->n_measures; ++i) {
+        const weft_ufl_measure *given = &options->measures[i];
+        bool found = false;
+        for (int p = 0; p < problem->n_parts; ++p) {
+            char measure[32];
+            snprintf(measure, sizeof measure, "%s(%d)", measures[problem->parts[p].domain],
+                     problem->parts[p].id);
+            found |= problem->parts[p].id >= 0 && strcmp(measure, given->name) == 0;
+        }
+        if (found)
+            continue;
+        weft_error_set(error, WEFT_ERROR_USAGE, "no integral has the measure %s", given->name);
+        weft_error_location(error, given->origin, NULL, 0, 0);
+        weft_error_hint(error, "weft ufl %s --print degrees lists the measures", options->file);
+        return WEFT_ERROR_USAGE;
+    }
+    return WEFT_OK;
+}
+
+/* A domain without cells or facets. */
+static weft_status refuse_empty(const weft_ufl_bind_options *options, const weft_mesh *mesh,
+                                const weft_ufl_part *part, int group, weft_error *error) {
+    const bool interior = part->domain == WEFT_UFL_INTERIOR_FACETS;
+    weft_error_set(error, WEFT_ERROR_INPUT, "%s%s has no %s for %s",
+                   group < 0 ? "the mesh" : "the group ", group < 0 ? "" : mesh->groups[group].name,
+                   part->domain == WEFT_UFL_CELLS ? "cells"
+                   : interior                     ? "facets between cells"
+                                                  : "facets on the boundary",
+                   measures[part->domain]);
+    weft_error_location(error, options->file, NULL, 0, 0);
+    if (part->domain != WEFT_UFL_CELLS)
+        weft_error_hint(error, "facets %s are integrated over by %s",
+                        interior ? "on the boundary" : "between cells", interior ? "ds" : "dS");
+    return WEFT_ERROR_INPUT;
+}
+
+static bool names_connectivity(const weft_compilation *compilation, const char *name) {
+    weft_name_info info;
+    for (int i = 0; i < weft_compilation_names(compilation); ++i) {
+        weft_compilation_name(compilation, i, &info);
+        if (info.kind == WEFT_NAME_CONNECTIVITY && strcmp(info.name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+weft_status weft_ufl_connect(const weft_ufl_problem *ufl, const weft_ufl_part *part,
+                             const weft_compilation *compilation,
+                             const weft_ufl_bind_options *options, const weft_problem *problem,
+                             weft_entity_dofs **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    static const weft_entities_kind kinds[] = {WEFT_ENTITIES_CELLS, WEFT_ENTITIES_EXTERIOR,
+                                               WEFT_ENTITIES_INTERIOR};
+    int group = -1;
+    TRY(find_group(options, problem->mesh, part, &group, error));
+    weft_entity_dofs *dofs = *out = calloc((size_t)ufl->n_sets, sizeof **out);
+    if (!dofs)
+        TRY(weft_out_of_memory(error, NULL));
+    for (int i = 0; i < ufl->n_sets; ++i) {
+        const weft_problem_set *set = &problem->sets[i];
+        if (names_connectivity(compilation, ufl->sets[i].connectivity))
+            TRY(weft_entity_dofs_make((const weft_space *const *)set->spaces, set->n, set->is_flat,
+                                      kinds[part->domain], group, &dofs[i], error));
+    }
+    if (weft_connectivity_from(dofs[0].connectivity) == 0)
+        TRY(refuse_empty(options, problem->mesh, part, group, error));
+done:
+    return status;
+}
+
+void weft_ufl_dofs_free(const weft_ufl_problem *ufl, weft_entity_dofs **dofs) {
+    for (int i = 0; *dofs && i < ufl->n_sets; ++i)
+        weft_entity_dofs_free(&(*dofs)[i]);
+    free(*dofs);
+    *dofs = NULL;
+}
+
+/* Facets of the boundary have the couplings of their cells, if these are integrated over first. */
+static bool adds_couplings(const weft_ufl_problem *ufl, const weft_ufl_part *part) {
+    const weft_ufl_part *first = ufl->parts;
+    while (!first->has_matrix)
+        ++first;
+    const bool everywhere = first->domain == WEFT_UFL_CELLS && first->id < 0;
+    return part != first && (!everywhere || part->domain == WEFT_UFL_INTERIOR_FACETS);
+}
+
+void weft_ufl_form_start(const weft_ufl_problem *ufl, const weft_ufl_part *part, const char *file,
+                         const char *text, const weft_entity_dofs *dofs, weft_bound_form *out) {
+    weft_form_start(file, text, dofs[0].connectivity, out);
+    out->form.components = ufl->components;
+    out->form.action = part->has_action ? "Kv" : NULL;
+    out->form.kernels = part->kernels;
+    out->form.adds_couplings = adds_couplings(ufl, part);
+    for (int i = 1; i < ufl->n_sets; ++i)
+        if (dofs[i].connectivity)
+            weft_form_bind_connectivity(out, ufl->sets[i].connectivity, dofs[i].connectivity);
+}

@@ -1,0 +1,88 @@
+/* Makes the functions of u and the spaces of coefficients of a UFL problem. */
+#include "fem/problem/balance.h"
+#include "fem/space/space.h"
+#include "forms/bind/bind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *weft_ufl_plain_name(const char *name) {
+    static const char prefix[] = "coefficient_";
+    return strncmp(name, prefix, sizeof prefix - 1) == 0 ? name + sizeof prefix - 1 : name;
+}
+
+bool weft_ufl_is_straight(const weft_ufl_problem *ufl) {
+    return ufl->sets[ufl->geometry].sub[0].degree == 1;
+}
+
+weft_memory *weft_ufl_coordinates(const weft_ufl_problem *ufl, const weft_problem *problem) {
+    return weft_space_coordinates(problem->sets[ufl->geometry].spaces[0]);
+}
+
+static weft_status check_cells(const weft_ufl_problem *ufl, const weft_ufl_bind_options *options,
+                               const weft_mesh *mesh, weft_error *error) {
+    const weft_cell *of_form = weft_cell_of(ufl->cell), *of_mesh = weft_mesh_cell(mesh);
+    if (of_form != of_mesh) {
+        weft_error_set(error, WEFT_ERROR_INPUT, "the forms are for %s, and the mesh has %s",
+                       of_form->plural, of_mesh->plural);
+        weft_error_location(error, options->file, NULL, 0, 0);
+        weft_error_hint(error, "give a mesh of %s, or change the cell in the form file",
+                        of_form->plural);
+        return WEFT_ERROR_INPUT;
+    }
+    if (mesh->curve && weft_ufl_is_straight(ufl)) {
+        weft_error_set(error, WEFT_ERROR_USAGE,
+                       "the cells of the forms are straight, and those of %s are curved",
+                       mesh->source);
+        weft_error_location(error, options->file, NULL, 0, 0);
+        weft_error_hint(error, "call weft_mesh_straighten, or write the forms on a Mesh whose "
+                               "coordinate element has degree 2");
+        return WEFT_ERROR_USAGE;
+    }
+    return WEFT_OK;
+}
+
+/* The spaces of a set. Those of the first are the fields of u. */
+static weft_status make_set(const weft_ufl_problem *ufl, int i, struct weft_mesh_copies *copies,
+                            weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_ufl_set *set = &ufl->sets[i];
+    weft_problem_set *made = &problem->sets[problem->n_sets++];
+    made->name = set->nodes;
+    made->is_flat = set->flat;
+    for (int k = 0; k < set->n; ++k) {
+        const weft_ufl_subspace *sub = &set->sub[k];
+        TRY(weft_space_make_with(problem->context->device, problem->mesh, copies,
+                                 (weft_element_kind){sub->family, sub->degree},
+                                 i == 0 && !set->flat ? ufl->components : sub->components,
+                                 &made->spaces[k], error));
+        made->first_values[made->n++] = sub->first_value;
+        if (i > 0)
+            continue;
+        problem->fields[problem->n_fields++] = (weft_problem_field){
+            .space = made->spaces[k],
+            .first_value = sub->first_value,
+            .is_enrichment = k > 0 && sub->first_value == set->sub[k - 1].first_value};
+    }
+done:
+    return status;
+}
+
+weft_status weft_ufl_spaces_make(const weft_ufl_problem *ufl, const weft_ufl_bind_options *options,
+                                 weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(check_cells(ufl, options, problem->mesh, error));
+    problem->sets = calloc((size_t)ufl->n_sets, sizeof *problem->sets);
+    if (!problem->sets)
+        TRY(weft_out_of_memory(error, NULL));
+    for (int i = 0; i < ufl->n_sets; ++i)
+        TRY(make_set(ufl, i, options->copies, problem, error));
+    weft_problem_count_fields(problem);
+    problem->is_natural = true; /* as every UFL program */
+    if (problem->n_values > WEFT_VALUES_MAX || problem->n_dofs > INT32_MAX)
+        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                "%d components and %lld dofs: at most %d and 2^31 - 1 can be",
+                                problem->n_values, (long long)problem->n_dofs, WEFT_VALUES_MAX);
+done:
+    return status;
+}
