@@ -157,12 +157,11 @@ static weft_status refuse_tensor(const ad_run *run, int64_t cell, const double *
     if (d == 3)
         snprintf(third, sizeof third, ", %g", eigenvalues[2]);
     weft_error_set(error, WEFT_ERROR_INPUT,
-                   "this tensor is not positive definite at %s: its eigenvalues there are "
-                   "%g, %g%s",
+                   "this tensor is not positive definite at %s: its eigenvalues there are %g, %g%s",
                    print_centre(run, cell, centre), eigenvalues[0], eigenvalues[1], third);
     weft_error_location(error, "--diffusivity", NULL, 0, 0);
-    weft_error_hint(error, "heat would flow towards the warmer side: all eigenvalues must be above "
-                           "0");
+    weft_error_hint(error,
+                    "heat would flow towards the warmer side: all eigenvalues must be above 0");
     return WEFT_ERROR_INPUT;
 }
 
@@ -187,8 +186,7 @@ static weft_status check_scalar(const ad_run *run, const means *m, weft_error *e
                        print_centre(run, cell, centre), mu);
         weft_error_location(error, "--diffusivity", run->options->diffusivity.list[0].text, 1, 1);
         weft_error_hint(error,
-                        "heat would flow towards the warmer side: give one that is not below "
-                        "0");
+                        "heat would flow towards the warmer side: give one that is not below 0");
         return WEFT_ERROR_INPUT;
     }
     return WEFT_OK;

@@ -66,8 +66,8 @@ static int report_outcome(const ad_run *run) {
     static const char *const advice[] = {
         [WEFT_STEP_NAN] = "take a smaller --dt (see the CFL number), or look for places where an "
                           "expression has no value",
-        [WEFT_STEP_BLOW_UP] = "take a smaller --dt (see the CFL number); with --theta below 0.5, "
-                              "raise it",
+        [WEFT_STEP_BLOW_UP] =
+            "take a smaller --dt (see the CFL number); with --theta below 0.5, raise it",
         [WEFT_STEP_ADVECTION] = "raise --max-iterations or --tolerance",
         [WEFT_STEP_DIFFUSION] = "raise --max-iterations or --tolerance, or take a smaller --dt"};
     const weft_step_outcome outcome = run->state.outcome;

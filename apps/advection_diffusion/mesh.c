@@ -26,11 +26,11 @@ static weft_status check_formulas(const ad_run *run, weft_error *error) {
                                 d == 2 ? "--velocity EXPR,EXPR" : "--velocity EXPR,EXPR,EXPR",
                                 error);
     if (mu->n > 1 && (mu->n != d * d || mu->n_rows != d))
-        return refuse_dimension("--diffusivity", mu->n, d,
-                                d == 2 ? "--diffusivity EXPR, or 'E11,E12;E21,E22'"
-                                       : "--diffusivity EXPR, or 'E11,E12,E13;E21,E22,E23;"
-                                         "E31,E32,E33'",
-                                error);
+        return refuse_dimension(
+            "--diffusivity", mu->n, d,
+            d == 2 ? "--diffusivity EXPR, or 'E11,E12;E21,E22'"
+                   : "--diffusivity EXPR, or 'E11,E12,E13;E21,E22,E23;E31,E32,E33'",
+            error);
     return WEFT_OK;
 }
 

@@ -42,8 +42,9 @@ static weft_status refuse_constraint(const app_option *row, const char *option, 
         "constraints between nodes, and values and loads at points, are not for steps of "
         "advection and diffusion");
     weft_error_location(error, option, NULL, 0, 0);
-    weft_error_hint(error, "take solve heat.weft --time DT,END, whose diffusion has them; see "
-                           "docs/constraints.md");
+    weft_error_hint(
+        error,
+        "take solve heat.weft --time DT,END, whose diffusion has them; see docs/constraints.md");
     return WEFT_ERROR_UNSUPPORTED;
 }
 
@@ -54,8 +55,7 @@ static const app_option problem_options[] = {
      APP_BY(read_formulas, ad_options, velocity)},
     {"diffusivity", "[@GROUP=]EXPR|E11,E12;E21,E22",
      "mu, a number or a symmetric tensor (default: no diffusion); repeatable, with one of them for "
-     "each "
-     "group of cells",
+     "each group of cells",
      APP_BY(read_formulas, ad_options, diffusivity)},
     {"capacity", "[@GROUP=]EXPR", "c, in x, y and z (default 1); repeatable",
      APP_BY(app_read_formula, ad_options, capacity)},
@@ -80,8 +80,7 @@ static const app_option problem_options[] = {
      APP_INTEGER(ad_options, steps, 0, STEPS_MOST)},
     {"theta", "THETA",
      "Time stepping of the diffusion: 0.5 is Crank-Nicolson (default), 1 implicit Euler, 0 "
-     "explicit "
-     "Euler",
+     "explicit Euler",
      APP_NUMBER(ad_options, theta, 0, 1)},
     {"splitting", "NAME",
      "lie (default; advection, then diffusion; first order) or strang (second order)",
@@ -96,8 +95,7 @@ static const app_option problem_options[] = {
     {.help = "Assembly and solution:"},
     {"assembly", "NAME",
      "Storage of the matrix: auto (default: the fastest as predicted), {assemblies}; advection "
-     "uses "
-     "csr instead of a storage for symmetric matrices",
+     "uses csr instead of a storage for symmetric matrices",
      APP_BY(app_read_assembly, ad_options, run)},
     {"preconditioner", "NAME",
      "Of the solves of the diffusion: jacobi (default), {preconditioners}; multigrid needs a "
@@ -129,8 +127,7 @@ static const app_option problem_options[] = {
      APP_INTEGER(ad_options, checkpoint_every, 1, STEPS_MOST)},
     {"restart", "FILE.vtkhdf",
      "Continue from a checkpoint, and continue the series of --output; with unchanged other "
-     "options "
-     "the result is bitwise that of an uninterrupted run",
+     "options the result is bitwise that of an uninterrupted run",
      APP_TEXT(ad_options, restart)},
     {"overwrite", NULL,
      "Replace an existing file of --output, even if --restart cannot continue it",
@@ -161,23 +158,19 @@ static const char doc[] =
     "Parts of the boundary without a condition are insulated (mu dT/dn = 0).\n"
     "\n"
     "On Ctrl-C (SIGINT, SIGTERM, SIGHUP) the program finishes the current step, writes "
-    "--checkpoint "
-    "if it is given, and exits with 128 plus the number of the signal (130 for Ctrl-C); on a "
-    "second "
-    "signal it ends at once.\n"
+    "--checkpoint if it is given, and exits with 128 plus the number of the signal (130 for "
+    "Ctrl-C); on a second signal it ends at once.\n"
     "\n"
     "Examples:\n"
     "  advection_diffusion --mesh square:64 --velocity '0.5-y,x-0.5' --diffusivity 1e-4 \\\n"
     "          --initial 'exp(-((x-0.7)^2+(y-0.5)^2)/0.01)' --dt 0.005 --steps 200 \\\n"
     "          --output cone.pvd --output-every 10\n"
     "  advection_diffusion --mesh cube:24 --velocity 1,0,0 --diffusivity "
-    "'1e-3,0,0;0,1e-4,0;0,0,1e-4' "
-    "\\\n"
+    "'1e-3,0,0;0,1e-4,0;0,0,1e-4' \\\n"
     "          --initial 'exp(-((x-0.3)^2+(y-0.5)^2+(z-0.5)^2)/0.02)' --dt 0.01 --steps 20\n"
     "\n"
     "Exit status: 0 all steps done, 1 a solve did not converge or T is not finite, 2 wrong usage "
-    "or "
-    "input, 3 the device or the compiler failed.\n" APP_ENVIRONMENT_HELP;
+    "or input, 3 the device or the compiler failed.\n" APP_ENVIRONMENT_HELP;
 
 static weft_status missing(const char *what, const char *hint, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE, "%s is given", what);
@@ -188,8 +181,7 @@ static weft_status missing(const char *what, const char *hint, weft_error *error
 static weft_status check_complete(const ad_options *o, weft_error *error) {
     if (!o->run.mesh.name)
         return missing("no mesh",
-                       "add --mesh FILE.geo, or try --mesh square:32; --help shows "
-                       "examples",
+                       "add --mesh FILE.geo, or try --mesh square:32; --help shows examples",
                        error);
     if (!(o->dt > 0))
         return missing("no time step", "add --dt H; --help shows examples", error);

@@ -188,10 +188,10 @@ static weft_status refuse_slide(const constraint_fields *fields, const char *gro
                        "the solution has %d component%s, and no normal component on `%s`",
                        fields->n_values, fields->n_values == 1 ? "" : "s", group);
     else
-        weft_error_set(error, WEFT_ERROR_INPUT,
-                       "no part of the mixed solution is a continuous vector with a normal "
-                       "component on `%s`",
-                       group);
+        weft_error_set(
+            error, WEFT_ERROR_INPUT,
+            "no part of the mixed solution is a continuous vector with a normal component on `%s`",
+            group);
     weft_error_hint(error, "it is for displacements%s, with as many components as dimensions",
                     fields->n == 1 ? "" : " and velocities in a VectorElement");
     return constraint_locate(origin, WEFT_ERROR_INPUT, error);

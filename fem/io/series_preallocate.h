@@ -11,8 +11,8 @@
 typedef struct weft_series_offsets {
     int64_t count, extent; /* of the number of steps, and of the extent of Values */
     int64_t capacity;      /* number of steps that are allocated */
-    int64_t *values,
-        *times; /* [n_fields][capacity] and [capacity] of each step; one malloc'd block */
+    /* [n_fields][capacity] and [capacity] of each step; one malloc'd block */
+    int64_t *values, *times;
 } weft_series_offsets;
 
 /** Arguments and state of the child. */

@@ -14,8 +14,8 @@ typedef struct weft_problem_set {
     weft_space *spaces[WEFT_FIELDS_MAX]; /* [n] */
     int first_values[WEFT_FIELDS_MAX];   /* of the components of each among those of a function */
     int n;
-    bool
-        is_flat; /* entries are dofs: those of the first space, node by node, then those of the second... */
+    /* entries are dofs: those of the first space, node by node, then those of the second... */
+    bool is_flat;
 } weft_problem_set;
 
 /** Where the values of an input come from: a formula for each component, or a list. */

@@ -44,8 +44,8 @@ typedef struct weft_problem {
     double *u_values, *b_values; /* the arrays that u and b wrap */
 
     /* what forms read (inputs.c) */
-    weft_problem_set
-        *sets; /* [n_sets], malloc'd; those of u come first. 0: "nodes" are those of `space` */
+    /* [n_sets], malloc'd; those of u come first. 0: "nodes" are those of `space` */
+    weft_problem_set *sets;
     int n_sets;
     weft_inputs inputs;
 

@@ -14,8 +14,8 @@ struct weft_sell_matrix {
     weft_device *device;
     int64_t n_rows, n_blocks, n_values;
     weft_memory *values, *start, *columns, *column_start, *bases, *rows, *slots;
-    weft_memory *
-        diagonal; /* borrowed; apart from the values, which are in half precision; otherwise NULL */
+    /* borrowed; apart from the values, which are in half precision; otherwise NULL */
+    weft_memory *diagonal;
     /* matrices that share the layout: all memories but values and diagonal; NULL: one */
     int *n_uses;
     weft_module *module;     /* the device's; NULL in single precision */
