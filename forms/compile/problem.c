@@ -1,6 +1,7 @@
 /* Finds the forms of a problem, lists its spaces and domains, and lowers its integrals. */
 #include "forms/compile/compile.h"
 #include "forms/operators/operators.h"
+#include "fusion/script/script.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -392,12 +393,30 @@ static const ufl_lowered *lower_product(weft_ufl *ufl, const ufl_problem *proble
     return lowered;
 }
 
+/* A value of a script has a limit, and the matrix of a cell, or of two beside a facet, is one. */
+static bool check_size(weft_ufl *ufl, const ufl_prepared *form, const ufl_integral *integral) {
+    const int n_sides = integral->type == UFL_INTERIOR_FACET ? 2 : 1;
+    const int64_t rows = n_sides * form->arguments[0]->space->element->n_dofs;
+    const int64_t columns = n_sides * form->arguments[1]->space->element->n_dofs;
+    if (rows * columns <= WEFT_ELEMENTS_MAX)
+        return true;
+    ufl_fail(&ufl->context, WEFT_ERROR_UNSUPPORTED,
+             "the matrix of %s has %lld x %lld entries, and %d are the most",
+             n_sides == 1 ? "a cell" : "the two cells of a facet", (long long)rows,
+             (long long)columns, WEFT_ELEMENTS_MAX);
+    ufl_hint(&ufl->context,
+             "lower the degree, or the number of components; a finer mesh makes up for it");
+    return false;
+}
+
 static bool lower_integral(weft_ufl *ufl, ufl_problem *problem, const ufl_prepared *form, int i,
                            const char *name, calls_kind kind) {
     const ufl_integral *integral = &form->form.integrals[i];
     weft_ufl_domain domain;
     ufl->context.place = integral->place;
     if (!domain_of(ufl, integral, &domain))
+        return false;
+    if ((kind == MATRIX || kind == MASS) && !check_size(ufl, form, integral))
         return false;
     if (kind == ACTION && !wants_action(problem, domain))
         return true;

@@ -58,6 +58,15 @@ refused 'e = FiniteElement("P", triangle, 2); g = FiniteElement("P", triangle, 1
 a = TrialFunction(e)*TestFunction(g)*dx' 'test and trial functions are in different spaces'
 refused 'e = FiniteElement("P", triangle, 1); u = TrialFunction(e); v = TestFunction(e)
 a = u*v*dx + u*v*dP' 'bad.ufl:2:'
+# (p + 1)(p + 2)(p + 3)/6 functions on a tetrahedron, (p + 1)^3 on a hexahedron; on a facet those of two cells
+refused 'e = FiniteElement("P", tetrahedron, 10); u = TrialFunction(e); v = TestFunction(e)
+a = u*v*dx' 'bad.ufl:2:8: error: the matrix of a cell has 286 x 286 entries, and 65536 are the most'
+refused 'e = FiniteElement("Q", hexahedron, 6); u = TrialFunction(e); v = TestFunction(e)
+a = u*v*dx' 'the matrix of a cell has 343 x 343 entries'
+refused 'e = VectorElement("P", tetrahedron, 7); u = TrialFunction(e); v = TestFunction(e)
+a = inner(u, v)*dx' 'the matrix of a cell has 360 x 360 entries'
+refused 'e = FiniteElement("DG", tetrahedron, 8); u = TrialFunction(e); v = TestFunction(e)
+a = u*v*dx + jump(u)*jump(v)*dS' 'bad.ufl:2:29: error: the matrix of the two cells of a facet has 330 x 330 entries'
 cat >"$folder/robin.ufl" <<'EOF'
 e = FiniteElement("P", triangle, 2)
 u, v, g = TrialFunction(e), TestFunction(e), Coefficient(FiniteElement("P", triangle, 1))
