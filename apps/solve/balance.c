@@ -26,15 +26,17 @@ static void measure_name(const solve_part *part, char out[32]) {
 
 /* ---- linear problems --------------------------------------------------------------------- */
 
-/* What a form exchanges over a part of the boundary: its vector there, kept by solve_vector_make, without
+/* What a form exchanges over a part of the boundary: its vector there, kept by weft_problem_load, without
  * its matrix times u. */
-static weft_status exchange_part(solve *run, const solve_part *part, weft_memory *memory,
-                                 double *values, parts *sums, weft_error *error) {
+static weft_status exchange_part(solve *run, int i_part, weft_memory *memory, double *values,
+                                 parts *sums, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_operator *op = NULL;
     double taken[WEFT_VALUES_MAX], exchange[WEFT_VALUES_MAX] = {0};
     char name[32];
-    if (!is_on_boundary(part) || !part->has_matrix)
+    const weft_problem_part *part = &run->base.problem->parts[i_part];
+    const solve_part *of = &run->script.parts[i_part];
+    if (!is_on_boundary(of) || !part->has_matrix)
         return WEFT_OK;
     TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_MATRIX_FREE, &part->bound.form, 1, &op,
                            error));
@@ -46,7 +48,7 @@ static weft_status exchange_part(solve *run, const solve_part *part, weft_memory
     weft_sums_add(exchange, -1, taken);
     weft_sums_add(sums->loads, -1, part->vector_sums);
     weft_sums_add(sums->equation, -1, taken);
-    measure_name(part, name);
+    measure_name(of, name);
     TRY(weft_flows_add(&run->base.problem->balance.exchange, name, exchange, NULL, error));
 done:
     weft_operator_free(&op);
@@ -69,8 +71,8 @@ static weft_status sum_linear(solve *run, double *r, parts *sums, weft_error *er
     weft_problem_balance_size(run->base.problem, r);
     for (int64_t i = 0; i < run->n_dofs; ++i)
         r[i] -= b[i];
-    for (int i = 0; i < run->script.n_parts; ++i)
-        TRY(exchange_part(run, &run->script.parts[i], memory, values, sums, error));
+    for (int i = 0; i < run->base.problem->n_parts; ++i)
+        TRY(exchange_part(run, i, memory, values, sums, error));
 done:
     weft_memory_free(&memory);
     free(values);
@@ -80,14 +82,15 @@ done:
 /* ---- residuals --------------------------------------------------------------------------- */
 
 /* The sums of the vector of a part at the present u, with a factor of the loads. */
-static weft_status sum_vector(solve *run, const solve_part *part, double factor, double *values,
-                              double out[WEFT_VALUES_MAX], weft_error *error) {
+static weft_status sum_vector(solve *run, const weft_problem_part *part, double factor,
+                              double *values, double out[WEFT_VALUES_MAX], weft_error *error) {
     weft_status status = WEFT_OK;
     const double now = run->base.problem->inputs.load_factor;
     TRY(weft_problem_scale_loads(run->base.problem, factor, error));
-    TRY(weft_program_bind(part->vector_program, run->script.vector, run->more, error));
+    TRY(weft_program_bind(part->vector_program, run->base.problem->vector, run->base.problem->more,
+                          error));
     TRY(weft_program_run(part->vector_program, error));
-    TRY(weft_vector_pull(run->more, values, run->n_dofs, error));
+    TRY(weft_vector_pull(run->base.problem->more, values, run->n_dofs, error));
     TRY(weft_problem_sum(run->base.problem, values, out, error));
     weft_problem_balance_size(run->base.problem, values);
     TRY(weft_problem_scale_loads(run->base.problem, now, error));
@@ -109,10 +112,12 @@ static void explain_loads(solve *run) {
 
 /* What does not read u are loads, as is what the factor `load` has; the boundary exchanges the rest, and the cells
  * take it up. */
-static weft_status sum_part(solve *run, const solve_part *part, double *values, parts *sums,
+static weft_status sum_part(solve *run, int i_part, double *values, parts *sums,
                             weft_error *error) {
     weft_status status = WEFT_OK;
     double whole[WEFT_VALUES_MAX], rest[WEFT_VALUES_MAX] = {0};
+    const weft_problem_part *part = &run->base.problem->parts[i_part];
+    const solve_part *of = &run->script.parts[i_part];
     char name[32];
     if (!part->vector_program)
         return WEFT_OK;
@@ -126,16 +131,16 @@ static weft_status sum_part(solve *run, const solve_part *part, double *values, 
         TRY(sum_vector(run, part, 0, values, rest, error));
         weft_sums_add(sums->loads, 1, rest);
         weft_sums_add(sums->loads, -1, whole);
-    } else if (!is_on_boundary(part)) {
+    } else if (!is_on_boundary(of)) {
         explain_loads(run);
     }
-    if (!is_on_boundary(part)) {
+    if (!is_on_boundary(of)) {
         weft_sums_add(sums->equation, 1, rest);
         goto done;
     }
     for (int k = 0; k < WEFT_VALUES_MAX; ++k)
         rest[k] = -rest[k];
-    measure_name(part, name);
+    measure_name(of, name);
     TRY(weft_flows_add(&run->base.problem->balance.exchange, name, rest, NULL, error));
 done:
     return status;
@@ -147,14 +152,14 @@ static weft_status sum_residual(solve *run, double *r, parts *sums, weft_error *
     double *values = weft_array_make((size_t)run->n_dofs, sizeof *values);
     if (!values)
         return weft_out_of_memory(error, NULL);
-    TRY(solve_residual_make(run, 1, error));
+    TRY(weft_problem_residual(run->base.problem, 1, error));
     TRY(weft_vector_pull(run->base.problem->b, r, run->n_dofs, error));
     weft_problem_balance_size(run->base.problem, r);
-    if (run->flux)
-        TRY(weft_problem_sum(run->base.problem, run->flux, sums->loads, error));
+    if (run->base.problem->flux)
+        TRY(weft_problem_sum(run->base.problem, run->base.problem->flux, sums->loads, error));
     weft_sums_add(sums->loads, -1, sums->given);
-    for (int i = 0; i < run->script.n_parts; ++i)
-        TRY(sum_part(run, &run->script.parts[i], values, sums, error));
+    for (int i = 0; i < run->base.problem->n_parts; ++i)
+        TRY(sum_part(run, i, values, sums, error));
 done:
     free(values);
     return status;

@@ -32,22 +32,24 @@ static weft_memory *memory_of(const solve *run, const char *name) {
                                                                    : given;
 }
 
-void solve_form_of(solve *run, const solve_part *part, weft_bound_form *out) {
+void solve_form_of(solve *run, int i_part, weft_bound_form *out) {
+    const solve_part *part = &run->script.parts[i_part];
+    const weft_problem_part *of = &run->base.problem->parts[i_part];
     const solve_options *options = run->options;
     const solve_script *script = &run->script;
     weft_name_info info;
     if (part->ufl) {
-        weft_ufl_form_start(script->problem, part->ufl, options->script, part->cells.data,
-                            part->dofs, out);
+        weft_ufl_form_start(script->problem, part->ufl, options->script, of->cells.data, part->dofs,
+                            out);
     } else {
-        weft_form_start(options->script, part->cells.data,
-                        weft_space_cells(run->base.problem->space), out);
+        weft_form_start(options->script, of->cells.data, weft_space_cells(run->base.problem->space),
+                        out);
         out->form.components = run->components;
         out->form.points = weft_space_data_points(run->base.problem->space);
         out->form.action = script->action;
     }
-    for (int i = 0; i < weft_compilation_names(part->compilation); ++i) {
-        weft_compilation_name(part->compilation, i, &info);
+    for (int i = 0; i < weft_compilation_names(of->compilation); ++i) {
+        weft_compilation_name(of->compilation, i, &info);
         weft_memory *memory = info.kind == WEFT_NAME_INPUT ? memory_of(run, info.name) : NULL;
         if (memory)
             weft_form_bind_input(out, info.name, memory);
@@ -67,7 +69,7 @@ static weft_status refuse_asymmetric(const solve *run, const char *where, weft_e
     const weft_method_info *method = weft_method_about(run->base.problem->linear.choice.method);
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "the local matrix '%s' is not symmetric%s: |K - K^T| is %.1e of |K|",
-                   run->script.matrix, where, run->asymmetry);
+                   run->base.problem->matrix, where, run->asymmetry);
     weft_error_location(error, run->options->script, NULL, 0, 0);
     weft_error_hint(
         error,
@@ -103,10 +105,10 @@ static weft_status choose_method(solve *run, bool is_symmetric, double asymmetry
 static weft_status measure_asymmetry(solve *run, double *out, weft_error *error) {
     weft_status status = WEFT_OK;
     *out = 0;
-    for (int i = 0; i < run->script.n_parts; ++i) {
+    for (int i = 0; i < run->base.problem->n_parts; ++i) {
         double asymmetry = 0;
-        if (run->script.parts[i].symmetry)
-            TRY(weft_symmetry_measure(run->script.parts[i].symmetry, &asymmetry, error));
+        if (run->base.problem->parts[i].symmetry)
+            TRY(weft_symmetry_measure(run->base.problem->parts[i].symmetry, &asymmetry, error));
         if (!(asymmetry <= *out))
             *out = asymmetry;
     }
@@ -118,7 +120,7 @@ static weft_status refuse_matrix(const solve *run, weft_error *error) {
     const bool at_zero = run->options->nonlinear && !run->options->initial;
     weft_error_set(
         error, WEFT_ERROR_INPUT, "the local matrix '%s' has entries that are not finite numbers%s",
-        run->script.matrix,
+        run->base.problem->matrix,
         at_zero                   ? " at u = 0, where Newton's method starts"
         : run->options->nonlinear ? " where Newton's method starts, at the u of --initial"
                                   : "");
@@ -137,8 +139,8 @@ static weft_status check_symmetry(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (run->base.is_null)
         return WEFT_OK;
-    for (int i = 0; i < run->script.n_parts; ++i) {
-        solve_part *part = &run->script.parts[i];
+    for (int i = 0; i < run->base.problem->n_parts; ++i) {
+        weft_problem_part *part = &run->base.problem->parts[i];
         if (part->has_matrix)
             TRY(weft_symmetry_make(&run->base.context, &part->bound.form, &part->symmetry, error));
     }
@@ -193,7 +195,7 @@ static weft_status check_action(solve *run, weft_error *error) {
     status = weft_error_set(
         error, WEFT_ERROR_INPUT,
         "the script's 'Kv' is not the product of '%s' with v: they differ by %.1e of it",
-        run->script.matrix, apart);
+        run->base.problem->matrix, apart);
     weft_error_location(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error, "one of them is wrong; without Kv the product is made with the matrix");
 done:
@@ -343,16 +345,16 @@ weft_status solve_fixed_check(solve *run, weft_error *error) {
 static weft_status make_forms(solve *run, weft_error *error) {
     bool is_first = true;
     run->base.problem->more_forms =
-        calloc((size_t)run->script.n_parts, sizeof *run->base.problem->more_forms);
+        calloc((size_t)run->base.problem->n_parts, sizeof *run->base.problem->more_forms);
     if (!run->base.problem->more_forms)
         return weft_out_of_memory(error, NULL);
-    for (int i = 0; i < run->script.n_parts; ++i) {
-        solve_part *part = &run->script.parts[i];
+    for (int i = 0; i < run->base.problem->n_parts; ++i) {
+        weft_problem_part *part = &run->base.problem->parts[i];
+        solve_form_of(run, i, &part->bound);
         if (!part->has_matrix)
             continue;
-        solve_form_of(run, part, &part->bound);
         if (is_first)
-            solve_form_of(run, part, &run->base.problem->form);
+            solve_form_of(run, i, &run->base.problem->form);
         else
             run->base.problem->more_forms[run->base.problem->n_more_forms++] = part->bound.form;
         is_first = false;

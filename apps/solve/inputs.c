@@ -153,16 +153,16 @@ static weft_status start_solution(solve *run, const weft_name_info *info, weft_e
 static weft_status list_inputs(const solve *run, weft_name_info **out, size_t *n,
                                weft_error *error) {
     size_t room = 1;
-    for (int p = 0; p < run->script.n_parts; ++p)
-        room += (size_t)weft_compilation_names(run->script.parts[p].compilation);
+    for (int p = 0; p < run->base.problem->n_parts; ++p)
+        room += (size_t)weft_compilation_names(run->base.problem->parts[p].compilation);
     *n = 0;
     *out = calloc(room, sizeof **out);
     if (!*out)
         return weft_out_of_memory(error, NULL);
-    for (int p = 0; p < run->script.n_parts; ++p)
-        for (int i = 0; i < weft_compilation_names(run->script.parts[p].compilation); ++i) {
+    for (int p = 0; p < run->base.problem->n_parts; ++p)
+        for (int i = 0; i < weft_compilation_names(run->base.problem->parts[p].compilation); ++i) {
             weft_name_info info;
-            weft_compilation_name(run->script.parts[p].compilation, i, &info);
+            weft_compilation_name(run->base.problem->parts[p].compilation, i, &info);
             bool is_new = info.kind == WEFT_NAME_INPUT;
             for (size_t k = 0; k < *n; ++k)
                 is_new &= strcmp((*out)[k].name, info.name) != 0;
@@ -212,7 +212,7 @@ static double predict_product_bytes(const solve *run, const weft_assembly_proble
 /* Nodes of a cell, or of the widest domain. */
 static int count_width(const solve *run) {
     int width = 0;
-    for (int i = 0; i < run->script.n_parts; ++i) {
+    for (int i = 0; i < run->base.problem->n_parts; ++i) {
         const weft_entity_dofs *dofs = run->script.parts[i].dofs;
         const int of_part = dofs ? weft_connectivity_width(dofs[0].connectivity) : 0;
         width = of_part > width ? of_part : width;
@@ -234,22 +234,23 @@ weft_status solve_memory_estimate(solve *run, weft_error *error) {
                                 : fmin(expected, weft_linear_iterations_limit(options, mesh) + 2.0);
     const double solves = is_null ? 1 : fmax(run->base.expected_solves, 1);
     /* On the null device, a script's vector is planned by patches. */
-    weft_problem_memory what = {.problem = {.dimension = mesh->dimension,
-                                            .width = count_width(run),
-                                            .n_nodes = solve_nodes(run),
-                                            .n_cells = mesh->n_cells,
-                                            .symmetric = run->is_symmetric,
-                                            .asymmetry = run->is_symmetric ? 0 : run->asymmetry,
-                                            .applications = solves * products,
-                                            .solves = solves,
-                                            .components = run->components,
-                                            .assembles_load = !is_null || run->script.n_parts == 0},
-                                .n_vectors = run->options->nonlinear && !is_null ? 9 : 2,
-                                .assembles_again = run->options->nonlinear,
-                                .solves_once = !run->options->nonlinear && !run->options->time.text,
-                                .ranges_load = run->script.n_parts == 0,
-                                .method = run->base.problem->linear.choice.method,
-                                .restart = options->restart};
+    weft_problem_memory what = {
+        .problem = {.dimension = mesh->dimension,
+                    .width = count_width(run),
+                    .n_nodes = solve_nodes(run),
+                    .n_cells = mesh->n_cells,
+                    .symmetric = run->is_symmetric,
+                    .asymmetry = run->is_symmetric ? 0 : run->asymmetry,
+                    .applications = solves * products,
+                    .solves = solves,
+                    .components = run->components,
+                    .assembles_load = !is_null || run->base.problem->n_parts == 0},
+        .n_vectors = run->options->nonlinear && !is_null ? 9 : 2,
+        .assembles_again = run->options->nonlinear,
+        .solves_once = !run->options->nonlinear && !run->options->time.text,
+        .ranges_load = run->base.problem->n_parts == 0,
+        .method = run->base.problem->linear.choice.method,
+        .restart = options->restart};
     TRY(list_inputs(run, &inputs, &n_inputs, error));
     for (size_t i = 0; i < n_inputs; ++i)
         if (!is_own(run, inputs[i].name))
@@ -268,7 +269,7 @@ weft_status solve_data_make(solve *run, weft_error *error) {
     const char *initial = run->options->initial;
     TRY(weft_problem_vectors_make(problem, error));
     TRY(weft_problem_scale_loads(problem, 1, error));
-    if (run->script.n_parts > 0)
+    if (run->base.problem->n_parts > 0)
         TRY(make_inputs(run, error));
     if (initial && !run->options->time.text)
         TRY(weft_problem_set_initial(problem, initial, "--initial", error));

@@ -152,15 +152,15 @@ done:
 /* Rounding of what the Robin conditions and A pull at modes that they alone hold. */
 static const double SAME_PULL = 1e-12;
 
-/* out = R v, R of Robin conditions; v is left in run->more. */
+/* out = R v, R of Robin conditions; v is left in run->base.problem->more. */
 static weft_status apply_robin(solve *run, const double *v, weft_memory *memory, double *out,
                                weft_error *error) {
     weft_status status = WEFT_OK;
     memset(out, 0, (size_t)run->n_dofs * sizeof *out);
-    TRY(weft_vector_push(run->more, v, run->n_dofs, error));
-    if (!run->robin)
+    TRY(weft_vector_push(run->base.problem->more, v, run->n_dofs, error));
+    if (!run->base.problem->robin)
         goto done;
-    TRY(weft_operator_apply(run->robin, run->more, memory, error));
+    TRY(weft_operator_apply(run->base.problem->robin, run->base.problem->more, memory, error));
     TRY(weft_vector_pull(memory, out, run->n_dofs, error));
 done:
     return status;
@@ -175,7 +175,7 @@ static weft_status apply_without_robin(solve *run, const double *v, weft_memory 
     if (!robin)
         TRY(weft_out_of_memory(error, NULL));
     TRY(apply_robin(run, v, memory, robin, error));
-    TRY(weft_operator_apply(run->base.problem->op, run->more, memory, error));
+    TRY(weft_operator_apply(run->base.problem->op, run->base.problem->more, memory, error));
     TRY(weft_vector_pull(memory, y, n, error));
     for (int64_t i = 0; i < n; ++i)
         y[i] -= robin[i];
@@ -215,9 +215,7 @@ static weft_status measure_energy(solve *run, weft_error *error) {
     double *y = NULL, sum = 0;
     weft_memory *memory = NULL;
     TRY(weft_vector_make(run->base.device, run->n_dofs, &y, &memory, error));
-    if (!run->more)
-        TRY(weft_memory_make(run->base.device, (size_t)run->n_dofs * sizeof(double), &run->more,
-                             error));
+    TRY(weft_problem_more_make(run->base.problem, error));
     TRY(apply_without_robin(run, u, memory, y, error));
     for (int64_t k = 0; k < run->n_dofs; ++k)
         y[k] *= u[k];
@@ -255,7 +253,7 @@ weft_status solve_measure(solve *run, weft_error *error) {
     if (run->exact)
         TRY(measure_errors(run, error));
     if (run->options->sum) {
-        solve_form_of(run, &run->script.parts[0], &form);
+        solve_form_of(run, 0, &form);
         TRY(weft_form_sum(&run->base.context, &form, weft_connectivity_from(form.form.dofs), names,
                           1, &run->sum, error));
     }

@@ -28,7 +28,6 @@ static weft_status step_alloc(load_step *step, solve *run, weft_error *error) {
     for (int i = 0; i < run->base.problem->n_fields; ++i)
         step->fields[i] = run->base.problem->fields[i].first_dof;
     step->fields[run->base.problem->n_fields] = run->n_dofs;
-    run->vectors = (weft_vector_programs){.context = &run->base.context, .n = run->n_dofs};
     double *values = weft_array_make((size_t)run->n_dofs, sizeof *values);
     if (!values)
         TRY(weft_out_of_memory(error, NULL));
@@ -61,9 +60,9 @@ static weft_status residual_make(void *user, weft_memory *r, weft_error *error) 
     weft_status status = WEFT_OK;
     solve *run = step->run;
     weft_terms terms = {0};
-    TRY(solve_residual_make(run, step->factor, error));
+    TRY(weft_problem_residual(run->base.problem, step->factor, error));
     weft_terms_add(&terms, -1, run->base.problem->b);
-    TRY(weft_vectors_sum(&run->vectors, &terms, r, error));
+    TRY(weft_vectors_sum(&run->base.problem->vectors, &terms, r, error));
 done:
     return status;
 }
@@ -212,7 +211,7 @@ static weft_status step_solve(load_step *step, bool *converged, weft_error *erro
     weft_status status = WEFT_OK;
     solve *run = step->run;
     weft_newton_state state = {0};
-    const weft_newton_problem problem = {.vectors = &run->vectors,
+    const weft_newton_problem problem = {.vectors = &run->base.problem->vectors,
                                          .u = run->base.problem->u,
                                          .is_free = step->is_free,
                                          .constraints = run->base.problem->reduction,
@@ -258,7 +257,7 @@ static weft_status remove_mode(load_step *step, int k, double most, weft_error *
     TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values, n, error));
     TRY(residual_make(step, step->newton.r, error));
     TRY(weft_reduction_restrict(run->base.problem->reduction, step->newton.r, step->guess, error));
-    TRY(weft_vectors_norms(&run->vectors, step->guess, step->is_free, norms, error));
+    TRY(weft_vectors_norms(&run->base.problem->vectors, step->guess, step->is_free, norms, error));
     if (!(norms[1] <= most))
         memcpy(run->base.problem->u_values, kept, (size_t)n * sizeof *kept);
     TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values, n, error));
@@ -297,7 +296,7 @@ static weft_status check_steps(load_step *step, weft_error *error) {
     const int64_t n = run->n_dofs;
     double *values = NULL;
     if (run->options->load_steps == 1 || run->script.has_load ||
-        weft_problem_has_load(run->base.problem) || has_values(run->flux, n))
+        weft_problem_has_load(run->base.problem) || has_values(run->base.problem->flux, n))
         return WEFT_OK;
     values = weft_array_make((size_t)n, sizeof *values);
     if (!values)

@@ -4,14 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-void solve_parts_clear(solve_script *script) {
-    for (int i = 0; i < script->n_parts; ++i) {
+void solve_parts_clear(solve *run) {
+    solve_script *script = &run->script;
+    const int n_parts = run->base.problem ? run->base.problem->n_parts : 0;
+    if (n_parts > 0) /* before the connectivities that they read */
+        weft_problem_parts_clear(run->base.problem);
+    for (int i = 0; i < n_parts && script->parts; ++i) {
         solve_part *part = &script->parts[i];
-        weft_program_free(&part->vector_program);
-        weft_compilation_free(&part->vector_compilation);
-        weft_symmetry_free(&part->symmetry);
-        weft_compilation_free(&part->compilation);
-        weft_text_free(&part->cells);
         weft_ufl_dofs_free(script->problem, &part->dofs);
     }
     free(script->parts);
@@ -60,7 +59,7 @@ static weft_status find_problem(solve *run, weft_error *error) {
     TRY(weft_ufl_problem_in_time(script->ufl, time->mass, &script->problem, error));
     if (!script->problem->mass)
         TRY(refuse_stationary(run, error));
-    script->mass = "M";
+    run->base.problem->mass = "M";
 done:
     return status;
 }
@@ -84,16 +83,17 @@ weft_status solve_forms_read(solve *run, weft_error *error) {
     if (!problem->nonlinear && run->options->nonlinear)
         TRY(refuse_nonlinear(run, error));
     run->base.takes_any_cells = run->base.problem->is_natural = true; /* as every UFL program */
-    script->matrix = "K";
-    script->vector = !problem->vector ? NULL : problem->nonlinear ? "r" : "b";
+    run->base.problem->matrix = "K";
+    run->base.problem->vector = !problem->vector ? NULL : problem->nonlinear ? "r" : "b";
     script->has_u = problem->nonlinear;
     script->parts = calloc((size_t)problem->n_parts + 1, sizeof *script->parts);
     if (!script->parts)
         TRY(weft_out_of_memory(error, NULL));
-    for (; script->n_parts < problem->n_parts; ++script->n_parts) {
-        const weft_ufl_part *ufl = &problem->parts[script->n_parts];
-        solve_part *part = &script->parts[script->n_parts];
-        part->ufl = ufl;
+    TRY(weft_problem_parts_make(run->base.problem, problem->n_parts, error));
+    for (int i = 0; i < problem->n_parts; ++i) {
+        const weft_ufl_part *ufl = &problem->parts[i];
+        weft_problem_part *part = &run->base.problem->parts[i];
+        script->parts[i].ufl = ufl;
         part->text = ufl->script;
         part->has_matrix = ufl->has_matrix;
         part->has_vector = ufl->has_vector;
@@ -163,12 +163,11 @@ weft_status solve_spaces_make(solve *run, weft_error *error) {
         straighten(run);
     TRY(weft_ufl_spaces_make(script->problem, &options, run->base.problem, error));
     run->components = script->problem->components;
-    for (int i = 0; i < script->n_parts; ++i) {
+    for (int i = 0; i < run->base.problem->n_parts; ++i) {
         solve_part *part = &script->parts[i];
-        TRY(weft_ufl_connect(script->problem, part->ufl, part->compilation, &options,
-                             run->base.problem, &part->dofs, error));
+        TRY(weft_ufl_connect(script->problem, part->ufl, run->base.problem->parts[i].compilation,
+                             &options, run->base.problem, &part->dofs, error));
         TRY(check_periodic(run, part->ufl, error));
-        part->n_cells = weft_connectivity_from(part->dofs[0].connectivity);
     }
 done:
     free(measures);

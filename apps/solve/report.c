@@ -61,8 +61,9 @@ static void print_script(const solve *run) {
     const bool is_mixed = run->base.problem->n_fields > 1;
     const int n = is_mixed ? run->base.problem->n_values : run->components;
     printf("script      %s: matrix %s, vector %s, %d component%s %s\n", run->options->script,
-           run->script.matrix, run->script.vector ? run->script.vector : "none", n,
-           n == 1 ? "" : "s", is_mixed ? "in a mixed space" : "per node");
+           run->base.problem->matrix,
+           run->base.problem->vector ? run->base.problem->vector : "none", n, n == 1 ? "" : "s",
+           is_mixed ? "in a mixed space" : "per node");
 }
 
 static void print_head(const solve *run) {
@@ -119,13 +120,13 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
 weft_status solve_plan_print(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
-    for (int i = 0; i < run->script.n_parts; ++i) {
-        const weft_compilation *compilation = run->script.parts[i].vector_compilation;
+    for (int i = 0; i < run->base.problem->n_parts; ++i) {
+        const weft_compilation *compilation = run->base.problem->parts[i].vector_compilation;
         if (!compilation)
             continue;
         weft_text_free(&text);
         TRY(weft_compilation_print(compilation, "plan", "text", &text, error));
-        printf("\n%s of %s\n%s", run->script.vector, run->options->script,
+        printf("\n%s of %s\n%s", run->base.problem->vector, run->options->script,
                text.data ? text.data : "");
     }
 done:

@@ -19,14 +19,11 @@ done:
 
 static weft_status make_operator(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_form *robin = NULL;
-    const int n_robin = weft_bc_forms(run->base.problem->bc, &robin);
     TRY(weft_problem_operator_make(run->base.problem, error));
     if (!run->options->nonlinear && !run->base.is_null)
         weft_problem_precompile(run->base.problem);
-    if (n_robin > 0 && run->options->script) /* for the energy and Newton's method */
-        TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
-                               &run->robin, error));
+    if (run->options->script) /* for the energy and Newton's method */
+        TRY(weft_problem_robin_make(run->base.problem, error));
     TRY(app_run_constraints_make(&run->base, error));
     TRY(run->base.problem->n_fields == 1 &&
                 (run->base.problem->constraints ||
@@ -176,14 +173,9 @@ done:
 
 static void clear(solve *run) {
     solve_time_clear(run);
-    weft_operator_free(&run->robin);
     weft_formula_list_free(&run->exact, run->base.problem ? run->base.problem->n_values : 0);
-    weft_memory_free(&run->flux_memory);
-    free(run->flux);
-    weft_vectors_clear(&run->vectors);
-    weft_memory_free(&run->more);
     free(run->iterations);
-    solve_script_clear(&run->script);
+    solve_script_clear(run);
     app_run_clear(&run->base);
 }
 

@@ -15,8 +15,9 @@ static const char *const taken[] = {
     "square",  "total",     "action",      "difference",      "block_rows",
     "rows_of", "equations", "block_nodes", "block_components"};
 
-void solve_script_clear(solve_script *script) {
-    solve_parts_clear(script);
+void solve_script_clear(solve *run) {
+    solve_script *script = &run->script;
+    solve_parts_clear(run);
     weft_ufl_free(&script->ufl);
     free(script->text);
     script->text = NULL;
@@ -31,18 +32,19 @@ static weft_status refuse(const solve *run, const char *hint, weft_error *error,
 }
 
 /* Compile a part for a dimension, returning the values that are used. */
-static weft_status compile(const solve *run, const solve_part *part, int dimension,
+static weft_status compile(const solve *run, const weft_problem_part *part, int dimension,
                            weft_compilation **out, weft_error *error) {
     weft_status status = WEFT_OK;
     const solve_options *options = run->options;
     const solve_script *script = &run->script;
     enum { RETURNS = 5 };
     weft_text returns[RETURNS] = {{0}};
-    const bool is_first = part == script->parts;
+    const weft_problem *problem = run->base.problem;
+    const bool is_first = part == problem->parts;
     const char *const names[RETURNS] = {
-        part->has_matrix ? script->matrix : NULL, part->has_vector ? script->vector : NULL,
+        part->has_matrix ? problem->matrix : NULL, part->has_vector ? problem->vector : NULL,
         is_first ? options->sum : NULL, is_first ? script->action : NULL,
-        part->has_mass ? script->mass : NULL};
+        part->has_mass ? problem->mass : NULL};
     static const char *const origins[] = {"--matrix", "--vector", "--sum", "Kv", "--mass"};
     weft_fragment fragments[RETURNS + 1] = {{options->script, part->text}};
     weft_bound_form form;
@@ -82,7 +84,7 @@ static int dimension_of(const char *mesh) {
 }
 
 /* Without a mesh, a script is invalid if it compiles in neither dimension. */
-static weft_status try_out(solve *run, const solve_part *part, weft_error *error) {
+static weft_status try_out(solve *run, const weft_problem_part *part, weft_error *error) {
     const int dimension = dimension_of(run->options->run.mesh.name);
     weft_compilation *compilation = NULL;
     weft_status status = compile(run, part, dimension ? dimension : 2, &compilation, error);
@@ -118,43 +120,43 @@ static bool has_name(const weft_outline *outline, weft_name_kind kind, const cha
 /* Set the names of matrix and vector: as given or the defaults. */
 static weft_status name_parts(solve *run, const weft_outline *outline, weft_error *error) {
     const solve_options *options = run->options;
-    solve_script *script = &run->script;
+    weft_problem *problem = run->base.problem;
     const char *custom = options->nonlinear ? "r" : "b";
-    script->matrix = options->matrix ? options->matrix : "K";
-    script->vector = options->vector ? options->vector : custom;
+    problem->matrix = options->matrix ? options->matrix : "K";
+    problem->vector = options->vector ? options->vector : custom;
     if (!options->vector && !has_name(outline, WEFT_NAME_VALUE, custom)) {
         if (options->nonlinear)
             return refuse(
                 run, "add r[dofs] += ...; to the script, or name another by --vector", error,
                 "with --nonlinear the script gives a residual, and this one makes no '%s'", custom);
-        script->vector = NULL;
+        problem->vector = NULL;
     }
     if (!options->matrix && !has_name(outline, WEFT_NAME_VALUE, "K"))
         return refuse(run, "add K = ...; to the script, or name another matrix by --matrix NAME",
                       error, "this script makes no local matrix '%s'", "K");
     const char *mass = options->time.mass ? options->time.mass : "M";
     if (has_name(outline, WEFT_NAME_INPUT, options->time.previous))
-        solve_time_find_scheme(run, has_name(outline, WEFT_NAME_VALUE, mass), script->text);
+        solve_time_find_scheme(run, has_name(outline, WEFT_NAME_VALUE, mass), run->script.text);
     if (options->time.text && !run->time.is_own)
-        script->mass = mass;
-    if (script->mass && !has_name(outline, WEFT_NAME_VALUE, script->mass))
+        problem->mass = mass;
+    if (problem->mass && !has_name(outline, WEFT_NAME_VALUE, problem->mass))
         return refuse(
             run,
             "add M = ...; to the script, the local mass matrix of M du/dt + K u = b, or name "
             "another by --mass NAME; a scheme of your own takes an input u_old",
             error, "with --time the script makes a mass matrix, and this one makes no '%s'",
-            script->mass);
-    solve_part *part = &script->parts[0];
+            problem->mass);
+    weft_problem_part *part = &problem->parts[0];
     part->has_matrix = true;
-    part->has_vector = script->vector != NULL;
-    part->has_mass = script->mass != NULL;
-    weft_text_add(&part->cells, "%s", script->text);
-    if (strcmp(script->matrix, "K") != 0) {
+    part->has_vector = problem->vector != NULL;
+    part->has_mass = problem->mass != NULL;
+    weft_text_add(&part->cells, "%s", run->script.text);
+    if (strcmp(problem->matrix, "K") != 0) {
         if (has_name(outline, WEFT_NAME_VALUE, "K"))
             return refuse(run, "call that matrix K, or what is K now something else", error,
                           "the matrix is '%s', but the script gives the name K to something else",
-                          script->matrix);
-        weft_text_add(&part->cells, "\nK = %s;\n", script->matrix);
+                          problem->matrix);
+        weft_text_add(&part->cells, "\nK = %s;\n", problem->matrix);
     }
     return part->cells.failed ? weft_out_of_memory(error, NULL) : WEFT_OK;
 }
@@ -170,8 +172,8 @@ static weft_status read_script(solve *run, weft_error *error) {
     script->parts = calloc(1, sizeof *script->parts);
     if (!script->parts)
         TRY(weft_out_of_memory(error, NULL));
-    script->n_parts = 1;
-    script->parts[0].text = script->text;
+    TRY(weft_problem_parts_make(run->base.problem, 1, error));
+    run->base.problem->parts[0].text = script->text;
     script->has_d = has_name(outline, WEFT_NAME_PARAMETER, "d");
     script->has_u = has_name(outline, WEFT_NAME_INPUT, "u");
     if (has_name(outline, WEFT_NAME_INPUT, "v") && has_name(outline, WEFT_NAME_VALUE, "Kv"))
@@ -185,6 +187,8 @@ done:
 weft_status solve_script_read(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const bool is_form_file = app_is_form_file(run->options->script);
+    run->base.problem->file = run->options->script;
+    run->base.problem->is_nonlinear = run->options->nonlinear;
     TRY(is_form_file ? solve_forms_read(run, error) : read_script(run, error));
     TRY(check_options(run, error));
 done:
@@ -199,8 +203,8 @@ weft_status solve_script_try(solve *run, weft_error *error) {
         goto done;
     if (run->script.ufl)
         TRY(weft_ufl_add_functions(run->script.ufl, run->base.library, error));
-    for (int i = 0; i < run->script.n_parts; ++i)
-        TRY(try_out(run, &run->script.parts[i], error));
+    for (int i = 0; i < run->base.problem->n_parts; ++i)
+        TRY(try_out(run, &run->base.problem->parts[i], error));
 done:
     return status;
 }
@@ -217,7 +221,7 @@ static bool find(const weft_compilation *compilation, const char *name, weft_nam
 }
 
 static weft_status check_names(const solve *run, weft_error *error) {
-    const weft_compilation *compilation = run->script.parts[0].compilation;
+    const weft_compilation *compilation = run->base.problem->parts[0].compilation;
     weft_name_info info;
     for (size_t i = 0; i < sizeof taken / sizeof *taken; ++i)
         if (find(compilation, taken[i], &info) && !(i == 0 && run->script.action))
@@ -239,7 +243,7 @@ static bool is_text(const char *a, const char *b) {
 static weft_status check_dofs(const solve *run, weft_error *error) {
     const int width = run->base.mesh->dimension + 1;
     weft_name_info dofs;
-    if (!find(run->script.parts[0].compilation, "dofs", &dofs) ||
+    if (!find(run->base.problem->parts[0].compilation, "dofs", &dofs) ||
         dofs.kind != WEFT_NAME_CONNECTIVITY || !is_text(dofs.over, "cells") ||
         !is_text(dofs.to, "nodes"))
         return refuse(run, "write connectivity dofs : cells -> nodes[d + 1];", error,
@@ -262,13 +266,13 @@ static weft_status check_matrix(solve *run, weft_error *error) {
     static const char hint[] =
         "the local matrix of a cell of n nodes with c components each is real[n*c,n*c] over cells, "
         "row i*c + k for component k of node i";
-    if (!find(run->script.parts[0].compilation, run->script.matrix, &K) || K.sparse)
+    if (!find(run->base.problem->parts[0].compilation, run->base.problem->matrix, &K) || K.sparse)
         return refuse(run, "write K = ...; without A[dofs,dofs] +=, which solve does itself", error,
-                      "'%s' is not a local matrix", run->script.matrix);
+                      "'%s' is not a local matrix", run->base.problem->matrix);
     if (!is_text(K.over, "cells") || K.rank != 2 || K.sizes[0] != K.sizes[1] ||
         K.sizes[0] % width != 0)
         return refuse(run, hint, error, "'%s' does not have the shape of a local matrix",
-                      run->script.matrix);
+                      run->base.problem->matrix);
     run->components = K.sizes[0] / width;
     run->n_dofs = run->base.mesh->n_nodes * run->components;
     if (run->components <= SOLVE_COMPONENTS_MAX && run->n_dofs <= INT32_MAX)
@@ -280,12 +284,12 @@ static weft_status check_matrix(solve *run, weft_error *error) {
 
 /* The mass matrix has the shape of the matrix. */
 static weft_status check_mass(const solve *run, weft_error *error) {
-    const char *name = run->script.mass;
+    const char *name = run->base.problem->mass;
     weft_name_info M, K;
     if (!name)
         return WEFT_OK;
-    if (find(run->script.parts[0].compilation, name, &M) && !M.sparse &&
-        find(run->script.parts[0].compilation, run->script.matrix, &K) &&
+    if (find(run->base.problem->parts[0].compilation, name, &M) && !M.sparse &&
+        find(run->base.problem->parts[0].compilation, run->base.problem->matrix, &K) &&
         is_text(M.over, "cells") && M.rank == 2 && M.sizes[0] == K.sizes[0] &&
         M.sizes[1] == K.sizes[1])
         return WEFT_OK;
@@ -295,11 +299,11 @@ static weft_status check_mass(const solve *run, weft_error *error) {
 
 static weft_status check_vector(const solve *run, weft_error *error) {
     const int c = run->components;
-    const char *name = run->script.vector;
+    const char *name = run->base.problem->vector;
     weft_name_info b;
     if (!name)
         return WEFT_OK;
-    const bool fine = find(run->script.parts[0].compilation, name, &b) &&
+    const bool fine = find(run->base.problem->parts[0].compilation, name, &b) &&
                       is_text(b.over, "nodes") && b.kind == WEFT_NAME_VALUE && !b.sparse &&
                       (b.rank == 0 ? c == 1 : b.rank == 1 && b.sizes[0] == c && c > 1);
     if (fine)
@@ -322,11 +326,11 @@ static weft_status check_action(const solve *run, weft_error *error) {
     weft_name_info v, Kv;
     if (!run->script.action)
         return WEFT_OK;
-    const bool fine = find(run->script.parts[0].compilation, "v", &v) && is_text(v.over, "nodes") &&
-                      v.rank == (c > 1) && (c == 1 || v.sizes[0] == c) &&
-                      find(run->script.parts[0].compilation, "Kv", &Kv) &&
-                      is_text(Kv.over, "cells") && Kv.rank == 1 + (c > 1) && Kv.sizes[0] == width &&
-                      (c == 1 || Kv.sizes[1] == c);
+    const bool fine =
+        find(run->base.problem->parts[0].compilation, "v", &v) && is_text(v.over, "nodes") &&
+        v.rank == (c > 1) && (c == 1 || v.sizes[0] == c) &&
+        find(run->base.problem->parts[0].compilation, "Kv", &Kv) && is_text(Kv.over, "cells") &&
+        Kv.rank == 1 + (c > 1) && Kv.sizes[0] == width && (c == 1 || Kv.sizes[1] == c);
     return fine ? WEFT_OK
                 : refuse(run,
                          "with c components, v is real[c] over nodes and Kv real[n,c] over cells; "
@@ -336,8 +340,9 @@ static weft_status check_action(const solve *run, weft_error *error) {
 
 static weft_status check_sum(const solve *run, weft_error *error) {
     weft_name_info sum;
-    if (!run->options->sum || (find(run->script.parts[0].compilation, run->options->sum, &sum) &&
-                               is_text(sum.over, "cells") && sum.rank == 0 && !sum.sparse))
+    if (!run->options->sum ||
+        (find(run->base.problem->parts[0].compilation, run->options->sum, &sum) &&
+         is_text(sum.over, "cells") && sum.rank == 0 && !sum.sparse))
         return WEFT_OK;
     return refuse(run, "a number for each cell can be summed", error,
                   "'%s' is not a real over cells", run->options->sum);
@@ -360,18 +365,20 @@ weft_status solve_script_fit(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     solve_script *script = &run->script;
     if (script->is_assumed) { /* now for the cells of the mesh */
-        solve_script_clear(script);
+        solve_script_clear(run);
         *script = (solve_script){0};
         TRY(solve_forms_read(run, error));
         TRY(weft_ufl_add_functions(script->ufl, run->base.library, error));
     }
-    for (int i = 0; i < script->n_parts; ++i)
-        TRY(compile(run, &script->parts[i], run->base.mesh->dimension,
-                    &script->parts[i].compilation, error));
+    weft_problem *problem = run->base.problem;
+    for (int i = 0; i < problem->n_parts; ++i)
+        TRY(compile(run, &problem->parts[i], run->base.mesh->dimension,
+                    &problem->parts[i].compilation, error));
     TRY(script->ufl ? solve_spaces_make(run, error) : check_script(run, error));
     TRY(check_sum(run, error));
     weft_name_info load;
-    script->has_load = !script->ufl && find(script->parts[0].compilation, "load", &load) &&
+    script->has_load = !script->ufl &&
+                       find(run->base.problem->parts[0].compilation, "load", &load) &&
                        load.kind == WEFT_NAME_INPUT && !load.over && load.rank == 0;
 done:
     return status;

@@ -96,21 +96,10 @@ int solve_main(const solve_program *problem, int argc, char **argv);
 
 /* ---- the run -------------------------------------------------------------------------------- */
 
-/** What is integrated over one domain: the user's script, or one of those of a form file, which then has one
- *  for each of its measures (apps/solve/parts.c). */
+/** What a part of the problem has of a form file, which has one for each of its measures (apps/solve/parts.c). */
 typedef struct solve_part {
-    const char *text;
-    const weft_ufl_part *ufl; /* NULL: the user's script */
-    bool has_matrix, has_vector, has_mass;
-    weft_text cells;               /* the text, followed by K = MATRIX */
-    weft_compilation *compilation; /* of the text; owns the names */
-    weft_entity_dofs *dofs;        /* [n_sets] of form files */
-    int64_t n_cells;
-    weft_bound_form bound; /* of the matrix */
-    weft_symmetry *symmetry;
-    weft_compilation *vector_compilation;
-    weft_program *vector_program;
-    double vector_sums[SOLVE_VALUES_MAX]; /* of the vector, by component of u; for the balance */
+    const weft_ufl_part *ufl; /* NULL: the part is the user's script */
+    weft_entity_dofs *dofs;   /* [n_sets] */
 } solve_part;
 
 /** The user's script or form file (apps/solve/script.c). */
@@ -118,11 +107,8 @@ typedef struct solve_script {
     char *text;    /* malloc'd; without its return statements; NULL for form files */
     weft_ufl *ufl; /* the form file, or NULL */
     const weft_ufl_problem *problem; /* of it */
-    solve_part *parts;               /* [n_parts] */
-    int n_parts;
-    const char *matrix, *vector; /* vector NULL: there is none */
-    const char *mass;            /* with --time, else NULL */
-    const char *action;          /* Kv, or NULL */
+    solve_part *parts;               /* those of the problem, in their order */
+    const char *action;              /* Kv, or NULL */
     bool is_assumed; /* a shipped form file, for cells that may not be those of the mesh */
     bool has_d, has_u, has_load; /* parameter d, inputs u and load */
     int components;
@@ -150,13 +136,8 @@ struct solve {
     double product_bytes; /* predicted memory traffic of one operator application */
     char **exact;         /* [components], or NULL */
     weft_derive_alias aliases[SOLVE_ALIASES_MAX];
-    double *flux; /* [n_dofs] of Neumann and Robin conditions, at full load; NULL: none */
-    weft_memory *flux_memory;     /* which wraps it */
-    weft_vector_programs vectors; /* of Newton's method, as is */
-    weft_memory *more;            /* a term of the residual */
-    double asymmetry;             /* the largest found */
-    bool is_symmetric;    /* the matrix, as far as known; of Newton's method: all tangents yet */
-    weft_operator *robin; /* of the Robin forms alone, with --nonlinear */
+    double asymmetry;  /* the largest found */
+    bool is_symmetric; /* the matrix, as far as known; of Newton's method: all tangents yet */
     solve_iteration *iterations; /* [n_iterations] */
     int n_iterations;
     bool newton_converged, newton_to_rounding;
@@ -175,7 +156,7 @@ struct solve {
  *          form_make: WEFT_ERROR_INPUT: the matrix is not symmetric, as the requested method needs */
 solve_step solve_script_read, solve_script_try, solve_script_fit, solve_form_make,
     solve_fixed_check, solve_load_make, solve_balance_check, solve_integrate, solve_plan_print;
-void solve_script_clear(solve_script *script);
+void solve_script_clear(solve *run);
 /** Read a form file: one part for each of its measures. (apps/solve/parts.c) */
 weft_status solve_forms_read(solve *run, weft_error *error);
 /** Is this the name of a form file that is shipped with Weft, and of no file? (apps/solve/shipped.c) */
@@ -204,11 +185,11 @@ const char *solve_how_to_fix(const solve *run);
 void solve_load_advise(const solve *run);
 /** Fill in the form of a part: the script with its inputs, parameters and expressions.
  *  (apps/solve/forms.c) */
-void solve_form_of(solve *run, const solve_part *part, weft_bound_form *out);
+void solve_form_of(solve *run, int part, weft_bound_form *out);
 /** Make the spaces of a form file and the connectivities of its parts.
  *  Errors  WEFT_ERROR_INPUT: a mesh of other cells, no group of a number */
 weft_status solve_spaces_make(solve *run, weft_error *error);
-void solve_parts_clear(solve_script *script);
+void solve_parts_clear(solve *run);
 /** Nodes of u: those of its space, or of the mesh before that is made. */
 int64_t solve_nodes(const solve *run);
 /** Measure the asymmetry of the matrix at the present values of all inputs, and choose the method by it.
@@ -220,10 +201,6 @@ weft_status solve_method_choose(solve *run, const char *where, weft_error *error
  *  Errors     WEFT_ERROR_INPUT: it is not symmetric, as requested options need */
 weft_status solve_tangent_check(solve *run, int step, int iteration, bool *is_remade,
                                 weft_error *error);
-/** Compute b: the script's vector for the current u, plus factor * fluxes. */
-weft_status solve_vector_make(solve *run, double factor, weft_error *error);
-/** b = r(u) + alpha u - factor * fluxes, on the device. */
-weft_status solve_residual_make(solve *run, double factor, weft_error *error);
 /** Solve r(u) = 0. (apps/solve/newton.c) */
 weft_status solve_newton(solve *run, weft_error *error);
 /** Find components of a mixed u that are determined up to a constant; make the load compatible with them, with the

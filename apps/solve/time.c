@@ -186,18 +186,17 @@ done:
 
 static weft_status make_parts(solve *run, weft_error *error) {
     const solve_script *script = &run->script;
-    run->time.parts = calloc((size_t)script->n_parts, sizeof *run->time.parts);
+    weft_problem *problem = run->base.problem;
+    run->time.parts = calloc((size_t)problem->n_parts, sizeof *run->time.parts);
     if (!run->time.parts)
         return weft_out_of_memory(error, NULL);
-    for (int i = 0; i < script->n_parts; ++i) {
-        solve_part *part = &script->parts[i];
-        if (!part->has_matrix)
-            solve_form_of(run, part, &part->bound);
+    for (int i = 0; i < problem->n_parts; ++i) {
+        const weft_problem_part *part = &problem->parts[i];
         run->time.parts[i] =
             (weft_transient_part){.form = &part->bound.form,
-                                  .matrix = part->has_matrix ? script->matrix : NULL,
-                                  .mass = part->has_mass ? script->mass : NULL,
-                                  .vector = part->has_vector ? script->vector : NULL,
+                                  .matrix = part->has_matrix ? problem->matrix : NULL,
+                                  .mass = part->has_mass ? problem->mass : NULL,
+                                  .vector = part->has_vector ? problem->vector : NULL,
                                   .mass_name = script->problem ? script->problem->mass : NULL,
                                   .input_name = script->ufl ? weft_ufl_plain_name : NULL};
     }
@@ -265,7 +264,7 @@ static weft_status check_mass(solve *run, const weft_transient_problem *problem,
     status = weft_error_set(
         error, WEFT_ERROR_INPUT, "the mass matrix '%s' is not symmetric: |M - M^T| is %.1e of |M|",
         run->script.problem && run->script.problem->mass ? run->script.problem->mass
-                                                         : run->script.mass,
+                                                         : run->base.problem->mass,
         asymmetry);
     weft_error_location(error, run->options->script, NULL, 0, 0);
     weft_error_hint(error, "leave out --method %s, or look at the script",
@@ -297,7 +296,7 @@ weft_status solve_time_make(solve *run, weft_error *error) {
         .constraints = run->base.problem->constraints,
         .point_loads = run->base.problem->point_loads,
         .parts = run->time.parts,
-        .n_parts = run->script.n_parts,
+        .n_parts = run->base.problem->n_parts,
         .is_nonlinear = run->options->nonlinear,
         .scheme = time->scheme,
         .theta = time->theta,

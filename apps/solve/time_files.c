@@ -34,8 +34,8 @@ void solve_problem_write(const solve *run, weft_text *out) {
     const solve_time *time_run = &run->time;
     char hash[33];
     weft_text texts = {0};
-    for (int i = 0; i < run->script.n_parts; ++i)
-        weft_text_add(&texts, "%s", run->script.parts[i].text);
+    for (int i = 0; i < run->base.problem->n_parts; ++i)
+        weft_text_add(&texts, "%s", run->base.problem->parts[i].text);
     weft_hash(texts.data ? texts.data : "", texts.length, hash);
     weft_text_free(&texts);
     weft_text_add(out, "script %s --dt %.17g --scheme %s --theta %.17g --previous %s", hash,

@@ -13,6 +13,12 @@ static void clear_solve(weft_problem *problem) {
     weft_problem_clear_constraints(problem);
     weft_point_loads_free(&problem->point_loads);
     weft_operator_free(&problem->op);
+    weft_operator_free(&problem->robin);
+    weft_vectors_clear(&problem->vectors);
+    weft_memory_free(&problem->flux_memory);
+    weft_memory_free(&problem->more);
+    free(problem->flux);
+    problem->flux = NULL;
     for (int i = 0; i < problem->n_fields; ++i)
         weft_bc_free(&problem->fields[i].bc);
     if (problem->n_fields == 0)
@@ -34,6 +40,7 @@ void weft_problem_free(weft_problem **out) {
     if (!problem)
         return;
     clear_solve(problem);
+    weft_problem_parts_clear(problem);
     weft_inputs_clear(&problem->inputs);
     for (int i = 1; i < problem->n_sets; ++i) /* those of the first are the fields' */
         for (int k = 0; k < problem->sets[i].n; ++k)

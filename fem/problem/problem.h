@@ -5,9 +5,11 @@
  *  weft_problem_make and weft_problem_solve do everything; the programs call the steps between them. */
 #pragma once
 
+#include "fem/form/vectors.h"
 #include "fem/problem/balance.h"
 #include "fem/problem/inputs.h"
 #include "fem/problem/linear.h"
+#include "fem/problem/parts.h"
 #include "fem/weft_bc.h"
 #include "fem/weft_function.h"
 #include "fem/weft_modes.h"
@@ -48,6 +50,18 @@ typedef struct weft_problem {
     weft_problem_set *sets;
     int n_sets;
     weft_inputs inputs;
+
+    /* the forms of u by domain (parts.c) */
+    weft_problem_part *parts; /* [n_parts], malloc'd */
+    int n_parts;
+    const char *file; /* of their texts, for messages; borrowed, as are the names */
+    const char *matrix, *vector, *mass; /* of values in the texts; NULL: there is none */
+    bool is_nonlinear;                  /* the vector is r(u) = 0, and the matrix its derivative */
+    double *flux;                       /* [n_dofs] of Neumann and Robin conditions; NULL: none */
+    weft_memory *flux_memory;           /* which wraps it */
+    weft_operator *robin;               /* of Robin conditions alone; NULL: none, or not made */
+    weft_vector_programs vectors;       /* sums of vectors [n_dofs] */
+    weft_memory *more;                  /* scratch [n_dofs]; NULL: not yet */
 
     /* A u = b */
     weft_bound_form form;  /* of the cells */

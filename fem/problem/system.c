@@ -10,6 +10,7 @@ weft_status weft_problem_vectors_make(weft_problem *problem, weft_error *error) 
     const int64_t n = problem->n_dofs;
     TRY(weft_vector_make(device, n, &problem->u_values, &problem->u, error));
     TRY(weft_vector_make(device, n, &problem->b_values, &problem->b, error));
+    problem->vectors = (weft_vector_programs){.context = problem->context, .n = n};
     weft_problem_describe(problem);
 done:
     return status;

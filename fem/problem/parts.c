@@ -1,0 +1,210 @@
+/* Computes the right-hand side, or the residual, from the vectors of all parts and the fluxes of conditions. */
+#include "fem/base/memory.h"
+#include "fem/problem/problem.h"
+#include "fusion/weft_compile.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+weft_status weft_problem_parts_make(weft_problem *problem, int n, weft_error *error) {
+    problem->parts = calloc((size_t)n + 1, sizeof *problem->parts);
+    if (!problem->parts)
+        return weft_out_of_memory(error, "the forms of a problem");
+    problem->n_parts = n;
+    return WEFT_OK;
+}
+
+void weft_problem_vectors_release(weft_problem *problem) {
+    for (int i = 0; i < problem->n_parts; ++i)
+        weft_program_free(&problem->parts[i].vector_program);
+}
+
+void weft_problem_parts_clear(weft_problem *problem) {
+    weft_problem_vectors_release(problem);
+    for (int i = 0; i < problem->n_parts; ++i) {
+        weft_problem_part *part = &problem->parts[i];
+        weft_compilation_free(&part->vector_compilation);
+        weft_symmetry_free(&part->symmetry);
+        weft_compilation_free(&part->compilation);
+        weft_text_free(&part->cells);
+    }
+    free(problem->parts);
+    problem->parts = NULL;
+    problem->n_parts = 0;
+}
+
+/* ---- making ------------------------------------------------------------------------------ */
+
+static weft_status make_fluxes(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = problem->n_dofs;
+    TRY(weft_vector_make(problem->context->device, n, &problem->flux, &problem->flux_memory,
+                         error));
+    TRY(weft_vector_push(problem->flux_memory, problem->flux, n, error));
+    TRY(weft_bc_load_make(problem->bc, NULL, NULL, WEFT_LOAD_DEGREE, problem->flux_memory,
+                          problem->flux, error));
+    if (problem->is_nonlinear && problem->point_loads) {
+        TRY(weft_point_loads_apply(problem->point_loads, problem->flux_memory, error));
+        TRY(weft_vector_pull(problem->flux_memory, problem->flux, n, error));
+    }
+done:
+    return status;
+}
+
+/* Compile the script of a part that returns its vector; Newton's method runs it repeatedly. */
+static weft_status compile_vector(weft_problem *problem, weft_problem_part *part,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_context *context = problem->context;
+    const weft_form *form = &part->bound.form;
+    weft_text text = {0};
+    weft_text_add(&text, "return %s;\n", problem->vector);
+    if (text.failed)
+        TRY(weft_out_of_memory(error, NULL));
+    const weft_fragment fragments[] = {{form->name, form->text}, {"--vector", text.data}};
+    weft_compile_options options = weft_form_options(form);
+    options.plan = context->plan;
+    double start = weft_clock();
+    TRY(weft_compile(context->library, weft_device_limits(context->device), fragments, 2, &options,
+                     &part->vector_compilation, error));
+    context->plan_seconds += weft_clock() - start;
+    start = weft_clock();
+    TRY(weft_program_make(context->device, part->vector_compilation, &part->vector_program, error));
+    context->compile_seconds += weft_clock() - start;
+    context->n_kernels += weft_compilation_kernels(part->vector_compilation);
+    weft_compiled compiled = {part->vector_compilation, part->vector_program, context->data};
+    TRY(weft_compiled_bind_form(&compiled, form, error));
+    TRY(weft_program_bind(part->vector_program, problem->vector, problem->b, error));
+done:
+    weft_text_free(&text);
+    return status;
+}
+
+weft_status weft_problem_vectors_compile(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    bool has_flux = problem->is_nonlinear && problem->point_loads;
+    for (int i = 0; i < problem->n_conditions; ++i)
+        has_flux |= problem->conditions[i].kind != WEFT_DIRICHLET;
+    if (has_flux)
+        TRY(make_fluxes(problem, error));
+    for (int i = 0; i < problem->n_parts; ++i)
+        if (problem->parts[i].has_vector)
+            TRY(compile_vector(problem, &problem->parts[i], error));
+done:
+    return status;
+}
+
+weft_status weft_problem_robin_make(weft_problem *problem, weft_error *error) {
+    const weft_form *robin = NULL;
+    const int n = weft_bc_forms(problem->bc, &robin);
+    return n == 0 ? WEFT_OK
+                  : weft_operator_make(problem->context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n,
+                                       &problem->robin, error);
+}
+
+weft_status weft_problem_more_make(weft_problem *problem, weft_error *error) {
+    return problem->more
+               ? WEFT_OK
+               : weft_memory_make(problem->context->device,
+                                  (size_t)problem->n_dofs * sizeof(double), &problem->more, error);
+}
+
+/* ---- b ----------------------------------------------------------------------------------- */
+
+static weft_status check_finite(const weft_problem *problem, weft_error *error) {
+    const int d = problem->mesh->dimension;
+    char point[64];
+    for (int64_t i = 0; i < problem->n_dofs && !problem->is_nonlinear; ++i) {
+        if (isfinite(problem->b_values[i]))
+            continue;
+        const weft_problem_field *field = weft_problem_field_of_dof(problem, i);
+        const int64_t node = (i - field->first_dof) / weft_space_components(field->space);
+        weft_error_set(error, WEFT_ERROR_INPUT, "the vector '%s' is not finite at the node %s",
+                       problem->vector ? problem->vector : "b",
+                       weft_point_text(&weft_space_points(field->space)[node * d], d, point));
+        weft_error_location(error, problem->file, NULL, 0, 0);
+        weft_error_hint(error, "look at the formulas of --input and --define: 1/x has no value at "
+                               "x = 0, log(x) none for x <= 0");
+        return WEFT_ERROR_INPUT;
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_problem_load(weft_problem *problem, double factor, bool sums, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool is_null = weft_device_limits(problem->context->device)->records_only;
+    const int64_t n = problem->n_dofs;
+    double *sum = weft_array_make((size_t)n, sizeof *sum);
+    if (!sum)
+        return weft_out_of_memory(error, NULL);
+    for (int i = 0; i < problem->n_parts; ++i) {
+        weft_problem_part *part = &problem->parts[i];
+        if (!part->vector_program)
+            continue;
+        TRY(weft_program_run(part->vector_program, error));
+        if (is_null)
+            continue;
+        TRY(weft_vector_pull(problem->b, problem->b_values, n, error));
+        for (int64_t k = 0; k < n; ++k)
+            sum[k] += problem->b_values[k];
+        if (sums)
+            TRY(weft_problem_sum(problem, problem->b_values, part->vector_sums, error));
+    }
+    if (is_null)
+        goto done;
+    for (int64_t i = 0; i < n; ++i)
+        problem->b_values[i] = sum[i] + (problem->flux ? factor * problem->flux[i] : 0);
+    TRY(check_finite(problem, error));
+    TRY(weft_vector_push(problem->b, problem->b_values, n, error));
+done:
+    free(sum);
+    return status;
+}
+
+/* ---- r(u) -------------------------------------------------------------------------------- */
+
+/* b = b + factor x */
+static weft_status add(weft_problem *problem, double factor, weft_memory *x, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_terms terms = {0};
+    weft_terms_add(&terms, factor, x);
+    if (terms.n == 0)
+        return WEFT_OK;
+    TRY(weft_vectors_sum(&problem->vectors, &terms, problem->more, error));
+    TRY(weft_vectors_add(&problem->vectors, problem->b, problem->more, error));
+done:
+    return status;
+}
+
+/* The vectors of all parts. */
+static weft_status run_parts(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    bool is_first = true;
+    for (int i = 0; i < problem->n_parts; ++i) {
+        weft_program *program = problem->parts[i].vector_program;
+        if (!program)
+            continue;
+        TRY(weft_program_bind(program, problem->vector, is_first ? problem->b : problem->more,
+                              error));
+        TRY(weft_program_run(program, error));
+        if (!is_first)
+            TRY(weft_vectors_add(&problem->vectors, problem->b, problem->more, error));
+        is_first = false;
+    }
+done:
+    return status;
+}
+
+weft_status weft_problem_residual(weft_problem *problem, double factor, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_problem_more_make(problem, error));
+    TRY(run_parts(problem, error));
+    if (problem->flux)
+        TRY(add(problem, -factor, problem->flux_memory, error));
+    if (problem->robin) {
+        TRY(weft_operator_apply(problem->robin, problem->u, problem->more, error));
+        TRY(weft_vectors_add(&problem->vectors, problem->b, problem->more, error));
+    }
+done:
+    return status;
+}
