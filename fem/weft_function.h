@@ -81,7 +81,7 @@ const char *weft_point_text(const double *point, int dimension, char out[64]);
 /** How result files show functions of a space: at the nodes of the mesh, or at equispaced nodes, since
  *  VTK's Lagrange cells of any degree have these. */
 typedef struct weft_space_output weft_space_output;
-/** Functions of elements whose nodes are no lattice are shown at those of the (discontinuous) Lagrange element of
+/** Functions of elements whose nodes are not a lattice are shown at those of the (discontinuous) Lagrange element of
  *  their degree.
  *  space   of an element with functions that vary in cells; borrowed
  *  out     caller's; weft_space_output_free

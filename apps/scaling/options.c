@@ -214,7 +214,7 @@ static weft_status check(const scaling_options *o, weft_error *error) {
     weft_status status = check_arguments(o, error);
     if (status == WEFT_OK && !o->out) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "no folder is given");
-        weft_error_hint(error, "add --out DIR: a new folder, or that of a study to go on with");
+        weft_error_hint(error, "add --out DIR: a new folder, or that of a study to continue");
     } else if (status == WEFT_OK && !o->out[0]) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "the folder's name is empty");
         weft_error_hint(error, "write --out DIR");

@@ -105,7 +105,7 @@ static void explain_loads(solve *run) {
         run->script.problem
             ? "loads that %.60s has in F are not separable from its terms in u, and are in "
               "'equation'"
-            : "loads in r of %.60s that are no multiples of 'load' are not separable, and are in "
+            : "loads in r of %.60s that are not multiples of 'load' are not separable, and are in "
               "'equation'",
         run->options->script);
 }

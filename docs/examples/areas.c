@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
     TRY(weft_mesh_read(argc > 1 ? argv[1] : "square:10", 0, &monitor, &mesh, &error));
     if (mesh->dimension != 2) {
         status =
-            weft_error_set(&error, WEFT_ERROR_INPUT, "%s is no mesh of triangles", mesh->source);
+            weft_error_set(&error, WEFT_ERROR_INPUT, "%s is not a mesh of triangles", mesh->source);
         goto done;
     }
     TRY(weft_connectivity_make(device, mesh->cells, mesh->n_cells, 3, mesh->n_nodes, &dofs,

@@ -24,7 +24,7 @@ weft_status weft_refine_on_device(weft_device *device, const weft_mesh *mesh, in
 /** weft_mesh_refine_levels by kernels of the device (kernels/setup/refine.cu), bit for bit as on the
  *  host; the meshes have no names.
  *  n_made  gets the number of levels that are complete, at least 1, also on errors: whoever refines
- *          the last of them once more can go on
+ *          the last of them once more can continue
  *  copies  NULL, or {0}; gets nodes and cells of the finest level
  *  Memory  on the device, nodes, cells and facets of a level and those of the next coarser one, and
  *          during a step 24 bytes per coarser tetrahedron (12 per triangle) and 16 per node

@@ -1,6 +1,6 @@
 /** Solves the linear systems of a problem.
  *
- *      In: a system; the options; what is known of the matrix.
+ *      In: a system; the options; known properties of the matrix.
  *      Out: the solution; the method and the preconditioner that were used, and why; how the iteration went. */
 #pragma once
 
@@ -61,7 +61,7 @@ weft_status weft_linear_precondition(weft_linear *linear, const weft_system *sys
 bool weft_linear_retries_by_jacobi(weft_linear *linear, weft_cg_options *options);
 /** After a solve: if GMRES stagnates with the default number of iterations between restarts, set a larger one, also in
  *  the options of the solver, if its basis fits into a quarter of the free memory, and clear the result, for a solve
- *  that goes on from u. */
+ *  that continues from u. */
 bool weft_linear_lengthens_cycles(weft_linear *linear, weft_cg_options *options);
 /** Cycles of full multigrid on each level with which a solve by the present choice starts; 0: none. */
 int weft_linear_full_cycles(const weft_linear *linear);

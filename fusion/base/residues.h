@@ -19,7 +19,7 @@
 typedef uint64_t weft_residue; /* below p */
 typedef struct weft_residues weft_residues;
 
-/** Start anew, with random numbers that depend on nothing: an answer is always the same.
+/** Reset, with random numbers from a fixed seed: an answer is always the same.
  *  arena   must outlive them
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_residues_make(weft_arena *arena, weft_residues **out, weft_error *error);

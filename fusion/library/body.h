@@ -32,7 +32,7 @@ typedef struct body_writer {
     int64_t thread;
     body_local *locals; /* [n_locals] of the body; NULL: outside a body, where there are none */
     bool uses_table[WEFT_TABLES_MAX]; /* tables with an unknown subscript, emitted as arrays */
-    bool keeps_loops;                 /* the compiler is told not to unroll what stays a loop */
+    bool keeps_loops;                 /* loops that remain have a directive not to unroll */
     int depth;                        /* of indentation */
     body_value result_value;
     int n_doubts; /* enclosing branches and loops that may not be executed */

@@ -413,7 +413,7 @@ __attribute__((noinline)) static void emulated_resume(unsigned me) {
         setcontext(&context);
 }
 
-/* Threads at a barrier go on once all that are not done have reached it. */
+/* Threads at a barrier continue once all that are not done have reached it. */
 static void emulated_release(size_t first, size_t last, emulated_state at) {
     for (size_t t = first; t < last; ++t)
         if (emulated.threads[t].state != at && emulated.threads[t].state != DONE)

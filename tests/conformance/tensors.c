@@ -265,7 +265,7 @@ static void add_cases(comparison *all, const tensor_case *model, const ufl_prepa
     }
 }
 
-/* Integrands that are no polynomials: both take Gauss-Jacobi points instead of a default rule. */
+/* Integrands that are not polynomials: both take Gauss-Jacobi points instead of a default rule. */
 static void take_gauss_jacobi(const ufl_prepared *form) {
     for (int k = 0; k < form->form.n_integrals; ++k) {
         ufl_metadata *metadata = &((ufl_integral *)&form->form.integrals[k])->metadata;

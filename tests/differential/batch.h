@@ -20,7 +20,7 @@ typedef void emulate_call(void (*call)(long long n, void **arguments), long long
 typedef void emulate_function(void *kernel, long long n, void **arguments, unsigned n_blocks,
                               unsigned n_threads, unsigned shared_bytes, int backwards);
 
-/* CUDA text that is no module of the batch, such as a kernel of the set-up: compiled alone. */
+/* CUDA text that is not a module of the batch, such as a kernel of the set-up: compiled alone. */
 typedef struct batch_own {
     char hash[33]; /* of the text */
     void *object;

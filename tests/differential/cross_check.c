@@ -302,7 +302,7 @@ done:
     return status;
 }
 
-/* What the script does not use is unknown to the program; that is no mistake of its. */
+/* What the script does not use is unknown to the program; that is not an error. */
 static weft_status bind(cross_check *t, weft_error *error) {
     weft_status status = WEFT_OK;
     const random_script *s = t->script;

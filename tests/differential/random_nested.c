@@ -59,7 +59,7 @@ int random_set_over(const random_script *s, random_over over, int here) {
     return here;
 }
 
-/* Smallest and greatest values of nothing are no numbers. */
+/* Smallest and greatest values of nothing are not numbers. */
 static char random_op(maker *m) {
     static const char ops[] = {'+', '+', '<', '>'};
     return ops[random_maker_below(m, random_members(m->script, m->script->product) > 0 ? 4 : 2)];

@@ -157,7 +157,7 @@ static void messages(void **state) {
     test_folder_remove(&folder);
 }
 
-/* What is no error, but must be said: before the first step, and at the one that goes wrong. */
+/* Warnings: before the first step, and at the one that goes wrong. */
 static void warnings(void **state) {
     (void)state;
     static const struct {

@@ -64,7 +64,7 @@ elif [ $code -ne 0 ]; then
     fail "tmpfs: $code $(cat mount.txt)"
 fi
 
-# places that are no files, and that cannot be written
+# places that are not files, and that cannot be written
 mkdir folder.msh
 for place in folder.msh nowhere/m.msh; do
     code=0

@@ -96,7 +96,7 @@ if command -v gnuplot >/dev/null; then
     grep -q 'system' figures/*figure4.svg || fail "the device's name is not in the title"
 fi
 
-# A compiler in a folder with blanks, and one that is no program.
+# A compiler in a folder with blanks, and one that is not a program.
 mkdir 'a folder; touch pwned'
 printf '#!/bin/sh\nexec %s "$@"\n' "${CC:-cc}" >'a folder; touch pwned/cc'
 chmod +x 'a folder; touch pwned/cc'

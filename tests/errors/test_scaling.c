@@ -102,7 +102,7 @@ static void test_cases(void **state) {
     test_folder_remove(&folder);
 }
 
-/* A folder with something else in it is left as it is; so is a file that is no study's. */
+/* A folder with something else in it is left as it is; so is a file that is not a study's. */
 static void test_folders(void **state) {
     (void)state;
     char *folder = test_folder_make(), *other = test_path(folder, "thesis.tex");

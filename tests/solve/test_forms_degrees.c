@@ -1,6 +1,6 @@
 /* labels: full
  * solve with form files in elements of degrees 1 to 4 on every cell: orders k + 1 in L2 and k in H1 within 0.1 for a
- * known solution that is no polynomial; polynomials of the element's degree, which are found exactly, with integrals
+ * known solution that is not a polynomial; polynomials of the element's degree, which are found exactly, with integrals
  * over groups of facets and cells and over interior facets, and coefficients in other spaces. */
 #include "solve_run.h"
 

@@ -99,7 +99,7 @@ static void test_indefinite(void **state) {
     json_decref(root);
 }
 
-/* What is no number is named, on every line, and has no sign. */
+/* NaN is named on every line, without a sign. */
 static void test_nan(void **state) {
     (void)state;
     test_run run = RUN("--mesh", "square:8", "--diffusivity", "log(x-2)", "--exact", "log(x-2)");

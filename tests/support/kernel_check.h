@@ -228,7 +228,7 @@ static inline void check_run(weft_device *device, const weft_compilation *compil
             assert_non_null(plain[at]);
             for (int64_t i = 0; i < n; ++i)
                 check_fill(a, &seed, plain[at] + i * components);
-            if (single) /* what the device gets, so that rounding of the input is no error */
+            if (single) /* what the device gets, so that rounding of the input is not an error */
                 for (int64_t i = 0; i < n * components; ++i)
                     plain[at][i] = (float)plain[at][i];
             check_memory(device, way, components, lanes, plain[at], n, &memory[at]);

@@ -47,7 +47,7 @@ static void test_unknown_options_suggest_the_nearest(void **state) {
     assert_null(strstr(error.hint, "did you mean"));
     assert_int_equal(WEFT_ERROR_USAGE, check(&error, 1, "-x"));
     assert_string_equal("unknown option '-x'", error.message);
-    /* a beginning that two options share is no option */
+    /* a beginning that two options share is not an option */
     assert_int_equal(WEFT_ERROR_USAGE, check(&error, 2, "--ve", "x"));
 }
 

@@ -126,7 +126,7 @@ for file in drawn/*.gp drawn/*.dat; do
 done
 [ "$(find undrawn -type f | wc -l)" = 9 ] || fail "nine files were wanted in undrawn"
 
-# What is no such file: said with the file and the place in it, and nothing is written.
+# Other files: said with the file and the place in it, and nothing is written.
 # refused WORDS TEXT
 refused() {
     printf '%s' "$2" >bad.json

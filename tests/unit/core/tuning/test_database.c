@@ -28,7 +28,7 @@ static void times_come_back(void **state) {
     assert_int_equal(tuning_count(tuning, two, NULL), 1);
     assert_int_equal(tuning_count(tuning, "", NULL), 0);
 
-    /* all or none: the second is no time */
+    /* all or none: the second is not a time */
     const weft_tuning_time bad[] = {{"load c", {32, 0, 1, 0}, 1e-9},
                                     {"load c", {32, 0, 2, 0}, NAN}};
     assert_int_equal(weft_tuning_add_times(tuning, one, bad, 2, &error), WEFT_ERROR_USAGE);

@@ -82,7 +82,7 @@ static void test_monomials(void **state) {
     check_rule(weft_cell_of(WEFT_INTERVAL), WEFT_SCHEME_GLL, WEFT_QUADRATURE_DEGREE_MAX);
 }
 
-/* exp(b . (1, 2, 3, 4)) of the barycentric coordinates b in another order: the same up to rounding, though it is no polynomial. */
+/* exp(b . (1, 2, 3, 4)) of the barycentric coordinates b in another order: the same up to rounding, though it is not a polynomial. */
 static double integrate_reoriented(const weft_quadrature *rule, const int *order) {
     double sum = 0;
     for (int q = 0; q < rule->n; ++q) {

@@ -105,7 +105,7 @@ static void put_facet(weft_mesh_data *data, int64_t i, int32_t a, int32_t b) {
     data->group_facet_nodes[2 * i + 1] = b;
 }
 
-/* The square of two triangles 0 1 3 and 0 3 2: its diagonal 0 3 lies inside, 1 2 is no edge. */
+/* The square of two triangles 0 1 3 and 0 3 2: its diagonal 0 3 lies inside, 1 2 is not an edge. */
 static void test_groups(void **state) {
     (void)state;
     weft_mesh *from = make_mesh(2, 1), *mesh = NULL;

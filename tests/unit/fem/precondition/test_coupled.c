@@ -149,7 +149,7 @@ static void factors(void **state) {
     }
 }
 
-/* Couplings by masses, wrong signs and one constrained function are no pairs. */
+/* Couplings by masses, wrong signs and one constrained function are not pairs. */
 static void others(void **state) {
     (void)state;
     static const pair_options cases[] = {{1, 0.1, 0.1, 1, 0, false, {1, 0}},

@@ -53,7 +53,7 @@ static void splits(void **state) {
     expect_kernels(HEAD "a = 2*x; split; b = a + x; c = b*a; return c;", WEFT_PLAN_UNFUSED, 3);
 }
 
-/* Two that share nothing are no kernel unless they are asked to be. */
+/* Two that share nothing are not fused unless they are asked to be. */
 static void blocks(void **state) {
     (void)state;
     expect_kernels(HEAD "a = 2*x; b = 3*w; return a, b;", WEFT_PLAN_FUSED, 2);

@@ -113,7 +113,7 @@ static void variants(void **state) {
     done(&m);
 }
 
-/* In an accumulating store, an update, and a loop; a name that is no word of the language. */
+/* In an accumulating store, an update, and a loop; a name that is not a word of the language. */
 static void everywhere(void **state) {
     (void)state;
     made m = compile_good("null:h200",
