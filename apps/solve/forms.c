@@ -341,30 +341,11 @@ weft_status solve_fixed_check(solve *run, weft_error *error) {
     return all_fixed ? WEFT_OK : check_constants(run, fixed, error);
 }
 
-/* The forms of the operator: the first in `form`, the others follow. */
-static weft_status make_forms(solve *run, weft_error *error) {
-    bool is_first = true;
-    run->base.problem->more_forms =
-        calloc((size_t)run->base.problem->n_parts, sizeof *run->base.problem->more_forms);
-    if (!run->base.problem->more_forms)
-        return weft_out_of_memory(error, NULL);
-    for (int i = 0; i < run->base.problem->n_parts; ++i) {
-        weft_problem_part *part = &run->base.problem->parts[i];
-        solve_form_of(run, i, &part->bound);
-        if (!part->has_matrix)
-            continue;
-        if (is_first)
-            solve_form_of(run, i, &run->base.problem->form);
-        else
-            run->base.problem->more_forms[run->base.problem->n_more_forms++] = part->bound.form;
-        is_first = false;
-    }
-    return WEFT_OK;
-}
-
 weft_status solve_form_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(make_forms(run, error));
+    for (int i = 0; i < run->base.problem->n_parts; ++i)
+        solve_form_of(run, i, &run->base.problem->parts[i].bound);
+    TRY(weft_problem_list_forms(run->base.problem, error));
     run->base.problem->linear.minres_if_indefinite = true;
     TRY(check_symmetry(run, error));
     TRY(check_action(run, error));

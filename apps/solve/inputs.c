@@ -148,44 +148,21 @@ static weft_status start_solution(solve *run, const weft_name_info *info, weft_e
                                    error);
 }
 
-/* The inputs of all parts, each once.
- *  out  [*n], to be freed */
-static weft_status list_inputs(const solve *run, weft_name_info **out, size_t *n,
-                               weft_error *error) {
-    size_t room = 1;
-    for (int p = 0; p < run->base.problem->n_parts; ++p)
-        room += (size_t)weft_compilation_names(run->base.problem->parts[p].compilation);
-    *n = 0;
-    *out = calloc(room, sizeof **out);
-    if (!*out)
-        return weft_out_of_memory(error, NULL);
-    for (int p = 0; p < run->base.problem->n_parts; ++p)
-        for (int i = 0; i < weft_compilation_names(run->base.problem->parts[p].compilation); ++i) {
-            weft_name_info info;
-            weft_compilation_name(run->base.problem->parts[p].compilation, i, &info);
-            bool is_new = info.kind == WEFT_NAME_INPUT;
-            for (size_t k = 0; k < *n; ++k)
-                is_new &= strcmp((*out)[k].name, info.name) != 0;
-            if (is_new)
-                (*out)[(*n)++] = info;
-        }
-    return WEFT_OK;
-}
-
 static weft_status make_inputs(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_name_info *list = NULL;
     const char **names = NULL;
-    size_t n = 0, n_names = 0;
-    TRY(list_inputs(run, &list, &n, error));
-    names = calloc(n + 1, sizeof *names);
+    size_t n_names = 0;
+    int n = 0;
+    TRY(weft_problem_list_inputs(run->base.problem, &list, &n, error));
+    names = calloc((size_t)n + 1, sizeof *names);
     if (!names)
         TRY(weft_out_of_memory(error, NULL));
-    for (size_t i = 0; i < n; ++i)
+    for (int i = 0; i < n; ++i)
         if (strcmp(list[i].name, "x") != 0 && !is_direction(run, list[i].name))
             names[n_names++] = list[i].name;
     TRY(check_unknown(run, names, n_names, error));
-    for (size_t i = 0; i < n; ++i) {
+    for (int i = 0; i < n; ++i) {
         if (strcmp(list[i].name, "u") == 0 && run->options->nonlinear)
             TRY(start_solution(run, &list[i], error));
         else if (!is_own(run, list[i].name))
@@ -226,7 +203,7 @@ weft_status solve_memory_estimate(solve *run, weft_error *error) {
     const weft_mesh *mesh = run->base.mesh;
     const bool is_null = run->base.is_null;
     weft_name_info *inputs = NULL;
-    size_t n_inputs = 0;
+    int n_inputs = 0;
     const double expected =
         weft_cg_iterations_expected(mesh->dimension, solve_nodes(run), options->tolerance);
     const double products = is_null && options->assembly != WEFT_AUTO /* stops after the first */
@@ -251,8 +228,8 @@ weft_status solve_memory_estimate(solve *run, weft_error *error) {
         .ranges_load = run->base.problem->n_parts == 0,
         .method = run->base.problem->linear.choice.method,
         .restart = options->restart};
-    TRY(list_inputs(run, &inputs, &n_inputs, error));
-    for (size_t i = 0; i < n_inputs; ++i)
+    TRY(weft_problem_list_inputs(run->base.problem, &inputs, &n_inputs, error));
+    for (int i = 0; i < n_inputs; ++i)
         if (!is_own(run, inputs[i].name))
             what.input_bytes +=
                 (size_t)weft_problem_input_size(run->base.problem, &inputs[i]) * sizeof(double);

@@ -274,6 +274,28 @@ done:
 
 /* ---- the inputs -------------------------------------------------------------------------- */
 
+weft_status weft_problem_list_inputs(const weft_problem *problem, weft_name_info **out, int *n,
+                                     weft_error *error) {
+    size_t most = 1;
+    for (int p = 0; p < problem->n_parts; ++p)
+        most += (size_t)weft_compilation_names(problem->parts[p].compilation);
+    *n = 0;
+    *out = calloc(most, sizeof **out);
+    if (!*out)
+        return weft_out_of_memory(error, NULL);
+    for (int p = 0; p < problem->n_parts; ++p)
+        for (int i = 0; i < weft_compilation_names(problem->parts[p].compilation); ++i) {
+            weft_name_info info;
+            weft_compilation_name(problem->parts[p].compilation, i, &info);
+            bool is_new = info.kind == WEFT_NAME_INPUT;
+            for (int k = 0; k < *n; ++k)
+                is_new &= strcmp((*out)[k].name, info.name) != 0;
+            if (is_new)
+                (*out)[(*n)++] = info;
+        }
+    return WEFT_OK;
+}
+
 static weft_status refuse_over(const weft_name_info *info, const weft_input_source *source,
                                weft_error *error) {
     weft_error_set(error, WEFT_ERROR_INPUT, "the input '%s' is over '%s'",

@@ -65,6 +65,10 @@ weft_status weft_problem_fill_input(struct weft_problem *problem, const weft_nam
  *  origin  names them in messages */
 weft_status weft_problem_set_initial(struct weft_problem *problem, const char *text,
                                      const char *origin, weft_error *error);
+/** The inputs of all parts, each once.
+ *  out  [*n], to be freed */
+weft_status weft_problem_list_inputs(const struct weft_problem *problem, weft_name_info **out,
+                                     int *n, weft_error *error);
 /** Values of an input, with the spare lanes of the last block of cells. */
 int64_t weft_problem_input_size(const struct weft_problem *problem, const weft_name_info *info);
 /** Components at each entry. */

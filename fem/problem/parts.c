@@ -33,6 +33,24 @@ void weft_problem_parts_clear(weft_problem *problem) {
     problem->n_parts = 0;
 }
 
+weft_status weft_problem_list_forms(weft_problem *problem, weft_error *error) {
+    bool is_first = true;
+    problem->more_forms = calloc((size_t)problem->n_parts + 1, sizeof *problem->more_forms);
+    if (!problem->more_forms)
+        return weft_out_of_memory(error, NULL);
+    for (int i = 0; i < problem->n_parts; ++i) {
+        const weft_problem_part *part = &problem->parts[i];
+        if (!part->has_matrix)
+            continue;
+        if (is_first)
+            problem->form.form = part->bound.form;
+        else
+            problem->more_forms[problem->n_more_forms++] = part->bound.form;
+        is_first = false;
+    }
+    return WEFT_OK;
+}
+
 /* ---- making ------------------------------------------------------------------------------ */
 
 static weft_status make_fluxes(weft_problem *problem, weft_error *error) {
@@ -58,6 +76,8 @@ static weft_status compile_vector(weft_problem *problem, weft_problem_part *part
     weft_context *context = problem->context;
     const weft_form *form = &part->bound.form;
     weft_text text = {0};
+    weft_program_free(&part->vector_program);
+    weft_compilation_free(&part->vector_compilation); /* of an earlier solve */
     weft_text_add(&text, "return %s;\n", problem->vector);
     if (text.failed)
         TRY(weft_out_of_memory(error, NULL));

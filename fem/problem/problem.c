@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Tolerance for |K - K^T| / |K|: rounding in a symmetric matrix. */
 static const double SYMMETRIC = 1e-12;
@@ -41,6 +42,8 @@ void weft_problem_free(weft_problem **out) {
         return;
     clear_solve(problem);
     weft_problem_parts_clear(problem);
+    if (problem->basis.user) /* connectivities, which spaces outlive */
+        problem->basis.free(problem->basis.user);
     weft_inputs_clear(&problem->inputs);
     for (int i = 1; i < problem->n_sets; ++i) /* those of the first are the fields' */
         for (int k = 0; k < problem->sets[i].n; ++k)
@@ -52,6 +55,7 @@ void weft_problem_free(weft_problem **out) {
         weft_space_free(&problem->space);
     free(problem->conditions);
     free(problem->more_forms);
+    weft_memory_free(&problem->time);
     free(problem);
     *out = NULL;
 }
@@ -128,11 +132,10 @@ static weft_status refuse(weft_status status, const char *what, const char *hint
     return status;
 }
 
-/* The conditions of each component, and that they fix u. */
 static weft_status make_conditions(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_problem_conditions_make(problem, error));
-    for (int k = 0; k < problem->n_values; ++k) {
+    for (int k = 0; k < problem->n_values && problem->n_parts == 0; ++k) {
         bool is_free = false;
         TRY(weft_bc_find_free(problem->bc, k, &is_free, error));
         if (is_free)
@@ -143,13 +146,27 @@ done:
     return status;
 }
 
+/* The greatest of all forms; NaN if one has it. */
+static weft_status measure_asymmetry(weft_problem *problem, double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_form_asymmetry(problem->context, &problem->form.form, out, error));
+    for (int i = 0; i < problem->n_more_forms; ++i) {
+        double of_one = 0;
+        TRY(weft_form_asymmetry(problem->context, &problem->more_forms[i], &of_one, error));
+        if (!(of_one <= *out))
+            *out = of_one;
+    }
+done:
+    return status;
+}
+
 /* The method, by the symmetry of K. */
 static weft_status choose_method(weft_problem *problem, double *asymmetry, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_linear *linear = &problem->linear;
-    TRY(weft_form_asymmetry(problem->context, &problem->form.form, asymmetry, error));
+    TRY(measure_asymmetry(problem, asymmetry, error));
     const bool is_symmetric = *asymmetry <= SYMMETRIC;
-    weft_linear_choose_method(linear, is_symmetric, false, *asymmetry);
+    weft_linear_choose_method(linear, is_symmetric, problem->n_fields > 1, *asymmetry);
     linear->minres_if_indefinite = is_symmetric;
     if (isnan(*asymmetry))
         TRY(refuse(WEFT_ERROR_INPUT, "the local matrix has entries that are not finite numbers",
@@ -159,6 +176,16 @@ static weft_status choose_method(weft_problem *problem, double *asymmetry, weft_
                    "let the method be WEFT_AUTO", error));
 done:
     return status;
+}
+
+/* Nodes of a cell, or of the widest domain. */
+static int count_width(const weft_problem *problem) {
+    int width = weft_connectivity_width(problem->form.form.dofs);
+    for (int i = 0; i < problem->n_more_forms; ++i) {
+        const int of_one = weft_connectivity_width(problem->more_forms[i].dofs);
+        width = of_one > width ? of_one : width;
+    }
+    return width;
 }
 
 /* Preconditioner and assembly, by predictions and by what fits into memory. */
@@ -176,6 +203,9 @@ static weft_status choose(weft_problem *problem, double asymmetry, weft_error *e
                                 .ranges_load = true,
                                 .method = linear->choice.method,
                                 .restart = linear->options->restart};
+    what.problem.components = weft_form_components(&problem->form.form);
+    what.problem.n_nodes = problem->n_dofs / what.problem.components;
+    what.problem.width = count_width(problem);
     what.problem.symmetric = is_symmetric;
     what.problem.asymmetry = is_symmetric ? 0 : asymmetry;
     what.problem.solves = 1;
@@ -183,13 +213,90 @@ static weft_status choose(weft_problem *problem, double asymmetry, weft_error *e
     return weft_linear_choose(linear, &what, error);
 }
 
+static weft_status make_load(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (problem->n_parts == 0)
+        return weft_bc_load_make(problem->bc, problem->source, problem->source_origin,
+                                 WEFT_LOAD_DEGREE, problem->b, problem->b_values, error);
+    TRY(weft_problem_vectors_compile(problem, error));
+    TRY(weft_problem_load(problem, 1, false, error));
+    weft_problem_vectors_release(problem);
+done:
+    return status;
+}
+
+/* Does the operator see the constant of a component? */
+static weft_status see_constant(weft_problem *problem, const double *sizes, double *e, bool *seen,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = problem->n_dofs;
+    weft_memory *v = NULL, *y = NULL;
+    TRY(weft_memory_make(problem->context->device, (size_t)n * sizeof *e, &v, error));
+    TRY(weft_memory_make(problem->context->device, (size_t)n * sizeof *e, &y, error));
+    TRY(weft_vector_push(v, e, n, error));
+    TRY(weft_operator_apply(problem->op, v, y, error));
+    TRY(weft_vector_pull(y, e, n, error));
+    for (int64_t i = 0; i < problem->n_constrained; ++i) /* as a wall, which sees a pressure */
+        e[problem->constrained[i]] = 0;
+    *seen = weft_operator_seen(e, sizes, n) > WEFT_UNSEEN;
+done:
+    weft_memory_free(&v);
+    weft_memory_free(&y);
+    return status;
+}
+
+/* Set e to the constant of component k; is it free of Dirichlet conditions? */
+static bool is_open(const weft_problem *problem, int k, double *e) {
+    bool is_fixed = false;
+    memset(e, 0, (size_t)problem->n_dofs * sizeof *e);
+    for (int i = 0; i < problem->n_fields; ++i) {
+        const weft_problem_field *field = &problem->fields[i];
+        const int c = weft_space_components(field->space), of_field = k - field->first_value;
+        if (of_field < 0 || of_field >= c)
+            continue;
+        for (int64_t j = of_field; j < weft_space_dofs(field->space); j += c)
+            e[field->first_dof + j] = 1;
+    }
+    for (int64_t i = 0; i < problem->n_constrained; ++i)
+        is_fixed |= e[problem->constrained[i]] != 0;
+    return !is_fixed;
+}
+
+/* Forms may fix a component without conditions, as by a mass or an outflow. */
+static weft_status check_constants(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double *e = weft_array_make((size_t)problem->n_dofs, sizeof *e);
+    double *sizes = weft_array_make((size_t)problem->n_dofs, sizeof *sizes);
+    if (!e || !sizes)
+        TRY(weft_out_of_memory(error, NULL));
+    TRY(weft_operator_row_sizes(problem->context->device, problem->op, NULL, sizes, error));
+    for (int k = 0; k < problem->n_values; ++k) {
+        bool is_seen = true;
+        if (is_open(problem, k, e))
+            TRY(see_constant(problem, sizes, e, &is_seen, error));
+        if (is_seen)
+            continue;
+        status =
+            weft_error_set(error, WEFT_ERROR_INPUT,
+                           "nothing fixes component %d of u: a constant can be added to it", k);
+        weft_error_location(error, problem->file, NULL, 0, 0);
+        weft_error_hint(error, "add a Dirichlet or Robin condition");
+        goto done;
+    }
+done:
+    free(e);
+    free(sizes);
+    return status;
+}
+
 /* The load, the operator, and u with its given values. */
 static weft_status assemble(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_problem_vectors_make(problem, error));
-    TRY(weft_bc_load_make(problem->bc, problem->source, problem->source_origin, WEFT_LOAD_DEGREE,
-                          problem->b, problem->b_values, error));
+    TRY(make_load(problem, error));
     TRY(weft_problem_operator_make(problem, error));
+    if (problem->n_parts > 0)
+        TRY(check_constants(problem, error));
     weft_problem_set_conditions(problem, 1, problem->u_values);
     TRY(weft_vector_push(problem->u, problem->u_values, problem->n_dofs, error));
 done:
@@ -202,6 +309,9 @@ weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options
     double asymmetry = 0;
     if (!problem->form.form.text)
         return refuse(WEFT_ERROR_USAGE, "the problem has no form", "call weft_problem_form", error);
+    if (problem->is_nonlinear || problem->time)
+        return refuse(WEFT_ERROR_UNSUPPORTED, "the problem is not linear and stationary",
+                      "solve it by weft_problem_in_time", error);
     clear_solve(problem);
     start_linear(problem, options);
     TRY(make_conditions(problem, error));

@@ -24,6 +24,12 @@ typedef struct weft_problem_field {
     bool is_enrichment; /* its terms are added to those of the field before, as bubbles */
 } weft_problem_field;
 
+/** What the forms refer to, which is freed after them. */
+typedef struct weft_problem_basis {
+    void *user; /* NULL: nothing */
+    void (*free)(void *user);
+} weft_problem_basis;
+
 typedef struct weft_problem {
     weft_context *context; /* borrowed, as is mesh */
     const weft_mesh *mesh;
@@ -50,6 +56,7 @@ typedef struct weft_problem {
     weft_problem_set *sets;
     int n_sets;
     weft_inputs inputs;
+    weft_memory *time; /* the input t, of problems in time; NULL: none */
 
     /* the forms of u by domain (parts.c) */
     weft_problem_part *parts; /* [n_parts], malloc'd */
@@ -78,6 +85,7 @@ typedef struct weft_problem {
     weft_point_loads *point_loads; /* NULL: none */
     weft_reduction *reduction;     /* NULL: no dependent dofs */
     weft_problem_balance balance;
+    weft_problem_basis basis;
 } weft_problem;
 
 /** What a solve was like. Pointers are borrowed from the problem until it is solved again or freed. */
@@ -113,6 +121,9 @@ weft_status weft_problem_condition(weft_problem *problem, const weft_condition *
 /** Set the form of the cells, with the local matrix K.
  *  form  copied; what it refers to is borrowed and must outlive the problem. NULL: there is none */
 void weft_problem_form(weft_problem *problem, const weft_form *form);
+/** Let the forms of the operator be those of the parts that have a matrix.
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_problem_list_forms(weft_problem *problem, weft_error *error);
 /** Set the load int f phi_i over the cells, of a u with one component.
  *  f       a formula in x, y, z; borrowed, as is origin, which names it in messages */
 void weft_problem_source(weft_problem *problem, const char *f, const char *origin);

@@ -1,0 +1,211 @@
+/* Makes the spaces, inputs and forms of a UFL problem on a mesh. */
+#include "forms/bind/bind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A UFL problem with what its forms refer to. */
+typedef struct weft_ufl_bound {
+    const weft_ufl_problem *ufl;
+    weft_problem *problem;
+    const weft_ufl_bind_options *options; /* during weft_ufl_bind */
+    weft_entity_dofs **dofs;              /* [n_parts][n_sets] */
+} weft_ufl_bound;
+
+static void free_bound(void *user) {
+    weft_ufl_bound *bound = user;
+    for (int i = 0; bound->dofs && i < bound->ufl->n_parts; ++i)
+        weft_ufl_dofs_free(bound->ufl, &bound->dofs[i]);
+    free(bound->dofs);
+    free(bound);
+}
+
+/* ---- the problem of the file ------------------------------------------------------------- */
+
+static weft_status refuse(const weft_ufl_bind_options *options, weft_status status,
+                          const char *what, const char *hint, weft_error *error) {
+    weft_error_set(error, status, "%s", what);
+    weft_error_location(error, options->file, NULL, 0, 0);
+    weft_error_hint(error, "%s", hint);
+    return status;
+}
+
+static weft_status find_problem(weft_ufl *ufl, weft_ufl_bound *bound, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_ufl_bind_options *options = bound->options;
+    weft_problem *problem = bound->problem;
+    TRY(options->in_time ? weft_ufl_problem_in_time(ufl, options->mass, &bound->ufl, error)
+                         : weft_ufl_problem_of(ufl, &bound->ufl, error));
+    if (options->in_time && !bound->ufl->mass)
+        TRY(refuse(options, WEFT_ERROR_INPUT, "a problem in time has a mass, and this one has none",
+                   "write m = inner(u, v)*dx for m du/dt + a u = L, or name another form", error));
+    problem->file = options->file;
+    problem->is_nonlinear = bound->ufl->nonlinear;
+    problem->matrix = "K";
+    problem->vector = !bound->ufl->vector ? NULL : bound->ufl->nonlinear ? "r" : "b";
+    problem->mass = options->in_time ? "M" : NULL;
+done:
+    return status;
+}
+
+/* Compile the script of a part with the values that are used, whose names inputs have. */
+static weft_status compile(weft_problem *problem, weft_problem_part *part, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_context *context = problem->context;
+    const char *const used[] = {part->has_matrix ? problem->matrix : NULL,
+                                part->has_vector ? problem->vector : NULL,
+                                part->has_mass ? problem->mass : NULL};
+    weft_text returns = {0};
+    for (size_t i = 0; i < sizeof used / sizeof *used; ++i)
+        if (used[i])
+            weft_text_add(&returns, "return %s;\n", used[i]);
+    weft_text_add(&part->cells, "%s", part->text);
+    if (returns.failed || part->cells.failed)
+        TRY(weft_out_of_memory(error, NULL));
+    const weft_fragment fragments[] = {{problem->file, part->text}, {"returns", returns.data}};
+    const weft_compile_options options = {.plan = context->plan};
+    TRY(weft_compile(context->library, weft_device_limits(context->device), fragments, 2, &options,
+                     &part->compilation, error));
+done:
+    weft_text_free(&returns);
+    return status;
+}
+
+static weft_status make_parts(weft_ufl_bound *bound, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_ufl_problem *ufl = bound->ufl;
+    weft_problem *problem = bound->problem;
+    TRY(weft_problem_parts_make(problem, ufl->n_parts, error));
+    for (int i = 0; i < ufl->n_parts; ++i) {
+        weft_problem_part *part = &problem->parts[i];
+        part->text = ufl->parts[i].script;
+        part->has_matrix = ufl->parts[i].has_matrix;
+        part->has_vector = ufl->parts[i].has_vector;
+        part->has_mass = ufl->parts[i].has_mass;
+        TRY(compile(problem, part, error));
+        TRY(weft_ufl_connect(ufl, &ufl->parts[i], part->compilation, bound->options, problem,
+                             &bound->dofs[i], error));
+    }
+done:
+    return status;
+}
+
+/* ---- what they read ---------------------------------------------------------------------- */
+
+/* The memory of an input that is the problem's own; *is_own: it is one of them. */
+static weft_memory *own_memory(const weft_ufl_bound *bound, const char *name, bool *is_own) {
+    const weft_problem *problem = bound->problem;
+    const bool is_x = strcmp(name, "x") == 0, is_v = strcmp(name, "v") == 0;
+    const bool is_u = problem->is_nonlinear && strcmp(name, "u") == 0;
+    const bool is_t = problem->mass && strcmp(weft_ufl_plain_name(name), "t") == 0;
+    *is_own = is_x || is_v || is_u || is_t;
+    return is_x   ? weft_ufl_coordinates(bound->ufl, problem)
+           : is_u ? problem->u
+           : is_t ? problem->time
+                  : NULL;
+}
+
+static const weft_ufl_value *find_value(const weft_ufl_bind_options *options, const char *name) {
+    for (int i = 0; i < options->n_values; ++i)
+        if (strcmp(options->values[i].name, weft_ufl_plain_name(name)) == 0)
+            return &options->values[i];
+    return NULL;
+}
+
+static weft_status refuse_value(const weft_ufl_bind_options *options, const char *what,
+                                const char *name, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE,
+                   what[0] == 'n' ? "the coefficient or constant '%s' has "
+                                    "no values"
+                                  : "the forms contain no coefficient or "
+                                    "constant '%s'",
+                   name);
+    weft_error_location(error, options->file, NULL, 0, 0);
+    weft_error_hint(error, "the values are given by the names that the form file has");
+    return WEFT_ERROR_USAGE;
+}
+
+static weft_status add_inputs(weft_ufl_bound *bound, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_ufl_bind_options *options = bound->options;
+    weft_name_info *list = NULL;
+    int n = 0;
+    TRY(weft_problem_list_inputs(bound->problem, &list, &n, error));
+    for (int k = 0; k < options->n_values; ++k) {
+        bool is_known = false, is_own = false;
+        for (int i = 0; i < n; ++i)
+            is_known |= strcmp(weft_ufl_plain_name(list[i].name), options->values[k].name) == 0 &&
+                        !(own_memory(bound, list[i].name, &is_own), is_own);
+        if (!is_known)
+            TRY(refuse_value(options, "unknown", options->values[k].name, error));
+    }
+    for (int i = 0; i < n; ++i) {
+        bool is_own = false;
+        (void)own_memory(bound, list[i].name, &is_own);
+        const weft_ufl_value *value = find_value(options, list[i].name);
+        if (is_own)
+            continue;
+        if (!value)
+            TRY(refuse_value(options, "none", weft_ufl_plain_name(list[i].name), error));
+        weft_input_source source = value->source;
+        source.shown = weft_ufl_plain_name(list[i].name);
+        source.file = options->file;
+        source.in_time = options->in_time;
+        if (!source.origin)
+            source.origin = value->name;
+        TRY(weft_problem_add_input(bound->problem, &list[i], &source, error));
+    }
+done:
+    free(list);
+    return status;
+}
+
+/* ---- the forms --------------------------------------------------------------------------- */
+
+static void bind_form(const weft_ufl_bound *bound, int i, weft_bound_form *out) {
+    const weft_problem_part *part = &bound->problem->parts[i];
+    weft_ufl_form_start(bound->ufl, &bound->ufl->parts[i], bound->problem->file, part->cells.data,
+                        bound->dofs[i], out);
+    for (int k = 0; k < weft_compilation_names(part->compilation); ++k) {
+        weft_name_info info;
+        bool is_own = false;
+        weft_compilation_name(part->compilation, k, &info);
+        if (info.kind != WEFT_NAME_INPUT)
+            continue;
+        weft_memory *memory = own_memory(bound, info.name, &is_own);
+        if (!is_own)
+            memory = weft_problem_input(bound->problem, info.name);
+        if (memory)
+            weft_form_bind_input(out, info.name, memory);
+    }
+}
+
+weft_status weft_ufl_bind(weft_ufl *ufl, const weft_mesh *mesh, weft_library *library,
+                          const weft_ufl_bind_options *options, weft_problem *problem,
+                          weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_ufl_bound *made = calloc(1, sizeof *made);
+    if (!made)
+        return weft_out_of_memory(error, "a problem");
+    *made = (weft_ufl_bound){.problem = problem, .options = options};
+    problem->basis = (weft_problem_basis){made, free_bound};
+    problem->mesh = mesh;
+    TRY(find_problem(ufl, made, error));
+    made->dofs = calloc((size_t)made->ufl->n_parts, sizeof *made->dofs);
+    if (!made->dofs)
+        TRY(weft_out_of_memory(error, NULL));
+    TRY(weft_ufl_check_measures(made->ufl, options, error));
+    TRY(weft_ufl_add_functions(ufl, library, error));
+    TRY(weft_ufl_spaces_make(made->ufl, options, problem, error));
+    TRY(make_parts(made, error));
+    TRY(weft_problem_vectors_make(problem, error));
+    if (options->in_time)
+        TRY(weft_memory_make(problem->context->device, sizeof(double), &problem->time, error));
+    TRY(add_inputs(made, error));
+    for (int i = 0; i < made->ufl->n_parts; ++i)
+        bind_form(made, i, &problem->parts[i].bound);
+    TRY(weft_problem_list_forms(problem, error));
+done:
+    made->options = NULL;
+    return status;
+}

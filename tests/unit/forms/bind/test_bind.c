@@ -1,0 +1,222 @@
+/* labels: quick */
+/* UFL problems bound to meshes and solved by the library alone. Expected: solutions that are in the spaces, which discrete
+ * equations have up to the tolerance of the solver, 1e-12, times the condition of the matrices. */
+#include "forms/bind/bind.h"
+#include "wall_support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double CLOSE = 1e-7;
+
+static void check(weft_status status, const weft_error *error) {
+    if (status != WEFT_OK)
+        fail_msg("%s (%s)", error->message, error->hint);
+}
+
+typedef struct setting {
+    weft_context context;
+    weft_library *library;
+    weft_mesh *mesh;
+    weft_ufl *ufl;
+    weft_problem *problem;
+} setting;
+
+static void open_setting(setting *s, weft_mesh *mesh, const char *text) {
+    weft_error error = {0};
+    *s = (setting){.context.plan = WEFT_PLAN_FUSED, .mesh = mesh};
+    check(weft_device_open("host:1", NULL, &s->context.device, &error), &error);
+    check(weft_fem_library_make(&s->library, &error), &error);
+    s->context.library = s->library;
+    check(weft_data_make(s->context.device, mesh, &s->context.data, &error), &error);
+    check(weft_ufl_read_text("test.ufl", text, strlen(text), NULL, &s->ufl, &error), &error);
+    check(weft_problem_start(&s->context, NULL, &s->problem, &error), &error);
+}
+
+static void close_setting(setting *s) {
+    weft_problem_free(&s->problem);
+    weft_data_free(&s->context.data);
+    weft_mesh_free(&s->mesh);
+    weft_library_free(&s->library);
+    weft_ufl_free(&s->ufl);
+    weft_device_free(&s->context.device);
+}
+
+static weft_status bind(setting *s, const weft_ufl_value *values, int n_values,
+                        const weft_ufl_measure *measures, int n_measures, weft_error *error) {
+    const weft_ufl_bind_options options = {.file = "test.ufl",
+                                           .values = values,
+                                           .n_values = n_values,
+                                           .measures = measures,
+                                           .n_measures = n_measures};
+    return weft_ufl_bind(s->ufl, s->mesh, s->library, &options, s->problem, error);
+}
+
+static void fix(setting *s, const char *group, int component, const char *value) {
+    weft_error error = {0};
+    const weft_condition condition = {WEFT_DIRICHLET, .group = group, .component = component,
+                                      .value = value};
+    check(weft_problem_condition(s->problem, &condition, &error), &error);
+}
+
+static void solve(setting *s) {
+    weft_error error = {0};
+    weft_problem_report report;
+    weft_problem_options options = weft_problem_options_default();
+    options.tolerance = 1e-12;
+    check(weft_problem_solve(s->problem, &options, &report, &error), &error);
+    assert_int_equal(report.result->outcome, WEFT_CG_CONVERGED);
+}
+
+static const char poisson[] = "element = FiniteElement(\"Lagrange\", triangle, 2)\n"
+                              "k = Coefficient(FiniteElement(\"DG\", triangle, 0))\n"
+                              "u, v = TrialFunction(element), TestFunction(element)\n"
+                              "load = Constant(triangle)\n"
+                              "a = k*inner(grad(u), grad(v))*dx\n"
+                              "L = load*v*ds(7)\n";
+
+/* A wall of two materials with the flux 3 through its right side: k u' = 3, u(0) = 1. */
+static void two_materials(void **state) {
+    (void)state;
+    setting s;
+    weft_error error = {0};
+    const weft_ufl_value values[] = {{"k", {.text = "50; @air=0.25"}}, {"load", {.text = "6/2"}}};
+    const weft_ufl_measure measures[] = {{"ds(7)", "right", "the test"}};
+    open_setting(&s, wall_mesh(2, 6, false, false), poisson);
+    check(bind(&s, values, 2, measures, 1, &error), &error);
+    fix(&s, "left", 0, "1");
+    for (int pass = 1; pass <= 2; ++pass) { /* again, with half the load */
+        if (pass == 2)
+            check(weft_problem_scale_loads(s.problem, 0.5, &error), &error);
+        solve(&s);
+        const weft_space *space = weft_problem_space(s.problem);
+        const double *u = weft_problem_values(s.problem), *x = weft_space_points(space);
+        assert_true(weft_space_nodes(space) == 13 * 13);
+        for (int64_t i = 0; i < weft_space_nodes(space); ++i) {
+            const double in_air = fmax(x[2 * i] - 0.5, 0), flux = 3.0 / pass;
+            const double exact = 1 + flux * ((x[2 * i] - in_air) / 50 + in_air / 0.25);
+            assert_true(fabs(u[i] - exact) < CLOSE);
+        }
+    }
+    close_setting(&s);
+}
+
+static const char stokes[] = "V = VectorElement(\"Lagrange\", triangle, 2)\n"
+                             "Q = FiniteElement(\"Lagrange\", triangle, 1)\n"
+                             "W = MixedElement([V, Q])\n"
+                             "u, p = TrialFunctions(W)\n"
+                             "v, q = TestFunctions(W)\n"
+                             "f = VectorConstant(triangle)\n"
+                             "a = (inner(grad(u), grad(v)) - p*div(v) - q*div(u))*dx\n"
+                             "L = inner(f, v)*dx\n";
+
+/* Between two plates, with a force f along them: u = (y (1 - y), 0), and p' = f - 2 with p = 0 at the outlet, where the
+ * condition is the natural one. */
+static void taylor_hood(void **state) {
+    (void)state;
+    static const char *const walls[] = {"left", "top", "bottom"};
+    setting s;
+    weft_error error = {0};
+    weft_mesh *mesh = NULL;
+    const weft_ufl_value values[] = {{"f", {.text = "3, 0"}}};
+    check(weft_mesh_make_square(4, &mesh, &error), &error);
+    open_setting(&s, mesh, stokes);
+    check(bind(&s, values, 1, NULL, 0, &error), &error);
+    assert_int_equal(s.problem->n_fields, 2);
+    assert_int_equal(s.problem->n_values, 3);
+    for (int i = 0; i < 3; ++i) {
+        fix(&s, walls[i], 0, "y*(1 - y)");
+        fix(&s, walls[i], 1, "0");
+    }
+    solve(&s);
+    const double *values_of = weft_problem_values(s.problem);
+    for (int f = 0; f < 2; ++f) {
+        const weft_problem_field *field = &s.problem->fields[f];
+        const double *x = weft_space_points(field->space), *u = values_of + field->first_dof;
+        for (int64_t i = 0; i < weft_space_nodes(field->space); ++i) {
+            const double y = x[2 * i + 1];
+            if (f == 0)
+                assert_true(fabs(u[2 * i] - y * (1 - y)) < CLOSE && fabs(u[2 * i + 1]) < CLOSE);
+            else
+                assert_true(fabs(u[i] - (x[2 * i] - 1)) < CLOSE);
+        }
+    }
+    close_setting(&s);
+}
+
+/* Flow between walls all around, where a constant can be added to p: refused, rather than any p. */
+static void nothing_fixes(void **state) {
+    (void)state;
+    setting s;
+    weft_error error = {0};
+    weft_mesh *mesh = NULL;
+    weft_problem_report report;
+    const weft_problem_options options = weft_problem_options_default();
+    const weft_ufl_value values[] = {{"f", {.text = "3, 0"}}};
+    check(weft_mesh_make_square(3, &mesh, &error), &error);
+    open_setting(&s, mesh, stokes);
+    check(bind(&s, values, 1, NULL, 0, &error), &error);
+    fix(&s, "boundary", 0, "0");
+    fix(&s, "boundary", 1, "0");
+    assert_int_equal(weft_problem_solve(s.problem, &options, &report, &error), WEFT_ERROR_INPUT);
+    assert_string_equal(error.message,
+                        "nothing fixes component 2 of u: a constant can be added to it");
+    close_setting(&s);
+}
+
+typedef struct refusal {
+    const char *text;
+    weft_ufl_value values[2];
+    int n_values;
+    weft_ufl_measure measure;
+    const char *message;
+} refusal;
+
+static void refusals(void **state) {
+    (void)state;
+#define BOTH {{"k", {.text = "1"}}, {"load", {.text = "1"}}}, 2
+    static const refusal list[] = {
+        {poisson, BOTH, {"ds(7)", "nowhere", "it"}, "the mesh wall has no group for ds(7)"},
+        {poisson, BOTH, {NULL}, "the mesh wall has no group for ds(7)"},
+        {poisson, BOTH, {"ds(8)", "right", "it"}, "no integral has the measure ds(8)"},
+        {poisson,
+         {{"k", {.text = "1"}}},
+         1,
+         {"ds(7)", "right", "it"},
+         "the coefficient or constant 'load' has no values"},
+        {poisson,
+         {{"k", {.text = "1"}}, {"q", {.text = "1"}}},
+         2,
+         {"ds(7)", "right", "it"},
+         "the forms contain no coefficient or constant 'q'"},
+        {poisson,
+         {{"k", {.text = "1"}}, {"load", {.text = "x"}}},
+         2,
+         {"ds(7)", "right", "it"},
+         "this input is a single number, and this formula depends on the place"},
+        {"element = FiniteElement(\"Lagrange\", tetrahedron, 1)\n"
+         "u, v = TrialFunction(element), TestFunction(element)\n"
+         "a = inner(grad(u), grad(v))*dx\n",
+         {{NULL}},
+         0,
+         {NULL},
+         "the forms are for tetrahedra, and the mesh has triangles"}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
+        setting s;
+        weft_error error = {0};
+        open_setting(&s, wall_mesh(2, 2, false, false), list[i].text);
+        const weft_status status = bind(&s, list[i].values, list[i].n_values, &list[i].measure,
+                                        list[i].measure.name != NULL, &error);
+        assert_true(status == WEFT_ERROR_USAGE || status == WEFT_ERROR_INPUT);
+        assert_string_equal(error.message, list[i].message);
+        close_setting(&s);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(two_materials),
+                                       cmocka_unit_test(taylor_hood),
+                                       cmocka_unit_test(nothing_fixes), cmocka_unit_test(refusals)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
