@@ -62,17 +62,17 @@ weft_status weft_space_errors_at(weft_context *context, const weft_space *space,
 weft_status weft_space_interpolate(const weft_space *space, const double *u, int components,
                                    const weft_space *to, double *out, weft_error *error);
 /** Points of cells. */
-typedef struct weft_space_places {
+typedef struct weft_cell_points {
     int64_t n;
     const int64_t *cells; /* [n]; -1: none */
     const double *xi;     /* [n][d] reference coordinates */
-} weft_space_places;
+} weft_cell_points;
 /** Add the values of a function at points of cells, such as those of weft_mesh_locate_cells.
  *  u       [nodes][components]
  *  out     [n], `stride` numbers apart
  *  Errors  WEFT_ERROR_USAGE (a quadrature element), WEFT_ERROR_MEMORY */
 weft_status weft_space_evaluate_at(const weft_space *space, const double *u, int components,
-                                   const weft_space_places *places, int stride, double *out,
+                                   const weft_cell_points *points, int stride, double *out,
                                    weft_error *error);
 /** The area (2D) or volume (3D) of the mesh, in its unit. */
 double weft_mesh_measure(const weft_mesh *mesh);

@@ -130,7 +130,7 @@ static weft_status place_points(table *t, weft_error *error) {
 static weft_status evaluate(table *t, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t n = (size_t)t->line->n;
-    const weft_space_places at = {t->places.n, t->places.cells, t->places.xi};
+    const weft_cell_points at = {t->places.n, t->places.cells, t->places.xi};
     t->u = weft_array_make(n, (size_t)t->run->problem->n_values * sizeof *t->u);
     t->nodal = calloc((size_t)t->n_derived + 1, sizeof *t->nodal);
     if (!t->u || !t->nodal)

@@ -30,7 +30,7 @@ void app_places_clear(app_places *places) {
 weft_status app_places_evaluate(const app_places *places, const app_run *run, double *out,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_space_places at = {places->n, places->cells, places->xi};
+    const weft_cell_points at = {places->n, places->cells, places->xi};
     const int n = run->problem->n_values;
     double *values = NULL;
     for (int64_t i = 0; i < places->n * n; ++i)

@@ -117,7 +117,8 @@ static weft_status list_members(aggregation *a, weft_memory *number, weft_error 
     TRY(run(a, "name_sets", made->n_points, named, 7, error));
     TRY(weft_connectivity_make_copied(weft_setup_device(a->setup), NULL, &of_point, 1, made->n,
                                       &points, error));
-    TRY(weft_connectivity_places(points, a->setup, 1, NULL, &made->start, &made->members, error));
+    TRY(weft_connectivity_transpose(points, a->setup, 1, NULL, &made->start, &made->members,
+                                    error));
 done:
     weft_memory_free(&of_point);
     weft_connectivity_free(&points);

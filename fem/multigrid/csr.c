@@ -39,44 +39,44 @@ int64_t weft_csr_find(const weft_csr *A, int64_t row, int64_t column) {
 enum { MOST_CHUNKS = 16 };
 
 /* Chunks of the rows count their entries of each column; the sums over the chunks before give each
- * chunk its places. */
+ * chunk its offsets. */
 typedef struct transpose {
     const weft_csr *A;
     weft_csr *out;
     int64_t n_chunks;
-    int64_t *places; /* [n_chunks][n_columns] */
+    int64_t *offsets; /* [n_chunks][n_columns] */
 } transpose;
 
 static void chunk_count(void *user, int64_t chunk) {
     const transpose *t = user;
     const weft_csr *A = t->A;
-    int64_t *places = t->places + chunk * A->n_columns;
-    memset(places, 0, (size_t)A->n_columns * sizeof *places);
+    int64_t *offsets = t->offsets + chunk * A->n_columns;
+    memset(offsets, 0, (size_t)A->n_columns * sizeof *offsets);
     int64_t last = A->row_start[weft_chunk_start(A->n_rows, chunk + 1, t->n_chunks)];
     for (int64_t k = A->row_start[weft_chunk_start(A->n_rows, chunk, t->n_chunks)]; k < last; ++k)
-        ++places[A->columns[k]];
+        ++offsets[A->columns[k]];
 }
 
 static void chunk_move(void *user, int64_t chunk) {
     const transpose *t = user;
     const weft_csr *A = t->A;
-    int64_t *places = t->places + chunk * A->n_columns;
+    int64_t *offsets = t->offsets + chunk * A->n_columns;
     int64_t last = weft_chunk_start(A->n_rows, chunk + 1, t->n_chunks);
     for (int64_t i = weft_chunk_start(A->n_rows, chunk, t->n_chunks); i < last; ++i)
         for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k) {
-            int64_t at = places[A->columns[k]]++;
+            int64_t at = offsets[A->columns[k]]++;
             t->out->columns[at] = (int32_t)i;
             t->out->values[at] = A->values[k];
         }
 }
 
-static void sum_places(const transpose *t) {
+static void sum_offsets(const transpose *t) {
     int64_t n_columns = t->A->n_columns, sum = 0;
     for (int64_t c = 0; c < n_columns; ++c) {
         t->out->row_start[c] = sum;
         for (int64_t chunk = 0; chunk < t->n_chunks; ++chunk) {
-            int64_t n = t->places[chunk * n_columns + c];
-            t->places[chunk * n_columns + c] = sum;
+            int64_t n = t->offsets[chunk * n_columns + c];
+            t->offsets[chunk * n_columns + c] = sum;
             sum += n;
         }
     }
@@ -94,16 +94,16 @@ weft_status weft_csr_transpose(weft_device *device, const weft_csr *A, weft_csr 
     made.row_start = weft_array_make_unset((uint64_t)(made.n_rows + 1) * sizeof *made.row_start);
     made.columns = weft_array_make_unset(n_entries * sizeof *made.columns);
     made.values = weft_array_make_unset(n_entries * sizeof *made.values);
-    t.places = malloc((size_t)(t.n_chunks * A->n_columns + 1) * sizeof *t.places);
-    if (!made.row_start || !made.columns || !made.values || !t.places)
+    t.offsets = malloc((size_t)(t.n_chunks * A->n_columns + 1) * sizeof *t.offsets);
+    if (!made.row_start || !made.columns || !made.values || !t.offsets)
         TRY(weft_out_of_memory(error, "the transpose of a matrix"));
     TRY(weft_device_for(device, t.n_chunks, chunk_count, &t, error));
-    sum_places(&t);
+    sum_offsets(&t);
     TRY(weft_device_for(device, t.n_chunks, chunk_move, &t, error));
     *out = made;
     made = (weft_csr){0};
 done:
-    free(t.places);
+    free(t.offsets);
     weft_csr_clear(&made);
     return status;
 }

@@ -22,8 +22,8 @@ typedef struct refined {
     int64_t *first_bad;       /* [chunks] entry of parents that is out of range; -1 */
     /* the fine dofs of each coarse dof, ascending: their lists are counted and filled in chunks of the fine dofs */
     int64_t n_chunks;
-    int64_t *places; /* [n_chunks][n_coarse] */
-    int64_t *start;  /* [n_coarse + 1] */
+    int64_t *offsets; /* [n_chunks][n_coarse] */
+    int64_t *start;   /* [n_coarse + 1] */
     int32_t *fine;
 } refined;
 
@@ -87,38 +87,38 @@ done:
 
 static void chunk_count(void *user, int64_t chunk) {
     const refined *r = user;
-    int64_t *places = r->places + chunk * r->n_coarse;
+    int64_t *offsets = r->offsets + chunk * r->n_coarse;
     const int64_t last = weft_chunk_start(r->n_fine, chunk + 1, r->n_chunks);
-    memset(places, 0, (size_t)r->n_coarse * sizeof *places);
+    memset(offsets, 0, (size_t)r->n_coarse * sizeof *offsets);
     for (int64_t i = weft_chunk_start(r->n_fine, chunk, r->n_chunks); i < last; ++i) {
         const int32_t *ends = r->ends + 2 * i;
         if (ends[0] < r->n_coarse)
-            ++places[ends[0]];
+            ++offsets[ends[0]];
         if (ends[1] < r->n_coarse && ends[1] != ends[0])
-            ++places[ends[1]];
+            ++offsets[ends[1]];
     }
 }
 
 static void chunk_fill(void *user, int64_t chunk) {
     const refined *r = user;
-    int64_t *places = r->places + chunk * r->n_coarse;
+    int64_t *offsets = r->offsets + chunk * r->n_coarse;
     const int64_t last = weft_chunk_start(r->n_fine, chunk + 1, r->n_chunks);
     for (int64_t i = weft_chunk_start(r->n_fine, chunk, r->n_chunks); i < last; ++i) {
         const int32_t *ends = r->ends + 2 * i;
         if (ends[0] < r->n_coarse)
-            r->fine[places[ends[0]]++] = (int32_t)i;
+            r->fine[offsets[ends[0]]++] = (int32_t)i;
         if (ends[1] < r->n_coarse && ends[1] != ends[0])
-            r->fine[places[ends[1]]++] = (int32_t)i;
+            r->fine[offsets[ends[1]]++] = (int32_t)i;
     }
 }
 
-static void sum_places(const refined *r) {
+static void sum_offsets(const refined *r) {
     int64_t sum = 0;
     for (int64_t c = 0; c < r->n_coarse; ++c) {
         r->start[c] = sum;
         for (int64_t chunk = 0; chunk < r->n_chunks; ++chunk) {
-            const int64_t n = r->places[chunk * r->n_coarse + c];
-            r->places[chunk * r->n_coarse + c] = sum;
+            const int64_t n = r->offsets[chunk * r->n_coarse + c];
+            r->offsets[chunk * r->n_coarse + c] = sum;
             sum += n;
         }
     }
@@ -129,13 +129,13 @@ static weft_status list_fine(weft_device *device, refined *r, weft_error *error)
     weft_status status = WEFT_OK;
     const int64_t wanted = r->n_fine / (2 * r->n_coarse + 1) + 1;
     r->n_chunks = wanted < MOST_CHUNKS ? wanted : MOST_CHUNKS;
-    r->places = weft_scratch_make((size_t)(r->n_chunks * r->n_coarse) + 1, sizeof *r->places);
+    r->offsets = weft_scratch_make((size_t)(r->n_chunks * r->n_coarse) + 1, sizeof *r->offsets);
     r->start = malloc((size_t)(r->n_coarse + 1) * sizeof *r->start);
     r->fine = weft_scratch_make(2 * (size_t)r->n_fine + 1, sizeof *r->fine);
-    if (!r->places || !r->start || !r->fine)
+    if (!r->offsets || !r->start || !r->fine)
         TRY(weft_out_of_memory(error, "a prolongation"));
     TRY(weft_device_for(device, r->n_chunks, chunk_count, r, error));
-    sum_places(r);
+    sum_offsets(r);
     TRY(weft_device_for(device, r->n_chunks, chunk_fill, r, error));
 done:
     return status;
@@ -250,7 +250,7 @@ done:
     free(r.fixed);
     free(r.ends);
     free(r.first_bad);
-    free(r.places);
+    free(r.offsets);
     free(r.start);
     free(r.fine);
     return status;

@@ -14,30 +14,30 @@ void weft_node_sets_clear(weft_node_sets *sets) {
 }
 
 /* Chunks of the nodes count their nodes in each set; the sums over the chunks before give each chunk
- * its places. */
+ * its offsets. */
 typedef struct listing {
     weft_node_sets *sets;
     int64_t n_nodes;
-    int32_t *places; /* [CHUNKS][n] */
+    int32_t *offsets; /* [CHUNKS][n] */
 } listing;
 
 static void chunk_count(void *user, int64_t chunk) {
     const listing *l = user;
-    int32_t *places = l->places + chunk * l->sets->n;
+    int32_t *offsets = l->offsets + chunk * l->sets->n;
     int64_t last = weft_chunk_start(l->n_nodes, chunk + 1, CHUNKS);
-    memset(places, 0, (size_t)l->sets->n * sizeof *places);
+    memset(offsets, 0, (size_t)l->sets->n * sizeof *offsets);
     for (int64_t i = weft_chunk_start(l->n_nodes, chunk, CHUNKS); i < last; ++i)
         if (l->sets->of[i] >= 0)
-            ++places[l->sets->of[i]];
+            ++offsets[l->sets->of[i]];
 }
 
 static void chunk_move(void *user, int64_t chunk) {
     const listing *l = user;
-    int32_t *places = l->places + chunk * l->sets->n;
+    int32_t *offsets = l->offsets + chunk * l->sets->n;
     int64_t last = weft_chunk_start(l->n_nodes, chunk + 1, CHUNKS);
     for (int64_t i = weft_chunk_start(l->n_nodes, chunk, CHUNKS); i < last; ++i)
         if (l->sets->of[i] >= 0)
-            l->sets->nodes[places[l->sets->of[i]]++] = (int32_t)i;
+            l->sets->nodes[offsets[l->sets->of[i]]++] = (int32_t)i;
 }
 
 weft_status weft_node_sets_list(weft_device *device, int64_t n_nodes, weft_node_sets *sets,
@@ -47,14 +47,14 @@ weft_status weft_node_sets_list(weft_device *device, int64_t n_nodes, weft_node_
     listing l = {.sets = sets, .n_nodes = n_nodes};
     sets->start = malloc((size_t)(sets->n + 1) * sizeof *sets->start);
     sets->nodes = malloc((size_t)(n_nodes + 1) * sizeof *sets->nodes);
-    l.places = malloc((size_t)(CHUNKS * sets->n + 1) * sizeof *l.places);
-    if (!sets->start || !sets->nodes || !l.places)
+    l.offsets = malloc((size_t)(CHUNKS * sets->n + 1) * sizeof *l.offsets);
+    if (!sets->start || !sets->nodes || !l.offsets)
         TRY(weft_out_of_memory(error, "aggregates"));
     TRY(weft_device_for(device, CHUNKS, chunk_count, &l, error));
     for (int64_t s = 0; s < sets->n; ++s) {
         sets->start[s] = sum;
         for (int64_t chunk = 0; chunk < CHUNKS; ++chunk) {
-            int32_t *place = &l.places[chunk * sets->n + s], n = *place;
+            int32_t *place = &l.offsets[chunk * sets->n + s], n = *place;
             *place = sum;
             sum += n;
         }
@@ -62,6 +62,6 @@ weft_status weft_node_sets_list(weft_device *device, int64_t n_nodes, weft_node_
     sets->start[sets->n] = sum;
     TRY(weft_device_for(device, CHUNKS, chunk_move, &l, error));
 done:
-    free(l.places);
+    free(l.offsets);
     return status;
 }

@@ -65,10 +65,10 @@ static const char *source_text(void) {
 
 static weft_status compile(weft_persistent *p, weft_context *context,
                            const weft_persistent_layout *layout,
-                           const weft_persistent_places *places, weft_error *error) {
+                           const weft_persistent_placement *placement, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
-    weft_persistent_macros(layout, places, &text);
+    weft_persistent_macros(layout, placement, &text);
     const char *source = source_text();
     weft_text_add_bytes(&text, source, strlen(source));
     if (text.failed) {
@@ -132,38 +132,38 @@ static bool is_resident(const weft_persistent *p, char *reason, size_t size) {
 
 static void report_made(const weft_persistent *p, const weft_monitor *monitor,
                         const weft_persistent_layout *layout,
-                        const weft_persistent_places *places) {
+                        const weft_persistent_placement *placement) {
     weft_log(monitor, WEFT_LOG_INFO,
              "cg: %lld nodes stay on the chip in one kernel: %d blocks of %d threads, %d nodes a "
              "thread; of %d pairs of entries a thread %d in registers, %d in shared memory; %.3g "
              "MB read in an iteration",
              (long long)p->n, p->shape.n_blocks, p->shape.threads, p->shape.nodes, layout->pairs,
-             places->register_pairs, places->shared_pairs, places->read_bytes * 1e-6);
+             placement->register_pairs, placement->shared_pairs, placement->read_bytes * 1e-6);
 }
 
 static weft_status build(weft_persistent *p, weft_context *context, const weft_pattern *pattern,
                          bool *fits, char *reason, size_t size, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_persistent_layout *layout = NULL;
-    weft_persistent_places places = {0};
+    weft_persistent_placement placement = {0};
     weft_device *device = context->device;
     const weft_limits *limits = weft_device_limits(device);
     *fits = weft_persistent_fits(limits, p->n, p->n_entries, &p->shape, reason, size);
     if (!*fits)
         goto done;
     TRY(weft_persistent_layout_make(device, pattern, &p->shape, !p->jacobi, &layout, error));
-    *fits = weft_persistent_place(limits, layout, p->jacobi, &places, reason, size);
+    *fits = weft_persistent_place(limits, layout, p->jacobi, &placement, reason, size);
     if (!*fits)
         goto done;
-    p->shared_bytes = places.shared_bytes;
+    p->shared_bytes = placement.shared_bytes;
     p->positions = (int64_t)p->shape.n_blocks * p->shape.nodes * p->shape.threads;
     p->pairs = (int64_t)p->shape.n_blocks * layout->pairs * p->shape.threads;
-    TRY(compile(p, context, layout, &places, error));
+    TRY(compile(p, context, layout, &placement, error));
     *fits = is_resident(p, reason, size);
     if (!*fits)
         goto done;
     TRY(memories_make(p, layout, error));
-    report_made(p, context->monitor, layout, &places);
+    report_made(p, context->monitor, layout, &placement);
 done:
     weft_persistent_layout_free(&layout);
     return status;

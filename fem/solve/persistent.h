@@ -1,7 +1,7 @@
 /* Conjugate gradients in one persistent kernel (kernels/solvers/cg_persistent.cu), for systems
  * whose vectors fit on the chip. Not installed.
  *
- *      pattern, limits -> shape -> layout -> places -> program */
+ *      pattern, limits -> shape -> layout -> placement -> program */
 #pragma once
 
 #include "fem/operator/operator.h"
@@ -56,26 +56,26 @@ weft_status weft_persistent_layout_make(weft_device *device, const weft_pattern 
                                         weft_persistent_layout **out, weft_error *error);
 void weft_persistent_layout_free(weft_persistent_layout **layout);
 
-/* ---- places (fem/solve/persistent_plan.c) ------------------------------------------------- */
+/* ---- placement (fem/solve/persistent_plan.c) ------------------------------------------------- */
 
 /** Placement of data on a multiprocessor. */
-typedef struct weft_persistent_places {
+typedef struct weft_persistent_placement {
     int register_pairs, shared_pairs; /* per thread; other pairs are read in each iteration */
     bool x_shared;                    /* x in shared memory, otherwise in registers */
     int weights;                      /* 0: none, 1: in registers, 2: read in each iteration */
     int shared_bytes;
     double read_bytes; /* read from memory per iteration, over the whole device */
-} weft_persistent_places;
+} weft_persistent_placement;
 
 /** Choose the placement. Returns false, and writes the reason, if the vectors do not fit.
  *  weighted  the norm of the residual differs from that of the scaled residual
  *  reason    [size], a terminated string */
 bool weft_persistent_place(const weft_limits *limits, const weft_persistent_layout *layout,
-                           bool weighted, weft_persistent_places *places, char *reason,
+                           bool weighted, weft_persistent_placement *placement, char *reason,
                            size_t size);
 /** Append the kernel's macros, which precede its text. */
 void weft_persistent_macros(const weft_persistent_layout *layout,
-                            const weft_persistent_places *places, weft_text *out);
+                            const weft_persistent_placement *placement, weft_text *out);
 /** Number of 8-byte words for the partial sums of the blocks. */
 size_t weft_persistent_slot_words(const weft_persistent_layout *layout);
 

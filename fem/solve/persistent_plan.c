@@ -87,9 +87,9 @@ bool weft_persistent_fits(const weft_limits *limits, int64_t n, int64_t n_entrie
 }
 
 bool weft_persistent_place(const weft_limits *limits, const weft_persistent_layout *layout,
-                           bool weighted, weft_persistent_places *places, char *reason,
+                           bool weighted, weft_persistent_placement *placement, char *reason,
                            size_t size) {
-    weft_persistent_places p = {.weights = weighted ? 2 : 0};
+    weft_persistent_placement p = {.weights = weighted ? 2 : 0};
     int threads = layout->shape.threads, nodes = layout->shape.nodes;
     if (layout->pairs > MOST_PAIRS) {
         snprintf(reason, size, "a thread has %d pairs of entries, and a kernel at most %d",
@@ -127,12 +127,12 @@ bool weft_persistent_place(const weft_limits *limits, const weft_persistent_layo
     left -= p.shared_pairs;
     p.read_bytes = (double)layout->shape.n_blocks * threads *
                    ((double)left * PAIR_BYTES + (p.weights == 2 ? 8.0 * nodes : 0));
-    *places = p;
+    *placement = p;
     return true;
 }
 
 void weft_persistent_macros(const weft_persistent_layout *layout,
-                            const weft_persistent_places *places, weft_text *out) {
+                            const weft_persistent_placement *placement, weft_text *out) {
     weft_text_add(out, "#define BLOCKS %d\n#define THREADS %d\n#define NODES %d\n",
                   layout->shape.n_blocks, layout->shape.threads, layout->shape.nodes);
     weft_text_add(out, "#define HALO %d\n#define PUBLISHED %d\n#define STARTS 0", layout->halo,
@@ -140,9 +140,9 @@ void weft_persistent_macros(const weft_persistent_layout *layout,
     for (int k = 1; k <= layout->shape.nodes; ++k)
         weft_text_add(out, ", %d", layout->starts[k]);
     weft_text_add(out, "\n#define REGISTER_PAIRS %d\n#define SHARED_PAIRS %d\n",
-                  places->register_pairs, places->shared_pairs);
+                  placement->register_pairs, placement->shared_pairs);
     weft_text_add(out, "#define UNIT_DIAGONAL %d\n#define WEIGHTS %d\n#define X_SHARED %d\n",
-                  layout->has_diagonal ? 0 : 1, places->weights, places->x_shared ? 1 : 0);
+                  layout->has_diagonal ? 0 : 1, placement->weights, placement->x_shared ? 1 : 0);
     weft_text_add(out, "#define COPIES %d\n#define SPACING %d\n", COPIES, SPACING);
 }
 

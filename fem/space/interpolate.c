@@ -31,7 +31,7 @@ done:
 }
 
 weft_status weft_space_evaluate_at(const weft_space *space, const double *u, int components,
-                                   const weft_space_places *places, int stride, double *out,
+                                   const weft_cell_points *points, int stride, double *out,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_element *element = weft_space_element(space);
@@ -40,11 +40,11 @@ weft_status weft_space_evaluate_at(const weft_space *space, const double *u, int
     double *values = malloc((size_t)width * sizeof *values);
     if (!values)
         TRY(weft_out_of_memory(error, "values at points"));
-    for (int64_t i = 0; i < places->n; ++i) {
-        if (places->cells[i] < 0)
+    for (int64_t i = 0; i < points->n; ++i) {
+        if (points->cells[i] < 0)
             continue;
-        const int32_t *nodes = weft_space_cell_nodes(space) + places->cells[i] * width;
-        TRY(weft_element_tabulate(element, 0, 1, places->xi + i * d, values, error));
+        const int32_t *nodes = weft_space_cell_nodes(space) + points->cells[i] * width;
+        TRY(weft_element_tabulate(element, 0, 1, points->xi + i * d, values, error));
         for (int j = 0; j < width; ++j)
             for (int k = 0; k < components; ++k)
                 out[i * stride + k] += values[j] * u[(int64_t)nodes[j] * components + k];

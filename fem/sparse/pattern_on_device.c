@@ -15,7 +15,7 @@ weft_status weft_row_cells_make(weft_setup *setup, weft_connectivity *dofs,
                               "%lld cells of %lld vertices are more than 2^32 - 1 vertices",
                               (long long)n, (long long)width);
     out->rows = rows ? *rows : (weft_target_range){0, weft_connectivity_to(dofs)};
-    return weft_connectivity_places(dofs, setup, 1, rows, &out->start, &out->places, error);
+    return weft_connectivity_transpose(dofs, setup, 1, rows, &out->start, &out->places, error);
 }
 
 void weft_row_cells_free(weft_row_cells *cells) {

@@ -55,11 +55,12 @@ typedef struct weft_target_range {
  *  with 1 lane, local index `local` of a cell is at cell * width + local.
  *  setup      of a device on which set-up runs (weft_setup_on_device)
  *  targets    NULL: all
- *  start      [targets->n + 1]; caller's, as places; weft_memory_free
+ *  start      [targets->n + 1]; caller's, as positions; weft_memory_free
  *  Errors     WEFT_ERROR_MEMORY, _COMPILER, _DEVICE; outputs untouched */
-weft_status weft_connectivity_places(weft_connectivity *connectivity, weft_setup *setup, int lanes,
-                                     const weft_target_range *targets, weft_memory **start,
-                                     weft_memory **places, weft_error *error);
+weft_status weft_connectivity_transpose(weft_connectivity *connectivity, weft_setup *setup,
+                                        int lanes, const weft_target_range *targets,
+                                        weft_memory **start, weft_memory **positions,
+                                        weft_error *error);
 
 typedef struct weft_cell_colours weft_cell_colours;
 /** Elements by colour. No two elements of a colour share a target, so a colour may accumulate in

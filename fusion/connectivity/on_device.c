@@ -60,9 +60,10 @@ done:
     return status;
 }
 
-weft_status weft_connectivity_places(weft_connectivity *connectivity, weft_setup *setup, int lanes,
-                                     const weft_target_range *targets, weft_memory **start,
-                                     weft_memory **places, weft_error *error) {
+weft_status weft_connectivity_transpose(weft_connectivity *connectivity, weft_setup *setup,
+                                        int lanes, const weft_target_range *targets,
+                                        weft_memory **start, weft_memory **positions,
+                                        weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = connectivity->device;
     const int own_lanes = weft_device_limits(device)->lanes_double;
@@ -75,17 +76,17 @@ weft_status weft_connectivity_places(weft_connectivity *connectivity, weft_setup
     TRY(weft_connectivity_interleaved(connectivity, own_lanes, &indices, error));
     TRY(weft_setup_numbers(setup, numbers, 5, &sizes, error));
     TRY(weft_memory_make(device, (size_t)(n_to + 1) * sizeof(uint32_t), &counts, error));
-    const weft_setup_kernel count = {"connectivity", "count_places", n, 0, 0};
+    const weft_setup_kernel count = {"connectivity", "count_positions", n, 0, 0};
     TRY(weft_setup_launch(setup, &count, (weft_memory *[]){sizes, indices, counts}, 3, error));
     TRY(weft_setup_sums(setup, counts, n_to, &starts, &total, error));
     TRY(weft_memory_make_unset(device, (size_t)total * sizeof(uint32_t), &made, error));
-    const weft_setup_kernel put = {"connectivity", "put_places", n, 0, 0};
+    const weft_setup_kernel put = {"connectivity", "put_positions", n, 0, 0};
     TRY(weft_setup_launch(setup, &put, (weft_memory *[]){sizes, indices, starts, counts, made}, 5,
                           error));
-    const weft_setup_kernel sort = {"connectivity", "sort_places", n_to, 0, 0};
+    const weft_setup_kernel sort = {"connectivity", "sort_positions", n_to, 0, 0};
     TRY(weft_setup_launch(setup, &sort, (weft_memory *[]){starts, made}, 2, error));
     *start = starts;
-    *places = made;
+    *positions = made;
     starts = made = NULL;
 done:
     weft_memory_free(&sizes);
@@ -101,7 +102,7 @@ weft_status weft_transpose_on_device(weft_connectivity *connectivity, int lanes,
     weft_status status = WEFT_OK;
     weft_setup *setup = NULL;
     TRY(weft_setup_make(connectivity->device, &setup, error));
-    TRY(weft_connectivity_places(connectivity, setup, lanes, NULL, start, positions, error));
+    TRY(weft_connectivity_transpose(connectivity, setup, lanes, NULL, start, positions, error));
 done:
     weft_setup_free(&setup);
     return status;

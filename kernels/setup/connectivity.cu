@@ -36,10 +36,10 @@ extern "C" __global__ void interleave(long long n, const int64_t *sizes, const i
         out[place_of(i, k, width, sizes[2])] = from[k];
 }
 
-/* A counting sort of the places by target: slots are drawn from a counter in any order, and each target's list is
- * sorted afterwards.  n: elements.  sizes: width, lanes of the indices, lanes of the places, first target, number of
+/* A counting sort of the positions by target: slots are drawn from a counter in any order, and each target's list is
+ * sorted afterwards.  n: elements.  sizes: width, lanes of the indices, lanes of the positions, first target, number of
  * targets; others are passed over */
-extern "C" __global__ void count_places(long long n, const int64_t *sizes, const int32_t *indices,
+extern "C" __global__ void count_positions(long long n, const int64_t *sizes, const int32_t *indices,
                                         uint32_t *counts)
 {
     const int64_t i = element(), width = sizes[0];
@@ -52,8 +52,8 @@ extern "C" __global__ void count_places(long long n, const int64_t *sizes, const
     }
 }
 
-extern "C" __global__ void put_places(long long n, const int64_t *sizes, const int32_t *indices,
-                                      const int64_t *start, uint32_t *counts, uint32_t *places)
+extern "C" __global__ void put_positions(long long n, const int64_t *sizes, const int32_t *indices,
+                                      const int64_t *start, uint32_t *counts, uint32_t *positions)
 {
     const int64_t i = element(), width = sizes[0];
     if (i >= n)
@@ -63,7 +63,7 @@ extern "C" __global__ void put_places(long long n, const int64_t *sizes, const i
         if (target < 0 || target >= sizes[4])
             continue;
         const int64_t slot = start[target] + atomicAdd(&counts[target], ~0u) - 1;
-        places[slot] = (uint32_t)place_of(i, k, width, sizes[2]);
+        positions[slot] = (uint32_t)place_of(i, k, width, sizes[2]);
     }
 }
 
@@ -104,24 +104,24 @@ INLINE void sort_list(uint32_t *list, int64_t length)
     }
 }
 
-#define HELD_PLACES 8192 /* 32 per target */
+#define HELD_POSITIONS 8192 /* 32 per target */
 
 /* n: targets.  In shared memory, unless the lists of a block are too long for it; long lists by heap sort, which
  * needs no memory. */
-extern "C" __global__ void sort_places(long long n, const int64_t *start, uint32_t *places)
+extern "C" __global__ void sort_positions(long long n, const int64_t *start, uint32_t *positions)
 {
-    __shared__ uint32_t held[HELD_PLACES];
+    __shared__ uint32_t held[HELD_POSITIONS];
     const int64_t target = element(), first = blockIdx.x * (int64_t)blockDim.x;
     const int64_t from = start[first], last = first + blockDim.x < n ? first + blockDim.x : n;
-    const int64_t n_places = start[last] - from;
-    const bool fits = n_places <= HELD_PLACES;
-    for (int64_t i = threadIdx.x; i < n_places && fits; i += blockDim.x)
-        held[i] = places[from + i];
+    const int64_t n_positions = start[last] - from;
+    const bool fits = n_positions <= HELD_POSITIONS;
+    for (int64_t i = threadIdx.x; i < n_positions && fits; i += blockDim.x)
+        held[i] = positions[from + i];
     __syncthreads();
     if (target < n)
-        sort_list(fits ? held + (start[target] - from) : places + start[target],
+        sort_list(fits ? held + (start[target] - from) : positions + start[target],
                   start[target + 1] - start[target]);
     __syncthreads();
-    for (int64_t i = threadIdx.x; i < n_places && fits; i += blockDim.x)
-        places[from + i] = held[i];
+    for (int64_t i = threadIdx.x; i < n_positions && fits; i += blockDim.x)
+        positions[from + i] = held[i];
 }

@@ -187,7 +187,7 @@ static void places_keep_within_the_limits(void **state) {
         for (int halo = 1; halo <= 2; ++halo) {
             weft_persistent_layout layout = {
                 .shape = {132, 384, nodes}, .halo = halo, .published = 64, .pairs = 3 * nodes};
-            weft_persistent_places p;
+            weft_persistent_placement p;
             if (!weft_persistent_place(&limits, &layout, true, &p, reason, sizeof reason)) {
                 assert_true(nodes > 15);
                 continue;
@@ -211,7 +211,7 @@ static void expect_compiles(const weft_nvrtc *nvrtc, int64_t n, int halo, int pa
                             bool weighted) {
     weft_limits limits = h200();
     weft_persistent_shape shape;
-    weft_persistent_places places;
+    weft_persistent_placement places;
     weft_text text = {0};
     weft_error error = {0};
     weft_cubin cubin = {0};

@@ -88,7 +88,7 @@ static void check_values(weft_device *device, const weft_mesh *mesh, const place
                          weft_element_kind kind, int q) {
     weft_space *space = NULL;
     const int d = mesh->dimension;
-    const weft_space_places at = {POINTS, p->cells, p->xi};
+    const weft_cell_points at = {POINTS, p->cells, p->xi};
     assert_int_equal(weft_space_make(device, mesh, kind, 2, &space, NULL), WEFT_OK);
     const int64_t n = weft_space_nodes(space);
     double *u = malloc((size_t)n * 2 * sizeof *u), out[POINTS * 3] = {0};
