@@ -10,24 +10,25 @@ static bool set_script(json_t *root, const solve *run) {
     return app_json_set(root, "script", app_json_text(run->options->script)) &&
            app_json_set(root, "components", json_integer(run->base.problem->n_values)) &&
            app_json_set(root, "sum", app_json_real(run->sum)) &&
-           app_json_set(root, "asymmetry", app_json_real(run->base.is_null ? NAN : run->asymmetry));
+           app_json_set(root, "asymmetry",
+                        app_json_real(run->base.is_null ? NAN : run->base.problem->asymmetry));
 }
 
 static bool set_newton(json_t *root, const solve *run) {
+    const weft_problem_newton_report *newton = &run->base.problem->newton;
     if (!run->options->nonlinear)
         return true;
     json_t *array = json_array();
     /* Its last linear system is of rounding, and how that one ended says nothing. */
-    bool fine =
-        (!run->newton_converged || app_json_set(root, "outcome", json_string("converged"))) &&
-        app_json_set(root, "newton", array) &&
-        app_json_set(root, "newton_converged", json_boolean(run->newton_converged)) &&
-        app_json_set(root, "newton_to_rounding", json_boolean(run->newton_to_rounding));
+    bool fine = (!newton->converged || app_json_set(root, "outcome", json_string("converged"))) &&
+                app_json_set(root, "newton", array) &&
+                app_json_set(root, "newton_converged", json_boolean(newton->converged)) &&
+                app_json_set(root, "newton_to_rounding", json_boolean(newton->to_rounding));
     if (fine && !run->options->time.text && !run->base.is_null)
         fine = app_json_set(root, "newton_outcome",
-                            json_string(weft_newton_outcome_name(run->newton_outcome)));
-    for (int i = 0; fine && i < run->n_iterations; ++i) {
-        const solve_iteration *iteration = &run->iterations[i];
+                            json_string(weft_newton_outcome_name(newton->outcome)));
+    for (int i = 0; fine && i < newton->n; ++i) {
+        const weft_problem_iteration *iteration = &newton->iterations[i];
         json_t *object = json_object();
         fine = json_array_append_new(array, object) == 0 &&
                app_json_set(object, "step", json_integer(iteration->step)) &&
@@ -37,7 +38,7 @@ static bool set_newton(json_t *root, const solve *run) {
                app_json_set(object, "damping", app_json_real(iteration->damping)) &&
                app_json_set(object, "method",
                             json_string(weft_method_about(iteration->method)->name)) &&
-               app_json_set(object, "cg_iterations", json_integer(iteration->cg_iterations));
+               app_json_set(object, "cg_iterations", json_integer(iteration->linear_iterations));
     }
     return fine;
 }

@@ -45,31 +45,3 @@ void solve_load_release(solve *run) {
     if (!gathers)
         weft_connectivity_release_transposed(weft_space_cells(run->base.problem->space));
 }
-
-const char *solve_how_to_fix(const solve *run) {
-    return run->script.ufl && run->options->run.conditions.n == 0
-               ? "no condition is given, and a form file has none of its own: add --dirichlet "
-                 "boundary=0 for u = 0 on the whole boundary"
-               : "fix u somewhere by --dirichlet GROUP=EXPR or --robin GROUP=ALPHA,EXPR";
-}
-
-/* If no condition fixes the constant, check that b sums to zero, up to rounding and the quadrature
- * error of compatible data. */
-weft_status solve_balance_check(solve *run, weft_error *error) {
-    const weft_balance balance = weft_balance_of(run->base.problem->b_values, run->n_dofs);
-    if (fabs(balance.sum) > balance.bound) {
-        weft_error_set(
-            error, WEFT_ERROR_INPUT,
-            "nothing fixes the constant in u, so the vector must sum to zero, but its sum is %.10g",
-            balance.sum);
-        weft_error_hint(error, "%s, or subtract %.10g from the source", solve_how_to_fix(run),
-                        balance.sum / weft_mesh_measure(run->base.mesh));
-        return WEFT_ERROR_INPUT;
-    }
-    if (fabs(balance.sum) > balance.rounding)
-        weft_log(&run->base.messages->monitor, WEFT_LOG_WARNING,
-                 "nothing fixes the constant in u, and the vector's sum is %.3g, not zero: its "
-                 "mean is taken off",
-                 balance.sum);
-    return WEFT_OK;
-}

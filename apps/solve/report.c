@@ -11,7 +11,7 @@
 
 static bool is_solved(const solve *run) {
     return run->options->time.text   ? run->time.state.outcome == WEFT_TRANSIENT_DONE
-           : run->options->nonlinear ? run->newton_converged
+           : run->options->nonlinear ? run->base.problem->newton.converged
                                      : run->base.problem->linear.cg.outcome == WEFT_CG_CONVERGED;
 }
 
@@ -35,21 +35,22 @@ static void print_values(const double *values, int n) {
 }
 
 static void print_newton(const solve *run) {
+    const weft_problem_newton_report *newton = &run->base.problem->newton;
     printf("Newton      %s in %d load step%s\n",
-           !is_solved(run)           ? "not converged"
-           : run->newton_to_rounding ? "converged to rounding"
-                                     : "converged",
+           !is_solved(run)       ? "not converged"
+           : newton->to_rounding ? "converged to rounding"
+                                 : "converged",
            run->options->load_steps, run->options->load_steps == 1 ? "" : "s");
     puts("            norms of r over the free dofs, relative to its terms at the end: reactions, "
          "or\n"
          "            the lesser of loads and |diag K| |u|");
     printf("            step  iteration  relative residual  damping  method    iterations\n");
-    for (int i = 0; i < run->n_iterations; ++i) {
-        const solve_iteration *iteration = &run->iterations[i];
+    for (int i = 0; i < newton->n; ++i) {
+        const weft_problem_iteration *iteration = &newton->iterations[i];
         printf("            %4d  %9d  %17.6e  %7g  %-8s  %10d", iteration->step,
                iteration->iteration, app_strip_nan_sign(iteration->residual), iteration->damping,
-               iteration->cg_iterations ? weft_method_about(iteration->method)->title : "-",
-               iteration->cg_iterations);
+               iteration->linear_iterations ? weft_method_about(iteration->method)->title : "-",
+               iteration->linear_iterations);
         if (iteration->iteration == 0)
             printf("  relative to %.6e", app_strip_nan_sign(iteration->scale));
         putchar('\n');

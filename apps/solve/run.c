@@ -62,6 +62,10 @@ done:
     return status;
 }
 
+static weft_status choose_again(void *user, weft_error *error) {
+    return solve_memory_estimate(user, error);
+}
+
 /* dofs -> inputs -> right-hand side -> operator */
 static weft_status assemble(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -71,8 +75,11 @@ static weft_status assemble(solve *run, weft_error *error) {
         TRY(run->program->script_fit(run, error));
     run->n_dofs = solve_nodes(run) * run->components;
     weft_linear_choose_method(&run->base.problem->linear, true, run->base.problem->n_fields > 1, 0);
-    run->is_symmetric = !run->options->script ||
-                        weft_method_about(run->base.problem->linear.choice.method)->needs_symmetric;
+    run->base.problem->is_symmetric =
+        !run->options->script ||
+        weft_method_about(run->base.problem->linear.choice.method)->needs_symmetric;
+    run->base.problem->choose_again = choose_again;
+    run->base.problem->choose_user = run;
     TRY(solve_memory_estimate(run, error));
     TRY(make_dofs(run, error));
     weft_problem_warn_slender(run->base.problem);
@@ -93,13 +100,23 @@ done:
     return status;
 }
 
+static weft_status solve_newton(solve *run, weft_error *error) {
+    const weft_newton_options options = {.tolerance = run->options->newton_tolerance,
+                                         .iterations = run->options->newton_iterations,
+                                         .load_steps = run->options->load_steps};
+    const weft_status status = weft_problem_newton(run->base.problem, &options, error);
+    run->base.seconds.precondition = run->base.problem->linear.precondition_seconds;
+    run->base.seconds.solve = run->base.problem->linear.solve_seconds;
+    return status;
+}
+
 /* Krylov method or Newton -> errors -> output */
 static weft_status compute(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (run->base.problem->linear.project_mean)
         TRY(run->program->balance_check(run, error));
     if (!run->options->nonlinear && !run->options->time.text)
-        TRY(solve_nullspace_project(run, error));
+        TRY(weft_problem_nullspace_project(run->base.problem, error));
     TRY(run->options->time.text   ? solve_time_run(run, error)
         : run->options->nonlinear ? solve_newton(run, error)
                                   : app_run_solve(&run->base, error));
@@ -174,7 +191,6 @@ done:
 static void clear(solve *run) {
     solve_time_clear(run);
     weft_formula_list_free(&run->exact, run->base.problem ? run->base.problem->n_values : 0);
-    free(run->iterations);
     solve_script_clear(run);
     app_run_clear(&run->base);
 }
@@ -205,7 +221,7 @@ static const char *tangent_advice(const solve *run) {
 }
 
 static const char *newton_advice(const solve *run) {
-    switch (run->newton_outcome) {
+    switch (run->base.problem->newton.outcome) {
     case WEFT_NEWTON_MAX_ITERATIONS:
         return "take more --load-steps or --newton-iterations, or start closer by --initial; where "
                "the residuals fall no more, raise --newton-tolerance, or look whether K is the "
@@ -225,7 +241,7 @@ static const char *newton_advice(const solve *run) {
 /* Advice where a component can have any constant and its equations have no solution. */
 static bool open_advice(const solve *run, char *out, size_t size) {
     int value = 0;
-    if (solve_nullspace_imbalance(run, &value) <= 0.01)
+    if (weft_problem_nullspace_imbalance(run->base.problem, &value) <= 0.01)
         return false;
     snprintf(out, size,
              "the residual of component %d of u, to which a constant can be added, does not add up "
@@ -236,10 +252,12 @@ static bool open_advice(const solve *run, char *out, size_t size) {
 
 static int report_newton(const solve *run) {
     const app_run_options *options = &run->options->run;
-    const solve_iteration *last =
-        run->n_iterations ? &run->iterations[run->n_iterations - 1] : NULL;
+    const weft_problem_iteration *last =
+        run->base.problem->newton.n
+            ? &run->base.problem->newton.iterations[run->base.problem->newton.n - 1]
+            : NULL;
     char advice[256];
-    if (run->newton_converged)
+    if (run->base.problem->newton.converged)
         return 0;
     fprintf(stderr, "solve: error: Newton's method has not converged: ");
     if (run->base.problem->linear.cg.outcome != WEFT_CG_CONVERGED)

@@ -188,6 +188,10 @@ weft_status solve_script_read(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const bool is_form_file = app_is_form_file(run->options->script);
     run->base.problem->file = run->options->script;
+    if (is_form_file && run->options->run.conditions.n == 0)
+        run->base.problem->how_to_fix =
+            "no condition is given, and a form file has none of its own: add --dirichlet "
+            "boundary=0 for u = 0 on the whole boundary";
     run->base.problem->is_nonlinear = run->options->nonlinear;
     TRY(is_form_file ? solve_forms_read(run, error) : read_script(run, error));
     TRY(check_options(run, error));

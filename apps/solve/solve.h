@@ -14,7 +14,6 @@
 
 #include "apps/common/run.h"
 #include "apps/solve/time.h"
-#include "fem/solve/newton.h"
 #include "forms/bind/bind.h"
 
 /* ---- options (apps/solve/options.c) ---------------------------------------------------------- */
@@ -114,17 +113,6 @@ typedef struct solve_script {
     int components;
 } solve_script;
 
-/** One Newton iteration: norms of the residual at free dofs, the method and its iterations for the
- *  following step. */
-typedef struct solve_iteration {
-    int step, iteration, cg_iterations;
-    weft_method method;
-    double residual; /* relative to scale */
-    /* of the load step at its end: reactions, and the lesser of loads and |diag K| |u| */
-    double scale;
-    double damping; /* of the previous step; 1: undamped */
-} solve_iteration;
-
 /** Everything of one run, in the order in which it is made. */
 struct solve {
     const solve_program *program; /* borrowed, as is options */
@@ -136,26 +124,18 @@ struct solve {
     double product_bytes; /* predicted memory traffic of one operator application */
     char **exact;         /* [components], or NULL */
     weft_derive_alias aliases[SOLVE_ALIASES_MAX];
-    double asymmetry;  /* the largest found */
-    bool is_symmetric; /* the matrix, as far as known; of Newton's method: all tangents yet */
-    solve_iteration *iterations; /* [n_iterations] */
-    int n_iterations;
-    bool newton_converged, newton_to_rounding;
-    weft_newton_outcome newton_outcome; /* of the last load step */
     solve_time time;
     double sum; /* NaN unless requested */
     double integral_u[SOLVE_VALUES_MAX];
     double errors[SOLVE_VALUES_MAX][2]; /* in L2 and H1, by component; with --exact */
-    /* components of mixed u that a constant can be added to */
-    int open_values[SOLVE_VALUES_MAX], n_open;
 };
 
 /** The steps of solve (apps/solve/script.c, forms.c, load.c, linear.c, measure.c, report.c).
  *  Errors  script_read: those of the parser; WEFT_ERROR_INPUT: no matrix or vector is defined.
  *          script_try, script_fit: those of the compiler.
  *          form_make: WEFT_ERROR_INPUT: the matrix is not symmetric, as the requested method needs */
-solve_step solve_script_read, solve_script_try, solve_script_fit, solve_form_make,
-    solve_fixed_check, solve_load_make, solve_balance_check, solve_integrate, solve_plan_print;
+solve_step solve_script_read, solve_script_try, solve_script_fit, solve_form_make, solve_load_make,
+    solve_integrate, solve_plan_print;
 void solve_script_clear(solve *run);
 /** Read a form file: one part for each of its measures. (apps/solve/parts.c) */
 weft_status solve_forms_read(solve *run, weft_error *error);
@@ -179,8 +159,6 @@ weft_status solve_memory_estimate(solve *run, weft_error *error);
 weft_status solve_data_make(solve *run, weft_error *error);
 /** Free what only the right-hand side needed, if it is not made again (apps/solve/load.c). */
 void solve_load_release(solve *run);
-/** What to do where nothing fixes u, for hints. (apps/solve/load.c) */
-const char *solve_how_to_fix(const solve *run);
 /** Warn if the load is zero for want of a vector. (apps/solve/load.c) */
 void solve_load_advise(const solve *run);
 /** Fill in the form of a part: the script with its inputs, parameters and expressions.
@@ -192,26 +170,6 @@ weft_status solve_spaces_make(solve *run, weft_error *error);
 void solve_parts_clear(solve *run);
 /** Nodes of u: those of its space, or of the mesh before that is made. */
 int64_t solve_nodes(const solve *run);
-/** Measure the asymmetry of the matrix at the present values of all inputs, and choose the method by it.
- *  where   " at ...", for messages
- *  Errors  WEFT_ERROR_INPUT: it is not symmetric, as requested options need */
-weft_status solve_method_choose(solve *run, const char *where, weft_error *error);
-/** Choose the method for the tangent at the current u by its symmetry.
- *  is_remade  the operator's format was for symmetric matrices only, and another one was made
- *  Errors     WEFT_ERROR_INPUT: it is not symmetric, as requested options need */
-weft_status solve_tangent_check(solve *run, int step, int iteration, bool *is_remade,
-                                weft_error *error);
-/** Solve r(u) = 0. (apps/solve/newton.c) */
-weft_status solve_newton(solve *run, weft_error *error);
-/** Find components of a mixed u that are determined up to a constant; make the load compatible with them, with the
- *  prescribed values in u; set their means to zero. (apps/solve/nullspace.c) */
-solve_step solve_nullspace_find, solve_nullspace_project, solve_nullspace_remove;
-/** What the residual in b of an open component adds up to, over the sum of its sizes: the largest. More than 0.01 cannot be
- *  solved.
- *  value  the component; unchanged if there is none */
-double solve_nullspace_imbalance(const solve *run, int *value);
-/** The dofs of open component m < n_open. */
-weft_transient_open solve_open_dofs(const solve *run, int m);
 /** Compute errors, integrals, energy and probe values. (apps/solve/measure.c) */
 weft_status solve_measure(solve *run, weft_error *error);
 /** Compile the derived quantities, before the solution. (apps/solve/measure.c) */

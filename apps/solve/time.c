@@ -176,9 +176,9 @@ static weft_status find_open(solve *run, weft_error *error) {
     if (run->base.problem->n_fields == 1 || run->base.is_null)
         return WEFT_OK;
     TRY(weft_problem_operator_make(run->base.problem, error));
-    TRY(solve_nullspace_find(run, error));
-    for (int k = 0; k < run->n_open; ++k)
-        run->time.open[k] = solve_open_dofs(run, k);
+    TRY(weft_problem_nullspace_find(run->base.problem, error));
+    for (int k = 0; k < run->base.problem->n_open; ++k)
+        run->time.open[k] = weft_problem_open(run->base.problem, k);
 done:
     weft_operator_free(&run->base.problem->op);
     return status;
@@ -232,7 +232,7 @@ static weft_status choose_again(void *user, double t, weft_transient_solver *sol
     solve *run = user;
     char where[64];
     snprintf(where, sizeof where, " in the step to t = %.6g", t);
-    TRY(solve_method_choose(run, where, error));
+    TRY(weft_problem_choose_method(run->base.problem, where, error));
     if (run->base.problem->linear.choice.method == solver->method)
         goto done;
     run->time.changed_at = t;
@@ -254,7 +254,7 @@ static weft_status check_mass(solve *run, const weft_transient_problem *problem,
     TRY(weft_transient_asymmetry(&run->base.context, problem, &asymmetry, error));
     if (asymmetry <= SYMMETRIC)
         goto done;
-    if (run->is_symmetric)
+    if (run->base.problem->is_symmetric)
         weft_linear_choose_method(&run->base.problem->linear, false,
                                   run->base.problem->n_fields > 1, asymmetry);
     if (weft_assembly_about(run->base.problem->linear.choice.assembly)->symmetric_only)
@@ -292,7 +292,7 @@ weft_status solve_time_make(solve *run, weft_error *error) {
         .fields = run->time.fields,
         .n_fields = run->base.problem->n_fields,
         .open = run->time.open,
-        .n_open = run->n_open,
+        .n_open = run->base.problem->n_open,
         .constraints = run->base.problem->constraints,
         .point_loads = run->base.problem->point_loads,
         .parts = run->time.parts,
@@ -347,7 +347,7 @@ static weft_status pull(solve *run, weft_error *error) {
         return WEFT_OK;
     run->time.n_pulled = run->time.state.step + 1;
     TRY(weft_vector_pull(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
-    TRY(solve_nullspace_remove(run, error));
+    TRY(weft_problem_nullspace_remove(run->base.problem, error));
 done:
     return status;
 }
@@ -481,7 +481,7 @@ weft_status solve_time_run(solve *run, weft_error *error) {
         : run->time.state.outcome == WEFT_TRANSIENT_SOLVER ? run->time.state.solver
                                                            : WEFT_CG_STAGNATION;
     run->base.problem->linear.cg.iterations = (int)run->time.state.all_iterations;
-    run->newton_converged =
+    run->base.problem->newton.converged =
         run->options->nonlinear && run->time.state.outcome == WEFT_TRANSIENT_DONE;
     run->base.problem->linear.cg.residual = NAN;
     TRY(pull(run, error));

@@ -46,7 +46,7 @@ weft_status weft_problem_find_modes(weft_problem *problem, weft_error *error) {
     if (!problem->constraints) /* a body may float because of loads at points alone */
         TRY(weft_problem_make_constraints(problem, error));
     TRY(weft_problem_forms_alone(problem, &alone, &n, error));
-    if (!weft_device_limits(problem->context->device)->records_only)
+    if (!weft_problem_records_only(problem))
         TRY(weft_free_modes_find(problem->constraints, problem->op, alone, n, &problem->modes,
                                  error));
     if (problem->modes.n > 0)

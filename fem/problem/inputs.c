@@ -260,6 +260,7 @@ weft_status weft_problem_set_initial(weft_problem *problem, const char *text, co
     weft_status status = WEFT_OK;
     char **list = NULL;
     TRY(weft_formula_components(origin, text, problem->n_values, &list, error));
+    problem->has_initial = true;
     for (int i = 0; i < problem->n_fields; ++i) {
         const weft_problem_field *field = &problem->fields[i];
         const int c = weft_space_components(field->space);

@@ -152,7 +152,7 @@ static weft_status check_finite(const weft_problem *problem, weft_error *error) 
 
 weft_status weft_problem_load(weft_problem *problem, double factor, bool sums, weft_error *error) {
     weft_status status = WEFT_OK;
-    const bool is_null = weft_device_limits(problem->context->device)->records_only;
+    const bool is_null = weft_problem_records_only(problem);
     const int64_t n = problem->n_dofs;
     double *sum = weft_array_make((size_t)n, sizeof *sum);
     if (!sum)

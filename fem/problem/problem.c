@@ -18,6 +18,7 @@ static void clear_solve(weft_problem *problem) {
     weft_vectors_clear(&problem->vectors);
     weft_memory_free(&problem->flux_memory);
     weft_memory_free(&problem->more);
+    weft_problem_newton_clear(&problem->newton);
     free(problem->flux);
     problem->flux = NULL;
     for (int i = 0; i < problem->n_fields; ++i)
@@ -34,6 +35,7 @@ static void clear_solve(weft_problem *problem) {
     problem->own_constrained = NULL;
     problem->rest = problem->u_values = problem->b_values = NULL;
     problem->modes_are_pinned = false;
+    problem->n_open = 0;
 }
 
 void weft_problem_free(weft_problem **out) {
@@ -301,6 +303,15 @@ static weft_status assemble(weft_problem *problem, weft_error *error) {
     TRY(weft_vector_push(problem->u, problem->u_values, problem->n_dofs, error));
 done:
     return status;
+}
+
+bool weft_problem_records_only(const weft_problem *problem) {
+    return weft_device_limits(problem->context->device)->records_only;
+}
+
+weft_status weft_problem_choose_again(weft_problem *problem, weft_error *error) {
+    return problem->choose_again ? problem->choose_again(problem->choose_user, error)
+                                 : choose(problem, problem->asymmetry, error);
 }
 
 weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options *options,

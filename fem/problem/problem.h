@@ -7,8 +7,10 @@
 
 #include "fem/form/vectors.h"
 #include "fem/problem/balance.h"
+#include "fem/problem/checks.h"
 #include "fem/problem/inputs.h"
 #include "fem/problem/linear.h"
+#include "fem/problem/newton.h"
 #include "fem/problem/parts.h"
 #include "fem/weft_bc.h"
 #include "fem/weft_function.h"
@@ -76,6 +78,15 @@ typedef struct weft_problem {
     int n_more_forms;
     weft_operator *op;
     weft_linear linear; /* solves systems; has the choices */
+    double asymmetry;   /* the largest |K - K^T| / |K| found */
+    bool is_symmetric;  /* the matrix, as far as known: all tangents yet */
+    bool has_initial;   /* u was set by formulas, for messages */
+    /* chooses the assembly and the preconditioner again, where the matrix proves not to be symmetric; NULL: the
+     * library does */
+    weft_status (*choose_again)(void *user, weft_error *error);
+    void *choose_user;
+    const char *how_to_fix; /* where nothing fixes u, for hints; NULL: a default */
+    weft_problem_newton_report newton;
 
     /* what holds u besides conditions (constraints.c, held.c) */
     weft_constraints *constraints; /* NULL: none, and nothing floats */
@@ -84,6 +95,8 @@ typedef struct weft_problem {
     double *rest;                  /* u without these; NULL: there are none */
     weft_point_loads *point_loads; /* NULL: none */
     weft_reduction *reduction;     /* NULL: no dependent dofs */
+    /* components of mixed u that a constant can be added to (nullspace.c) */
+    int open_values[WEFT_VALUES_MAX], n_open;
     weft_problem_balance balance;
     weft_problem_basis basis;
 } weft_problem;
@@ -158,6 +171,9 @@ const weft_problem_field *weft_problem_field_of_dof(const weft_problem *problem,
 bool weft_problem_is_linear(const weft_problem *problem);
 /** Set the spaces of the systems that `linear` solves. */
 void weft_problem_describe(weft_problem *problem);
+
+/** Choose the assembly and the preconditioner again, for the symmetry that is known now. */
+weft_status weft_problem_choose_again(weft_problem *problem, weft_error *error);
 
 /* ---- A u = b (system.c) ----------------------------------------------------------------- */
 

@@ -1,0 +1,359 @@
+/* Solves r(u) = 0 by Newton's method (fem/solve/newton.h) in load steps: the loads and prescribed values
+ * of step i of n are i/n of all. With constraints u = C v + g it is C^T r(C v + g) = 0. */
+#include "fem/problem/newton.h"
+#include "fem/base/memory.h"
+#include "fem/problem/problem.h"
+#include "fem/time/transient.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct load_step {
+    weft_problem *problem;
+    const weft_newton_options *options;
+    weft_solver *solver;
+    weft_newton newton;
+    weft_memory *is_free;
+    weft_memory *guess;                  /* of du, for a second solve */
+    int64_t fields[WEFT_FIELDS_MAX + 1]; /* first dofs */
+    double factor;                       /* of the load, now */
+    int number, first;                   /* from 1; index of the step's first iteration */
+} load_step;
+
+static weft_status step_alloc(load_step *step, weft_problem *problem,
+                              const weft_newton_options *options, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)problem->n_dofs * sizeof(double);
+    *step = (load_step){.problem = problem, .options = options};
+    for (int i = 0; i < problem->n_fields; ++i)
+        step->fields[i] = problem->fields[i].first_dof;
+    step->fields[problem->n_fields] = problem->n_dofs;
+    double *values = weft_array_make((size_t)problem->n_dofs, sizeof *values);
+    if (!values)
+        TRY(weft_out_of_memory(error, NULL));
+    for (int64_t i = 0; i < problem->n_dofs; ++i)
+        values[i] = 1;
+    for (int64_t i = 0; i < problem->n_constrained; ++i)
+        values[problem->constrained[i]] = 0;
+    TRY(weft_memory_place(problem->context->device, values, bytes / sizeof *values, sizeof *values,
+                          &step->is_free, error));
+    if (problem->constraints)
+        TRY(weft_constraints_pin(problem->constraints, &problem->modes, NULL, error));
+    TRY(weft_problem_reduce(problem, error));
+    TRY(weft_memory_make(problem->context->device, bytes, &step->guess, error));
+done:
+    free(values);
+    return status;
+}
+
+static void step_free(load_step *step) {
+    weft_solver_free(&step->solver);
+    weft_newton_clear(&step->newton);
+    weft_memory_free(&step->is_free);
+    weft_memory_free(&step->guess);
+}
+
+/* b = r(u) + R u - t g, and -b */
+static weft_status residual_make(void *user, weft_memory *r, weft_error *error) {
+    load_step *step = user;
+    weft_status status = WEFT_OK;
+    weft_problem *problem = step->problem;
+    weft_terms terms = {0};
+    TRY(weft_problem_residual(problem, step->factor, error));
+    weft_terms_add(&terms, -1, problem->b);
+    TRY(weft_vectors_sum(&problem->vectors, &terms, r, error));
+done:
+    return status;
+}
+
+static weft_status add_iteration(weft_problem_newton_report *report,
+                                 const weft_problem_iteration *now, weft_error *error) {
+    weft_problem_iteration *list =
+        realloc(report->iterations, (size_t)(report->n + 1) * sizeof *list);
+    if (!list)
+        return weft_out_of_memory(error, "the iterations of Newton's method");
+    report->iterations = list;
+    list[report->n++] = *now;
+    return WEFT_OK;
+}
+
+static weft_status note(void *user, const weft_newton_state *state, weft_error *error) {
+    load_step *step = user;
+    weft_problem *problem = step->problem;
+    const weft_problem_iteration now = {.step = step->number,
+                                        .iteration = state->iteration,
+                                        .residual = state->norm,
+                                        .scale = state->scale,
+                                        .damping = state->damping};
+    weft_log(problem->context->monitor, WEFT_LOG_INFO,
+             "Newton: step %d, iteration %d, residual %.6e, damping %g", step->number,
+             state->iteration, state->norm, state->damping);
+    weft_progress(problem->context->monitor, "newton", step->number - 1, step->options->load_steps);
+    return add_iteration(&problem->newton, &now, error);
+}
+
+/* Choose the method for the tangent at u, assemble it, and make a solver for it. */
+static weft_status assemble(void *user, int iteration, weft_newton_tangent *out,
+                            weft_error *error) {
+    load_step *step = user;
+    weft_status status = WEFT_OK;
+    weft_problem *problem = step->problem;
+    bool is_remade = false;
+    TRY(weft_problem_check_tangent(problem, step->number, iteration, &is_remade, error));
+    TRY(weft_operator_assemble(problem->op, error));
+    if (problem->reduction)
+        TRY(weft_reduction_update(problem->reduction, problem->op, error));
+    const weft_system whole = weft_problem_system(problem);
+    const weft_system solved = weft_reduction_system(problem->reduction, &whole);
+    if (is_remade || !step->solver) {
+        weft_solver_free(&step->solver);
+        TRY(weft_solver_make(problem->context, solved.op, &step->solver, error));
+    }
+    TRY(weft_linear_precondition(&problem->linear, &solved, error));
+    *out = (weft_newton_tangent){
+        .whole = problem->op,
+        .solved = solved.op,
+        .is_definite = weft_method_about(problem->linear.choice.method)->needs_definite};
+done:
+    return status;
+}
+
+/* du = t g - u where u is given. */
+static weft_status lift(void *user, weft_memory *du, weft_error *error) {
+    load_step *step = user;
+    weft_status status = WEFT_OK;
+    weft_problem *problem = step->problem;
+    double *values = weft_array_make((size_t)problem->n_dofs, sizeof *values);
+    if (!values)
+        TRY(weft_out_of_memory(error, NULL));
+    TRY(weft_vector_pull(problem->u, problem->u_values, problem->n_dofs, error));
+    memcpy(values, problem->u_values, (size_t)problem->n_dofs * sizeof *values);
+    weft_problem_set_conditions(problem, step->factor, values);
+    TRY(weft_vector_push(du, values, problem->n_dofs, error));
+    if (problem->reduction)
+        TRY(weft_reduction_fill(problem->reduction, step->factor, du, error));
+    TRY(weft_vector_pull(du, values, problem->n_dofs, error));
+    for (int64_t i = 0; i < problem->n_dofs; ++i)
+        values[i] -= problem->u_values[i];
+    TRY(weft_vector_push(du, values, problem->n_dofs, error));
+done:
+    free(values);
+    return status;
+}
+
+/* Is the step usable? A CG solve with some progress is sufficient. */
+static bool is_usable(const weft_cg_result *cg) {
+    return cg->outcome == WEFT_CG_CONVERGED ||
+           ((cg->outcome == WEFT_CG_STAGNATION || cg->outcome == WEFT_CG_MAX_ITERATIONS) &&
+            cg->residual < 0.1);
+}
+
+/* K du = r by the present preconditioner */
+static weft_status solve_tangent(load_step *step, weft_memory *r, weft_memory *du,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem *problem = step->problem;
+    weft_system whole = weft_problem_system(problem);
+    whole.b = r;
+    whole.u = du;
+    const weft_system system = weft_reduction_system(problem->reduction, &whole);
+    weft_cg_options options = weft_linear_options(&problem->linear, &system);
+    options.preconditioner = problem->linear.preconditioner;
+    free(problem->linear.cg.history);
+    problem->linear.cg = (weft_cg_result){0};
+    TRY(weft_reduction_enter(problem->reduction, &whole, error));
+    TRY(weft_solver_solve(step->solver, system.b, system.u, &options, &problem->linear.cg, error));
+    TRY(weft_reduction_leave(problem->reduction, &whole, error));
+done:
+    return status;
+}
+
+/* b_values = r - K g of a system that was not solved, g the prescribed values, for advice. */
+static weft_status keep_system(load_step *step, weft_memory *r, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem *problem = step->problem;
+    double *product = NULL;
+    weft_memory *memory = NULL;
+    TRY(weft_vector_make(problem->context->device, problem->n_dofs, &product, &memory, error));
+    TRY(weft_operator_apply(problem->op, step->guess, memory, error));
+    TRY(weft_vector_pull(memory, product, problem->n_dofs, error));
+    TRY(weft_vector_pull(r, problem->b_values, problem->n_dofs, error));
+    for (int64_t i = 0; i < problem->n_dofs; ++i)
+        problem->b_values[i] -= product[i];
+done:
+    weft_memory_free(&memory);
+    free(product);
+    return status;
+}
+
+static weft_status correct(void *user, weft_memory *r, weft_memory *du, bool *usable,
+                           weft_error *error) {
+    load_step *step = user;
+    weft_status status = WEFT_OK;
+    weft_problem *problem = step->problem;
+    weft_problem_iteration *now = &problem->newton.iterations[problem->newton.n - 1];
+    weft_cg_options options = {0};
+    TRY(weft_memory_copy(step->guess, du, (size_t)problem->n_dofs * sizeof(double), error));
+    TRY(solve_tangent(step, r, du, error));
+    if (weft_linear_lengthens_cycles(&problem->linear, &options))
+        TRY(solve_tangent(step, r, du, error));
+    if (weft_linear_retries_by_jacobi(&problem->linear, &options)) {
+        TRY(weft_memory_copy(du, step->guess, (size_t)problem->n_dofs * sizeof(double), error));
+        TRY(solve_tangent(step, r, du, error));
+    }
+    for (int m = 0; m < problem->n_open; ++m) {
+        const weft_transient_open open = weft_problem_open(problem, m);
+        TRY(weft_transient_center(&open, 1, problem->n_dofs, du, error));
+    }
+    now->linear_iterations += problem->linear.cg.iterations;
+    now->method = problem->linear.choice.method;
+    *usable = is_usable(&problem->linear.cg);
+    if (!*usable && problem->n_open > 0)
+        TRY(keep_system(step, r, error));
+done:
+    return status;
+}
+
+static weft_status step_solve(load_step *step, bool *converged, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem *problem = step->problem;
+    weft_newton_state state = {0};
+    const weft_newton_problem equations = {.vectors = &problem->vectors,
+                                           .u = problem->u,
+                                           .is_free = step->is_free,
+                                           .constraints = problem->reduction,
+                                           .residual = residual_make,
+                                           .assemble = assemble,
+                                           .solve = correct,
+                                           .lift = lift,
+                                           .note = note,
+                                           .user = step,
+                                           .fields = step->fields,
+                                           .n_fields = problem->n_fields,
+                                           .tolerance = step->options->tolerance,
+                                           .max_iterations = step->options->iterations};
+    step->factor = (double)step->number / step->options->load_steps;
+    step->first = problem->newton.n;
+    TRY(weft_problem_scale_loads(problem, step->factor, error));
+    TRY(weft_newton_solve(&step->newton, &equations, &state, error));
+    *converged = state.converged;
+    problem->newton.to_rounding |= state.to_rounding;
+    problem->newton.outcome = state.outcome;
+done:
+    for (int i = step->first; i < problem->newton.n; ++i) { /* relative to that of the end */
+        problem->newton.iterations[i].scale = state.scale;
+        if (state.scale > 0)
+            problem->newton.iterations[i].residual /= state.scale;
+    }
+    return status;
+}
+
+/* Is r(u - part of a mode) as small as r(u), over free dofs? Else the mode stays. */
+static weft_status remove_mode(load_step *step, int k, double most, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem *problem = step->problem;
+    const int64_t n = problem->n_dofs;
+    double norms[2], *kept = weft_array_make((size_t)n, sizeof *kept);
+    const weft_free_modes one = {
+        .n = 1, .modes = problem->modes.modes + k * n, .weighted = problem->modes.weighted + k * n};
+    if (!kept)
+        return weft_out_of_memory(error, NULL);
+    memcpy(kept, problem->u_values, (size_t)n * sizeof *kept);
+    weft_free_modes_remove(&one, n, problem->u_values);
+    TRY(weft_vector_push(problem->u, problem->u_values, n, error));
+    TRY(residual_make(step, step->newton.r, error));
+    TRY(weft_reduction_restrict(problem->reduction, step->newton.r, step->guess, error));
+    TRY(weft_vectors_norms(&problem->vectors, step->guess, step->is_free, norms, error));
+    if (!(norms[1] <= most))
+        memcpy(problem->u_values, kept, (size_t)n * sizeof *kept);
+    TRY(weft_vector_push(problem->u, problem->u_values, n, error));
+done:
+    free(kept);
+    return status;
+}
+
+/* Pins carry nothing; of the solutions, take the one without mean, and rotation if it can be removed. */
+static weft_status decide_modes(load_step *step, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem *problem = step->problem;
+    const weft_problem_iteration *last = &problem->newton.iterations[problem->newton.n - 1];
+    if (problem->modes.n == 0 || !problem->newton.converged)
+        return WEFT_OK;
+    TRY(weft_free_modes_check(&problem->modes, problem->n_dofs, problem->b_values,
+                              fmax(1e-6, 10 * step->options->tolerance) * last->scale, error));
+    for (int k = 0; k < problem->modes.n; ++k)
+        TRY(remove_mode(step, k, 10 * step->options->tolerance * last->scale, error));
+done:
+    return status;
+}
+
+static bool has_values(const double *values, int64_t n) {
+    for (int64_t i = 0; values && i < n; ++i)
+        if (values[i] != 0)
+            return true;
+    return false;
+}
+
+/* Is there an input called `load`? */
+static bool reads_load(const weft_problem *problem) {
+    bool found = weft_problem_has_load(problem);
+    for (int i = 0; i < problem->n_parts; ++i)
+        for (int k = 0; k < problem->parts[i].bound.form.n_inputs; ++k)
+            found |= strcmp(problem->parts[i].bound.inputs[k].name, "load") == 0;
+    return found;
+}
+
+/* Without loads and prescribed values, all load steps are the same. */
+static weft_status check_steps(load_step *step, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem *problem = step->problem;
+    const int64_t n = problem->n_dofs;
+    double *values = NULL;
+    if (step->options->load_steps == 1 || reads_load(problem) || has_values(problem->flux, n))
+        return WEFT_OK;
+    values = weft_array_make((size_t)n, sizeof *values);
+    if (!values)
+        return weft_out_of_memory(error, NULL);
+    weft_problem_set_conditions(problem, 1, values);
+    if (problem->reduction) {
+        TRY(weft_vector_push(step->guess, values, n, error));
+        TRY(weft_reduction_fill(problem->reduction, 1, step->guess, error));
+        TRY(weft_vector_pull(step->guess, values, n, error));
+    }
+    if (!has_values(values, n))
+        weft_log(problem->context->monitor, WEFT_LOG_WARNING,
+                 "--load-steps %d: nothing grows from step to step, as no condition has a value "
+                 "but 0 and no input is called load; multiply what shall grow by load, a Constant "
+                 "of a form file or a uniform input of a script",
+                 step->options->load_steps);
+done:
+    free(values);
+    return status;
+}
+
+weft_status weft_problem_newton(weft_problem *problem, const weft_newton_options *options,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    const double start = weft_context_clock(problem->context);
+    load_step step;
+    bool converged = true;
+    weft_problem_newton_clear(&problem->newton);
+    TRY(step_alloc(&step, problem, options, error));
+    TRY(check_steps(&step, error));
+    for (step.number = 1; step.number <= options->load_steps && converged; ++step.number)
+        TRY(step_solve(&step, &converged, error));
+    problem->newton.converged = converged;
+    TRY(weft_vector_pull(problem->u, problem->u_values, problem->n_dofs, error));
+    TRY(weft_vector_pull(problem->b, problem->b_values, problem->n_dofs, error));
+    TRY(decide_modes(&step, error));
+done:
+    step_free(&step);
+    problem->linear.solve_seconds = weft_context_clock(problem->context) - start;
+    return status;
+}
+
+void weft_problem_newton_clear(weft_problem_newton_report *report) {
+    free(report->iterations);
+    *report = (weft_problem_newton_report){0};
+}

@@ -1,0 +1,149 @@
+/* Measures whether the matrix is symmetric, chooses the method by it, and compares the product of forms with it. */
+#include "fem/problem/problem.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Tolerance for |K - K^T| / |K|: rounding in a symmetric matrix. */
+static const double SYMMETRIC = 1e-12;
+/* The same for a tangent at any u, whose terms may cancel. */
+static const double SYMMETRIC_TANGENT = 1e-10;
+/* The same for the script's Kv and K v: different order of summation, cancellation in large
+ * strains. */
+static const double ACTION = 1e-9;
+
+/* The method, or the assembly, that was requested is for symmetric matrices.
+ * where  "" or the place in a Newton iteration */
+static weft_status refuse_asymmetric(const weft_problem *problem, const char *where,
+                                     weft_error *error) {
+    const weft_method_info *method = weft_method_about(problem->linear.choice.method);
+    weft_error_set(error, WEFT_ERROR_INPUT,
+                   "the local matrix '%s' is not symmetric%s: |K - K^T| is %.1e of |K|",
+                   problem->matrix, where, problem->asymmetry);
+    weft_error_location(error, problem->file, NULL, 0, 0);
+    weft_error_hint(
+        error,
+        "%s %s needs K(i,j) = K(j,i): leave it out, or look for a first derivative, a tensor that "
+        "is not symmetric, or a tangent that is not the derivative of an energy",
+        method->needs_symmetric ? "--method" : "--assembly",
+        method->needs_symmetric ? method->name
+                                : weft_assembly_name(problem->linear.choice.assembly));
+    return WEFT_ERROR_INPUT;
+}
+
+/* Choose the method for a matrix of this asymmetry. */
+static weft_status choose_method(weft_problem *problem, bool is_symmetric, double asymmetry,
+                                 const char *where, weft_error *error) {
+    const bool needs_other = weft_assembly_about(problem->linear.choice.assembly)->symmetric_only;
+    weft_linear_choose_method(&problem->linear, is_symmetric, problem->n_fields > 1, asymmetry);
+    if (!is_symmetric && (weft_method_about(problem->linear.choice.method)->needs_symmetric ||
+                          (needs_other && problem->linear.options->assembly != WEFT_AUTO)))
+        return refuse_asymmetric(problem, where, error);
+    if (is_symmetric || !problem->is_symmetric)
+        return WEFT_OK;
+    weft_log(problem->context->monitor, WEFT_LOG_INFO, "%s: %s",
+             weft_method_about(problem->linear.choice.method)->title,
+             problem->linear.choice.method_reason);
+    problem->is_symmetric = false;
+    return weft_problem_choose_again(problem, error); /* chooses the assembly again */
+}
+
+/* The greatest of all parts; NaN if one has it. */
+static weft_status measure_asymmetry(weft_problem *problem, double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    *out = 0;
+    for (int i = 0; i < problem->n_parts; ++i) {
+        double asymmetry = 0;
+        if (problem->parts[i].symmetry)
+            TRY(weft_symmetry_measure(problem->parts[i].symmetry, &asymmetry, error));
+        if (!(asymmetry <= *out))
+            *out = asymmetry;
+    }
+done:
+    return status;
+}
+
+static weft_status refuse_matrix(const weft_problem *problem, weft_error *error) {
+    const bool at_zero = problem->is_nonlinear && !problem->has_initial;
+    weft_error_set(error, WEFT_ERROR_INPUT,
+                   "the local matrix '%s' has entries that are not finite numbers%s",
+                   problem->matrix,
+                   at_zero                 ? " at u = 0, where Newton's method starts"
+                   : problem->is_nonlinear ? " where Newton's method starts, at the u of --initial"
+                                           : "");
+    if (problem->is_nonlinear)
+        weft_error_hint(
+            error, "the derivative of r has no value there, as that of sqrt(s) for s = 0: start "
+                   "elsewhere by --initial EXPR, for example 0.1*x*y, or write "
+                   "sqrt(s + 1e-12); otherwise look at --input and --define");
+    else
+        weft_error_hint(error, "look at the formulas of --input and --define, and at the script's");
+    weft_error_location(error, problem->file, NULL, 0, 0);
+    return WEFT_ERROR_INPUT;
+}
+
+weft_status weft_problem_check_symmetry(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (weft_problem_records_only(problem))
+        return WEFT_OK;
+    for (int i = 0; i < problem->n_parts; ++i) {
+        weft_problem_part *part = &problem->parts[i];
+        if (part->has_matrix)
+            TRY(weft_symmetry_make(problem->context, &part->bound.form, &part->symmetry, error));
+    }
+    TRY(measure_asymmetry(problem, &problem->asymmetry, error));
+    if (isnan(problem->asymmetry))
+        TRY(refuse_matrix(problem, error));
+    if (!problem->is_symmetric && problem->asymmetry > 0) /* a method for others was requested */
+        TRY(weft_problem_choose_again(problem, error));
+    TRY(choose_method(problem, problem->asymmetry <= SYMMETRIC, problem->asymmetry, "", error));
+done:
+    return status;
+}
+
+weft_status weft_problem_choose_method(weft_problem *problem, const char *where,
+                                       weft_error *error) {
+    weft_status status = WEFT_OK;
+    double asymmetry = 0;
+    TRY(measure_asymmetry(problem, &asymmetry, error));
+    if (asymmetry > problem->asymmetry) /* NaN is reported by the solver */
+        problem->asymmetry = asymmetry;
+    TRY(choose_method(problem, !(asymmetry > SYMMETRIC_TANGENT), asymmetry, where, error));
+done:
+    return status;
+}
+
+weft_status weft_problem_check_tangent(weft_problem *problem, int step, int iteration,
+                                       bool *is_remade, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_assembly before = problem->linear.choice.assembly;
+    char where[80];
+    snprintf(where, sizeof where, " in load step %d, iteration %d", step, iteration);
+    TRY(weft_problem_choose_method(problem, where, error));
+    *is_remade = problem->linear.choice.assembly != before;
+    if (*is_remade) {
+        weft_preconditioner_free(&problem->linear.preconditioner);
+        weft_operator_free(&problem->op);
+        TRY(weft_problem_operator_make(problem, error));
+    }
+done:
+    return status;
+}
+
+weft_status weft_problem_check_action(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double apart = 0;
+    if (weft_problem_records_only(problem) || !problem->form.form.action)
+        return WEFT_OK;
+    TRY(weft_form_action_difference(problem->context, &problem->form.form, &apart, error));
+    if (apart <= ACTION)
+        goto done;
+    status = weft_error_set(
+        error, WEFT_ERROR_INPUT,
+        "the script's 'Kv' is not the product of '%s' with v: they differ by %.1e of it",
+        problem->matrix, apart);
+    weft_error_location(error, problem->file, NULL, 0, 0);
+    weft_error_hint(error, "one of them is wrong; without Kv the product is made with the matrix");
+done:
+    return status;
+}
