@@ -105,17 +105,17 @@ int64_t weft_constraints_count(const weft_constraints *constraints) {
 
 weft_status constraint_terms_add(constraint_terms *terms, int32_t dof, double factor,
                                  weft_error *error) {
-    if (terms->n == terms->room) {
-        const int room = 2 * terms->room + 8;
-        int32_t *dofs = realloc(terms->dofs, (size_t)room * sizeof *dofs);
+    if (terms->n == terms->capacity) {
+        const int capacity = 2 * terms->capacity + 8;
+        int32_t *dofs = realloc(terms->dofs, (size_t)capacity * sizeof *dofs);
         if (dofs)
             terms->dofs = dofs;
-        double *factors = realloc(terms->factors, (size_t)room * sizeof *factors);
+        double *factors = realloc(terms->factors, (size_t)capacity * sizeof *factors);
         if (factors)
             terms->factors = factors;
         if (!dofs || !factors)
             return weft_out_of_memory(error, "constraints");
-        terms->room = room;
+        terms->capacity = capacity;
     }
     terms->dofs[terms->n] = dof;
     terms->factors[terms->n++] = factor;
@@ -199,15 +199,15 @@ weft_status constraints_refuse(const weft_constraints *constraints, int32_t dof,
     return WEFT_ERROR_INPUT;
 }
 
-static weft_status rows_room(weft_constraints *constraints, weft_error *error) {
-    if (constraints->n_rows < constraints->n_room)
+static weft_status grow_rows(weft_constraints *constraints, weft_error *error) {
+    if (constraints->n_rows < constraints->capacity)
         return WEFT_OK;
-    const int room = 2 * constraints->n_room + 64;
-    constraint_row *rows = realloc(constraints->rows, (size_t)room * sizeof *rows);
+    const int capacity = 2 * constraints->capacity + 64;
+    constraint_row *rows = realloc(constraints->rows, (size_t)capacity * sizeof *rows);
     if (!rows)
         return weft_out_of_memory(error, "constraints");
     constraints->rows = rows;
-    constraints->n_room = room;
+    constraints->capacity = capacity;
     return WEFT_OK;
 }
 
@@ -249,7 +249,7 @@ static weft_status make_row(const constraint_terms *terms, int pivot, constraint
 static weft_status add_row(weft_constraints *constraints, const constraint_terms *terms, int pivot,
                            int source, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(rows_room(constraints, error));
+    TRY(grow_rows(constraints, error));
     TRY(make_row(terms, pivot, &constraints->rows[constraints->n_rows], error));
     constraints->rows[constraints->n_rows].source = source;
     constraints->row_of[terms->dofs[pivot]] = constraints->n_rows++;

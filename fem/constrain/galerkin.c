@@ -5,16 +5,16 @@
 #include <string.h>
 
 /* A part of an entry of A that goes to an entry of the result. */
-typedef struct share {
+typedef struct contribution {
     int64_t from, to;
     double factor;
-} share;
+} contribution;
 
 struct constraint_product {
     weft_pattern pattern;
     uint32_t *from; /* [n_entries] the entry between independent dofs that an entry is; NONE */
-    share *shares;  /* what is added to it */
-    int64_t n_shares, n_room;
+    contribution *contributions; /* added to it */
+    int64_t n_contributions, capacity;
     int64_t *identity; /* [n_identity] entries that are 1 */
     int n_identity;
 };
@@ -28,7 +28,7 @@ void constraint_product_free(constraint_product **product) {
     free((*product)->pattern.row_start);
     free((*product)->pattern.columns);
     free((*product)->from);
-    free((*product)->shares);
+    free((*product)->contributions);
     free((*product)->identity);
     free(*product);
     *product = NULL;
@@ -75,16 +75,18 @@ static int64_t find(const weft_pattern *pattern, int32_t row, int32_t column) {
     return low;
 }
 
-static weft_status add_share(constraint_product *product, const share *one, weft_error *error) {
-    if (product->n_shares == product->n_room) {
-        const int64_t room = 2 * product->n_room + 1024;
-        share *shares = realloc(product->shares, (size_t)room * sizeof *shares);
-        if (!shares)
+static weft_status add_contribution(constraint_product *product, const contribution *one,
+                                    weft_error *error) {
+    if (product->n_contributions == product->capacity) {
+        const int64_t capacity = 2 * product->capacity + 1024;
+        contribution *contributions =
+            realloc(product->contributions, (size_t)capacity * sizeof *contributions);
+        if (!contributions)
             return weft_out_of_memory(error, "constraints");
-        product->shares = shares;
-        product->n_room = room;
+        product->contributions = contributions;
+        product->capacity = capacity;
     }
-    product->shares[product->n_shares++] = *one;
+    product->contributions[product->n_contributions++] = *one;
     return WEFT_OK;
 }
 
@@ -94,9 +96,10 @@ static weft_status place_entry(constraint_product *product, const weft_csr *map,
     weft_status status = WEFT_OK;
     for (int64_t a = map->row_start[i]; a < map->row_start[i + 1]; ++a)
         for (int64_t b = map->row_start[j]; b < map->row_start[j + 1]; ++b) {
-            const share one = {from, find(&product->pattern, map->columns[a], map->columns[b]),
-                               map->values[a] * map->values[b]};
-            TRY(add_share(product, &one, error));
+            const contribution one = {from,
+                                      find(&product->pattern, map->columns[a], map->columns[b]),
+                                      map->values[a] * map->values[b]};
+            TRY(add_contribution(product, &one, error));
         }
 done:
     return status;
@@ -206,8 +209,9 @@ weft_status constraint_product_values(const constraint_product *product, weft_de
     gathering g = {product, values, out};
     TRY(weft_device_for(device, (product->pattern.n_entries + CHUNK - 1) / CHUNK, gather_chunk, &g,
                         error));
-    for (int64_t s = 0; s < product->n_shares; ++s)
-        out[product->shares[s].to] += product->shares[s].factor * values[product->shares[s].from];
+    for (int64_t s = 0; s < product->n_contributions; ++s)
+        out[product->contributions[s].to] +=
+            product->contributions[s].factor * values[product->contributions[s].from];
     for (int i = 0; i < product->n_identity; ++i)
         out[product->identity[i]] = 1;
 done:

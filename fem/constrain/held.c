@@ -74,16 +74,16 @@ static weft_status hold(const mode_candidates *combined, int n_free, weft_held_m
                         weft_error *error) {
     const int64_t n = combined->n_dofs;
     const int n_held = combined->n - n_free;
-    const size_t room = (size_t)n_held * (size_t)n;
+    const size_t n_numbers = (size_t)n_held * (size_t)n;
     *held = (weft_held_modes){.n = n_held,
-                              .modes = weft_array_make(room, sizeof(double)),
-                              .pulls = weft_array_make(room, sizeof(double)),
+                              .modes = weft_array_make(n_numbers, sizeof(double)),
+                              .pulls = weft_array_make(n_numbers, sizeof(double)),
                               .work = weft_array_make((size_t)n_held, sizeof(double)),
                               .amounts = weft_array_make((size_t)n_held, sizeof(double))};
     if (!held->modes || !held->pulls || !held->work || !held->amounts)
         return weft_out_of_memory(error, "free modes");
-    memcpy(held->modes, combined->modes + n_free * n, room * sizeof(double));
-    memcpy(held->pulls, combined->pulls + n_free * n, room * sizeof(double));
+    memcpy(held->modes, combined->modes + n_free * n, n_numbers * sizeof(double));
+    memcpy(held->pulls, combined->pulls + n_free * n, n_numbers * sizeof(double));
     for (int k = 0; k < n_held; ++k)
         held->work[k] = constraint_product_of(held->modes + k * n, held->pulls + k * n, n);
     return WEFT_OK;

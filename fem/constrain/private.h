@@ -101,7 +101,7 @@ struct weft_constraints {
     double *given;   /* [n_dofs] of Dirichlet */
     double largest;  /* of their absolute values */
     constraint_row *rows;
-    int n_rows, n_room;
+    int n_rows, capacity;
     constraint_source *sources;
     int n_sources;
     bool is_resolved;       /* rows refer to independent and known dofs and values only */
@@ -127,7 +127,7 @@ typedef struct constraint_terms {
     int32_t *dofs;
     double *factors, constant;
     double size; /* sum of what the constant is made of, without signs */
-    int n, room;
+    int n, capacity;
 } constraint_terms;
 weft_status constraint_terms_add(constraint_terms *terms, int32_t dof, double factor,
                                  weft_error *error);

@@ -114,15 +114,15 @@ static void correct(const projection *p, double *v) {
 weft_status constraints_project(const weft_constraints *constraints, const double *weights,
                                 const double *filled, double *u, weft_error *error) {
     const size_t n = (size_t)constraints->n_dofs;
-    double *room = weft_array_make(4 * n, sizeof *room);
-    if (!room)
+    double *work = weft_array_make(4 * n, sizeof *work);
+    if (!work)
         return weft_out_of_memory(error, "constraints");
-    const projection p = {constraints, weights, room, room + n, room + 2 * n, room + 3 * n};
+    const projection p = {constraints, weights, work, work + n, work + 2 * n, work + 3 * n};
     make_diagonal(&p);
     for (size_t i = 0; i < n; ++i)
         p.r[i] = weights[i] * (u[i] - filled[i]);
     gather(constraints, p.r);
     correct(&p, u);
-    free(room);
+    free(work);
     return WEFT_OK;
 }

@@ -152,10 +152,10 @@ static weft_status make_vectors(weft_reduction *reduction, weft_error *error) {
     TRY(weft_memory_place(device, kept, (size_t)n, sizeof *kept, &reduction->kept, error));
     TRY(weft_memory_place(device, reduction->g_values, (size_t)n, sizeof(double), &reduction->g,
                           error));
-    weft_memory **const room[] = {&reduction->load, &reduction->v, &reduction->work, &reduction->x0,
-                                  &reduction->rest};
+    weft_memory **const vectors[] = {&reduction->load, &reduction->v, &reduction->work,
+                                     &reduction->x0, &reduction->rest};
     for (int i = 0; i < (reduction->has_constant ? 5 : 3); ++i)
-        TRY(weft_memory_make(device, (size_t)n * sizeof(double), room[i], error));
+        TRY(weft_memory_make(device, (size_t)n * sizeof(double), vectors[i], error));
 done:
     free(kept);
     return status;
@@ -373,18 +373,18 @@ weft_status weft_reduction_project(weft_reduction *reduction, weft_memory *weigh
     weft_status status = WEFT_OK;
     const int64_t n = reduction->constraints->n_dofs;
     const size_t bytes = (size_t)n * sizeof(double);
-    double *room = weft_array_make(3 * (size_t)n, sizeof *room);
-    if (!room)
+    double *work = weft_array_make(3 * (size_t)n, sizeof *work);
+    if (!work)
         return weft_out_of_memory(error, "constraints");
-    TRY(weft_memory_read(weights, 0, room, bytes, error));
-    TRY(weft_memory_read(u, 0, room + n, bytes, error));
+    TRY(weft_memory_read(weights, 0, work, bytes, error));
+    TRY(weft_memory_read(u, 0, work + n, bytes, error));
     TRY(weft_reduction_fill(reduction, 1, u, error));
-    TRY(weft_memory_read(u, 0, room + 2 * n, bytes, error));
-    TRY(constraints_project(reduction->constraints, room, room + 2 * n, room + n, error));
-    TRY(weft_memory_write(u, 0, room + n, bytes, error));
+    TRY(weft_memory_read(u, 0, work + 2 * n, bytes, error));
+    TRY(constraints_project(reduction->constraints, work, work + 2 * n, work + n, error));
+    TRY(weft_memory_write(u, 0, work + n, bytes, error));
     TRY(weft_reduction_fill(reduction, 1, u, error));
 done:
-    free(room);
+    free(work);
     return status;
 }
 
