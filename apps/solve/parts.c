@@ -84,6 +84,8 @@ weft_status solve_forms_read(solve *run, weft_error *error) {
         TRY(refuse_nonlinear(run, error));
     run->base.takes_any_cells = run->base.problem->is_natural = true; /* as every UFL program */
     run->base.problem->matrix = "K";
+    run->base.problem->mass_name = problem->mass;
+    run->base.problem->input_name = weft_ufl_plain_name;
     run->base.problem->vector = !problem->vector ? NULL : problem->nonlinear ? "r" : "b";
     script->has_u = problem->nonlinear;
     script->parts = calloc((size_t)problem->n_parts + 1, sizeof *script->parts);

@@ -129,7 +129,7 @@ bool solve_time_sets(const solve *run, const char *name) {
 weft_memory *solve_time_memory(const solve *run, const char *name) {
     name = weft_ufl_plain_name(name);
     return !solve_time_sets(run, name) ? NULL
-           : strcmp(name, "t") == 0    ? run->time.t
+           : strcmp(name, "t") == 0    ? run->base.problem->time
            : strcmp(name, "dt") == 0   ? run->time.dt
                                        : run->time.previous;
 }
@@ -145,7 +145,7 @@ static weft_status refuse_scheme(weft_error *error) {
 static weft_status make_inputs(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = run->base.device;
-    TRY(weft_memory_make(device, sizeof(double), &run->time.t, error));
+    TRY(weft_memory_make(device, sizeof(double), &run->base.problem->time, error));
     if (!run->time.is_own)
         goto done;
     if (run->options->time.tolerance > 0)
@@ -164,12 +164,6 @@ done:
 
 /* ---- mixed spaces ---------------------------------------------------------------------------- */
 
-static void list_fields(solve *run) {
-    for (int i = 0; i < run->base.problem->n_fields; ++i)
-        run->time.fields[i] = (weft_transient_field){run->base.problem->fields[i].space,
-                                                     run->base.problem->fields[i].bc};
-}
-
 /* Find the constants that the matrix leaves open, for which it is made once. */
 static weft_status find_open(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -182,25 +176,6 @@ static weft_status find_open(solve *run, weft_error *error) {
 done:
     weft_operator_free(&run->base.problem->op);
     return status;
-}
-
-static weft_status make_parts(solve *run, weft_error *error) {
-    const solve_script *script = &run->script;
-    weft_problem *problem = run->base.problem;
-    run->time.parts = calloc((size_t)problem->n_parts, sizeof *run->time.parts);
-    if (!run->time.parts)
-        return weft_out_of_memory(error, NULL);
-    for (int i = 0; i < problem->n_parts; ++i) {
-        const weft_problem_part *part = &problem->parts[i];
-        run->time.parts[i] =
-            (weft_transient_part){.form = &part->bound.form,
-                                  .matrix = part->has_matrix ? problem->matrix : NULL,
-                                  .mass = part->has_mass ? problem->mass : NULL,
-                                  .vector = part->has_vector ? problem->vector : NULL,
-                                  .mass_name = script->problem ? script->problem->mass : NULL,
-                                  .input_name = script->ufl ? weft_ufl_plain_name : NULL};
-    }
-    return WEFT_OK;
 }
 
 /* Is the tangent symmetric? At a constant u it may be, and nowhere else, so that u is changed a little
@@ -281,23 +256,12 @@ weft_status solve_time_make(solve *run, weft_error *error) {
     TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
     TRY(make_inputs(run, error));
     TRY(make_forms(run, error));
-    TRY(make_parts(run, error));
     TRY(app_run_constraints_make(&run->base, error));
     TRY(app_run_point_loads_make(&run->base, error));
     TRY(find_open(run, error));
-    list_fields(run);
     weft_transient_problem problem = {
-        .space = run->base.problem->space,
-        .bc = run->base.problem->bc,
-        .fields = run->time.fields,
-        .n_fields = run->base.problem->n_fields,
         .open = run->time.open,
         .n_open = run->base.problem->n_open,
-        .constraints = run->base.problem->constraints,
-        .point_loads = run->base.problem->point_loads,
-        .parts = run->time.parts,
-        .n_parts = run->base.problem->n_parts,
-        .is_nonlinear = run->options->nonlinear,
         .scheme = time->scheme,
         .theta = time->theta,
         .end = time->end,
@@ -305,16 +269,14 @@ weft_status solve_time_make(solve *run, weft_error *error) {
         .tolerance = time->tolerance,
         .newton_tolerance = run->options->newton_tolerance,
         .newton_iterations = run->options->newton_iterations,
-        .u = run->base.problem->u,
-        .time = run->time.t,
         .previous = run->time.previous,
         .length = run->time.dt,
-        .moving = weft_problem_moving(run->base.problem),
         .preconditioner = run->base.problem->linear.choice.preconditioner,
         .is_exchangeable = run->base.options->solver.preconditioner == WEFT_AUTO,
         .hierarchy = run->base.mesh_made.hierarchy,
         .smoother_degree = run->base.options->solver.smoother_degree,
         .choice = {choose_again, run}};
+    TRY(weft_problem_fill_transient(run->base.problem, &problem, error));
     TRY(check_mass(run, &problem, error));
     problem.assembly = problem.mass_assembly = run->base.problem->linear.choice.assembly;
     const weft_system whole = weft_problem_system(run->base.problem);
@@ -332,8 +294,6 @@ void solve_time_clear(solve *run) {
     (void)app_series_close(&run->time.series, NULL); /* after an error; else it is closed */
     weft_transient_free(&run->time.transient);
     app_history_close(&run->time.history);
-    free(run->time.parts);
-    weft_memory_free(&run->time.t);
     weft_memory_free(&run->time.previous);
     weft_memory_free(&run->time.dt);
 }

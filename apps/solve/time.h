@@ -31,10 +31,8 @@ weft_status solve_time_options_check(const solve_time_options *options, weft_err
 
 /** State of a run in time. */
 typedef struct solve_time {
-    weft_memory *t;             /* the script's input */
     weft_memory *previous, *dt; /* inputs of own schemes; else NULL */
     bool is_own;                /* the script has its own scheme */
-    weft_transient_part *parts;
     weft_transient *transient;
     weft_method first_method; /* what was chosen before the first step, */
     weft_assembly first_assembly;
@@ -42,7 +40,6 @@ typedef struct solve_time {
     double changed_at; /* and the t at which the matrix needed another method; 0: none */
     weft_transient_state state;
     weft_transient_outcome outcome;
-    weft_transient_field fields[WEFT_FIELDS_MAX]; /* the functions of u */
     weft_transient_open open[WEFT_FIELDS_MAX];
     app_series series;
     app_history history;

@@ -58,6 +58,7 @@ void weft_problem_free(weft_problem **out) {
     free(problem->conditions);
     free(problem->more_forms);
     weft_memory_free(&problem->time);
+    free(problem->transient_parts);
     free(problem);
     *out = NULL;
 }
@@ -191,7 +192,8 @@ static int count_width(const weft_problem *problem) {
 }
 
 /* Preconditioner and assembly, by predictions and by what fits into memory. */
-static weft_status choose(weft_problem *problem, double asymmetry, weft_error *error) {
+static weft_status choose(weft_problem *problem, double asymmetry, double solves,
+                          weft_error *error) {
     weft_linear *linear = &problem->linear;
     const weft_mesh *mesh = problem->mesh;
     const bool is_symmetric = asymmetry <= SYMMETRIC;
@@ -200,8 +202,9 @@ static weft_status choose(weft_problem *problem, double asymmetry, weft_error *e
                                          linear->options->tolerance),
              weft_linear_iterations_limit(linear->options, mesh) + 2.0);
     weft_problem_memory what = {.problem = weft_space_problem(problem->space, products),
-                                .n_vectors = 2,
-                                .solves_once = true,
+                                .n_vectors = solves > 1 ? 9 : 2,
+                                .assembles_again = solves > 1,
+                                .solves_once = solves <= 1,
                                 .ranges_load = true,
                                 .method = linear->choice.method,
                                 .restart = linear->options->restart};
@@ -210,7 +213,8 @@ static weft_status choose(weft_problem *problem, double asymmetry, weft_error *e
     what.problem.width = count_width(problem);
     what.problem.symmetric = is_symmetric;
     what.problem.asymmetry = is_symmetric ? 0 : asymmetry;
-    what.problem.solves = 1;
+    what.problem.applications *= solves;
+    what.problem.solves = solves;
     what.problem.assembles_load = true;
     return weft_linear_choose(linear, &what, error);
 }
@@ -265,7 +269,7 @@ static bool is_open(const weft_problem *problem, int k, double *e) {
 }
 
 /* Forms may fix a component without conditions, as by a mass or an outflow. */
-static weft_status check_constants(weft_problem *problem, weft_error *error) {
+weft_status weft_problem_check_constants(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     double *e = weft_array_make((size_t)problem->n_dofs, sizeof *e);
     double *sizes = weft_array_make((size_t)problem->n_dofs, sizeof *sizes);
@@ -298,7 +302,7 @@ static weft_status assemble(weft_problem *problem, weft_error *error) {
     TRY(make_load(problem, error));
     TRY(weft_problem_operator_make(problem, error));
     if (problem->n_parts > 0)
-        TRY(check_constants(problem, error));
+        TRY(weft_problem_check_constants(problem, error));
     weft_problem_set_conditions(problem, 1, problem->u_values);
     TRY(weft_vector_push(problem->u, problem->u_values, problem->n_dofs, error));
 done:
@@ -311,23 +315,32 @@ bool weft_problem_records_only(const weft_problem *problem) {
 
 weft_status weft_problem_choose_again(weft_problem *problem, weft_error *error) {
     return problem->choose_again ? problem->choose_again(problem->choose_user, error)
-                                 : choose(problem, problem->asymmetry, error);
+                                 : choose(problem, problem->asymmetry,
+                                          problem->is_nonlinear || problem->time ? 2 : 1, error);
+}
+
+weft_status weft_problem_prepare(weft_problem *problem, const weft_problem_options *options,
+                                 double solves, double *asymmetry, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (!problem->form.form.text)
+        return refuse(WEFT_ERROR_USAGE, "the problem has no form", "call weft_problem_form", error);
+    start_linear(problem, options);
+    TRY(make_conditions(problem, error));
+    TRY(choose_method(problem, asymmetry, error));
+    TRY(choose(problem, *asymmetry, solves, error));
+done:
+    return status;
 }
 
 weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options *options,
                                weft_problem_report *report, weft_error *error) {
     weft_status status = WEFT_OK;
     double asymmetry = 0;
-    if (!problem->form.form.text)
-        return refuse(WEFT_ERROR_USAGE, "the problem has no form", "call weft_problem_form", error);
     if (problem->is_nonlinear || problem->time)
         return refuse(WEFT_ERROR_UNSUPPORTED, "the problem is not linear and stationary",
                       "solve it by weft_problem_in_time", error);
     clear_solve(problem);
-    start_linear(problem, options);
-    TRY(make_conditions(problem, error));
-    TRY(choose_method(problem, &asymmetry, error));
-    TRY(choose(problem, asymmetry, error));
+    TRY(weft_problem_prepare(problem, options, 1, &asymmetry, error));
     TRY(assemble(problem, error));
     TRY(weft_problem_solve_system(problem, error));
     *report = (weft_problem_report){&problem->linear.choice, &problem->linear.cg, asymmetry};

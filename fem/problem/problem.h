@@ -58,7 +58,13 @@ typedef struct weft_problem {
     weft_problem_set *sets;
     int n_sets;
     weft_inputs inputs;
-    weft_memory *time; /* the input t, of problems in time; NULL: none */
+
+    /* in time (steps.c) */
+    weft_memory *time;                    /* the input t; NULL: none */
+    weft_transient_part *transient_parts; /* [n_parts], malloc'd */
+    weft_transient_field transient_fields[WEFT_FIELDS_MAX];
+    const char *mass_name; /* what messages call the mass, and an input; NULL: the texts' names */
+    const char *(*input_name)(const char *input);
 
     /* the forms of u by domain (parts.c) */
     weft_problem_part *parts; /* [n_parts], malloc'd */
@@ -149,6 +155,33 @@ weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options
                                weft_problem_report *report, weft_error *error);
 /** u after weft_problem_solve, [n_dofs] on the host; NULL before. Borrowed. */
 const double *weft_problem_values(const weft_problem *problem);
+
+/** Make the conditions, and choose the method by the symmetry of K, and preconditioner and assembly.
+ *  solves     with one matrix or similar ones
+ *  asymmetry  |K - K^T| / |K| */
+weft_status weft_problem_prepare(weft_problem *problem, const weft_problem_options *options,
+                                 double solves, double *asymmetry, weft_error *error);
+/** Check that each component has Dirichlet conditions, or that the operator, which is there, fixes it.
+ *  Errors  WEFT_ERROR_INPUT */
+weft_status weft_problem_check_constants(weft_problem *problem, weft_error *error);
+
+/* ---- in time (steps.c) ----------------------------------------------------------------------- */
+
+/** Set what a problem in time takes from this one: spaces, conditions, constraints, forms, inputs and u.
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_problem_fill_transient(weft_problem *problem, weft_transient_problem *out,
+                                        weft_error *error);
+/** Begin to integrate a problem with a mass, from the present u_values (weft_problem_set_initial), once.
+ *  options   of solves; borrowed
+ *  settings  scheme, start, end, dt and tolerance; theta, Newton's tolerance and iterations: 0 for the usual ones; the
+ *            others are set here
+ *  out       caller's; weft_transient_free, before the problem
+ *  Errors    WEFT_ERROR_USAGE: it has no mass, or the matrix is not symmetric, as the method needs; WEFT_ERROR_INPUT: a
+ *            component of several functions is fixed only by the mass, or by nothing; those of weft_problem_solve and
+ *            weft_transient_make */
+weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_options *options,
+                                 const weft_transient_problem *settings, weft_transient **out,
+                                 weft_error *error);
 
 /* ---- the functions of u (fields.c) ---------------------------------------------------------- */
 

@@ -44,6 +44,8 @@ static weft_status find_problem(weft_ufl *ufl, weft_ufl_bound *bound, weft_error
     problem->matrix = "K";
     problem->vector = !bound->ufl->vector ? NULL : bound->ufl->nonlinear ? "r" : "b";
     problem->mass = options->in_time ? "M" : NULL;
+    problem->mass_name = bound->ufl->mass;
+    problem->input_name = weft_ufl_plain_name;
 done:
     return status;
 }

@@ -165,6 +165,60 @@ static void nothing_fixes(void **state) {
     close_setting(&s);
 }
 
+static const char heat[] = "element = FiniteElement(\"Lagrange\", triangle, 2)\n"
+                           "u, v = TrialFunction(element), TestFunction(element)\n"
+                           "f, c = Coefficient(element), Constant(triangle)\n"
+                           "m = u*v*dx\n"
+                           "a = inner(grad(u), grad(v))*dx + c*u*v*dx\n"
+                           "L = f*v*dx\n";
+static const char quadratic[] = "element = FiniteElement(\"Lagrange\", triangle, 2)\n"
+                                "u, v = Coefficient(element), TestFunction(element)\n"
+                                "w, f = TrialFunction(element), Coefficient(element)\n"
+                                "m = w*v*dx\n"
+                                "F = inner(grad(u), grad(v))*dx + u**2*v*dx - f*v*dx\n";
+
+/* u = (1 + 2 t) x, which is linear in time, so that the scheme has no error; inputs depend on t. */
+static void steps_of(const char *text, const weft_ufl_value *values, int n_values) {
+    setting s;
+    weft_error error = {0};
+    weft_mesh *mesh = NULL;
+    weft_transient *transient = NULL;
+    weft_transient_state state = {0};
+    weft_problem_options options = weft_problem_options_default();
+    const weft_transient_problem settings = {.scheme = WEFT_TIME_BDF2, .end = 0.5, .dt = 0.1};
+    const weft_ufl_bind_options bound = {.values = values, .n_values = n_values, .in_time = true};
+    options.tolerance = 1e-12;
+    check(weft_preconditioner_find("aggregation", &options.preconditioner, &error), &error);
+    check(weft_mesh_make_square(4, &mesh, &error), &error);
+    open_setting(&s, mesh, text);
+    check(weft_ufl_bind(s.ufl, mesh, s.library, &bound, s.problem, &error), &error);
+    fix(&s, "left", 0, "0");
+    fix(&s, "right", 0, "1 + 2*t");
+    check(weft_problem_set_initial(s.problem, "x", "the start", &error), &error);
+    check(weft_problem_in_time(s.problem, &options, &settings, &transient, &error), &error);
+    for (int i = 0; i < 5; ++i) {
+        check(weft_transient_step(transient, 0.1, &state, &error), &error);
+        assert_int_equal(state.outcome, WEFT_TRANSIENT_DONE);
+    }
+    check(weft_vector_pull(s.problem->u, s.problem->u_values, s.problem->n_dofs, &error), &error);
+    const double *x = weft_space_points(s.problem->space);
+    for (int64_t i = 0; i < s.problem->n_dofs; ++i)
+        assert_true(fabs(s.problem->u_values[i] - 2 * x[2 * i]) < CLOSE);
+    weft_transient_free(&transient);
+    assert_int_equal(weft_problem_in_time(s.problem, &options, &settings, &transient, &error),
+                     WEFT_ERROR_USAGE);
+    close_setting(&s);
+}
+
+static void in_time(void **state) {
+    (void)state;
+    const weft_ufl_value linear[] = {{"f", {.text = "2*x + (1 + t)*(1 + 2*t)*x"}},
+                                     {"c", {.text = "1 + t"}}};
+    const weft_ufl_value nonlinear[] = {{"f", {.text = "2*x + ((1 + 2*t)*x)*((1 + 2*t)*x)"}}};
+    steps_of(heat, linear, 2);
+    steps_of(quadratic, nonlinear, 1);
+}
+
 typedef struct refusal {
     const char *text;
     weft_ufl_value values[2];
@@ -215,8 +269,8 @@ static void refusals(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(two_materials),
-                                       cmocka_unit_test(taylor_hood),
-                                       cmocka_unit_test(nothing_fixes), cmocka_unit_test(refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_materials), cmocka_unit_test(taylor_hood),
+        cmocka_unit_test(nothing_fixes), cmocka_unit_test(in_time), cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,134 @@
+/* Integrates a problem in time. */
+#include "fem/problem/problem.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Tolerances for |K - K^T| / |K|: rounding in a symmetric matrix, and in one whose terms may cancel. */
+static const double SYMMETRIC = 1e-12, SYMMETRIC_TANGENT = 1e-10;
+
+weft_status weft_problem_fill_transient(weft_problem *problem, weft_transient_problem *out,
+                                        weft_error *error) {
+    const int n = problem->n_parts;
+    free(problem->transient_parts);
+    problem->transient_parts = calloc((size_t)n + 1, sizeof *problem->transient_parts);
+    if (!problem->transient_parts)
+        return weft_out_of_memory(error, NULL);
+    for (int i = 0; i < n; ++i) {
+        const weft_problem_part *part = &problem->parts[i];
+        problem->transient_parts[i] =
+            (weft_transient_part){.form = &part->bound.form,
+                                  .matrix = part->has_matrix ? problem->matrix : NULL,
+                                  .mass = part->has_mass ? problem->mass : NULL,
+                                  .vector = part->has_vector ? problem->vector : NULL,
+                                  .mass_name = problem->mass_name,
+                                  .input_name = problem->input_name};
+    }
+    for (int i = 0; i < problem->n_fields; ++i)
+        problem->transient_fields[i] =
+            (weft_transient_field){problem->fields[i].space, problem->fields[i].bc};
+    out->space = problem->space;
+    out->bc = problem->bc;
+    out->fields = problem->transient_fields;
+    out->n_fields = problem->n_fields;
+    out->constraints = problem->constraints;
+    out->point_loads = problem->point_loads;
+    out->parts = problem->transient_parts;
+    out->n_parts = n;
+    out->is_nonlinear = problem->is_nonlinear;
+    out->u = problem->u;
+    out->time = problem->time;
+    out->moving = weft_problem_moving(problem);
+    return WEFT_OK;
+}
+
+static weft_status refuse(weft_status status, const char *what, const char *hint,
+                          weft_error *error) {
+    weft_error_set(error, status, "%s", what);
+    weft_error_hint(error, "%s", hint);
+    return status;
+}
+
+/* Let the method be one for a matrix that is not symmetric. */
+static weft_status choose_general(weft_problem *problem, double asymmetry, weft_error *error) {
+    weft_linear *linear = &problem->linear;
+    weft_linear_choose_method(linear, false, problem->n_fields > 1, asymmetry);
+    if (weft_assembly_about(linear->choice.assembly)->symmetric_only)
+        linear->choice.assembly = WEFT_ASSEMBLY_CSR;
+    return weft_method_about(linear->choice.method)->needs_symmetric
+               ? refuse(WEFT_ERROR_USAGE, "the matrix is not symmetric, as the method needs",
+                        "let the method be WEFT_AUTO", error)
+               : WEFT_OK;
+}
+
+/* The matrix may have been symmetric until now, as where it depends on a u that was 0. */
+static weft_status choose_again(void *user, double t, weft_transient_solver *solver,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem *problem = user;
+    const weft_problem_choice *choice = &problem->linear.choice;
+    double asymmetry = 0;
+    (void)t;
+    for (int i = 0; i < problem->n_parts; ++i) {
+        double of_one = 0;
+        if (problem->parts[i].has_matrix)
+            TRY(weft_form_asymmetry(problem->context, &problem->parts[i].bound.form, &of_one,
+                                    error));
+        if (!(of_one <= asymmetry))
+            asymmetry = of_one;
+    }
+    if (!(asymmetry > SYMMETRIC_TANGENT)) /* NaN is reported by the solver */
+        goto done;
+    TRY(choose_general(problem, asymmetry, error));
+    *solver = (weft_transient_solver){choice->method, choice->assembly, choice->preconditioner};
+done:
+    return status;
+}
+
+/* In several functions the mass may be that of some only. */
+static weft_status check_fields(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (problem->n_fields == 1)
+        return WEFT_OK;
+    TRY(weft_problem_operator_make(problem, error));
+    TRY(weft_problem_check_constants(problem, error));
+done:
+    weft_operator_free(&problem->op);
+    return status;
+}
+
+weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_options *options,
+                                 const weft_transient_problem *settings, weft_transient **out,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_transient_problem whole = *settings;
+    const weft_problem_choice *choice = &problem->linear.choice;
+    double asymmetry = 0, of_mass = 0;
+    if (!problem->mass || !problem->time || problem->bc)
+        return refuse(WEFT_ERROR_USAGE,
+                      problem->bc ? "the problem was solved before" : "the problem has no mass",
+                      "make another problem, in time", error);
+    TRY(weft_vector_push(problem->u, problem->u_values, problem->n_dofs, error));
+    TRY(weft_problem_prepare(problem, options, ceil((whole.end - whole.start) / whole.dt),
+                             &asymmetry, error));
+    weft_problem_describe(problem);
+    TRY(weft_problem_fill_transient(problem, &whole, error));
+    TRY(weft_transient_asymmetry(problem->context, &whole, &of_mass, error));
+    if (of_mass > SYMMETRIC)
+        TRY(choose_general(problem, of_mass, error));
+    TRY(check_fields(problem, error));
+    whole.theta = whole.theta > 0 ? whole.theta : 0.5;
+    whole.newton_tolerance = whole.newton_tolerance > 0 ? whole.newton_tolerance : 1e-10;
+    whole.newton_iterations = whole.newton_iterations > 0 ? whole.newton_iterations : 50;
+    whole.preconditioner = choice->preconditioner;
+    whole.is_exchangeable = options->preconditioner == WEFT_AUTO;
+    whole.hierarchy = problem->linear.hierarchy;
+    whole.smoother_degree = options->smoother_degree;
+    whole.choice = (weft_transient_choice){choose_again, problem};
+    whole.assembly = whole.mass_assembly = choice->assembly;
+    const weft_system system = weft_problem_system(problem);
+    whole.solver = weft_linear_options(&problem->linear, &system);
+    TRY(weft_transient_make(problem->context, &whole, out, error));
+done:
+    return status;
+}
