@@ -114,7 +114,10 @@ static weft_status join_constrained(weft_problem *problem, weft_error *error) {
 
 weft_status weft_problem_conditions_make(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (problem->n_fields > 1) {
+    if (problem->n_fields == 1 && problem->n_conditions == 0 && problem->is_natural) {
+        TRY(make_field(problem, &problem->fields[0], error));
+        problem->constrained = weft_bc_constrained(problem->fields[0].bc, &problem->n_constrained);
+    } else if (problem->n_fields > 1) {
         for (int i = 0; i < problem->n_fields; ++i)
             TRY(make_field(problem, &problem->fields[i], error));
         for (int i = 1; i < problem->n_fields; ++i)

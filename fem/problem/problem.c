@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Tolerance for |K - K^T| / |K|: rounding in a symmetric matrix. */
 static const double SYMMETRIC = 1e-12;
@@ -231,80 +230,20 @@ done:
     return status;
 }
 
-/* Does the operator see the constant of a component? */
-static weft_status see_constant(weft_problem *problem, const double *sizes, double *e, bool *seen,
-                                weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int64_t n = problem->n_dofs;
-    weft_memory *v = NULL, *y = NULL;
-    TRY(weft_memory_make(problem->context->device, (size_t)n * sizeof *e, &v, error));
-    TRY(weft_memory_make(problem->context->device, (size_t)n * sizeof *e, &y, error));
-    TRY(weft_vector_push(v, e, n, error));
-    TRY(weft_operator_apply(problem->op, v, y, error));
-    TRY(weft_vector_pull(y, e, n, error));
-    for (int64_t i = 0; i < problem->n_constrained; ++i) /* as a wall, which sees a pressure */
-        e[problem->constrained[i]] = 0;
-    *seen = weft_operator_seen(e, sizes, n) > WEFT_UNSEEN;
-done:
-    weft_memory_free(&v);
-    weft_memory_free(&y);
-    return status;
-}
-
-/* Set e to the constant of component k; is it free of Dirichlet conditions? */
-static bool is_open(const weft_problem *problem, int k, double *e) {
-    bool is_fixed = false;
-    memset(e, 0, (size_t)problem->n_dofs * sizeof *e);
-    for (int i = 0; i < problem->n_fields; ++i) {
-        const weft_problem_field *field = &problem->fields[i];
-        const int c = weft_space_components(field->space), of_field = k - field->first_value;
-        if (of_field < 0 || of_field >= c)
-            continue;
-        for (int64_t j = of_field; j < weft_space_dofs(field->space); j += c)
-            e[field->first_dof + j] = 1;
-    }
-    for (int64_t i = 0; i < problem->n_constrained; ++i)
-        is_fixed |= e[problem->constrained[i]] != 0;
-    return !is_fixed;
-}
-
-/* Forms may fix a component without conditions, as by a mass or an outflow. */
-weft_status weft_problem_check_constants(weft_problem *problem, weft_error *error) {
-    weft_status status = WEFT_OK;
-    double *e = weft_array_make((size_t)problem->n_dofs, sizeof *e);
-    double *sizes = weft_array_make((size_t)problem->n_dofs, sizeof *sizes);
-    if (!e || !sizes)
-        TRY(weft_out_of_memory(error, NULL));
-    TRY(weft_operator_row_sizes(problem->context->device, problem->op, NULL, sizes, error));
-    for (int k = 0; k < problem->n_values; ++k) {
-        bool is_seen = true;
-        if (is_open(problem, k, e))
-            TRY(see_constant(problem, sizes, e, &is_seen, error));
-        if (is_seen)
-            continue;
-        status =
-            weft_error_set(error, WEFT_ERROR_INPUT,
-                           "nothing fixes component %d of u: a constant can be added to it", k);
-        weft_error_location(error, problem->file, NULL, 0, 0);
-        weft_error_hint(error, "add a Dirichlet or Robin condition");
-        goto done;
-    }
-done:
-    free(e);
-    free(sizes);
-    return status;
-}
-
 /* The load, the operator, and u with its given values. */
 static weft_status assemble(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_problem_vectors_make(problem, error));
     TRY(make_load(problem, error));
     TRY(weft_problem_operator_make(problem, error));
-    if (problem->n_parts > 0)
-        TRY(weft_problem_check_constants(problem, error));
     weft_problem_set_conditions(problem, 1, problem->u_values);
     TRY(weft_vector_push(problem->u, problem->u_values, problem->n_dofs, error));
+    if (problem->n_parts == 0)
+        goto done;
+    TRY(weft_problem_check_fixed(problem, error));
+    if (problem->linear.project_mean)
+        TRY(weft_problem_check_balance(problem, error));
+    TRY(weft_problem_nullspace_project(problem, error));
 done:
     return status;
 }
@@ -327,7 +266,22 @@ weft_status weft_problem_prepare(weft_problem *problem, const weft_problem_optio
     start_linear(problem, options);
     TRY(make_conditions(problem, error));
     TRY(choose_method(problem, asymmetry, error));
+    problem->asymmetry = *asymmetry;
+    problem->is_symmetric = *asymmetry <= SYMMETRIC;
     TRY(choose(problem, *asymmetry, solves, error));
+done:
+    return status;
+}
+
+/* Of what nothing fixes the mean is zero. */
+static weft_status remove_constants(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double integral = 0;
+    TRY(weft_problem_nullspace_remove(problem, error));
+    if (!problem->linear.project_mean)
+        goto done;
+    TRY(weft_space_integral(problem->space, problem->u_values, 0, &integral, error));
+    TRY(weft_problem_remove_mean(problem, integral, error));
 done:
     return status;
 }
@@ -343,6 +297,7 @@ weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options
     TRY(weft_problem_prepare(problem, options, 1, &asymmetry, error));
     TRY(assemble(problem, error));
     TRY(weft_problem_solve_system(problem, error));
+    TRY(remove_constants(problem, error));
     *report = (weft_problem_report){&problem->linear.choice, &problem->linear.cg, asymmetry};
 done:
     return status;

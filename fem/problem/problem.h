@@ -63,6 +63,7 @@ typedef struct weft_problem {
     weft_memory *time;                    /* the input t; NULL: none */
     weft_transient_part *transient_parts; /* [n_parts], malloc'd */
     weft_transient_field transient_fields[WEFT_FIELDS_MAX];
+    weft_transient_open transient_open[WEFT_FIELDS_MAX];
     const char *mass_name; /* what messages call the mass, and an input; NULL: the texts' names */
     const char *(*input_name)(const char *input);
 
@@ -161,9 +162,6 @@ const double *weft_problem_values(const weft_problem *problem);
  *  asymmetry  |K - K^T| / |K| */
 weft_status weft_problem_prepare(weft_problem *problem, const weft_problem_options *options,
                                  double solves, double *asymmetry, weft_error *error);
-/** Check that each component has Dirichlet conditions, or that the operator, which is there, fixes it.
- *  Errors  WEFT_ERROR_INPUT */
-weft_status weft_problem_check_constants(weft_problem *problem, weft_error *error);
 
 /* ---- in time (steps.c) ----------------------------------------------------------------------- */
 
@@ -176,9 +174,8 @@ weft_status weft_problem_fill_transient(weft_problem *problem, weft_transient_pr
  *  settings  scheme, start, end, dt and tolerance; theta, Newton's tolerance and iterations: 0 for the usual ones; the
  *            others are set here
  *  out       caller's; weft_transient_free, before the problem
- *  Errors    WEFT_ERROR_USAGE: it has no mass, or the matrix is not symmetric, as the method needs; WEFT_ERROR_INPUT: a
- *            component of several functions is fixed only by the mass, or by nothing; those of weft_problem_solve and
- *            weft_transient_make */
+ *  Errors    WEFT_ERROR_USAGE: it has no mass, or the matrix is not symmetric, as the method needs; those of
+ *            weft_problem_solve and weft_transient_make */
 weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_options *options,
                                  const weft_transient_problem *settings, weft_transient **out,
                                  weft_error *error);

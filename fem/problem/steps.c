@@ -85,13 +85,15 @@ done:
     return status;
 }
 
-/* In several functions the mass may be that of some only. */
-static weft_status check_fields(weft_problem *problem, weft_error *error) {
+/* Find the constants that the matrix of several functions leaves open, for which it is made once. */
+static weft_status find_open(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     if (problem->n_fields == 1)
         return WEFT_OK;
     TRY(weft_problem_operator_make(problem, error));
-    TRY(weft_problem_check_constants(problem, error));
+    TRY(weft_problem_nullspace_find(problem, error));
+    for (int k = 0; k < problem->n_open; ++k)
+        problem->transient_open[k] = weft_problem_open(problem, k);
 done:
     weft_operator_free(&problem->op);
     return status;
@@ -116,7 +118,9 @@ weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_optio
     TRY(weft_transient_asymmetry(problem->context, &whole, &of_mass, error));
     if (of_mass > SYMMETRIC)
         TRY(choose_general(problem, of_mass, error));
-    TRY(check_fields(problem, error));
+    TRY(find_open(problem, error));
+    whole.open = problem->transient_open;
+    whole.n_open = problem->n_open;
     whole.theta = whole.theta > 0 ? whole.theta : 0.5;
     whole.newton_tolerance = whole.newton_tolerance > 0 ? whole.newton_tolerance : 1e-10;
     whole.newton_iterations = whole.newton_iterations > 0 ? whole.newton_iterations : 50;
