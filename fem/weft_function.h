@@ -19,7 +19,7 @@ bool weft_formula_constant(const char *text, double *value);
  *  Errors  WEFT_ERROR_SYNTAX, _TYPE (with a caret in the formula), _COMPILER, _DEVICE, _MEMORY */
 weft_status weft_formula_evaluate(weft_context *context, const char *text, const char *origin,
                                   const double *t, double *value, weft_error *error);
-/** Set and return WEFT_ERROR_INPUT: the formula is not finite at or near the given node. */
+/** Set and return WEFT_ERROR_INPUT: the formula is not finite at or near the given node, at t = 0 if it has a t. */
 weft_status weft_formula_refuse(const weft_space *space, const char *text, const char *origin,
                                 int64_t node, weft_error *error);
 /** Evaluate a formula in x, y, z at the nodes. Formulas by group are for groups of cells; where the nodes are

@@ -16,12 +16,12 @@ typedef enum weft_splitting {
     WEFT_SPLITTING_STRANG /* half a diffusion step, advection, half a step: second order */
 } weft_splitting;
 
-/** Nodes at which T is prescribed, by a formula in x, y, z and t. */
-typedef struct weft_dirichlet_nodes {
-    const char *text, *origin; /* the formula; its name in messages */
-    const int32_t *nodes;
-    int64_t n_nodes;
-} weft_dirichlet_nodes;
+/** When the operators are assembled. */
+typedef enum weft_reassemble {
+    WEFT_REASSEMBLE_AUTO, /* in every step if one depends on t */
+    WEFT_REASSEMBLE_ONCE, /* at t = 0 */
+    WEFT_REASSEMBLE_EVERY_STEP
+} weft_reassemble;
 
 /** The problem
  *
@@ -30,45 +30,62 @@ typedef struct weft_dirichlet_nodes {
  *  with continuous, piecewise linear T on simplices. Formulas are in x, y, z and t, each with an
  *  origin for messages. All pointers are borrowed and must outlive the stepper.
  *
- *  velocity     [mesh->dimension] components of u; NULL: no advection
- *  diffusivity  mu: one formula, or those of a symmetric tensor by rows; NULL: no diffusion
- *  dirichlet    [n_kept]; at nodes in several entries the last one holds
+ *  space        of linear functions on triangles or tetrahedra
+ *  velocity     [n_velocity] components of u; none: no advection
+ *  diffusivity  [n_diffusivity] mu: one formula, or those of a symmetric tensor by rows; none: no
+ *               diffusion
  *  capacity     c, a formula in x, y and z; text NULL: 1
  *  source       f; text NULL: 0
- *  bc           Neumann and Robin conditions, mu dT/dn = g or mu dT/dn + alpha T = g, elsewhere on
- *               the boundary mu dT/dn = 0; its Dirichlet conditions are not used; NULL: none
- *  initial      [n_nodes] T at t = 0, also at Dirichlet nodes
+ *  conditions   [n_conditions] T = g, mu dT/dn = g or mu dT/dn + alpha T = g; elsewhere on the
+ *               boundary mu dT/dn = 0. At nodes of several groups the last condition holds
+ *  initial      T at t = 0, except at nodes of Dirichlet conditions; text NULL:
+ *  initial_values  [n_nodes] the same; NULL: 0
  *
  *  Each step of length dt is split into advection, by the classical Runge-Kutta scheme (four solves
  *  with the mass matrix, or divisions if it is lumped), and diffusion with f and g, by the theta
  *  scheme (one solve). f and g are evaluated at t + dt/2, as are coefficients that depend on t if
  *  operators are reassembled in every step; otherwise these are evaluated at t = 0. */
 typedef struct weft_advection_diffusion_problem {
-    const weft_mesh *mesh;
-    weft_connectivity *cells;                      /* of the mesh: cells -> nodes */
-    weft_memory *x;                                /* the mesh's coordinates */
-    const weft_expression *velocity, *diffusivity; /* their names are ignored */
-    int n_diffusivity;                             /* 0, 1, or dimension squared */
-    const weft_dirichlet_nodes *dirichlet;
-    int n_kept;
-    const double *initial;
-    /* of the diffusion steps, a kind; -1, or without a space: Jacobi's. If operators are assembled
-     * in every step, it remains that of the first */
+    const weft_space *space;
+    const weft_expression *velocity, *diffusivity; /* their names are ignored, as are those of */
+    weft_expression capacity, source, initial;
+    int n_velocity, n_diffusivity; /* 0 or the dimension; 0, 1, or the dimension squared */
+    const weft_condition *conditions;
+    int n_conditions;
+    const double *initial_values;
+    /* of the diffusion steps, a kind; -1: Jacobi's. If operators are assembled in every step, it
+     * remains that of the first */
     int preconditioner;
-    const weft_space *space;          /* P1 over the mesh; may be NULL */
-    const weft_hierarchy *hierarchy;  /* for preconditioners that need one; may be NULL */
-    int smoother_degree;              /* 0: a default */
-    weft_expression capacity, source; /* their names are ignored */
-    weft_bc *bc;
-    double dt, theta; /* dt > 0, theta in [0, 1] */
+    const weft_hierarchy *hierarchy; /* for preconditioners that need one; may be NULL */
+    int smoother_degree;             /* 0: a default */
+    double dt, theta;                /* dt > 0, theta in [0, 1] */
     weft_splitting splitting;
-    bool lumped;            /* lumped mass matrix in both parts of a step */
-    bool reassemble;        /* assemble all operators in every step */
+    bool lumped; /* lumped mass matrix in both parts of a step */
+    weft_reassemble reassemble;
     weft_assembly assembly; /* with edge, advection, which is not symmetric, uses csr */
     /* of each solve: |r| <= tolerance |b| over free nodes, r from the recurrence; 0 means 2^-52 */
     double tolerance;
     int max_iterations;
 } weft_advection_diffusion_problem;
+
+/** Whether an operator depends on t, by u, mu or alpha; whether they are assembled in every step. Neither needs
+ *  the space. */
+bool weft_advection_diffusion_moves(const weft_advection_diffusion_problem *problem);
+bool weft_advection_diffusion_reassembles(const weft_advection_diffusion_problem *problem);
+/** Steps of which lengths are stable, by the coefficients at t = 0. */
+typedef struct weft_step_limits {
+    /* dt times the largest |u| / h of a cell, and what it may be; NaN without advection */
+    double cfl, cfl_limit;
+    double
+        dt_diffusion; /* up to this dt the diffusion is stable; INFINITY: always, as for theta >= 1/2 */
+} weft_step_limits;
+/** Check the coefficients' means over the cells at t = 0.
+ *  out     on a device that computes nothing of coefficients that are numbers
+ *  Errors  WEFT_ERROR_INPUT: u or mu is not finite, mu is negative, or not symmetric and positive
+ *          definite (says where); and those of weft_form_run */
+weft_status weft_advection_diffusion_check(weft_context *context,
+                                           const weft_advection_diffusion_problem *problem,
+                                           weft_step_limits *out, weft_error *error);
 
 /** Why a run ended. */
 typedef enum weft_step_outcome {
@@ -95,8 +112,8 @@ typedef struct weft_advection_diffusion weft_advection_diffusion;
  *  context, problem  borrowed; must outlive the stepper
  *  out               caller's; weft_advection_diffusion_free
  *  Errors            WEFT_ERROR_SYNTAX, _TYPE (with a caret in the user's formula),
- *                    WEFT_ERROR_INPUT (a Dirichlet value is not finite), WEFT_ERROR_UNSUPPORTED,
- *                    _COMPILER, _DEVICE, _MEMORY; *out untouched */
+ *                    WEFT_ERROR_INPUT (T is not finite at t = 0; those of weft_bc_make),
+ *                    WEFT_ERROR_UNSUPPORTED, _COMPILER, _DEVICE, _MEMORY; *out untouched */
 weft_status weft_advection_diffusion_make(weft_context *context,
                                           const weft_advection_diffusion_problem *problem,
                                           weft_advection_diffusion **out, weft_error *error);

@@ -1,7 +1,6 @@
 /** The app advection_diffusion, in flow order:
  *
- *      options -> checks -> mesh -> Dirichlet nodes -> initial values
- *              -> coefficients (positive definite, CFL) -> stepper -> restart
+ *      options -> problem -> checks -> mesh -> coefficients (positive definite, CFL) -> stepper -> restart
  *              -> steps, with output, checkpoints and measurements -> report, JSON
  *
  *  It solves on a mesh of triangles or tetrahedra, with continuous piecewise linear T,
@@ -16,12 +15,6 @@
 #include "apps/common/history.h"
 
 /* ---- options (apps/advection_diffusion/options.c, apps/advection_diffusion/texts.c) ---------- */
-
-typedef enum ad_reassemble {
-    AD_REASSEMBLE_AUTO, /* in every step if a coefficient depends on t */
-    AD_REASSEMBLE_ONCE,
-    AD_REASSEMBLE_EVERY_STEP
-} ad_reassemble;
 
 /** The formulas of one option: "EXPR,EXPR" or "E11,E12;E21,E22". */
 typedef struct ad_formulas {
@@ -38,7 +31,7 @@ typedef struct ad_options {
     ad_formulas velocity, diffusivity;
     double dt, theta;
     int steps, output_every, checkpoint_every; /* *_every 0: at the end */
-    ad_reassemble reassemble;
+    weft_reassemble reassemble;
     weft_splitting splitting;
     bool lumped, overwrite, default_initial;
 } ad_options;
@@ -53,8 +46,6 @@ void ad_options_clear(ad_options *options);
 weft_status ad_formulas_read(const char *option, const char *text, ad_formulas *out,
                              weft_error *error);
 void ad_formulas_clear(ad_formulas *formulas);
-/** Does the formula use t? */
-bool ad_uses_time(const char *text);
 /** Is every formula the number 0? */
 bool ad_formulas_vanish(const ad_formulas *formulas);
 
@@ -71,14 +62,11 @@ typedef struct ad_record {
 typedef struct ad_run {
     const ad_options *options; /* borrowed */
     app_run base;
-    weft_dirichlet_nodes *dirichlet; /* [n_dirichlet], nodes owned */
-    int n_dirichlet;
-    double *initial;      /* [n_nodes] */
     double *values;       /* [n_nodes] T as last copied to the host */
     int64_t *probe_cells; /* [n_probes], -1: outside */
     double (*probe_weights)[4];
 
-    double cfl, cfl_limit; /* NaN without advection */
+    weft_step_limits limits;
     weft_advection_diffusion_problem problem;
     weft_advection_diffusion *stepper;
     weft_field_measure *measure;
@@ -101,24 +89,22 @@ void ad_clear(ad_run *run);
  *  Errors  WEFT_ERROR_SYNTAX, WEFT_ERROR_TYPE with a caret in the user's text; WEFT_ERROR_USAGE,
  *          WEFT_ERROR_IO: a file that cannot be written */
 weft_status ad_check(ad_run *run, weft_error *error);
-/** Make the space, the Dirichlet nodes and the probes. (apps/advection_diffusion/mesh.c)
+/** Fill in the problem from the options, but for what the mesh gives. (apps/advection_diffusion/problem.c) */
+void ad_problem_set(ad_run *run);
+/** Make the space, the conditions and the probes. (apps/advection_diffusion/problem.c)
  *  Errors  WEFT_ERROR_INPUT: no such group (lists those that exist), WEFT_ERROR_USAGE: formulas or
  *          probes for another dimension */
 weft_status ad_dofs_make(ad_run *run, weft_error *error);
 /** Say what is solved: run->base.statement. (apps/advection_diffusion/report.c) */
 weft_status ad_state(ad_run *run, weft_error *error);
-/** Make T at time 0. (apps/advection_diffusion/data.c)
- *  Errors  WEFT_ERROR_INPUT: not finite (says where) */
-weft_status ad_initial_make(ad_run *run, weft_error *error);
-/** Check that mu is positive definite and that u and mu are finite; compute the CFL number and warn
- *  if it exceeds its limit. (apps/advection_diffusion/coefficients.c)
- *  Errors  WEFT_ERROR_INPUT (says where, with the eigenvalues) */
+/** Check the coefficients, and warn of steps that are too long. (apps/advection_diffusion/problem.c)
+ *  Errors  those of weft_advection_diffusion_check */
 weft_status ad_coefficients_check(ad_run *run, weft_error *error);
 /** The work of the steps, for the choice of the device; not known for runs with checkpoints, whose device must not depend on
- *  the number of steps. (apps/advection_diffusion/solve.c) */
+ *  the number of steps. (apps/advection_diffusion/problem.c) */
 app_work ad_work(const ad_run *run);
 /** Choose the assembly; make the stepper and the measurements.
- *  (apps/advection_diffusion/solve.c) */
+ *  (apps/advection_diffusion/problem.c) */
 weft_status ad_stepper_make(ad_run *run, weft_error *error);
 /** Run all steps, with output, checkpoints and records when due.
  *  (apps/advection_diffusion/solve.c) */
@@ -149,10 +135,3 @@ weft_status ad_report_print(const ad_run *run, weft_error *error);
 weft_status ad_json_write(const ad_run *run, weft_error *error);
 /** On the null device, print the script of a step and its plan. */
 weft_status ad_plan_print(ad_run *run, weft_error *error);
-
-/* ---- errors (apps/advection_diffusion/data.c) ------------------------------------------------ */
-
-/** Report an expression that is not finite at a point.
- *  Errors  WEFT_ERROR_INPUT */
-weft_status ad_refuse_value(const char *origin, const char *text, const double *point,
-                            int dimension, double t, weft_error *error);

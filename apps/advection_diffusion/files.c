@@ -57,8 +57,8 @@ static void write_problem(const ad_run *run, weft_text *out) {
                   "--tolerance %.17g --max-iterations %d --assembly %s --initial '%s'",
                   o->dt, o->theta, o->splitting == WEFT_SPLITTING_LIE ? "lie" : "strang",
                   o->lumped ? "lumped" : "consistent",
-                  run->problem.reassemble ? "every-step" : "once", o->run.solver.tolerance,
-                  run->problem.max_iterations,
+                  weft_advection_diffusion_reassembles(&run->problem) ? "every-step" : "once",
+                  o->run.solver.tolerance, run->problem.max_iterations,
                   weft_assembly_name(run->base.problem->linear.choice.assembly), o->initial);
     for (int i = 0; i < o->velocity.n; ++i)
         weft_text_add(out, "%s%s%s", i == 0 ? " --velocity '" : ",", o->velocity.list[i].text,

@@ -18,11 +18,13 @@ static bool set_plan(json_t *root, const ad_run *run) {
                         json_string(options->splitting == WEFT_SPLITTING_LIE ? "lie" : "strang")) &&
            app_json_set(root, "mass", json_string(options->lumped ? "lumped" : "consistent")) &&
            app_json_set(root, "reassemble",
-                        json_string(run->problem.reassemble ? "every-step" : "once")) &&
+                        json_string(weft_advection_diffusion_reassembles(&run->problem)
+                                        ? "every-step"
+                                        : "once")) &&
            app_json_set(root, "dt", app_json_real(options->dt)) &&
            app_json_set(root, "theta", app_json_real(options->theta)) &&
-           app_json_set(root, "cfl", app_json_real(run->cfl)) &&
-           app_json_set(root, "cfl_limit", app_json_real(run->cfl_limit));
+           app_json_set(root, "cfl", app_json_real(run->limits.cfl)) &&
+           app_json_set(root, "cfl_limit", app_json_real(run->limits.cfl_limit));
 }
 
 static bool set_measures(json_t *object, const ad_run *run, const weft_field_measures *m) {

@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* mesh -> dofs -> initial values -> coefficients -> stepper -> steps -> report */
+/* mesh -> dofs -> coefficients -> stepper -> steps -> report */
 static weft_status solve(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(app_run_start(&run->base, error));
+    ad_problem_set(run);
     run->base.work = ad_work(run);
     TRY(app_run_open(&run->base, error));
     TRY(ad_check(run, error));
@@ -18,7 +19,6 @@ static weft_status solve(ad_run *run, weft_error *error) {
     const double start = weft_context_clock(&run->base.context);
     TRY(ad_dofs_make(run, error));
     TRY(ad_state(run, error));
-    TRY(ad_initial_make(run, error));
     TRY(ad_coefficients_check(run, error));
     TRY(ad_stepper_make(run, error));
     TRY(ad_restart(run, error));
@@ -46,12 +46,8 @@ void ad_clear(ad_run *run) {
     for (int i = 0; i < run->n_records; ++i)
         free(run->records[i].probes);
     free(run->records);
-    for (int i = 0; run->dirichlet && i < run->n_dirichlet; ++i)
-        free((int32_t *)run->dirichlet[i].nodes);
-    free(run->dirichlet);
     free(run->probe_cells);
     free(run->probe_weights);
-    free(run->initial);
     free(run->values);
     app_run_clear(&run->base);
 }
@@ -104,8 +100,7 @@ int main(int argc, char **argv) {
     app_messages messages = {0};
     ad_run run = {.options = &options,
                   .base = {.options = &options.run, .messages = &messages},
-                  .cfl = NAN,
-                  .cfl_limit = NAN};
+                  .limits = {NAN, NAN, INFINITY}};
     app_ensure_standard_streams();
     TRY(app_messages_make(&messages, "advection_diffusion", stderr, APP_NORMAL, &error));
     TRY(ad_options_read(argc, argv, &options, &error));

@@ -37,10 +37,11 @@ weft_status ad_state(ad_run *run, weft_error *error) {
 
 static void print_scheme(const ad_run *run) {
     const ad_options *options = run->options;
-    const bool advects = run->problem.velocity, diffuses = run->problem.diffusivity;
+    const bool advects = run->problem.n_velocity > 0, diffuses = run->problem.n_diffusivity > 0;
     app_plan_print(&run->base.context, app_run_device_reason(&run->base),
                    run->base.problem->linear.choice.assembly,
-                   run->problem.reassemble ? ", in every step" : ", once");
+                   weft_advection_diffusion_reassembles(&run->problem) ? ", in every step"
+                                                                       : ", once");
     printf("scheme      %s%s%s, %s mass\n", advects ? "Runge-Kutta 4" : "",
            advects && diffuses ? options->splitting == WEFT_SPLITTING_LIE ? ", Lie splitting, "
                                                                           : ", Strang splitting, "
@@ -48,7 +49,7 @@ static void print_scheme(const ad_run *run) {
            diffuses ? options->theta == 0.5 ? "Crank-Nicolson" : "theta" : "",
            options->lumped ? "lumped" : "consistent");
     if (advects)
-        printf("CFL         %.3g, stable up to %.3g\n", run->cfl, run->cfl_limit);
+        printf("CFL         %.3g, stable up to %.3g\n", run->limits.cfl, run->limits.cfl_limit);
 }
 
 static void print_record(const ad_run *run, const ad_record *record) {

@@ -105,10 +105,6 @@ void ad_formulas_clear(ad_formulas *formulas) {
     *formulas = (ad_formulas){0};
 }
 
-bool ad_uses_time(const char *text) {
-    return weft_has_word(text, "t");
-}
-
 bool ad_formulas_vanish(const ad_formulas *formulas) {
     double value = 0;
     for (int i = 0; i < formulas->n; ++i)

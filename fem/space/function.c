@@ -60,8 +60,9 @@ weft_status weft_formula_refuse(const weft_space *space, const char *text, const
                                 int64_t node, weft_error *error) {
     const int d = weft_space_mesh(space)->dimension;
     char point[64];
-    weft_error_set(error, WEFT_ERROR_INPUT, "this expression is not finite at or near %s",
-                   weft_point_text(&weft_space_points(space)[node * d], d, point));
+    weft_error_set(error, WEFT_ERROR_INPUT, "this expression is not finite at or near %s%s",
+                   weft_point_text(&weft_space_points(space)[node * d], d, point),
+                   weft_has_word(text, "t") ? " at t = 0" : "");
     weft_error_location(error, origin, text, 1, 1);
     weft_error_hint(
         error,

@@ -26,27 +26,14 @@ static weft_status value_read(const weft_advection_diffusion *ad, weft_ad_value 
     return weft_memory_read(ad->values[which], 0, value, sizeof *value, error);
 }
 
-/* ---- initial and boundary values ----------------------------------------------------------- */
-
-/* free = 1, which = 0; at Dirichlet nodes free = 0, which = the condition's number. */
-static void mark_kept(const weft_advection_diffusion_problem *problem, double *free_nodes,
-                      double *which) {
-    for (int64_t i = 0; i < problem->mesh->n_nodes; ++i)
-        free_nodes[i] = 1;
-    for (int k = 0; k < problem->n_kept; ++k)
-        for (int64_t i = 0; i < problem->dirichlet[k].n_nodes; ++i) {
-            free_nodes[problem->dirichlet[k].nodes[i]] = 0;
-            which[problem->dirichlet[k].nodes[i]] = k + 1;
-        }
-}
+/* ---- values at the start ---------------------------------------------------------------------- */
 
 /* Set size = T.T, and the bound for it */
 static weft_status set_bound(weft_advection_diffusion *ad, weft_error *error) {
     weft_status status = WEFT_OK;
-    const double *initial = ad->problem->initial;
     double largest = 0;
     for (int64_t i = 0; i < ad->n; ++i)
-        largest = fmax(largest, fabs(initial[i]));
+        largest = fmax(largest, fabs(ad->initial[i]));
     double bound = GROWTH * largest * (GROWTH * largest) * (double)ad->n;
     if (weft_ad_has_list(ad, WEFT_AD_WHICH) || ad->has_load ||
         !isfinite(bound)) /* later values are unknown */
@@ -54,35 +41,6 @@ static weft_status set_bound(weft_advection_diffusion *ad, weft_error *error) {
     TRY(value_write(ad, WEFT_AD_BOUND, bound > 0 ? bound : 1, error));
     TRY(value_write(ad, WEFT_AD_SIZE, 0, error));
 done:
-    return status;
-}
-
-/* Two lists of numbers on the host. */
-static weft_status lists_make(const weft_advection_diffusion *ad, double *lists[2],
-                              weft_error *error) {
-    for (int i = 0; i < 2; ++i)
-        lists[i] = weft_array_make((size_t)ad->n, sizeof *lists[i]);
-    return lists[0] && lists[1] ? WEFT_OK : weft_out_of_memory(error, "advection and diffusion");
-}
-
-/* No effect if the scheme does not use the list. */
-static weft_status list_write(weft_advection_diffusion *ad, weft_ad_list list, const double *values,
-                              weft_error *error) {
-    return ad->lists[list] ? weft_vector_push(ad->lists[list], values, ad->n, error) : WEFT_OK;
-}
-
-static weft_status set_lists(weft_advection_diffusion *ad, weft_error *error) {
-    weft_status status = WEFT_OK;
-    double *lists[2] = {NULL, NULL}; /* free, which */
-    TRY(lists_make(ad, lists, error));
-    mark_kept(ad->problem, lists[0], lists[1]);
-    TRY(list_write(ad, WEFT_AD_T, ad->problem->initial, error));
-    TRY(list_write(ad, WEFT_AD_G, ad->problem->initial, error));
-    TRY(list_write(ad, WEFT_AD_FREE, lists[0], error));
-    TRY(list_write(ad, WEFT_AD_WHICH, lists[1], error));
-done:
-    free(lists[0]);
-    free(lists[1]);
     return status;
 }
 
@@ -112,20 +70,24 @@ done:
 static weft_status set_diagonal(weft_advection_diffusion *ad, weft_ad_operator which,
                                 weft_ad_list list, weft_error *error) {
     weft_status status = WEFT_OK;
-    double *lists[2] = {NULL, NULL}; /* d, free */
+    int64_t n_kept = 0;
+    const int32_t *kept = ad->bc ? weft_bc_constrained(ad->bc, &n_kept) : NULL;
+    double *d = NULL;
     if (!ad->operators[which] || !ad->lists[list] ||
         weft_device_limits(ad->context->device)->records_only)
         return WEFT_OK;
-    TRY(lists_make(ad, lists, error));
+    d = weft_array_make((size_t)ad->n, sizeof *d);
+    if (!d)
+        TRY(weft_out_of_memory(error, "advection and diffusion"));
     TRY(weft_operator_diagonal(ad->operators[which], ad->lists[list], error));
-    TRY(weft_vector_pull(ad->lists[list], lists[0], ad->n, error));
-    TRY(weft_vector_pull(ad->lists[WEFT_AD_FREE], lists[1], ad->n, error));
+    TRY(weft_vector_pull(ad->lists[list], d, ad->n, error));
     for (int64_t i = 0; i < ad->n; ++i)
-        lists[0][i] = lists[1][i] > 0 ? 1 / lists[0][i] : 0;
-    TRY(list_write(ad, list, lists[0], error));
+        d[i] = 1 / d[i];
+    for (int64_t i = 0; i < n_kept; ++i)
+        d[kept[i]] = 0;
+    TRY(weft_ad_list_write(ad, list, d, error));
 done:
-    free(lists[0]);
-    free(lists[1]);
+    free(d);
     return status;
 }
 
@@ -146,9 +108,10 @@ done:
 
 static void set_scheme(weft_advection_diffusion *ad) {
     const weft_advection_diffusion_problem *problem = ad->problem;
-    ad->advects = problem->velocity != NULL;
+    ad->reassembles = weft_advection_diffusion_reassembles(problem);
+    ad->advects = problem->n_velocity > 0;
     weft_ad_load_set(ad);
-    ad->diffuses = (problem->diffusivity != NULL && problem->n_diffusivity > 0) || ad->has_load;
+    ad->diffuses = problem->n_diffusivity > 0 || ad->has_load;
     ad->solves_mass = ad->advects && !problem->lumped;
     ad->diffusion_step =
         problem->splitting == WEFT_SPLITTING_STRANG && ad->advects ? problem->dt / 2 : problem->dt;
@@ -163,11 +126,15 @@ weft_status weft_advection_diffusion_make(weft_context *context,
         return weft_out_of_memory(error, "advection and diffusion");
     ad->context = context;
     ad->problem = problem;
-    ad->n = problem->mesh->n_nodes;
+    ad->mesh = weft_space_mesh(problem->space);
+    ad->cells = weft_space_cells(problem->space);
+    ad->x = weft_space_coordinates(problem->space);
+    ad->n = ad->mesh->n_nodes;
+    TRY(weft_ad_start(ad, error));
     set_scheme(ad);
     TRY(weft_ad_text_make(ad, error));
     TRY(make_memories(ad, error));
-    TRY(set_lists(ad, error));
+    TRY(weft_ad_lists_set(ad, error));
     TRY(set_values(ad, error));
     TRY(set_bound(ad, error));
     TRY(weft_ad_operators_make(ad, error));
@@ -177,6 +144,8 @@ weft_status weft_advection_diffusion_make(weft_context *context,
     TRY(weft_ad_precondition(ad, error));
     TRY(weft_ad_load_make(ad, error));
     TRY(weft_ad_step_make(ad, error));
+    free(ad->initial);
+    ad->initial = NULL;
     *out = ad;
     ad = NULL;
 done:
@@ -191,7 +160,6 @@ void weft_advection_diffusion_free(weft_advection_diffusion **out) {
     weft_compiled_free(&ad->step);
     weft_ad_load_clear(ad);
     weft_preconditioner_free(&ad->preconditioner);
-    free(ad->constrained);
     for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
         weft_operator_free(&ad->operators[i]);
         weft_operator_in_script_free(&ad->in_script[i]);
@@ -201,6 +169,9 @@ void weft_advection_diffusion_free(weft_advection_diffusion **out) {
     for (int i = 0; i < WEFT_AD_VALUES; ++i)
         weft_memory_free(&ad->values[i]);
     weft_text_free(&ad->text);
+    weft_bc_free(&ad->bc);
+    free(ad->conditions);
+    free(ad->initial);
     free(ad);
     *out = NULL;
 }

@@ -28,12 +28,11 @@ static bool is_applied(const weft_advection_diffusion *ad, const char *before, i
 
 static weft_status compile(weft_advection_diffusion *ad, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_advection_diffusion_problem *problem = ad->problem;
     const weft_fragment fragment = {"step.weft", ad->text.data};
     weft_operator_choice choices[WEFT_AD_OPERATORS];
     int n_choices = 0, n_kept = 0;
-    weft_expression *dirichlet = calloc((size_t)problem->n_kept + 1, sizeof *dirichlet);
-    char(*names)[16] = calloc((size_t)problem->n_kept + 1, sizeof *names);
+    weft_expression *dirichlet = calloc((size_t)ad->n_kept + 1, sizeof *dirichlet);
+    char(*names)[16] = calloc((size_t)ad->n_kept + 1, sizeof *names);
     if (!dirichlet || !names)
         TRY(weft_out_of_memory(error, "the script of a step"));
     for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
@@ -41,10 +40,10 @@ static weft_status compile(weft_advection_diffusion *ad, weft_error *error) {
         if (ad->operators[i] && is_applied(ad, "", i))
             choices[n_choices++] = weft_operator_in_script_choice(&ad->in_script[i], name);
     }
-    for (int i = 0; strstr(ad->text.data, "kept_1") && i < problem->n_kept; ++i) {
+    for (int i = 0; strstr(ad->text.data, "kept_1") && i < ad->n_kept; ++i) {
         (void)snprintf(names[i], sizeof names[i], "kept_%d", i + 1);
         dirichlet[n_kept++] =
-            (weft_expression){names[i], problem->dirichlet[i].text, problem->dirichlet[i].origin};
+            (weft_expression){names[i], ad->conditions[i].value, ad->conditions[i].origin};
     }
     const weft_compile_options options = {.expressions = dirichlet,
                                           .n_expressions = n_kept,
@@ -94,11 +93,10 @@ weft_status weft_ad_step_make(weft_advection_diffusion *ad, weft_error *error) {
             TRY(weft_program_bind(program, weft_ad_value_name((weft_ad_value)i), ad->values[i],
                                   error));
     if (strstr(ad->text.data, "kept_1"))
-        TRY(weft_program_bind(program, "x", ad->problem->x, error));
-    const weft_data_points nodes = weft_data_nodes(ad->problem->mesh, "nodes");
+        TRY(weft_program_bind(program, "x", ad->x, error));
+    const weft_data_points nodes = weft_data_nodes(ad->mesh, "nodes");
     TRY(weft_data_bind(ad->context->data, ad->step.compilation, program,
-                       &(weft_data_sites){.elements = ad->problem->cells, .points = &nodes, .n = 1},
-                       error));
+                       &(weft_data_sites){.elements = ad->cells, .points = &nodes, .n = 1}, error));
 done:
     return status;
 }

@@ -15,8 +15,8 @@ static weft_status form_start(weft_advection_diffusion *ad, weft_ad_operator whi
     if (!text)
         return weft_error_set(error, WEFT_ERROR_INTERNAL, "the script %s is not part of this build",
                               script);
-    weft_form_start(script, text, ad->problem->cells, &ad->forms[which]);
-    weft_form_bind_input(&ad->forms[which], "x", ad->problem->x);
+    weft_form_start(script, text, ad->cells, &ad->forms[which]);
+    weft_form_bind_input(&ad->forms[which], "x", ad->x);
     return WEFT_OK;
 }
 
@@ -30,7 +30,7 @@ static weft_status make_mass(weft_advection_diffusion *ad, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_advection_diffusion_problem *problem = ad->problem;
     TRY(form_start(ad, WEFT_AD_M, problem->lumped ? "mass_lumped.weft" : "mass.weft", error));
-    weft_form_bind_parameter(&ad->forms[WEFT_AD_M], "d", problem->mesh->dimension);
+    weft_form_bind_parameter(&ad->forms[WEFT_AD_M], "d", ad->mesh->dimension);
     add_capacity(ad, WEFT_AD_M);
 done:
     return status;
@@ -40,7 +40,7 @@ static weft_status make_advection(weft_advection_diffusion *ad, weft_error *erro
     static const char *const names[] = {"velocity_0", "velocity_1", "velocity_2"};
     weft_status status = WEFT_OK;
     const weft_advection_diffusion_problem *problem = ad->problem;
-    const int d = problem->mesh->dimension;
+    const int d = ad->mesh->dimension;
     TRY(form_start(ad, WEFT_AD_A, d == 2 ? "advection_2.weft" : "advection_3.weft", error));
     weft_form_bind_input(&ad->forms[WEFT_AD_A], "when", ad->values[WEFT_AD_WHEN]);
     add_expressions(&ad->forms[WEFT_AD_A], names, problem->velocity, d);
@@ -59,9 +59,9 @@ static weft_status make_theta(weft_advection_diffusion *ad, weft_ad_operator whi
     const weft_advection_diffusion_problem *problem = ad->problem;
     weft_bound_form *form = &ad->forms[which];
     TRY(form_start(ad, which,
-                   problem->n_diffusivity <= 1     ? "theta_scalar.weft"
-                   : problem->mesh->dimension == 2 ? "theta_tensor_2.weft"
-                                                   : "theta_tensor_3.weft",
+                   problem->n_diffusivity <= 1 ? "theta_scalar.weft"
+                   : ad->mesh->dimension == 2  ? "theta_tensor_2.weft"
+                                               : "theta_tensor_3.weft",
                    error));
     weft_form_bind_input(form, "when", ad->values[WEFT_AD_WHEN]);
     weft_form_bind_input(form, "share", ad->values[share]);
@@ -70,7 +70,7 @@ static weft_status make_theta(weft_advection_diffusion *ad, weft_ad_operator whi
     else /* a source alone */
         weft_form_bind_expression(form, names[0], "0", "diffusivity");
     add_capacity(ad, which);
-    weft_form_bind_parameter(form, "d", problem->mesh->dimension);
+    weft_form_bind_parameter(form, "d", ad->mesh->dimension);
     weft_form_bind_parameter(form, "lumped", problem->lumped);
 done:
     return status;

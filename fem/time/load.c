@@ -5,41 +5,37 @@
 
 #include <stdlib.h>
 
-static bool moves(const weft_advection_diffusion_problem *problem) {
-    return (problem->source.text && weft_has_word(problem->source.text, "t")) ||
-           (problem->bc && weft_bc_moves(problem->bc).flux);
-}
-
 void weft_ad_load_set(weft_advection_diffusion *ad) {
     const weft_advection_diffusion_problem *problem = ad->problem;
     const weft_form *robin = NULL;
-    ad->has_load = problem->source.text || problem->bc;
-    ad->load_moves = moves(problem);
-    ad->n_robin = problem->bc ? weft_bc_forms(problem->bc, &robin) : 0;
+    ad->has_flux = problem->n_conditions > ad->n_kept;
+    ad->has_load = problem->source.text || ad->has_flux;
+    ad->load_moves = (problem->source.text && weft_has_word(problem->source.text, "t")) ||
+                     (ad->has_flux && weft_bc_moves(ad->bc).flux);
+    ad->n_robin = ad->has_flux ? weft_bc_forms(ad->bc, &robin) : 0;
 }
 
 /* y = the load at the time `when`. On devices that capture, further calls only launch, zero and copy. */
 static weft_status compute(weft_advection_diffusion *ad, weft_memory *y, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_bc *bc = ad->problem->bc;
     if (ad->source.program) {
         TRY(weft_program_bind(ad->source.program, "b", y, error));
         TRY(weft_program_run(ad->source.program, error));
     } else {
         TRY(weft_memory_zero(y, error));
     }
-    if (bc) {
+    if (ad->has_flux) {
         TRY(weft_ad_conditions_at(ad, error));
-        TRY(weft_bc_add_fluxes(bc, y, error));
+        TRY(weft_bc_add_fluxes(ad->bc, y, error));
     }
 done:
     return status;
 }
 
 weft_status weft_ad_conditions_at(weft_advection_diffusion *ad, weft_error *error) {
-    return ad->problem->bc ? weft_memory_copy(weft_bc_time(ad->problem->bc),
-                                              ad->values[WEFT_AD_WHEN], sizeof(double), error)
-                           : WEFT_OK;
+    return ad->has_flux ? weft_memory_copy(weft_bc_time(ad->bc), ad->values[WEFT_AD_WHEN],
+                                           sizeof(double), error)
+                        : WEFT_OK;
 }
 
 weft_status weft_ad_load_compute(void *user, const weft_program_product *product,
@@ -51,10 +47,10 @@ static weft_status make_source(weft_advection_diffusion *ad, weft_error *error) 
     static const char name[] = "load_time.weft";
     weft_status status = WEFT_OK;
     weft_bound_form form;
-    weft_form_start(name, weft_fem_script(name), ad->problem->cells, &form);
-    weft_form_bind_input(&form, "x", ad->problem->x);
+    weft_form_start(name, weft_fem_script(name), ad->cells, &form);
+    weft_form_bind_input(&form, "x", ad->x);
     weft_form_bind_input(&form, "when", ad->values[WEFT_AD_WHEN]);
-    weft_form_bind_parameter(&form, "d", ad->problem->mesh->dimension);
+    weft_form_bind_parameter(&form, "d", ad->mesh->dimension);
     weft_form_bind_expression(&form, "source", ad->problem->source.text,
                               ad->problem->source.origin);
     const weft_fragment fragments[] = {{name, form.form.text}, {"outputs", "return b;\n"}};
@@ -83,7 +79,7 @@ weft_status weft_ad_robin_forms(weft_advection_diffusion *ad, weft_ad_operator w
     struct weft_ad_robin *made = &ad->robin[which == WEFT_AD_C];
     if (ad->n_robin == 0)
         return WEFT_OK;
-    (void)weft_bc_forms(ad->problem->bc, &robin);
+    (void)weft_bc_forms(ad->bc, &robin);
     made->forms = calloc((size_t)ad->n_robin, sizeof *made->forms);
     made->texts = calloc((size_t)ad->n_robin, sizeof *made->texts);
     if (!made->forms || !made->texts)

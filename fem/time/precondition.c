@@ -1,35 +1,17 @@
 /* The preconditioner of the diffusion steps. */
 #include "fem/time/private.h"
 
-#include <stdlib.h>
-
-/* Ascending dofs at which `free` is 0. */
-static weft_status list_constrained(weft_advection_diffusion *ad, int64_t *n, weft_error *error) {
-    weft_status status = WEFT_OK;
-    double *values = weft_array_make((size_t)ad->n, sizeof *values);
-    ad->constrained = weft_array_make((size_t)ad->n, sizeof *ad->constrained);
-    if (!values || !ad->constrained)
-        TRY(weft_out_of_memory(error, "advection and diffusion"));
-    TRY(weft_vector_pull(ad->lists[WEFT_AD_FREE], values, ad->n, error));
-    for (int64_t i = *n = 0; i < ad->n; ++i)
-        if (values[i] == 0)
-            ad->constrained[(*n)++] = (int32_t)i;
-done:
-    free(values);
-    return status;
-}
-
 weft_status weft_ad_precondition(weft_advection_diffusion *ad, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_advection_diffusion_problem *problem = ad->problem;
     const size_t bytes = (size_t)ad->n * sizeof(double);
     weft_memory *r = NULL, *z = NULL;
     int64_t n = 0;
+    const int32_t *kept = ad->bc ? weft_bc_constrained(ad->bc, &n) : NULL;
     if (!weft_ad_is_preconditioned(ad) || weft_device_limits(ad->context->device)->records_only)
         return WEFT_OK;
-    TRY(list_constrained(ad, &n, error));
     const weft_preconditioner_problem what = {.op = ad->operators[WEFT_AD_B],
-                                              .constrained = ad->constrained,
+                                              .constrained = kept,
                                               .n_constrained = n,
                                               .space = problem->space,
                                               .hierarchy = problem->hierarchy,
@@ -56,5 +38,5 @@ weft_status weft_ad_precondition_apply(void *user, const weft_program_product *p
 }
 
 bool weft_ad_is_preconditioned(const weft_advection_diffusion *ad) {
-    return ad->diffuses && ad->problem->preconditioner >= 0 && ad->problem->space;
+    return ad->diffuses && ad->problem->preconditioner >= 0;
 }

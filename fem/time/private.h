@@ -1,6 +1,8 @@
 /** Shared by the files of the advection-diffusion stepper. Not installed.
  *
  *      fem/time/advection_diffusion.c  make, run, resume, free
+ *      fem/time/start.c                conditions and T at t = 0
+ *      fem/time/coefficients.c         checks of u and mu, and the lengths of stable steps
  *      fem/time/forms.c                the operators: forms from scripts and the user's formulas
  *      fem/time/load.c                 sources, fluxes and Robin conditions
  *      fem/time/precondition.c         the preconditioner of the diffusion
@@ -63,13 +65,21 @@ typedef enum weft_ad_value {
 struct weft_advection_diffusion {
     weft_context *context;
     const weft_advection_diffusion_problem *problem; /* borrowed */
+    const weft_mesh *mesh;                           /* of the problem's space, as are */
+    weft_connectivity *cells;
+    weft_memory *x;
+    weft_condition *conditions; /* the problem's, those of Dirichlet first */
+    int n_kept;                 /* of Dirichlet */
+    weft_bc *bc;                /* NULL: there are no conditions */
+    double *initial;            /* [n] T at t = 0, until the stepper is made */
     int64_t n;
-    bool advects, diffuses, solves_mass; /* solves_mass: slopes by conjugate gradients */
-    double diffusion_step;               /* length of a diffusion step: h, or h/2 */
-    bool has_load, load_moves;           /* sources or conditions on facets; they depend on t */
+    bool reassembles, advects, diffuses,
+        solves_mass;           /* solves_mass: slopes by conjugate gradients */
+    double diffusion_step;     /* length of a diffusion step: h, or h/2 */
+    bool has_flux;             /* conditions on facets */
+    bool has_load, load_moves; /* sources or these; they depend on t */
     weft_compiled source;
     weft_preconditioner *preconditioner; /* of B; NULL: Jacobi's */
-    int32_t *constrained;                /* dofs of Dirichlet conditions, for it */
     int n_robin;
     struct weft_ad_robin {
         weft_bound_form *forms; /* [n_robin] */
@@ -93,6 +103,13 @@ struct weft_advection_diffusion {
 const char *weft_ad_operator_name(weft_ad_operator which);
 const char *weft_ad_list_name(weft_ad_list list);
 const char *weft_ad_value_name(weft_ad_value value);
+
+/** Make the conditions and T at t = 0; `free`, `which` and T on the device (fem/time/start.c). */
+weft_status weft_ad_start(weft_advection_diffusion *ad, weft_error *error);
+weft_status weft_ad_lists_set(weft_advection_diffusion *ad, weft_error *error);
+/** Write to a list, if the scheme uses it. */
+weft_status weft_ad_list_write(weft_advection_diffusion *ad, weft_ad_list list,
+                               const double *values, weft_error *error);
 
 /** Whether the scheme uses an operator, list or value (fem/time/step_script.c). */
 bool weft_ad_has_operator(const weft_advection_diffusion *ad, weft_ad_operator which);

@@ -52,17 +52,15 @@ static void add_piece(weft_text *out, const char *name) {
     }
 }
 
-static bool moves(const weft_advection_diffusion_problem *problem) {
-    for (int i = 0; i < problem->n_kept; ++i)
-        if (weft_has_word(problem->dirichlet[i].text, "t"))
-            return true;
-    return false;
+/* Do the values of Dirichlet conditions? */
+static bool moves(const weft_advection_diffusion *ad) {
+    return ad->bc && weft_bc_moves(ad->bc).dirichlet;
 }
 
 /* Dirichlet values at the end of the current part of the step, and the slope towards them:
  *     update g = select(which < 0.5, g, select(which < 1.5, kept_1(x, t + h*pass), ...)) */
 static void add_kept(const weft_advection_diffusion *ad, weft_text *out) {
-    const int n = ad->problem->n_kept;
+    const int n = ad->n_kept;
     weft_text_add(out, "update g = select(which < 0.5, g, ");
     for (int i = 1; i < n; ++i)
         weft_text_add(out, "select(which < %d.5, kept_%d(x, t + h*pass), ", i, i);
@@ -91,15 +89,15 @@ static void add_body(const weft_advection_diffusion *ad, weft_text *out) {
     const weft_advection_diffusion_problem *problem = ad->problem;
     const bool strang = problem->splitting == WEFT_SPLITTING_STRANG && ad->advects && ad->diffuses;
     add_piece(out, "step_loop.weft");
-    if (problem->reassemble || ad->load_moves)
+    if (ad->reassembles || ad->load_moves)
         weft_text_add(out, "update when = t + h/2;\n");
-    if (problem->reassemble)
+    if (ad->reassembles)
         add_renewal(ad, out);
     if (ad->load_moves)
         weft_text_add(out, "update load = apply(reassemble_load, T);\n");
     if (strang)
         add_piece(out, "step_strang.weft");
-    if (moves(problem))
+    if (moves(ad))
         add_kept(ad, out);
     if (ad->advects) {
         add_piece(out, "step_advection.weft");
@@ -143,10 +141,10 @@ static void add_declarations(const weft_advection_diffusion *ad, const char *bod
         declare(body, out, "input ", weft_ad_list_name((weft_ad_list)i), " : real over nodes;\n");
     for (int i = 0; i < WEFT_AD_VALUES; ++i)
         declare(body, out, "input ", weft_ad_value_name((weft_ad_value)i), " : real;\n");
-    if (!moves(ad->problem))
+    if (!moves(ad))
         return;
-    weft_text_add(out, "input x : real[%d] over nodes;\n", ad->problem->mesh->dimension);
-    for (int i = 1; i <= ad->problem->n_kept; ++i)
+    weft_text_add(out, "input x : real[%d] over nodes;\n", ad->mesh->dimension);
+    for (int i = 1; i <= ad->n_kept; ++i)
         weft_text_add(out, "expression kept_%d(x, y, z, t) over nodes = 0;\n", i);
 }
 

@@ -182,18 +182,14 @@ class weft_field(Structure):
                 ("text", c_char_p)]
 
 
-class weft_dirichlet_nodes(Structure):
-    _fields_ = [("text", c_char_p), ("origin", c_char_p), ("nodes", POINTER(c_int32)), ("n_nodes", c_int64)]
-
-
 class weft_advection_diffusion_problem(Structure):
-    _fields_ = [("mesh", POINTER(weft_mesh)), ("cells", c_void_p), ("x", c_void_p),
-                ("velocity", POINTER(weft_expression)), ("diffusivity", POINTER(weft_expression)),
-                ("n_diffusivity", c_int), ("dirichlet", POINTER(weft_dirichlet_nodes)), ("n_kept", c_int),
-                ("initial", POINTER(c_double)), ("preconditioner", c_int), ("space", c_void_p), ("hierarchy", c_void_p),
-                ("smoother_degree", c_int), ("capacity", weft_expression), ("source", weft_expression), ("bc", c_void_p),
-                ("dt", c_double), ("theta", c_double), ("splitting", c_int), ("lumped", c_bool), ("reassemble", c_bool), ("assembly", c_int), ("tolerance", c_double),
-                ("max_iterations", c_int)]
+    _fields_ = [("space", c_void_p), ("velocity", POINTER(weft_expression)), ("diffusivity", POINTER(weft_expression)),
+                ("capacity", weft_expression), ("source", weft_expression), ("initial", weft_expression),
+                ("n_velocity", c_int), ("n_diffusivity", c_int), ("conditions", POINTER(weft_condition)),
+                ("n_conditions", c_int), ("initial_values", POINTER(c_double)), ("preconditioner", c_int),
+                ("hierarchy", c_void_p), ("smoother_degree", c_int), ("dt", c_double), ("theta", c_double),
+                ("splitting", c_int), ("lumped", c_bool), ("reassemble", c_int), ("assembly", c_int),
+                ("tolerance", c_double), ("max_iterations", c_int)]
 
 
 class weft_step_state(Structure):

@@ -556,20 +556,14 @@ class AdvectionDiffusion:
             raise UsageError("splitting is %r, expected 'lie' or 'strang'" % splitting, "usage")
         number = c_int()
         lib.weft_assembly_find(encode(assembly), byref(number))
-        if isinstance(initial, (str, int, float)):
-            initial = self.space.interpolate(initial).numpy()
-        values = numpy.array(initial, dtype="float64")
-        if values.shape != (mesh.n_nodes,):
-            raise UsageError("initial has the shape %s, expected [%d]" % (values.shape, mesh.n_nodes), "usage")
-        kept, rows = [], []
-        for group, formula in (dirichlet or {}).items():
-            nodes = numpy.ascontiguousarray(mesh.nodes(group))
-            kept.append(nodes)
-            rows.append(s.weft_dirichlet_nodes(encode(str(formula)), encode("dirichlet " + group),
-                                               nodes.ctypes.data_as(POINTER(c_int32)), len(nodes)))
-            at = Space.interpolate(self.space, formula).numpy() if "t" not in str(formula) else None
-            if at is not None:
-                values[nodes] = at[nodes]
+        values = None
+        if not isinstance(initial, (str, int, float)):
+            values = numpy.array(initial, dtype="float64")
+            if values.shape != (mesh.n_nodes,):
+                raise UsageError("initial has the shape %s, expected [%d]" % (values.shape, mesh.n_nodes), "usage")
+        rows = [s.weft_condition(kind=0, group=encode(group), value=encode(str(formula)),
+                                 origin=encode("dirichlet " + group))
+                for group, formula in (dirichlet or {}).items()]
         if velocity is not None and len(velocity) != mesh.dimension:
             raise UsageError("%d components of the velocity, expected %d" % (len(velocity), mesh.dimension), "usage")
         tensor = [] if diffusivity is None else (
@@ -580,14 +574,16 @@ class AdvectionDiffusion:
             texts = [s.weft_expression(b"", encode(str(text)), encode(what)) for text in texts]
             made[what] = (s.weft_expression * len(texts))(*texts) if texts else None
         problem = s.weft_advection_diffusion_problem(
-            mesh=mesh._mesh, cells=lib.weft_space_cells(self.space._handle.pointer),
-            x=lib.weft_space_coordinates(self.space._handle.pointer), velocity=made["velocity"],
-            diffusivity=made["diffusivity"], n_diffusivity=len(tensor),
-            dirichlet=(s.weft_dirichlet_nodes * max(len(rows), 1))(*rows), n_kept=len(rows),
-            initial=values.ctypes.data_as(POINTER(c_double)), dt=dt, theta=theta,
-            splitting=int(splitting == "strang"), lumped=lumped, assembly=number, tolerance=tolerance,
-            max_iterations=max_iterations)
-        self._handle = Handle("advection_diffusion", self.space._handle, problem, made, kept, values, rows)
+            space=self.space._handle.pointer, velocity=made["velocity"], diffusivity=made["diffusivity"],
+            n_velocity=len(velocity or []), n_diffusivity=len(tensor),
+            conditions=(s.weft_condition * max(len(rows), 1))(*rows), n_conditions=len(rows), preconditioner=-1,
+            dt=dt, theta=theta, splitting=int(splitting == "strang"), lumped=lumped, assembly=number,
+            tolerance=tolerance, max_iterations=max_iterations)
+        if values is None:
+            problem.initial = s.weft_expression(b"", encode(str(initial)), b"initial")
+        else:
+            problem.initial_values = values.ctypes.data_as(POINTER(c_double))
+        self._handle = Handle("advection_diffusion", self.space._handle, problem, made, values, rows)
         lib.weft_advection_diffusion_make(self.space._context.pointer, byref(problem), byref(self._handle.pointer))
         self.state = s.weft_step_state()
 

@@ -361,6 +361,16 @@ L = f*v*dx + (3*g + dot(grad(g), n))*v*ds(2) + dot(grad(g), n)*v*ds(9)
         with self.assertRaisesRegex(weft.UsageError, "components of the velocity"):
             weft.AdvectionDiffusion(weft.Mesh("square:4"), dt=0.1, velocity=("1",), device=self.device)
 
+    def test_transport_in_time(self):
+        # A body whose boundary is kept at 2 becomes 2; the t of sqrt is not the time.
+        run = weft.AdvectionDiffusion(weft.Mesh("square:4"), dt=10, diffusivity=1, dirichlet={"boundary": "sqrt(4)"},
+                                      theta=1, device=self.device)
+        self.assertLess(abs(run.run(5).numpy() - 2).max(), 1e-6)
+        # dT/dt + t dT/dx = 0 has the solution x - t^2/2, which is linear in each step.
+        run = weft.AdvectionDiffusion(weft.Mesh("square:4"), dt=0.1, velocity=("t", 0), initial="x", device=self.device)
+        T = run.run(4).numpy()
+        self.assertLess(abs(T - (run.mesh.points[:, 0] - 0.08)).max(), 1e-8)
+
     def test_meshes_of_arrays(self):
         points = [[0, 0], [1, 0], [1, 1], [0, 1]]
         mesh = weft.Mesh.from_arrays(points, [[0, 1, 2], [0, 3, 2]], facet_groups={"bottom": [[0, 1]]},

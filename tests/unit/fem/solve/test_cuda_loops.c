@@ -159,6 +159,7 @@ static stepped steps(weft_assembly assembly, bool gpu_runs) {
     stepped s = {.T = calloc((size_t)f.n, sizeof(double))};
     double *initial = calloc((size_t)f.n, sizeof *initial);
     weft_advection_diffusion *ad = NULL;
+    weft_space *space = NULL;
     weft_error error = {0};
     assert_true(s.T && initial);
     if (gpu_runs)
@@ -166,13 +167,14 @@ static stepped steps(weft_assembly assembly, bool gpu_runs) {
     for (int64_t i = 0; i < f.n; ++i)
         initial[i] =
             exp(-20 * (pow(f.mesh->x[2 * i] - 0.5, 2) + pow(f.mesh->x[2 * i + 1] - 0.3, 2)));
-    const weft_advection_diffusion_problem problem = {.mesh = f.mesh,
-                                                      .cells = f.cells,
-                                                      .x = f.x,
+    check(weft_space_make(f.device, f.mesh, WEFT_ELEMENT_P1, 1, &space, &error), &error);
+    const weft_advection_diffusion_problem problem = {.space = space,
                                                       .velocity = velocity,
+                                                      .n_velocity = 2,
                                                       .diffusivity = &diffusivity,
                                                       .n_diffusivity = 1,
-                                                      .initial = initial,
+                                                      .initial_values = initial,
+                                                      .preconditioner = WEFT_JACOBI,
                                                       .dt = 0.02,
                                                       .theta = 0.5,
                                                       .splitting = WEFT_SPLITTING_STRANG,
@@ -185,6 +187,7 @@ static stepped steps(weft_assembly assembly, bool gpu_runs) {
     memcpy(s.T, weft_memory_host(weft_advection_diffusion_field(ad)), (size_t)f.n * sizeof(double));
     free(initial);
     weft_advection_diffusion_free(&ad);
+    weft_space_free(&space);
     fixture_free(&f);
     return s;
 }

@@ -13,63 +13,60 @@ typedef struct stepper_case {
     fixture *f;
     weft_assembly assembly;
     bool reassemble;
-    const double *initial;
-    const int32_t *nodes;
+    const char *initial;
 } stepper_case;
 
 static weft_status use_stepper(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     const stepper_case *with = user;
     fixture *f = with->f;
-    weft_connectivity *cells = NULL;
+    weft_space *space = NULL;
     weft_advection_diffusion *ad = NULL;
     weft_field_measure *measure = NULL;
     weft_field_measures measures;
     weft_step_state state;
     const weft_expression velocity[] = {{NULL, "1", "u"}, {NULL, "x", "u"}};
     const weft_expression diffusivity[] = {{NULL, "0.1", "mu"}}, exact = {NULL, "x+t", "exact"};
-    const weft_dirichlet_nodes dirichlet = {"x*t", "kept", with->nodes, 2};
-    TRY(weft_connectivity_make(f->device, f->mesh->cells, f->mesh->n_cells, 3, f->n, &cells,
-                               error));
-    const weft_advection_diffusion_problem problem = {.mesh = f->mesh,
-                                                      .cells = cells,
-                                                      .x = f->x,
-                                                      .velocity = velocity,
-                                                      .diffusivity = diffusivity,
-                                                      .n_diffusivity = 1,
-                                                      .dirichlet = &dirichlet,
-                                                      .n_kept = 1,
-                                                      .initial = with->initial,
-                                                      .dt = 0.01,
-                                                      .theta = 0.5,
-                                                      .splitting = WEFT_SPLITTING_STRANG,
-                                                      .reassemble = with->reassemble,
-                                                      .assembly = with->assembly,
-                                                      .tolerance = 1e-6,
-                                                      .max_iterations = 100};
+    const weft_condition condition = {WEFT_DIRICHLET, "left", "x*t", NULL, "kept", 0};
+    TRY(weft_space_make(f->device, f->mesh, WEFT_ELEMENT_P1, 1, &space, error));
+    const weft_advection_diffusion_problem problem = {
+        .space = space,
+        .velocity = velocity,
+        .n_velocity = 2,
+        .diffusivity = diffusivity,
+        .n_diffusivity = 1,
+        .conditions = &condition,
+        .n_conditions = 1,
+        .initial = {NULL, with->initial, "initial"},
+        .preconditioner = WEFT_JACOBI,
+        .dt = 0.01,
+        .theta = 0.5,
+        .splitting = WEFT_SPLITTING_STRANG,
+        .reassemble = with->reassemble ? WEFT_REASSEMBLE_EVERY_STEP : WEFT_REASSEMBLE_ONCE,
+        .assembly = with->assembly,
+        .tolerance = 1e-6,
+        .max_iterations = 100};
     TRY(weft_advection_diffusion_make(&f->context, &problem, &ad, error));
     TRY(weft_advection_diffusion_run(ad, 1, &state, error));
-    const weft_nodal_field field = {f->mesh, cells, f->x, weft_advection_diffusion_field(ad)};
+    const weft_nodal_field field = {f->mesh, weft_space_cells(space), f->x,
+                                    weft_advection_diffusion_field(ad)};
     TRY(weft_field_measure_make(&f->context, &field, &exact, &measure, error));
     TRY(weft_field_measure_run(measure, state.t, &measures, error));
 done:
     weft_field_measure_free(&measure);
     weft_advection_diffusion_free(&ad);
-    weft_connectivity_free(&cells);
+    weft_space_free(&space);
     return status;
 }
 
 static void stepper(void **state) {
     (void)state;
     fixture f = fixture_make("host:1", 2, 2, WEFT_PLAN_FUSED);
-    static const int32_t nodes[] = {0, 1};
-    double *initial = calloc((size_t)f.n, sizeof *initial);
-    stepper_case with = {&f, WEFT_ASSEMBLY_CSR, false, initial, nodes};
+    stepper_case with = {&f, WEFT_ASSEMBLY_CSR, false, "x*y"};
     test_every_allocation("stepper, csr", use_stepper, &with);
     with.assembly = WEFT_ASSEMBLY_LMA;
     with.reassemble = true;
     test_every_allocation("stepper, lma", use_stepper, &with);
-    free(initial);
     fixture_free(&f);
 }
 

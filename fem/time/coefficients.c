@@ -1,15 +1,20 @@
 /* Checks at t = 0 the cell means of the coefficients, which the operators use: mu must be positive
  * definite, and u limits the time step (CFL). */
-#include "apps/advection_diffusion/advection_diffusion.h"
-#include "apps/common/fem.h"
-#include "apps/common/support.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
+#include "fem/time/private.h"
+#include "fem/weft_function.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+/* The problem, and the device on which it is checked. */
+typedef struct checked {
+    weft_context *context;
+    const weft_advection_diffusion_problem *problem;
+    const weft_mesh *mesh;
+} checked;
+
 typedef struct means {
+    const weft_expression *formulas; /* [n] */
     int n;
     double *values[9]; /* [n_cells]; NULL: constant */
     double constants[9];
@@ -29,63 +34,63 @@ static double mean_of(const means *m, int i, int64_t cell) {
 }
 
 /* c_i = quadrature_mean(e_i(P, when)) for each formula that is not a number. */
-static weft_status evaluate(ad_run *run, const ad_formulas *formulas, means *m, weft_error *error) {
+static weft_status evaluate(const checked *of, means *m, weft_error *error) {
     weft_status status = WEFT_OK;
     static const char *const e[] = {"e0", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "e8"};
     static const char *const c[] = {"c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8"};
+    const weft_space *space = of->problem->space;
     const char *outputs[9];
     weft_memory *memories[9];
-    const double zero = 0;
     int n = 0;
     weft_text text = {0};
     weft_memory *when = NULL;
     weft_bound_form form;
-    TRY(weft_memory_make(run->base.device, sizeof zero, &when, error));
-    TRY(weft_form_ship(run->base.problem->space, "cell_points.weft",
-                       weft_space_cells(run->base.problem->space), &form, error));
+    TRY(weft_memory_make(of->context->device, sizeof(double), &when, error));
+    TRY(weft_form_ship(space, "cell_points.weft", weft_space_cells(space), &form, error));
     weft_form_bind_input(&form, "when", when);
     weft_text_add(&text, "%s", form.form.text);
-    for (int i = 0; i < formulas->n; ++i) {
+    for (int i = 0; i < m->n; ++i) {
         if (!m->values[i])
             continue;
         weft_text_add(&text,
                       "expression %s(x, y, z, t) = 0;\n%s = quadrature_mean(%s(P, when), d = d, "
                       "degree = 2);\n",
                       e[i], c[i], e[i]);
-        weft_form_bind_expression(&form, e[i], formulas->list[i].text, formulas->list[i].origin);
+        weft_form_bind_expression(&form, e[i], m->formulas[i].text, m->formulas[i].origin);
         outputs[n] = c[i];
         memories[n++] = m->memories[i];
     }
     if (text.failed)
         TRY(weft_out_of_memory(error, NULL));
     form.form.text = text.data;
-    TRY(weft_form_run(&run->base.context, &form.form,
-                      &(weft_form_outputs){outputs, memories, n, "cells", run->base.mesh->n_cells},
+    TRY(weft_form_run(of->context, &form.form,
+                      &(weft_form_outputs){outputs, memories, n, "cells", of->mesh->n_cells},
                       error));
-    for (int i = 0; i < formulas->n && !run->base.is_null; ++i)
+    for (int i = 0; i < m->n && !weft_device_limits(of->context->device)->records_only; ++i)
         if (m->values[i])
-            TRY(weft_vector_pull(m->memories[i], m->values[i], run->base.mesh->n_cells, error));
+            TRY(weft_vector_pull(m->memories[i], m->values[i], of->mesh->n_cells, error));
 done:
     weft_text_free(&text);
     weft_memory_free(&when);
     return status;
 }
 
-static weft_status means_make(ad_run *run, const ad_formulas *formulas, means *m,
+static weft_status means_make(const checked *of, const weft_expression *formulas, int n, means *m,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t lanes = weft_device_limits(run->base.device)->lanes_double;
-    const int64_t room = (run->base.mesh->n_cells + lanes - 1) / lanes * lanes;
+    const int64_t lanes = weft_device_limits(of->context->device)->lanes_double;
+    const int64_t room = (of->mesh->n_cells + lanes - 1) / lanes * lanes;
     bool is_constant = true;
-    m->n = formulas->n;
+    m->formulas = formulas;
+    m->n = n;
     for (int i = 0; i < m->n; ++i) {
-        if (weft_formula_constant(formulas->list[i].text, &m->constants[i]))
+        if (weft_formula_constant(formulas[i].text, &m->constants[i]))
             continue;
         is_constant = false;
-        TRY(weft_vector_make(run->base.device, room, &m->values[i], &m->memories[i], error));
+        TRY(weft_vector_make(of->context->device, room, &m->values[i], &m->memories[i], error));
     }
     if (!is_constant)
-        TRY(evaluate(run, formulas, m, error));
+        TRY(evaluate(of, m, error));
 done:
     return status;
 }
@@ -99,22 +104,26 @@ static void centre_of(const weft_mesh *mesh, int64_t cell, double centre[3]) {
             centre[k] += mesh->x[(int64_t)mesh->cells[cell * (d + 1) + v] * d + k] / (d + 1);
 }
 
-static const char *print_centre(const ad_run *run, int64_t cell, char out[64]) {
+static const char *print_centre(const weft_mesh *mesh, int64_t cell, char out[64]) {
     double centre[3];
-    centre_of(run->base.mesh, cell, centre);
-    return weft_point_text(centre, run->base.mesh->dimension, out);
+    centre_of(mesh, cell, centre);
+    return weft_point_text(centre, mesh->dimension, out);
 }
 
-static weft_status check_finite(const ad_run *run, const ad_formulas *formulas, const means *m,
-                                weft_error *error) {
+static weft_status check_finite(const weft_mesh *mesh, const means *m, weft_error *error) {
+    char where[64];
     for (int i = 0; i < m->n; ++i)
-        for (int64_t cell = 0; m->values[i] && cell < run->base.mesh->n_cells; ++cell)
-            if (!isfinite(m->values[i][cell])) {
-                double centre[3];
-                centre_of(run->base.mesh, cell, centre);
-                return ad_refuse_value(formulas->list[i].origin, formulas->list[i].text, centre,
-                                       run->base.mesh->dimension, 0, error);
-            }
+        for (int64_t cell = 0; m->values[i] && cell < mesh->n_cells; ++cell) {
+            if (isfinite(m->values[i][cell]))
+                continue;
+            weft_error_set(error, WEFT_ERROR_INPUT,
+                           "this expression is not finite at or near %s at t = 0",
+                           print_centre(mesh, cell, where));
+            weft_error_location(error, m->formulas[i].origin, m->formulas[i].text, 1, 1);
+            weft_error_hint(error, "change it so that it has a value there: 1/x has none at x = 0, "
+                                   "log(x) none for x <= 0");
+            return WEFT_ERROR_INPUT;
+        }
     return WEFT_OK;
 }
 
@@ -150,41 +159,43 @@ static void find_eigenvalues(double a[3][3], int d, double out[3]) {
     }
 }
 
-static weft_status refuse_tensor(const ad_run *run, int64_t cell, const double *eigenvalues,
-                                 weft_error *error) {
-    const int d = run->base.mesh->dimension;
-    char centre[64], third[32] = "";
-    if (d == 3)
-        snprintf(third, sizeof third, ", %g", eigenvalues[2]);
+static weft_status refuse_tensor(const weft_mesh *mesh, const means *m, int64_t cell,
+                                 const double *eigenvalues, weft_error *error) {
+    const int d = mesh->dimension;
+    char centre[64];
     weft_error_set(error, WEFT_ERROR_INPUT,
-                   "this tensor is not positive definite at %s: its eigenvalues there are %g, %g%s",
-                   print_centre(run, cell, centre), eigenvalues[0], eigenvalues[1], third);
-    weft_error_location(error, "--diffusivity", NULL, 0, 0);
+                   d == 3 ? "this tensor is not positive definite at %s: its eigenvalues there are "
+                            "%g, %g, %g"
+                          : "this tensor is not positive definite at %s: its eigenvalues there are "
+                            "%g, %g",
+                   print_centre(mesh, cell, centre), eigenvalues[0], eigenvalues[1],
+                   eigenvalues[2]);
+    weft_error_location(error, m->formulas[0].origin, NULL, 0, 0);
     weft_error_hint(error,
                     "heat would flow towards the warmer side: all eigenvalues must be above 0");
     return WEFT_ERROR_INPUT;
 }
 
-static weft_status refuse_entries(const ad_run *run, int64_t cell, int i, int k, double a[3][3],
-                                  weft_error *error) {
+static weft_status refuse_entries(const weft_mesh *mesh, const means *m, int64_t cell, int i, int k,
+                                  double a[3][3], weft_error *error) {
     char centre[64];
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "this tensor is not symmetric at %s: E%d%d is %g, E%d%d is %g",
-                   print_centre(run, cell, centre), i + 1, k + 1, a[i][k], k + 1, i + 1, a[k][i]);
-    weft_error_location(error, "--diffusivity", NULL, 0, 0);
+                   print_centre(mesh, cell, centre), i + 1, k + 1, a[i][k], k + 1, i + 1, a[k][i]);
+    weft_error_location(error, m->formulas[0].origin, NULL, 0, 0);
     weft_error_hint(error, "write the same expression at both places");
     return WEFT_ERROR_INPUT;
 }
 
-static weft_status check_scalar(const ad_run *run, const means *m, weft_error *error) {
-    for (int64_t cell = 0; cell < run->base.mesh->n_cells; ++cell) {
+static weft_status check_scalar(const weft_mesh *mesh, const means *m, weft_error *error) {
+    for (int64_t cell = 0; cell < mesh->n_cells; ++cell) {
         const double mu = mean_of(m, 0, cell);
         char centre[64];
         if (mu >= 0)
             continue;
         weft_error_set(error, WEFT_ERROR_INPUT, "the diffusivity is negative at %s: %g",
-                       print_centre(run, cell, centre), mu);
-        weft_error_location(error, "--diffusivity", run->options->diffusivity.list[0].text, 1, 1);
+                       print_centre(mesh, cell, centre), mu);
+        weft_error_location(error, m->formulas[0].origin, m->formulas[0].text, 1, 1);
         weft_error_hint(error,
                         "heat would flow towards the warmer side: give one that is not below 0");
         return WEFT_ERROR_INPUT;
@@ -192,13 +203,13 @@ static weft_status check_scalar(const ad_run *run, const means *m, weft_error *e
     return WEFT_OK;
 }
 
-static weft_status check_tensor(const ad_run *run, const means *m, weft_error *error) {
+static weft_status check_tensor(const weft_mesh *mesh, const means *m, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int d = run->base.mesh->dimension;
+    const int d = mesh->dimension;
     bool is_constant = true;
     for (int i = 0; i < m->n; ++i)
         is_constant &= m->values[i] == NULL;
-    for (int64_t cell = 0; cell < (is_constant ? 1 : run->base.mesh->n_cells); ++cell) {
+    for (int64_t cell = 0; cell < (is_constant ? 1 : mesh->n_cells); ++cell) {
         double a[3][3] = {{0}}, eigenvalues[3] = {0}, largest = 0;
         for (int i = 0; i < d * d; ++i) {
             a[i / d][i % d] = mean_of(m, i, cell);
@@ -207,10 +218,10 @@ static weft_status check_tensor(const ad_run *run, const means *m, weft_error *e
         for (int i = 0; i < d; ++i)
             for (int k = 0; k < i; ++k)
                 if (fabs(a[i][k] - a[k][i]) > 1e-12 * largest)
-                    TRY(refuse_entries(run, cell, k, i, a, error));
+                    TRY(refuse_entries(mesh, m, cell, k, i, a, error));
         find_eigenvalues(a, d, eigenvalues);
         if (!(eigenvalues[0] > 1e-14 * largest))
-            TRY(refuse_tensor(run, cell, eigenvalues, error));
+            TRY(refuse_tensor(mesh, m, cell, eigenvalues, error));
     }
 done:
     return status;
@@ -248,8 +259,8 @@ static void find_gradients(const weft_mesh *mesh, int64_t cell, double g[4][3]) 
  * two: sqrt((d + 1)(d + 2)/2) times that, or with lumped mass sqrt((d + 1)/2) times. The stability
  * limit of the Runge-Kutta method on the imaginary axis is sqrt(8)
  * (docs/advection-diffusion.md). */
-static void measure_cfl(ad_run *run, const means *u) {
-    const weft_mesh *mesh = run->base.mesh;
+static void measure_cfl(const checked *of, const means *u, weft_step_limits *out) {
+    const weft_mesh *mesh = of->mesh;
     const int d = mesh->dimension;
     double most = 0;
     for (int64_t cell = 0; cell < mesh->n_cells; ++cell) {
@@ -263,25 +274,19 @@ static void measure_cfl(ad_run *run, const means *u) {
         }
         most = fmax(most, sum);
     }
-    run->cfl = run->options->dt * sqrt(most / 2);
-    run->cfl_limit = sqrt(8 / ((d + 1) * (run->options->lumped ? 1.0 : d + 2.0) / 2));
-    if (run->cfl > run->cfl_limit)
-        weft_log(
-            &run->base.messages->monitor, WEFT_LOG_WARNING,
-            "the CFL number is %.3g, above %.3g, up to which the advection is stable: take --dt "
-            "%.3g or less",
-            run->cfl, run->cfl_limit, run->options->dt * run->cfl_limit / run->cfl * 0.99);
+    out->cfl = of->problem->dt * sqrt(most / 2);
+    out->cfl_limit = sqrt(8 / ((d + 1) * (of->problem->lumped ? 1.0 : d + 2.0) / 2));
 }
 
 /* theta < 1/2: dt (1 - 2 theta) times the largest eigenvalue of M^-1 S must not exceed 2; that is
  * at most (d + 1)(d + 2), or with lumped mass d + 1, times sum_v grad phi_v.mu grad phi_v in some
  * cell. */
-static void check_theta(const ad_run *run, const means *mu) {
-    const weft_mesh *mesh = run->base.mesh;
+static double limit_of_theta(const checked *of, const means *mu) {
+    const weft_mesh *mesh = of->mesh;
     const int d = mesh->dimension;
     double most = 0;
-    if (run->options->theta >= 0.5)
-        return;
+    if (of->problem->theta >= 0.5)
+        return INFINITY;
     for (int64_t cell = 0; cell < mesh->n_cells; ++cell) {
         double g[4][3], sum = 0;
         find_gradients(mesh, cell, g);
@@ -293,35 +298,56 @@ static void check_theta(const ad_run *run, const means *mu) {
                                      : 0;
         most = fmax(most, sum);
     }
-    most *= (d + 1) * (run->options->lumped ? 1.0 : d + 2.0) * (1 - 2 * run->options->theta) / 2;
-    if (run->options->dt * most > 1)
-        weft_log(
-            &run->base.messages->monitor, WEFT_LOG_WARNING,
-            "with --theta %g the diffusion is surely stable only up to --dt %.3g; from --theta "
-            "0.5 on it always is",
-            run->options->theta, 0.99 / most);
+    most *= (d + 1) * (of->problem->lumped ? 1.0 : d + 2.0) * (1 - 2 * of->problem->theta) / 2;
+    return 1 / most;
 }
 
-weft_status ad_coefficients_check(ad_run *run, weft_error *error) {
+weft_status weft_advection_diffusion_check(weft_context *context,
+                                           const weft_advection_diffusion_problem *problem,
+                                           weft_step_limits *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const ad_options *options = run->options;
+    const weft_mesh *mesh = weft_space_mesh(problem->space);
+    const checked of = {context, problem, mesh};
+    const bool is_null = weft_device_limits(context->device)->records_only;
     means u = {0}, mu = {0};
-    if (!ad_formulas_vanish(&options->velocity)) {
-        TRY(means_make(run, &options->velocity, &u, error));
-        if (!run->base.is_null)
-            TRY(check_finite(run, &options->velocity, &u, error));
-        measure_cfl(run, &u);
+    *out = (weft_step_limits){NAN, NAN, INFINITY};
+    if (problem->n_velocity > 0) {
+        TRY(means_make(&of, problem->velocity, problem->n_velocity, &u, error));
+        if (!is_null)
+            TRY(check_finite(mesh, &u, error));
+        measure_cfl(&of, &u, out);
     }
-    if (!ad_formulas_vanish(&options->diffusivity)) {
-        TRY(means_make(run, &options->diffusivity, &mu, error));
-        if (run->base.is_null)
+    if (problem->n_diffusivity > 0) {
+        TRY(means_make(&of, problem->diffusivity, problem->n_diffusivity, &mu, error));
+        if (is_null)
             goto done;
-        TRY(check_finite(run, &options->diffusivity, &mu, error));
-        TRY(mu.n == 1 ? check_scalar(run, &mu, error) : check_tensor(run, &mu, error));
-        check_theta(run, &mu);
+        TRY(check_finite(mesh, &mu, error));
+        TRY(mu.n == 1 ? check_scalar(mesh, &mu, error) : check_tensor(mesh, &mu, error));
+        out->dt_diffusion = limit_of_theta(&of, &mu);
     }
 done:
     means_clear(&u);
     means_clear(&mu);
     return status;
+}
+
+static bool use_time(const weft_expression *formulas, int n) {
+    for (int i = 0; i < n; ++i)
+        if (weft_has_word(formulas[i].text, "t"))
+            return true;
+    return false;
+}
+
+bool weft_advection_diffusion_moves(const weft_advection_diffusion_problem *problem) {
+    bool moves = use_time(problem->velocity, problem->n_velocity) ||
+                 use_time(problem->diffusivity, problem->n_diffusivity);
+    for (int i = 0; i < problem->n_conditions; ++i)
+        moves |= problem->conditions[i].kind == WEFT_ROBIN &&
+                 weft_has_word(problem->conditions[i].alpha, "t");
+    return moves;
+}
+
+bool weft_advection_diffusion_reassembles(const weft_advection_diffusion_problem *problem) {
+    return problem->reassemble == WEFT_REASSEMBLE_EVERY_STEP ||
+           (problem->reassemble == WEFT_REASSEMBLE_AUTO && weft_advection_diffusion_moves(problem));
 }
