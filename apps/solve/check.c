@@ -83,7 +83,7 @@ static weft_status check_nonlinear(const solve *run, weft_error *error) {
         weft_error_hint(error, "leave out --until discretisation");
         return WEFT_ERROR_USAGE;
     }
-    if (!run->options->nonlinear && run->options->load_steps > 1)
+    if (!run->options->nonlinear && run->options->newton.load_steps > 1)
         weft_log(&run->base.messages->monitor, WEFT_LOG_WARNING,
                  "--load-steps has no effect on a linear problem, which takes one step");
     if (!run->options->nonlinear || run->script.has_u)

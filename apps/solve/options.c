@@ -149,13 +149,13 @@ static const app_option newton_options[] = {
     {"newton-tolerance", "T",
      "Stop when the residual at free dofs is T times the reactions, or the loads, and u changes "
      "little (default 1e-10), or as small as rounding allows",
-     APP_NUMBER(solve_options, newton_tolerance, 0, 1)},
+     APP_NUMBER(solve_options, newton.tolerance, 0, 1)},
     {"newton-iterations", "N", "Largest number of iterations (default 50)",
-     APP_INTEGER(solve_options, newton_iterations, 0, 10000)},
+     APP_INTEGER(solve_options, newton.iterations, 0, 10000)},
     {"load-steps", "N",
      "Apply the values of conditions, and the input or Constant `load` if there is one, in N equal "
      "steps (default 1)",
-     APP_INTEGER(solve_options, load_steps, 1, 10000)},
+     APP_INTEGER(solve_options, newton.load_steps, 1, 10000)},
     {0}};
 
 static const app_option sum_options[] = {
@@ -229,9 +229,7 @@ static weft_status check_start(const solve_options *o, weft_error *error) {
 weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_error *error) {
     weft_status status = WEFT_OK;
     *out = (solve_options){.run = app_run_options_default(),
-                           .newton_tolerance = 1e-10,
-                           .newton_iterations = 50,
-                           .load_steps = 1,
+                           .newton = weft_newton_options_default(),
                            .degree = 1,
                            .time = solve_time_options_default()};
     const app_command_line line = {.arguments = "SCRIPT.weft",

@@ -40,7 +40,7 @@ static void print_newton(const solve *run) {
            !is_solved(run)       ? "not converged"
            : newton->to_rounding ? "converged to rounding"
                                  : "converged",
-           run->options->load_steps, run->options->load_steps == 1 ? "" : "s");
+           run->options->newton.load_steps, run->options->newton.load_steps == 1 ? "" : "s");
     puts("            norms of r over the free dofs, relative to its terms at the end: reactions, "
          "or\n"
          "            the lesser of loads and |diag K| |u|");

@@ -101,10 +101,7 @@ done:
 }
 
 static weft_status solve_newton(solve *run, weft_error *error) {
-    const weft_newton_options options = {.tolerance = run->options->newton_tolerance,
-                                         .iterations = run->options->newton_iterations,
-                                         .load_steps = run->options->load_steps};
-    const weft_status status = weft_problem_newton(run->base.problem, &options, error);
+    const weft_status status = weft_problem_newton(run->base.problem, &run->options->newton, error);
     run->base.seconds.precondition = run->base.problem->linear.precondition_seconds;
     run->base.seconds.solve = run->base.problem->linear.solve_seconds;
     return status;
@@ -271,7 +268,7 @@ static int report_newton(const solve *run) {
     else
         fprintf(stderr, "relative residual %.2e", last ? last->residual : NAN);
     fprintf(stderr, " in load step %d, iteration %d (tolerance %g)\nhint: %s",
-            last ? last->step : 0, last ? last->iteration : 0, run->options->newton_tolerance,
+            last ? last->step : 0, last ? last->iteration : 0, run->options->newton.tolerance,
             open_advice(run, advice, sizeof advice) ? advice : newton_advice(run));
     if (options->output && !options->keep_unconverged)
         fprintf(stderr, "; --keep-unconverged writes %s anyway", options->output);
@@ -297,8 +294,8 @@ static int report_outcome(const solve *run) {
 enum { NEWTON_ITERATIONS = 4 };
 
 static double count_solves(const solve_options *options) {
-    const double steps =
-        options->time.dt > 0 ? ceil(options->time.end / options->time.dt) : options->load_steps;
+    const double steps = options->time.dt > 0 ? ceil(options->time.end / options->time.dt)
+                                              : options->newton.load_steps;
     return options->nonlinear ? NEWTON_ITERATIONS * steps : options->time.dt > 0 ? steps : 1;
 }
 

@@ -50,8 +50,7 @@ typedef struct solve_options {
     weft_ufl_degrees degrees; /* of the integrals of a form file */
     const char *initial;      /* u at the start, one formula per component; NULL: 0 */
     bool nonlinear;
-    double newton_tolerance;
-    int newton_iterations, load_steps;
+    weft_newton_options newton;
     solve_time_options time;
 } solve_options;
 

@@ -95,7 +95,7 @@ weft_status solve_time_check(const solve *run, weft_error *error) {
     TRY(check_lines(options, error));
     if (options->run.solver.until_discretisation)
         TRY(refuse_option("--until", "leave out --until discretisation", error));
-    if (options->load_steps > 1)
+    if (options->newton.load_steps > 1)
         TRY(refuse_option("--load-steps", "let the conditions depend on t", error));
     if (options->time.history)
         TRY(app_file_check(options->time.history, error));
@@ -267,8 +267,8 @@ weft_status solve_time_make(solve *run, weft_error *error) {
         .end = time->end,
         .dt = time->dt,
         .tolerance = time->tolerance,
-        .newton_tolerance = run->options->newton_tolerance,
-        .newton_iterations = run->options->newton_iterations,
+        .newton_tolerance = run->options->newton.tolerance,
+        .newton_iterations = run->options->newton.iterations,
         .previous = run->time.previous,
         .length = run->time.dt,
         .preconditioner = run->base.problem->linear.choice.preconditioner,

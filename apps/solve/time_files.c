@@ -51,7 +51,7 @@ void solve_problem_write(const solve *run, weft_text *out) {
                       weft_preconditioner_about(time_run->first_preconditioner)->name);
     if (o->nonlinear)
         weft_text_add(out, " --nonlinear --newton-tolerance %.17g --newton-iterations %d",
-                      o->newton_tolerance, o->newton_iterations);
+                      o->newton.tolerance, o->newton.iterations);
     write_name("matrix", o->matrix, out);
     write_name("vector", o->vector, out);
     write_name("mass", time->mass, out);

@@ -29,6 +29,9 @@ typedef struct weft_problem_newton_report {
 } weft_problem_newton_report;
 void weft_problem_newton_clear(weft_problem_newton_report *report);
 
+/** 1e-10, 50 iterations, one load step. */
+weft_newton_options weft_newton_options_default(void);
+
 struct weft_problem;
 
 /** Solve r(u) = 0 from the present u, to be found in problem->newton. A method that does not converge is no error. After

@@ -7,6 +7,14 @@
 /* Tolerance for |K - K^T| / |K|: rounding in a symmetric matrix. */
 static const double SYMMETRIC = 1e-12;
 
+static void free_vectors(weft_problem *problem) {
+    weft_memory_free(&problem->u);
+    weft_memory_free(&problem->b);
+    free(problem->u_values);
+    free(problem->b_values);
+    problem->u_values = problem->b_values = NULL;
+}
+
 /* All that a solve has made; the spaces, conditions and forms stay. */
 static void clear_solve(weft_problem *problem) {
     weft_linear_clear(&problem->linear);
@@ -24,15 +32,13 @@ static void clear_solve(weft_problem *problem) {
         weft_bc_free(&problem->fields[i].bc);
     if (problem->n_fields == 0)
         weft_bc_free(&problem->bc);
-    weft_memory_free(&problem->u);
-    weft_memory_free(&problem->b);
+    if (!problem->is_nonlinear) /* u is an input of r */
+        free_vectors(problem);
     weft_problem_balance_clear(&problem->balance);
     free(problem->own_constrained);
     free(problem->rest);
-    free(problem->u_values);
-    free(problem->b_values);
     problem->own_constrained = NULL;
-    problem->rest = problem->u_values = problem->b_values = NULL;
+    problem->rest = NULL;
     problem->modes_are_pinned = false;
     problem->n_open = 0;
 }
@@ -42,6 +48,7 @@ void weft_problem_free(weft_problem **out) {
     if (!problem)
         return;
     clear_solve(problem);
+    free_vectors(problem);
     weft_problem_parts_clear(problem);
     if (problem->basis.user) /* connectivities, which spaces outlive */
         problem->basis.free(problem->basis.user);
@@ -292,13 +299,59 @@ weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options
     double asymmetry = 0;
     if (problem->is_nonlinear || problem->time)
         return refuse(WEFT_ERROR_UNSUPPORTED, "the problem is not linear and stationary",
-                      "solve it by weft_problem_in_time", error);
+                      "solve it by weft_problem_solve_nonlinear or weft_problem_in_time", error);
     clear_solve(problem);
     TRY(weft_problem_prepare(problem, options, 1, &asymmetry, error));
     TRY(assemble(problem, error));
     TRY(weft_problem_solve_system(problem, error));
     TRY(remove_constants(problem, error));
-    *report = (weft_problem_report){&problem->linear.choice, &problem->linear.cg, asymmetry};
+    *report = (weft_problem_report){&problem->linear.choice, &problem->linear.cg, asymmetry, NULL};
+done:
+    return status;
+}
+
+/* ---- r(u) = 0 ---------------------------------------------------------------------------- */
+
+/* Of Newton's method, in a load step. */
+enum { USUAL_ITERATIONS = 4 };
+
+/* What Newton's method needs: the programs of r, a method for the tangent at the present u, the operator. */
+static weft_status prepare(weft_problem *problem, double solves, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_linear *linear = &problem->linear;
+    TRY(weft_problem_conditions_make(problem, error));
+    TRY(weft_vector_push(problem->u, problem->u_values, problem->n_dofs, error));
+    weft_linear_choose_method(linear, true, problem->n_fields > 1, 0);
+    linear->minres_if_indefinite = true;
+    problem->is_symmetric = weft_method_about(linear->choice.method)->needs_symmetric;
+    problem->asymmetry = 0;
+    TRY(choose(problem, 0, solves, error));
+    TRY(weft_problem_check_symmetry(problem, error));
+    TRY(weft_problem_vectors_compile(problem, error));
+    TRY(weft_problem_operator_make(problem, error));
+    TRY(weft_problem_robin_make(problem, error));
+    TRY(weft_problem_check_fixed(problem, error));
+done:
+    return status;
+}
+
+weft_status weft_problem_solve_nonlinear(weft_problem *problem, const weft_problem_options *options,
+                                         const weft_newton_options *newton,
+                                         weft_problem_report *report, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (!problem->is_nonlinear || problem->time || !problem->form.form.text)
+        return refuse(WEFT_ERROR_USAGE, "the problem has no residual that is stationary",
+                      "solve a linear one by weft_problem_solve", error);
+    if (newton->load_steps < 1 || newton->iterations < 0 || !(newton->tolerance > 0))
+        return refuse(WEFT_ERROR_USAGE, "these options of Newton's method are out of range",
+                      "give at least one load step, and a positive tolerance", error);
+    clear_solve(problem);
+    start_linear(problem, options);
+    TRY(prepare(problem, (double)USUAL_ITERATIONS * newton->load_steps, error));
+    TRY(weft_problem_newton(problem, newton, error));
+    TRY(weft_problem_nullspace_remove(problem, error));
+    *report = (weft_problem_report){&problem->linear.choice, &problem->linear.cg,
+                                    problem->asymmetry, &problem->newton};
 done:
     return status;
 }

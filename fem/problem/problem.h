@@ -113,6 +113,8 @@ typedef struct weft_problem_report {
     const weft_problem_choice *choice;
     const weft_cg_result *result; /* an outcome other than WEFT_CG_CONVERGED is not an error */
     double asymmetry;             /* |K - K^T| / |K|, as measured */
+    /* NULL: the problem is linear. One that has not converged is no error */
+    const weft_problem_newton_report *newton;
 } weft_problem_report;
 
 /* ---- a problem of one function (problem.c) -------------------------------------------------- */
@@ -154,6 +156,14 @@ void weft_problem_source(weft_problem *problem, const char *f, const char *origi
  *           weft_bc_load_make, weft_operator_make and weft_solver_solve */
 weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options *options,
                                weft_problem_report *report, weft_error *error);
+/** Solve r(u) = 0 by Newton's method, from the values that u has: zero, those of weft_problem_set_initial, or those of the
+ *  solve before.
+ *  options, newton  borrowed; they are not changed, and options must outlive the report
+ *  Errors           WEFT_ERROR_USAGE: there is no residual, or newton is out of range; those of weft_problem_newton,
+ *                   weft_problem_check_symmetry and weft_problem_check_fixed */
+weft_status weft_problem_solve_nonlinear(weft_problem *problem, const weft_problem_options *options,
+                                         const weft_newton_options *newton,
+                                         weft_problem_report *report, weft_error *error);
 /** u after weft_problem_solve, [n_dofs] on the host; NULL before. Borrowed. */
 const double *weft_problem_values(const weft_problem *problem);
 

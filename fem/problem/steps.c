@@ -122,8 +122,10 @@ weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_optio
     whole.open = problem->transient_open;
     whole.n_open = problem->n_open;
     whole.theta = whole.theta > 0 ? whole.theta : 0.5;
-    whole.newton_tolerance = whole.newton_tolerance > 0 ? whole.newton_tolerance : 1e-10;
-    whole.newton_iterations = whole.newton_iterations > 0 ? whole.newton_iterations : 50;
+    const weft_newton_options newton = weft_newton_options_default();
+    whole.newton_tolerance = whole.newton_tolerance > 0 ? whole.newton_tolerance : newton.tolerance;
+    whole.newton_iterations =
+        whole.newton_iterations > 0 ? whole.newton_iterations : newton.iterations;
     whole.preconditioner = choice->preconditioner;
     whole.is_exchangeable = options->preconditioner == WEFT_AUTO;
     whole.hierarchy = problem->linear.hierarchy;

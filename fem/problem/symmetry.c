@@ -88,6 +88,7 @@ weft_status weft_problem_check_symmetry(weft_problem *problem, weft_error *error
         return WEFT_OK;
     for (int i = 0; i < problem->n_parts; ++i) {
         weft_problem_part *part = &problem->parts[i];
+        weft_symmetry_free(&part->symmetry); /* of an earlier solve */
         if (part->has_matrix)
             TRY(weft_symmetry_make(problem->context, &part->bound.form, &part->symmetry, error));
     }
