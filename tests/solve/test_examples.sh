@@ -3,6 +3,8 @@
 # docs/examples/poisson.c finds the solution to the order of its element, on the mesh it has by default, on finer
 # ones and on one of Gmsh's shape; its file is a mesh that Weft reads; mistakes end it with a message.
 # docs/examples/load.c compiles a form file and integrates x + y over the unit square: 1; mistakes are shown.
+# docs/examples/wall.c, of at most 60 lines, binds a form file to a mesh of two materials and integrates in time until u is
+# steady. Its mean is then exact: k = 2 | 1/2 have the flux q = 1/(0.25 + 1) = 0.8, u = 0.8 in the middle, the mean 0.65.
 # Linear elements: the error in L2 falls by 4 and that in H1 by 2 where the mesh size is halved, here within 5 %.
 # On a mesh of the size h the error in H1 is at most h |u|_2 (Braess 2007, theorem II.6.4), |u|_2 < 1.2 for this u.
 set -euo pipefail
@@ -35,3 +37,25 @@ printf 'L = v*dx\n' >bad.ufl
 "$load" bad.ufl 2>errors || code=$?
 { [ "$code" -gt 0 ] && grep -q "bad.ufl:1:5: error: the name 'v' is not defined" errors; } ||
     { echo "FAILED: code $code"; cat errors; exit 1; }
+wall=$WEFT_BUILD/tests/example_wall source=$WEFT_SOURCE/docs/examples
+[ "$(wc -l <"$source/wall.c")" -le 60 ] || { echo "FAILED: wall.c has more than 60 lines"; exit 1; }
+if [ ! -x "$WEFT_BUILD/weft-gmsh" ]; then
+    echo "skipped: weft-gmsh is not built (libgmsh-dev is missing)"
+    exit 77
+fi
+cat >wall.geo <<'END'
+Point(1) = {0, 0, 0}; Point(2) = {0.5, 0, 0}; Point(3) = {1, 0, 0};
+Point(4) = {1, 1, 0}; Point(5) = {0.5, 1, 0}; Point(6) = {0, 1, 0};
+Line(1) = {1, 2}; Line(2) = {2, 3}; Line(3) = {3, 4}; Line(4) = {4, 5}; Line(5) = {5, 6}; Line(6) = {6, 1};
+Line(7) = {2, 5};
+Curve Loop(1) = {1, 7, 5, 6}; Plane Surface(1) = {1};
+Curve Loop(2) = {2, 3, 4, -7}; Plane Surface(2) = {2};
+Physical Surface("steel") = {1}; Physical Surface("air") = {2};
+Physical Curve("left") = {6}; Physical Curve("right") = {3};
+END
+export PATH="$WEFT_BUILD:$PATH"
+[ "$("$wall" wall.geo "$source/forms/Wall.ufl")" = "t = 20, mean 0.650000" ] || { echo "FAILED: wall"; exit 1; }
+[ -s wall.vtkhdf ] || { echo "FAILED: no file of wall"; exit 1; }
+code=0
+"$wall" square:4 "$source/forms/Wall.ufl" 2>errors || code=$?
+{ [ "$code" -gt 0 ] && grep -q "steel" errors; } || { echo "FAILED: code $code"; cat errors; exit 1; }
