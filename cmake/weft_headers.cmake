@@ -14,4 +14,4 @@ set(weft_headers
     fem/weft_preconditioner.h
     fem/weft_problem.h fem/weft_result.h fem/weft_solver.h fem/weft_space.h fem/weft_time.h
     fem/weft_transient.h
-    forms/weft_ufl.h)
+    forms/weft_bind.h forms/weft_ufl.h)

@@ -4,7 +4,9 @@
 #ifndef WEFT_PROBLEM_H
 #define WEFT_PROBLEM_H
 
+#include "fem/weft_bc.h"
 #include "fem/weft_solver.h"
+#include "fem/weft_transient.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,6 +45,118 @@ typedef struct weft_problem_choice {
 } weft_problem_choice;
 /** What is chosen before anything is known: what is requested; CG and Jacobi's preconditioner. */
 weft_problem_choice weft_problem_choice_start(const weft_problem_options *options);
+
+/* ---- Newton's method ----------------------------------------------------------------------- */
+
+typedef struct weft_newton_options {
+    double tolerance; /* of fem/solve/newton.h */
+    int iterations;   /* at most, in each load step */
+    int load_steps;   /* the loads and prescribed values of step i are i/load_steps of all */
+} weft_newton_options;
+/** 1e-10, 50 iterations, one load step. */
+weft_newton_options weft_newton_options_default(void);
+
+/** One iteration: the norm of the residual at free dofs, the method and its iterations for the following step. */
+typedef struct weft_problem_iteration {
+    int step, iteration, linear_iterations;
+    weft_method method;
+    double residual; /* relative to scale */
+    /* of the load step at its end: reactions, and the lesser of loads and |diag K| |u| */
+    double scale;
+    double damping; /* of the previous step; 1: undamped */
+} weft_problem_iteration;
+
+typedef struct weft_problem_newton_report {
+    weft_problem_iteration *iterations; /* [n], malloc'd */
+    int n;
+    bool converged, to_rounding;
+    weft_newton_outcome outcome; /* of the last load step */
+} weft_problem_newton_report;
+
+/* ---- problems ------------------------------------------------------------------------------ */
+
+/** Functions u of spaces on a mesh, with conditions, forms and a load. */
+typedef struct weft_problem weft_problem;
+
+/** Where the values of an input come from: a formula for each component, or a list. */
+typedef struct weft_input_source {
+    const char *text, *origin; /* origin names the formulas in messages */
+    const char *shown;         /* the name in messages; NULL: that in the script */
+    const char *file;          /* of the forms, for messages; may be NULL */
+    bool in_time;              /* t in the formulas is the time of the problem */
+    weft_memory *memory;       /* instead of text: the values, borrowed */
+} weft_input_source;
+
+/** What a solve was like. Pointers are borrowed from the problem until it is solved again or freed. */
+typedef struct weft_problem_report {
+    const weft_problem_choice *choice;
+    const weft_cg_result *result; /* an outcome other than WEFT_CG_CONVERGED is not an error */
+    double asymmetry;             /* |K - K^T| / |K|, as measured */
+    /* NULL: the problem is linear. One that has not converged is no error */
+    const weft_problem_newton_report *newton;
+} weft_problem_report;
+
+/** A problem without conditions, form and load.
+ *  context, mesh  borrowed; must outlive the result
+ *  element        of u, with so many components
+ *  out            caller's; weft_problem_free
+ *  Errors         those of weft_space_make; *out untouched */
+weft_status weft_problem_make(weft_context *context, const weft_mesh *mesh,
+                              weft_element_kind element, int components, weft_problem **out,
+                              weft_error *error);
+/** The same without a mesh and a space, which are set later.
+ *  options  of solves; borrowed
+ *  Errors   WEFT_ERROR_MEMORY */
+weft_status weft_problem_start(weft_context *context, const weft_problem_options *options,
+                               weft_problem **out, weft_error *error);
+void weft_problem_free(weft_problem **problem);
+/** The space of u, for forms. Borrowed. */
+const weft_space *weft_problem_space(const weft_problem *problem);
+/** The spaces of the functions of u, one, or those of a mixed space in the order of their dofs.
+ *  out      set to [number], borrowed from the problem
+ *  Returns  their number */
+int weft_problem_spaces(const weft_problem *problem, const weft_space *const **out);
+/** Dofs of u in all of them. */
+int64_t weft_problem_dofs(const weft_problem *problem);
+/** Add a condition. Where there is none, u = 0 on the whole boundary, or, of form files, no flux.
+ *  condition  copied; its strings are borrowed and must outlive the problem
+ *  Errors     WEFT_ERROR_MEMORY */
+weft_status weft_problem_condition(weft_problem *problem, const weft_condition *condition,
+                                   weft_error *error);
+/** Set the form of the cells, with the local matrix K.
+ *  form  copied; what it refers to is borrowed and must outlive the problem. NULL: there is none */
+void weft_problem_form(weft_problem *problem, const weft_form *form);
+/** Set the load int f phi_i over the cells, of a u with one component.
+ *  f       a formula in x, y, z; borrowed, as is origin, which names it in messages */
+void weft_problem_source(weft_problem *problem, const char *f, const char *origin);
+/** Solve for u, from zero.
+ *  options  borrowed; they are not changed, and must outlive the report
+ *  Errors   WEFT_ERROR_USAGE: there is no form, or the matrix is not symmetric, as the requested method needs;
+ *           WEFT_ERROR_INPUT: nothing fixes u; WEFT_ERROR_MEMORY: it does not fit; those of weft_bc_make,
+ *           weft_bc_load_make, weft_operator_make and weft_solver_solve */
+weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options *options,
+                               weft_problem_report *report, weft_error *error);
+/** Solve r(u) = 0 by Newton's method, from the values that u has: zero, those of weft_problem_set_initial, or those of the
+ *  solve before.
+ *  options, newton  borrowed; they are not changed, and options must outlive the report
+ *  Errors           WEFT_ERROR_USAGE: there is no residual, or newton is out of range; those of weft_problem_newton,
+ *                   weft_problem_check_symmetry and weft_problem_check_fixed */
+weft_status weft_problem_solve_nonlinear(weft_problem *problem, const weft_problem_options *options,
+                                         const weft_newton_options *newton,
+                                         weft_problem_report *report, weft_error *error);
+/** u after weft_problem_solve, [n_dofs] on the host; NULL before. Borrowed. */
+const double *weft_problem_values(const weft_problem *problem);
+
+/** Begin to integrate a problem with a mass, from the present u_values (weft_problem_set_initial), once.
+ *  options   of solves; borrowed
+ *  settings  scheme, start, end, dt and tolerance; theta, Newton's tolerance and iterations: 0 for the usual ones; the
+ *            others are set here
+ *  out       caller's; weft_transient_free, before the problem
+ *  Errors    WEFT_ERROR_USAGE: it has no mass, or the matrix is not symmetric, as the method needs; those of
+ *            weft_problem_solve and weft_transient_make */
+weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_options *options,
+                                 const weft_transient_problem *settings, weft_transient **out,
+                                 weft_error *error);
 
 #ifdef __cplusplus
 }

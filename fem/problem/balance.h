@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/weft_device.h"
+#include "fem/weft_problem.h"
 
 enum { WEFT_VALUES_MAX = 16 }; /* components of u in all fields */
 
@@ -38,7 +39,6 @@ typedef struct weft_problem_balance {
     char note[200];         /* printed behind the balance; "": nothing */
 } weft_problem_balance;
 
-struct weft_problem;
 void weft_problem_balance_clear(weft_problem_balance *balance);
 /** sums += factor more, for each component of u. */
 void weft_sums_add(double sums[WEFT_VALUES_MAX], double factor, const double *more);
@@ -50,15 +50,15 @@ weft_status weft_flows_add(weft_flows *flows, const char *name, const double *su
 void weft_flows_sum(const weft_flows *flows, double out[WEFT_VALUES_MAX]);
 /** The sums of a vector [n_dofs] by component of u, which are its products with the constant 1.
  *  Errors  WEFT_ERROR_MEMORY */
-weft_status weft_problem_sum(const struct weft_problem *problem, const double *values,
+weft_status weft_problem_sum(const weft_problem *problem, const double *values,
                              double out[WEFT_VALUES_MAX], weft_error *error);
 /** Add the size of a vector [n_dofs] that has part in the balance. */
-void weft_problem_balance_size(struct weft_problem *problem, const double *values);
+void weft_problem_balance_size(weft_problem *problem, const double *values);
 /** Add the exchange of Robin conditions at the present time, times a weight.
  *  given, taken  their sums are added: int g and int alpha u, without the weight */
-weft_status weft_problem_exchange(struct weft_problem *problem, weft_memory *u, double weight,
+weft_status weft_problem_exchange(weft_problem *problem, weft_memory *u, double weight,
                                   double given[WEFT_VALUES_MAX], double taken[WEFT_VALUES_MAX],
                                   weft_error *error);
 /** Once all else is known: add the reactions and sum up. Warns if the balance is far from zero.
  *  r  [n_dofs]; overwritten */
-weft_status weft_problem_balance_make(struct weft_problem *problem, double *r, weft_error *error);
+weft_status weft_problem_balance_make(weft_problem *problem, double *r, weft_error *error);

@@ -5,52 +5,49 @@
 
 #include "fem/weft_transient.h"
 
-struct weft_problem;
-
 /** Computes nothing, but records what would be. */
-bool weft_problem_records_only(const struct weft_problem *problem);
+bool weft_problem_records_only(const weft_problem *problem);
 /** What to do where nothing fixes u, for hints. */
-const char *weft_problem_how_to_fix(const struct weft_problem *problem);
+const char *weft_problem_how_to_fix(const weft_problem *problem);
 
 /* ---- symmetry (symmetry.c) --------------------------------------------------------------- */
 
 /** Measure the asymmetry of the matrix of all parts, and choose the method by it.
  *  Errors  WEFT_ERROR_INPUT: it is not symmetric, as requested options need, or not finite */
-weft_status weft_problem_check_symmetry(struct weft_problem *problem, weft_error *error);
+weft_status weft_problem_check_symmetry(weft_problem *problem, weft_error *error);
 /** The same at the present values of all inputs.
  *  where   " at ...", for messages */
-weft_status weft_problem_choose_method(struct weft_problem *problem, const char *where,
-                                       weft_error *error);
+weft_status weft_problem_choose_method(weft_problem *problem, const char *where, weft_error *error);
 /** The same for the tangent at the present u.
  *  is_remade  the operator's format was for symmetric matrices only, and another one was made */
-weft_status weft_problem_check_tangent(struct weft_problem *problem, int step, int iteration,
+weft_status weft_problem_check_tangent(weft_problem *problem, int step, int iteration,
                                        bool *is_remade, weft_error *error);
 /** Compare the action of the form with its matrix: matrix-free products use it.
  *  Errors  WEFT_ERROR_INPUT: they differ */
-weft_status weft_problem_check_action(struct weft_problem *problem, weft_error *error);
+weft_status weft_problem_check_action(weft_problem *problem, weft_error *error);
 
 /* ---- what fixes u (fixed.c) --------------------------------------------------------------- */
 
 /** Find what nothing fixes: modes, open components of a mixed u, or the constant of a scalar, for which
  *  linear.project_mean is set. After the operator.
  *  Errors  WEFT_ERROR_INPUT: a constant that can be added to u, or that rounding would spoil */
-weft_status weft_problem_check_fixed(struct weft_problem *problem, weft_error *error);
+weft_status weft_problem_check_fixed(weft_problem *problem, weft_error *error);
 
 /** Of a problem whose constant nothing fixes: does b sum to zero?
  *  Errors  WEFT_ERROR_INPUT: it does not */
-weft_status weft_problem_check_balance(const struct weft_problem *problem, weft_error *error);
+weft_status weft_problem_check_balance(const weft_problem *problem, weft_error *error);
 
 /* ---- open components of a mixed u (nullspace.c) ------------------------------------------- */
 
 /** Find components that are determined up to a constant. */
-weft_status weft_problem_nullspace_find(struct weft_problem *problem, weft_error *error);
+weft_status weft_problem_nullspace_find(weft_problem *problem, weft_error *error);
 /** Make the load compatible with them, with the prescribed values in u. */
-weft_status weft_problem_nullspace_project(struct weft_problem *problem, weft_error *error);
+weft_status weft_problem_nullspace_project(weft_problem *problem, weft_error *error);
 /** Set their means to zero. */
-weft_status weft_problem_nullspace_remove(struct weft_problem *problem, weft_error *error);
+weft_status weft_problem_nullspace_remove(weft_problem *problem, weft_error *error);
 /** What the residual in b of an open component adds up to, over the sum of its sizes: the largest. More than 0.01 cannot be
  *  solved.
  *  value  the component; unchanged if there is none */
-double weft_problem_nullspace_imbalance(const struct weft_problem *problem, int *value);
+double weft_problem_nullspace_imbalance(const weft_problem *problem, int *value);
 /** The dofs of open component m < n_open. */
-weft_transient_open weft_problem_open(const struct weft_problem *problem, int m);
+weft_transient_open weft_problem_open(const weft_problem *problem, int m);

@@ -64,6 +64,9 @@ done:
 
 /* ---- conditions -------------------------------------------------------------------------- */
 
+static const weft_condition natural = {
+    .kind = WEFT_NEUMANN, .group = "boundary", .value = "0", .origin = "--neumann"};
+
 /* The conditions on one field, of its own components. Where there are none, its flux is zero. */
 static weft_status make_field(weft_problem *problem, weft_problem_field *field, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -81,8 +84,7 @@ static weft_status make_field(weft_problem *problem, weft_problem_field *field, 
         list[n++].component = k;
     }
     if (n == 0)
-        list[n++] = (weft_condition){
-            .kind = WEFT_NEUMANN, .group = "boundary", .value = "0", .origin = "--neumann"};
+        list[n++] = natural;
     TRY(weft_bc_make_in(problem->context, field->space, &place, list, n, &field->bc, error));
 done:
     free(list);
@@ -124,8 +126,10 @@ weft_status weft_problem_conditions_make(weft_problem *problem, weft_error *erro
             TRY(weft_bc_join(problem->fields[0].bc, problem->fields[i].bc, error));
         TRY(join_constrained(problem, error));
     } else {
-        TRY(weft_bc_make(problem->context, problem->space, problem->conditions,
-                         problem->n_conditions, &problem->fields[0].bc, error));
+        const bool is_natural = problem->is_natural && problem->n_conditions == 0;
+        TRY(weft_bc_make(problem->context, problem->space,
+                         is_natural ? &natural : problem->conditions,
+                         is_natural ? 1 : problem->n_conditions, &problem->fields[0].bc, error));
         problem->constrained = weft_bc_constrained(problem->fields[0].bc, &problem->n_constrained);
     }
     problem->bc = problem->fields[0].bc;

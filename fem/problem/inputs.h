@@ -3,6 +3,7 @@
  *      In: formulas, also by group, in time and with fields of files, or lists. Out: values on the device. */
 #pragma once
 
+#include "fem/weft_problem.h"
 #include "fem/weft_transient.h"
 #include "fusion/weft_compile.h"
 
@@ -17,15 +18,6 @@ typedef struct weft_problem_set {
     /* entries are dofs: those of the first space, node by node, then those of the second... */
     bool is_flat;
 } weft_problem_set;
-
-/** Where the values of an input come from: a formula for each component, or a list. */
-typedef struct weft_input_source {
-    const char *text, *origin; /* origin names the formulas in messages */
-    const char *shown;         /* the name in messages; NULL: that in the script */
-    const char *file;          /* of the forms, for messages; may be NULL */
-    bool in_time;              /* t in the formulas is the time of the problem */
-    weft_memory *memory;       /* instead of text: the values, borrowed */
-} weft_input_source;
 
 /** An input with its values. Over cells these are block-interleaved, and spare lanes repeat the last cell; elsewhere each
  *  entry has its components together. */
@@ -47,45 +39,42 @@ typedef struct weft_inputs {
     double load_factor;
 } weft_inputs;
 
-struct weft_problem;
-
 /** Add an input and compute its values, at t = 0.
  *  info    borrowed with its strings, as are those of source
  *  Errors  WEFT_ERROR_USAGE: more or fewer formulas than components; a number that depends on place; a list of another
  *          length. WEFT_ERROR_INPUT: it stands over another index set; a value is not finite.
  *          WEFT_ERROR_UNSUPPORTED: what cannot depend on t. Those of weft_space_evaluate */
-weft_status weft_problem_add_input(struct weft_problem *problem, const weft_name_info *info,
+weft_status weft_problem_add_input(weft_problem *problem, const weft_name_info *info,
                                    const weft_input_source *source, weft_error *error);
 /** Compute the values of an input without adding it.
  *  values  [weft_problem_input_size] */
-weft_status weft_problem_fill_input(struct weft_problem *problem, const weft_name_info *info,
+weft_status weft_problem_fill_input(weft_problem *problem, const weft_name_info *info,
                                     const weft_input_source *source, double *values,
                                     weft_error *error);
 /** Set u to formulas, one for each component, on the host.
  *  origin  names them in messages */
-weft_status weft_problem_set_initial(struct weft_problem *problem, const char *text,
-                                     const char *origin, weft_error *error);
+weft_status weft_problem_set_initial(weft_problem *problem, const char *text, const char *origin,
+                                     weft_error *error);
 /** The inputs of all parts, each once.
  *  out  [*n], to be freed */
-weft_status weft_problem_list_inputs(const struct weft_problem *problem, weft_name_info **out,
-                                     int *n, weft_error *error);
+weft_status weft_problem_list_inputs(const weft_problem *problem, weft_name_info **out, int *n,
+                                     weft_error *error);
 /** Values of an input, with the spare lanes of the last block of cells. */
-int64_t weft_problem_input_size(const struct weft_problem *problem, const weft_name_info *info);
+int64_t weft_problem_input_size(const weft_problem *problem, const weft_name_info *info);
 /** Components at each entry. */
 int weft_input_components(const weft_name_info *info);
 /** The space over whose nodes an input stands; NULL: none. */
-const weft_space *weft_input_space(const struct weft_problem *problem, const weft_name_info *info);
+const weft_space *weft_input_space(const weft_problem *problem, const weft_name_info *info);
 /** The memory of an input; NULL: it has not been added. */
-weft_memory *weft_problem_input(const struct weft_problem *problem, const char *name);
+weft_memory *weft_problem_input(const weft_problem *problem, const char *name);
 /** The set of this name; NULL: none. */
-const weft_problem_set *weft_problem_set_of(const struct weft_problem *problem, const char *name);
+const weft_problem_set *weft_problem_set_of(const weft_problem *problem, const char *name);
 /** Is there an input called `load`? */
-bool weft_problem_has_load(const struct weft_problem *problem);
+bool weft_problem_has_load(const weft_problem *problem);
 /** Set the load factor, and the inputs called `load` to so many times their values. */
-weft_status weft_problem_scale_loads(struct weft_problem *problem, double factor,
-                                     weft_error *error);
+weft_status weft_problem_scale_loads(weft_problem *problem, double factor, weft_error *error);
 /** The inputs that depend on t, for the problem in time. */
-weft_transient_inputs weft_problem_moving(struct weft_problem *problem);
+weft_transient_inputs weft_problem_moving(weft_problem *problem);
 void weft_inputs_clear(weft_inputs *inputs);
 
 /* ---- inside (moving.c) ----------------------------------------------------------------------- */
@@ -100,7 +89,7 @@ weft_status weft_input_split(const weft_input_source *source, int components, ch
 /** Compile the formulas of an input that depends on t.
  *  memory  its values, which weft_moving_input_set computes
  *  out     weft_moving_input_free */
-weft_status weft_moving_input_make(struct weft_problem *problem, const weft_name_info *info,
+weft_status weft_moving_input_make(weft_problem *problem, const weft_name_info *info,
                                    const weft_input_source *source, weft_memory *memory,
                                    struct weft_moving_input **out, weft_error *error);
 weft_status weft_moving_input_set(struct weft_moving_input *input, double t, weft_error *error);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "fem/problem/balance.h"
+#include "fem/weft_problem.h"
 #include "fem/weft_space.h"
 
 typedef struct weft_problem_part {
@@ -18,25 +19,22 @@ typedef struct weft_problem_part {
     double vector_sums[WEFT_VALUES_MAX]; /* of the vector, by component of u, for the balance */
 } weft_problem_part;
 
-struct weft_problem;
-
 /** Make n parts, of zeros.
  *  Errors  WEFT_ERROR_MEMORY */
-weft_status weft_problem_parts_make(struct weft_problem *problem, int n, weft_error *error);
-void weft_problem_parts_clear(struct weft_problem *problem);
+weft_status weft_problem_parts_make(weft_problem *problem, int n, weft_error *error);
+void weft_problem_parts_clear(weft_problem *problem);
 /** Compile the vectors of all parts, and compute the fluxes of conditions, and of a residual the loads at points.
  *  Errors  those of weft_compile, weft_program_make and weft_bc_load_make */
-weft_status weft_problem_vectors_compile(struct weft_problem *problem, weft_error *error);
+weft_status weft_problem_vectors_compile(weft_problem *problem, weft_error *error);
 /** Compute b: the vectors of all parts for the present u, plus factor * fluxes.
  *  sums    compute vector_sums too
  *  Errors  WEFT_ERROR_INPUT: it is not finite */
-weft_status weft_problem_load(struct weft_problem *problem, double factor, bool sums,
-                              weft_error *error);
+weft_status weft_problem_load(weft_problem *problem, double factor, bool sums, weft_error *error);
 /** b = r(u) + alpha u - factor * fluxes, on the device. */
-weft_status weft_problem_residual(struct weft_problem *problem, double factor, weft_error *error);
+weft_status weft_problem_residual(weft_problem *problem, double factor, weft_error *error);
 /** Make the operator of Robin conditions alone, if there are any. */
-weft_status weft_problem_robin_make(struct weft_problem *problem, weft_error *error);
+weft_status weft_problem_robin_make(weft_problem *problem, weft_error *error);
 /** Free the programs of the vectors, which a linear problem needs once. */
-void weft_problem_vectors_release(struct weft_problem *problem);
+void weft_problem_vectors_release(weft_problem *problem);
 /** Make the problem's scratch vector `more`, if it is not there. */
-weft_status weft_problem_more_make(struct weft_problem *problem, weft_error *error);
+weft_status weft_problem_more_make(weft_problem *problem, weft_error *error);

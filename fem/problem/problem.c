@@ -108,6 +108,15 @@ const weft_space *weft_problem_space(const weft_problem *problem) {
     return problem->space;
 }
 
+int weft_problem_spaces(const weft_problem *problem, const weft_space *const **out) {
+    *out = problem->spaces;
+    return problem->n_fields;
+}
+
+int64_t weft_problem_dofs(const weft_problem *problem) {
+    return problem->n_dofs;
+}
+
 weft_status weft_problem_condition(weft_problem *problem, const weft_condition *condition,
                                    weft_error *error) {
     const size_t n = (size_t)problem->n_conditions + 1;

@@ -32,7 +32,7 @@ typedef struct weft_problem_basis {
     void (*free)(void *user);
 } weft_problem_basis;
 
-typedef struct weft_problem {
+struct weft_problem {
     weft_context *context; /* borrowed, as is mesh */
     const weft_mesh *mesh;
     weft_condition *conditions; /* [n_conditions], malloc'd */
@@ -106,67 +106,11 @@ typedef struct weft_problem {
     int open_values[WEFT_VALUES_MAX], n_open;
     weft_problem_balance balance;
     weft_problem_basis basis;
-} weft_problem;
+};
 
-/** What a solve was like. Pointers are borrowed from the problem until it is solved again or freed. */
-typedef struct weft_problem_report {
-    const weft_problem_choice *choice;
-    const weft_cg_result *result; /* an outcome other than WEFT_CG_CONVERGED is not an error */
-    double asymmetry;             /* |K - K^T| / |K|, as measured */
-    /* NULL: the problem is linear. One that has not converged is no error */
-    const weft_problem_newton_report *newton;
-} weft_problem_report;
-
-/* ---- a problem of one function (problem.c) -------------------------------------------------- */
-
-/** A problem without conditions, form and load.
- *  context, mesh  borrowed; must outlive the result
- *  element        of u, with so many components
- *  out            caller's; weft_problem_free
- *  Errors         those of weft_space_make; *out untouched */
-weft_status weft_problem_make(weft_context *context, const weft_mesh *mesh,
-                              weft_element_kind element, int components, weft_problem **out,
-                              weft_error *error);
-/** The same without a mesh and a space, which are set later.
- *  options  of solves; borrowed
- *  Errors   WEFT_ERROR_MEMORY */
-weft_status weft_problem_start(weft_context *context, const weft_problem_options *options,
-                               weft_problem **out, weft_error *error);
-void weft_problem_free(weft_problem **problem);
-/** The space of u, for forms. Borrowed. */
-const weft_space *weft_problem_space(const weft_problem *problem);
-/** Add a condition; where there is none, u = 0 on the whole boundary.
- *  condition  copied; its strings are borrowed and must outlive the problem
- *  Errors     WEFT_ERROR_MEMORY */
-weft_status weft_problem_condition(weft_problem *problem, const weft_condition *condition,
-                                   weft_error *error);
-/** Set the form of the cells, with the local matrix K.
- *  form  copied; what it refers to is borrowed and must outlive the problem. NULL: there is none */
-void weft_problem_form(weft_problem *problem, const weft_form *form);
 /** Let the forms of the operator be those of the parts that have a matrix.
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_problem_list_forms(weft_problem *problem, weft_error *error);
-/** Set the load int f phi_i over the cells, of a u with one component.
- *  f       a formula in x, y, z; borrowed, as is origin, which names it in messages */
-void weft_problem_source(weft_problem *problem, const char *f, const char *origin);
-/** Solve for u, from zero.
- *  options  borrowed; they are not changed, and must outlive the report
- *  Errors   WEFT_ERROR_USAGE: there is no form, or the matrix is not symmetric, as the requested method needs;
- *           WEFT_ERROR_INPUT: nothing fixes u; WEFT_ERROR_MEMORY: it does not fit; those of weft_bc_make,
- *           weft_bc_load_make, weft_operator_make and weft_solver_solve */
-weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options *options,
-                               weft_problem_report *report, weft_error *error);
-/** Solve r(u) = 0 by Newton's method, from the values that u has: zero, those of weft_problem_set_initial, or those of the
- *  solve before.
- *  options, newton  borrowed; they are not changed, and options must outlive the report
- *  Errors           WEFT_ERROR_USAGE: there is no residual, or newton is out of range; those of weft_problem_newton,
- *                   weft_problem_check_symmetry and weft_problem_check_fixed */
-weft_status weft_problem_solve_nonlinear(weft_problem *problem, const weft_problem_options *options,
-                                         const weft_newton_options *newton,
-                                         weft_problem_report *report, weft_error *error);
-/** u after weft_problem_solve, [n_dofs] on the host; NULL before. Borrowed. */
-const double *weft_problem_values(const weft_problem *problem);
-
 /** Make the conditions, and choose the method by the symmetry of K, and preconditioner and assembly.
  *  solves     with one matrix or similar ones
  *  asymmetry  |K - K^T| / |K| */
@@ -179,16 +123,6 @@ weft_status weft_problem_prepare(weft_problem *problem, const weft_problem_optio
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_problem_fill_transient(weft_problem *problem, weft_transient_problem *out,
                                         weft_error *error);
-/** Begin to integrate a problem with a mass, from the present u_values (weft_problem_set_initial), once.
- *  options   of solves; borrowed
- *  settings  scheme, start, end, dt and tolerance; theta, Newton's tolerance and iterations: 0 for the usual ones; the
- *            others are set here
- *  out       caller's; weft_transient_free, before the problem
- *  Errors    WEFT_ERROR_USAGE: it has no mass, or the matrix is not symmetric, as the method needs; those of
- *            weft_problem_solve and weft_transient_make */
-weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_options *options,
-                                 const weft_transient_problem *settings, weft_transient **out,
-                                 weft_error *error);
 
 /* ---- the functions of u (fields.c) ---------------------------------------------------------- */
 

@@ -26,15 +26,7 @@
 
 #include "fem/form/vectors.h"
 #include "fem/weft_constraint.h"
-
-typedef enum weft_newton_outcome {
-    WEFT_NEWTON_CONVERGED,
-    WEFT_NEWTON_MAX_ITERATIONS,
-    WEFT_NEWTON_NO_DESCENT, /* no step along du is better, and R is not as small as rounding */
-    WEFT_NEWTON_NOT_SOLVED, /* a linear system */
-    WEFT_NEWTON_NAN         /* R is not a number, at the start or after a whole step */
-} weft_newton_outcome;
-const char *weft_newton_outcome_name(weft_newton_outcome outcome);
+#include "fem/weft_solver.h"
 
 /** State before an iteration, or at the end. */
 typedef struct weft_newton_state {

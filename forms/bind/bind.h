@@ -9,49 +9,7 @@
 #pragma once
 
 #include "fem/problem/problem.h"
-#include "forms/weft_ufl.h"
-
-/** The group over which a measure such as "ds(2)" integrates. */
-typedef struct weft_ufl_measure {
-    const char *name, *group;
-    const char *origin; /* names it in messages */
-} weft_ufl_measure;
-
-/** The values of a coefficient or constant by its name in the file. */
-typedef struct weft_ufl_value {
-    const char *name;
-    weft_input_source source; /* shown, file and in_time are set here */
-} weft_ufl_value;
-
-/** All borrowed. Start from {0}. */
-typedef struct weft_ufl_bind_options {
-    const char *file; /* the form file, for messages */
-    /* [n_measures]; a measure without one has the group of its number */
-    const weft_ufl_measure *measures;
-    int n_measures;
-    const char
-        *measure_option; /* how programs are given a measure, for hints; NULL: they are not */
-    /* of weft_ufl_bind: [n_values]; u depends on t, the input t; the form of the mass, NULL: m or M */
-    const weft_ufl_value *values;
-    int n_values;
-    bool in_time;
-    const char *mass;
-    /* of the mesh on the device, which a space takes over; NULL: none */
-    struct weft_mesh_copies *copies;
-} weft_ufl_bind_options;
-
-/* ---- everything (bind.c) ----------------------------------------------------------------- */
-
-/** Make the spaces, inputs and parts of an empty problem of weft_problem_start.
- *  ufl      must outlive the result, and the context's library, which gets its functions
- *  mesh     must outlive the problem; its cells are straight where those of the forms are
- *  problem  gets fields, sets, inputs and parts; to be freed also after an error
- *  Errors   WEFT_ERROR_INPUT: a mesh of other cells, no group of a measure, a group without cells or facets.
- *           WEFT_ERROR_USAGE: an unknown measure or value, a coefficient without values.
- *           Those of weft_ufl_problem_of, weft_compile and weft_problem_add_input */
-weft_status weft_ufl_bind(weft_ufl *ufl, const weft_mesh *mesh, weft_library *library,
-                          const weft_ufl_bind_options *options, weft_problem *problem,
-                          weft_error *error);
+#include "forms/weft_bind.h"
 
 /* ---- the spaces (spaces.c) ------------------------------------------------------------------- */
 
