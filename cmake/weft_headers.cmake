@@ -9,7 +9,7 @@ set(weft_headers
     fem/weft_bc.h fem/weft_constraint.h fem/weft_data.h fem/weft_derive.h fem/weft_element.h
     fem/weft_family.h
     fem/weft_fem.h fem/weft_form.h fem/weft_function.h fem/weft_hierarchy.h fem/weft_locate.h
-    fem/weft_mesh.h fem/weft_modes.h fem/weft_operator.h fem/weft_order.h fem/weft_pattern.h
+    fem/weft_mesh.h fem/weft_modes.h fem/weft_newton.h fem/weft_operator.h fem/weft_order.h fem/weft_pattern.h
     fem/weft_point_load.h
     fem/weft_preconditioner.h
     fem/weft_problem.h fem/weft_result.h fem/weft_solver.h fem/weft_space.h fem/weft_time.h

@@ -14,6 +14,7 @@
 #include "fem/weft_hierarchy.h"
 #include "fem/weft_locate.h"
 #include "fem/weft_modes.h"
+#include "fem/weft_newton.h"
 #include "fem/weft_order.h"
 #include "fem/weft_point_load.h"
 #include "fem/weft_problem.h"

@@ -5,6 +5,7 @@
 #define WEFT_PROBLEM_H
 
 #include "fem/weft_bc.h"
+#include "fem/weft_newton.h"
 #include "fem/weft_solver.h"
 #include "fem/weft_transient.h"
 
@@ -45,33 +46,6 @@ typedef struct weft_problem_choice {
 } weft_problem_choice;
 /** What is chosen before anything is known: what is requested; CG and Jacobi's preconditioner. */
 weft_problem_choice weft_problem_choice_start(const weft_problem_options *options);
-
-/* ---- Newton's method ----------------------------------------------------------------------- */
-
-typedef struct weft_newton_options {
-    double tolerance; /* of fem/solve/newton.h */
-    int iterations;   /* at most, in each load step */
-    int load_steps;   /* the loads and prescribed values of step i are i/load_steps of all */
-} weft_newton_options;
-/** 1e-10, 50 iterations, one load step. */
-weft_newton_options weft_newton_options_default(void);
-
-/** One iteration: the norm of the residual at free dofs, the method and its iterations for the following step. */
-typedef struct weft_problem_iteration {
-    int step, iteration, linear_iterations;
-    weft_method method;
-    double residual; /* relative to scale */
-    /* of the load step at its end: reactions, and the lesser of loads and |diag K| |u| */
-    double scale;
-    double damping; /* of the previous step; 1: undamped */
-} weft_problem_iteration;
-
-typedef struct weft_problem_newton_report {
-    weft_problem_iteration *iterations; /* [n], malloc'd */
-    int n;
-    bool converged, to_rounding;
-    weft_newton_outcome outcome; /* of the last load step */
-} weft_problem_newton_report;
 
 /* ---- problems ------------------------------------------------------------------------------ */
 

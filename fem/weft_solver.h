@@ -191,16 +191,6 @@ size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly
                                const weft_assembly_problem *problem, const weft_cg_options *options,
                                bool has_preconditioner);
 
-/** How Newton's method ended. */
-typedef enum weft_newton_outcome {
-    WEFT_NEWTON_CONVERGED,
-    WEFT_NEWTON_MAX_ITERATIONS,
-    WEFT_NEWTON_NO_DESCENT, /* no step along du is better, and R is not as small as rounding */
-    WEFT_NEWTON_NOT_SOLVED, /* a linear system */
-    WEFT_NEWTON_NAN         /* R is not a number, at the start or after a whole step */
-} weft_newton_outcome;
-const char *weft_newton_outcome_name(weft_newton_outcome outcome);
-
 #ifdef __cplusplus
 }
 #endif

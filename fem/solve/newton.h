@@ -26,7 +26,7 @@
 
 #include "fem/form/vectors.h"
 #include "fem/weft_constraint.h"
-#include "fem/weft_solver.h"
+#include "fem/weft_newton.h"
 
 /** State before an iteration, or at the end. */
 typedef struct weft_newton_state {
