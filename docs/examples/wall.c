@@ -1,7 +1,6 @@
-/* wall MESH FORMS: heat flows through a wall of the materials steel and air, from u = 1 on the left to u = 0 on the right,
- * until it is steady. The forms are docs/examples/forms/Wall.ufl, the systems are solved with algebraic multigrid. */
-#include "forms/bind/bind.h"
+/* wall MESH FORMS: heat flows through steel and air, until it is steady, by docs/examples/forms/Wall.ufl and multigrid. */
 #include <stdio.h>
+#include <weft_bind.h>
 #include <weft_fem.h>
 
 int main(int argc, char **argv) {
@@ -16,6 +15,7 @@ int main(int argc, char **argv) {
     weft_transient_state state = {0};
     weft_series *series = NULL;
     double mean = 0;
+    const double *u = NULL;
     weft_problem_options options = weft_problem_options_default();
     const weft_ufl_value values[] = {{"k", {.text = "@steel=2; @air=1/2"}}};
     const weft_ufl_bind_options binding = {.values = values, .n_values = 1, .in_time = true};
@@ -40,11 +40,11 @@ int main(int argc, char **argv) {
     TRY(weft_series_make("wall.vtkhdf", mesh, &steps, NULL, &series, &error));
     while (state.t < time.end - 0.5 * time.dt && state.outcome == WEFT_TRANSIENT_DONE) {
         TRY(weft_transient_step(transient, time.dt, &state, &error));
-        TRY(weft_vector_pull(problem->u, problem->u_values, problem->n_dofs, &error));
-        TRY(weft_series_add(series, state.t, (const double *[]){problem->u_values}, &error));
+        TRY(weft_problem_pull(problem, &u, &error));
+        TRY(weft_series_add(series, state.t, &u, &error));
     }
     TRY(weft_series_close(&series, &error));
-    TRY(weft_space_integral(problem->space, problem->u_values, 0, &mean, &error));
+    TRY(weft_space_integral(weft_problem_space(problem), u, 0, &mean, &error));
     printf("t = %g, mean %.6f\n", state.t, mean);
 done:
     if (status != WEFT_OK)

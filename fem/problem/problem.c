@@ -137,6 +137,11 @@ void weft_problem_source(weft_problem *problem, const char *f, const char *origi
     problem->source_origin = origin;
 }
 
+weft_status weft_problem_pull(weft_problem *problem, const double **values, weft_error *error) {
+    *values = problem->u_values;
+    return weft_vector_pull(problem->u, problem->u_values, problem->n_dofs, error);
+}
+
 const double *weft_problem_values(const weft_problem *problem) {
     return problem->u_values;
 }
