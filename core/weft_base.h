@@ -85,6 +85,15 @@ const char *weft_nearest_name(const char *name, const char *const *names, size_t
 /** Does the text contain the word as a whole C identifier? Always false for "". */
 bool weft_has_word(const char *text, const char *word);
 
+/* ---- options -------------------------------------------------------------------------------- */
+
+/** Every weft_NAME_options begins with its size, so that a library with other members refuses it instead of
+ *  reading what is not there (WEFT_ERROR_USAGE). Start from weft_NAME_options_default(), or initialise
+ *  {.size = sizeof(weft_NAME_options), ...}: the other members are then 0.
+ *
+ *  Clear options of `size` bytes, and set their size. */
+void weft_options_clear(void *options, size_t size);
+
 /* ---- memory --------------------------------------------------------------------------------- */
 
 /** Allocate count * size bytes, zeroed, 64-byte aligned and followed by WEFT_PADDING spare bytes.

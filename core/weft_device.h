@@ -51,6 +51,7 @@ typedef struct weft_limits {
 typedef enum weft_cache_mode { WEFT_CACHE_ON, WEFT_CACHE_READ, WEFT_CACHE_OFF } weft_cache_mode;
 
 typedef struct weft_device_options {
+    size_t size;                 /* sizeof(weft_device_options) */
     const weft_monitor *monitor; /* borrowed; may be NULL */
     weft_cache_mode cache;
     const char *cache_directory; /* NULL: $XDG_CACHE_HOME/weft, else ~/.cache/weft */
@@ -60,9 +61,17 @@ typedef struct weft_device_options {
      * the processor's best */
     const char *instructions;
 } weft_device_options;
-/** The defaults, as modified by the environment variables WEFT_CACHE, WEFT_KEEP, CC and
- *  WEFT_INSTRUCTIONS. */
-weft_device_options weft_device_options_default(const weft_monitor *monitor);
+/** Set the members that the environment variables WEFT_CACHE, WEFT_KEEP, CC and WEFT_INSTRUCTIONS
+ *  choose; a warning for a value that does not exist goes to options->monitor. */
+void weft_device_options_from_environment(weft_device_options *options);
+/** The defaults, as modified by the environment. */
+static inline weft_device_options weft_device_options_default(const weft_monitor *monitor) {
+    weft_device_options options;
+    weft_options_clear(&options, sizeof options);
+    options.monitor = monitor;
+    weft_device_options_from_environment(&options);
+    return options;
+}
 
 /** A device. It must outlive the memories and modules made on it. Several threads may make memories
  *  and modules and launch kernels at once; only one launch at a time uses the worker threads. */

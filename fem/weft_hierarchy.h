@@ -41,13 +41,19 @@ typedef struct weft_hierarchy {
 
 /** How to make a hierarchy. */
 typedef struct weft_hierarchy_options {
-    int times; /* refinements, 0 to 12; there is one level more */
+    size_t size; /* sizeof(weft_hierarchy_options) */
+    int times;   /* refinements, 0 to 12; there is one level more */
     /* order the coarsest level, as weft_mesh_order with the two following; refinement keeps the
      * locality of its numbers */
     bool ordered;
     weft_ordering ordering;
     int64_t part_nodes;
 } weft_hierarchy_options;
+static inline weft_hierarchy_options weft_hierarchy_options_default(void) {
+    weft_hierarchy_options options;
+    weft_options_clear(&options, sizeof options);
+    return options;
+}
 
 /** Refine a mesh uniformly and keep every level.
  *  device  borrowed, as for weft_mesh_order and weft_mesh_refine; the result does not depend on it

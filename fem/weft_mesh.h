@@ -90,14 +90,20 @@ weft_status weft_mesh_make(weft_mesh_data *data, const char *source, const weft_
                            weft_mesh **out, weft_error *error);
 /** How files are read through Gmsh; zeros mean the defaults, listed by weft-gmsh --help. */
 typedef struct weft_mesh_options {
+    size_t size; /* sizeof(weft_mesh_options) */
     /* mesh size of a .geo file, in its unit: the value of its constant h, lc, cl, size or meshsize
      * if DefineConstant[] has one, otherwise the size of every cell; <= 0: as the file specifies */
-    double size;
+    double cell_size;
     double memory;       /* limit for Gmsh or HDF5, in bytes */
     double seconds;      /* limit for Gmsh or HDF5 */
     bool trust_geo;      /* a .geo file may run programs and write files */
     weft_device *device; /* borrowed, for its threads; NULL: one */
 } weft_mesh_options;
+static inline weft_mesh_options weft_mesh_options_default(void) {
+    weft_mesh_options options;
+    weft_options_clear(&options, sizeof options);
+    return options;
+}
 /** Read a mesh file, or make "square:N" or "cube:N" (simplices), "interval:N", "quads:N", "hexes:N".
  *  name     a path, in a format below
  *  options  borrowed; NULL: the defaults
@@ -111,7 +117,7 @@ typedef struct weft_mesh_options {
  *           (also at Gmsh's limit); *out untouched */
 weft_status weft_mesh_read_with(const char *name, const weft_mesh_options *options,
                                 const weft_monitor *monitor, weft_mesh **out, weft_error *error);
-/** weft_mesh_read_with, with weft_mesh_options.size as the only option. */
+/** weft_mesh_read_with, with weft_mesh_options.cell_size as the only option. */
 weft_status weft_mesh_read(const char *name, double size, const weft_monitor *monitor,
                            weft_mesh **out, weft_error *error);
 /** Whether the name's suffix is of a format that is read through Gmsh. */

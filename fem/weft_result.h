@@ -65,6 +65,7 @@ weft_status weft_result_check(const char *path, weft_error *error);
  *  is being written. */
 typedef struct weft_series weft_series;
 typedef struct weft_series_options {
+    size_t size;              /* sizeof(weft_series_options) */
     const weft_field *fields; /* [n_fields], at least one: names and shapes; without values */
     int n_fields;
     /* of nodal fields; NULL: those of the mesh. Borrowed until the series is closed */
@@ -77,6 +78,11 @@ typedef struct weft_series_options {
     bool resume;           /* continue the file: its steps with times up to `start` are kept */
     bool overwrite;        /* replace existing files instead of refusing */
 } weft_series_options;
+static inline weft_series_options weft_series_options_default(void) {
+    weft_series_options options;
+    weft_options_clear(&options, sizeof options);
+    return options;
+}
 /** Check, before a long computation, that a series can be written: the suffix, the folder, and,
  *  without resume and overwrite, that the file does not exist.  Errors as weft_series_make */
 weft_status weft_series_check(const char *path, const weft_series_options *options,

@@ -43,6 +43,7 @@ typedef enum weft_cg_outcome {
 const char *weft_cg_outcome_name(weft_cg_outcome outcome);
 
 typedef struct weft_cg_options {
+    size_t size; /* sizeof(weft_cg_options) */
     weft_method method;
     int restart; /* GMRES: iterations between restarts, up to WEFT_RESTART_MAX; 0: 30 */
     /* scale by the inverse of |diag A| (symmetrically in CG and MINRES, otherwise from the right,
@@ -67,6 +68,11 @@ typedef struct weft_cg_options {
     bool until_discretisation;
     const weft_monitor *monitor;
 } weft_cg_options;
+static inline weft_cg_options weft_cg_options_default(void) {
+    weft_cg_options options;
+    weft_options_clear(&options, sizeof options);
+    return options;
+}
 
 #define WEFT_RESTART_MAX 500
 #define WEFT_FULL_CYCLES_UNTIL 2 /* on each level, with until_discretisation */

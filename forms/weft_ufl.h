@@ -20,12 +20,18 @@ typedef enum weft_ufl_degrees { WEFT_UFL_DEGREES_2026_1, WEFT_UFL_DEGREES_2026_2
  *  Errors  WEFT_ERROR_USAGE, with the names */
 weft_status weft_ufl_degrees_find(const char *name, weft_ufl_degrees *out, weft_error *error);
 
-/** How forms are prepared. Start from {0}. */
+/** How forms are prepared. */
 typedef struct weft_ufl_options {
+    size_t size; /* sizeof(weft_ufl_options) */
     /* gets a warning for each degree above 10 that was estimated on simplices; may be NULL */
     const weft_monitor *monitor;
     weft_ufl_degrees degrees;
 } weft_ufl_options;
+static inline weft_ufl_options weft_ufl_options_default(void) {
+    weft_ufl_options options;
+    weft_options_clear(&options, sizeof options);
+    return options;
+}
 
 /** Read a form file and prepare all its forms.
  *  options  NULL: the default ones

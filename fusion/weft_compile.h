@@ -79,9 +79,7 @@ typedef struct weft_operator_choice {
     int n_fragments;
     const char *product_kernel;
     bool brings_dot; /* opaque operators: the callback can also compute v . y */
-    /* opaque operators: the callback launches many kernels, so that a recorded loop
-     * contains few iterations */
-    bool is_long;
+    bool is_long; /* opaque: it launches many kernels, so a recorded loop contains few iterations */
 } weft_operator_choice;
 
 typedef enum weft_plan_kind { WEFT_PLAN_FUSED, WEFT_PLAN_UNFUSED } weft_plan_kind;
@@ -139,6 +137,7 @@ typedef enum weft_rematerialise {
 typedef struct weft_cost_source weft_cost_source;
 
 typedef struct weft_compile_options {
+    size_t size; /* sizeof(weft_compile_options) */
     weft_plan_kind plan;
     weft_scatter scatter;
     bool single; /* real is float, else double */
@@ -173,6 +172,11 @@ typedef struct weft_compile_options {
      * implementations still exist (weft_compilation_recalled) */
     const char *cover;
 } weft_compile_options;
+static inline weft_compile_options weft_compile_options_default(void) {
+    weft_compile_options options;
+    weft_options_clear(&options, sizeof options);
+    return options;
+}
 
 /** Compile a script to source text for a device with these limits. Nothing runs.
  *  fragments, options  borrowed for the call

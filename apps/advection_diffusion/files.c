@@ -26,7 +26,8 @@ static bool is_first_due(const ad_run *run) {
 weft_series_options ad_series_options(const ad_run *run) {
     const ad_options *options = run->options;
     static const weft_field field = {.name = "T", .n_components = 1};
-    return (weft_series_options){.fields = &field,
+    return (weft_series_options){.size = sizeof(weft_series_options),
+                                 .fields = &field,
                                  .n_fields = 1,
                                  .problem = "",
                                  .n_steps = count_outputs(run),

@@ -41,7 +41,8 @@ weft_status app_expressions_check(const weft_library *library, const weft_limits
     if (script.failed)
         TRY(weft_out_of_memory(error, NULL));
     const weft_fragment fragment = {"the expressions of the command line", script.data};
-    const weft_compile_options options = {.expressions = formulas->list, .n_expressions = n};
+    const weft_compile_options options = {
+        .size = sizeof options, .expressions = formulas->list, .n_expressions = n};
     TRY(weft_compile(library, limits, &fragment, 1, &options, &compilation, error));
 done:
     weft_compilation_free(&compilation);

@@ -185,8 +185,9 @@ weft_status app_mesh_make(weft_device *device, const app_mesh_options *options,
     const bool keeps = options->levels != APP_LEVELS_NONE;
     const bool ordered = wants_order(device, options, halved);
     const weft_hierarchy_options levels = {
-        .times = times, .ordered = ordered, .ordering = method_of(options)};
+        .size = sizeof levels, .times = times, .ordered = ordered, .ordering = method_of(options)};
     weft_mesh_options reading = options->reading;
+    reading.size = sizeof reading;
     reading.device = device;
     TRY(weft_mesh_read_with(halved ? coarse : options->name, &reading, monitor, &mesh, error));
     if (ordered && !keeps)
@@ -195,7 +196,7 @@ weft_status app_mesh_make(weft_device *device, const app_mesh_options *options,
         TRY(make_levels(device, &levels, monitor, &mesh, made, error));
     else if (times > 0)
         TRY(refine_mesh(device, times, monitor, &mesh, made, error));
-    if (options->reading.size > 0 && !app_ends_with(options->name, ".geo"))
+    if (options->reading.cell_size > 0 && !app_ends_with(options->name, ".geo"))
         weft_log(monitor, WEFT_LOG_WARNING, "--size has no effect: it applies only to .geo files");
     weft_log(monitor, WEFT_LOG_INFO,
              "mesh: %" PRId64 " cells, %" PRId64 " nodes, %" PRId64 " boundary facets",

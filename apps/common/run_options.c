@@ -160,7 +160,7 @@ const app_option app_mesh_options_table[] = {
      "triangles) or cube:N (6 N^3 tetrahedra); for form files also interval:N, quads:N and hexes:N",
      'm', APP_TEXT(app_run_options, mesh.name)},
     {"size", "H", "Mesh size for FILE.geo, in its unit",
-     APP_NUMBER(app_run_options, mesh.reading.size, 1e-300, HUGE_VAL)},
+     APP_NUMBER(app_run_options, mesh.reading.cell_size, 1e-300, HUGE_VAL)},
     {"refine", "N",
      "Halve every edge N times, 0 (default) to 12; each time a triangle becomes 4 triangles, a "
      "tetrahedron 8 tetrahedra",

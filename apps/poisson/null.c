@@ -28,7 +28,8 @@ static weft_status print_script(const solve *run, const script *item, weft_error
     weft_compilation *compilation = NULL;
     weft_text text = {0};
     const weft_form *form = &item->form;
-    const weft_compile_options options = {.plan = run->options->run.plan,
+    const weft_compile_options options = {.size = sizeof options,
+                                          .plan = run->options->run.plan,
                                           .scatter = item->scatter,
                                           .expressions = form->expressions,
                                           .n_expressions = form->n_expressions,

@@ -41,7 +41,8 @@ static weft_status write_mesh(const scaling_options *options, const scaling_leve
     weft_status status = WEFT_OK;
     weft_mesh *mesh = NULL;
     weft_mesh_options reading = options->reading;
-    reading.size = level->size[0] ? strtod(level->size, NULL) : 0;
+    reading.size = sizeof reading;
+    reading.cell_size = level->size[0] ? strtod(level->size, NULL) : 0;
     if (access(path, R_OK) == 0)
         return WEFT_OK;
     TRY(weft_mesh_read_with(level->file, &reading, monitor, &mesh, error));

@@ -50,7 +50,7 @@ typedef struct scaling_options {
     /* names; empty: Jacobi's, unless the app's arguments say otherwise */
     scaling_list preconditioners;
     scaling_list threads;      /* texts of numbers */
-    weft_mesh_options reading; /* its size member is unused */
+    weft_mesh_options reading; /* its cell_size is unused */
     int *refine, n_refine;     /* malloc'd, ascending */
     int repeat, warmup;
     bool no_plots, fit_dt;

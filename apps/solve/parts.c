@@ -67,7 +67,9 @@ done:
 weft_status solve_forms_read(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     solve_script *script = &run->script;
-    const weft_ufl_options options = {&run->base.messages->monitor, run->options->degrees};
+    const weft_ufl_options options = {.size = sizeof options,
+                                      .monitor = &run->base.messages->monitor,
+                                      .degrees = run->options->degrees};
     TRY(solve_is_shipped_form(run->options->script)
             ? solve_shipped_form_read(run, &options, &script->ufl, &script->is_assumed, error)
             : weft_ufl_read(run->options->script, &options, &script->ufl, error));

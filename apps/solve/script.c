@@ -65,7 +65,8 @@ static weft_status compile(const solve *run, const weft_problem_part *part, int 
             TRY(weft_out_of_memory(error, NULL));
         fragments[n++] = (weft_fragment){origins[i], returns[i].data};
     }
-    const weft_compile_options compiled = {.plan = options->run.plan,
+    const weft_compile_options compiled = {.size = sizeof compiled,
+                                           .plan = options->run.plan,
                                            .expressions = form.expressions,
                                            .n_expressions = form.form.n_expressions,
                                            .parameters = form.parameters,

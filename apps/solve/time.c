@@ -44,7 +44,8 @@ static bool is_output_due(const solve *run) {
 }
 
 static weft_series_options series_options(const solve *run) {
-    return (weft_series_options){.problem = "",
+    return (weft_series_options){.size = sizeof(weft_series_options),
+                                 .problem = "",
                                  .n_steps = count_outputs(&run->options->time),
                                  .at_start = run->time.state.step == 0 || is_output_due(run),
                                  .start = run->time.state.t,

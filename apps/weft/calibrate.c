@@ -116,7 +116,8 @@ static weft_status calibrate_device(const weft_tool_options *options, const char
     weft_device *device = NULL;
     weft_arena *arena = NULL;
     const weft_device_options how = weft_device_options_default(&messages->monitor);
-    const weft_calibration_options with = {.seconds = options->seconds, .again = options->again};
+    const weft_calibration_options with = {
+        .size = sizeof with, .seconds = options->seconds, .again = options->again};
     weft_calibration_result result;
     TRY(weft_arena_make(&arena, error));
     weft_cost_primitive_set set = {.arena = arena};

@@ -141,7 +141,7 @@ static weft_status measure_unfused(checker *c, const weft_fragment *fragments, i
                                    weft_error *error) {
     weft_status status = WEFT_OK;
     weft_search_result result;
-    const weft_search_options how = {.most = 10, .elements = elements};
+    const weft_search_options how = {.size = sizeof how, .most = 10, .elements = elements};
     options.plan = WEFT_PLAN_UNFUSED;
     const weft_search_script script = {c->library, fragments, n, &options};
     TRY(weft_search_covers(c->device, &script, &how, c->arena, &result, error));
@@ -154,14 +154,16 @@ static weft_status check_script(checker *c, const char *name, const weft_fragmen
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     char hash[33];
-    weft_compile_options options = {.single = c->single,
+    weft_compile_options options = {.size = sizeof options,
+                                    .single = c->single,
                                     .parameters = c->options->parameters,
                                     .n_parameters = c->options->n_parameters,
                                     .costs = &c->source};
     weft_search_case *one = &c->cases[c->n];
     TRY(choose_elements(c, fragments, n, &options, &one->elements, error));
     options.elements = one->elements;
-    const weft_search_options how = {.most = c->options->tune > 0 ? c->options->tune : 10,
+    const weft_search_options how = {.size = sizeof how,
+                                     .most = c->options->tune > 0 ? c->options->tune : 10,
                                      .spread = c->options->tune > 0 ? 0 : 20,
                                      .all = true,
                                      .confirm = true,
@@ -274,7 +276,7 @@ weft_status weft_tool_check_product_kernels(const weft_library *library, const w
                                             bool single, weft_cost_primitive_set *set,
                                             weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_compile_options options = {.single = single};
+    const weft_compile_options options = {.size = sizeof options, .single = single};
     for (size_t i = 0; i < weft_embedded_check_count; ++i) {
         const weft_fragment one = {weft_embedded_check[i].name, weft_embedded_check[i].text};
         TRY(weft_cost_primitive_set_script(set, library, limits, &one, 1, &options, error));

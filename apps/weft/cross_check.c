@@ -458,7 +458,8 @@ weft_status weft_tool_try(const weft_tool_cross_check *test_case, weft_device *d
     weft_compilation *compilation = NULL;
     round_data r = {.test_case = test_case, .device = device, .single = single};
     const weft_variant_choice choice = {test_case->info.name, variant};
-    const weft_compile_options options = {.plan = device == test_case->emulated ? WEFT_PLAN_FUSED
+    const weft_compile_options options = {.size = sizeof options,
+                                          .plan = device == test_case->emulated ? WEFT_PLAN_FUSED
                                                                                 : WEFT_PLAN_UNFUSED,
                                           .single = single,
                                           .variants = &choice,

@@ -123,7 +123,8 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
     weft_compilation *compilation = NULL;
     weft_tool_tuned tuned = {0};
     weft_device_options device_options = weft_device_options_default(&messages->monitor);
-    weft_compile_options compile_options = {.plan = options->plan,
+    weft_compile_options compile_options = {.size = sizeof compile_options,
+                                            .plan = options->plan,
                                             .scatter = options->scatter,
                                             .single = options->single,
                                             .rematerialise = options->rematerialise,
@@ -186,7 +187,7 @@ done:
 static weft_status run_on_script(const app_option *table, const char *doc, bool explain, int argc,
                                  char **argv, app_messages *messages, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_tool_options options = {.n_arguments_max = 8};
+    weft_tool_options options = {.n_arguments_max = 8, .ufl = {.size = sizeof options.ufl}};
     TRY(weft_tool_read(table, script_options, "SCRIPT.weft...", doc, argc, argv, &options, error));
     if (options.n_arguments == 0) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "no script is given");

@@ -202,7 +202,7 @@ static weft_status check_script(const weft_library *library, const char *file, c
     weft_device *device = NULL;
     weft_compilation *compilation = NULL;
     const weft_device_options device_options = weft_device_options_default(NULL);
-    const weft_compile_options options = {.n_variants = 0};
+    const weft_compile_options options = {.size = sizeof options, .n_variants = 0};
     const weft_fragment fragment = {file, text};
     TRY(weft_device_open("null", &device_options, &device, error));
     TRY(weft_compile(library, weft_device_limits(device), &fragment, 1, &options, &compilation,

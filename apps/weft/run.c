@@ -187,7 +187,8 @@ static weft_status compile(weft_run *run, weft_error *error) {
     }
     TRY(make_parameters(run, &parameters, &n_parameters, error));
     const weft_fragment fragment = {run->options->script, run->text};
-    const weft_compile_options options = {.expressions = formulas,
+    const weft_compile_options options = {.size = sizeof options,
+                                          .expressions = formulas,
                                           .n_expressions = defines->n,
                                           .parameters = parameters,
                                           .n_parameters = n_parameters,

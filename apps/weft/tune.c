@@ -31,7 +31,8 @@ static weft_status search(weft_tool_tuned *t, weft_device *device, const weft_li
                           int most, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_search_result result;
-    const weft_search_options how = {.most = most, .elements = options->elements, .confirm = true};
+    const weft_search_options how = {
+        .size = sizeof how, .most = most, .elements = options->elements, .confirm = true};
     const weft_search_script script = {library, scripts->fragments, scripts->n, options};
     TRY(weft_search_covers(device, &script, &how, t->arena, &result, error));
     print_trials(&result);

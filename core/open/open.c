@@ -1,4 +1,5 @@
 /* Opens a device by its name. */
+#include "core/base/options.h"
 #include "core/cuda/compiler.h"
 #include "core/device/device.h"
 #include "core/host/module.h"
@@ -12,25 +13,25 @@
     "auto, host, host:THREADS, host:THREADS:SET, cuda, cuda:NUMBER, cuda:NUMBER:traced, "          \
     "gpu (which is cuda), null, null:h200"
 
-weft_device_options weft_device_options_default(const weft_monitor *monitor) {
+void weft_device_options_from_environment(weft_device_options *options) {
     static const char *const names[] = {"on", "read", "off"};
     static const weft_cache_mode modes[] = {WEFT_CACHE_ON, WEFT_CACHE_READ, WEFT_CACHE_OFF};
-    weft_device_options options = {.monitor = monitor, .cache = WEFT_CACHE_ON};
+    if (options->size != sizeof *options)
+        return; /* weft_device_open refuses them */
     const char *mode = getenv("WEFT_CACHE"), *keep = getenv("WEFT_KEEP"), *compiler = getenv("CC");
     const char *instructions = getenv("WEFT_INSTRUCTIONS");
     bool known = !mode || !mode[0];
     for (int i = 0; !known && i < 3; ++i)
         if (strcmp(mode, names[i]) == 0) {
-            options.cache = modes[i];
+            options->cache = modes[i];
             known = true;
         }
     if (!known)
-        weft_log(monitor, WEFT_LOG_WARNING, "WEFT_CACHE=%s is none of on, read, off: taken as on",
-                 mode);
-    options.keep_directory = keep && keep[0] ? keep : NULL;
-    options.compiler = compiler && compiler[0] ? compiler : NULL;
-    options.instructions = instructions && instructions[0] ? instructions : NULL;
-    return options;
+        weft_log(options->monitor, WEFT_LOG_WARNING,
+                 "WEFT_CACHE=%s is none of on, read, off: taken as on", mode);
+    options->keep_directory = keep && keep[0] ? keep : NULL;
+    options->compiler = compiler && compiler[0] ? compiler : NULL;
+    options->instructions = instructions && instructions[0] ? instructions : NULL;
 }
 
 static weft_status unknown_name(const char *name, weft_error *error) {
@@ -105,6 +106,9 @@ weft_status weft_device_open(const char *name, const weft_device_options *option
         usual = weft_device_options_default(NULL);
         options = &usual;
     }
+    status = weft_options_check("weft_device_options", options->size, sizeof *options, error);
+    if (status != WEFT_OK)
+        return status;
     const bool automatic = weft_device_is_automatic(name);
     const bool from_environment = is_auto(name) && !automatic;
     if (from_environment)

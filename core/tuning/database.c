@@ -1,6 +1,7 @@
 /* Opens the tuning database: checks path, owner and integrity of its file, and falls back to
  * memory. Links are refused on the whole path. */
 #include "core/tuning/database.h"
+#include "core/base/options.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -282,6 +283,9 @@ weft_status weft_tuning_open(const weft_device_options *options, weft_tuning **o
         usual = weft_device_options_default(NULL);
         options = &usual;
     }
+    status = weft_options_check("weft_device_options", options->size, sizeof *options, error);
+    if (status != WEFT_OK)
+        return status;
     weft_tuning *tuning = calloc(1, sizeof *tuning);
     if (!tuning)
         return weft_out_of_memory(error, "the tuning database");

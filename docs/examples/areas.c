@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
     TRY(weft_memory_wrap(device, mesh->x, 2 * (size_t)mesh->n_nodes * sizeof(double), &x, &error));
 
     const weft_fragment fragment = {"areas", script};
-    const weft_compile_options how = {.plan = WEFT_PLAN_FUSED};
+    const weft_compile_options how = weft_compile_options_default();
     TRY(weft_compile(library, weft_device_limits(device), &fragment, 1, &how, &compilation,
                      &error));
     TRY(weft_program_make(device, compilation, &program, &error));

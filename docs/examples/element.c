@@ -79,10 +79,13 @@ int main(int argc, char **argv) {
     TRY(weft_form_run(
         &context, &load,
         &(weft_form_outputs){.names = (const char *const[]){"b"}, .memories = &b, .n = 1}, &error));
-    weft_cg_options cg = {.jacobi = true, .tolerance = 1e-10, .max_iterations = 1000};
+    weft_cg_options cg = weft_cg_options_default();
     int group = 0;
     TRY(weft_mesh_group(mesh, "boundary", &group, &error));
     TRY(weft_mesh_group_nodes(mesh, group, &boundary, &cg.n_constrained, &error));
+    cg.jacobi = true;
+    cg.tolerance = 1e-10;
+    cg.max_iterations = 1000;
     cg.constrained = boundary;
     TRY(weft_memory_zero(u, &error));
     TRY(weft_cg_solve(&context, A, b, u, &cg, &result, &error));

@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
     TRY(weft_memory_wrap(device, values, bytes, &f, &error));
 
     const weft_fragment fragment = {"load", script};
-    const weft_compile_options how = {.plan = WEFT_PLAN_FUSED};
+    const weft_compile_options how = weft_compile_options_default();
     TRY(weft_compile(library, weft_device_limits(device), &fragment, 1, &how, &compilation,
                      &error));
     TRY(weft_program_make(device, compilation, &program, &error));

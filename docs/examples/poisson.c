@@ -17,7 +17,7 @@ int main(int argc, char **argv) {
     weft_operator *A = NULL;
     weft_memory *u = NULL, *b = NULL;
     double *u_values = NULL, *b_values = NULL, squares[2];
-    weft_cg_options cg = {.jacobi = true, .tolerance = 1e-10, .max_iterations = 10000};
+    weft_cg_options cg = weft_cg_options_default();
     weft_cg_result result = {0};
 
     /* 1. Open a device, and load the elementary functions that scripts call. */
@@ -55,6 +55,9 @@ int main(int argc, char **argv) {
     TRY(weft_vector_push(u, u_values, n, &error));
 
     /* 8. Solve A u = b by conjugate gradients, which leave the constrained dofs as they are. */
+    cg.jacobi = true;
+    cg.tolerance = 1e-10;
+    cg.max_iterations = 10000;
     cg.constrained = weft_bc_constrained(bc, &cg.n_constrained);
     TRY(weft_cg_solve(&context, A, b, u, &cg, &result, &error));
     TRY(weft_vector_pull(u, u_values, n, &error));

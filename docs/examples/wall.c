@@ -22,8 +22,8 @@ int main(int argc, char **argv) {
     const weft_condition conditions[] = {{WEFT_DIRICHLET, .group = "left", .value = "1"},
                                          {WEFT_DIRICHLET, .group = "right", .value = "0"}};
     const weft_transient_problem time = {.scheme = WEFT_TIME_BDF2, .end = 20, .dt = 0.5};
-    const weft_field field = {"u", .n_components = 1};
-    const weft_series_options steps = {&field, 1, .problem = "", .n_steps = 40, .overwrite = true};
+    const weft_field u = {"u", .n_components = 1};
+    weft_series_options out = {sizeof out, &u, 1, .problem = "", .n_steps = 40, .overwrite = true};
     TRY(status); /* of the command line */
     TRY(weft_device_open("auto", NULL, &context.device, &error));
     TRY(weft_fem_library_make(&library, &error));
@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
         TRY(weft_problem_condition(problem, &conditions[i], &error));
     TRY(weft_preconditioner_find("aggregation", &options.preconditioner, &error));
     TRY(weft_problem_in_time(problem, &options, &time, &transient, &error));
-    TRY(weft_series_make("wall.vtkhdf", mesh, &steps, NULL, &series, &error));
+    TRY(weft_series_make("wall.vtkhdf", mesh, &out, NULL, &series, &error));
     while (state.t < time.end - 0.5 * time.dt && state.outcome == WEFT_TRANSIENT_DONE) {
         TRY(weft_transient_step(transient, time.dt, &state, &error));
         TRY(weft_problem_pull(problem, &u, &error));

@@ -184,7 +184,8 @@ static weft_status make_values(weft_bc *bc, weft_error *error) {
         formulas[i] = (weft_expression){names[i], condition->value, condition->origin};
     }
     const weft_fragment fragment = {"dirichlet.weft", text.data};
-    const weft_compile_options options = {.expressions = formulas, .n_expressions = n};
+    const weft_compile_options options = {
+        .size = sizeof options, .expressions = formulas, .n_expressions = n};
     TRY(weft_compiled_make(bc->context, &fragment, 1, &options, &bc->steps.values, error));
     for (int i = 0; i < n; ++i)
         TRY(bind_mover(bc, i, error));

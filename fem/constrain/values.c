@@ -150,7 +150,8 @@ static weft_status compile(point_values *values, weft_error *error) {
             (weft_expression){names[i], values->formulas[i].text, values->formulas[i].origin};
     }
     const weft_fragment fragment = {"values.weft", text.data};
-    const weft_compile_options options = {.expressions = formulas, .n_expressions = n};
+    const weft_compile_options options = {
+        .size = sizeof options, .expressions = formulas, .n_expressions = n};
     TRY(weft_compiled_make(values->context, &fragment, 1, &options, &values->evaluation, error));
     for (int i = 0; i < n; ++i)
         TRY(bind(values, i, error));

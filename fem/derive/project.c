@@ -59,7 +59,8 @@ static weft_status solve_component(weft_derive *derive, weft_solver *solver, int
                                    const double *loads, double *values, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = weft_space_nodes(derive->problem.space);
-    const weft_cg_options options = {.jacobi = true, .tolerance = 1e-12, .max_iterations = 1000};
+    const weft_cg_options options = {
+        .size = sizeof options, .jacobi = true, .tolerance = 1e-12, .max_iterations = 1000};
     weft_cg_result result = {0};
     double *b = NULL, *x = NULL;
     weft_memory *b_memory = NULL, *x_memory = NULL;

@@ -200,7 +200,8 @@ void weft_compiled_free(weft_compiled *compiled) {
 }
 
 weft_compile_options weft_form_options(const weft_form *form) {
-    return (weft_compile_options){.expressions = form->expressions,
+    return (weft_compile_options){.size = sizeof(weft_compile_options),
+                                  .expressions = form->expressions,
                                   .n_expressions = form->n_expressions,
                                   .parameters = form->parameters,
                                   .n_parameters = form->n_parameters};

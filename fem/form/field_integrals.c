@@ -22,7 +22,7 @@ static weft_status compile(weft_context *context, int dimension, const weft_expr
                                  {"outputs", returns[k]},
                                  {"measure_error.weft", weft_fem_script("measure_error.weft")}};
     weft_expression given = {0};
-    weft_compile_options options = {0};
+    weft_compile_options options = {.size = sizeof options};
     if (exact) {
         given = (weft_expression){"exact", exact->text, exact->origin};
         options.expressions = &given;

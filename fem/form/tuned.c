@@ -67,8 +67,10 @@ static weft_status search(const weft_context *context, const weft_search_script 
     weft_status status = WEFT_OK;
     const struct weft_context_tuning *t = context->tuning;
     weft_search_result result;
-    const weft_search_options how = {
-        .most = t->most, .elements = searched->options->elements, .confirm = true};
+    const weft_search_options how = {.size = sizeof how,
+                                     .most = t->most,
+                                     .elements = searched->options->elements,
+                                     .confirm = true};
     status = weft_search_covers(context->device, searched, &how, arena, &result, error);
     if (status == WEFT_ERROR_UNSUPPORTED)
         return WEFT_OK;

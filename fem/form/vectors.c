@@ -28,7 +28,7 @@ static weft_status compile(weft_vector_programs *vectors, const char *name, cons
                            weft_compiled *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_fragment fragment = {name, text->data};
-    const weft_compile_options options = {.elements = vectors->n};
+    const weft_compile_options options = {.size = sizeof options, .elements = vectors->n};
     if (text->failed)
         return weft_out_of_memory(error, "a sum of vectors");
     TRY(weft_compiled_make(vectors->context, &fragment, 1, &options, out, error));

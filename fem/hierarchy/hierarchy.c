@@ -1,5 +1,6 @@
 /* Makes hierarchies of meshes: orders the coarsest, then refines it level by level. */
 #include "fem/hierarchy/hierarchy.h"
+#include "core/base/options.h"
 #include "fem/mesh/mesh.h"
 #include "fem/order/order.h"
 
@@ -10,9 +11,11 @@ weft_status weft_hierarchy_make_keeping(weft_device *device, weft_mesh **coarse,
                                         const weft_monitor *monitor, weft_hierarchy **out,
                                         weft_mesh_copies *copies, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_hierarchy *made = calloc(1, sizeof *made);
+    weft_hierarchy *made = NULL;
+    TRY(weft_options_check("weft_hierarchy_options", options->size, sizeof *options, error));
     if (options->times != 0)
         TRY(weft_mesh_refine_check(*coarse, options->times, error));
+    made = calloc(1, sizeof *made);
     if (made)
         made->levels = calloc((size_t)options->times + 1, sizeof *made->levels);
     if (!made || !made->levels)

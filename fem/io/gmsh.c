@@ -83,7 +83,7 @@ static weft_status start_child(const char *program, const char *path,
     int n = 0;
     char size[40], parent[24], memory[40], seconds[40];
     char *arguments[16] = {(char *)"weft-gmsh", (char *)"--parent", parent, (char *)"--size", size};
-    weft_print(size, sizeof size, "%.17g", options->size);
+    weft_print(size, sizeof size, "%.17g", options->cell_size);
     snprintf(parent, sizeof parent, "%ld", (long)getpid());
     weft_print(memory, sizeof memory, "%.17g", options->memory);
     weft_print(seconds, sizeof seconds, "%.17g", options->seconds);

@@ -1,4 +1,5 @@
 /* Reads or makes a mesh by its name: a file, or a built-in mesh such as "square:N". */
+#include "core/base/options.h"
 #include "fem/io/read.h"
 #include "fem/mesh/mesh.h"
 
@@ -93,12 +94,13 @@ static weft_status refuse_name(const char *name, weft_error *error) {
 
 weft_status weft_mesh_read_with(const char *name, const weft_mesh_options *options,
                                 const weft_monitor *monitor, weft_mesh **out, weft_error *error) {
-    static const weft_mesh_options usual = {0};
+    static const weft_mesh_options usual = {.size = sizeof usual};
     weft_status status = WEFT_OK;
     int64_t n = 0;
     const box_name *box = NULL;
     if (!options)
         options = &usual;
+    TRY(weft_options_check("weft_mesh_options", options->size, sizeof *options, error));
     if (strncmp(name, "square:", 7) == 0) {
         TRY(parse_n(name, name + 7, &n, error));
         TRY(weft_mesh_make_grid(options->device, 2, n, out, error));
@@ -108,9 +110,9 @@ weft_status weft_mesh_read_with(const char *name, const weft_mesh_options *optio
     } else if ((box = find_box(name))) {
         TRY(parse_n(name, strchr(name, ':') + 1, &n, error));
         TRY(weft_mesh_make_boxes(box->cell, n, out, error));
-    } else if (isnan(options->size) || isinf(options->size)) {
+    } else if (isnan(options->cell_size) || isinf(options->cell_size)) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "a mesh size of %g makes no mesh",
-                                options->size);
+                                options->cell_size);
     } else if (weft_mesh_is_gmsh(name)) {
         TRY(weft_file_check(name, error));
         TRY(weft_mesh_read_gmsh(name, options, monitor, out, error));
@@ -126,5 +128,6 @@ done:
 
 weft_status weft_mesh_read(const char *name, double size, const weft_monitor *monitor,
                            weft_mesh **out, weft_error *error) {
-    return weft_mesh_read_with(name, &(weft_mesh_options){.size = size}, monitor, out, error);
+    const weft_mesh_options options = {.size = sizeof options, .cell_size = size};
+    return weft_mesh_read_with(name, &options, monitor, out, error);
 }

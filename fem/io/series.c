@@ -1,6 +1,7 @@
 /* Decides whether a time series is made, resumed or refused. Existing data are only deleted on
  * request. */
 #include "fem/io/series.h"
+#include "core/base/options.h"
 #include "fem/io/result.h"
 #include "fem/mesh/mesh.h"
 
@@ -43,6 +44,7 @@ weft_status weft_series_check(const char *path, const weft_series_options *optio
                               weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_series_kind *kind;
+    TRY(weft_options_check("weft_series_options", options->size, sizeof *options, error));
     TRY(find_kind(path, &kind, error));
     TRY(weft_result_check(path, error));
     if (!options->resume && !options->overwrite && is_there(path))
@@ -189,6 +191,7 @@ weft_status weft_series_make(const char *path, const weft_mesh *mesh,
     weft_status status = WEFT_OK;
     const weft_series_kind *kind;
     weft_series *s = NULL;
+    TRY(weft_options_check("weft_series_options", options->size, sizeof *options, error));
     TRY(find_kind(path, &kind, error));
     if (options->n_steps + options->at_start < 1)
         TRY(weft_error_set(error, WEFT_ERROR_USAGE, "%s: a series without steps", path));

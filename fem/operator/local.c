@@ -46,7 +46,8 @@ static weft_status options_make(const weft_form *form, bool is_local, const scri
     const int width = weft_connectivity_width(form->dofs), c = weft_form_components(form);
     const weft_parameter local[] = {{"width", width}, {"rows", width * c}};
     const weft_parameter blocks[] = {{"block_components", c}, {"block_nodes", width}};
-    *out = is_local ? (weft_compile_options){0} : weft_form_options(form);
+    *out = is_local ? (weft_compile_options){.size = sizeof(weft_compile_options)}
+                    : weft_form_options(form);
     if (is_local)
         TRY(weft_options_add(out, storage, local, c > 1 ? 2 : 1, error));
     if (c > 1)

@@ -112,8 +112,10 @@ static weft_status make_combine(const weft_preconditioner *whole, part *p, weft_
                                                         "input r, diagonal : real over rows;\n"
                                                         "z = diagonal*r;\n"
                                                         "return z;\n"};
-    const weft_compile_options options = {
-        .elements = p->n, .predicated = weft_device_captures(whole->context->device)};
+    const weft_compile_options options = {.size = sizeof options,
+                                          .elements = p->n,
+                                          .predicated =
+                                              weft_device_captures(whole->context->device)};
     TRY(weft_compiled_make(whole->context, &fragment, 1, &options, &p->combine, error));
     const weft_form_input inputs[] = {
         {"r", p->r}, {"diagonal", p->diagonal}, {"z", p->z}, {"v", p->v}, {"sign", p->sign}};
@@ -169,7 +171,7 @@ static weft_status make_subtract(weft_preconditioner *preconditioner, weft_error
                                                   "input r, y : real over rows;\n"
                                                   "rest = r - y;\n"
                                                   "return rest;\n"};
-    const weft_compile_options options = {.elements = n};
+    const weft_compile_options options = {.size = sizeof options, .elements = n};
     weft_device *device = preconditioner->context->device;
     TRY(weft_memory_make(device, bytes, &state->x, error));
     TRY(weft_memory_make(device, bytes, &state->y, error));

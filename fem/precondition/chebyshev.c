@@ -89,7 +89,8 @@ static weft_status compile(weft_preconditioner *preconditioner, int degree, weft
     const weft_fragment fragment = {"chebyshev.weft", text.data};
     TRY(weft_operator_in_script_make(preconditioner->problem.op, &state->in_script, error));
     const weft_operator_choice choice = weft_operator_in_script_choice(&state->in_script, "A");
-    const weft_compile_options options = {.operators = &choice, .n_operators = 1};
+    const weft_compile_options options = {
+        .size = sizeof options, .operators = &choice, .n_operators = 1};
     TRY(weft_compiled_make(preconditioner->context, &fragment, 1, &options, &state->compiled,
                            error));
 done:

@@ -8,7 +8,8 @@ static weft_status make_divide(weft_cycle *cycle, weft_error *error) {
                                                              "input r, a : real over fine;\n"
                                                              "b = select(a > 0, r/a, 0);\n"
                                                              "return b;\n"};
-    const weft_compile_options options = {.predicated = cycle->is_predicated};
+    const weft_compile_options options = {.size = sizeof options,
+                                          .predicated = cycle->is_predicated};
     const weft_cycle_level *finest = &cycle->levels[0];
     TRY(weft_compiled_make(cycle->context, &fragment, 1, &options, &cycle->divide, error));
     TRY(weft_program_size(cycle->divide.program, "fine", finest->n, error));
@@ -24,7 +25,8 @@ weft_status weft_cycle_conversion(weft_cycle *cycle, weft_error *error) {
                                                            "input r : real over fine;\n"
                                                            "square = dot(r, r);\n"
                                                            "return square;\n"};
-    const weft_compile_options options = {.predicated = cycle->is_predicated};
+    const weft_compile_options options = {.size = sizeof options,
+                                          .predicated = cycle->is_predicated};
     if (!cycle->single)
         return make_divide(cycle, error);
     TRY(weft_compiled_make(cycle->context, &fragment, 1, &options, &cycle->size, error));

@@ -77,7 +77,8 @@ static weft_status make_program(weft_coupled_solver *s, pair_step step, int64_t 
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_fragment fragment = {"coupled.weft", steps[step].text};
-    const weft_compile_options options = {.elements = n,
+    const weft_compile_options options = {.size = sizeof options,
+                                          .elements = n,
                                           .predicated = weft_device_captures(s->context->device)};
     weft_compiled *compiled = &s->programs[step];
     TRY(weft_compiled_make(s->context, &fragment, 1, &options, compiled, error));

@@ -135,7 +135,8 @@ static weft_status compile(weft_context *context, const weft_operator_in_script 
     static const char *const file = "eigenvalue.weft";
     const weft_fragment fragment = {file, weft_fem_script(file)};
     const weft_operator_choice choice = weft_operator_in_script_choice(in_script, "A");
-    const weft_compile_options options = {.operators = &choice, .n_operators = 1};
+    const weft_compile_options options = {
+        .size = sizeof options, .operators = &choice, .n_operators = 1};
     if (steps->compiled.program && steps->product_kernel == choice.product_kernel &&
         steps->brings_dot == choice.brings_dot)
         return WEFT_OK;

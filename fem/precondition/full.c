@@ -61,7 +61,8 @@ static weft_status describe(const weft_cycle *cycle, int number, full_step step,
         TRY(weft_operator_in_script_make(level->op, in_script, error));
         out->choice = weft_operator_in_script_choice(in_script, "A");
     }
-    out->options = (weft_compile_options){.operators = &out->choice,
+    out->options = (weft_compile_options){.size = sizeof(weft_compile_options),
+                                          .operators = &out->choice,
                                           .n_operators = has_operator(step),
                                           .single = cycle->single,
                                           .scatter = WEFT_SCATTER_GATHERED,

@@ -76,7 +76,8 @@ static weft_status write_script(const weft_cycle *cycle, int number, weft_cycle_
     out->fragment = (weft_fragment){names[step], out->text.data};
     out->choice = weft_operator_in_script_choice(&level->operators[step], "A");
     out->width = (weft_parameter){"w", weft_connectivity_width(level->parents)};
-    out->options = (weft_compile_options){.operators = &out->choice,
+    out->options = (weft_compile_options){.size = sizeof(weft_compile_options),
+                                          .operators = &out->choice,
                                           .n_operators = 1,
                                           .parameters = &out->width,
                                           .n_parameters = 1,

@@ -100,7 +100,8 @@ void weft_problem_memory_estimate(const weft_limits *limits, const weft_problem_
     const size_t before = estimate->bytes;
     weft_operator_memory_estimate(limits, assembly, problem, estimate, &late, &early);
     const size_t whole = estimate->bytes - before;
-    const weft_cg_options solver = {.method = what->method, .restart = what->restart};
+    const weft_cg_options solver = {
+        .size = sizeof solver, .method = what->method, .restart = what->restart};
     const size_t preconditioner =
         what->preconditioner < 0
             ? 0

@@ -68,7 +68,8 @@ static weft_status compile(weft_problem *problem, weft_moving_input *m,
         formulas[k] = (weft_expression){names[k], texts[k], source->origin};
     }
     const weft_fragment fragment = {"an input in time", text.data};
-    const weft_compile_options options = {.expressions = formulas, .n_expressions = components};
+    const weft_compile_options options = {
+        .size = sizeof options, .expressions = formulas, .n_expressions = components};
     TRY(weft_compiled_make(problem->context, &fragment, 1, &options, &m->compiled, error));
 done:
     weft_text_free(&text);

@@ -193,7 +193,7 @@ static weft_status correct(void *user, weft_memory *r, weft_memory *du, bool *us
     weft_status status = WEFT_OK;
     weft_problem *problem = step->problem;
     weft_problem_iteration *now = &problem->newton.iterations[problem->newton.n - 1];
-    weft_cg_options options = {0};
+    weft_cg_options options = weft_cg_options_default();
     TRY(weft_memory_copy(step->guess, du, (size_t)problem->n_dofs * sizeof(double), error));
     TRY(solve_tangent(step, r, du, error));
     if (weft_linear_lengthens_cycles(&problem->linear, &options))

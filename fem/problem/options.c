@@ -2,7 +2,7 @@
 #include "fem/weft_problem.h"
 
 weft_problem_options weft_problem_options_default(void) {
-    return (weft_problem_options){.method = WEFT_AUTO,
+    return (weft_problem_options){.size = sizeof(weft_problem_options), .method = WEFT_AUTO,
                                   .assembly = WEFT_AUTO,
                                   .preconditioner = WEFT_AUTO,
                                   .earlier = WEFT_AUTO,

@@ -1,5 +1,6 @@
 /* Solves a linear system by a Krylov method, from the steps in fem/solve/steps.c and, for methods
  * besides CG, fem/solve/krylov.c. */
+#include "core/base/options.h"
 #include "core/weft_core.h"
 #include "fem/precondition/precondition.h"
 #include "fem/solve/krylov.h"
@@ -190,6 +191,7 @@ weft_status weft_solver_solve(weft_solver *cg, weft_memory *b, weft_memory *x,
         start_convergence(malloc((WEFT_CG_ITERATIONS_MAX + 1) * sizeof *convergence.rr));
     weft_cg_outcome outcome = WEFT_CG_CONVERGED;
     double least = 0, wanted = 1, scale = 1, largest = 0;
+    TRY(weft_options_check("weft_cg_options", options->size, sizeof *options, error));
     TRY(weft_cg_start(cg, b, x, options, error));
     if (!convergence.rr) {
         status = weft_out_of_memory(error, "the history of the residuals");

@@ -111,7 +111,8 @@ static weft_status compile(weft_solver *cg, weft_krylov_script script, weft_erro
     const weft_operator_choice choices[] = {
         {.name = "M", .fragments = scales ? &scaling : NULL, .n_fragments = scales},
         weft_operator_in_script_choice(&cg->in_script, "A")};
-    const weft_compile_options options = {.operators = choices,
+    const weft_compile_options options = {.size = sizeof options,
+                                          .operators = choices,
                                           .n_operators = script == WEFT_KRYLOV_LOOP ? 2
                                                          : applies_m(cg, script)    ? 1
                                                                                     : 0};

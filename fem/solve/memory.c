@@ -18,6 +18,8 @@ size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly
     const size_t rows = sizes.n_rows, entries = sizes.n_entries;
     weft_persistent_shape shape;
     char reason[200];
+    if (options->size != sizeof *options)
+        return SIZE_MAX;
     if (options->method != WEFT_METHOD_CG) {
         const int basis = method->end ? basis_vectors(limits, weft_krylov_restart(options)) : 0;
         return 8 * rows * (size_t)(4 + method->n_vectors + basis);

@@ -69,7 +69,8 @@ static void describe(const weft_operator_in_script *in_script, weft_cg_script sc
     *out = (weft_cg_request){.fragment = {use->file, weft_fem_script(use->file)},
                              .choices = {weft_operator_in_script_choice(in_script, "A"),
                                          {.name = "M", .is_long = true}}};
-    out->options = (weft_compile_options){.operators = out->choices,
+    out->options = (weft_compile_options){.size = sizeof(weft_compile_options),
+                                          .operators = out->choices,
                                           .n_operators = script == WEFT_CG_LOOP       ? 1
                                                          : has_preconditioner(script) ? 2
                                                                                       : 0,

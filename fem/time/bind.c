@@ -45,7 +45,8 @@ static weft_status compile(weft_advection_diffusion *ad, weft_error *error) {
         dirichlet[n_kept++] =
             (weft_expression){names[i], ad->conditions[i].value, ad->conditions[i].origin};
     }
-    const weft_compile_options options = {.expressions = dirichlet,
+    const weft_compile_options options = {.size = sizeof options,
+                                          .expressions = dirichlet,
                                           .n_expressions = n_kept,
                                           .operators = choices,
                                           .n_operators = n_choices};

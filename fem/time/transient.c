@@ -1,5 +1,6 @@
 /* Integrates any form in time, step by step. */
 #include "fem/time/transient.h"
+#include "core/base/options.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,9 +77,11 @@ done:
 weft_status weft_transient_make(weft_context *context, const weft_transient_problem *problem,
                                 weft_transient **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_transient *transient = calloc(1, sizeof *transient);
+    weft_transient *transient = NULL;
+    TRY(weft_options_check("weft_cg_options", problem->solver.size, sizeof problem->solver, error));
+    transient = calloc(1, sizeof *transient);
     if (!transient)
-        return weft_out_of_memory(error, "a form in time");
+        TRY(weft_out_of_memory(error, "a form in time"));
     transient->problem = *problem;
     transient->u = problem->u;
     transient->field = (weft_transient_field){problem->space, problem->bc};

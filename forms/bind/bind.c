@@ -65,7 +65,7 @@ static weft_status compile(weft_problem *problem, weft_problem_part *part, weft_
     if (returns.failed || part->cells.failed)
         TRY(weft_out_of_memory(error, NULL));
     const weft_fragment fragments[] = {{problem->file, part->text}, {"returns", returns.data}};
-    const weft_compile_options options = {.plan = context->plan};
+    const weft_compile_options options = {.size = sizeof options, .plan = context->plan};
     TRY(weft_compile(context->library, weft_device_limits(context->device), fragments, 2, &options,
                      &part->compilation, error));
 done:

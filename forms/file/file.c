@@ -1,6 +1,7 @@
 /* Reads a form file: text to syntax tree to forms, each prepared for compilation. */
 #include "forms/file/file.h"
 #include "core/base/file.h"
+#include "core/base/options.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -106,6 +107,12 @@ static void warn_of_few_points(weft_ufl *ufl, const weft_monitor *monitor) {
     }
 }
 
+static weft_status check_options(const weft_ufl_options *options, weft_error *error) {
+    if (!options)
+        return WEFT_OK;
+    return weft_options_check("weft_ufl_options", options->size, sizeof *options, error);
+}
+
 static weft_status prepare_forms(weft_ufl *ufl, const weft_ufl_options *options) {
     int n = ufl->module->n_forms;
     ufl->graph.part_degrees = options && options->degrees == WEFT_UFL_DEGREES_2026_2;
@@ -172,6 +179,7 @@ weft_status weft_ufl_read_text(const char *name, const char *text, size_t length
     weft_status status = WEFT_OK;
     weft_ufl *ufl = NULL;
     weft_error ignored;
+    TRY(check_options(options, error));
     TRY(make(name, text, length, &ufl, error ? error : &ignored));
     const ufl_syntax *program = ufl_read(&ufl->context, ufl->text ? ufl->text : text, length);
     ufl->module = ufl_execute(&ufl->graph, program, ends_with(name, ".ufl"));
@@ -192,6 +200,7 @@ weft_status weft_ufl_read_repr(const char *text, size_t length, const weft_ufl_o
     if (length > UFL_TEXT_MAX)
         return weft_error_set(error, WEFT_ERROR_INPUT, "the form has %zu bytes: at most %d", length,
                               UFL_TEXT_MAX);
+    TRY(check_options(options, error));
     TRY(make("form", text, length, &ufl, error ? error : &ignored));
     const char *python = ufl_repr_text(&ufl->context, text, length);
     TRY(ufl->context.status);

@@ -1,5 +1,6 @@
 /* Runs the compiler as the list of its stages. */
 #include "fusion/compile/compile.h"
+#include "core/base/options.h"
 #include "fusion/base/array.h"
 #include "fusion/codegen/codegen.h"
 #include "fusion/control/program.h"
@@ -90,15 +91,18 @@ weft_status weft_compile(const weft_library *library, const weft_limits *limits,
                          const weft_compile_options *options, weft_compilation **out,
                          weft_error *error) {
     weft_status status = WEFT_OK;
-    static const weft_compile_options defaults = {0};
+    static const weft_compile_options defaults = {.size = sizeof defaults};
     weft_arena *arena = NULL;
     weft_compilation *made = NULL;
+    if (options == NULL)
+        options = &defaults;
+    TRY(weft_options_check("weft_compile_options", options->size, sizeof *options, error));
     TRY(weft_arena_make(&arena, error));
     TRY(WEFT_ALLOC(arena, made, 1, error));
     made->arena = arena;
     made->library = library;
     made->limits = *limits;
-    TRY(copy_options(arena, options != NULL ? options : &defaults, &made->options, error));
+    TRY(copy_options(arena, options, &made->options, error));
     TRY(run_stages(made, fragments, n_fragments, error));
     *out = made;
     arena = NULL;

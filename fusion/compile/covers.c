@@ -1,5 +1,6 @@
 /* Reports the covers of a compilation's segments: as text, the number of measured kernels, and the
  * key under which the tuning database stores them. */
+#include "core/base/options.h"
 #include "fusion/base/array.h"
 #include "fusion/control/program.h"
 
@@ -39,6 +40,10 @@ weft_status weft_script_hash(const weft_library *library, const weft_fragment *f
                              int n_fragments, const weft_compile_options *options, char out[33],
                              weft_error *error) {
     weft_text all = {0};
+    weft_status status =
+        weft_options_check("weft_compile_options", options->size, sizeof *options, error);
+    if (status != WEFT_OK)
+        return status;
     weft_text_add(&all, "plan %d|scatter %d|store %d %d|single %d|fusion %d|", (int)options->plan,
                   (int)options->scatter, (int)options->rematerialise, options->iterations,
                   options->single, options->max_fusion);
@@ -61,7 +66,7 @@ weft_status weft_script_hash(const weft_library *library, const weft_fragment *f
         weft_library_info(library, i, &info);
         weft_text_add(&all, "%s\n", info.text);
     }
-    weft_status status = all.failed ? weft_no_memory(error) : WEFT_OK;
+    status = all.failed ? weft_no_memory(error) : WEFT_OK;
     if (status == WEFT_OK)
         weft_hash(all.data, all.length, out);
     weft_text_free(&all);

@@ -1,6 +1,7 @@
 /* Measures cost primitives on a device, in modules of a few kernels that are compiled in parallel.
  *
  * All kernels share the same data; launches are timed in rounds by the device's timer. */
+#include "core/base/options.h"
 #include "fusion/base/target.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/tune/benchmark.h"
@@ -310,7 +311,7 @@ weft_status weft_calibrate(weft_device *device, const weft_library *library,
                            weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_limits *limits = weft_device_limits(device);
-    weft_calibration_options with = *options;
+    weft_calibration_options with;
     char identity[33];
     bench b = {.device = device,
                .limits = limits,
@@ -318,6 +319,10 @@ weft_status weft_calibrate(weft_device *device, const weft_library *library,
                .primitives = primitives,
                .is_gpu = weft_target_is_simt(limits)};
     weft_device_identity(device, identity);
+    status = weft_options_check("weft_calibration_options", options->size, sizeof *options, error);
+    if (status != WEFT_OK)
+        return status;
+    with = *options;
     if (!with.measure && limits->records_only)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                               "the device %s: there is nothing to measure", limits->name);

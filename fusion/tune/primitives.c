@@ -1,6 +1,7 @@
 /* Collects the cost primitives to measure: those of the library's functions, simplices and scripts.
  *
  * The names must be those that fusion/plan/primitives.c makes. */
+#include "core/base/options.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/cost/intrinsic.h"
@@ -214,10 +215,15 @@ weft_status weft_cost_primitive_set_script(weft_cost_primitive_set *set,
     collection to = {set, weft_target_is_simt(limits)};
     const weft_cost_source collector = {
         .name = "collector", .user = &to, .prepare = collect, .lookup = knows_nothing};
-    weft_compile_options with = *options;
+    weft_compile_options with;
     weft_compilation *made = NULL;
+    weft_status status =
+        weft_options_check("weft_compile_options", options->size, sizeof *options, error);
+    if (status != WEFT_OK)
+        return status;
+    with = *options;
     with.costs = &collector;
-    weft_status status = weft_compile(library, limits, fragments, n_fragments, &with, &made, error);
+    status = weft_compile(library, limits, fragments, n_fragments, &with, &made, error);
     weft_compilation_free(&made);
     return status;
 }

@@ -2,6 +2,7 @@
  *
  * Several covers are compiled at once. The stages before the cover run once; only plan and source
  * are made per cover, and freed after its measurement. */
+#include "core/base/options.h"
 #include "fusion/base/array.h"
 #include "fusion/compile/compile.h"
 #include "fusion/control/program.h"
@@ -232,8 +233,12 @@ weft_status weft_search_covers(weft_device *device, const weft_search_script *sc
                                const weft_search_options *how, weft_arena *arena,
                                weft_search_result *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    searcher s = {.device = device, .how = *how, .arena = arena, .out = out};
+    searcher s = {.device = device, .arena = arena, .out = out};
     *out = (weft_search_result){0};
+    TRY(weft_options_check("weft_search_options", how->size, sizeof *how, error));
+    TRY(weft_options_check("weft_compile_options", script->options->size, sizeof *script->options,
+                           error));
+    s.how = *how;
     if (s.how.elements <= 0)
         s.how.elements = 1000000;
     TRY(WEFT_ALLOC(arena, out->candidates, (size_t)(how->most + how->spread) + 1, error));

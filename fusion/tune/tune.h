@@ -50,6 +50,7 @@ int weft_calibration_points(const weft_limits *limits, const weft_cost_primitive
                             weft_calibration_point *out, int most);
 
 typedef struct weft_calibration_options {
+    size_t size;                 /* sizeof(weft_calibration_options) */
     double seconds;              /* time limit; 0: 300 */
     bool again;                  /* measure points again that are in the database */
     const weft_monitor *monitor; /* receives progress; NULL: the device's */
@@ -60,6 +61,11 @@ typedef struct weft_calibration_options {
     double (*clock)(void *user);
     void *user;
 } weft_calibration_options;
+static inline weft_calibration_options weft_calibration_options_default(void) {
+    weft_calibration_options options;
+    weft_options_clear(&options, sizeof options);
+    return options;
+}
 
 typedef struct weft_calibration_result {
     int64_t n_points, n_known, n_measured, n_left; /* n_points = the sum of the others */
@@ -108,9 +114,10 @@ typedef struct weft_search_result {
 } weft_search_result;
 
 typedef struct weft_search_options {
-    int most;   /* maximum number of covers */
-    int spread; /* additional covers, evenly spaced among the rest of the best 300 */
-    bool all;   /* measure all of them, including those that can no longer win */
+    size_t size; /* sizeof(weft_search_options) */
+    int most;    /* maximum number of covers */
+    int spread;  /* additional covers, evenly spaced among the rest of the best 300 */
+    bool all;    /* measure all of them, including those that can no longer win */
     /* measure the best one again, after all others, until two times agree within
      * WEFT_SEARCH_SCATTER_MOST, five times at most; sets result.scatter */
     bool confirm;
@@ -121,6 +128,11 @@ typedef struct weft_search_options {
                            double *seconds, weft_error *error);
     void *user;
 } weft_search_options;
+static inline weft_search_options weft_search_options_default(void) {
+    weft_search_options options;
+    weft_options_clear(&options, sizeof options);
+    return options;
+}
 
 /** The script to search, as for weft_compile. Borrowed. */
 typedef struct weft_search_script {

@@ -179,7 +179,7 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_error_text": ([_ERROR, c_char_p, c_size_t], c_size_t),
     "weft_array_make": ([c_size_t, c_size_t], _P),
     "weft_text_free": ([POINTER(s.weft_text)], None),
-    "weft_device_options_default": ([POINTER(s.weft_monitor)], s.weft_device_options),
+    "weft_device_options_from_environment": ([POINTER(s.weft_device_options)], None),
     "weft_device_limits": ([_P], POINTER(s.weft_limits)),
     "weft_device_bytes": ([_P], c_size_t),
     "weft_memory_address": ([_P], _P),

@@ -2,10 +2,18 @@
 # Decision: docs/decisions/0050-python-calls-through-ctypes.md
 
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int32,
-                    c_int64, c_size_t, c_void_p)
+                    c_int64, c_size_t, c_void_p, sizeof)
+from typing import Any
 
 LOG = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 PROGRESS = CFUNCTYPE(None, c_void_p, c_char_p, c_double, c_double)
+
+
+class _Options(Structure):
+    """Options, which begin with their size."""
+
+    def __init__(self, **members: Any) -> None:
+        super().__init__(size=sizeof(type(self)), **members)
 
 
 class weft_error(Structure):
@@ -29,8 +37,8 @@ class weft_limits(Structure):
                 ("bandwidth", c_double), ("flops", c_double), ("launch_seconds", c_double)]
 
 
-class weft_device_options(Structure):
-    _fields_ = [("monitor", POINTER(weft_monitor)), ("cache", c_int), ("cache_directory", c_char_p),
+class weft_device_options(_Options):
+    _fields_ = [("size", c_size_t), ("monitor", POINTER(weft_monitor)), ("cache", c_int), ("cache_directory", c_char_p),
                 ("keep_directory", c_char_p), ("compiler", c_char_p), ("instructions", c_char_p)]
 
 
@@ -60,8 +68,8 @@ class weft_mesh_data(Structure):
                 ("points", weft_point_lists)]
 
 
-class weft_mesh_options(Structure):
-    _fields_ = [("size", c_double), ("memory", c_double), ("seconds", c_double), ("trust_geo", c_bool),
+class weft_mesh_options(_Options):
+    _fields_ = [("size", c_size_t), ("cell_size", c_double), ("memory", c_double), ("seconds", c_double), ("trust_geo", c_bool),
                 ("device", c_void_p)]
 
 
@@ -77,8 +85,8 @@ class weft_hierarchy(Structure):
     _fields_ = [("n_levels", c_int), ("levels", POINTER(weft_hierarchy_level)), ("order_seconds", c_double)]
 
 
-class weft_hierarchy_options(Structure):
-    _fields_ = [("times", c_int), ("ordered", c_bool), ("ordering", c_int), ("part_nodes", c_int64)]
+class weft_hierarchy_options(_Options):
+    _fields_ = [("size", c_size_t), ("times", c_int), ("ordered", c_bool), ("ordering", c_int), ("part_nodes", c_int64)]
 
 
 class weft_saving(Structure):
@@ -104,8 +112,8 @@ class weft_parameter(Structure):
     _fields_ = [("name", c_char_p), ("value", c_int)]
 
 
-class weft_compile_options(Structure):
-    _fields_ = [("plan", c_int), ("scatter", c_int), ("single", c_bool), ("expressions", POINTER(weft_expression)),
+class weft_compile_options(_Options):
+    _fields_ = [("size", c_size_t), ("plan", c_int), ("scatter", c_int), ("single", c_bool), ("expressions", POINTER(weft_expression)),
                 ("n_expressions", c_int), ("parameters", POINTER(weft_parameter)), ("n_parameters", c_int),
                 ("variants", c_void_p), ("n_variants", c_int), ("narrow", c_char_p), ("operators", c_void_p),
                 ("n_operators", c_int), ("rematerialise", c_int), ("iterations", c_int), ("elements", c_int64), ("forced_plan", c_char_p),
@@ -164,8 +172,8 @@ class weft_preconditioner_problem(Structure):
                 ("monitor", POINTER(weft_monitor))]
 
 
-class weft_cg_options(Structure):
-    _fields_ = [("method", c_int), ("restart", c_int), ("jacobi", c_bool), ("tolerance", c_double),
+class weft_cg_options(_Options):
+    _fields_ = [("size", c_size_t), ("method", c_int), ("restart", c_int), ("jacobi", c_bool), ("tolerance", c_double),
                 ("max_iterations", c_int), ("constrained", POINTER(c_int32)), ("n_constrained", c_int64),
                 ("project_mean", c_bool), ("preconditioner", c_void_p), ("full_cycles", c_int),
                 ("until_discretisation", c_bool), ("monitor", POINTER(weft_monitor))]
@@ -226,8 +234,8 @@ class weft_ufl_problem(Structure):
                 ("sets", POINTER(weft_ufl_set)), ("parts", POINTER(weft_ufl_part))]
 
 
-class weft_ufl_options(Structure):
-    _fields_ = [("monitor", POINTER(weft_monitor)), ("degrees", c_int)]
+class weft_ufl_options(_Options):
+    _fields_ = [("size", c_size_t), ("monitor", POINTER(weft_monitor)), ("degrees", c_int)]
 
 
 class weft_ufl_form_info(Structure):

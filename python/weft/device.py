@@ -48,7 +48,8 @@ class Device:
         if log is not None:
             self._monitor.log, self._monitor.user = _pass_on, next(_numbers)
             _with_log[self._monitor.user] = self
-        options = lib.weft_device_options_default(byref(self._monitor))
+        options = s.weft_device_options(monitor=ctypes.pointer(self._monitor))
+        lib.weft_device_options_from_environment(byref(options))
         self._handle = Handle("device", self._monitor)
         lib.weft_device_open(encode(name), byref(options), byref(self._handle.pointer))
         self._functions = Handle("library")

@@ -45,7 +45,7 @@ class Mesh:
     def __init__(self, name: str, size: Optional[float] = None, refine: int = 0, order: bool = False,
                  device: Optional[Device] = None) -> None:
         mesh = POINTER(s.weft_mesh)()
-        options = s.weft_mesh_options(size=size or 0, device=device._pointer if device else None)
+        options = s.weft_mesh_options(cell_size=size or 0, device=device._pointer if device else None)
         lib.weft_mesh_read_with(encode(str(name)), byref(options), byref(lib.monitor), byref(mesh))
         self._start(mesh, refine, order, device)
 

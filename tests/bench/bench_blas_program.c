@@ -37,7 +37,8 @@ done:
 }
 
 static weft_compile_options compile_options(const blas_case *c) {
-    return (weft_compile_options){.plan = WEFT_PLAN_FUSED,
+    return (weft_compile_options){.size = sizeof(weft_compile_options),
+                                  .plan = WEFT_PLAN_FUSED,
                                   .single = c->data->single,
                                   .elements =
                                       c->sequence->matrix ? c->data->n * c->data->n : c->data->n};
@@ -154,7 +155,8 @@ static weft_status search(planning *p, const weft_fragment *script, weft_error *
     weft_status status = WEFT_OK;
     const weft_compile_options options = compile_options(p->c);
     const weft_search_script searched = {p->c->library, script, 1, &options};
-    const weft_search_options how = {.most = p->c->options->plans,
+    const weft_search_options how = {.size = sizeof how,
+                                     .most = p->c->options->plans,
                                      .all = true,
                                      .elements = options.elements,
                                      .measure = measure,

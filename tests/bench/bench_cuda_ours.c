@@ -113,8 +113,10 @@ static weft_status solve(bench_case *c, weft_device *device, weft_solver *solver
                          double *residual, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cg_result result = {0};
-    const weft_cg_options options = {
-        .max_iterations = n_iterations, .constrained = c->boundary, .n_constrained = c->n_boundary};
+    const weft_cg_options options = {.size = sizeof options,
+                                     .max_iterations = n_iterations,
+                                     .constrained = c->boundary,
+                                     .n_constrained = c->n_boundary};
     TRY(weft_memory_zero(x, error));
     TRY(weft_device_wait(device, error));
     const double start = weft_clock();

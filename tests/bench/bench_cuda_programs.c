@@ -53,8 +53,10 @@ static weft_status make(program_run *r, const char *suffix, weft_error *error) {
     const int d = c->mesh->dimension;
     const weft_fragment fragments[2] = {{"poisson.weft", weft_fem_script("poisson.weft")},
                                         {suffix, weft_fem_script(suffix)}};
-    const weft_compile_options options = {
-        .single = r->single, .parameters = c->parameters, .n_parameters = 1};
+    const weft_compile_options options = {.size = sizeof options,
+                                          .single = r->single,
+                                          .parameters = c->parameters,
+                                          .n_parameters = 1};
     TRY(weft_compile(c->run->library, weft_device_limits(c->device), fragments, 2, &options,
                      &r->compilation, error));
     TRY(weft_program_make(c->device, r->compilation, &r->program, error));

@@ -153,7 +153,8 @@ static weft_status solve(bench_solve *s, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cg_result result = {0};
     double worst = 0;
-    const weft_cg_options options = {.jacobi = true,
+    const weft_cg_options options = {.size = sizeof options,
+                                     .jacobi = true,
                                      .tolerance = 1e-8,
                                      .max_iterations = 20000,
                                      .constrained = s->boundary,

@@ -131,7 +131,8 @@ static void compile_one(void *user, int64_t number) {
     bench_case *c = &b->cases[number / VERSIONS];
     const int v = (int)(number % VERSIONS);
     const weft_fragment fragment = {c->name, c->text};
-    const weft_compile_options options = {.single = c->single, .elements = 50000};
+    const weft_compile_options options = {
+        .size = sizeof options, .single = c->single, .elements = 50000};
     weft_error *error = &c->error;
     weft_status status = WEFT_OK;
     if (strstr(c->name, wanted) == NULL)

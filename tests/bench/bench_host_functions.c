@@ -35,7 +35,7 @@ static weft_status functions_make(const weft_context *context, bool single, func
     static const char text[] =
         "index n plain;\ninput x : real over n;\ny = sin(x) + exp(x);\nreturn y;\n";
     const weft_fragment fragment = {"functions.weft", text};
-    const weft_compile_options options = {.single = single};
+    const weft_compile_options options = {.size = sizeof options, .single = single};
     const size_t size = single ? sizeof(float) : sizeof(double);
     *out = (functions_run){.single = single};
     TRY(weft_compile(context->library, weft_device_limits(context->device), &fragment, 1, &options,

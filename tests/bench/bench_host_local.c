@@ -45,7 +45,7 @@ static weft_status local_make(bench_case *c, weft_plan_kind plan, const char *su
     const weft_fragment fragments[] = {
         {"head", head}, {"element", element_script}, {"suffix", suffix}};
     const weft_compile_options options = {
-        .plan = plan, .parameters = c->parameters, .n_parameters = 1};
+        .size = sizeof options, .plan = plan, .parameters = c->parameters, .n_parameters = 1};
     TRY(weft_compile(c->context.library, weft_device_limits(c->context.device), fragments, 3,
                      &options, &out->compilation, error));
     TRY(weft_program_make(c->context.device, out->compilation, &out->program, error));

@@ -63,7 +63,8 @@ static weft_status cg_seconds(bench_case *c, weft_operator *op, weft_memory *b, 
     weft_cg_result result = {0};
     weft_solver *solver = NULL;
     static const int32_t pinned[1] = {0}; /* the stiffness matrix alone is singular */
-    const weft_cg_options options = {.jacobi = true,
+    const weft_cg_options options = {.size = sizeof options,
+                                     .jacobi = true,
                                      .tolerance = 0.0,
                                      .max_iterations = 60,
                                      .constrained = pinned,

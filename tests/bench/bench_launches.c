@@ -124,7 +124,8 @@ static weft_status print_launches(const bench *b, weft_error *error) {
     printf("%d independent calls of %d elements, double\n", CALLS, SMALL);
     for (int i = 0; i < 5; ++i) {
         double seconds = 0;
-        const weft_compile_options options = {.plan = i == 0 ? WEFT_PLAN_UNFUSED : WEFT_PLAN_FUSED,
+        const weft_compile_options options = {.size = sizeof options,
+                                              .plan = i == 0 ? WEFT_PLAN_UNFUSED : WEFT_PLAN_FUSED,
                                               .elements = SMALL};
         write_calls(words[i], CALLS, text);
         TRY(time_script(b, text, options, &seconds, NULL, error));
@@ -149,7 +150,10 @@ static weft_status print_factors(const bench *b, const char *name, const char *i
             snprintf(text, sizeof text,
                      "index N;\n%sfuse iterations %d stride %d {\n%s}\nreturn y;\n", inputs,
                      factors[i], factors[i] > 1 ? stride : 0, body);
-            TRY(time_script(b, text, (weft_compile_options){.single = single, .elements = LARGE},
+            TRY(time_script(b, text,
+                            (weft_compile_options){.size = sizeof(weft_compile_options),
+                                                   .single = single,
+                                                   .elements = LARGE},
                             &seconds, &bytes, error));
             printf("   %s %8.1f", stride > 0 ? "stride 32" : "blocks",
                    1e-9 * bytes * LARGE / seconds);

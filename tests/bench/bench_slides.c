@@ -146,7 +146,8 @@ static weft_status time_case(const bench *b, bench_case *c, weft_error *error) {
     const bool tiles = strstr(c->text, "tiles") != NULL;
     const weft_parameter asked[] = {
         {"block_tiles", c->threads > 0}, {"width", c->threads}, {"serial", c->serial}};
-    const weft_compile_options options = {.parameters = asked,
+    const weft_compile_options options = {.size = sizeof options,
+                                          .parameters = asked,
                                           .n_parameters = tiles ? 3 : 0,
                                           .single = true,
                                           .elements = (int64_t)b->numbers / (tiles ? TILE : 1)};

@@ -70,8 +70,10 @@ static void move_inner_nodes(weft_mesh *mesh, int cells) {
 static weft_status make_levels(bench *b, int cells, int refinements, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_mesh *coarse = NULL;
-    const weft_hierarchy_options options = {
-        .times = refinements, .ordered = true, .ordering = WEFT_ORDERING_BISECTION};
+    const weft_hierarchy_options options = {.size = sizeof options,
+                                            .times = refinements,
+                                            .ordered = true,
+                                            .ordering = WEFT_ORDERING_BISECTION};
     TRY(weft_mesh_make_cube(cells, &coarse, error));
     move_inner_nodes(coarse, cells);
     TRY(weft_hierarchy_make(b->device, &coarse, &options, NULL, &b->hierarchy, error));
@@ -126,7 +128,8 @@ static weft_status run_weft(bench *b, entry *e, double seconds[2], weft_error *e
     if (e->kind >= 0)
         TRY(weft_preconditioner_make(&b->context, e->kind, &problem, &preconditioner, error));
     seconds[0] = weft_clock() - start;
-    const weft_cg_options options = {.jacobi = true,
+    const weft_cg_options options = {.size = sizeof options,
+                                     .jacobi = true,
                                      .tolerance = tolerance,
                                      .max_iterations = 100000,
                                      .constrained = b->constrained,

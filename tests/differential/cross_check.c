@@ -86,7 +86,8 @@ static weft_status compile(weft_library *library, cross_check *t, int n_variants
     const weft_operator_choice op = {.name = "A",
                                      .product_kernel = t->way.product_kernel ? "csr" : NULL,
                                      .brings_dot = !t->way.product_kernel && t->way.brings_dot};
-    const weft_compile_options options = {.plan = t->way.plan,
+    const weft_compile_options options = {.size = sizeof options,
+                                          .plan = t->way.plan,
                                           .scatter = t->way.scatter,
                                           .rematerialise = t->way.rematerialise,
                                           .single = t->script->single,

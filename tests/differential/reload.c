@@ -41,7 +41,8 @@ weft_status reload_check(const weft_library *library, const weft_fragment *scrip
     /* Of the options what says how a kernel is written, for which sizes traffic is predicted, and
      * of what the second plan of a script with columns is made; what the first one is made of is in
      * the saved plan. */
-    weft_compile_options options = {.plan = planned->options.plan,
+    weft_compile_options options = {.size = sizeof options,
+                                    .plan = planned->options.plan,
                                     .max_fusion = planned->options.max_fusion,
                                     .variants = planned->options.variants,
                                     .n_variants = planned->options.n_variants,

@@ -217,7 +217,8 @@ static void test_trusted(void **state) {
     test_text_write(path, text);
     assert_int_equal(read_file(path, NULL, &error), WEFT_ERROR_UNSUPPORTED);
     assert_false(exists(folder, "called"));
-    if (read_file(path, &(weft_mesh_options){.trust_geo = true}, &error) != WEFT_OK)
+    if (read_file(path, &(weft_mesh_options){.size = sizeof(weft_mesh_options), .trust_geo = true},
+                  &error) != WEFT_OK)
         fail_msg("%s", error.message);
     assert_true(exists(folder, "called"));
     free(path);
@@ -246,7 +247,8 @@ static void test_confined(void **state) {
     test_text_write(path, text);
     read_file(path, NULL, &error);
     assert_false(exists(folder, "written"));
-    if (read_file(path, &(weft_mesh_options){.trust_geo = true}, &error) != WEFT_OK)
+    if (read_file(path, &(weft_mesh_options){.size = sizeof(weft_mesh_options), .trust_geo = true},
+                  &error) != WEFT_OK)
         fail_msg("%s", error.message);
     assert_true(exists(folder, "written"));
     free(path);
@@ -259,8 +261,10 @@ static void test_limits(void **state) {
     char *folder = test_folder_make(), *path = test_path(folder, "loop.geo");
     weft_error error = {0};
     test_text_write(path, "For i In {0:1e12}\nEndFor\n");
-    assert_int_equal(read_file(path, &(weft_mesh_options){.seconds = 0.5}, &error),
-                     WEFT_ERROR_INPUT);
+    assert_int_equal(
+        read_file(path, &(weft_mesh_options){.size = sizeof(weft_mesh_options), .seconds = 0.5},
+                  &error),
+        WEFT_ERROR_INPUT);
     assert_non_null(strstr(error.message, "after 0.5 seconds"));
     assert_non_null(strstr(error.hint, "--mesh-time"));
     setenv("WEFT_MESH_TIME", "0.25", 1);
@@ -268,8 +272,10 @@ static void test_limits(void **state) {
     assert_non_null(strstr(error.message, "after 0.25 seconds"));
     unsetenv("WEFT_MESH_TIME");
     test_text_write(path, "x[] = {0:3e9};\n");
-    assert_int_equal(read_file(path, &(weft_mesh_options){.memory = 5e8}, &error),
-                     WEFT_ERROR_MEMORY);
+    assert_int_equal(
+        read_file(path, &(weft_mesh_options){.size = sizeof(weft_mesh_options), .memory = 5e8},
+                  &error),
+        WEFT_ERROR_MEMORY);
     assert_non_null(strstr(error.message, "more than 500 MB of memory"));
     assert_non_null(strstr(error.hint, "--mesh-memory"));
     setenv("WEFT_MESH_MEMORY", "half", 1);

@@ -15,7 +15,8 @@ static weft_status compile(const char *text, const weft_operator_choice *choice,
                            weft_compilation **out, weft_error *error) {
     weft_device *device = NULL;
     const weft_fragment fragment = {"t.weft", text};
-    const weft_compile_options options = {.operators = choice, .n_operators = choice != NULL};
+    const weft_compile_options options = {
+        .size = sizeof options, .operators = choice, .n_operators = choice != NULL};
     assert_int_equal(weft_device_open("null", NULL, &device, NULL), WEFT_OK);
     const weft_status status =
         weft_compile(library, weft_device_limits(device), &fragment, 1, &options, out, error);

@@ -91,8 +91,9 @@ static bool read_by_gmsh(const char *path, const bytes *in) {
     weft_mesh *mesh = NULL;
     weft_error error = {0};
     test_file_write(path, in->data, in->n);
-    weft_status status =
-        weft_mesh_read_with(path, &(weft_mesh_options){.seconds = 120}, NULL, &mesh, &error);
+    weft_status status = weft_mesh_read_with(
+        path, &(weft_mesh_options){.size = sizeof(weft_mesh_options), .seconds = 120}, NULL, &mesh,
+        &error);
     weft_mesh_free(&mesh);
     bool known = status == WEFT_OK || status == WEFT_ERROR_INPUT ||
                  status == WEFT_ERROR_UNSUPPORTED || status == WEFT_ERROR_MEMORY;

@@ -44,7 +44,8 @@ static weft_text graph_of(const weft_library *library, const char *script, int m
                           weft_error *error) {
     weft_text text = {0};
     const weft_fragment fragment = {"fuzz.weft", script};
-    const weft_compile_options options = {.plan = (weft_plan_kind)(mode % 2),
+    const weft_compile_options options = {.size = sizeof options,
+                                          .plan = (weft_plan_kind)(mode % 2),
                                           .scatter = (weft_scatter)(mode / 2)};
     weft_compilation *compilation = NULL;
     if (weft_compile(library, &limits, &fragment, 1, &options, &compilation, error) == WEFT_OK) {

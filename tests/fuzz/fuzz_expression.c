@@ -21,7 +21,8 @@ static weft_text canonical(const char *text, weft_error *error) {
     weft_script *script = NULL;
     const weft_fragment fragment = {"fuzz.weft", script_text};
     const weft_expression bound = {"source", text, "--source"};
-    const weft_compile_options options = {.expressions = &bound, .n_expressions = 1};
+    const weft_compile_options options = {
+        .size = sizeof options, .expressions = &bound, .n_expressions = 1};
     if (weft_arena_make(&arena, error) == WEFT_OK &&
         weft_script_make(arena, &fragment, 1, &options, &script, error) == WEFT_OK) {
         if (script->n_data > 0 || script->expressions[0].n_references > 0)

@@ -64,7 +64,8 @@ static weft_status program_make(const setting *s, const product_case *c, int nod
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_parameter dimension = {"d", c->d};
-    const weft_compile_options options = {.scatter = WEFT_SCATTER_PATCHES,
+    const weft_compile_options options = {.size = sizeof options,
+                                          .scatter = WEFT_SCATTER_PATCHES,
                                           .patch_nodes = nodes,
                                           .predicated = predicated,
                                           .parameters = &dimension,

@@ -43,7 +43,9 @@ static void assert_sums(const double *got, const double *wanted, int64_t n, bool
 }
 
 static weft_compile_options options_of(bool single) {
-    return (weft_compile_options){.scatter = WEFT_SCATTER_CELL_COLOURS, .single = single};
+    return (weft_compile_options){.size = sizeof(weft_compile_options),
+                                  .scatter = WEFT_SCATTER_CELL_COLOURS,
+                                  .single = single};
 }
 
 static void assert_by_colours(const program_case *c) {

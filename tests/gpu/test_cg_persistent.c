@@ -209,7 +209,8 @@ static double *solve(const char *device, int d, int64_t cells, bool jacobi, bool
     weft_memory *b = fixture_vector(&f), *x = fixture_vector(&f);
     double *values = malloc((size_t)f.n * sizeof *values);
     int32_t *constrained = malloc((size_t)f.n * sizeof *constrained);
-    weft_cg_options options = {.jacobi = jacobi,
+    weft_cg_options options = {.size = sizeof options,
+                               .jacobi = jacobi,
                                .tolerance = 1e-11,
                                .max_iterations = 10000,
                                .constrained = constrained,

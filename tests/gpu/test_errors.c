@@ -12,7 +12,8 @@ static char self[4096];
 static void cached_modules(void **state) {
     (void)state;
     char *folder = test_folder_make();
-    weft_device_options options = {.cache = WEFT_CACHE_ON, .cache_directory = folder};
+    weft_device_options options = {
+        .size = sizeof options, .cache = WEFT_CACHE_ON, .cache_directory = folder};
     for (int round = 0; round < 3; ++round) {
         weft_device *device = gpu_open(&options);
         weft_module *module = gpu_module(device);

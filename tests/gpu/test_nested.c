@@ -57,7 +57,7 @@ static double *transposed_times(const matrix *x, const double *A, const double *
 }
 
 static program_case open_case(const char *text, const matrix *x, bool single) {
-    const weft_compile_options options = {.single = single};
+    const weft_compile_options options = {.size = sizeof options, .single = single};
     program_case c = case_open(NULL, "cuda", text, &options);
     case_size(&c, "rows", x->m);
     case_size(&c, "cols", x->n);

@@ -274,7 +274,8 @@ static void run_sizes(const char *set, bool plain, weft_plan_kind plan, bool is_
                       weft_scatter scatter) {
     char device[32], what[96];
     char *script = make_script(plain);
-    const weft_compile_options options = {.plan = plan, .single = is_single, .scatter = scatter};
+    const weft_compile_options options = {
+        .size = sizeof options, .plan = plan, .single = is_single, .scatter = scatter};
     weft_processor processor;
     assert_int_equal(weft_processor_read(set, &processor, NULL), WEFT_OK);
     const int lanes = processor.vector_bytes / (int)(is_single ? sizeof(float) : sizeof(double));
@@ -333,7 +334,7 @@ static void run_streamed(const char *set, bool is_single) {
     enum { N = 120011 };
     char device[32];
     uint64_t state = 3;
-    const weft_compile_options options = {.single = is_single};
+    const weft_compile_options options = {.size = sizeof options, .single = is_single};
     snprintf(device, sizeof device, "host:2:%s", set);
     program_case c = case_open(NULL, device,
                                "index cells;\ninput A : real[3,3] over cells;\n"

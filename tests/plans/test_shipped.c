@@ -60,7 +60,8 @@ static weft_compilation *compile(const weft_library *library, const shipped *s,
     const weft_limits limits = {.lanes_double = 8, .lanes_float = 16};
     const weft_parameter parameter = {s->parameter, s->value};
     const weft_expression expression = {s->expression, "x*y", "expression"};
-    const weft_compile_options options = {.plan = plan,
+    const weft_compile_options options = {.size = sizeof options,
+                                          .plan = plan,
                                           .parameters = &parameter,
                                           .n_parameters = 1,
                                           .expressions = &expression,

@@ -64,7 +64,8 @@ static inline cache_place *place_make(void) {
     place->runs = test_path(place->folder, "runs");
     write_compiler(place);
     place->monitor = (weft_monitor){.log = cache_log_add, .user = &place->log};
-    place->options = (weft_device_options){.monitor = &place->monitor,
+    place->options = (weft_device_options){.size = sizeof(weft_device_options),
+                                           .monitor = &place->monitor,
                                            .cache = WEFT_CACHE_ON,
                                            .cache_directory = place->cache,
                                            .compiler = place->compiler};

@@ -93,8 +93,11 @@ static inline weft_status forms_job_make(forms_job *job, const forms_way *way,
     weft_status status = WEFT_OK;
     weft_text script = {0};
     weft_variant_choice choice = {lowered->name, way->variant};
-    const weft_compile_options options = {
-        .elements = 1000, .single = way->single, .variants = &choice, .n_variants = 1};
+    const weft_compile_options options = {.size = sizeof options,
+                                          .elements = 1000,
+                                          .single = way->single,
+                                          .variants = &choice,
+                                          .n_variants = 1};
     job->n = n;
     job->size = forms_size(lowered);
     job->single = way->single;

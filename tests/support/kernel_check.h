@@ -309,6 +309,7 @@ static inline void check_way_of(const check_case *cases, int n_cases, const chec
     char *script = check_script(cases, n_cases, way->plain);
     weft_fragment fragment = {"check", script};
     weft_compile_options compile = {
+        .size = sizeof compile,
         .plan = WEFT_PLAN_UNFUSED,
         .single = way->single,
         .variants = choices,

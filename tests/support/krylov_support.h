@@ -99,8 +99,11 @@ static inline void eliminate(const double *given, const double *b, double *x, in
 }
 
 static inline weft_cg_options options_of(weft_method method) {
-    return (weft_cg_options){
-        .method = method, .jacobi = true, .tolerance = 1e-12, .max_iterations = 400};
+    return (weft_cg_options){.size = sizeof(weft_cg_options),
+                             .method = method,
+                             .jacobi = true,
+                             .tolerance = 1e-12,
+                             .max_iterations = 400};
 }
 
 static inline weft_cg_result solve(setting *s, const double *A, int n,

@@ -114,7 +114,7 @@ static inline void multigrid_pin(multigrid_case *c, const case_options *options)
 static inline void multigrid_case_open(multigrid_case *c, const case_options *options,
                                        weft_assembly assembly) {
     const weft_hierarchy_options refined = {
-        .times = options->times, .ordered = true, .part_nodes = 16};
+        .size = sizeof refined, .times = options->times, .ordered = true, .part_nodes = 16};
     /* conversions and the coarsest level, whose results only the cycle reads */
     static const char *const repeated[] = {"to_single", "to_double", "gemv", NULL};
     weft_error error = {0};
@@ -218,7 +218,8 @@ static inline int multigrid_solve(multigrid_case *c, bool with, double tolerance
     weft_cg_result result = {0};
     weft_error error = {0};
     double *b = multigrid_vector(c, 9), mean = 0;
-    const weft_cg_options options = {.jacobi = true,
+    const weft_cg_options options = {.size = sizeof options,
+                                     .jacobi = true,
                                      .tolerance = tolerance,
                                      .max_iterations = 5000,
                                      .constrained = c->problem.constrained,

@@ -24,8 +24,10 @@ static inline tuning_place *tuning_place_make(void) {
     place->cache = test_path(place->folder, "cache");
     place->file = test_path(place->cache, "tuning-1.sqlite");
     place->monitor = (weft_monitor){.log = cache_log_add, .user = &place->log};
-    place->options = (weft_device_options){
-        .monitor = &place->monitor, .cache = WEFT_CACHE_ON, .cache_directory = place->cache};
+    place->options = (weft_device_options){.size = sizeof(weft_device_options),
+                                           .monitor = &place->monitor,
+                                           .cache = WEFT_CACHE_ON,
+                                           .cache_directory = place->cache};
     return place;
 }
 

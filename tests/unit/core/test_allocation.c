@@ -139,7 +139,7 @@ static void devices(void **state) {
     (void)state;
     char *folder = test_folder_make(), *cache = test_path(folder, "cache");
     char *keep = test_path(folder, "keep");
-    device_case with = {.name = "null"};
+    device_case with = {.name = "null", .options = {.size = sizeof with.options}};
     test_every_allocation("null", use_device, &with);
     with.name = "host:2";
     with.options.cache_directory = cache;

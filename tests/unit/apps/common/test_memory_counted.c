@@ -39,7 +39,8 @@ static size_t estimate_of(const multigrid_case *c) {
 /* As the applications do it: the load before the operator. */
 static void solve(multigrid_case *c) {
     weft_error error = {0};
-    weft_cg_options options = {.tolerance = 1e-8,
+    weft_cg_options options = {.size = sizeof options,
+                               .tolerance = 1e-8,
                                .max_iterations = 50,
                                .constrained = c->problem.constrained,
                                .n_constrained = c->problem.n_constrained};

@@ -311,7 +311,8 @@ static void hostile_names(void **state) {
     const weft_limits *limits[] = {&host, weft_device_limits(device)};
     for (int l = 0; l < 2; ++l)
         for (int scatter = 0; scatter < 5; ++scatter) {
-            const weft_compile_options options = {.scatter = (weft_scatter)scatter};
+            const weft_compile_options options = {.size = sizeof options,
+                                                  .scatter = (weft_scatter)scatter};
             texts plain = texts_of(*state, limits[l], &options, "plain.weft");
             for (size_t i = 0; i < sizeof hostile / sizeof *hostile; ++i) {
                 texts other = texts_of(*state, limits[l], &options, hostile[i]);

@@ -71,8 +71,10 @@ static void check(weft_status status, const weft_error *error) {
 
 static weft_status fixture_open(fixture *f) {
     weft_status status = WEFT_OK;
-    weft_device_options options = {
-        .monitor = &monitor, .cache = WEFT_CACHE_ON, .cache_directory = cache};
+    weft_device_options options = {.size = sizeof options,
+                                   .monitor = &monitor,
+                                   .cache = WEFT_CACHE_ON,
+                                   .cache_directory = cache};
     const uint32_t most = ITERATIONS;
     TRY(weft_device_open("cuda", &options, &f->device, &f->error));
     TRY(weft_module_make(f->device, "record", source, &f->module, &f->error));

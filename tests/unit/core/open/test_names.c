@@ -85,7 +85,8 @@ static void hear(void *user, weft_log_level level, const char *message) {
 static void automatic_without_a_name(void **state) {
     (void)state;
     heard h = {.monitor = {.log = hear, .user = &h}};
-    weft_device_options options = {.monitor = &h.monitor, .cache = WEFT_CACHE_OFF};
+    weft_device_options options = {
+        .size = sizeof options, .monitor = &h.monitor, .cache = WEFT_CACHE_OFF};
     weft_device *device = NULL;
     weft_error error = {0};
     unsetenv("WEFT_DEVICE");

@@ -21,7 +21,7 @@ static weft_status use_all(void *user, weft_error *error) {
     bool found = false;
     for (int i = 0; i < 40; ++i)
         times[i] = (weft_tuning_time){"load", {32, 0, i + 1, 0}, 1e-9};
-    const weft_device_options options = {.cache_directory = user};
+    const weft_device_options options = {.size = sizeof options, .cache_directory = user};
     TRY(weft_tuning_open(&options, &tuning, error));
     TRY(weft_arena_make(&arena, error));
     TRY(weft_tuning_describe(tuning, device, "a device", error));

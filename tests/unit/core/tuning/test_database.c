@@ -124,7 +124,7 @@ static void identities(void **state) {
     char keys[5][33];
     weft_error error = {0};
     for (int i = 0; i < 5; ++i) {
-        weft_device_options options = {.compiler = "cc"};
+        weft_device_options options = {.size = sizeof options, .compiler = "cc"};
         weft_device *device = NULL;
         tuning_ok(weft_device_open(names[i], &options, &device, &error), &error);
         weft_device_identity(device, keys[i]);
@@ -132,7 +132,7 @@ static void identities(void **state) {
         for (int k = 0; k < i; ++k)
             assert_int_equal(strcmp(keys[i], keys[k]) == 0, k == 0 && i == 4);
     }
-    weft_device_options options = {.compiler = "another-cc"};
+    weft_device_options options = {.size = sizeof options, .compiler = "another-cc"};
     weft_device *device = NULL;
     tuning_ok(weft_device_open("host:1", &options, &device, &error), &error);
     weft_device_identity(device, keys[1]);

@@ -169,7 +169,8 @@ static void solve_linear(int d, const weft_condition *conditions, int n_conditio
     weft_operator *op = NULL;
     weft_memory *u = NULL, *b = NULL;
     double *u_values = NULL, *b_values = NULL;
-    weft_cg_options cg = {.jacobi = true, .tolerance = 1e-13, .max_iterations = 1000};
+    weft_cg_options cg = {
+        .size = sizeof cg, .jacobi = true, .tolerance = 1e-13, .max_iterations = 1000};
     weft_cg_result result = {0};
     assert_int_equal(setting_make(&s, d, 4, 1, conditions, n_conditions), WEFT_OK);
     const int64_t n = weft_space_dofs(s.space);

@@ -106,7 +106,8 @@ static int solve(setting *s, weft_constraints *constraints) {
     const weft_system whole = {.op = s->op, .b = s->b, .u = s->u};
     const weft_system system = weft_reduction_system(reduction, &whole);
     check(weft_reduction_enter(reduction, &whole, &error), &error);
-    const weft_cg_options options = {.jacobi = true,
+    const weft_cg_options options = {.size = sizeof options,
+                                     .jacobi = true,
                                      .tolerance = 1e-12,
                                      .max_iterations = 1000,
                                      .constrained = system.constrained,

@@ -39,7 +39,8 @@ static double *reference(problem *p) {
     assert_int_equal(weft_memory_make(p->f.device, bytes, &x, NULL), WEFT_OK);
     memcpy(weft_memory_host(b), p->b, bytes);
     memcpy(weft_memory_host(x), p->x, bytes);
-    const weft_cg_options options = {.jacobi = true,
+    const weft_cg_options options = {.size = sizeof options,
+                                     .jacobi = true,
                                      .tolerance = tolerance,
                                      .max_iterations = 10000,
                                      .constrained = p->matrix.constrained,

@@ -20,7 +20,7 @@ typedef struct fixture {
 
 static fixture fixture_open(void) {
     fixture f = {0};
-    const weft_device_options options = {.cache = WEFT_CACHE_OFF};
+    const weft_device_options options = {.size = sizeof options, .cache = WEFT_CACHE_OFF};
     assert_int_equal(weft_device_open("host:2", &options, &f.device, NULL), WEFT_OK);
     assert_int_equal(weft_fem_library_make(&f.library, NULL), WEFT_OK);
     f.context = (weft_context){.device = f.device, .library = f.library};
@@ -35,7 +35,7 @@ static void fixture_close(fixture *f) {
 static void same_as_one_after_another(void **state) {
     (void)state;
     fixture f = fixture_open();
-    const weft_compile_options options = {0};
+    const weft_compile_options options = {.size = sizeof options};
     const weft_fragment fragment = {"good.weft", good};
     weft_compiled made[SCRIPTS] = {0}, alone = {0};
     weft_compile_request requests[SCRIPTS];
@@ -58,7 +58,7 @@ static void same_as_one_after_another(void **state) {
 static void first_error_in_order(void **state) {
     (void)state;
     fixture f = fixture_open();
-    const weft_compile_options options = {0};
+    const weft_compile_options options = {.size = sizeof options};
     const weft_fragment fragments[SCRIPTS] = {{"good.weft", good},       {"missing.weft", missing},
                                               {"unknown.weft", unknown}, {"good.weft", good},
                                               {"unknown.weft", unknown}, {"good.weft", good}};

@@ -59,8 +59,11 @@ static void compile(const weft_nvrtc *nvrtc, const weft_library *library, const 
     int n = 1;
     for (int i = 0; s->blocks && !acts && i < t->n_parameters; ++i, ++n)
         parameters[n] = (weft_parameter){t->parameters[i], value_of(t->parameters[i], d)};
-    const weft_compile_options options = {
-        .plan = plan, .scatter = scatter, .parameters = parameters, .n_parameters = n};
+    const weft_compile_options options = {.size = sizeof options,
+                                          .plan = plan,
+                                          .scatter = scatter,
+                                          .parameters = parameters,
+                                          .n_parameters = n};
     if (weft_compile(library, limits, fragments, 2, &options, &compilation, &error) != WEFT_OK) {
         char text[4096];
         weft_error_text(&error, text, sizeof text);

@@ -65,7 +65,8 @@ static void shipped_scripts(void **state) {
             const bool local = strcmp(scripts[i][0], "local.weft") == 0;
             const int dimension = variant & 1 ? 3 : 2;
             const weft_parameter d = {local ? "width" : "d", local ? dimension + 1 : dimension};
-            const weft_compile_options options = {.plan = variant & 2 ? WEFT_PLAN_UNFUSED
+            const weft_compile_options options = {.size = sizeof options,
+                                                  .plan = variant & 2 ? WEFT_PLAN_UNFUSED
                                                                       : WEFT_PLAN_FUSED,
                                                   .scatter = scatters[variant / 8],
                                                   .single = variant & 4,

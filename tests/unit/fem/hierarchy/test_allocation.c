@@ -23,7 +23,8 @@ done:
 }
 
 static void test_make(void **state) {
-    weft_hierarchy_options ordered = {.times = 2, .ordered = true}, plain = {.times = 2};
+    weft_hierarchy_options ordered = {.size = sizeof ordered, .times = 2, .ordered = true},
+                           plain = {.size = sizeof plain, .times = 2};
     (void)state;
     test_every_allocation("ordered hierarchy", use_hierarchy, &ordered);
     test_every_allocation("hierarchy", use_hierarchy, &plain);
@@ -41,7 +42,7 @@ static weft_status use_average(void *user, weft_error *error) {
 }
 
 static void test_average(void **state) {
-    const weft_hierarchy_options once = {.times = 1};
+    const weft_hierarchy_options once = {.size = sizeof once, .times = 1};
     weft_device *device = NULL;
     weft_library *library = NULL;
     (void)state;

@@ -23,7 +23,8 @@ typedef struct setting {
 
 static setting open_setting(bool emulated, int d, int64_t n, int times) {
     setting s = {.d = d};
-    const weft_hierarchy_options options = {.times = times, .ordered = true, .part_nodes = 16};
+    const weft_hierarchy_options options = {
+        .size = sizeof options, .times = times, .ordered = true, .part_nodes = 16};
     const char *forced = getenv("WEFT_TEST_DEVICE");
     const char *device = forced && !emulated ? forced : "host";
     assert_int_equal(weft_device_open(device, NULL, &s.device, NULL), WEFT_OK);

@@ -11,9 +11,17 @@
 static const double TOLERANCE = 1e-12;
 
 static const weft_hierarchy_options orders[] = {
-    {.times = 3, .ordered = true, .ordering = WEFT_ORDERING_BISECTION, .part_nodes = 16},
-    {.times = 3, .ordered = true, .ordering = WEFT_ORDERING_METIS, .part_nodes = 50},
-    {.times = 3}};
+    {.size = sizeof(weft_hierarchy_options),
+     .times = 3,
+     .ordered = true,
+     .ordering = WEFT_ORDERING_BISECTION,
+     .part_nodes = 16},
+    {.size = sizeof(weft_hierarchy_options),
+     .times = 3,
+     .ordered = true,
+     .ordering = WEFT_ORDERING_METIS,
+     .part_nodes = 50},
+    {.size = sizeof(weft_hierarchy_options), .times = 3}};
 
 static void check_same_nodes_and_facets(const weft_mesh *a, const weft_mesh *b) {
     const size_t d = (size_t)a->dimension;
@@ -214,7 +222,8 @@ static void test_threads(void **state) {
 /* square:1 has 4 nodes, 2 triangles, 4 facets in 4 groups; square:2 has 9 nodes with parents. */
 static void test_bytes(void **state) {
     (void)state;
-    const weft_hierarchy_options once = {.times = 1, .ordered = true}, none = {.times = 0};
+    const weft_hierarchy_options once = {.size = sizeof once, .times = 1, .ordered = true},
+                                 none = {.size = sizeof none, .times = 0};
     weft_hierarchy *hierarchy = make_hierarchy(NULL, make_mesh(2, 1), &once);
     assert_int_equal(weft_hierarchy_bytes(hierarchy),
                      4 * 16 + 2 * 12 + 4 * 8 + 4 * 4 + 4 * sizeof(weft_group) + 9 * 8);
@@ -237,7 +246,8 @@ static void test_refused(void **state) {
              "hint: refine it less often, or start from a coarser mesh"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        const weft_hierarchy_options options = {.times = cases[i].times, .ordered = true};
+        const weft_hierarchy_options options = {
+            .size = sizeof options, .times = cases[i].times, .ordered = true};
         weft_mesh *mesh = make_mesh(2, 9);
         weft_hierarchy *out = NULL;
         assert_error(weft_hierarchy_make(NULL, &mesh, &options, NULL, &out, error),

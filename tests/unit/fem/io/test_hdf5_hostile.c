@@ -189,7 +189,8 @@ static weft_status use_series(const hostile *h, const char *path, int first, wef
     weft_series *series = NULL;
     double *values = calloc((size_t)h->mesh->n_nodes, sizeof *values);
     const weft_field field = {.name = "u", .n_components = 1};
-    const weft_series_options options = {.fields = &field,
+    const weft_series_options options = {.size = sizeof options,
+                                         .fields = &field,
                                          .n_fields = 1,
                                          .problem = "p",
                                          .at_start = true,

@@ -29,7 +29,8 @@ static weft_status write_series(const char *path, const weft_mesh *mesh, writing
     weft_series *series = NULL;
     double *values = calloc((size_t)mesh->n_nodes, sizeof *values);
     const weft_field field = {.name = "T", .n_components = 1};
-    const weft_series_options options = {.fields = &field,
+    const weft_series_options options = {.size = sizeof options,
+                                         .fields = &field,
                                          .n_fields = 1,
                                          .problem = how.problem,
                                          .at_start = true,
@@ -229,7 +230,8 @@ static weft_status write_several(const char *path, const weft_mesh *mesh, int n_
     weft_status status = WEFT_OK;
     weft_series *series = NULL;
     double *values[SEVERAL] = {NULL};
-    const weft_series_options options = {.fields = several,
+    const weft_series_options options = {.size = sizeof options,
+                                         .fields = several,
                                          .n_fields = n_fields,
                                          .problem = "p",
                                          .at_start = true,

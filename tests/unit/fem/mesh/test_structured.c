@@ -106,7 +106,7 @@ static void test_threads(void **state) {
     (void)state;
     for (int i = 0; i < 2; ++i) {
         weft_mesh *one = NULL, *mesh = NULL;
-        weft_mesh_options options = {0};
+        weft_mesh_options options = {.size = sizeof options};
         assert_int_equal(weft_device_open("host:3", NULL, &options.device, NULL), WEFT_OK);
         assert_int_equal(weft_mesh_read(names[i], 0, NULL, &one, NULL), WEFT_OK);
         assert_int_equal(weft_mesh_read_with(names[i], &options, NULL, &mesh, NULL), WEFT_OK);

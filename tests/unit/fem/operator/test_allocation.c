@@ -68,12 +68,14 @@ typedef struct operator_case {
 } operator_case;
 
 static const int32_t held[] = {0, 1, 3};
-static const weft_cg_options once[] = {{.jacobi = true, .tolerance = 1e-8, .max_iterations = 500},
-                                       {.jacobi = true,
-                                        .tolerance = 1e-8,
-                                        .max_iterations = 500,
-                                        .constrained = held,
-                                        .n_constrained = 3}};
+static const weft_cg_options once[] = {
+    {.size = sizeof(weft_cg_options), .jacobi = true, .tolerance = 1e-8, .max_iterations = 500},
+    {.size = sizeof(weft_cg_options),
+     .jacobi = true,
+     .tolerance = 1e-8,
+     .max_iterations = 500,
+     .constrained = held,
+     .n_constrained = 3}};
 
 static weft_status load_make(const operator_case *with, const weft_form *like, weft_memory *b,
                              weft_error *error) {

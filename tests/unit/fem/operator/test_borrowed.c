@@ -93,7 +93,8 @@ static void check(int d, int64_t cells_a_side, weft_assembly assembly, bool at_e
     assert_int_equal(weft_mesh_group_nodes(f.mesh, group, &fixed, &n_fixed, &error), WEFT_OK);
     for (int64_t i = 0; i < n_fixed; ++i)
         u.values[fixed[i]] = v.values[fixed[i]];
-    const weft_cg_options options = {.jacobi = true,
+    const weft_cg_options options = {.size = sizeof options,
+                                     .jacobi = true,
                                      .tolerance = 1e-12,
                                      .max_iterations = 1000,
                                      .constrained = fixed,
@@ -158,7 +159,7 @@ static void unaligned_interleaved_lists_are_refused(void **state) {
     (void)state;
     const weft_fragment script = {"doubled.weft", "index cells;\ninput a : real over cells;\n"
                                                   "y = 2*a;\nreturn y;\n"};
-    weft_compile_options options = {0};
+    weft_compile_options options = {.size = sizeof options};
     weft_device *device = NULL;
     weft_library *library = NULL;
     weft_compilation *compilation = NULL;

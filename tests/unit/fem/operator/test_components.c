@@ -162,7 +162,8 @@ static void check_solution(fixture *f, weft_operator *op, const double *A) {
     for (int k = 0; k < n_constrained; ++k)
         expected[constrained[k]] = 0.25;
     eliminate(n, dense, expected);
-    const weft_cg_options options = {.jacobi = true,
+    const weft_cg_options options = {.size = sizeof options,
+                                     .jacobi = true,
                                      .tolerance = 1e-12,
                                      .max_iterations = 2000,
                                      .constrained = constrained,

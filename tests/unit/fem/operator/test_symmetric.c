@@ -186,7 +186,8 @@ static void resident_blocks_are_of_the_device(void **state) {
                                                "input v : real over nodes;\n"
                                                "y = apply(A, v);\nreturn y;\n"};
     const weft_operator_choice choice = {.name = "A", .product_kernel = "edge"};
-    const weft_compile_options options = {.operators = &choice, .n_operators = 1};
+    const weft_compile_options options = {
+        .size = sizeof options, .operators = &choice, .n_operators = 1};
     weft_device *device = NULL;
     weft_library *library = NULL;
     assert_int_equal(weft_device_open("null:h200", NULL, &device, NULL), WEFT_OK);

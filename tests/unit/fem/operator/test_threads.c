@@ -166,7 +166,7 @@ static void null_device(void **state) {
                           .n_inputs = 1};
         weft_operator *op = NULL;
         weft_memory *v = fixture_vector(&f), *y = fixture_vector(&f);
-        weft_cg_options options = {.tolerance = 1e-8, .max_iterations = 3};
+        weft_cg_options options = {.size = sizeof options, .tolerance = 1e-8, .max_iterations = 3};
         weft_cg_result result = {0};
         weft_error error;
         assert_int_equal(weft_operator_make(&f.context, (weft_assembly)a, &form, 1, &op, &error),

@@ -168,7 +168,8 @@ static void conjugate_gradients_use_it(void **state) {
         l.z_values[1999] = 5;
         weft_vector_push(l.r, l.r_values, n, NULL);
         weft_vector_push(l.z, l.z_values, n, NULL);
-        const weft_cg_options options = {.jacobi = true,
+        const weft_cg_options options = {.size = sizeof options,
+                                         .jacobi = true,
                                          .tolerance = 1e-12,
                                          .max_iterations = 10000,
                                          .constrained = given,

@@ -46,7 +46,8 @@ static void updated_where_it_fails(void **state) {
     change(&c, 1e4);
     (void)multigrid_solve(&c, false, 1e-12);
     double *expected = multigrid_solution(&c), *b = multigrid_vector(&c, 9), most = 0;
-    const weft_cg_options options = {.tolerance = 1e-12,
+    const weft_cg_options options = {.size = sizeof options,
+                                     .tolerance = 1e-12,
                                      .max_iterations = 2 * first,
                                      .constrained = c.problem.constrained,
                                      .n_constrained = c.problem.n_constrained,

@@ -23,8 +23,11 @@ static weft_status solve(void *user, weft_error *error) {
     const bool is_symmetric = weft_method_about(c->method)->needs_symmetric;
     const dense m = {is_symmetric ? S : A, NULL, 2};
     weft_operator op = dense_operator(&m);
-    const weft_cg_options options = {
-        .method = c->method, .jacobi = true, .tolerance = 1e-10, .max_iterations = 10};
+    const weft_cg_options options = {.size = sizeof options,
+                                     .method = c->method,
+                                     .jacobi = true,
+                                     .tolerance = 1e-10,
+                                     .max_iterations = 10};
     weft_cg_result result = {0};
     c->s->x_values[0] = c->s->x_values[1] = 0;
     TRY(weft_cg_solve(&c->s->context, &op, c->s->b, c->s->x, &options, &result, error));

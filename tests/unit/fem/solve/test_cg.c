@@ -65,7 +65,10 @@ static void two_by_two(void **state) {
         setting s = setting_make("host:1", library, 2);
         s.b_values[0] = 1;
         s.b_values[1] = 2;
-        weft_cg_options options = {.jacobi = jacobi != 0, .tolerance = 1e-12, .max_iterations = 10};
+        weft_cg_options options = {.size = sizeof options,
+                                   .jacobi = jacobi != 0,
+                                   .tolerance = 1e-12,
+                                   .max_iterations = 10};
         weft_cg_result result = solve_dense(&s, A, 2, &options);
         assert_int_equal(result.outcome, WEFT_CG_CONVERGED);
         assert_int_equal(result.iterations, 2);
@@ -88,7 +91,8 @@ static void jacobi_solves_diagonals_at_once(void **state) {
         A[i * N + i] = 1 + i * i;
         s.b_values[i] = 1;
     }
-    weft_cg_options options = {.jacobi = true, .tolerance = 1e-12, .max_iterations = 10};
+    weft_cg_options options = {
+        .size = sizeof options, .jacobi = true, .tolerance = 1e-12, .max_iterations = 10};
     weft_cg_result result = solve_dense(&s, A, N, &options);
     assert_int_equal(result.outcome, WEFT_CG_CONVERGED);
     assert_int_equal(result.iterations, 1);
@@ -108,7 +112,8 @@ static void constrained_dofs_are_kept(void **state) {
     s.x_values[0] = 1;
     s.x_values[n - 1] = 3;
     s.b_values[0] = 77; /* of no account */
-    weft_cg_options options = {.jacobi = true,
+    weft_cg_options options = {.size = sizeof options,
+                               .jacobi = true,
                                .tolerance = 1e-11,
                                .max_iterations = 20000,
                                .constrained = ends,
@@ -135,8 +140,11 @@ static void constants_are_projected(void **state) {
         s.b_values[i] = i; /* mean 1: reduced to -1, 0, 1 */
         s.x_values[i] = 5;
     }
-    weft_cg_options options = {
-        .jacobi = true, .tolerance = 1e-12, .max_iterations = 10, .project_mean = true};
+    weft_cg_options options = {.size = sizeof options,
+                               .jacobi = true,
+                               .tolerance = 1e-12,
+                               .max_iterations = 10,
+                               .project_mean = true};
     weft_cg_result result = solve_dense(&s, A, 3, &options);
     assert_int_equal(result.outcome, WEFT_CG_CONVERGED);
     for (int i = 0; i < 3; ++i) /* A acts on mean-free vectors as 3 */
@@ -150,7 +158,8 @@ static void nothing_to_do(void **state) {
     const double A[] = {4, 1, 1, 3};
     const int32_t constrained[] = {1};
     setting s = setting_make("host:1", library, 2);
-    weft_cg_options options = {.jacobi = true, .tolerance = 1e-12, .max_iterations = 10};
+    weft_cg_options options = {
+        .size = sizeof options, .jacobi = true, .tolerance = 1e-12, .max_iterations = 10};
     s.x_values[0] = 5;
     weft_cg_result result = solve_dense(&s, A, 2, &options);
     assert_int_equal(result.outcome, WEFT_CG_CONVERGED);
@@ -176,7 +185,8 @@ static void units_do_not_matter(void **state) {
     (void)state;
     static const int exponents[] = {-1060, -1000, -540, -400, 0, 400, 540, 1000};
     enum { N = 7 };
-    const weft_cg_options options = {.jacobi = true, .tolerance = 1e-12, .max_iterations = 100};
+    const weft_cg_options options = {
+        .size = sizeof options, .jacobi = true, .tolerance = 1e-12, .max_iterations = 100};
     for (size_t k = 0; k < sizeof exponents / sizeof exponents[0]; ++k) {
         setting s = setting_make("host:1", library, N);
         weft_operator op = {.table = &line_table, .n_dofs = N};
@@ -204,7 +214,7 @@ static void a_good_start_is_used(void **state) {
     s.b_values[1] = 7;
     s.x_values[0] = 1;
     s.x_values[1] = 2;
-    weft_cg_options options = {.tolerance = 1e-12, .max_iterations = 10};
+    weft_cg_options options = {.size = sizeof options, .tolerance = 1e-12, .max_iterations = 10};
     weft_cg_result result = solve_dense(&s, A, 2, &options);
     assert_int_equal(result.outcome, WEFT_CG_CONVERGED);
     assert_int_equal(result.iterations, 0);
@@ -219,7 +229,8 @@ static void programs_are_kept(void **state) {
     const double A[] = {4, 1, 1, 3};
     const dense m = {A, NULL, 2};
     weft_operator op = dense_operator(&m);
-    weft_cg_options options = {.jacobi = true, .tolerance = 1e-12, .max_iterations = 10};
+    weft_cg_options options = {
+        .size = sizeof options, .jacobi = true, .tolerance = 1e-12, .max_iterations = 10};
     setting first = setting_make("host:1", library, 2);
     weft_solver *solver = NULL;
     int n_kernels = 0;
@@ -282,7 +293,8 @@ static void bits_do_not_depend_on_threads(void **state) {
         weft_operator op = {.table = &line_table, .n_dofs = n};
         for (int64_t i = 0; i < n; ++i)
             s.b_values[i] = sin((double)i);
-        weft_cg_options options = {.jacobi = true, .tolerance = 1e-3, .max_iterations = 300};
+        weft_cg_options options = {
+            .size = sizeof options, .jacobi = true, .tolerance = 1e-3, .max_iterations = 300};
         weft_cg_result result = solve(&s, &op, &options);
         if (t % 4 == 0) { /* plans round differently where a product and a sum meet in a kernel */
             free(first);
@@ -316,8 +328,9 @@ static weft_cg_result outcome_of(const double A[4], const double *diagonal, doub
 static void indefinite(void **state) {
     (void)state;
     const double A[] = {1, 0, 0, -1}, B[] = {1, 2, 2, 1};
-    weft_cg_options plain = {.tolerance = 1e-12, .max_iterations = 10};
-    weft_cg_options jacobi = {.jacobi = true, .tolerance = 1e-12, .max_iterations = 10};
+    weft_cg_options plain = {.size = sizeof plain, .tolerance = 1e-12, .max_iterations = 10};
+    weft_cg_options jacobi = {
+        .size = sizeof jacobi, .jacobi = true, .tolerance = 1e-12, .max_iterations = 10};
     assert_int_equal(outcome_of(A, NULL, 1, 1, plain).outcome, WEFT_CG_INDEFINITE);
     assert_int_equal(outcome_of(A, NULL, 1, 1, jacobi).outcome, WEFT_CG_INDEFINITE);
     /* eigenvalues 3 and -1; b = (1, 0) has both: p.Ap > 0 first, negative in iteration 1 */
@@ -329,7 +342,8 @@ static void indefinite(void **state) {
 static void breakdown(void **state) {
     (void)state;
     const double A[] = {1, 0, 0, 1}, huge[] = {1e300, 1e300};
-    weft_cg_options options = {.jacobi = true, .tolerance = 1e-12, .max_iterations = 10};
+    weft_cg_options options = {
+        .size = sizeof options, .jacobi = true, .tolerance = 1e-12, .max_iterations = 10};
     /* r.z = 1e-30 / 1e300 underflows to zero */
     assert_int_equal(outcome_of(A, huge, 1e-15, 1e-15, options).outcome, WEFT_CG_BREAKDOWN);
 }
@@ -337,7 +351,8 @@ static void breakdown(void **state) {
 static void not_a_number(void **state) {
     (void)state;
     const double A[] = {4, 1, 1, 3}, B[] = {4, NAN, 1, 3};
-    weft_cg_options options = {.jacobi = true, .tolerance = 1e-12, .max_iterations = 10};
+    weft_cg_options options = {
+        .size = sizeof options, .jacobi = true, .tolerance = 1e-12, .max_iterations = 10};
     weft_cg_result result = outcome_of(A, NULL, NAN, 1, options);
     assert_int_equal(result.outcome, WEFT_CG_NAN);
     assert_int_equal(result.iterations, 0);
@@ -349,7 +364,8 @@ static void not_a_number(void **state) {
 static void too_large(void **state) {
     (void)state;
     const double A[] = {1e-300, 0, 0, 1e-300};
-    weft_cg_options options = {.jacobi = true, .tolerance = 1e-12, .max_iterations = 10};
+    weft_cg_options options = {
+        .size = sizeof options, .jacobi = true, .tolerance = 1e-12, .max_iterations = 10};
     assert_int_equal(outcome_of(A, NULL, 1e300, 1, options).outcome, WEFT_CG_OVERFLOW);
     assert_int_equal(outcome_of(A, NULL, 1e-10, 1, options).outcome, WEFT_CG_CONVERGED);
 }
@@ -357,7 +373,7 @@ static void too_large(void **state) {
 static void too_few_iterations(void **state) {
     (void)state;
     const double A[] = {4, 1, 1, 3};
-    weft_cg_options options = {.tolerance = 1e-12, .max_iterations = 1};
+    weft_cg_options options = {.size = sizeof options, .tolerance = 1e-12, .max_iterations = 1};
     weft_cg_result result = outcome_of(A, NULL, 1, 2, options);
     assert_int_equal(result.outcome, WEFT_CG_MAX_ITERATIONS);
     assert_int_equal(result.iterations, 1);
@@ -368,7 +384,8 @@ static void too_few_iterations(void **state) {
 static void growing_residuals_stagnate(void **state) {
     (void)state;
     const double A[] = {1, 1, -1, 1};
-    weft_cg_options options = {.tolerance = 1e-10, .max_iterations = 1000000};
+    weft_cg_options options = {
+        .size = sizeof options, .tolerance = 1e-10, .max_iterations = 1000000};
     weft_cg_result result = outcome_of(A, NULL, 1, 0, options);
     assert_int_equal(result.outcome, WEFT_CG_STAGNATION);
     assert_in_range(result.iterations, 1000, 20000);
@@ -383,8 +400,11 @@ static void wrong_calls_are_refused(void **state) {
     setting s = setting_make("host:1", library, 2), small = setting_make("host:1", library, 1);
     weft_cg_result result = {0};
     weft_error error;
-    weft_cg_options options = {
-        .tolerance = 1e-12, .max_iterations = 10, .constrained = twice, .n_constrained = 2};
+    weft_cg_options options = {.size = sizeof options,
+                               .tolerance = 1e-12,
+                               .max_iterations = 10,
+                               .constrained = twice,
+                               .n_constrained = 2};
     assert_int_equal(weft_cg_solve(&s.context, &op, s.b, s.x, &options, &result, &error),
                      WEFT_ERROR_USAGE);
     options.constrained = one;

@@ -167,7 +167,7 @@ static void iterations_follow_the_mesh(void **state) {
  * not change. */
 static void stored_speeds_change_the_choice(void **state) {
     (void)state;
-    const weft_device_options options = {.cache = WEFT_CACHE_OFF};
+    const weft_device_options options = {.size = sizeof options, .cache = WEFT_CACHE_OFF};
     weft_assembly_problem p = problem(3, 200000, 500);
     weft_assembly_speeds table, stored, other;
     weft_tuning *tuning = NULL;

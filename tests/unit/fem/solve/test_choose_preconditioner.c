@@ -77,7 +77,7 @@ static void few_iterations_want_none(void **state) {
 /* A figure of one kind, dimension and device changes what is predicted for these, nothing else. */
 static void stored_speeds_change_the_choice(void **state) {
     (void)state;
-    const weft_device_options options = {.cache = WEFT_CACHE_OFF};
+    const weft_device_options options = {.size = sizeof options, .cache = WEFT_CACHE_OFF};
     const weft_assembly_problem plane = problem(2, 1000000), space = problem(3, 1000000);
     const weft_preconditioner_speed slow = {.set_up = 1e-6, .iteration = {1, 2}};
     weft_preconditioner_speeds none, stored, other;

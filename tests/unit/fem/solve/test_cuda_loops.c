@@ -63,7 +63,8 @@ static solved solve(const solve_case *c, bool gpu_runs) {
     int32_t *constrained = calloc((size_t)f.n, sizeof *constrained);
     weft_error error = {0};
     weft_cg_result result = {0};
-    weft_cg_options options = {.method = c->method,
+    weft_cg_options options = {.size = sizeof options,
+                               .method = c->method,
                                .jacobi = true,
                                .tolerance = TOLERANCE,
                                .max_iterations = 500,

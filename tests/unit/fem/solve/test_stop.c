@@ -158,8 +158,10 @@ static void solutions_are_right_in_any_unit(void **state) {
             for (int t = 0; t < 3; ++t) {
                 const double k = units[u], f = k / 100;
                 problem p = problem_make(100, cases[c].stiffness, k, f, cases[c].x0);
-                const weft_cg_options options = {
-                    .jacobi = true, .tolerance = tolerances[t], .max_iterations = 100000};
+                const weft_cg_options options = {.size = sizeof options,
+                                                 .jacobi = true,
+                                                 .tolerance = tolerances[t],
+                                                 .max_iterations = 100000};
                 const weft_cg_result result = solve(&p, options);
                 if (result.outcome != WEFT_CG_CONVERGED || !(apart(&p) < 1e-5))
                     fail_msg("%s, unit %g, tolerance %g: %s, residual %g, error %g", cases[c].name,
@@ -179,7 +181,7 @@ static void nothing_is_accepted_early(void **state) {
         int accepted = 0;
         for (int most = 0; most < 300; most += 1 + most / 20) {
             const weft_cg_options options = {
-                .jacobi = true, .tolerance = 1e-8, .max_iterations = most};
+                .size = sizeof options, .jacobi = true, .tolerance = 1e-8, .max_iterations = most};
             const weft_cg_result result = solve(&p, options);
             accepted += result.outcome == WEFT_CG_CONVERGED;
             if (result.outcome == WEFT_CG_CONVERGED && !(apart(&p) < 1e-5))
@@ -200,7 +202,8 @@ static void nothing_is_accepted_early(void **state) {
 static void a_tolerance_out_of_reach_ends_at_rounding(void **state) {
     (void)state;
     problem p = problem_make(500, same, 1, 1, 0);
-    const weft_cg_options options = {.jacobi = true, .tolerance = 1e-18, .max_iterations = 1000000};
+    const weft_cg_options options = {
+        .size = sizeof options, .jacobi = true, .tolerance = 1e-18, .max_iterations = 1000000};
     const weft_cg_result result = solve(&p, options);
     assert_int_equal(result.outcome, WEFT_CG_CONVERGED);
     assert_true(result.to_rounding && result.iterations < 5000);
@@ -222,7 +225,8 @@ static void nearly_singular_systems_are_refused(void **state) {
     problem p = problem_make(100, same, 1, 1, 0);
     p.k[0] = 1e-15;
     p.free_start = true;
-    const weft_cg_options options = {.jacobi = true, .tolerance = 1e-8, .max_iterations = 100000};
+    const weft_cg_options options = {
+        .size = sizeof options, .jacobi = true, .tolerance = 1e-8, .max_iterations = 100000};
     const weft_cg_result result = solve(&p, options);
     assert_int_not_equal(result.outcome, WEFT_CG_CONVERGED);
     assert_false(result.to_rounding);
@@ -266,8 +270,11 @@ static void the_expected_number_is_used(void **state) {
     heard h = {0};
     const weft_monitor monitor = {.progress = listen, .user = &h};
     problem p = problem_make(2000, mixed, 1, 1, 0);
-    const weft_cg_options options = {
-        .jacobi = true, .tolerance = 1e-8, .max_iterations = 500, .monitor = &monitor};
+    const weft_cg_options options = {.size = sizeof options,
+                                     .jacobi = true,
+                                     .tolerance = 1e-8,
+                                     .max_iterations = 500,
+                                     .monitor = &monitor};
     (void)solve(&p, options);
     assert_true(h.calls > 3);
     problem_free(&p);

@@ -157,7 +157,8 @@ static void check_product(const half_case *c, weft_device *device, weft_sell_mat
                      WEFT_OK);
     assert_int_equal(weft_operator_in_script_make(op, &in_script, NULL), WEFT_OK);
     const weft_operator_choice choice = weft_operator_in_script_choice(&in_script, "A");
-    const weft_compile_options options = {.operators = &choice, .n_operators = 1, .single = true};
+    const weft_compile_options options = {
+        .size = sizeof options, .operators = &choice, .n_operators = 1, .single = true};
     if (weft_compiled_make(&context, &fragment, 1, &options, &compiled, &error) != WEFT_OK)
         fail_msg("%s %s", error.message, error.hint);
     assert_int_equal(weft_memory_wrap(device, v, n * sizeof *v, &x, NULL), WEFT_OK);

@@ -82,7 +82,8 @@ static weft_status use_series(void *user, weft_error *error) {
     const file_case *with = user;
     weft_series *series = NULL;
     const weft_field field = {.name = "T", .n_components = 1};
-    const weft_series_options options = {.fields = &field,
+    const weft_series_options options = {.size = sizeof options,
+                                         .fields = &field,
                                          .n_fields = 1,
                                          .problem = "none",
                                          .at_start = true,

@@ -223,7 +223,8 @@ static void measure_combination(bench *b, const combination *one) {
         }
     }
     measure(b, name, fragments, n,
-            (weft_compile_options){.parameters = &parameter,
+            (weft_compile_options){.size = sizeof(weft_compile_options),
+                                   .parameters = &parameter,
                                    .n_parameters = one->parameter != NULL,
                                    .expressions = &formula,
                                    .n_expressions = one->formula != NULL},
@@ -244,8 +245,8 @@ static void measure_step(bench *b, const char *name, const char *const *pieces, 
     for (int i = 0; i < n; ++i)
         weft_text_add(&text, "%s", weft_fem_script(pieces[i]));
     assert_false(text.failed);
-    measure(b, name, &(weft_fragment){name, text.data}, 1, (weft_compile_options){0}, all_most, 1,
-            1);
+    measure(b, name, &(weft_fragment){name, text.data}, 1,
+            (weft_compile_options){.size = sizeof(weft_compile_options)}, all_most, 1, 1);
     weft_text_free(&text);
 }
 
@@ -256,7 +257,9 @@ static void measure_cg(bench *b) {
     const weft_operator_choice choice = {.name = "A", .fragments = form, .n_fragments = 2};
     const weft_fragment cg = {"cg.weft", weft_fem_script("cg.weft")};
     measure(b, "cg.weft, A = poisson.weft product.weft", &cg, 1,
-            (weft_compile_options){.operators = &choice, .n_operators = 1}, all_most, 1, 1);
+            (weft_compile_options){
+                .size = sizeof(weft_compile_options), .operators = &choice, .n_operators = 1},
+            all_most, 1, 1);
 }
 
 #define CHECKS WEFT_SOURCE_DIR "/apps/check/"
@@ -274,7 +277,7 @@ static void measure_checks(bench *b) {
         char *text = test_file_read(path, NULL);
         assert_non_null(text);
         measure(b, entry->d_name, &(weft_fragment){entry->d_name, text}, 1,
-                (weft_compile_options){0}, all_most, 1, 1);
+                (weft_compile_options){.size = sizeof(weft_compile_options)}, all_most, 1, 1);
         free(text);
         ++n;
     }
@@ -302,7 +305,8 @@ static void every_shipped_script(void **state) {
         for (const weft_embedded_file *file = weft_embedded_scripts; file->name != NULL; ++file)
             if (!is_combined(file->name))
                 measure(&b, file->name, &(weft_fragment){file->name, file->text}, 1,
-                        (weft_compile_options){0}, all_most, 1, 1);
+                        (weft_compile_options){.size = sizeof(weft_compile_options)}, all_most, 1,
+                        1);
         for (int k = 0; k < COMBINATIONS; ++k)
             measure_combination(&b, &combinations[k]);
         measure_step(&b, "step of Strang", step_pieces,
@@ -322,7 +326,8 @@ static void listing_1(void **state) {
     for (int single = 0; single < 2; ++single) {
         bench b = begin("null:h200", single == 1);
         measure(&b, single ? "listing_1.weft, float" : "listing_1.weft, double",
-                &(weft_fragment){"listing_1.weft", text}, 1, (weft_compile_options){0}, all_most,
+                &(weft_fragment){"listing_1.weft", text}, 1,
+                (weft_compile_options){.size = sizeof(weft_compile_options)}, all_most,
                 candidates_most, cover_most);
         end(&b);
     }
@@ -345,8 +350,9 @@ static void chains_and_wide_graphs(void **state) {
             weft_text_add(&text, "return A%d;\n", i);
         assert_false(text.failed);
         bench b = begin("null:h200", false);
-        measure(&b, name, &(weft_fragment){name, text.data}, 1, (weft_compile_options){0},
-                large_most, large_most, large_most);
+        measure(&b, name, &(weft_fragment){name, text.data}, 1,
+                (weft_compile_options){.size = sizeof(weft_compile_options)}, large_most,
+                large_most, large_most);
         end(&b);
         weft_text_free(&text);
     }

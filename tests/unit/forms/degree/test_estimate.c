@@ -96,7 +96,7 @@ static void check_degree(const char *cell, const char *form, weft_ufl_degrees de
     weft_ufl *ufl = NULL;
     weft_error error = {0};
     weft_ufl_integral_info integral;
-    const weft_ufl_options options = {.degrees = degrees};
+    const weft_ufl_options options = {.size = sizeof options, .degrees = degrees};
     snprintf(text, sizeof text, "cell = %s\n" FUNCTIONS "M = %s\n", cell, form);
     if (weft_ufl_read_text("test.ufl", text, strlen(text), &options, &ufl, &error) != WEFT_OK)
         fail_msg("%s\n%d:%d: %s", text, error.line, error.column, error.message);

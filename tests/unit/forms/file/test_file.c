@@ -86,7 +86,7 @@ static void test_high_degrees(void **state) {
     weft_ufl *ufl = NULL;
     weft_text log = {0};
     const weft_monitor monitor = {.log = keep_message, .user = &log};
-    const weft_ufl_options options = {.monitor = &monitor};
+    const weft_ufl_options options = {.size = sizeof options, .monitor = &monitor};
     weft_ufl_integral_info integral;
     (void)state;
     assert_int_equal(weft_ufl_read_text("high.ufl", text, strlen(text), &options, &ufl, NULL),
@@ -128,7 +128,7 @@ static void test_recommended_degrees(void **state) {
         weft_ufl *ufl = NULL;
         weft_text log = {0};
         const weft_monitor monitor = {.log = keep_message, .user = &log};
-        const weft_ufl_options options = {.monitor = &monitor};
+        const weft_ufl_options options = {.size = sizeof options, .monitor = &monitor};
         snprintf(text, sizeof text,
                  "e, c = FiniteElement('P', triangle, 8), FiniteElement('P', triangle, 1)\n"
                  "u, v, w, q = TrialFunction(e), TestFunction(e), Coefficient(e), Coefficient(c)\n"

@@ -25,7 +25,7 @@ static int most_statements(const char *device, const char *script, int *n_calls,
     weft_device *opened = NULL;
     weft_compilation *compilation = NULL;
     weft_error error = {0};
-    const weft_compile_options options = {.plan = WEFT_PLAN_FUSED};
+    const weft_compile_options options = {.size = sizeof options, .plan = WEFT_PLAN_FUSED};
     const weft_fragment fragment = {"chain.weft", script};
     const weft_device_options device_options = weft_device_options_default(NULL);
     case_check(weft_library_make(&library, &error), &error);

@@ -150,7 +150,7 @@ static void run(emulation *e, int backwards) {
 
 static void check_reductions(weft_plan_kind plan) {
     static const int64_t sizes[] = {0, 1, 31, 32, 33, 511, 512, 513, 4097};
-    const weft_compile_options options = {.plan = plan};
+    const weft_compile_options options = {.size = sizeof options, .plan = plan};
     emulation e = begin("index rows;\ninput a, b : real over rows;\n"
                         "s = sum(a);\nd = dot(a, b);\nlow = minimum(a);\nhigh = maximum(b);\n"
                         "rough = sum(a/7);\nc = a + b;\nreturn s, d, low, high, rough, c;\n",
@@ -190,7 +190,7 @@ static void reductions(void **state) {
 
 /* The partial results of so many elements that several thread blocks join them first. */
 static void check_many_partials(int64_t n_partials) {
-    const weft_compile_options options = {0};
+    const weft_compile_options options = {.size = sizeof options};
     const int64_t blocks = (n_partials + WEFT_CUDA_JOINED - 1) / WEFT_CUDA_JOINED;
     emulation e = begin("index rows;\ninput a : real over rows;\n"
                         "s = sum(a);\nlow = minimum(a);\nreturn s, low;\n",
@@ -258,7 +258,8 @@ static void make_ring(ring *r, int64_t n) {
 static void check_rows(int64_t n, int backwards) {
     static ring r;
     const weft_operator_choice choice = {.name = "A", .product_kernel = "csr"};
-    const weft_compile_options options = {.operators = &choice, .n_operators = 1};
+    const weft_compile_options options = {
+        .size = sizeof options, .operators = &choice, .n_operators = 1};
     emulation e = begin("index nodes plain;\noperator A over nodes;\n"
                         "input z, p, d : real over nodes;\ninput beta : real;\n"
                         "s = z + beta*p;\nq = apply(A, s);\nsq = dot(s, q);\nt = p - d*q;\n"
@@ -304,8 +305,11 @@ static void check_block(const int block[3], int mmul, int madd, int64_t n, int b
     const weft_variant_choice variants[] = {{"mmul", mmul}, {"madd", madd}, {"mvmul", mmul % 2}};
     const weft_parameter asked[] = {
         {"instances", block[0]}, {"width", block[1]}, {"trips", block[2]}};
-    const weft_compile_options options = {
-        .variants = variants, .n_variants = 3, .parameters = asked, .n_parameters = 3};
+    const weft_compile_options options = {.size = sizeof options,
+                                          .variants = variants,
+                                          .n_variants = 3,
+                                          .parameters = asked,
+                                          .n_parameters = 3};
     emulation e = begin("index N;\ninput A, B : real[3,3] over N;\ninput x : real[3] over N;\n"
                         "parameter instances = 0, width = 0, trips = 0;\n"
                         "fuse block instances threads width iterations trips {\n"
@@ -355,7 +359,8 @@ static void late_loads(void **state) {
     (void)state;
     enum { PRODUCTS = 21, SIZE = 5, ELEMENTS = 40, SHIFT = PRODUCTS * (PRODUCTS + 1) / 2 };
     const weft_variant_choice variants[] = {{"mmul", 2}};
-    const weft_compile_options options = {.variants = variants, .n_variants = 1};
+    const weft_compile_options options = {
+        .size = sizeof options, .variants = variants, .n_variants = 1};
     weft_text text = {0};
     weft_text_add(&text, "index N;\ninput P0 : real[5,5] over N;\n");
     for (int i = 1; i <= PRODUCTS; ++i)

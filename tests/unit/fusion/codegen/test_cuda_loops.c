@@ -35,7 +35,7 @@ static char *source_with(const char *text, bool single, const weft_operator_choi
     weft_compilation *compilation = NULL;
     const weft_device_options options = weft_device_options_default(NULL);
     const weft_compile_options compile = {
-        .single = single, .operators = choices, .n_operators = n_choices};
+        .size = sizeof compile, .single = single, .operators = choices, .n_operators = n_choices};
     const weft_fragment fragment = {"loops.weft", text};
     char message[2048];
     weft_status status = WEFT_OK;
@@ -163,7 +163,8 @@ static void kernels_in_loops_are_predicated(void **state) {
 static void compile_predicated(const weft_nvrtc *nvrtc, const weft_library *library,
                                const weft_limits *limits, int d, weft_scatter scatter, int nodes) {
     const weft_parameter dimension = {"d", d};
-    const weft_compile_options options = {.scatter = scatter,
+    const weft_compile_options options = {.size = sizeof options,
+                                          .scatter = scatter,
                                           .patch_nodes = nodes,
                                           .predicated = true,
                                           .parameters = &dimension,

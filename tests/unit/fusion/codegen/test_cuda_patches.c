@@ -104,7 +104,8 @@ static weft_compilation *compile(weft_library *library, const patch_case *c, con
     weft_compilation *compilation = NULL;
     weft_error error = {0};
     const weft_parameter dimension = {"d", c->d};
-    const weft_compile_options options = {.scatter = c->scatter,
+    const weft_compile_options options = {.size = sizeof options,
+                                          .scatter = c->scatter,
                                           .parameters = &dimension,
                                           .n_parameters = 1,
                                           .patch_nodes = way->nodes,
@@ -275,8 +276,8 @@ static void other_patches_are_refused(void **state) {
     assert_int_equal(weft_device_open("null:h200", NULL, &h200, &error), WEFT_OK);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         weft_compilation *none = NULL;
-        const weft_compile_options options = {.scatter = WEFT_SCATTER_PATCHES,
-                                              .patch_nodes = sizes[i]};
+        const weft_compile_options options = {
+            .size = sizeof options, .scatter = WEFT_SCATTER_PATCHES, .patch_nodes = sizes[i]};
         assert_int_equal(
             weft_compile(library, weft_device_limits(h200), fragments, 2, &options, &none, &error),
             WEFT_ERROR_USAGE);

@@ -18,7 +18,7 @@ static const char gemver[] =
 
 static void check(const weft_nvrtc *nvrtc, const char *script, int64_t n, bool single,
                   int most_spilled) {
-    const weft_compile_options options = {.single = single};
+    const weft_compile_options options = {.size = sizeof options, .single = single};
     program_case c = case_open(NULL, "null:h200", script, &options);
     const weft_segment *segment = case_segment(&c);
     const weft_plan_kernel *kernel = &segment->plan->kernels[0];

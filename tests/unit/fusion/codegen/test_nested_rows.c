@@ -18,7 +18,7 @@ static const char *const scripts[] = {
 };
 
 static void check(const weft_nvrtc *nvrtc, const char *script, int64_t n, bool single) {
-    const weft_compile_options options = {.single = single};
+    const weft_compile_options options = {.size = sizeof options, .single = single};
     program_case c = case_open(NULL, "null:h200", script, &options);
     const weft_segment *segment = case_segment(&c);
     const weft_plan_kernel *kernel = &segment->plan->kernels[0];
@@ -56,7 +56,7 @@ static void compiles(void **state) {
 /* Sizes that the kernels of the program serve: short rows, rows that fit no cluster. */
 static void no_shape(void **state) {
     (void)state;
-    const weft_compile_options options = {0};
+    const weft_compile_options options = {.size = sizeof options};
     program_case c = case_open(NULL, "null:h200", scripts[0], &options);
     const weft_segment *segment = case_segment(&c);
     weft_nested_shape shape;

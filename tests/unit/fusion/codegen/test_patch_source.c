@@ -42,7 +42,8 @@ static weft_compilation *compiled(const fixture *f, const weft_limits *limits, c
     const weft_parameter dimension = {"d", d};
     const weft_expression source = {"diffusivity", "1 + exp(x*y)", "test"};
     const bool has_formula = strstr(form, "diffusivity(") != NULL;
-    const weft_compile_options options = {.scatter = WEFT_SCATTER_PATCHES,
+    const weft_compile_options options = {.size = sizeof options,
+                                          .scatter = WEFT_SCATTER_PATCHES,
                                           .single = single,
                                           .expressions = &source,
                                           .n_expressions = has_formula,

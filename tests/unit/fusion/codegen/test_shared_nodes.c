@@ -58,7 +58,7 @@ static double tents(double x, double y) {
 
 static program_case open_device(const char *text, bool is_gpu, weft_scatter scatter) {
     const weft_device_options device_options = weft_device_options_default(NULL);
-    const weft_compile_options options = {.scatter = scatter};
+    const weft_compile_options options = {.size = sizeof options, .scatter = scatter};
     weft_error error = {0};
     weft_device *device = NULL;
     case_check(weft_device_open("host:1", &device_options, &device, &error), &error);

@@ -50,7 +50,7 @@ static program_case open_sample(const sample *one, bool on_gpu) {
     weft_device *device = NULL;
     weft_library *library = NULL;
     weft_error error = {0};
-    const weft_compile_options options = {.single = one->single};
+    const weft_compile_options options = {.size = sizeof options, .single = one->single};
     snprintf(text, sizeof text, "index N %s;\ninput x : real[%d] over N;\n%s\nreturn A%s;\n",
              one->kind, ROWS, one->call, strstr(one->call, "y =") ? ", y" : "");
     case_check(weft_library_make(&library, &error), &error);

@@ -135,7 +135,8 @@ static void every_allocation(void **state) {
     test_every_allocation("library", use_library, NULL);
     for (int mode = 0; mode < 4; ++mode) {
         weft_compilation *compilation = NULL;
-        with.options = (weft_compile_options){.plan = (weft_plan_kind)(mode % 2),
+        with.options = (weft_compile_options){.size = sizeof(weft_compile_options),
+                                              .plan = (weft_plan_kind)(mode % 2),
                                               .scatter = (weft_scatter)(mode / 2)};
         if (mode > 0) {
             with.options.expressions = &source;

@@ -68,7 +68,7 @@ static int spills(const compiled *c) {
 }
 
 static void spilling_plan_is_rejected(void **state) {
-    const weft_compile_options options = {0};
+    const weft_compile_options options = {.size = sizeof options};
     compiled c = open_script(*state, "null:h200", script, &options);
     weft_error error = {0};
     weft_text text = {0};
@@ -88,7 +88,7 @@ static void spilling_plan_is_rejected(void **state) {
 
 /* Kernels of different segments have different names also where the choice was corrected. */
 static void names_stay_distinct(void **state) {
-    const weft_compile_options options = {0};
+    const weft_compile_options options = {.size = sizeof options};
     compiled c = open_script(*state, "null:h200", loop, &options);
     weft_error error = {0};
     const weft_status status = weft_compilation_correct(c.compilation, c.device, &error);
@@ -113,7 +113,7 @@ static void names_stay_distinct(void **state) {
 
 /* A cover that was chosen by its rank stays, and so does everything on the host. */
 static void choices_stay(void **state) {
-    const weft_compile_options second = {.alternative = 1};
+    const weft_compile_options second = {.size = sizeof second, .alternative = 1};
     weft_error error = {0};
     for (int host = 0; host < 2; ++host) {
         compiled c =
@@ -130,7 +130,7 @@ static void choices_stay(void **state) {
 static void module_is_loaded_once(void **state) {
     static const char small[] = "index N;\ninput a : real over N;\nb = 2*a;\nreturn b;\n";
     const weft_fragment fragment = {"small.weft", small};
-    const weft_device_options options = {.cache = WEFT_CACHE_OFF};
+    const weft_device_options options = {.size = sizeof options, .cache = WEFT_CACHE_OFF};
     weft_device *device = NULL;
     weft_compilation *compilation = NULL;
     weft_program *programs[2] = {NULL, NULL};

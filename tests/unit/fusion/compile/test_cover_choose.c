@@ -63,7 +63,7 @@ static void in_order(void **state) {
     double before = 0, seconds;
     bool recalled;
     for (int k = 0; k < N; ++k) {
-        const weft_compile_options options = {.alternative = k};
+        const weft_compile_options options = {.size = sizeof options, .alternative = k};
         texts[k] = compile(&c, listing, &options, &seconds, &recalled);
         assert_false(recalled);
         assert_true(seconds > 0 && seconds >= before * (1 - 1e-5));
@@ -73,7 +73,7 @@ static void in_order(void **state) {
     }
     /* asked for by its text each comes back, with its time */
     for (int k = N; k-- > 0;) {
-        const weft_compile_options options = {.cover = texts[k]};
+        const weft_compile_options options = {.size = sizeof options, .cover = texts[k]};
         char *again = compile(&c, listing, &options, &seconds, &recalled);
         assert_true(recalled);
         assert_string_equal(again, texts[k]);
@@ -87,7 +87,7 @@ static void in_order(void **state) {
     foreign[2][35] = '?';
     foreign[3][40] = '\0'; /* cut off */
     for (int i = 0; i < 4; ++i) {
-        const weft_compile_options options = {.cover = foreign[i]};
+        const weft_compile_options options = {.size = sizeof options, .cover = foreign[i]};
         char *best = compile(&c, listing, &options, &seconds, &recalled);
         assert_false(recalled);
         assert_string_equal(best, texts[0]);
@@ -108,7 +108,8 @@ static void not_so_many(void **state) {
     bool recalled;
     char *last[2];
     for (int i = 0; i < 2; ++i) {
-        const weft_compile_options options = {.alternative = 50 + i, .plan = WEFT_PLAN_UNFUSED};
+        const weft_compile_options options = {
+            .size = sizeof options, .alternative = 50 + i, .plan = WEFT_PLAN_UNFUSED};
         last[i] = compile(&c, script, &options, &seconds[i], &recalled);
     }
     assert_string_equal(last[0], last[1]);
@@ -138,7 +139,7 @@ static void second_plan(void **state) {
     weft_compilation *base = NULL, *made = NULL;
     weft_cover **covers = NULL;
     int n = 0, n_held = 0;
-    for (weft_compile_options options = {0};
+    for (weft_compile_options options = {.size = sizeof options};
          base == NULL || holds_columns(weft_compilation_only(base)); ++options.alternative) {
         assert_true(options.alternative < COVERS);
         weft_compilation_free(&base);
@@ -169,8 +170,9 @@ static void hashes(void **state) {
     weft_error error = {0};
     const weft_fragment a = {"a", "index N;"}, b = {"b", "index N;"}, other = {"a", "index M;"};
     const weft_parameter d = {"d", 3};
-    const weft_compile_options plain = {0}, single = {.single = true},
-                               with = {.parameters = &d, .n_parameters = 1};
+    const weft_compile_options plain = {.size = sizeof plain},
+                               single = {.size = sizeof single, .single = true},
+                               with = {.size = sizeof with, .parameters = &d, .n_parameters = 1};
     char first[33], again[33];
     tuning_ok(weft_script_hash(c.library, &a, 1, &plain, first, &error), &error);
     tuning_ok(weft_script_hash(c.library, &b, 1, &plain, again, &error), &error);

@@ -91,7 +91,7 @@ static weft_status use_predicated(void *user, weft_error *error) {
     weft_program *program = NULL;
     weft_memory *x = NULL, *v = NULL;
     const weft_compile_options options = {
-        .scatter = c->scatter, .patch_nodes = 128, .predicated = true};
+        .size = sizeof options, .scatter = c->scatter, .patch_nodes = 128, .predicated = true};
     const weft_fragment fragments[] = {{"poisson", weft_fem_script("poisson.weft")},
                                        {"product", weft_fem_script("product.weft")}};
     const size_t bytes = (size_t)c->mesh->n_nodes * sizeof(double);

@@ -204,8 +204,8 @@ static void plans(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
         for (int single = 0; single < 2; ++single) {
-            const weft_compile_options options = {.scatter = WEFT_SCATTER_CELL_COLOURS,
-                                                  .single = single};
+            const weft_compile_options options = {
+                .size = sizeof options, .scatter = WEFT_SCATTER_CELL_COLOURS, .single = single};
             program_case c = case_open(NULL, cases[i].device, cases[i].script, &options);
             const char *text = NULL;
             assert_int_equal(count_kernels(&c, &text), cases[i].n_kernels);
@@ -221,7 +221,8 @@ static void plans(void **state) {
 /* What the kernels call adds without atomic operations. */
 static void plain_additions(void **state) {
     (void)state;
-    const weft_compile_options options = {.scatter = WEFT_SCATTER_CELL_COLOURS};
+    const weft_compile_options options = {.size = sizeof options,
+                                          .scatter = WEFT_SCATTER_CELL_COLOURS};
     program_case c = case_open(NULL, "null:h200", one_matrix, &options);
     static const char *const names[] = {"INLINE void add_indirect_alone(",
                                         "INLINE void add_matrix_alone("};
@@ -240,7 +241,7 @@ static void other_granularities_and_the_host(void **state) {
     (void)state;
     const char *text = NULL;
     const weft_variant_choice rows = {"mvmul", 1};
-    weft_compile_options options = {.scatter = WEFT_SCATTER_CELL_COLOURS};
+    weft_compile_options options = {.size = sizeof options, .scatter = WEFT_SCATTER_CELL_COLOURS};
     program_case c = case_open(NULL, "null:h200", with_threads, &options);
     assert_int_equal(count_kernels(&c, &text), 1);
     case_close(&c);
@@ -262,7 +263,7 @@ static void other_granularities_and_the_host(void **state) {
 static void a_launch_a_colour(void **state) {
     (void)state;
     static const int64_t sizes[] = {0, 1, 31, 33, 1003};
-    weft_compile_options options = {.scatter = WEFT_SCATTER_CELL_COLOURS};
+    weft_compile_options options = {.size = sizeof options, .scatter = WEFT_SCATTER_CELL_COLOURS};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         mesh m = mesh_make(sizes[i], 3);
         double *k = calloc((size_t)(3 * m.n_cells) + 1, sizeof *k);
@@ -296,7 +297,8 @@ static void host(void **state) {
     double *k = random_list(&seed, 3 * m.n_cells), *b[2];
     char *source[2];
     for (int i = 0; i < 2; ++i) {
-        const weft_compile_options options = {.scatter = i ? WEFT_SCATTER_CELL_COLOURS
+        const weft_compile_options options = {.size = sizeof options,
+                                              .scatter = i ? WEFT_SCATTER_CELL_COLOURS
                                                            : WEFT_SCATTER_IN_PLACE};
         program_case c = case_open(NULL, "host:2", two_lists, &options);
         case_map(&c, "dofs", m.dofs, m.n_cells, 3, m.n_nodes);

@@ -36,7 +36,7 @@ static bool run(const char *device_name, const char *loop, weft_rematerialise re
     char text[2048];
     double a[4 * N], v[2 * N];
     weft_memory *ma = NULL, *mv = NULL;
-    const weft_compile_options options = {.rematerialise = rematerialise};
+    const weft_compile_options options = {.size = sizeof options, .rematerialise = rematerialise};
     const char *forced = getenv("WEFT_TEST_DEVICE");
     snprintf(text, sizeof text,
              "index N plain;\ninput A : real[2,2] over N;\ninput v : real[2] over N;\n"
@@ -159,7 +159,7 @@ static void chosen(void **state) {
     weft_limits limits = limits_of("null:h200");
     /* 128 bytes of K against 96 of coordinates through a connectivity, and 130 operations that a
      * GPU does meanwhile: again, the more so for many iterations */
-    weft_compile_options options = {.iterations = 100};
+    weft_compile_options options = {.size = sizeof options, .iterations = 100};
     weft_control_choice choice = choose(LOCAL LOOP "return u;\n", &options, &limits);
     assert_int_equal(choice.n, 1);
     assert_true(choice.chosen && choice.recomputed < choice.stored);
@@ -203,7 +203,8 @@ static void functions_are_stored(void **state) {
     for (size_t i = 0; i < sizeof devices / sizeof *devices; ++i) {
         const weft_limits limits = limits_of(devices[i]);
         for (int single = 0; single < 2; ++single) {
-            const weft_compile_options options = {.iterations = 100, .single = single};
+            const weft_compile_options options = {
+                .size = sizeof options, .iterations = 100, .single = single};
             weft_compile_options fast = options;
             fast.costs = &source;
             snprintf(
@@ -245,7 +246,8 @@ static void not_moved(void **state) {
         "update u = u + s*u0;\nupdate count = count + 1;\n}\nreturn u;\n",
     };
     const weft_limits limits = limits_of("null:h200");
-    const weft_compile_options options = {.rematerialise = WEFT_REMATERIALISE_ALWAYS};
+    const weft_compile_options options = {.size = sizeof options,
+                                          .rematerialise = WEFT_REMATERIALISE_ALWAYS};
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; ++i) {
         const weft_control_choice choice = choose(scripts[i], &options, &limits);
         if (choice.n != 0)
@@ -264,7 +266,8 @@ static void saved_plans(void **state) {
     const weft_limits limits = limits_of("null:h200");
     for (int rematerialise = 0; rematerialise < 3; ++rematerialise) {
         weft_text saved = {0}, again = {0};
-        weft_compile_options options = {.rematerialise = (weft_rematerialise)rematerialise};
+        weft_compile_options options = {.size = sizeof options,
+                                        .rematerialise = (weft_rematerialise)rematerialise};
         for (int k = 0; k < 2; ++k) {
             weft_compilation *compilation = NULL;
             weft_error error = {0};
@@ -313,7 +316,8 @@ static void directives_are_followed(void **state) {
     weft_error error = {0};
     check(weft_device_open("null:h200", NULL, &device, &error), &error);
     for (int i = 0; i < 3; ++i) {
-        const weft_compile_options options = {.rematerialise = (weft_rematerialise)i};
+        const weft_compile_options options = {.size = sizeof options,
+                                              .rematerialise = (weft_rematerialise)i};
         const weft_status status = weft_compile(library, weft_device_limits(device), &script, 1,
                                                 &options, &compilation, &error);
         assert_int_equal(status, i == WEFT_REMATERIALISE_ALWAYS ? WEFT_ERROR_TYPE : WEFT_OK);

@@ -86,7 +86,8 @@ static void numbers(void **state) {
 }
 
 static void other_limits(void **state) {
-    const weft_compile_options options = {.single = true, .plan = WEFT_PLAN_UNFUSED};
+    const weft_compile_options options = {
+        .size = sizeof options, .single = true, .plan = WEFT_PLAN_UNFUSED};
     char *text = explain(state, "null:h200", diamond, &options);
     assert_says(text, "3 calls: 3 kernels unfused, 2 fused. Compiled: unfused.");
     /* floats and indices of 4 bytes: a 12 + 12 + 12, c 12 + 12, d 24 in */

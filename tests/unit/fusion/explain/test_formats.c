@@ -82,7 +82,8 @@ static void json_of_the_search(void **state) {
 
 static void json(void **state) {
     for (int mode = 0; mode < 4; ++mode) {
-        const weft_compile_options options = {.plan = (weft_plan_kind)(mode % 2),
+        const weft_compile_options options = {.size = sizeof options,
+                                              .plan = (weft_plan_kind)(mode % 2),
                                               .scatter = (weft_scatter)(mode / 2)};
         weft_compilation *compilation = compile(*state, POISSON, &options);
         json_t *graph = json_of(compilation, "graph"), *plan = json_of(compilation, "plan");
@@ -118,7 +119,8 @@ static void json(void **state) {
 static void dot(void **state) {
     static const char *const stages[] = {"graph", "plan"};
     for (int mode = 0; mode < 8; ++mode) {
-        const weft_compile_options options = {.plan = (weft_plan_kind)(mode % 2),
+        const weft_compile_options options = {.size = sizeof options,
+                                              .plan = (weft_plan_kind)(mode % 2),
                                               .scatter = (weft_scatter)(mode / 2 % 2)};
         weft_compilation *compilation =
             compile(*state,

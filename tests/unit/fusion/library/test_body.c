@@ -513,7 +513,7 @@ static void run_everything(const char *compiler, bool single) {
     assert_int_equal(weft_library_add_text(library, "everything", everything, &error), WEFT_OK);
     weft_fragment fragment = {
         "s", "index N; input x : real[3] over N; input s : real;\ny = f(x, s); return y;\n"};
-    weft_compile_options compile = {.single = single};
+    weft_compile_options compile = {.size = sizeof compile, .single = single};
     assert_int_equal(weft_compile(library, weft_device_limits(device), &fragment, 1, &compile,
                                   &compilation, &error),
                      WEFT_OK);

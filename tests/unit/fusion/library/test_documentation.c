@@ -46,7 +46,7 @@ static void test_example(void **state) {
     assert_int_equal(weft_library_make(&library, &error), WEFT_OK);
     assert_int_equal(weft_library_add_text(library, "example.kernel.c", kernel, &error), WEFT_OK);
     weft_fragment fragment = {"example.weft", script};
-    weft_compile_options compile = {0};
+    weft_compile_options compile = {.size = sizeof compile};
     assert_int_equal(weft_compile(library, weft_device_limits(device), &fragment, 1, &compile,
                                   &compilation, &error),
                      WEFT_OK);

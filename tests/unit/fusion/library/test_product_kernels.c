@@ -69,7 +69,8 @@ static program_case open_rows(const char *statements, const char *product_kernel
                               weft_plan_kind plan) {
     char text[1024];
     const weft_operator_choice choice = {.name = "A", .product_kernel = product_kernel};
-    const weft_compile_options options = {.plan = plan, .operators = &choice, .n_operators = 1};
+    const weft_compile_options options = {
+        .size = sizeof options, .plan = plan, .operators = &choice, .n_operators = 1};
     snprintf(text, sizeof text, "%s%s", declarations, statements);
     return case_open(NULL, "null:h200", text, &options);
 }

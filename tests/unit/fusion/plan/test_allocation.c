@@ -64,9 +64,9 @@ static weft_status use_search(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *arena = NULL;
     weft_search_result result;
-    const weft_compile_options options = {0};
+    const weft_compile_options options = {.size = sizeof options};
     const weft_search_options how = {
-        .most = 12, .all = true, .confirm = true, .measure = predicted};
+        .size = sizeof how, .most = 12, .all = true, .confirm = true, .measure = predicted};
     const weft_fragment fragment = {"script.weft", with->text};
     TRY(weft_arena_make(&arena, error));
     const weft_search_script script = {with->library, &fragment, 1, &options};

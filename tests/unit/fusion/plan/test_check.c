@@ -25,7 +25,7 @@ static plan_case compile(const char *device, const char *text) {
     plan_case c = {0};
     weft_error error = {0};
     const weft_fragment fragment = {"test.weft", text};
-    const weft_compile_options options = {.elements = 1000};
+    const weft_compile_options options = {.size = sizeof options, .elements = 1000};
     assert_int_equal(weft_library_make(&c.library, &error), WEFT_OK);
     assert_int_equal(weft_device_open(device, NULL, &c.device, &error), WEFT_OK);
     if (weft_compile(c.library, weft_device_limits(c.device), &fragment, 1, &options,

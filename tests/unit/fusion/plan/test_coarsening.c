@@ -13,7 +13,8 @@ static void expect_factor(const char *text, bool single, int64_t elements, int f
     weft_library *library = NULL;
     weft_device *device = NULL;
     weft_compilation *compilation = NULL;
-    const weft_compile_options options = {.single = single, .elements = elements};
+    const weft_compile_options options = {
+        .size = sizeof options, .single = single, .elements = elements};
     const weft_fragment fragment = {"test.weft", text};
     assert_int_equal(weft_library_make(&library, &error), WEFT_OK);
     assert_int_equal(weft_device_open("null:h200", NULL, &device, &error), WEFT_OK);

@@ -25,7 +25,7 @@ static void expect_kernels(const char *text, weft_plan_kind plan, int n) {
     weft_device *device = NULL;
     weft_compilation *c = NULL;
     weft_error error = {0};
-    const weft_compile_options options = {.plan = plan};
+    const weft_compile_options options = {.size = sizeof options, .plan = plan};
     case_check(compile(text, &options, &library, &device, &c, &error), &error);
     if (weft_compilation_kernels(c) != n)
         fail_msg("%d kernels, not %d, in\n%s", weft_compilation_kernels(c), n, text);
@@ -133,7 +133,8 @@ static void blocks_of_operators(void **state) {
                  cases[i].of_operator);
         const weft_fragment fragment = {"operator.weft", operator_text};
         const weft_operator_choice choice = {.name = "A", .fragments = &fragment, .n_fragments = 1};
-        const weft_compile_options options = {.operators = &choice, .n_operators = 1};
+        const weft_compile_options options = {
+            .size = sizeof options, .operators = &choice, .n_operators = 1};
         const weft_status status = compile(text, &options, &library, &device, &c, &error);
         if (cases[i].n < 0) {
             assert_int_equal(status, WEFT_ERROR_TYPE);
@@ -169,7 +170,8 @@ static void choices_of_operators(void **state) {
     const weft_fragment text = {"script.weft", script},
                         fragment = {"operator.weft", operator_script};
     const weft_operator_choice choice = {.name = "A", .fragments = &fragment, .n_fragments = 1};
-    const weft_compile_options options = {.operators = &choice, .n_operators = 1};
+    const weft_compile_options options = {
+        .size = sizeof options, .operators = &choice, .n_operators = 1};
     assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
     assert_int_equal(weft_device_open("null:h200", NULL, &device, NULL), WEFT_OK);
     case_check(weft_compile(library, weft_device_limits(device), &text, 1, &options, &c, &error),

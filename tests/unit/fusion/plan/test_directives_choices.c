@@ -96,8 +96,10 @@ static void variants(void **state) {
     for (int i = 0; i < 2; ++i)
         for (int plan = 0; plan < 2; ++plan)
             for (int p = 0; p < 2; ++p) { /* both plans; the parameter's default, and another */
-                const weft_compile_options options = {
-                    .plan = (weft_plan_kind)plan, .parameters = &one, .n_parameters = p};
+                const weft_compile_options options = {.size = sizeof options,
+                                                      .plan = (weft_plan_kind)plan,
+                                                      .parameters = &one,
+                                                      .n_parameters = p};
                 made m = compile_good(devices[i], text, &options);
                 assert_int_equal(variant_of(m.c, "M"), 2);
                 assert_int_equal(variant_of(m.c, "N1"), 1);
@@ -106,7 +108,8 @@ static void variants(void **state) {
             }
     /* an option of the command line comes last */
     const weft_variant_choice choice = {"mmul", 0};
-    const weft_compile_options options = {.variants = &choice, .n_variants = 1};
+    const weft_compile_options options = {
+        .size = sizeof options, .variants = &choice, .n_variants = 1};
     made m = compile_good("null:h200", text, &options);
     assert_int_equal(variant_of(m.c, "M"), 0);
     assert_int_equal(variant_of(m.c, "N1"), 0);
@@ -149,8 +152,10 @@ static void wrong_variants(void **state) {
     refused("null", HEAD "M = mmul(A, B) using variant 3;\nreturn M;\n", NULL, 5, 30,
             "'mmul' has no variant 3 here", "it has 0 (1 thread), 1 (3 threads) and 2 (9 threads)");
     refused("null", HEAD "M = mmul(A, B) using variant p;\nreturn M;\n",
-            &(weft_compile_options){.parameters = &(weft_parameter){"p", -1}, .n_parameters = 1}, 5,
-            30, "'mmul' has no variant -1 here",
+            &(weft_compile_options){.size = sizeof(weft_compile_options),
+                                    .parameters = &(weft_parameter){"p", -1},
+                                    .n_parameters = 1},
+            5, 30, "'mmul' has no variant -1 here",
             "it has 0 (1 thread), 1 (3 threads) and 2 (9 threads)");
     refused("null", HEAD "y = 2*x using variant 0;\nreturn y;\n", NULL, 5, 23,
             "only the call of a function has variants, and 'y' is not a call",
@@ -194,7 +199,8 @@ static void wrong_variants(void **state) {
 static void blocks(void **state) {
     (void)state;
     const weft_parameter p = {"p", 160};
-    const weft_compile_options options = {.parameters = &p, .n_parameters = 1};
+    const weft_compile_options options = {
+        .size = sizeof options, .parameters = &p, .n_parameters = 1};
     /* nine threads, which is the first call's finest variant */
     made m = compile_good("null:h200",
                           HEAD "fuse block 96 threads 9 iterations 3 {\n  M = mmul(A, B);\n"
@@ -253,7 +259,7 @@ static void left_open(void **state) {
         "null", HEAD "fuse block 8 threads 1 iterations 1 { y = mvmul(A, x); }\nreturn y;\n", NULL);
     done(&m);
     const weft_compile_options unfused = {
-        .plan = WEFT_PLAN_UNFUSED, .parameters = &lanes, .n_parameters = 1};
+        .size = sizeof unfused, .plan = WEFT_PLAN_UNFUSED, .parameters = &lanes, .n_parameters = 1};
     m = compile_good("null:h200", text, &unfused); /* no block of one element: not asked for */
     assert_int_equal(weft_compilation_only(m.c)->cover->n, 2);
     done(&m);
@@ -379,7 +385,7 @@ static void forced(void **state) {
     static const char plan[] =
         "{\"format\": \"weft-plan-1\", \"kernels\": [{\"calls\": [{\"result\": \"M\", \"variant\": "
         "1}]}, {\"calls\": [{\"result\": \"y\"}]}]}";
-    const weft_compile_options options = {.forced_plan = plan};
+    const weft_compile_options options = {.size = sizeof options, .forced_plan = plan};
     made m = compile_good("null:h200", text, &options);
     assert_int_equal(weft_compilation_only(m.c)->cover->n, 2);
     assert_int_equal(variant_of(m.c, "M"), 1);
@@ -389,7 +395,7 @@ static void forced(void **state) {
     static const char plan_of_two[] =
         "{\"format\": \"weft-plan-1\", \"kernels\": [{\"calls\": [{\"result\": \"M\", \"variant\": "
         "1}, {\"result\": \"L\", \"variant\": 2}]}]}";
-    const weft_compile_options forced_two = {.forced_plan = plan_of_two};
+    const weft_compile_options forced_two = {.size = sizeof forced_two, .forced_plan = plan_of_two};
     m = compile_good("null:h200", two, &forced_two);
     assert_int_equal(variant_of(m.c, "M"), 1);
     assert_int_equal(variant_of(m.c, "L"), 2);
@@ -408,8 +414,8 @@ static void blocks_saved_and_forced(void **state) {
     assert_int_equal(weft_compilation_print(m.c, "plan", "json", &saved, NULL), WEFT_OK);
     done(&m);
     for (int unfused = 0; unfused < 2; ++unfused) {
-        const weft_compile_options options = {.forced_plan = saved.data,
-                                              .plan = (weft_plan_kind)unfused};
+        const weft_compile_options options = {
+            .size = sizeof options, .forced_plan = saved.data, .plan = (weft_plan_kind)unfused};
         m = compile_good("null:h200", plain, &options);
         expect_block(kernel_of(m.c, "y"), 96, 3, 5);
         expect_block(kernel_of(m.c, "r"), 128, 0, 1); /* a reduction */
@@ -441,7 +447,7 @@ static void blocks_that_are_not_forced(void **state) {
                  "{\"format\": \"weft-plan-1\", \"lanes\": 32, \"kernels\": [{\"block\": %s, "
                  "\"calls\": [{\"result\": \"M\"}]}]}",
                  cases[i].block);
-        const weft_compile_options options = {.forced_plan = plan};
+        const weft_compile_options options = {.size = sizeof options, .forced_plan = plan};
         made m = compile("null:h200", HEAD "M = mmul(A, B);\nreturn M;\n", &options);
         assert_int_equal(m.status, WEFT_ERROR_INPUT);
         if (strstr(m.error.message, cases[i].says) == NULL)

@@ -131,7 +131,7 @@ static void fusions_are_all_that_there_are(void **state) {
 static void fusions_of_chains_and_of_wide_graphs(void **state) {
     weft_library *library = *state;
     weft_text text = {0};
-    const weft_compile_options options = {.max_fusion = 4};
+    const weft_compile_options options = {.size = sizeof options, .max_fusion = 4};
     weft_text_add(&text, "index N;\ninput k : real over N;\nc0 = exp(k);\n");
     for (int i = 1; i < 30; ++i)
         weft_text_add(&text, "c%d = exp(c%d);\n", i, i - 1);
@@ -143,7 +143,8 @@ static void fusions_of_chains_and_of_wide_graphs(void **state) {
     weft_text_add(&text, "index N;\ninput k : real over N;\n");
     for (int i = 0; i < 20; ++i)
         weft_text_add(&text, "c%d = %d*k;\nreturn c%d;\n", i, i + 2, i);
-    c = compile(library, "null", text.data, &(weft_compile_options){.max_fusion = 3});
+    c = compile(library, "null", text.data,
+                &(weft_compile_options){.size = sizeof(weft_compile_options), .max_fusion = 3});
     assert_int_equal(weft_compilation_only(c)->fusions->n, 20 + 190 + 1140);
     weft_compilation_free(&c);
     weft_text_free(&text);

@@ -62,12 +62,15 @@ static char *independent(int n) {
 
 /* The slides' case: many small calls. Large ones take much longer than a launch each. */
 static void small_calls(void **state) {
-    const weft_compile_options small = {.elements = 10000}, large = {.elements = 100000000};
+    const weft_compile_options small = {.size = sizeof small, .elements = 10000},
+                               large = {.size = sizeof large, .elements = 100000000};
     char *text = independent(20);
     (void)state;
     expect("null:h200", text, small, 20, 1);
     expect("null:h200", text, large, 20, 20);
-    expect("null:h200", text, (weft_compile_options){.elements = 10000, .plan = WEFT_PLAN_UNFUSED},
+    expect("null:h200", text,
+           (weft_compile_options){
+               .size = sizeof(weft_compile_options), .elements = 10000, .plan = WEFT_PLAN_UNFUSED},
            20, 20);
     expect("null", text, small, 20, 20);
     plan_case c = compile("null:h200", text, small);
@@ -86,7 +89,7 @@ static void small_calls(void **state) {
 
 /* Kernels with a path between them have a launch each; those beside them may join either. */
 static void dependences(void **state) {
-    const weft_compile_options small = {.elements = 1000};
+    const weft_compile_options small = {.size = sizeof small, .elements = 1000};
     (void)state;
     /* b reads through a map what a has computed, c neither */
     expect("null:h200",
@@ -113,7 +116,10 @@ static void dependences(void **state) {
     expect("null:h200",
            "index E, V plain, M;\nconnectivity ends : E -> V[2];\ninput x : real[2] over E;\n"
            "input y : real over M;\na = 2*x;\nr[ends] += a;\nb = 3*y;\nreturn r, a, b;\n",
-           (weft_compile_options){.elements = 1000, .scatter = WEFT_SCATTER_GATHERED}, 3, 2);
+           (weft_compile_options){.size = sizeof(weft_compile_options),
+                                  .elements = 1000,
+                                  .scatter = WEFT_SCATTER_GATHERED},
+           3, 2);
     /* the update of x comes after its reader */
     expect("null:h200",
            "index E, V plain;\nconnectivity ends : E -> V[2];\ninput x : real over V;\n"
@@ -127,11 +133,20 @@ static void asked_for(void **state) {
                                "together inner_block { p = 2*a; q = 3*b; r = 4*c; }\n"
                                "s = 5*d;\nreturn p, q, r, s;\n";
     (void)state;
-    expect("null:h200", text, (weft_compile_options){.elements = 100000000}, 4, 2);
     expect("null:h200", text,
-           (weft_compile_options){.elements = 100000000, .plan = WEFT_PLAN_UNFUSED}, 4, 4);
-    expect("null", text, (weft_compile_options){.elements = 100000000}, 4, 4);
-    plan_case c = compile("null:h200", text, (weft_compile_options){.elements = 100000000});
+           (weft_compile_options){.size = sizeof(weft_compile_options), .elements = 100000000}, 4,
+           2);
+    expect("null:h200", text,
+           (weft_compile_options){.size = sizeof(weft_compile_options),
+                                  .elements = 100000000,
+                                  .plan = WEFT_PLAN_UNFUSED},
+           4, 4);
+    expect("null", text,
+           (weft_compile_options){.size = sizeof(weft_compile_options), .elements = 100000000}, 4,
+           4);
+    plan_case c = compile(
+        "null:h200", text,
+        (weft_compile_options){.size = sizeof(weft_compile_options), .elements = 100000000});
     for (int i = 0; i < c.plan->n_kernels; ++i) {
         const weft_plan_kernel *kernel = &c.plan->kernels[i];
         if (kernel->kind != KERNEL_GROUP)
@@ -151,16 +166,19 @@ static void saved(void **state) {
     char *text = independent(3);
     (void)state;
     for (int kind = 0; kind < 2; ++kind) {
-        plan_case c =
-            compile("null:h200", text,
-                    (weft_compile_options){.elements = 1000, .plan = (weft_plan_kind)kind});
+        plan_case c = compile("null:h200", text,
+                              (weft_compile_options){.size = sizeof(weft_compile_options),
+                                                     .elements = 1000,
+                                                     .plan = (weft_plan_kind)kind});
         weft_text json = {0};
         weft_error error = {0};
         assert_int_equal(weft_compilation_print(c.compilation, "plan", "json", &json, &error),
                          WEFT_OK);
         expect("null:h200", text,
-               (weft_compile_options){.elements = 1000, .forced_plan = json.data}, 3,
-               kind == WEFT_PLAN_FUSED ? 1 : 3);
+               (weft_compile_options){.size = sizeof(weft_compile_options),
+                                      .elements = 1000,
+                                      .forced_plan = json.data},
+               3, kind == WEFT_PLAN_FUSED ? 1 : 3);
         weft_text_free(&json);
         close_case(&c);
     }

@@ -22,7 +22,8 @@ static weft_compilation *compile(const weft_library *library, const char *text) 
     const weft_fragment fragment = {"script", text};
     const weft_operator_choice choices[] = {{.name = "A", .product_kernel = "csr"},
                                             {.name = "B", .product_kernel = "csr"}};
-    const weft_compile_options options = {.operators = choices,
+    const weft_compile_options options = {.size = sizeof options,
+                                          .operators = choices,
                                           .n_operators = strstr(text, "operator B") ? 2 : 1};
     assert_int_equal(weft_device_open("null:h200", NULL, &device, &error), WEFT_OK);
     if (weft_compile(library, weft_device_limits(device), &fragment, 1, &options, &made, &error) !=

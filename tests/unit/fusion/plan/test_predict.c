@@ -29,7 +29,7 @@ static double transfer_seconds(const weft_library *library, const weft_cost_sour
     weft_device *device = NULL;
     weft_compilation *compilation = NULL;
     const weft_fragment fragment = {"predict.weft", script};
-    const weft_compile_options options = {.costs = costs};
+    const weft_compile_options options = {.size = sizeof options, .costs = costs};
     assert_int_equal(weft_device_open("null", NULL, &device, NULL), WEFT_OK);
     weft_limits limits = *weft_device_limits(device);
     limits.bandwidth = 1e10;
@@ -60,7 +60,7 @@ static double loaded_bytes(const weft_library *library, int64_t elements) {
     const weft_fragment fragment = {"gemv.weft",
                                     "index rows, cols;\ninput A : real over rows, cols;\n"
                                     "input x : real over cols;\ny = gemv(A, x);\nreturn y;\n"};
-    const weft_compile_options options = {.elements = elements};
+    const weft_compile_options options = {.size = sizeof options, .elements = elements};
     assert_int_equal(weft_device_open("null", NULL, &device, NULL), WEFT_OK);
     assert_int_equal(weft_compile(library, weft_device_limits(device), &fragment, 1, &options,
                                   &compilation, NULL),
@@ -85,7 +85,8 @@ static int launches_of_two_products(const weft_library *library, int64_t n) {
                                     "index rows, cols;\ninput A, B : real over rows, cols;\n"
                                     "input x : real over cols;\ny = gemv(A, x) + gemv(B, x);\n"
                                     "return y;\n"};
-    const weft_compile_options options = {.single = true, .elements = n * n};
+    const weft_compile_options options = {
+        .size = sizeof options, .single = true, .elements = n * n};
     assert_int_equal(weft_device_open("null:h200", NULL, &device, NULL), WEFT_OK);
     assert_int_equal(weft_compile(library, weft_device_limits(device), &fragment, 1, &options,
                                   &compilation, NULL),
@@ -114,7 +115,7 @@ static void every_thread_spills(void **state) {
     const weft_fragment fragment = {
         "rows.weft", "index N;\ninput A, B, C, D : real[60,60] over N;\n"
                      "E = madd(A, B);\nF = madd(C, D);\nG = madd(E, F);\nreturn E, F, G;\n"};
-    const weft_compile_options options = {0};
+    const weft_compile_options options = {.size = sizeof options};
     int n_spilling = 0;
     assert_int_equal(weft_device_open("null:h200", NULL, &device, NULL), WEFT_OK);
     const weft_limits *limits = weft_device_limits(device);
@@ -167,7 +168,8 @@ static void results_in_place_do_not_spill(void **state) {
                  "index N;\ninput x : real[24] over N;\nA = %s(x, n = 24);\nreturn A;\n", names[i]);
         const weft_fragment fragment = {"in_place.weft", text};
         assert_int_equal(weft_compile(library, weft_device_limits(device), &fragment, 1,
-                                      &(weft_compile_options){0}, &compilation, NULL),
+                                      &(weft_compile_options){.size = sizeof(weft_compile_options)},
+                                      &compilation, NULL),
                          WEFT_OK);
         times[i] = weft_compilation_only(compilation)->cover->list[0]->equation_seconds *
                    weft_device_limits(device)->bandwidth / (8 * (24 + 24 * 24));

@@ -30,7 +30,7 @@ static const char SCRIPT[] = "index cells, nodes;\n"
 static weft_status compile(const char *plan, const char *device_name, weft_library **library,
                            weft_device **device, weft_compilation **out, weft_error *error) {
     const weft_fragment fragment = {"script.weft", SCRIPT};
-    const weft_compile_options options = {.forced_plan = plan};
+    const weft_compile_options options = {.size = sizeof options, .forced_plan = plan};
     assert_int_equal(weft_library_make(library, NULL), WEFT_OK);
     assert_int_equal(weft_device_open(device_name, NULL, device, NULL), WEFT_OK);
     return weft_compile(*library, weft_device_limits(*device), &fragment, 1, &options, out, error);
@@ -132,7 +132,8 @@ static void what_is_saved_is_forced(void **state) {
     for (int i = 0; i < 8; ++i) {
         const char *script = scripts[i / 2];
         const bool unfused = i % 2 == 1;
-        const weft_compile_options saving = {.plan = unfused ? WEFT_PLAN_UNFUSED : WEFT_PLAN_FUSED,
+        const weft_compile_options saving = {.size = sizeof saving,
+                                             .plan = unfused ? WEFT_PLAN_UNFUSED : WEFT_PLAN_FUSED,
                                              .scatter = script == GATHERED ? WEFT_SCATTER_GATHERED
                                                                            : WEFT_SCATTER_IN_PLACE,
                                              .elements = 1000};
@@ -143,7 +144,8 @@ static void what_is_saved_is_forced(void **state) {
         if (script == INDEPENDENT)
             assert_int_equal(strstr(saved.data, "inter-block") == NULL, unfused);
         /* For more elements, but not of a matrix, whose size the bytes per entry depend on. */
-        const weft_compile_options options = {.forced_plan = saved.data,
+        const weft_compile_options options = {.size = sizeof options,
+                                              .forced_plan = saved.data,
                                               .elements = script == NESTED ? saving.elements : 0,
                                               .scatter = saving.scatter};
         program_case d = case_open(NULL, "null:h200", script, &options);
@@ -186,14 +188,15 @@ static void saved_plans_of_loops_are_forced(void **state) {
     for (int i = 0; i < 2; ++i)
         for (int rematerialise = WEFT_REMATERIALISE_AUTO;
              rematerialise <= WEFT_REMATERIALISE_ALWAYS; ++rematerialise) {
-            const weft_compile_options saving = {.rematerialise =
-                                                     (weft_rematerialise)rematerialise};
+            const weft_compile_options saving = {
+                .size = sizeof saving, .rematerialise = (weft_rematerialise)rematerialise};
             program_case c = case_open(NULL, "null", looped[i], &saving);
             weft_text saved = {0}, again = {0};
             weft_error error = {0};
             case_check(weft_compilation_print(c.compilation, "plan", "json", &saved, &error),
                        &error);
-            const weft_compile_options options = {.forced_plan = saved.data};
+            const weft_compile_options options = {.size = sizeof options,
+                                                  .forced_plan = saved.data};
             program_case d = case_open(NULL, "null", looped[i], &options);
             case_check(weft_compilation_print(d.compilation, "plan", "json", &again, &error),
                        &error);
@@ -215,6 +218,7 @@ static void loops_that_are_not_there(void **state) {
     weft_error error = {0};
     const weft_fragment fragment = {"script.weft", looped[1]};
     const weft_compile_options options = {
+        .size = sizeof options,
         .forced_plan = "[{\"format\": \"weft-loops-1\", \"recomputed\": [1]}]"};
     assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
     assert_int_equal(weft_device_open("null", NULL, &device, NULL), WEFT_OK);
@@ -237,7 +241,7 @@ static void forced_plans_run(void **state) {
     for (int i = 0; i < 18; ++i)
         x[i % 6] = matrix[i] = 1;
     for (int i = 0; i < 2; ++i) {
-        const weft_compile_options options = {.forced_plan = plans[i]};
+        const weft_compile_options options = {.size = sizeof options, .forced_plan = plans[i]};
         program_case c = case_open(NULL, "host:1", SCRIPT, &options);
         case_map(&c, "dofs", dofs, 2, 3, 4);
         case_input(&c, "x", x);

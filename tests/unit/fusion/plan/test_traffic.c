@@ -13,7 +13,7 @@ static weft_saving saving_of(void **state, const char *script, weft_plan_kind pl
     weft_compilation *compilation = NULL;
     weft_saving saving;
     const weft_fragment fragment = {"script.weft", script};
-    const weft_compile_options options = {.plan = plan};
+    const weft_compile_options options = {.size = sizeof options, .plan = plan};
     assert_int_equal(weft_device_open("null", NULL, &device, NULL), WEFT_OK);
     assert_int_equal(weft_compile(*state, weft_device_limits(device), &fragment, 1, &options,
                                   &compilation, NULL),
@@ -77,7 +77,7 @@ static void gathers_are_predicted(void **state) {
     weft_device *device = NULL;
     weft_compilation *compilation = NULL;
     const weft_fragment fragment = {"script.weft", script};
-    const weft_compile_options options = {.scatter = WEFT_SCATTER_GATHERED};
+    const weft_compile_options options = {.size = sizeof options, .scatter = WEFT_SCATTER_GATHERED};
     assert_int_equal(weft_device_open("null", NULL, &device, NULL), WEFT_OK);
     weft_limits limits = *weft_device_limits(device);
     limits.bandwidth = 1e10;

@@ -29,7 +29,7 @@ typedef struct sums {
 static sums add_run(const mesh *m, weft_scatter scatter, weft_plan_kind plan, int threads) {
     char device[16];
     snprintf(device, sizeof device, "host:%d", threads);
-    const weft_compile_options options = {.scatter = scatter, .plan = plan};
+    const weft_compile_options options = {.size = sizeof options, .scatter = scatter, .plan = plan};
     program_case c = case_open(NULL, device, add_script, &options);
     uint64_t seed = 21;
     double *u = random_list(&seed, m->n_nodes), *k = random_list(&seed, m->n_cells);
@@ -113,7 +113,8 @@ static void adding_to_an_input(void **state) {
     (void)state;
     mesh m = mesh_make(501, 3);
     for (int scatter = 0; scatter < 2; ++scatter) {
-        const weft_compile_options options = {.scatter = (weft_scatter)scatter};
+        const weft_compile_options options = {.size = sizeof options,
+                                              .scatter = (weft_scatter)scatter};
         program_case c = case_open(NULL, "host:2",
                                    "index cells, nodes;\n"
                                    "connectivity dofs : cells -> nodes[3];\n"
@@ -145,7 +146,8 @@ static void reading_after_accumulating(void **state) {
     (void)state;
     mesh m = mesh_make(3001, 3);
     for (int mode = 0; mode < 4; ++mode) {
-        const weft_compile_options options = {.scatter = (weft_scatter)(mode / 2),
+        const weft_compile_options options = {.size = sizeof options,
+                                              .scatter = (weft_scatter)(mode / 2),
                                               .plan = (weft_plan_kind)(mode % 2)};
         program_case c = case_open(NULL, "host:2",
                                    "index cells, nodes;\n"
@@ -194,7 +196,8 @@ static void two_connectivities(void **state) {
     int32_t *edges = random_map(&seed, m.n_cells, 2, n_edges);
     double *k = random_list(&seed, m.n_cells);
     for (int scatter = 0; scatter < 2; ++scatter) {
-        const weft_compile_options options = {.scatter = (weft_scatter)scatter};
+        const weft_compile_options options = {.size = sizeof options,
+                                              .scatter = (weft_scatter)scatter};
         program_case c = case_open(NULL, "host:3",
                                    "index cells, nodes, edges;\n"
                                    "connectivity dofs : cells -> nodes[3];\n"
@@ -245,7 +248,8 @@ static void from_a_plain_index_set(void **state) {
     double *k = random_list(&seed, 3 * m.n_cells), *f = random_list(&seed, 2 * m.n_nodes);
     double *v = random_list(&seed, 6 * m.n_nodes);
     for (int mode = 0; mode < 4; ++mode) {
-        const weft_compile_options options = {.scatter = (weft_scatter)(mode / 2),
+        const weft_compile_options options = {.size = sizeof options,
+                                              .scatter = (weft_scatter)(mode / 2),
                                               .plan = (weft_plan_kind)(mode % 2)};
         program_case c = case_open(NULL, "host:2",
                                    "index cells, nodes, coarse;\n"
@@ -299,7 +303,8 @@ static void adding_an_update(void **state) {
     uint64_t seed = 43;
     double *k = random_list(&seed, 3 * m.n_cells);
     for (int mode = 0; mode < 4; ++mode) {
-        const weft_compile_options options = {.scatter = (weft_scatter)(mode / 2),
+        const weft_compile_options options = {.size = sizeof options,
+                                              .scatter = (weft_scatter)(mode / 2),
                                               .plan = (weft_plan_kind)(mode % 2)};
         program_case c = case_open(NULL, "host:2",
                                    "index cells, nodes;\nconnectivity dofs : cells -> nodes[3];\n"

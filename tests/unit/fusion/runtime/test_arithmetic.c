@@ -138,7 +138,7 @@ static char *script_of_formulas(void) {
 }
 
 static void check_formulas(int64_t n, bool single, double tolerance) {
-    const weft_compile_options options = {.single = single};
+    const weft_compile_options options = {.size = sizeof options, .single = single};
     char *text = script_of_formulas();
     program_case c = case_open(NULL, "host:1", text, &options);
     abp in = inputs_make(n);
@@ -272,8 +272,11 @@ static void formulas_and_parameters(void **state) {
     (void)state;
     const weft_expression bound = {"source", "sin(x)*y + x^2", "--source"};
     const weft_parameter parameter = {"p", -3};
-    const weft_compile_options options = {
-        .expressions = &bound, .n_expressions = 1, .parameters = &parameter, .n_parameters = 1};
+    const weft_compile_options options = {.size = sizeof options,
+                                          .expressions = &bound,
+                                          .n_expressions = 1,
+                                          .parameters = &parameter,
+                                          .n_parameters = 1};
     program_case c = case_open(NULL, "host:1",
                                "index n;\nparameter p = 2, q = 4;\n"
                                "input x : real[2] over n;\ninput s : real over n;\n"
@@ -316,7 +319,7 @@ static void formulas_and_parameters(void **state) {
 
 static void sizes_of(const char *set, bool single) {
     char device[32];
-    const weft_compile_options options = {.single = single};
+    const weft_compile_options options = {.size = sizeof options, .single = single};
     snprintf(device, sizeof device, "host:2:%s", set);
     program_case c = case_open(NULL, device,
                                "index n;\ninput a, b : real[2] over n;\n"

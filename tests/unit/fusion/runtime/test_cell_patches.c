@@ -107,7 +107,8 @@ static program_case open_case(weft_library *library, const patch_case *c, bool p
     weft_text text = {0};
     weft_error error = {0};
     weft_device *device = NULL;
-    const weft_compile_options options = {.scatter = c->width > 16 ? WEFT_SCATTER_CELL_PATCHES
+    const weft_compile_options options = {.size = sizeof options,
+                                          .scatter = c->width > 16 ? WEFT_SCATTER_CELL_PATCHES
                                                                    : WEFT_SCATTER_PATCHES,
                                           .patch_nodes = c->nodes,
                                           .single = c->single,
@@ -225,7 +226,7 @@ static void many_nodes(void **state) {
     weft_device *device = NULL;
     weft_error error = {0};
     weft_text text = {0};
-    const weft_compile_options options = {.scatter = WEFT_SCATTER_PATCHES};
+    const weft_compile_options options = {.size = sizeof options, .scatter = WEFT_SCATTER_PATCHES};
     script_write(&cases[1], &text);
     case_check(weft_device_open("host:1", NULL, &device, &error), &error);
     emulated_gpu_make(device);
@@ -250,8 +251,8 @@ static void two_accumulations(void **state) {
                                "y[more] += mix(v[more], x[geometry], k);\nreturn y;\n";
     static const patch_case both[] = {{5, 1, true, false, false, 0, 0},
                                       {6, 1, true, false, false, 0, 0}};
-    const weft_compile_options options = {.scatter = WEFT_SCATTER_PATCHES,
-                                          .plan = WEFT_PLAN_UNFUSED};
+    const weft_compile_options options = {
+        .size = sizeof options, .scatter = WEFT_SCATTER_PATCHES, .plan = WEFT_PLAN_UNFUSED};
     weft_error error = {0};
     weft_device *device = NULL;
     uint64_t random = 8;

@@ -24,8 +24,10 @@ static program_case open_shape(const shape *how) {
     const weft_device_options device_options = weft_device_options_default(NULL);
     const weft_parameter asked[] = {
         {"size", how->block}, {"factor", how->factor}, {"step", how->stride}};
-    const weft_compile_options options = {
-        .parameters = asked, .n_parameters = 3, .predicated = how->predicated};
+    const weft_compile_options options = {.size = sizeof options,
+                                          .parameters = asked,
+                                          .n_parameters = 3,
+                                          .predicated = how->predicated};
     weft_error error = {0};
     weft_device *device = NULL;
     case_check(weft_device_open("host:1", &device_options, &device, &error), &error);

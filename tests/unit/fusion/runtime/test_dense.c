@@ -27,7 +27,7 @@ enum { WAYS = sizeof ways / sizeof *ways };
 
 static program_case open_way(const way *how, const char *text) {
     const weft_device_options device_options = weft_device_options_default(NULL);
-    const weft_compile_options options = {.single = how->single};
+    const weft_compile_options options = {.size = sizeof options, .single = how->single};
     weft_error error = {0};
     weft_device *device = NULL;
     case_check(weft_device_open("host:1", &device_options, &device, &error), &error);

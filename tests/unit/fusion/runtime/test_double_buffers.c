@@ -22,7 +22,8 @@ static const char text[] = "index nodes plain;\noperator A over nodes;\n"
 static program_case open_emulated(void) {
     const weft_fragment fragment = {"double_buffers.weft", text};
     const weft_operator_choice choice = {.name = "A", .product_kernel = "csr"};
-    const weft_compile_options options = {.operators = &choice, .n_operators = 1};
+    const weft_compile_options options = {
+        .size = sizeof options, .operators = &choice, .n_operators = 1};
     weft_error error = {0};
     program_case c = {.own_library = true};
     if (!test_program_exists("g++"))

@@ -219,7 +219,8 @@ static void results_bound_or_not(void **state) {
 static void one_value_two_names(void **state) {
     (void)state;
     const weft_expression same[2] = {{"f", "1", "--source"}, {"g", "1", "--exact"}};
-    const weft_compile_options options = {.expressions = same, .n_expressions = 2};
+    const weft_compile_options options = {
+        .size = sizeof options, .expressions = same, .n_expressions = 2};
     program_case c = case_open(NULL, "host:1",
                                "index n;\ninput x : real[2] over n;\n"
                                "expression f(x, y) = 0;\nexpression g(x, y) = 0;\n"

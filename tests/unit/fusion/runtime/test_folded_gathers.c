@@ -9,7 +9,8 @@ enum { MOST = 700 };
 
 static program_case open_gpu(const char *text, weft_plan_kind plan) {
     const weft_device_options device_options = weft_device_options_default(NULL);
-    const weft_compile_options options = {.scatter = WEFT_SCATTER_GATHERED, .plan = plan};
+    const weft_compile_options options = {
+        .size = sizeof options, .scatter = WEFT_SCATTER_GATHERED, .plan = plan};
     weft_error error = {0};
     weft_device *device = NULL;
     case_check(weft_device_open("host:1", &device_options, &device, &error), &error);

@@ -83,7 +83,7 @@ static char *script_of(const char *declarations, const char *behind) {
 }
 
 static void of_lists(bool single) {
-    const weft_compile_options options = {.single = single};
+    const weft_compile_options options = {.size = sizeof options, .single = single};
     char *text = script_of("index n;\ninput a, b, p : real over n;\n", "");
     program_case c = case_open(NULL, "host:1", text, &options);
     uint64_t state = 1;

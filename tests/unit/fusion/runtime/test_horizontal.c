@@ -103,7 +103,9 @@ static void unequal_sizes(void **state) {
     (void)state;
     assert_non_null(x);
     for (int block = 0; block < BLOCKS; ++block) {
-        program_case c = open_three(block, (weft_compile_options){.single = block % 2 == 1});
+        program_case c =
+            open_three(block, (weft_compile_options){.size = sizeof(weft_compile_options),
+                                                     .single = block % 2 == 1});
         expect_one_launch(&c, 3, combinations[block]);
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
             bind_and_run(&c, x, sizes[i]);
@@ -122,9 +124,10 @@ static void sizes_change(void **state) {
     data *x = calloc(1, sizeof *x);
     (void)state;
     assert_non_null(x);
-    program_case c = open_gpu("index N, M;\ninput a : real over N;\ninput c : real over M;\n"
-                              "p = 2*a;\nq = 3*c;\nreturn p, q;\n",
-                              (weft_compile_options){.plan = WEFT_PLAN_FUSED});
+    program_case c = open_gpu(
+        "index N, M;\ninput a : real over N;\ninput c : real over M;\n"
+        "p = 2*a;\nq = 3*c;\nreturn p, q;\n",
+        (weft_compile_options){.size = sizeof(weft_compile_options), .plan = WEFT_PLAN_FUSED});
     expect_one_launch(&c, 2, INTER_BLOCK);
     fill(x, 0, 1);
     for (int64_t i = 0; i < MOST; ++i) {
@@ -151,7 +154,8 @@ static void predicated(void **state) {
     weft_error error = {0};
     (void)state;
     assert_non_null(x);
-    program_case c = open_three(3, (weft_compile_options){.predicated = true});
+    program_case c = open_three(
+        3, (weft_compile_options){.size = sizeof(weft_compile_options), .predicated = true});
     weft_memory *active = case_memory(&c, sizeof(uint32_t));
     weft_program_predicate(c.program, active);
     for (uint32_t is_active = 1; is_active < 2; --is_active) {
@@ -177,12 +181,13 @@ static void in_loops(void **state) {
     double *lists[2], values[2] = {0, ITERATIONS};
     weft_error error = {0};
     (void)state;
-    program_case c = open_gpu("index N plain, M plain;\ninput x : real over N;\n"
-                              "input y : real over M;\ninput t, end : real;\n"
-                              "repeat at most 100 while (t < end) {\n"
-                              "    update x = x + 1;\n    update y = y + t;\n"
-                              "    update t = t + 1;\n}\n",
-                              (weft_compile_options){.plan = WEFT_PLAN_FUSED});
+    program_case c = open_gpu(
+        "index N plain, M plain;\ninput x : real over N;\n"
+        "input y : real over M;\ninput t, end : real;\n"
+        "repeat at most 100 while (t < end) {\n"
+        "    update x = x + 1;\n    update y = y + t;\n"
+        "    update t = t + 1;\n}\n",
+        (weft_compile_options){.size = sizeof(weft_compile_options), .plan = WEFT_PLAN_FUSED});
     const weft_control *control = c.compilation->control;
     int n_groups = 0;
     for (int i = 0; i < control->n_segments; ++i)

@@ -287,7 +287,8 @@ static void cg_with_a_scripted_operator(void **state) {
                       "input x : real[2] over rows;\n"},
         {"product.weft", "input v : real over rows; V = v[couplings]; y = dot(x, V); return y;"}};
     const weft_operator_choice choice = {.name = "M", .fragments = fragments, .n_fragments = 2};
-    const weft_compile_options options = {.operators = &choice, .n_operators = 1};
+    const weft_compile_options options = {
+        .size = sizeof options, .operators = &choice, .n_operators = 1};
     static const int32_t couplings[4] = {0, 1, 0, 1};
     weft_connectivity *connectivity = NULL;
     weft_error error = {0};
@@ -332,7 +333,8 @@ static void cg_with_an_opaque_operator(void **state) {
     for (int brings_dot = 0; brings_dot < 2; ++brings_dot) {
         char text[2048];
         const weft_operator_choice choice = {.name = "M", .brings_dot = brings_dot != 0};
-        const weft_compile_options options = {.operators = &choice, .n_operators = 1};
+        const weft_compile_options options = {
+            .size = sizeof options, .operators = &choice, .n_operators = 1};
         matrix m = {0};
         weft_error error = {0};
         snprintf(text, sizeof text, CG, "operator M over rows;\n", "apply(M, x)", "apply(M, p)");

@@ -22,7 +22,7 @@ static void bind_floats(program_case *c, const float *z, size_t bytes, weft_memo
 static void floats_are_read_as_doubles(void **state) {
     (void)state;
     static const int64_t sizes[] = {1, 31, 33, 512, 700};
-    const weft_compile_options options = {.narrow = "z"};
+    const weft_compile_options options = {.size = sizeof options, .narrow = "z"};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
         const int64_t n = sizes[k];
         weft_device *device = NULL;
@@ -62,7 +62,7 @@ static void floats_are_read_as_doubles(void **state) {
 
 static void the_host_refuses(void **state) {
     (void)state;
-    const weft_compile_options options = {.narrow = "z"};
+    const weft_compile_options options = {.size = sizeof options, .narrow = "z"};
     const weft_fragment fragment = {"test.weft", script};
     weft_library *library = NULL;
     weft_device *device = NULL;

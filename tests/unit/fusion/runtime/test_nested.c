@@ -258,7 +258,8 @@ typedef struct setting {
 } setting;
 
 static program_case open_case(const setting *how, const char *text) {
-    const weft_compile_options options = {.plan = how->plan, .single = how->single};
+    const weft_compile_options options = {
+        .size = sizeof options, .plan = how->plan, .single = how->single};
     weft_error error = {0};
     weft_library *library = NULL;
     case_check(weft_library_make(&library, &error), &error);

@@ -9,7 +9,7 @@
 
 static program_case open_case(const char *text) {
     const weft_device_options device_options = weft_device_options_default(NULL);
-    const weft_compile_options options = {.plan = WEFT_PLAN_FUSED};
+    const weft_compile_options options = {.size = sizeof options, .plan = WEFT_PLAN_FUSED};
     weft_error error = {0};
     weft_device *device = NULL;
     case_check(weft_device_open("host:1", &device_options, &device, &error), &error);

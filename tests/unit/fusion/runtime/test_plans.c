@@ -73,13 +73,19 @@ static void listing_1_check(weft_library *library, const weft_compile_options *o
 
 static void listing_1_of_the_paper(void **state) {
     for (int single = 0; single < 2; ++single) {
-        listing_1_check(*state, &(weft_compile_options){.single = single}, 1037, 1);
         listing_1_check(
-            *state, &(weft_compile_options){.single = single, .plan = WEFT_PLAN_UNFUSED}, 1037, 6);
+            *state, &(weft_compile_options){.size = sizeof(weft_compile_options), .single = single},
+            1037, 1);
+        listing_1_check(*state,
+                        &(weft_compile_options){.size = sizeof(weft_compile_options),
+                                                .single = single,
+                                                .plan = WEFT_PLAN_UNFUSED},
+                        1037, 6);
     }
     const int64_t sizes[] = {1, 7, 8, 9};
     for (int i = 0; i < 4; ++i)
-        listing_1_check(*state, &(weft_compile_options){0}, sizes[i], 1);
+        listing_1_check(*state, &(weft_compile_options){.size = sizeof(weft_compile_options)},
+                        sizes[i], 1);
 }
 
 /* mmul, mvmul, madd and smmul, each at each granularity that it has. */
@@ -89,7 +95,8 @@ static void forced_variants(void **state) {
     for (size_t f = 0; f < sizeof functions / sizeof *functions; ++f)
         for (int variant = 0;; ++variant) {
             const weft_variant_choice choice = {functions[f], variant};
-            const weft_compile_options options = {.variants = &choice, .n_variants = 1};
+            const weft_compile_options options = {
+                .size = sizeof options, .variants = &choice, .n_variants = 1};
             const weft_function *function = weft_library_find(*state, functions[f]);
             weft_function_info info = {0};
             assert_non_null(function);
@@ -111,14 +118,16 @@ static void variant_that_does_not_exist(void **state) {
     weft_limits limits = {.lanes_double = 8, .lanes_float = 16};
     const weft_fragment fragment = {"listing.weft", listing_1};
     const weft_variant_choice choice = {"mmul", 7};
-    const weft_compile_options options = {.variants = &choice, .n_variants = 1};
+    const weft_compile_options options = {
+        .size = sizeof options, .variants = &choice, .n_variants = 1};
     weft_compilation *compilation = NULL;
     assert_int_equal(weft_compile(*state, &limits, &fragment, 1, &options, &compilation, &error),
                      WEFT_ERROR_USAGE);
     assert_null(compilation);
     assert_string_equal(error.message, "'mmul' has variants 0 to 2, not 7");
     const weft_variant_choice misspelled = {"mmull", 0};
-    const weft_compile_options wrong = {.variants = &misspelled, .n_variants = 1};
+    const weft_compile_options wrong = {
+        .size = sizeof wrong, .variants = &misspelled, .n_variants = 1};
     assert_int_equal(weft_compile(*state, &limits, &fragment, 1, &wrong, &compilation, &error),
                      WEFT_ERROR_USAGE);
     assert_string_equal(error.message, "a variant is chosen for 'mmull', which is not called");
@@ -137,7 +146,8 @@ static void variant_that_does_not_exist(void **state) {
                                        "return C;\n";
     const weft_fragment parts = {"parts.weft", removed};
     const weft_variant_choice first = {"mmul", 0};
-    const weft_compile_options needless = {.variants = &first, .n_variants = 1};
+    const weft_compile_options needless = {
+        .size = sizeof needless, .variants = &first, .n_variants = 1};
     assert_int_equal(weft_compile(*state, &limits, &parts, 1, &needless, &compilation, &error),
                      WEFT_OK);
     weft_compilation_free(&compilation);
@@ -150,7 +160,8 @@ static void poisson(void **state) {
     int32_t *dofs = random_map(&seed, n_cells, 3, n_nodes);
     double *x = random_list(&seed, 2 * n_nodes), *f = random_list(&seed, n_nodes);
     for (int mode = 0; mode < 8; ++mode) {
-        const weft_compile_options options = {.plan = (weft_plan_kind)(mode % 2),
+        const weft_compile_options options = {.size = sizeof options,
+                                              .plan = (weft_plan_kind)(mode % 2),
                                               .scatter = (weft_scatter)(mode / 2 % 2),
                                               .single = mode >= 4};
         program_case c = case_open(*state, "host:2",
@@ -215,7 +226,7 @@ static void plans_agree_bitwise(void **state) {
             in[i][k] = rint(9 * in[i][k]);
     }
     for (int plan = 0; plan < 2; ++plan) {
-        const weft_compile_options options = {.plan = (weft_plan_kind)plan};
+        const weft_compile_options options = {.size = sizeof options, .plan = (weft_plan_kind)plan};
         program_case k = case_open(*state, "host:2", listing_1, &options);
         case_size(&k, "N", n);
         for (int i = 0; i < 5; ++i)

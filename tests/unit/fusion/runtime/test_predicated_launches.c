@@ -68,7 +68,7 @@ static void zeroing_is_a_launch(void **state) {
     (void)state;
     static const char *const devices[] = {"null", "null:h200"};
     static const int32_t pairs[] = {0, 1, 1, 2};
-    const weft_compile_options options = {.predicated = true};
+    const weft_compile_options options = {.size = sizeof options, .predicated = true};
     for (int i = 0; i < 2; ++i) {
         weft_error error = {0};
         program_case c = case_open(NULL, devices[i],
@@ -102,7 +102,7 @@ static void loops_guard_themselves(void **state) {
     weft_compilation *none = NULL;
     weft_library *library = NULL;
     weft_device *device = NULL;
-    const weft_compile_options options = {.predicated = true};
+    const weft_compile_options options = {.size = sizeof options, .predicated = true};
     const weft_fragment fragment = {"loop.weft", "input s : real;\n"
                                                  "repeat at most 7 while (s > 0) {\n"
                                                  "    update s = s/2;\n"

@@ -26,7 +26,7 @@ static double one_result(const program_case *c, const char *name) {
 }
 
 static void check_joins(const char *device, weft_plan_kind plan, bool single, int64_t n) {
-    const weft_compile_options options = {.plan = plan, .single = single};
+    const weft_compile_options options = {.size = sizeof options, .plan = plan, .single = single};
     program_case c =
         case_open(NULL, device,
                   "index rows;\n"
@@ -83,7 +83,8 @@ static void test_bits(void **state) {
         exact += (long double)a[i] * (long double)a[i];
     }
     for (int k = 0; k < 8; ++k) {
-        const weft_compile_options options = {.plan = k < 4 ? WEFT_PLAN_FUSED : WEFT_PLAN_UNFUSED};
+        const weft_compile_options options = {.size = sizeof options,
+                                              .plan = k < 4 ? WEFT_PLAN_FUSED : WEFT_PLAN_UNFUSED};
         program_case c = case_open(NULL, devices[k % 4],
                                    "index rows;\ninput a : real over rows;\n"
                                    "u = 2*a;\nd = dot(a, a);\nreturn u, d;\n",
@@ -111,7 +112,7 @@ static const char step[] = "index nodes plain;\n"
                            "return rz_new, rr, pq;\n";
 
 static void check_step(weft_plan_kind plan, int64_t n) {
-    const weft_compile_options options = {.plan = plan};
+    const weft_compile_options options = {.size = sizeof options, .plan = plan};
     program_case c = case_open(NULL, "host:2", step, &options);
     double *v[5], rz = 4, pq = 0, rz_new = 0, rr = 0, size = 0;
     static const char *const names[] = {"x", "r", "p", "q", "d"};
@@ -160,7 +161,7 @@ static void test_step(void **state) {
 /* Readers of the old value come first, whatever the kernel: directly, through a map, behind a
  * barrier. */
 static void check_old_readers(weft_plan_kind plan) {
-    const weft_compile_options options = {.plan = plan};
+    const weft_compile_options options = {.size = sizeof options, .plan = plan};
     program_case c = case_open(NULL, "host:2",
                                "index cells, nodes;\n"
                                "connectivity ends : cells -> nodes[2];\n"

@@ -30,7 +30,8 @@ static program_case open_script(const char *name, int number, const shape *how,
     const weft_device_options device_options = weft_device_options_default(NULL);
     const weft_parameter asked[] = {
         {"block_tiles", how->elements}, {"width", how->threads}, {"serial", how->serial}};
-    const weft_compile_options options = {.parameters = asked,
+    const weft_compile_options options = {.size = sizeof options,
+                                          .parameters = asked,
                                           .n_parameters = how->elements > 0 ? 3 : 0,
                                           .variants = &fold,
                                           .n_variants = fold.function != NULL};

@@ -14,7 +14,7 @@ static const char script[] = "index small, big, nodes plain;\n"
 
 static program_case open_device(bool is_gpu) {
     const weft_device_options device_options = weft_device_options_default(NULL);
-    const weft_compile_options options = {0};
+    const weft_compile_options options = {.size = sizeof options};
     weft_error error = {0};
     weft_device *device = NULL;
     case_check(weft_device_open("host:1", &device_options, &device, &error), &error);

@@ -16,7 +16,8 @@ static void ring(void **state) {
         wanted[i] = next[i];
     }
     for (int k = 0; k < 6; ++k) {
-        const weft_compile_options options = {.plan = (weft_plan_kind)(k % 2)};
+        const weft_compile_options options = {.size = sizeof options,
+                                              .plan = (weft_plan_kind)(k % 2)};
         char text[256];
         const bool named = k / 2 == 2;
         snprintf(text, sizeof text,
@@ -64,7 +65,8 @@ static void parts(void **state) {
 static void product(void **state) {
     (void)state;
     const weft_operator_choice choice = {.name = "A", .product_kernel = "csr"};
-    const weft_compile_options options = {.operators = &choice, .n_operators = 1};
+    const weft_compile_options options = {
+        .size = sizeof options, .operators = &choice, .n_operators = 1};
     program_case c = case_open(NULL, "null:h200",
                                "index nodes plain;\noperator A over nodes;\n"
                                "input x : real over nodes;\nupdate x = apply(A, x);\n",

@@ -134,7 +134,8 @@ static void every_choice_of_variants(void **state) {
                                                 {"mvmul", choice / 3 % 2},
                                                 {"madd", choice / 6 % 3},
                                                 {"smmul", choice / 18 % 3}};
-        const weft_compile_options options = {.plan = choice % 5 == 4 ? WEFT_PLAN_UNFUSED
+        const weft_compile_options options = {.size = sizeof options,
+                                              .plan = choice % 5 == 4 ? WEFT_PLAN_UNFUSED
                                                                       : WEFT_PLAN_FUSED,
                                               .variants = variants,
                                               .n_variants = 4};
@@ -155,8 +156,11 @@ static void blocks_that_are_asked_for(void **state) {
             const weft_parameter asked[] = {{"instances", on_gpu ? blocks[i][0] : 0},
                                             {"width", on_gpu ? blocks[i][1] : 0},
                                             {"trips", on_gpu ? blocks[i][2] : 0}};
-            const weft_compile_options options = {
-                .variants = variants, .n_variants = 4, .parameters = asked, .n_parameters = 3};
+            const weft_compile_options options = {.size = sizeof options,
+                                                  .variants = variants,
+                                                  .n_variants = 4,
+                                                  .parameters = asked,
+                                                  .n_parameters = 3};
             check(text_in_block, &options, sizes[k]);
         }
 }
@@ -170,7 +174,8 @@ static int count(const char *haystack, const char *needle) {
 
 static int barriers(const char *script, int mmul, int mvmul, int madd) {
     const weft_variant_choice variants[] = {{"mmul", mmul}, {"madd", madd}, {"mvmul", mvmul}};
-    const weft_compile_options options = {.variants = variants, .n_variants = mvmul < 0 ? 2 : 3};
+    const weft_compile_options options = {
+        .size = sizeof options, .variants = variants, .n_variants = mvmul < 0 ? 2 : 3};
     program_case c = case_open(NULL, "null:h200", script, &options);
     const char *kernel = strstr(weft_compilation_source(c.compilation), "KERNEL k0_");
     assert_non_null(kernel);
@@ -206,7 +211,8 @@ static void no_barrier_where_the_mapping_is_the_same(void **state) {
                                  "D = smmul(C, s);\nupdate A = madd(D, A);\nreturn C;\n";
     for (int variant = 1; variant <= 2; ++variant) {
         const weft_variant_choice variants[] = {{"madd", variant}, {"smmul", variant}};
-        const weft_compile_options options = {.variants = variants, .n_variants = 2};
+        const weft_compile_options options = {
+            .size = sizeof options, .variants = variants, .n_variants = 2};
         program_case c = case_open(NULL, "null:h200", script, &options);
         const weft_plan *plan = case_segment(&c)->plan;
         assert_int_equal(plan->n_kernels, 1);
@@ -242,7 +248,8 @@ static void updates_wait_for_loads(void **state) {
  * must be what the text of the kernel declares. */
 static int shared_components(const char *script, const char *function, int variant) {
     const weft_variant_choice variants[] = {{function, variant}};
-    const weft_compile_options options = {.variants = variants, .n_variants = 1, .max_fusion = 10};
+    const weft_compile_options options = {
+        .size = sizeof options, .variants = variants, .n_variants = 1, .max_fusion = 10};
     program_case c = case_open(NULL, "null:h200", script, &options);
     const weft_plan *plan = case_segment(&c)->plan;
     weft_text printed = {0};

@@ -32,7 +32,8 @@ static weft_status use_script(void *user, weft_error *error) {
     const weft_fragment fragments[] = {{"long.weft", user}, {NULL, "w = v0;"}};
     const weft_expression expression = {"source", "x*y - 2^-z/min(x, 1)", "--source"};
     const weft_parameter parameter = {"d", 3};
-    const weft_compile_options options = {.expressions = &expression,
+    const weft_compile_options options = {.size = sizeof options,
+                                          .expressions = &expression,
                                           .n_expressions = 1,
                                           .parameters = &parameter,
                                           .n_parameters = 1};

@@ -64,7 +64,8 @@ static void compile(const char *text, void *user) {
     const compiler *c = user;
     const weft_fragment fragment = {"docs/language.md", text};
     for (int plan = 0; plan < 2; ++plan) {
-        const weft_compile_options options = {.plan = plan ? WEFT_PLAN_UNFUSED : WEFT_PLAN_FUSED};
+        const weft_compile_options options = {.size = sizeof options,
+                                              .plan = plan ? WEFT_PLAN_UNFUSED : WEFT_PLAN_FUSED};
         weft_compilation *compilation = NULL;
         weft_error error = {0};
         weft_status status = weft_compile(c->library, weft_device_limits(c->device), &fragment, 1,
@@ -110,7 +111,8 @@ static void error_texts(void **state) {
     assert_documented("poisson.weft", "\n\n\nindex cells, nodes;\ninput f : real over cell;\n",
                       NULL);
     const weft_expression expression = {"source", "2*pi^2*sin(pi*X)", "--source"};
-    const weft_compile_options options = {.expressions = &expression, .n_expressions = 1};
+    const weft_compile_options options = {
+        .size = sizeof options, .expressions = &expression, .n_expressions = 1};
     assert_documented("poisson.weft", "expression source(x, y, z) = 1;", &options);
 }
 

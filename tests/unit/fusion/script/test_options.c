@@ -68,13 +68,15 @@ static script_case read_with(const weft_compile_options *options) {
 
 static script_case read_parameter(const char *name, int value) {
     const weft_parameter parameter = {name, value};
-    const weft_compile_options options = {.parameters = &parameter, .n_parameters = 1};
+    const weft_compile_options options = {
+        .size = sizeof options, .parameters = &parameter, .n_parameters = 1};
     return read_with(&options);
 }
 
 static script_case read_expression(const char *name, const char *text, const char *origin) {
     const weft_expression expression = {name, text, origin};
-    const weft_compile_options options = {.expressions = &expression, .n_expressions = 1};
+    const weft_compile_options options = {
+        .size = sizeof options, .expressions = &expression, .n_expressions = 1};
     return read_with(&options);
 }
 

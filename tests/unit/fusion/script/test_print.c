@@ -132,7 +132,8 @@ static void bound_values(void **state) {
     const weft_fragment fragment = {"test", "parameter d = 2; expression s(x, y) = 1;"};
     const weft_expression expression = {"s", "x*(y)", NULL};
     const weft_parameter parameter = {"d", 3};
-    const weft_compile_options options = {.expressions = &expression,
+    const weft_compile_options options = {.size = sizeof options,
+                                          .expressions = &expression,
                                           .n_expressions = 1,
                                           .parameters = &parameter,
                                           .n_parameters = 1};

@@ -15,7 +15,8 @@ static weft_device *device_open(const char *folder) {
     weft_device *device = NULL;
     weft_nvrtc nvrtc;
     weft_error error = {0};
-    const weft_device_options options = {.cache = WEFT_CACHE_ON, .cache_directory = folder};
+    const weft_device_options options = {
+        .size = sizeof options, .cache = WEFT_CACHE_ON, .cache_directory = folder};
     void *library = dlopen(WEFT_BINARY_DIR "/tests/fake_cuda/libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
     assert_non_null(library);
     control = dlsym(library, "fake");

@@ -271,7 +271,7 @@ static void on_the_host(void **state) {
     weft_calibration_result result;
     char identity[33];
     const char *const functions[] = {"trace"};
-    const weft_calibration_options options = {.seconds = 1};
+    const weft_calibration_options options = {.size = sizeof options, .seconds = 1};
     tuning_place *where = tuning_place_make();
     weft_tuning *tuning = tuning_open(where);
     tuning_ok(weft_arena_make(&arena, &error), &error);

@@ -88,7 +88,8 @@ static weft_calibration_result run(tuning_place *place, const weft_cost_primitiv
     weft_error error = {0};
     weft_calibration_result result;
     weft_tuning *tuning = tuning_open(place);
-    const weft_calibration_options options = {.seconds = seconds,
+    const weft_calibration_options options = {.size = sizeof options,
+                                              .seconds = seconds,
                                               .again = again,
                                               .measure = fake_measure,
                                               .clock = fake_clock,
@@ -352,7 +353,8 @@ static double seconds_with(double measured, double fitted) {
         tuning_ok(weft_tuning_set(tuning, device, "term direct launch", fitted, &error), &error);
     tuning_ok(weft_measured_costs_make(tuning, device, &limits, &costs, &error), &error);
     weft_cost_source source = weft_measured_costs_source(costs);
-    const weft_compile_options options = {.plan = WEFT_PLAN_UNFUSED, .costs = &source};
+    const weft_compile_options options = {
+        .size = sizeof options, .plan = WEFT_PLAN_UNFUSED, .costs = &source};
     tuning_ok(weft_library_make(&library, &error), &error);
     tuning_ok(weft_compile(library, &limits, &fragment, 1, &options, &compilation, &error), &error);
     assert_int_equal(weft_compilation_kernels(compilation), 2);
@@ -386,7 +388,7 @@ static void null_has_nothing(void **state) {
     tuning_place *place = tuning_place_make();
     weft_tuning *tuning = tuning_open(place);
     const weft_cost_primitive_set set = {0};
-    const weft_calibration_options options = {0};
+    const weft_calibration_options options = {.size = sizeof options};
     tuning_ok(weft_device_open("null:h200", NULL, &null, &error), &error);
     tuning_ok(weft_library_make(&library, &error), &error);
     assert_int_equal(weft_calibrate(null, library, &set, tuning, &options, &result, &error),

@@ -38,8 +38,9 @@ static weft_search_result search(weft_arena *arena, const char *name, fake *f, i
     weft_library *library = NULL;
     weft_error error = {0};
     weft_search_result result;
-    const weft_compile_options options = {0};
-    const weft_search_options how = {.most = most,
+    const weft_compile_options options = {.size = sizeof options};
+    const weft_search_options how = {.size = sizeof how,
+                                     .most = most,
                                      .spread = spread,
                                      .all = all,
                                      .elements = f ? 1000000 : 1000,
@@ -118,9 +119,13 @@ static void scatter(void **state) {
         for (int i = 0; i < 5; ++i)
             f.seconds[3 + i] = again[k][i] * 1e-6;
         weft_search_result result;
-        const weft_compile_options options = {0};
-        const weft_search_options how = {
-            .most = 3, .all = true, .confirm = true, .measure = measure, .user = &f};
+        const weft_compile_options options = {.size = sizeof options};
+        const weft_search_options how = {.size = sizeof how,
+                                         .most = 3,
+                                         .all = true,
+                                         .confirm = true,
+                                         .measure = measure,
+                                         .user = &f};
         const weft_search_script searched = {library, &fragment, 1, &options};
         tuning_ok(weft_search_covers(device, &searched, &how, arena, &result, &error), &error);
         assert_int_equal(f.n, 3 + times[k]);
@@ -150,7 +155,8 @@ static void the_same_covers(void **state) {
     weft_search_result found = search(arena, "null:h200", &f, 8, 0, true);
     assert_int_equal(found.n, 8);
     for (int k = 0; k < 8; ++k) {
-        const weft_compile_options options = {.alternative = k, .elements = 1000000};
+        const weft_compile_options options = {
+            .size = sizeof options, .alternative = k, .elements = 1000000};
         weft_compilation *made = NULL;
         weft_text text = {0};
         tuning_ok(weft_compile(library, weft_device_limits(device), &fragment, 1, &options, &made,
@@ -232,8 +238,9 @@ static void over_two_index_sets(void **state) {
                                                  "input r : real over rows;\n"
                                                  "q = gemv(A, p);\ns = gemtv(A, r);\n"
                                                  "return q, s;\n"};
-    const weft_compile_options options = {.single = true};
-    const weft_search_options how = {.most = 2, .all = true, .elements = 4096 * 4096};
+    const weft_compile_options options = {.size = sizeof options, .single = true};
+    const weft_search_options how = {
+        .size = sizeof how, .most = 2, .all = true, .elements = 4096 * 4096};
     tuning_ok(weft_arena_make(&arena, &error), &error);
     tuning_ok(weft_device_open("host", NULL, &device, &error), &error);
     tuning_ok(weft_library_make(&library, &error), &error);
@@ -264,8 +271,8 @@ static void two_connectivities(void **state) {
                                            "input m : real[3,3] over big;\n"
                                            "A[one,one] += k;\nA[two,two] += m;\n"
                                            "A[two,two] += m;\nreturn A;\n"};
-    const weft_compile_options options = {0};
-    const weft_search_options how = {.most = 1, .all = true, .elements = 1000};
+    const weft_compile_options options = {.size = sizeof options};
+    const weft_search_options how = {.size = sizeof how, .most = 1, .all = true, .elements = 1000};
     tuning_ok(weft_arena_make(&arena, &error), &error);
     tuning_ok(weft_device_open("host:1", NULL, &device, &error), &error);
     tuning_ok(weft_library_make(&library, &error), &error);
@@ -286,7 +293,8 @@ static void kernels(void **state) {
     weft_compilation *compilation = NULL;
     weft_error error = {0};
     double seconds[5] = {-1, -1, -1, -1, -1};
-    const weft_compile_options options = {.plan = WEFT_PLAN_UNFUSED, .elements = 1000};
+    const weft_compile_options options = {
+        .size = sizeof options, .plan = WEFT_PLAN_UNFUSED, .elements = 1000};
     tuning_ok(weft_device_open("host:1", NULL, &device, &error), &error);
     tuning_ok(weft_library_make(&library, &error), &error);
     tuning_ok(weft_compile(library, weft_device_limits(device), &fragment, 1, &options,
