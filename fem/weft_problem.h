@@ -18,6 +18,7 @@ extern "C" {
 enum { WEFT_AUTO = -3, WEFT_NO_PRECONDITIONER = -2, WEFT_JACOBI = -1 };
 
 typedef struct weft_problem_options {
+    size_t size;        /* sizeof(weft_problem_options) */
     int method;         /* a weft_method; WEFT_AUTO: by symmetry and definiteness */
     int assembly;       /* a weft_assembly; WEFT_AUTO: the fastest as predicted */
     int preconditioner; /* a kind, or one of the above; WEFT_AUTO: the fastest whose memory fits */
@@ -31,7 +32,14 @@ typedef struct weft_problem_options {
     int max_iterations;        /* -1: by the size of the mesh */
     int tune; /* plans to measure for each script; also stores measured speeds; 0: none */
 } weft_problem_options;
-weft_problem_options weft_problem_options_default(void);
+static inline weft_problem_options weft_problem_options_default(void) {
+    weft_problem_options options;
+    weft_options_clear(&options, sizeof options);
+    options.method = options.assembly = options.preconditioner = options.earlier = WEFT_AUTO;
+    options.tolerance = 1e-8;
+    options.max_iterations = -1;
+    return options;
+}
 
 #define WEFT_CHOICE_REASON 200
 /** What the options leave open as it was chosen, at first or after a failure; the rest as it was requested. */

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # labels: quick
 # Each installed header compiles alone, twice over, as C17 and as C++11 and C++17, without warnings and without a header
-# that is not installed, and has at most 200 lines. An error starts with {0} in C and in C++.
+# that is not installed, and has at most 200 lines. Options begin with their size, which an inline function of the header
+# sets, because only the caller's header knows how many bytes he has. An error starts with {0} in C and in C++.
 set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -21,6 +22,13 @@ for header in $headers; do
     mkdir -p "$installed/${header%/*}"
     cp "$WEFT_SOURCE/$header" "$installed/$header"
 done
+optional=$(cd "$installed" && cat $headers | grep -cE '^typedef struct weft_[a-z_]+_options \{')
+sized=$(cd "$installed" && cat $headers | grep -A 1 -E '^typedef struct weft_[a-z_]+_options \{' | grep -cE '^    size_t size;')
+inlined=$(cd "$installed" && cat $headers | grep -cE '^static inline (weft_[a-z_]+_options) \1_default\(')
+[ "$optional" -ge 9 ] && [ "$optional" = "$sized" ] && [ "$optional" = "$inlined" ] || {
+    echo "of $optional options structs $sized begin with their size, and $inlined have a default function in the header"
+    exit 1
+}
 for header in $headers; do
     lines=$(wc -l <"$WEFT_SOURCE/$header")
     [ "$lines" -le 200 ] || { echo "$header has $lines lines, more than 200: split it by concept"; exit 1; }
