@@ -1,4 +1,4 @@
-# The installed headers. What they declare is what libweft.so exports (cmake/exports.cmake).
+# The installed headers. What they declare is what libweft.so exports (cmake/interface.cmake).
 set(weft_headers
     core/weft_base.h core/weft_cache.h core/weft_core.h core/weft_device.h core/weft_device_graph.h
     core/weft_escape.h core/weft_launch.h core/weft_memory_estimate.h core/weft_tuning.h
@@ -14,4 +14,4 @@ set(weft_headers
     fem/weft_preconditioner.h
     fem/weft_problem.h fem/weft_result.h fem/weft_solver.h fem/weft_space.h fem/weft_time.h
     fem/weft_transient.h
-    forms/weft_bind.h forms/weft_ufl.h)
+    forms/weft_bind.h forms/weft_interface.h forms/weft_ufl.h)

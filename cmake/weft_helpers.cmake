@@ -18,17 +18,20 @@ function(weft_embed target folder pattern table header)
     target_sources(${target} PRIVATE "${output}")
 endfunction()
 
-# weft_exports(output header...): write the version script of libweft.so, which exports what the headers declare.
-function(weft_exports output)
+# weft_interface(target map header...): write the version script of libweft.so, which exports what the headers declare, and
+# add the sizes of their structs to the target.
+function(weft_interface target map)
     set(paths ${ARGN})
     list(TRANSFORM paths PREPEND "${PROJECT_SOURCE_DIR}/")
     string(REPLACE ";" "|" joined "${ARGN}")
-    add_custom_command(OUTPUT "${output}"
+    set(sizes "${PROJECT_BINARY_DIR}/embedded/weft_interface.c")
+    add_custom_command(OUTPUT "${map}" "${sizes}"
         COMMAND "${CMAKE_COMMAND}" "-DCOMPILER=${CMAKE_C_COMPILER}" "-DROOT=${PROJECT_SOURCE_DIR}"
                 "-DHEADERS=${joined}" -DVERSION=${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-                "-DOUTPUT=${output}" -P "${PROJECT_SOURCE_DIR}/cmake/exports.cmake"
-        DEPENDS ${paths} "${PROJECT_SOURCE_DIR}/cmake/exports.cmake"
-        COMMENT "Listing the symbols that libweft.so exports" VERBATIM)
+                "-DMAP=${map}" "-DSIZES=${sizes}" -P "${PROJECT_SOURCE_DIR}/cmake/interface.cmake"
+        DEPENDS ${paths} "${PROJECT_SOURCE_DIR}/cmake/interface.cmake"
+        COMMENT "Reading the interface from the installed headers" VERBATIM)
+    target_sources(${target} PRIVATE "${sizes}" "${map}")
 endfunction()
 
 # weft_library(target glob...): a static library of the sources that match, which may be none yet.

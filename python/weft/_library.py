@@ -15,6 +15,7 @@ from typing import Any, Optional
 from . import _structures as s
 
 INTERFACE = "0.1"
+INTERFACE_VERSION = 1  # WEFT_INTERFACE_VERSION of forms/weft_interface.h
 
 
 class Error(Exception):
@@ -89,7 +90,35 @@ def _open() -> ctypes.CDLL:
                       "library in $WEFT_LIBRARY. Tried:\n  " + "\n  ".join(reasons))
 
 
+def _check_interface(library: ctypes.CDLL) -> None:
+    """Refuse a library whose functions or structures are not those that are declared here: it would read and write
+    other memory than was meant."""
+    found = str(library._name)
+    advice = "The package and the library must come from one version of Weft: build and install both again, or name " \
+             "another library in $WEFT_LIBRARY."
+    try:
+        library.weft_interface_version.argtypes, library.weft_interface_version.restype = [], c_int
+        interface = library.weft_interface_version()
+    except AttributeError:
+        raise ImportError("%s has no weft_interface_version: it is older than this package, which is for version %d of "
+                          "the interface. %s" % (found, INTERFACE_VERSION, advice)) from None
+    if interface != INTERFACE_VERSION:
+        raise ImportError("%s has version %d of the interface, and this package is for version %d. %s"
+                          % (found, interface, INTERFACE_VERSION, advice))
+    n = c_size_t()
+    library.weft_interface_sizes.argtypes = [POINTER(c_size_t)]
+    library.weft_interface_sizes.restype = POINTER(s.weft_interface_size)
+    rows = library.weft_interface_sizes(byref(n))
+    sizes = {rows[i].name.decode(): rows[i].size for i in range(n.value)}
+    for name, structure in vars(s).items():
+        if name.startswith("weft_") and sizes.get(name) != ctypes.sizeof(structure):
+            raise ImportError("%s and this package differ in %s, although both have version %d of the interface: it has "
+                              "%s bytes in the library and %d in the package. %s"
+                              % (found, name, interface, sizes.get(name, "no"), ctypes.sizeof(structure), advice))
+
+
 _lib = _open()
+_check_interface(_lib)
 
 _P = c_void_p
 _ERROR = POINTER(s.weft_error)

@@ -21,6 +21,10 @@ class weft_error(Structure):
                 ("file", c_char * 512), ("source_line", c_char * 256), ("hint", c_char * 512)]
 
 
+class weft_interface_size(Structure):
+    _fields_ = [("name", c_char_p), ("size", c_size_t)]
+
+
 class weft_text(Structure):
     _fields_ = [("data", c_char_p), ("length", c_size_t), ("capacity", c_size_t), ("failed", c_bool)]
 

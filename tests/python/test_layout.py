@@ -2,16 +2,22 @@
 
 import ctypes
 import os
+import re
 import subprocess
 import tempfile
 import unittest
 
-from weft import _structures
+from weft import _library, _structures
 
-HEADERS = ["fem/weft_fem.h", "fem/weft_time.h", "forms/weft_ufl.h"]
+HEADERS = ["fem/weft_fem.h", "fem/weft_time.h", "forms/weft_interface.h", "forms/weft_ufl.h"]
 
 
 class Layout(unittest.TestCase):
+    def test_version(self):
+        with open(os.path.join(os.environ["WEFT_SOURCE"], "forms/weft_interface.h"), encoding="utf-8") as file:
+            found = re.search(r"^#define WEFT_INTERFACE_VERSION (\d+)$", file.read(), re.MULTILINE)
+        self.assertEqual(int(found.group(1)), _library.INTERFACE_VERSION)
+
     def test_sizes_and_offsets(self):
         structures = {name: value for name, value in vars(_structures).items()
                       if isinstance(value, type) and issubclass(value, ctypes.Structure)
