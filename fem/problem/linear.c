@@ -133,7 +133,8 @@ int weft_linear_iterations_limit(const weft_problem_options *options, const weft
 
 weft_cg_options weft_linear_options(const weft_linear *linear, const weft_system *system) {
     const weft_problem_options *options = linear->options;
-    return (weft_cg_options){.size = sizeof(weft_cg_options), .method = linear->choice.method,
+    return (weft_cg_options){.size = sizeof(weft_cg_options),
+                             .method = linear->choice.method,
                              .restart = linear->choice.restart,
                              .jacobi = options->preconditioner != WEFT_NO_PRECONDITIONER,
                              .tolerance = options->tolerance,

@@ -105,8 +105,10 @@ static void check_case(weft_library *library, const order_case *c) {
     weft_compilation *made = NULL;
     weft_device *device = NULL;
     weft_error error = {0};
-    const weft_compile_options options = {.size = sizeof options, 
-        .scatter = WEFT_SCATTER_PATCHES, .parameters = &dimension, .n_parameters = 1};
+    const weft_compile_options options = {.size = sizeof options,
+                                          .scatter = WEFT_SCATTER_PATCHES,
+                                          .parameters = &dimension,
+                                          .n_parameters = 1};
     const weft_fragment both[] = {{"parameter", "parameter d = 2;\n"}, fragment};
     assert_int_equal(weft_device_open("null:h200", NULL, &device, &error), WEFT_OK);
     if (weft_compile(library, weft_device_limits(device), both, 2, &options, &made, &error) !=
