@@ -84,8 +84,8 @@ typedef struct weft_mesh_data {
  *  Errors  WEFT_ERROR_INPUT, with counts, the first offender and a hint: a coordinate that is NaN
  *          or infinite; a node number out of range; a cell without volume, i.e.
  *          |volume| <= 1e-14 h^d, h its longest edge; quadrilaterals and hexahedra whose det J is
- *          not of one sign at the vertices; a duplicate cell; a facet of three cells; no
- *          cells. WEFT_ERROR_UNSUPPORTED (2^31 nodes or cells), WEFT_ERROR_MEMORY */
+ *          not of one sign at the vertices; a duplicate cell; a facet of three cells; no cells.
+ *          WEFT_ERROR_UNSUPPORTED (2^31 nodes or cells), WEFT_ERROR_MEMORY */
 weft_status weft_mesh_make(weft_mesh_data *data, const char *source, const weft_monitor *monitor,
                            weft_mesh **out, weft_error *error);
 /** How files are read through Gmsh; zeros mean the defaults, listed by weft-gmsh --help. */
@@ -94,10 +94,9 @@ typedef struct weft_mesh_options {
     /* mesh size of a .geo file, in its unit: the value of its constant h, lc, cl, size or meshsize
      * if DefineConstant[] has one, otherwise the size of every cell; <= 0: as the file specifies */
     double cell_size;
-    double memory;       /* limit for Gmsh or HDF5, in bytes */
-    double seconds;      /* limit for Gmsh or HDF5 */
-    bool trust_geo;      /* a .geo file may run programs and write files */
-    weft_device *device; /* borrowed, for its threads; NULL: one */
+    double memory, seconds; /* limits for Gmsh or HDF5, memory in bytes */
+    bool trust_geo;         /* a .geo file may run programs and write files */
+    weft_device *device;    /* borrowed, for its threads; NULL: one */
 } weft_mesh_options;
 static inline weft_mesh_options weft_mesh_options_default(void) {
     weft_mesh_options options;
