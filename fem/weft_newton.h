@@ -19,12 +19,20 @@ typedef enum weft_newton_outcome {
 const char *weft_newton_outcome_name(weft_newton_outcome outcome);
 
 typedef struct weft_newton_options {
+    size_t size;      /* sizeof(weft_newton_options) */
     double tolerance; /* of fem/solve/newton.h */
     int iterations;   /* at most, in each load step */
     int load_steps;   /* the loads and prescribed values of step i are i/load_steps of all */
 } weft_newton_options;
 /** 1e-10, 50 iterations, one load step. */
-weft_newton_options weft_newton_options_default(void);
+static inline weft_newton_options weft_newton_options_default(void) {
+    weft_newton_options options;
+    weft_options_clear(&options, sizeof options);
+    options.tolerance = 1e-10;
+    options.iterations = 50;
+    options.load_steps = 1;
+    return options;
+}
 
 /** One iteration: the norm of the residual at free dofs, the method and its iterations for the following step. */
 typedef struct weft_problem_iteration {

@@ -53,14 +53,11 @@ typedef struct weft_cg_options {
     int max_iterations;         /* see weft_cg_iterations_limit */
     const int32_t *constrained; /* ascending dofs whose value in x is given; borrowed */
     int64_t n_constrained;
-    /* the operator is symmetric and singular, with the constants as null space */
-    bool project_mean;
-    /* with `jacobi` set, used instead of D^-1, which remains the scale of norms;
-     * borrowed; NULL: none */
+    bool project_mean; /* the operator is symmetric and singular, the constants its null space */
+    /* with `jacobi` set, replaces D^-1, which still scales norms; borrowed; NULL: none */
     weft_preconditioner *preconditioner;
-    /* CG starts by full multigrid of the preconditioner, with so many cycles on each level
-     * but the finest; 0: from x; otherwise only the constrained values of x are read if
-     * one of them is not 0 */
+    /* CG starts by full multigrid of the preconditioner, with so many cycles on each level but the
+     * finest; 0: from x; otherwise only the constrained values of x are read if one is not 0 */
     int full_cycles;
     /* instead of CG: full multigrid with two cycles on each level and, until the algebraic
      * error is below 0.3 of the discretisation error, further cycles; the tolerance is not

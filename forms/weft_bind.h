@@ -24,8 +24,9 @@ typedef struct weft_ufl_value {
     weft_input_source source; /* shown, file and in_time are set here */
 } weft_ufl_value;
 
-/** All borrowed. Start from {0}. */
+/** All borrowed. */
 typedef struct weft_ufl_bind_options {
+    size_t size;      /* sizeof(weft_ufl_bind_options) */
     const char *file; /* the form file, for messages */
     /* [n_measures]; a measure without one has the group of its number */
     const weft_ufl_measure *measures;
@@ -40,6 +41,11 @@ typedef struct weft_ufl_bind_options {
     /* of the mesh on the device, which a space takes over; NULL: none */
     struct weft_mesh_copies *copies;
 } weft_ufl_bind_options;
+static inline weft_ufl_bind_options weft_ufl_bind_options_default(void) {
+    weft_ufl_bind_options options;
+    weft_options_clear(&options, sizeof options);
+    return options;
+}
 
 /** Make the spaces, inputs and parts of an empty problem of weft_problem_start.
  *  ufl      must outlive the result, and the context's library, which gets its functions

@@ -157,7 +157,8 @@ weft_status solve_spaces_make(solve *run, weft_error *error) {
     for (int i = 0; i < given->n; ++i)
         measures[i] =
             (weft_ufl_measure){given->list[i].name, given->list[i].value, given->list[i].origin};
-    const weft_ufl_bind_options options = {.file = run->options->script,
+    const weft_ufl_bind_options options = {.size = sizeof options,
+                                           .file = run->options->script,
                                            .measures = measures,
                                            .n_measures = given->n,
                                            .measure_option = "--measure",

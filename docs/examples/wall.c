@@ -18,7 +18,7 @@ int main(int argc, char **argv) {
     const double *u = NULL;
     weft_problem_options options = weft_problem_options_default();
     const weft_ufl_value values[] = {{"k", {.text = "@steel=2; @air=1/2"}}};
-    const weft_ufl_bind_options binding = {.values = values, .n_values = 1, .in_time = true};
+    weft_ufl_bind_options how = {sizeof how, .values = values, .n_values = 1, .in_time = true};
     const weft_condition conditions[] = {{WEFT_DIRICHLET, .group = "left", .value = "1"},
                                          {WEFT_DIRICHLET, .group = "right", .value = "0"}};
     const weft_transient_problem time = {.scheme = WEFT_TIME_BDF2, .end = 20, .dt = 0.5};
@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
     TRY(weft_data_make(context.device, mesh, &context.data, &error));
     TRY(weft_ufl_read(argv[2], NULL, &ufl, &error));
     TRY(weft_problem_start(&context, NULL, &problem, &error));
-    TRY(weft_ufl_bind(ufl, mesh, library, &binding, problem, &error));
+    TRY(weft_ufl_bind(ufl, mesh, library, &how, problem, &error));
     for (int i = 0; i < 2; ++i)
         TRY(weft_problem_condition(problem, &conditions[i], &error));
     TRY(weft_preconditioner_find("aggregation", &options.preconditioner, &error));

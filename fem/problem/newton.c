@@ -332,10 +332,6 @@ done:
     return status;
 }
 
-weft_newton_options weft_newton_options_default(void) {
-    return (weft_newton_options){.tolerance = 1e-10, .iterations = 50, .load_steps = 1};
-}
-
 weft_status weft_problem_newton(weft_problem *problem, const weft_newton_options *options,
                                 weft_error *error) {
     weft_status status = WEFT_OK;

@@ -1,5 +1,6 @@
 /* Makes a problem of a space, conditions, a form and a load, and solves it. */
 #include "fem/problem/problem.h"
+#include "core/base/options.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -78,14 +79,19 @@ static void start_linear(weft_problem *problem, const weft_problem_options *opti
 
 weft_status weft_problem_start(weft_context *context, const weft_problem_options *options,
                                weft_problem **out, weft_error *error) {
-    weft_problem *made = calloc(1, sizeof *made);
+    weft_status status = WEFT_OK;
+    weft_problem *made = NULL;
+    if (options)
+        TRY(weft_options_check("weft_problem_options", options->size, sizeof *options, error));
+    made = calloc(1, sizeof *made);
     if (!made)
-        return weft_out_of_memory(error, "a problem");
+        TRY(weft_out_of_memory(error, "a problem"));
     made->context = context;
     if (options)
         start_linear(made, options);
     *out = made;
-    return WEFT_OK;
+done:
+    return status;
 }
 
 weft_status weft_problem_make(weft_context *context, const weft_mesh *mesh,
@@ -311,9 +317,10 @@ weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options
                                weft_problem_report *report, weft_error *error) {
     weft_status status = WEFT_OK;
     double asymmetry = 0;
+    TRY(weft_options_check("weft_problem_options", options->size, sizeof *options, error));
     if (problem->is_nonlinear || problem->time)
-        return refuse(WEFT_ERROR_UNSUPPORTED, "the problem is not linear and stationary",
-                      "solve it by weft_problem_solve_nonlinear or weft_problem_in_time", error);
+        TRY(refuse(WEFT_ERROR_UNSUPPORTED, "the problem is not linear and stationary",
+                   "solve it by weft_problem_solve_nonlinear or weft_problem_in_time", error));
     clear_solve(problem);
     TRY(weft_problem_prepare(problem, options, 1, &asymmetry, error));
     TRY(assemble(problem, error));
@@ -353,12 +360,14 @@ weft_status weft_problem_solve_nonlinear(weft_problem *problem, const weft_probl
                                          const weft_newton_options *newton,
                                          weft_problem_report *report, weft_error *error) {
     weft_status status = WEFT_OK;
+    TRY(weft_options_check("weft_problem_options", options->size, sizeof *options, error));
+    TRY(weft_options_check("weft_newton_options", newton->size, sizeof *newton, error));
     if (!problem->is_nonlinear || problem->time || !problem->form.form.text)
-        return refuse(WEFT_ERROR_USAGE, "the problem has no residual that is stationary",
-                      "solve a linear one by weft_problem_solve", error);
+        TRY(refuse(WEFT_ERROR_USAGE, "the problem has no residual that is stationary",
+                   "solve a linear one by weft_problem_solve", error));
     if (newton->load_steps < 1 || newton->iterations < 0 || !(newton->tolerance > 0))
-        return refuse(WEFT_ERROR_USAGE, "these options of Newton's method are out of range",
-                      "give at least one load step, and a positive tolerance", error);
+        TRY(refuse(WEFT_ERROR_USAGE, "these options of Newton's method are out of range",
+                   "give at least one load step, and a positive tolerance", error));
     clear_solve(problem);
     start_linear(problem, options);
     TRY(prepare(problem, (double)USUAL_ITERATIONS * newton->load_steps, error));

@@ -1,4 +1,5 @@
 /* Integrates a problem in time. */
+#include "core/base/options.h"
 #include "fem/problem/problem.h"
 
 #include <math.h>
@@ -106,10 +107,11 @@ weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_optio
     weft_transient_problem whole = *settings;
     const weft_problem_choice *choice = &problem->linear.choice;
     double asymmetry = 0, of_mass = 0;
+    TRY(weft_options_check("weft_problem_options", options->size, sizeof *options, error));
     if (!problem->mass || !problem->time || problem->bc)
-        return refuse(WEFT_ERROR_USAGE,
-                      problem->bc ? "the problem was solved before" : "the problem has no mass",
-                      "make another problem, in time", error);
+        TRY(refuse(WEFT_ERROR_USAGE,
+                   problem->bc ? "the problem was solved before" : "the problem has no mass",
+                   "make another problem, in time", error));
     TRY(weft_vector_push(problem->u, problem->u_values, problem->n_dofs, error));
     TRY(weft_problem_prepare(problem, options, ceil((whole.end - whole.start) / whole.dt),
                              &asymmetry, error));

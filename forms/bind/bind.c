@@ -1,5 +1,6 @@
 /* Makes the spaces, inputs and forms of a UFL problem on a mesh. */
 #include "forms/bind/bind.h"
+#include "core/base/options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -186,9 +187,11 @@ weft_status weft_ufl_bind(weft_ufl *ufl, const weft_mesh *mesh, weft_library *li
                           const weft_ufl_bind_options *options, weft_problem *problem,
                           weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_ufl_bound *made = calloc(1, sizeof *made);
+    weft_ufl_bound *made = NULL;
+    TRY(weft_options_check("weft_ufl_bind_options", options->size, sizeof *options, error));
+    made = calloc(1, sizeof *made);
     if (!made)
-        return weft_out_of_memory(error, "a problem");
+        TRY(weft_out_of_memory(error, "a problem"));
     *made = (weft_ufl_bound){.problem = problem, .options = options};
     problem->basis = (weft_problem_basis){made, free_bound};
     problem->mesh = mesh;
@@ -208,6 +211,7 @@ weft_status weft_ufl_bind(weft_ufl *ufl, const weft_mesh *mesh, weft_library *li
         bind_form(made, i, &problem->parts[i].bound);
     TRY(weft_problem_list_forms(problem, error));
 done:
-    made->options = NULL;
+    if (made)
+        made->options = NULL;
     return status;
 }

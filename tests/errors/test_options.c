@@ -3,7 +3,7 @@
  * it reads another member; and defaults write exactly the bytes that the caller has. */
 #include "core/weft_tuning.h"
 #include "fem/weft_fem.h"
-#include "forms/weft_ufl.h"
+#include "forms/weft_bind.h"
 #include "fusion/tune/tune.h"
 #include "test_support.h"
 
@@ -25,6 +25,9 @@ typedef union any_options {
     weft_series_options series;
     weft_cg_options cg;
     weft_ufl_options ufl;
+    weft_problem_options problem;
+    weft_newton_options newton;
+    weft_ufl_bind_options binding;
     unsigned char bytes[512];
 } any_options;
 
@@ -32,6 +35,7 @@ static weft_device *device;
 static weft_library *library;
 static weft_solver *solver;
 static weft_memory *vector;
+static weft_problem *problem;
 static const weft_fragment fragment = {"script",
                                        "index cells;\ninput x[cells];\ny = 2*x;\nreturn y;\n"};
 
@@ -135,6 +139,38 @@ static weft_status read_repr(const any_options *options, weft_error *error) {
     return weft_ufl_read_repr("", 0, &options->ufl, &out, error);
 }
 
+static weft_status start_problem(const any_options *options, weft_error *error) {
+    weft_problem *out = NULL;
+    return weft_problem_start(NULL, &options->problem, &out, error);
+}
+
+static weft_status solve_problem(const any_options *options, weft_error *error) {
+    weft_problem_report report;
+    return weft_problem_solve(problem, &options->problem, &report, error);
+}
+
+static weft_status solve_nonlinear(const any_options *options, weft_error *error) {
+    const weft_newton_options newton = weft_newton_options_default();
+    weft_problem_report report;
+    return weft_problem_solve_nonlinear(problem, &options->problem, &newton, &report, error);
+}
+
+static weft_status iterate(const any_options *options, weft_error *error) {
+    const weft_problem_options linear = weft_problem_options_default();
+    weft_problem_report report;
+    return weft_problem_solve_nonlinear(problem, &linear, &options->newton, &report, error);
+}
+
+static weft_status integrate(const any_options *options, weft_error *error) {
+    const weft_transient_problem settings = {.dt = 1};
+    weft_transient *out = NULL;
+    return weft_problem_in_time(problem, &options->problem, &settings, &out, error);
+}
+
+static weft_status bind(const any_options *options, weft_error *error) {
+    return weft_ufl_bind(NULL, NULL, library, &options->binding, problem, error);
+}
+
 static const struct {
     const char *type;
     size_t size;
@@ -154,7 +190,13 @@ static const struct {
             {"weft_cg_options", sizeof(weft_cg_options), solve},
             {"weft_cg_options", sizeof(weft_cg_options), make_transient},
             {"weft_ufl_options", sizeof(weft_ufl_options), read_form},
-            {"weft_ufl_options", sizeof(weft_ufl_options), read_repr}};
+            {"weft_ufl_options", sizeof(weft_ufl_options), read_repr},
+            {"weft_problem_options", sizeof(weft_problem_options), start_problem},
+            {"weft_problem_options", sizeof(weft_problem_options), solve_problem},
+            {"weft_problem_options", sizeof(weft_problem_options), solve_nonlinear},
+            {"weft_newton_options", sizeof(weft_newton_options), iterate},
+            {"weft_problem_options", sizeof(weft_problem_options), integrate},
+            {"weft_ufl_bind_options", sizeof(weft_ufl_bind_options), bind}};
 
 static void refuse(size_t use, size_t size, const char *expected) {
     any_options options;
@@ -236,6 +278,10 @@ static void defaults(void **state) {
     assert_int_equal(weft_series_options_default().size, sizeof(weft_series_options));
     assert_int_equal(weft_cg_options_default().size, sizeof(weft_cg_options));
     assert_int_equal(weft_ufl_options_default().size, sizeof(weft_ufl_options));
+    assert_int_equal(weft_problem_options_default().size, sizeof(weft_problem_options));
+    assert_int_equal(weft_newton_options_default().size, sizeof(weft_newton_options));
+    assert_int_equal(weft_newton_options_default().iterations, 50);
+    assert_int_equal(weft_ufl_bind_options_default().size, sizeof(weft_ufl_bind_options));
 }
 
 int main(void) {
@@ -257,12 +303,14 @@ int main(void) {
     TRY(weft_form_ship(space, "poisson.weft", weft_space_cells(space), &cells, &error));
     TRY(weft_operator_make(&context, WEFT_ASSEMBLY_CSR, &cells.form, 1, &op, &error));
     TRY(weft_solver_make(&context, op, &solver, &error));
+    TRY(weft_problem_make(&context, mesh, WEFT_ELEMENT_P1, 1, &problem, &error));
     TRY(weft_memory_make(device, 9 * sizeof(double), &vector, &error));
 done:
     if (status != WEFT_OK)
         fprintf(stderr, "%s\n", error.message);
     int failures = status != WEFT_OK ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
     weft_memory_free(&vector);
+    weft_problem_free(&problem);
     weft_solver_free(&solver);
     weft_operator_free(&op);
     weft_space_free(&space);

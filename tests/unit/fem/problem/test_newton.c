@@ -37,7 +37,7 @@ static void all_conditions(void **state) {
         setting s;
         weft_error error = {0};
         weft_problem_report report;
-        const weft_newton_options newton = {1e-10, 30, steps};
+        const weft_newton_options newton = {sizeof(weft_newton_options), 1e-10, 30, steps};
         open_setting(&s, 6, "-10*(x + 2*y)");
         check(add(&s, WEFT_DIRICHLET, "left", "2*y", &error), &error);
         check(add(&s, WEFT_DIRICHLET, "bottom", "x", &error), &error);
@@ -63,7 +63,7 @@ static void steps_grow(void **state) {
     setting s;
     weft_error error = {0};
     weft_problem_report report;
-    const weft_newton_options newton = {1e-10, 30, 4};
+    const weft_newton_options newton = {sizeof(weft_newton_options), 1e-10, 30, 4};
     open_setting(&s, 4, "-2*x");
     check(add(&s, WEFT_DIRICHLET, "left", "0", &error), &error);
     check(add(&s, WEFT_DIRICHLET, "right", "1", &error), &error);
@@ -84,7 +84,7 @@ static void refused(void **state) {
     setting s;
     weft_error error = {0};
     weft_problem_report report;
-    weft_newton_options newton = {1e-12, 1, 1};
+    weft_newton_options newton = {sizeof(weft_newton_options), 1e-12, 1, 1};
     open_setting(&s, 4, "100");
     check(add(&s, WEFT_DIRICHLET, "boundary", "0", &error), &error);
     check(weft_problem_solve_nonlinear(s.problem, &s.options, &newton, &report, &error), &error);
@@ -96,7 +96,7 @@ static void refused(void **state) {
     assert_int_equal(weft_problem_solve(s.problem, &s.options, &report, &error),
                      WEFT_ERROR_UNSUPPORTED);
     s.options.method = WEFT_METHOD_CG; /* the tangent is not symmetric for u other than 0 */
-    newton = (weft_newton_options){1e-10, 30, 1};
+    newton = (weft_newton_options){sizeof(weft_newton_options), 1e-10, 30, 1};
     check(weft_problem_set_initial(s.problem, "x", "the test", &error), &error);
     assert_int_equal(weft_problem_solve_nonlinear(s.problem, &s.options, &newton, &report, &error),
                      WEFT_ERROR_INPUT);
@@ -108,7 +108,7 @@ static void tied_side(void **state) {
     (void)state;
     setting s;
     weft_error error = {0};
-    const weft_newton_options newton = {1e-10, 30, 1};
+    const weft_newton_options newton = {sizeof(weft_newton_options), 1e-10, 30, 1};
     open_setting(&s, 6, "-2*x");
     weft_problem *problem = s.problem;
     check(add(&s, WEFT_DIRICHLET, "left", "0", &error), &error);

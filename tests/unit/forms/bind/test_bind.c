@@ -45,7 +45,8 @@ static void close_setting(setting *s) {
 
 static weft_status bind(setting *s, const weft_ufl_value *values, int n_values,
                         const weft_ufl_measure *measures, int n_measures, weft_error *error) {
-    const weft_ufl_bind_options options = {.file = "test.ufl",
+    const weft_ufl_bind_options options = {.size = sizeof options,
+                                           .file = "test.ufl",
                                            .values = values,
                                            .n_values = n_values,
                                            .measures = measures,
@@ -212,7 +213,8 @@ static void steps_of(const char *text, const weft_ufl_value *values, int n_value
     weft_transient_state state = {0};
     weft_problem_options options = weft_problem_options_default();
     const weft_transient_problem settings = {.scheme = WEFT_TIME_BDF2, .end = 0.5, .dt = 0.1};
-    const weft_ufl_bind_options bound = {.values = values, .n_values = n_values, .in_time = true};
+    const weft_ufl_bind_options bound = {
+        .size = sizeof bound, .values = values, .n_values = n_values, .in_time = true};
     options.tolerance = 1e-12;
     check(weft_preconditioner_find("aggregation", &options.preconditioner, &error), &error);
     check(weft_mesh_make_square(4, &mesh, &error), &error);
