@@ -187,7 +187,7 @@ done:
 static weft_status run_on_script(const app_option *table, const char *doc, bool explain, int argc,
                                  char **argv, app_messages *messages, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_tool_options options = {.n_arguments_max = 8, .ufl = {.size = sizeof options.ufl}};
+    weft_tool_options options = {.n_arguments_max = 8};
     TRY(weft_tool_read(table, script_options, "SCRIPT.weft...", doc, argc, argv, &options, error));
     if (options.n_arguments == 0) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "no script is given");

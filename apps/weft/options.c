@@ -195,7 +195,8 @@ weft_status weft_tool_read(const app_option *table, const app_option *more, cons
                                .device = "auto",
                                .scatter_name = "auto",
                                .seed = 1,
-                               .n_arguments_max = out->n_arguments_max};
+                               .n_arguments_max = out->n_arguments_max,
+                               .ufl = weft_ufl_options_default()};
     TRY(weft_arena_make(&out->arena, error));
     app_command_line line = {
         .arguments = usage, .doc = doc, .argument = read_argument, .user = out};

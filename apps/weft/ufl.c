@@ -80,7 +80,6 @@ weft_status weft_tool_ufl(int argc, char **argv, app_messages *messages, int *co
         weft_error_hint(error, "write weft ufl FILE.ufl, or FILE.py");
         goto done;
     }
-    options.ufl.size = sizeof options.ufl;
     options.ufl.monitor = &messages->monitor;
     TRY(weft_ufl_read(options.arguments[0], &options.ufl, &ufl, error));
     TRY(stage->print(ufl, options.form, &text, error));

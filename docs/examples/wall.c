@@ -22,8 +22,8 @@ int main(int argc, char **argv) {
     const weft_condition conditions[] = {{WEFT_DIRICHLET, .group = "left", .value = "1"},
                                          {WEFT_DIRICHLET, .group = "right", .value = "0"}};
     const weft_transient_problem time = {.scheme = WEFT_TIME_BDF2, .end = 20, .dt = 0.5};
-    const weft_field u = {"u", .n_components = 1};
-    weft_series_options out = {sizeof out, &u, 1, .problem = "", .n_steps = 40, .overwrite = true};
+    const weft_field field = {"u", .n_components = 1};
+    weft_series_options out = {sizeof out, &field, 1, .problem = "", .n_steps = 40, .overwrite = 1};
     TRY(status); /* of the command line */
     TRY(weft_device_open("auto", NULL, &context.device, &error));
     TRY(weft_fem_library_make(&library, &error));
