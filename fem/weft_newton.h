@@ -19,10 +19,12 @@ typedef enum weft_newton_outcome {
 const char *weft_newton_outcome_name(weft_newton_outcome outcome);
 
 typedef struct weft_newton_options {
-    size_t size;      /* sizeof(weft_newton_options) */
-    double tolerance; /* of fem/solve/newton.h */
-    int iterations;   /* at most, in each load step */
-    int load_steps;   /* the loads and prescribed values of step i are i/load_steps of all */
+    size_t size; /* sizeof(weft_newton_options) */
+    /* > 0: for |r| over free dofs, relative to |r| with the reactions, or to the lesser of |r| at the
+     * start and |diag K| |u| where that is greater */
+    double tolerance;
+    int iterations; /* at most, in each load step; >= 0 */
+    int load_steps; /* >= 1: the loads and prescribed values of step i are i/load_steps of all */
 } weft_newton_options;
 /** 1e-10, 50 iterations, one load step. */
 static inline weft_newton_options weft_newton_options_default(void) {

@@ -24,22 +24,21 @@ typedef struct weft_ufl_value {
     weft_input_source source; /* shown, file and in_time are set here */
 } weft_ufl_value;
 
-/** All borrowed. */
+/** Lists are read while weft_ufl_bind runs; strings and memories must outlive the problem. */
 typedef struct weft_ufl_bind_options {
-    size_t size;      /* sizeof(weft_ufl_bind_options) */
-    const char *file; /* the form file, for messages */
+    size_t size; /* sizeof(weft_ufl_bind_options) */
+    /* of the form file in messages; NULL: the name that it was read by */
+    const char *file;
     /* [n_measures]; a measure without one has the group of its number */
     const weft_ufl_measure *measures;
     int n_measures;
-    const char
-        *measure_option; /* how programs are given a measure, for hints; NULL: they are not */
-    /* of weft_ufl_bind: [n_values]; u depends on t, the input t; the form of the mass, NULL: m or M */
+    /* the option of a program that gives a measure, for hints; NULL: there is none */
+    const char *measure_option;
+    /* [n_values], one for each coefficient and constant of the forms */
     const weft_ufl_value *values;
     int n_values;
-    bool in_time;
-    const char *mass;
-    /* of the mesh on the device, which a space takes over; NULL: none */
-    struct weft_mesh_copies *copies;
+    bool in_time;     /* u depends on the time t, and the file has the form of a mass */
+    const char *mass; /* its name; NULL: m or M */
 } weft_ufl_bind_options;
 static inline weft_ufl_bind_options weft_ufl_bind_options_default(void) {
     weft_ufl_bind_options options;

@@ -161,12 +161,12 @@ weft_status solve_spaces_make(solve *run, weft_error *error) {
                                            .file = run->options->script,
                                            .measures = measures,
                                            .n_measures = given->n,
-                                           .measure_option = "--measure",
-                                           .copies = &run->base.mesh_made.copies};
+                                           .measure_option = "--measure"};
     TRY(weft_ufl_check_measures(script->problem, &options, error));
     if (weft_cell_of(script->problem->cell) == weft_mesh_cell(run->base.mesh))
         straighten(run);
-    TRY(weft_ufl_spaces_make(script->problem, &options, run->base.problem, error));
+    TRY(weft_ufl_spaces_make(script->problem, &options, &run->base.mesh_made.copies,
+                             run->base.problem, error));
     run->components = script->problem->components;
     for (int i = 0; i < run->base.problem->n_parts; ++i) {
         solve_part *part = &script->parts[i];

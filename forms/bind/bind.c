@@ -1,6 +1,7 @@
 /* Makes the spaces, inputs and forms of a UFL problem on a mesh. */
 #include "forms/bind/bind.h"
 #include "core/base/options.h"
+#include "forms/file/file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -188,20 +189,24 @@ weft_status weft_ufl_bind(weft_ufl *ufl, const weft_mesh *mesh, weft_library *li
                           weft_error *error) {
     weft_status status = WEFT_OK;
     weft_ufl_bound *made = NULL;
+    weft_ufl_bind_options named;
     TRY(weft_options_check("weft_ufl_bind_options", options->size, sizeof *options, error));
+    named = *options;
+    if (!named.file)
+        named.file = ufl->file;
     made = calloc(1, sizeof *made);
     if (!made)
         TRY(weft_out_of_memory(error, "a problem"));
-    *made = (weft_ufl_bound){.problem = problem, .options = options};
+    *made = (weft_ufl_bound){.problem = problem, .options = &named};
     problem->basis = (weft_problem_basis){made, free_bound};
     problem->mesh = mesh;
     TRY(find_problem(ufl, made, error));
     made->dofs = calloc((size_t)made->ufl->n_parts, sizeof *made->dofs);
     if (!made->dofs)
         TRY(weft_out_of_memory(error, NULL));
-    TRY(weft_ufl_check_measures(made->ufl, options, error));
+    TRY(weft_ufl_check_measures(made->ufl, &named, error));
     TRY(weft_ufl_add_functions(ufl, library, error));
-    TRY(weft_ufl_spaces_make(made->ufl, options, problem, error));
+    TRY(weft_ufl_spaces_make(made->ufl, &named, NULL, problem, error));
     TRY(make_parts(made, error));
     TRY(weft_problem_vectors_make(problem, error));
     if (options->in_time)

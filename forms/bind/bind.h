@@ -11,13 +11,17 @@
 #include "fem/problem/problem.h"
 #include "forms/weft_bind.h"
 
+struct weft_mesh_copies;
+
 /* ---- the spaces (spaces.c) ------------------------------------------------------------------- */
 
 /** Make the fields of u and the sets of coefficients; problem->mesh is set.
+ *  copies  of the mesh on the device, which a space takes over; NULL: none
  *  Errors  WEFT_ERROR_INPUT: a mesh of other cells; WEFT_ERROR_USAGE: it has curved cells, and the forms straight
  *          ones. WEFT_ERROR_UNSUPPORTED: more components or dofs than there can be */
 weft_status weft_ufl_spaces_make(const weft_ufl_problem *ufl, const weft_ufl_bind_options *options,
-                                 weft_problem *problem, weft_error *error);
+                                 struct weft_mesh_copies *copies, weft_problem *problem,
+                                 weft_error *error);
 /** Are the cells of the forms straight? */
 bool weft_ufl_is_straight(const weft_ufl_problem *ufl);
 /** The coordinates of the nodes of the geometry, the input x. */

@@ -69,14 +69,15 @@ done:
 }
 
 weft_status weft_ufl_spaces_make(const weft_ufl_problem *ufl, const weft_ufl_bind_options *options,
-                                 weft_problem *problem, weft_error *error) {
+                                 struct weft_mesh_copies *copies, weft_problem *problem,
+                                 weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(check_cells(ufl, options, problem->mesh, error));
     problem->sets = calloc((size_t)ufl->n_sets, sizeof *problem->sets);
     if (!problem->sets)
         TRY(weft_out_of_memory(error, NULL));
     for (int i = 0; i < ufl->n_sets; ++i)
-        TRY(make_set(ufl, i, options->copies, problem, error));
+        TRY(make_set(ufl, i, copies, problem, error));
     weft_problem_count_fields(problem);
     problem->is_natural = true; /* as every UFL program */
     if (problem->n_values > WEFT_VALUES_MAX || problem->n_dofs > INT32_MAX)

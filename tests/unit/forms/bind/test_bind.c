@@ -46,7 +46,6 @@ static void close_setting(setting *s) {
 static weft_status bind(setting *s, const weft_ufl_value *values, int n_values,
                         const weft_ufl_measure *measures, int n_measures, weft_error *error) {
     const weft_ufl_bind_options options = {.size = sizeof options,
-                                           .file = "test.ufl",
                                            .values = values,
                                            .n_values = n_values,
                                            .measures = measures,
@@ -292,6 +291,11 @@ static void refusals(void **state) {
                                         list[i].measure.name != NULL, &error);
         assert_true(status == WEFT_ERROR_USAGE || status == WEFT_ERROR_INPUT);
         assert_string_equal(error.message, list[i].message);
+        assert_null(strstr(error.hint, "(null)"));
+        if (list[i].measure.name && strcmp(list[i].measure.name, "ds(8)") == 0)
+            assert_non_null(strstr(error.hint, "weft ufl test.ufl --print"));
+        else if (list[i].values[1].name == NULL || list[i].values[1].source.text[0] != 'x')
+            assert_string_equal(error.file, "test.ufl"); /* its name, which bind does not give */
         close_setting(&s);
     }
 }
