@@ -124,9 +124,9 @@ static weft_status solve(const any_options *options, weft_error *error) {
 
 static weft_status make_transient(const any_options *options, weft_error *error) {
     weft_transient *out = NULL;
-    weft_transient_problem problem = {0};
-    problem.solver = options->cg;
-    return weft_transient_make(NULL, &problem, &out, error);
+    weft_transient_problem settings = {0};
+    settings.solver = options->cg;
+    return weft_transient_make(NULL, &settings, &out, error);
 }
 
 static weft_status read_form(const any_options *options, weft_error *error) {
