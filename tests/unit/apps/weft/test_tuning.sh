@@ -90,9 +90,11 @@ PYTHON
 file=$XDG_CACHE_HOME/weft/tuning-1.sqlite
 before=$("$weft" tuning verify)
 if command -v sqlite3 >/dev/null; then
-    sqlite3 "$file" "UPDATE winners SET seconds = 1e-9"
-    expect 1 "3 damaged" "$weft" tuning verify
-    expect 0 "3 entries removed" "$weft" tuning clear --invalid
+    # The search has stored one plan; validation adds one per type of numbers where its runs did not scatter.
+    plans=$(sqlite3 "$file" "UPDATE winners SET seconds = 1e-9; SELECT count(*) FROM winners")
+    [ "$plans" -ge 1 ] || { echo "no plan is stored"; exit 1; }
+    expect 1 ", $plans damaged" "$weft" tuning verify
+    expect 0 "$plans entr" "$weft" tuning clear --invalid
     expect 0 ", 0 damaged" "$weft" tuning verify
 fi
 head -c 5000 "$file" >"$file.cut" && cat "$file.cut" >"$file"
