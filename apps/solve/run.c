@@ -290,13 +290,10 @@ static int report_outcome(const solve *run) {
     return 1;
 }
 
-/* Iterations of Newton's method that are usual, in a load step or a step in time. */
-enum { NEWTON_ITERATIONS = 4 };
-
 static double count_solves(const solve_options *options) {
     const double steps = options->time.dt > 0 ? ceil(options->time.end / options->time.dt)
                                               : options->newton.load_steps;
-    return options->nonlinear ? NEWTON_ITERATIONS * steps : options->time.dt > 0 ? steps : 1;
+    return options->nonlinear ? WEFT_NEWTON_USUAL * steps : options->time.dt > 0 ? steps : 1;
 }
 
 int solve_main(const solve_program *program, int argc, char **argv) {

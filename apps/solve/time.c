@@ -163,21 +163,7 @@ done:
     return status;
 }
 
-/* ---- mixed spaces ---------------------------------------------------------------------------- */
-
-/* Find the constants that the matrix leaves open, for which it is made once. */
-static weft_status find_open(solve *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    if (run->base.problem->n_fields == 1 || run->base.is_null)
-        return WEFT_OK;
-    TRY(weft_problem_operator_make(run->base.problem, error));
-    TRY(weft_problem_nullspace_find(run->base.problem, error));
-    for (int k = 0; k < run->base.problem->n_open; ++k)
-        run->time.open[k] = weft_problem_open(run->base.problem, k);
-done:
-    weft_operator_free(&run->base.problem->op);
-    return status;
-}
+/* ---- the problem in time ---------------------------------------------------------------------- */
 
 /* Is the tangent symmetric? At a constant u it may be, and nowhere else, so that u is changed a little
  * from node to node while the form is checked. */
@@ -222,13 +208,12 @@ done:
 /* A mass that is not symmetric needs the methods that such a stiffness needs. */
 static weft_status check_mass(solve *run, const weft_transient_problem *problem,
                               weft_error *error) {
-    static const double SYMMETRIC = 1e-12;
     weft_status status = WEFT_OK;
     double asymmetry = 0;
     if (run->base.is_null)
         return WEFT_OK;
     TRY(weft_transient_asymmetry(&run->base.context, problem, &asymmetry, error));
-    if (asymmetry <= SYMMETRIC)
+    if (asymmetry <= WEFT_SYMMETRIC)
         goto done;
     if (run->base.problem->is_symmetric)
         weft_linear_choose_method(&run->base.problem->linear, false,
@@ -259,9 +244,9 @@ weft_status solve_time_make(solve *run, weft_error *error) {
     TRY(make_forms(run, error));
     TRY(app_run_constraints_make(&run->base, error));
     TRY(app_run_point_loads_make(&run->base, error));
-    TRY(find_open(run, error));
+    TRY(weft_problem_find_open(run->base.problem, error));
     weft_transient_problem problem = {
-        .open = run->time.open,
+        .open = run->base.problem->transient_open,
         .n_open = run->base.problem->n_open,
         .scheme = time->scheme,
         .theta = time->theta,

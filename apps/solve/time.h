@@ -40,7 +40,6 @@ typedef struct solve_time {
     double changed_at; /* and the t at which the matrix needed another method; 0: none */
     weft_transient_state state;
     weft_transient_outcome outcome;
-    weft_transient_open open[WEFT_FIELDS_MAX];
     app_series series;
     app_history history;
     int64_t n_outputs; /* written; of output_interval */

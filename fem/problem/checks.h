@@ -5,6 +5,13 @@
 
 #include "fem/weft_transient.h"
 
+/** Tolerances for |K - K^T| / |K|: rounding in a symmetric matrix; in a tangent at any u, whose terms may cancel. */
+#define WEFT_SYMMETRIC 1e-12
+#define WEFT_SYMMETRIC_TANGENT 1e-10
+
+/** Set an error with a hint. Returns its status. */
+weft_status weft_problem_refuse(weft_status status, const char *what, const char *hint,
+                                weft_error *error);
 /** Computes nothing, but records what would be. */
 bool weft_problem_records_only(const weft_problem *problem);
 /** What to do where nothing fixes u, for hints. */
@@ -12,6 +19,9 @@ const char *weft_problem_how_to_fix(const weft_problem *problem);
 
 /* ---- symmetry (symmetry.c) --------------------------------------------------------------- */
 
+/** Measure the asymmetry of the matrix of each form of the operator, at the present values of all inputs.
+ *  out  the largest; NaN if one has it */
+weft_status weft_problem_measure_asymmetry(weft_problem *problem, double *out, weft_error *error);
 /** Measure the asymmetry of the matrix of all parts, and choose the method by it.
  *  Errors  WEFT_ERROR_INPUT: it is not symmetric, as requested options need, or not finite */
 weft_status weft_problem_check_symmetry(weft_problem *problem, weft_error *error);
@@ -51,3 +61,6 @@ weft_status weft_problem_nullspace_remove(weft_problem *problem, weft_error *err
 double weft_problem_nullspace_imbalance(const weft_problem *problem, int *value);
 /** The dofs of open component m < n_open. */
 weft_transient_open weft_problem_open(const weft_problem *problem, int m);
+/** Set n_open and transient_open: the constants that the matrix of several functions leaves open, for which it is made
+ *  once. (steps.c) */
+weft_status weft_problem_find_open(weft_problem *problem, weft_error *error);

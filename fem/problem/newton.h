@@ -6,6 +6,9 @@
 #include "fem/solve/newton.h"
 #include "fem/weft_problem.h"
 
+/** Iterations that are usual, in a load step or a step in time. */
+enum { WEFT_NEWTON_USUAL = 4 };
+
 void weft_problem_newton_clear(weft_problem_newton_report *report);
 
 /** Solve r(u) = 0 from the present u, to be found in problem->newton. A method that does not converge is no error. After

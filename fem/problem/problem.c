@@ -5,9 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Tolerance for |K - K^T| / |K|: rounding in a symmetric matrix. */
-static const double SYMMETRIC = 1e-12;
-
 static void free_vectors(weft_problem *problem) {
     weft_memory_free(&problem->u);
     weft_memory_free(&problem->b);
@@ -154,8 +151,8 @@ const double *weft_problem_values(const weft_problem *problem) {
 
 /* ---- solve ------------------------------------------------------------------------------- */
 
-static weft_status refuse(weft_status status, const char *what, const char *hint,
-                          weft_error *error) {
+weft_status weft_problem_refuse(weft_status status, const char *what, const char *hint,
+                                weft_error *error) {
     weft_error_set(error, status, "%s", what);
     weft_error_hint(error, "%s", hint);
     return status;
@@ -168,22 +165,8 @@ static weft_status make_conditions(weft_problem *problem, weft_error *error) {
         bool is_free = false;
         TRY(weft_bc_find_free(problem->bc, k, &is_free, error));
         if (is_free)
-            TRY(refuse(WEFT_ERROR_INPUT, "no condition fixes a component of u",
-                       "add a Dirichlet or Robin condition", error));
-    }
-done:
-    return status;
-}
-
-/* The greatest of all forms; NaN if one has it. */
-static weft_status measure_asymmetry(weft_problem *problem, double *out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    TRY(weft_form_asymmetry(problem->context, &problem->form.form, out, error));
-    for (int i = 0; i < problem->n_more_forms; ++i) {
-        double of_one = 0;
-        TRY(weft_form_asymmetry(problem->context, &problem->more_forms[i], &of_one, error));
-        if (!(of_one <= *out))
-            *out = of_one;
+            TRY(weft_problem_refuse(WEFT_ERROR_INPUT, "no condition fixes a component of u",
+                                    "add a Dirichlet or Robin condition", error));
     }
 done:
     return status;
@@ -193,16 +176,18 @@ done:
 static weft_status choose_method(weft_problem *problem, double *asymmetry, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_linear *linear = &problem->linear;
-    TRY(measure_asymmetry(problem, asymmetry, error));
-    const bool is_symmetric = *asymmetry <= SYMMETRIC;
+    TRY(weft_problem_measure_asymmetry(problem, asymmetry, error));
+    const bool is_symmetric = *asymmetry <= WEFT_SYMMETRIC;
     weft_linear_choose_method(linear, is_symmetric, problem->n_fields > 1, *asymmetry);
     linear->minres_if_indefinite = is_symmetric;
     if (isnan(*asymmetry))
-        TRY(refuse(WEFT_ERROR_INPUT, "the local matrix has entries that are not finite numbers",
-                   "look at the formulas of the form", error));
+        TRY(weft_problem_refuse(WEFT_ERROR_INPUT,
+                                "the local matrix has entries that are not finite numbers",
+                                "look at the formulas of the form", error));
     if (!is_symmetric && weft_method_about(linear->choice.method)->needs_symmetric)
-        TRY(refuse(WEFT_ERROR_USAGE, "the local matrix is not symmetric, as the method needs",
-                   "let the method be WEFT_AUTO", error));
+        TRY(weft_problem_refuse(WEFT_ERROR_USAGE,
+                                "the local matrix is not symmetric, as the method needs",
+                                "let the method be WEFT_AUTO", error));
 done:
     return status;
 }
@@ -222,7 +207,7 @@ static weft_status choose(weft_problem *problem, double asymmetry, double solves
                           weft_error *error) {
     weft_linear *linear = &problem->linear;
     const weft_mesh *mesh = problem->mesh;
-    const bool is_symmetric = asymmetry <= SYMMETRIC;
+    const bool is_symmetric = asymmetry <= WEFT_SYMMETRIC;
     const double products =
         fmin(weft_cg_iterations_expected(mesh->dimension, weft_space_nodes(problem->space),
                                          linear->options->tolerance),
@@ -289,12 +274,13 @@ weft_status weft_problem_prepare(weft_problem *problem, const weft_problem_optio
                                  double solves, double *asymmetry, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!problem->form.form.text)
-        return refuse(WEFT_ERROR_USAGE, "the problem has no form", "call weft_problem_form", error);
+        return weft_problem_refuse(WEFT_ERROR_USAGE, "the problem has no form",
+                                   "call weft_problem_form", error);
     start_linear(problem, options);
     TRY(make_conditions(problem, error));
     TRY(choose_method(problem, asymmetry, error));
     problem->asymmetry = *asymmetry;
-    problem->is_symmetric = *asymmetry <= SYMMETRIC;
+    problem->is_symmetric = *asymmetry <= WEFT_SYMMETRIC;
     TRY(choose(problem, *asymmetry, solves, error));
 done:
     return status;
@@ -319,8 +305,9 @@ weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options
     double asymmetry = 0;
     TRY(weft_options_check("weft_problem_options", options->size, sizeof *options, error));
     if (problem->is_nonlinear || problem->time)
-        TRY(refuse(WEFT_ERROR_UNSUPPORTED, "the problem is not linear and stationary",
-                   "solve it by weft_problem_solve_nonlinear or weft_problem_in_time", error));
+        TRY(weft_problem_refuse(WEFT_ERROR_UNSUPPORTED, "the problem is not linear and stationary",
+                                "solve it by weft_problem_solve_nonlinear or weft_problem_in_time",
+                                error));
     clear_solve(problem);
     TRY(weft_problem_prepare(problem, options, 1, &asymmetry, error));
     TRY(assemble(problem, error));
@@ -332,9 +319,6 @@ done:
 }
 
 /* ---- r(u) = 0 ---------------------------------------------------------------------------- */
-
-/* Of Newton's method, in a load step. */
-enum { USUAL_ITERATIONS = 4 };
 
 /* What Newton's method needs: the programs of r, a method for the tangent at the present u, the operator. */
 static weft_status prepare(weft_problem *problem, double solves, weft_error *error) {
@@ -363,14 +347,15 @@ weft_status weft_problem_solve_nonlinear(weft_problem *problem, const weft_probl
     TRY(weft_options_check("weft_problem_options", options->size, sizeof *options, error));
     TRY(weft_options_check("weft_newton_options", newton->size, sizeof *newton, error));
     if (!problem->is_nonlinear || problem->time || !problem->form.form.text)
-        TRY(refuse(WEFT_ERROR_USAGE, "the problem has no residual that is stationary",
-                   "solve a linear one by weft_problem_solve", error));
+        TRY(weft_problem_refuse(WEFT_ERROR_USAGE, "the problem has no residual that is stationary",
+                                "solve a linear one by weft_problem_solve", error));
     if (newton->load_steps < 1 || newton->iterations < 0 || !(newton->tolerance > 0))
-        TRY(refuse(WEFT_ERROR_USAGE, "these options of Newton's method are out of range",
-                   "give at least one load step, and a positive tolerance", error));
+        TRY(weft_problem_refuse(WEFT_ERROR_USAGE,
+                                "these options of Newton's method are out of range",
+                                "give at least one load step, and a positive tolerance", error));
     clear_solve(problem);
     start_linear(problem, options);
-    TRY(prepare(problem, (double)USUAL_ITERATIONS * newton->load_steps, error));
+    TRY(prepare(problem, (double)WEFT_NEWTON_USUAL * newton->load_steps, error));
     TRY(weft_problem_newton(problem, newton, error));
     TRY(weft_problem_nullspace_remove(problem, error));
     *report = (weft_problem_report){&problem->linear.choice, &problem->linear.cg,

@@ -5,9 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Tolerances for |K - K^T| / |K|: rounding in a symmetric matrix, and in one whose terms may cancel. */
-static const double SYMMETRIC = 1e-12, SYMMETRIC_TANGENT = 1e-10;
-
 weft_status weft_problem_fill_transient(weft_problem *problem, weft_transient_problem *out,
                                         weft_error *error) {
     const int n = problem->n_parts;
@@ -43,13 +40,6 @@ weft_status weft_problem_fill_transient(weft_problem *problem, weft_transient_pr
     return WEFT_OK;
 }
 
-static weft_status refuse(weft_status status, const char *what, const char *hint,
-                          weft_error *error) {
-    weft_error_set(error, status, "%s", what);
-    weft_error_hint(error, "%s", hint);
-    return status;
-}
-
 /* Let the method be one for a matrix that is not symmetric. */
 static weft_status choose_general(weft_problem *problem, double asymmetry, weft_error *error) {
     weft_linear *linear = &problem->linear;
@@ -57,8 +47,9 @@ static weft_status choose_general(weft_problem *problem, double asymmetry, weft_
     if (weft_assembly_about(linear->choice.assembly)->symmetric_only)
         linear->choice.assembly = WEFT_ASSEMBLY_CSR;
     return weft_method_about(linear->choice.method)->needs_symmetric
-               ? refuse(WEFT_ERROR_USAGE, "the matrix is not symmetric, as the method needs",
-                        "let the method be WEFT_AUTO", error)
+               ? weft_problem_refuse(WEFT_ERROR_USAGE,
+                                     "the matrix is not symmetric, as the method needs",
+                                     "let the method be WEFT_AUTO", error)
                : WEFT_OK;
 }
 
@@ -70,15 +61,8 @@ static weft_status choose_again(void *user, double t, weft_transient_solver *sol
     const weft_problem_choice *choice = &problem->linear.choice;
     double asymmetry = 0;
     (void)t;
-    for (int i = 0; i < problem->n_parts; ++i) {
-        double of_one = 0;
-        if (problem->parts[i].has_matrix)
-            TRY(weft_form_asymmetry(problem->context, &problem->parts[i].bound.form, &of_one,
-                                    error));
-        if (!(of_one <= asymmetry))
-            asymmetry = of_one;
-    }
-    if (!(asymmetry > SYMMETRIC_TANGENT)) /* NaN is reported by the solver */
+    TRY(weft_problem_measure_asymmetry(problem, &asymmetry, error));
+    if (!(asymmetry > WEFT_SYMMETRIC_TANGENT)) /* NaN is reported by the solver */
         goto done;
     TRY(choose_general(problem, asymmetry, error));
     *solver = (weft_transient_solver){choice->method, choice->assembly, choice->preconditioner};
@@ -86,10 +70,9 @@ done:
     return status;
 }
 
-/* Find the constants that the matrix of several functions leaves open, for which it is made once. */
-static weft_status find_open(weft_problem *problem, weft_error *error) {
+weft_status weft_problem_find_open(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (problem->n_fields == 1)
+    if (problem->n_fields == 1 || weft_problem_records_only(problem))
         return WEFT_OK;
     TRY(weft_problem_operator_make(problem, error));
     TRY(weft_problem_nullspace_find(problem, error));
@@ -109,18 +92,19 @@ weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_optio
     double asymmetry = 0, of_mass = 0;
     TRY(weft_options_check("weft_problem_options", options->size, sizeof *options, error));
     if (!problem->mass || !problem->time || problem->bc)
-        TRY(refuse(WEFT_ERROR_USAGE,
-                   problem->bc ? "the problem was solved before" : "the problem has no mass",
-                   "make another problem, in time", error));
+        TRY(weft_problem_refuse(WEFT_ERROR_USAGE,
+                                problem->bc ? "the problem was solved before"
+                                            : "the problem has no mass",
+                                "make another problem, in time", error));
     TRY(weft_vector_push(problem->u, problem->u_values, problem->n_dofs, error));
     TRY(weft_problem_prepare(problem, options, ceil((whole.end - whole.start) / whole.dt),
                              &asymmetry, error));
     weft_problem_describe(problem);
     TRY(weft_problem_fill_transient(problem, &whole, error));
     TRY(weft_transient_asymmetry(problem->context, &whole, &of_mass, error));
-    if (of_mass > SYMMETRIC)
+    if (of_mass > WEFT_SYMMETRIC)
         TRY(choose_general(problem, of_mass, error));
-    TRY(find_open(problem, error));
+    TRY(weft_problem_find_open(problem, error));
     whole.open = problem->transient_open;
     whole.n_open = problem->n_open;
     whole.theta = whole.theta > 0 ? whole.theta : 0.5;

@@ -4,12 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Tolerance for |K - K^T| / |K|: rounding in a symmetric matrix. */
-static const double SYMMETRIC = 1e-12;
-/* The same for a tangent at any u, whose terms may cancel. */
-static const double SYMMETRIC_TANGENT = 1e-10;
-/* The same for the script's Kv and K v: different order of summation, cancellation in large
- * strains. */
+/* Tolerance for the script's Kv and K v: different order of summation, cancellation in large strains. */
 static const double ACTION = 1e-9;
 
 /* The method, or the assembly, that was requested is for symmetric matrices.
@@ -48,8 +43,21 @@ static weft_status choose_method(weft_problem *problem, bool is_symmetric, doubl
     return weft_problem_choose_again(problem, error); /* chooses the assembly again */
 }
 
-/* The greatest of all parts; NaN if one has it. */
-static weft_status measure_asymmetry(weft_problem *problem, double *out, weft_error *error) {
+weft_status weft_problem_measure_asymmetry(weft_problem *problem, double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_form_asymmetry(problem->context, &problem->form.form, out, error));
+    for (int i = 0; i < problem->n_more_forms; ++i) {
+        double of_one = 0;
+        TRY(weft_form_asymmetry(problem->context, &problem->more_forms[i], &of_one, error));
+        if (!(of_one <= *out))
+            *out = of_one;
+    }
+done:
+    return status;
+}
+
+/* The same by the prepared measurements of parts. */
+static weft_status measure_parts(weft_problem *problem, double *out, weft_error *error) {
     weft_status status = WEFT_OK;
     *out = 0;
     for (int i = 0; i < problem->n_parts; ++i) {
@@ -92,12 +100,13 @@ weft_status weft_problem_check_symmetry(weft_problem *problem, weft_error *error
         if (part->has_matrix)
             TRY(weft_symmetry_make(problem->context, &part->bound.form, &part->symmetry, error));
     }
-    TRY(measure_asymmetry(problem, &problem->asymmetry, error));
+    TRY(measure_parts(problem, &problem->asymmetry, error));
     if (isnan(problem->asymmetry))
         TRY(refuse_matrix(problem, error));
     if (!problem->is_symmetric && problem->asymmetry > 0) /* a method for others was requested */
         TRY(weft_problem_choose_again(problem, error));
-    TRY(choose_method(problem, problem->asymmetry <= SYMMETRIC, problem->asymmetry, "", error));
+    TRY(choose_method(problem, problem->asymmetry <= WEFT_SYMMETRIC, problem->asymmetry, "",
+                      error));
 done:
     return status;
 }
@@ -106,10 +115,10 @@ weft_status weft_problem_choose_method(weft_problem *problem, const char *where,
                                        weft_error *error) {
     weft_status status = WEFT_OK;
     double asymmetry = 0;
-    TRY(measure_asymmetry(problem, &asymmetry, error));
+    TRY(measure_parts(problem, &asymmetry, error));
     if (asymmetry > problem->asymmetry) /* NaN is reported by the solver */
         problem->asymmetry = asymmetry;
-    TRY(choose_method(problem, !(asymmetry > SYMMETRIC_TANGENT), asymmetry, where, error));
+    TRY(choose_method(problem, !(asymmetry > WEFT_SYMMETRIC_TANGENT), asymmetry, where, error));
 done:
     return status;
 }

@@ -96,17 +96,27 @@ done:
 
 /* ---- what they read ---------------------------------------------------------------------- */
 
-/* The memory of an input that is the problem's own; *is_own: it is one of them. */
-static weft_memory *own_memory(const weft_ufl_bound *bound, const char *name, bool *is_own) {
+static bool is_time(const weft_problem *problem, const char *name) {
+    return problem->mass && strcmp(weft_ufl_plain_name(name), "t") == 0;
+}
+
+static bool is_solution(const weft_problem *problem, const char *name) {
+    return problem->is_nonlinear && strcmp(name, "u") == 0;
+}
+
+/* Does the problem itself give an input its values? v is the direction of a product. */
+static bool is_own(const weft_problem *problem, const char *name) {
+    return strcmp(name, "x") == 0 || strcmp(name, "v") == 0 || is_solution(problem, name) ||
+           is_time(problem, name);
+}
+
+/* The memory of an input; NULL: it has none yet. */
+static weft_memory *memory_of(const weft_ufl_bound *bound, const char *name) {
     const weft_problem *problem = bound->problem;
-    const bool is_x = strcmp(name, "x") == 0, is_v = strcmp(name, "v") == 0;
-    const bool is_u = problem->is_nonlinear && strcmp(name, "u") == 0;
-    const bool is_t = problem->mass && strcmp(weft_ufl_plain_name(name), "t") == 0;
-    *is_own = is_x || is_v || is_u || is_t;
-    return is_x   ? weft_ufl_coordinates(bound->ufl, problem)
-           : is_u ? problem->u
-           : is_t ? problem->time
-                  : NULL;
+    return strcmp(name, "x") == 0       ? weft_ufl_coordinates(bound->ufl, problem)
+           : is_solution(problem, name) ? problem->u
+           : is_time(problem, name)     ? problem->time
+                                        : weft_problem_input(problem, name);
 }
 
 static const weft_ufl_value *find_value(const weft_ufl_bind_options *options, const char *name) {
@@ -116,13 +126,12 @@ static const weft_ufl_value *find_value(const weft_ufl_bind_options *options, co
     return NULL;
 }
 
-static weft_status refuse_value(const weft_ufl_bind_options *options, const char *what,
+/* A coefficient without values, or values of a name that the forms do not have. */
+static weft_status refuse_value(const weft_ufl_bind_options *options, bool is_known,
                                 const char *name, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE,
-                   what[0] == 'n' ? "the coefficient or constant '%s' has "
-                                    "no values"
-                                  : "the forms contain no coefficient or "
-                                    "constant '%s'",
+                   is_known ? "the coefficient or constant '%s' has no values"
+                            : "the forms contain no coefficient or constant '%s'",
                    name);
     weft_error_location(error, options->file, NULL, 0, 0);
     weft_error_hint(error, "the values are given by the names that the form file has");
@@ -136,21 +145,19 @@ static weft_status add_inputs(weft_ufl_bound *bound, weft_error *error) {
     int n = 0;
     TRY(weft_problem_list_inputs(bound->problem, &list, &n, error));
     for (int k = 0; k < options->n_values; ++k) {
-        bool is_known = false, is_own = false;
+        bool is_known = false;
         for (int i = 0; i < n; ++i)
             is_known |= strcmp(weft_ufl_plain_name(list[i].name), options->values[k].name) == 0 &&
-                        !(own_memory(bound, list[i].name, &is_own), is_own);
+                        !is_own(bound->problem, list[i].name);
         if (!is_known)
-            TRY(refuse_value(options, "unknown", options->values[k].name, error));
+            TRY(refuse_value(options, false, options->values[k].name, error));
     }
     for (int i = 0; i < n; ++i) {
-        bool is_own = false;
-        (void)own_memory(bound, list[i].name, &is_own);
         const weft_ufl_value *value = find_value(options, list[i].name);
-        if (is_own)
+        if (is_own(bound->problem, list[i].name))
             continue;
         if (!value)
-            TRY(refuse_value(options, "none", weft_ufl_plain_name(list[i].name), error));
+            TRY(refuse_value(options, true, weft_ufl_plain_name(list[i].name), error));
         weft_input_source source = value->source;
         source.shown = weft_ufl_plain_name(list[i].name);
         source.file = options->file;
@@ -172,13 +179,8 @@ static void bind_form(const weft_ufl_bound *bound, int i, weft_bound_form *out) 
                         bound->dofs[i], out);
     for (int k = 0; k < weft_compilation_names(part->compilation); ++k) {
         weft_name_info info;
-        bool is_own = false;
         weft_compilation_name(part->compilation, k, &info);
-        if (info.kind != WEFT_NAME_INPUT)
-            continue;
-        weft_memory *memory = own_memory(bound, info.name, &is_own);
-        if (!is_own)
-            memory = weft_problem_input(bound->problem, info.name);
+        weft_memory *memory = info.kind == WEFT_NAME_INPUT ? memory_of(bound, info.name) : NULL;
         if (memory)
             weft_form_bind_input(out, info.name, memory);
     }
