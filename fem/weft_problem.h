@@ -111,6 +111,17 @@ void weft_problem_form(weft_problem *problem, const weft_form *form);
 /** Set the load int f phi_i over the cells, of a u with one component.
  *  f       a formula in x, y, z; borrowed, as is origin, which names it in messages */
 void weft_problem_source(weft_problem *problem, const char *f, const char *origin);
+/** Give the levels of the mesh to preconditioners that need them, and to the choice of one.
+ *  hierarchy  borrowed; must outlive the problem. Its finest mesh is the problem's; NULL: there are none */
+void weft_problem_set_hierarchy(weft_problem *problem, const weft_hierarchy *hierarchy);
+/** Set u where Newton's method or an integration in time starts, on the host, to formulas, one for each component.
+ *  origin  names them in messages
+ *  Errors  WEFT_ERROR_USAGE: the problem has no u yet, or more or fewer components; those of weft_space_evaluate */
+weft_status weft_problem_set_initial(weft_problem *problem, const char *text, const char *origin,
+                                     weft_error *error);
+/** The same to values [weft_problem_dofs].
+ *  Errors  WEFT_ERROR_USAGE: the problem has no u yet */
+weft_status weft_problem_set_values(weft_problem *problem, const double *values, weft_error *error);
 /** Solve for u, from zero.
  *  options  borrowed; they are not changed, and must outlive the report
  *  Errors   WEFT_ERROR_USAGE: there is no form, or the matrix is not symmetric, as the requested method needs;
@@ -131,6 +142,8 @@ weft_status weft_problem_solve_nonlinear(weft_problem *problem, const weft_probl
 weft_status weft_problem_pull(weft_problem *problem, const double **values, weft_error *error);
 /** u after weft_problem_solve, [n_dofs] on the host; NULL before. Borrowed. */
 const double *weft_problem_values(const weft_problem *problem);
+/** u on the device, [n_dofs]; NULL before the first solve of a linear problem. Borrowed until the next solve. */
+weft_memory *weft_problem_u(const weft_problem *problem);
 
 /** Begin to integrate a problem with a mass, from the present u_values (weft_problem_set_initial), once.
  *  options   of solves; borrowed

@@ -60,7 +60,7 @@ weft_status app_run_mesh_make(app_run *run, weft_error *error) {
     if (!run->takes_any_cells)
         TRY(weft_mesh_need_simplices(run->mesh, "this program", error));
     run->problem->mesh = run->mesh;
-    run->problem->linear.hierarchy = run->mesh_made.hierarchy;
+    weft_problem_set_hierarchy(run->problem, run->mesh_made.hierarchy);
     run->seconds.mesh = run->mesh_made.seconds;
     run->seconds.order = run->mesh_made.order_seconds;
     if (run->mesh->points.n_pairs > 0 && !app_has_periodic(run->options))

@@ -152,6 +152,7 @@ bool weft_problem_is_linear(const weft_problem *problem) {
 void weft_problem_describe(weft_problem *problem) {
     weft_linear *linear = &problem->linear;
     linear->mesh = problem->mesh;
+    linear->hierarchy = problem->hierarchy;
     linear->spaces = problem->spaces;
     linear->n_spaces = problem->n_fields;
     linear->is_p1 = problem->mesh && weft_problem_is_linear(problem);

@@ -255,10 +255,30 @@ done:
     return status;
 }
 
+static weft_status check_started(const weft_problem *problem, weft_error *error) {
+    if (problem->u_values)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_USAGE, "the problem has no u yet whose values can be set");
+    weft_error_hint(error,
+                    "a problem of weft_ufl_bind has one; other linear problems start from 0");
+    return WEFT_ERROR_USAGE;
+}
+
+weft_status weft_problem_set_values(weft_problem *problem, const double *values,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(check_started(problem, error));
+    memcpy(problem->u_values, values, (size_t)problem->n_dofs * sizeof *values);
+    problem->has_initial = true;
+done:
+    return status;
+}
+
 weft_status weft_problem_set_initial(weft_problem *problem, const char *text, const char *origin,
                                      weft_error *error) {
     weft_status status = WEFT_OK;
     char **list = NULL;
+    TRY(check_started(problem, error));
     TRY(weft_formula_components(origin, text, problem->n_values, &list, error));
     problem->has_initial = true;
     for (int i = 0; i < problem->n_fields; ++i) {

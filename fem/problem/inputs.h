@@ -51,10 +51,6 @@ weft_status weft_problem_add_input(weft_problem *problem, const weft_name_info *
 weft_status weft_problem_fill_input(weft_problem *problem, const weft_name_info *info,
                                     const weft_input_source *source, double *values,
                                     weft_error *error);
-/** Set u to formulas, one for each component, on the host.
- *  origin  names them in messages */
-weft_status weft_problem_set_initial(weft_problem *problem, const char *text, const char *origin,
-                                     weft_error *error);
 /** The inputs of all parts, each once.
  *  out  [*n], to be freed */
 weft_status weft_problem_list_inputs(const weft_problem *problem, weft_name_info **out, int *n,

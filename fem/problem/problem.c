@@ -149,6 +149,15 @@ const double *weft_problem_values(const weft_problem *problem) {
     return problem->u_values;
 }
 
+weft_memory *weft_problem_u(const weft_problem *problem) {
+    return problem->u;
+}
+
+void weft_problem_set_hierarchy(weft_problem *problem, const weft_hierarchy *hierarchy) {
+    problem->hierarchy = hierarchy;
+    weft_problem_describe(problem);
+}
+
 /* ---- solve ------------------------------------------------------------------------------- */
 
 weft_status weft_problem_refuse(weft_status status, const char *what, const char *hint,

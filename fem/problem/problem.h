@@ -35,7 +35,8 @@ typedef struct weft_problem_basis {
 struct weft_problem {
     weft_context *context; /* borrowed, as is mesh */
     const weft_mesh *mesh;
-    weft_condition *conditions; /* [n_conditions], malloc'd */
+    const weft_hierarchy *hierarchy; /* of the mesh; NULL: no levels are kept */
+    weft_condition *conditions;      /* [n_conditions], malloc'd */
     int n_conditions;
     const char *source, *source_origin; /* of weft_problem_source, or NULL */
     bool is_natural; /* without a condition, the flux is zero on the boundary, not u */

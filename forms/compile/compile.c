@@ -28,6 +28,8 @@ weft_status weft_ufl_problem_in_time(weft_ufl *ufl, const char *mass, const weft
 }
 
 weft_status weft_ufl_problem_of(weft_ufl *ufl, const weft_ufl_problem **out, weft_error *error) {
+    if (ufl->problem && ufl->problem->shown.mass)
+        ufl->problem = NULL; /* the last one was in time; the arena keeps it */
     const weft_status status = find_problem(ufl, error);
     if (status == WEFT_OK)
         *out = &ufl->problem->shown;

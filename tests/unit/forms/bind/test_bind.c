@@ -246,6 +246,76 @@ static void in_time(void **state) {
     steps_of(quadratic, nonlinear, 1);
 }
 
+/* The stationary problem of a file that was bound in time before, without what only the mass reads: -div(grad u) + u = x
+ * has u = x. */
+static void stationary_after_time(void **state) {
+    (void)state;
+    setting s;
+    weft_error error = {0};
+    weft_mesh *mesh = NULL;
+    static const char text[] = "element = FiniteElement(\"Lagrange\", triangle, 2)\n"
+                               "u, v = TrialFunction(element), TestFunction(element)\n"
+                               "f, rho = Coefficient(element), Constant(triangle)\n"
+                               "m = rho*u*v*ds\n"
+                               "a = inner(grad(u), grad(v))*dx + u*v*dx\n"
+                               "L = f*v*dx\n";
+    const weft_ufl_value values[] = {{"f", {.text = "x"}}, {"rho", {.text = "1"}}};
+    const weft_ufl_bind_options in_time = {
+        .size = sizeof in_time, .values = values, .n_values = 2, .in_time = true};
+    check(weft_mesh_make_square(3, &mesh, &error), &error);
+    open_setting(&s, mesh, text);
+    check(weft_ufl_bind(s.ufl, mesh, s.library, &in_time, s.problem, &error), &error);
+    weft_problem_free(&s.problem);
+    check(weft_problem_start(&s.context, NULL, &s.problem, &error), &error);
+    check(bind(&s, values, 1, NULL, 0, &error), &error);
+    fix(&s, "boundary", 0, "x");
+    solve(&s);
+    const double *x = weft_space_points(weft_problem_space(s.problem));
+    for (int64_t i = 0; i < weft_problem_dofs(s.problem); ++i)
+        assert_true(fabs(weft_problem_values(s.problem)[i] - x[2 * i]) < CLOSE);
+    close_setting(&s);
+}
+
+/* Newton's method that starts at the solution u = x has no residual there, one that starts at 0 has. */
+static void starts_at_values(void **state) {
+    (void)state;
+    setting s;
+    weft_error error = {0};
+    weft_mesh *mesh = NULL;
+    weft_problem *other = NULL;
+    weft_problem_report report;
+    double *start = NULL;
+    const weft_problem_options options = weft_problem_options_default();
+    weft_newton_options newton = weft_newton_options_default();
+    const weft_ufl_value values[] = {{"f", {.text = "x*x"}}};
+    check(weft_mesh_make_square(3, &mesh, &error), &error);
+    open_setting(&s, mesh, quadratic);
+    check(bind(&s, values, 1, NULL, 0, &error), &error);
+    fix(&s, "left", 0, "0");
+    fix(&s, "right", 0, "1");
+    const int64_t n = weft_problem_dofs(s.problem);
+    const double *x = weft_space_points(weft_problem_space(s.problem));
+    start = calloc((size_t)n, sizeof *start);
+    assert_non_null(start);
+    newton.tolerance = 1e-8;
+    for (int pass = 0; pass < 2; ++pass) {
+        for (int64_t i = 0; i < n; ++i)
+            start[i] = pass * x[2 * i];
+        check(weft_problem_set_values(s.problem, start, &error), &error);
+        check(weft_problem_solve_nonlinear(s.problem, &options, &newton, &report, &error), &error);
+        assert_true(report.newton->converged);
+        const double first = report.newton->iterations[0].residual;
+        assert_true(pass ? first < CLOSE : first > 1e-3);
+        assert_int_equal(weft_memory_bytes(weft_problem_u(s.problem)), (size_t)n * sizeof(double));
+    }
+    check(weft_problem_make(&s.context, mesh, WEFT_ELEMENT_P1, 1, &other, &error), &error);
+    assert_int_equal(weft_problem_set_values(other, start, &error), WEFT_ERROR_USAGE);
+    assert_int_equal(weft_problem_set_initial(other, "1", "it", &error), WEFT_ERROR_USAGE);
+    weft_problem_free(&other);
+    free(start);
+    close_setting(&s);
+}
+
 typedef struct refusal {
     const char *text;
     weft_ufl_value values[2];
@@ -301,8 +371,13 @@ static void refusals(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_materials), cmocka_unit_test(taylor_hood), cmocka_unit_test(enclosed),
-        cmocka_unit_test(nothing_fixes), cmocka_unit_test(in_time),     cmocka_unit_test(refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(two_materials),
+                                       cmocka_unit_test(taylor_hood),
+                                       cmocka_unit_test(enclosed),
+                                       cmocka_unit_test(nothing_fixes),
+                                       cmocka_unit_test(in_time),
+                                       cmocka_unit_test(refusals),
+                                       cmocka_unit_test(stationary_after_time),
+                                       cmocka_unit_test(starts_at_values)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
