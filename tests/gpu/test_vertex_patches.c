@@ -123,7 +123,7 @@ static void agree(void **state) {
         {"tetrahedra", 3, 30, 0, false, true, NULL},
         {"tetrahedra, shuffled", 3, 12, 0, true, true, NULL},
         {"tetrahedra, a formula", 3, 14, 4, false, true, NULL},
-        {"tetrahedra, a rule that is not symmetric", 3, 14, 3, false, false, NULL},
+        {"tetrahedra, a formula, few points", 3, 14, 3, false, true, NULL},
         {"tetrahedra, shuffled, too many touch a patch", 3, 70, 0, true, false, NULL}};
     weft_device *gpu = gpu_open(NULL), *host = NULL;
     weft_error error = {0};
