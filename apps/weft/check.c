@@ -253,13 +253,24 @@ static weft_status fit(checker *c, weft_script_class script_class, weft_error *e
     TRY(weft_tuning_get(c->tuning, c->identity, "launch seconds", &launch, &found, error));
     weft_prediction_fit(cases, n, found ? launch : 0,
                         (double)weft_device_limits(c->device)->l2_bytes, &e);
+    const char *with = script_class == WEFT_SCRIPT_INDIRECT ? "with" : "without";
+    if (isnan(e.plain)) {
+        printf("scripts %s connectivities: no terms are fitted, since no plan has only functions "
+               "that weft calibrate has measured on this device\n",
+               with);
+        goto done;
+    }
     printf(
         "scripts %s connectivities: mean error %.1f %% by equation 3; alone with launches of %.2g "
         "us %.1f %%, with overlap in part %.1f %%, with barriers %.1f %%, with waits together %.1f "
-        "%%, with caches %.1f %%; %.1f %% on the scripts of the fit and %.1f %% on others with:",
-        script_class == WEFT_SCRIPT_INDIRECT ? "with" : "without", 100 * e.plain, launch * 1e6,
-        100 * e.launch, 100 * e.overlap, 100 * e.barriers, 100 * e.latency_overlap, 100 * e.cache,
-        100 * e.all, 100 * e.unseen);
+        "%%, with caches %.1f %%; ",
+        with, 100 * e.plain, launch * 1e6, 100 * e.launch, 100 * e.overlap, 100 * e.barriers,
+        100 * e.latency_overlap, 100 * e.cache);
+    if (isnan(e.unseen))
+        printf("%.1f %%, and with too few scripts to try on others, with:", 100 * e.all);
+    else
+        printf("%.1f %% on the scripts of the fit and %.1f %% on others with:", 100 * e.all,
+               100 * e.unseen);
     print_terms(&e.terms);
     if (!(e.unseen < e.plain)) {
         printf("these terms are not used: they do not improve predictions of other scripts\n");

@@ -205,13 +205,16 @@ static weft_status print_space(const gemm_options *options, const weft_monitor *
     weft_status status = WEFT_OK;
     weft_device *device = NULL;
     weft_gemm_type type = WEFT_GEMM_DOUBLE;
-    gemm_orders ops;
     const weft_device_options device_options = weft_device_options_default(monitor);
     if (options->n_arguments < 2)
         TRY(weft_error_set(error, WEFT_ERROR_USAGE, "the space of which type: S, D, C or Z?"));
     TRY(read_type(options->arguments[1], &type, error));
-    if (options->n_arguments > 2) /* it does not depend on the order; a wrong one is refused */
-        TRY(read_ops(options->arguments[2], type, &ops, error));
+    if (options->n_arguments > 2) {
+        weft_error_hint(error, "leave it out");
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE,
+                           "'%.100s': the space does not depend on which operands are transposed",
+                           options->arguments[2]));
+    }
     TRY(weft_device_open(options->device, &device_options, &device, error));
     const weft_limits *limits = weft_device_limits(device);
     const weft_gemm_limits own = weft_gemm_limits_of(limits);

@@ -181,8 +181,12 @@ static weft_status read_argument(void *user, const char *text, weft_error *error
         options->arguments[options->n_arguments++] = text;
         return WEFT_OK;
     }
+    const int most = (int)(sizeof options->arguments / sizeof *options->arguments);
     weft_error_set(error, WEFT_ERROR_USAGE, "unexpected argument '%.200s'", text);
-    weft_error_hint(error, "--help shows what this command takes");
+    if (options->n_arguments == most)
+        weft_error_hint(error, "a command takes at most %d: give the others to a second one", most);
+    else
+        weft_error_hint(error, "--help shows what this command takes");
     return WEFT_ERROR_USAGE;
 }
 

@@ -180,6 +180,9 @@ void weft_explain_pair(const explanation *e, const weft_call *a, const weft_call
     case NOT_FUSED_PRODUCT:
         weft_text_add(out, "not fused: the kernel of an operator's product does not take both");
         break;
+    case NOT_FUSED_SLICES:
+        weft_text_add(out, "not fused: no slice of the matrix, rows or columns, serves both");
+        break;
     case NOT_FUSED_NOTHING:
         weft_text_add(out, "not fused: they share no data, 0 B would be spared");
         break;

@@ -117,7 +117,9 @@ weft_status weft_call_add(weft_graph_builder *builder, weft_call *call, const we
     if (id < 0) {
         if (graph->n_calls == WEFT_CALLS_MAX)
             return weft_error_at(error, WEFT_ERROR_UNSUPPORTED, call->place,
-                                 "more than %d calls in one script", WEFT_CALLS_MAX);
+                                 "more than %d calls in one script, which functions, arithmetic "
+                                 "and numbers as arguments are",
+                                 WEFT_CALLS_MAX);
         weft_value value = {.kind = VALUE_RESULT,
                             .shape = *shape,
                             .index_set = result_index_set(graph, call),

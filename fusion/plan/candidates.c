@@ -68,7 +68,7 @@ static bool may_join(const weft_graph *graph, const int *group, int a, int b) {
     for (int i = 0; i < graph->n_calls; ++i)
         if (group[i] == a || group[i] == b)
             weft_set_add(set, i);
-    return weft_fusion_fits(graph, set);
+    return weft_fusion_misfit(graph, set) == FUSIBLE;
 }
 
 /* Connected components of calls that share data, within one level and index set. group[i] is the

@@ -252,6 +252,10 @@ static weft_status check_block(const weft_segment *c, weft_location place, const
     case NOT_FUSED_PRODUCT:
         return weft_error_at(error, WEFT_ERROR_TYPE, place,
                              "an operator's product takes not all of these into its kernel");
+    case NOT_FUSED_SLICES:
+        return weft_error_at(
+            error, WEFT_ERROR_TYPE, place,
+            "these share no kernel: no slice of the matrix, rows or columns, serves all of them");
     default:
         return WEFT_OK;
     }

@@ -35,7 +35,7 @@ static weft_status look_at(search *s, const growing *g) {
         ++counts->not_convex;
         return WEFT_OK;
     }
-    if (!weft_fusion_fits(s->graph, g->set)) {
+    if (weft_fusion_misfit(s->graph, g->set) != FUSIBLE) {
         ++counts->unfit;
         return WEFT_OK;
     }

@@ -135,7 +135,7 @@ static bool folds_unfinished(const weft_graph *graph, const uint64_t *set, int p
     return false;
 }
 
-bool weft_fusion_fits(const weft_graph *graph, const uint64_t *set) {
+weft_not_fused_reason weft_fusion_misfit(const weft_graph *graph, const uint64_t *set) {
     int rows = -1, n_rows = 0;
     bool has_others = false, reduces = false;
     for (int i = 0; i < graph->n_calls; ++i)
@@ -148,14 +148,15 @@ bool weft_fusion_fits(const weft_graph *graph, const uint64_t *set) {
             }
         }
     if (!nested_fits(graph, set))
-        return false;
+        return NOT_FUSED_SLICES;
     if (rows < 0)
-        return true;
+        return FUSIBLE;
     const int prologue = graph->values[graph->calls[rows].operands[0].value].producer;
     const bool is_tile = graph->calls[rows].product_kernel->rows % WEFT_CUDA_REDUCTION_TILE == 0;
-    return n_rows == 1 && !has_others && (is_tile || !reduces) &&
-           (prologue < 0 || !weft_set_has(set, prologue) ||
-            !folds_unfinished(graph, set, prologue));
+    const bool fits =
+        n_rows == 1 && !has_others && (is_tile || !reduces) &&
+        (prologue < 0 || !weft_set_has(set, prologue) || !folds_unfinished(graph, set, prologue));
+    return fits ? FUSIBLE : NOT_FUSED_PRODUCT;
 }
 
 /* A call outside the set on a path from *a to *b, both in the set; -1: none. */
@@ -192,7 +193,7 @@ weft_not_fused_reason weft_set_split(const weft_graph *graph, const weft_depende
         *outside = find_outside(r, set, a, b);
         return NOT_FUSED_PATH;
     }
-    return weft_fusion_fits(graph, set) ? FUSIBLE : NOT_FUSED_PRODUCT;
+    return weft_fusion_misfit(graph, set);
 }
 
 /* ---- the order of a cell's entries ---- */

@@ -13,7 +13,8 @@ typedef enum weft_not_fused_reason {
     NOT_FUSED_INDEX_SET, /* they are over different index sets */
     NOT_FUSED_BARRIER,   /* one needs the complete result of another: a global barrier */
     NOT_FUSED_PATH,      /* a path between them leaves the kernel: the set is not convex */
-    NOT_FUSED_PRODUCT,   /* the rules for operator products forbid it (weft_fusion_fits) */
+    NOT_FUSED_PRODUCT,   /* the rules for operator products forbid it */
+    NOT_FUSED_SLICES,    /* the rules for calls over two index sets do: no slice serves all */
     NOT_FUSED_NOTHING    /* legal, but they share no data, so fusion saves no traffic */
 } weft_not_fused_reason;
 
@@ -21,12 +22,12 @@ typedef enum weft_not_fused_reason {
 bool weft_operand_needs_barrier(const weft_graph *graph, const weft_call *reader,
                                 const weft_operand *operand);
 bool weft_call_accumulates(const weft_graph *graph, int call);
-/** Does a convex set of pairwise fusible calls obey the rules for operator products and for calls
- *  over two index sets (fusion/plan/nested.h)?
+/** Which of the rules for operator products and for calls over two index sets (fusion/plan/nested.h)
+ *  forbids a convex set of pairwise fusible calls, NOT_FUSED_PRODUCT or NOT_FUSED_SLICES? FUSIBLE: none.
  *  - at most one product per kernel
  *  - no accumulating stores and no loads through connectivities in the same kernel
  *  - operands of the product's prologue are complete before the kernel starts */
-bool weft_fusion_fits(const weft_graph *graph, const uint64_t *set);
+weft_not_fused_reason weft_fusion_misfit(const weft_graph *graph, const uint64_t *set);
 /** May a set of calls be a kernel?
  *  a, b     NOT_FUSED_INDEX_SET, NOT_FUSED_BARRIER: two calls that cannot share a kernel, *a first
  *           NOT_FUSED_PATH: the path leaves the set at *a and comes back at *b

@@ -51,7 +51,8 @@ void weft_fusion_counts_print(const weft_planner_counts *counts, weft_text *out)
     weft_text_add(out, "left out: %lld that a path leaves and comes back to",
                   (long long)counts->not_convex);
     if (counts->unfit > 0)
-        weft_text_add(out, ", %lld against the rules of operators", (long long)counts->unfit);
+        weft_text_add(out, ", %lld against the rules of slices and operators",
+                      (long long)counts->unfit);
     weft_text_add(out, "\n");
 }
 

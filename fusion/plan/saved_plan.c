@@ -355,6 +355,10 @@ static weft_status check_kernel(const forcing *f, int kernel) {
         return refuse(f, "docs/compiler.md, Fusions, has the rules of operators",
                       "kernel %d has an operator's product with calls that it cannot take in",
                       kernel);
+    case NOT_FUSED_SLICES:
+        return refuse(f, "docs/compiler.md, Fusions, has the rules of calls over two index sets",
+                      "kernel %d: no slice of the matrix, rows or columns, serves all its calls",
+                      kernel);
     default:
         break;
     }

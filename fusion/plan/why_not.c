@@ -68,8 +68,9 @@ weft_not_fused_reason weft_why_not_fused(const weft_graph *graph, const weft_fus
     weft_set_add(pair, b);
     if (weft_set_has(weft_dependence_unfusible(fusions->dependence, a), b))
         return NOT_FUSED_NOTHING;
-    if (!weft_fusion_fits(graph, pair)) /* then no larger set fits */
-        return NOT_FUSED_PRODUCT;
+    const weft_not_fused_reason misfit = weft_fusion_misfit(graph, pair);
+    if (misfit != FUSIBLE) /* then no larger set fits */
+        return misfit;
     return weft_set_has(weft_dependence_reachable(fusions->dependence, a), b) ? NOT_FUSED_PATH
                                                                               : NOT_FUSED_NOTHING;
 }

@@ -215,7 +215,7 @@ done:
 static weft_status parse_unary(script_parser *parser, weft_node **out);
 
 static weft_status enter(script_parser *parser) {
-    if (++parser->nesting <= WEFT_NESTING_MAX)
+    if (++parser->nesting <= WEFT_NESTING_MAX + 1) /* the whole expression has none */
         return WEFT_OK;
     return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, weft_script_token(parser)->place,
                          "more than %d parentheses, signs or powers inside one another: split the "

@@ -127,19 +127,24 @@ class Program:
         connectivity     (numpy array [elements, width] of int32, size of the target set)
         index set        its number of elements
         """
-        for name, value in bindings.items():
-            known = self._names.get(name)
+        # Sizes first: a list over an index set without one gives it.
+        sizes = ("index", "connectivity")
+        for name in sorted(bindings, key=lambda name: self._names.get(name, {}).get("kind") not in sizes):
+            value, known = bindings[name], self._names.get(name)
             if known is None or known["kind"] == "value":
                 self._bind_list(name, known, value)
             elif known["kind"] == "connectivity":
                 self._bind_connectivity(name, known, value)
             elif known["kind"] == "index":
-                lib.weft_program_size(self._handle.pointer, encode(name), int(value))
-                self._sizes[name] = int(value)
+                self._size(name, int(value))
             elif known["kind"] == "input":
                 self._bind_list(name, known, value)
             else:
                 raise UsageError("%s is a %s: give it to Script" % (name, known["kind"]), "usage")
+
+    def _size(self, index_set: str, size: int) -> None:
+        lib.weft_program_size(self._handle.pointer, encode(index_set), size)
+        self._sizes[index_set] = size
 
     def _bind_connectivity(self, name: str, known: dict[str, Any], value: Any) -> None:
         import numpy
@@ -170,12 +175,18 @@ class Program:
         return re.search(r"\b%s\s+plain\b" % re.escape(index_set), text) is not None
 
     def _bind_list(self, name: str, known: Optional[dict[str, Any]], value: Any) -> None:
+        import numpy
+
         real = "float32" if self.script.single else "float64"
         if known and known["kind"] == "input" and self._is_interleaved(known):
             lanes = lib.weft_program_lanes(self._handle.pointer)
             array = _interleave(self.device, value, _count(known["shape"]), lanes, real)
         else:
             array = self.device.asarray(value, real)
+        over = known["over"] if known and known["kind"] == "input" else None
+        shape = value.shape if hasattr(value, "shape") else numpy.shape(value)
+        if shape and over in self._names and over not in self._sizes:
+            self._size(over, _count(shape) // _count(known["shape"]))
         lib.weft_program_bind(self._handle.pointer, encode(name), array._pointer)
         self._bound[name] = array
 

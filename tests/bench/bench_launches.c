@@ -1,6 +1,6 @@
 /* What shared launches and coarsening gain on a GPU.
  *
- *      bench_launches [DEVICE]     default cuda; null:h200 computes nothing */
+ *      bench_launches [DEVICE]     default cuda */
 #include "core/weft_core.h"
 #include "fusion/control/program.h"
 #include "fusion/graph/graph.h"
@@ -185,6 +185,11 @@ int main(int argc, char **argv) {
     weft_error problem = {0}, *error = &problem;
     bench b = {.device = NULL};
     TRY(weft_device_open(argc > 1 ? argv[1] : "cuda", NULL, &b.device, error));
+    if (weft_device_limits(b.device)->records_only) {
+        weft_error_hint(error, "name a device that computes");
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE,
+                           "%s computes nothing, so there is nothing to time", argv[1]));
+    }
     TRY(weft_library_make(&b.library, error));
     TRY(weft_timer_make(b.device, &b.timer, error));
     printf("%s\n", weft_device_limits(b.device)->name);

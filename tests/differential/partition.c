@@ -72,7 +72,7 @@ static bool may_be_kernel(const partition *p, int group) {
         if (p->group[i] == group)
             weft_set_add(set, i);
     return !is_barred(p->dependence, set) && weft_dependence_convex(p->dependence, set) &&
-           weft_fusion_fits(p->graph, set);
+           weft_fusion_misfit(p->graph, set) == FUSIBLE;
 }
 
 static void join(partition *p, uint64_t state) {

@@ -350,6 +350,23 @@ L = f*v*dx + (3*g + dot(grad(g), n))*v*ds(2) + dot(grad(g), n)*v*ds(9)
             program.run()
             self.assertEqual(out.numpy()[7], 2)
 
+    def test_the_first_list_gives_the_size(self):
+        # Whatever the order: sizes and connectivities that are given come before the lists.
+        script = weft.Script(self.device, """
+index cells, nodes;
+connectivity dofs : cells -> nodes[2];
+input x : real over nodes;
+input h : real[3] over cells;
+d = x[dofs];
+s = svmul(h, 2.0);
+return d, s;""")
+        heights = numpy.arange(15.0).reshape(5, 3)
+        points, pairs = numpy.arange(6.0) ** 2, numpy.array([[i, i + 1] for i in range(5)], dtype="int32")
+        program = script.program(h=heights, x=points, dofs=(pairs, 6)).run()
+        numpy.testing.assert_array_equal(program["s"], 2 * heights)
+        plain = weft.Script(self.device, "index n; input a : real[3] over n; y = svmul(a, 2.0); return y;")
+        numpy.testing.assert_array_equal(plain.program(a=heights).run()["y"], 2 * heights)
+
     def test_advection_diffusion(self):
         # A cosine decays by exp(-pi^2 mu t) where nothing flows through the sides.
         run = weft.AdvectionDiffusion(weft.Mesh("square:32"), dt=0.01, diffusivity=0.1, initial="cos(pi*x)",

@@ -124,6 +124,19 @@ static void reasons(void **state) {
     free(text);
 }
 
+/* Products with a matrix and its transpose: x is complete only after all rows, and gemv needs it at the start of each. */
+static void slices(void **state) {
+    char *text = explain(state, "null",
+                         "index rows, cols;\ninput A : real over rows, cols;\n"
+                         "input y : real over rows;\ninput z : real over cols;\n"
+                         "x = 2*gemtv(A, y) + z;\nw = 3*gemv(A, x);\nreturn x, w;\n",
+                         NULL);
+    assert_says(text, "x, gemv_2 not fused: no slice of the matrix, rows or columns, serves both");
+    assert_null(strstr(text, "operator's"));
+    assert_non_null(strstr(text, "1 against the rules of slices and operators"));
+    free(text);
+}
+
 static void reductions(void **state) {
     char *text = explain(state, "null",
                          "index n;\ninput p, q, x, f : real over n;\n"
@@ -245,10 +258,10 @@ static void counts_add_up(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers),      cmocka_unit_test(other_limits),
-        cmocka_unit_test(reasons),      cmocka_unit_test(reductions),
-        cmocka_unit_test(many_calls),   cmocka_unit_test(candidates),
-        cmocka_unit_test(directives),   cmocka_unit_test(counts),
-        cmocka_unit_test(counts_add_up)};
+        cmocka_unit_test(numbers),    cmocka_unit_test(other_limits),
+        cmocka_unit_test(reasons),    cmocka_unit_test(reductions),
+        cmocka_unit_test(slices),     cmocka_unit_test(many_calls),
+        cmocka_unit_test(candidates), cmocka_unit_test(directives),
+        cmocka_unit_test(counts),     cmocka_unit_test(counts_add_up)};
     return cmocka_run_group_tests(tests, library_open, library_close);
 }
