@@ -102,10 +102,11 @@ int weft_problem_spaces(const weft_problem *problem, const weft_space *const **o
 int64_t weft_problem_dofs(const weft_problem *problem);
 /** Add a condition. Where there is none, u = 0 on the whole boundary, or, of form files, no flux.
  *  condition  copied; its strings are borrowed and must outlive the problem
- *  Errors     WEFT_ERROR_MEMORY */
+ *  Errors     WEFT_ERROR_MEMORY
+ *  Constraints and loads at points: fem/weft_problem_constraints.h */
 weft_status weft_problem_condition(weft_problem *problem, const weft_condition *condition,
                                    weft_error *error);
-/** Set the form of the cells, with the local matrix K.
+/** Set the form of the cells, with the local matrix K. Where it says no number of components, it has those of u.
  *  form  copied; what it refers to is borrowed and must outlive the problem. NULL: there is none */
 void weft_problem_form(weft_problem *problem, const weft_form *form);
 /** Set the load int f phi_i over the cells, of a u with one component.

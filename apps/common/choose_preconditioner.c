@@ -47,15 +47,3 @@ weft_status app_run_choose_levels(const app_run *run, app_mesh_options *mesh, we
 done:
     return status;
 }
-
-weft_status app_run_memory_estimate(app_run *run, const weft_problem_memory *what,
-                                    weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_problem_describe(run->problem);
-    TRY(weft_linear_choose(&run->problem->linear, what, error));
-    if (app_has_constraints(run->options) &&
-        !weft_assembly_about(run->problem->linear.choice.assembly)->stores_matrix)
-        run->problem->linear.choice.assembly = WEFT_ASSEMBLY_CSR; /* C^T A C is made of a matrix */
-done:
-    return status;
-}

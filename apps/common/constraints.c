@@ -1,4 +1,4 @@
-/* Reads options of constraints, and solves with them: u = C v + g (fem/weft_constraint.h). */
+/* Reads options of constraints and loads at points, gives them to the problem, and reports on them. */
 #include "apps/common/run.h"
 
 #include <stdlib.h>
@@ -78,94 +78,62 @@ void app_constraints_write(const app_constraints *constraints, weft_text *out) {
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* The points of a constraint, [*n][d]; free(). */
-static weft_status find_points(const app_run *run, const app_constraint *one, double **out,
-                               int64_t *n, weft_error *error) {
-    const int c = run->problem->n_values;
+static weft_status check_values(const app_constraint *one, int n_values, int dimension,
+                                weft_error *error) {
     char form[128];
     snprintf(form, sizeof form, "%s %s, one value for each component, or `free`",
              kinds[one->kind].option, kinds[one->kind].form);
-    if (one->n_values == c)
-        return app_place_points(&one->place, run->mesh, one->origin, form, out, n, error);
+    if (one->n_values == n_values)
+        return app_place_check(&one->place, dimension, one->origin, form, error);
     weft_error_set(error, WEFT_ERROR_USAGE, "%d value%s given, but the solution has %d component%s",
-                   one->n_values, one->n_values == 1 ? " is" : "s are", c, c == 1 ? "" : "s");
+                   one->n_values, one->n_values == 1 ? " is" : "s are", n_values,
+                   n_values == 1 ? "" : "s");
     weft_error_location(error, one->origin, NULL, 0, 0);
     weft_error_hint(error, "write %s", form);
     return WEFT_ERROR_USAGE;
 }
 
-static bool is_free(const char *value) {
-    return strcmp(value, "free") == 0;
-}
-
-static weft_status add_values(app_run *run, const app_constraint *one, weft_error *error) {
+/* A value or a load for each component that is not free. */
+static weft_status declare_values(app_run *run, const app_constraint *one, int n_values,
+                                  weft_error *error) {
     weft_status status = WEFT_OK;
-    const int c = run->problem->n_values, d = run->mesh->dimension;
-    double *points = NULL;
-    int64_t n = 0;
-    TRY(find_points(run, one, &points, &n, error));
-    for (int64_t i = 0; i < n * c; ++i)
-        if (!is_free(one->values[i % c]))
-            TRY(weft_constraints_point(run->problem->constraints, points + i / c * d, (int)(i % c),
-                                       one->values[i % c], one->origin, error));
-done:
-    free(points);
-    return status;
-}
-
-static weft_status add(app_run *run, const app_constraint *one, weft_error *error) {
-    weft_status status = WEFT_OK;
-    if (one->kind == APP_PERIODIC && !one->group)
-        TRY(weft_constraints_images(run->problem->constraints, one->origin, error));
-    if (one->kind == APP_PERIODIC && one->group)
-        TRY(weft_constraints_match(run->problem->constraints, one->group, one->other, one->origin,
-                                   error));
-    if (one->kind == APP_SYMMETRY)
-        TRY(weft_constraints_slide(run->problem->constraints, one->group, one->origin, error));
-    for (int k = 0; k < run->problem->n_values && one->kind == APP_TIE; ++k)
-        TRY(weft_constraints_tie(run->problem->constraints, one->group, k, one->origin, error));
-    if (one->kind == APP_POINT_VALUE)
-        TRY(add_values(run, one, error));
+    weft_constraint value = {sizeof value, WEFT_CONSTRAINT_POINT, .origin = one->origin};
+    weft_point_load load = {sizeof load, .origin = one->origin};
+    TRY(check_values(one, n_values, run->mesh->dimension, error));
+    value.group = load.group = one->place.group;
+    memcpy(value.point, one->place.point, sizeof value.point);
+    memcpy(load.point, one->place.point, sizeof load.point);
+    for (int k = 0; k < n_values; ++k) {
+        value.component = load.component = k;
+        value.value = load.value = one->values[k];
+        if (strcmp(value.value, "free") == 0)
+            continue;
+        TRY(one->kind == APP_POINT_LOAD ? weft_problem_point_load(run->problem, &load, error)
+                                        : weft_problem_constraint(run->problem, &value, error));
+    }
 done:
     return status;
 }
 
-weft_status app_run_constraints_make(app_run *run, weft_error *error) {
+weft_status app_run_constraints_declare(app_run *run, int n_values, weft_error *error) {
+    static const weft_constraint_kind of[] = {WEFT_CONSTRAINT_TIE, WEFT_CONSTRAINT_PERIODIC,
+                                              WEFT_CONSTRAINT_SYMMETRY};
     weft_status status = WEFT_OK;
     const app_constraints *options = &run->options->constraints;
-    if (!app_has_constraints(run->options))
-        return WEFT_OK;
-    TRY(weft_problem_make_constraints(run->problem, error));
-    for (int i = 0; i < options->n; ++i)
-        TRY(add(run, &options->list[i], error));
-done:
-    return status;
-}
-
-static weft_status add_load(app_run *run, const app_constraint *one, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int c = run->problem->n_values, d = run->mesh->dimension;
-    double *points = NULL;
-    int64_t n = 0;
-    TRY(find_points(run, one, &points, &n, error));
-    for (int64_t i = 0; i < n * c; ++i)
-        if (!is_free(one->values[i % c]))
-            TRY(weft_point_loads_add(run->problem->point_loads, points + i / c * d, (int)(i % c),
-                                     one->values[i % c], one->origin, error));
-done:
-    free(points);
-    return status;
-}
-
-weft_status app_run_point_loads_make(app_run *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const app_constraints *options = &run->options->constraints;
-    if (!app_has_point_loads(run->options))
-        return WEFT_OK;
-    TRY(weft_problem_make_point_loads(run->problem, error));
-    for (int i = 0; i < options->n; ++i)
-        if (options->list[i].kind == APP_POINT_LOAD)
-            TRY(add_load(run, &options->list[i], error));
+    for (int i = 0; i < options->n; ++i) {
+        const app_constraint *one = &options->list[i];
+        if (one->kind == APP_POINT_VALUE || one->kind == APP_POINT_LOAD) {
+            TRY(declare_values(run, one, n_values, error));
+            continue;
+        }
+        const weft_constraint made = {sizeof made,
+                                      of[one->kind],
+                                      one->group,
+                                      one->other,
+                                      .component = WEFT_ALL_COMPONENTS,
+                                      .origin = one->origin};
+        TRY(weft_problem_constraint(run->problem, &made, error));
+    }
 done:
     return status;
 }
@@ -180,13 +148,6 @@ bool app_has_constraints(const app_run_options *options) {
 bool app_has_periodic(const app_run_options *options) {
     for (int i = 0; i < options->constraints.n; ++i)
         if (options->constraints.list[i].kind == APP_PERIODIC)
-            return true;
-    return false;
-}
-
-bool app_has_point_loads(const app_run_options *options) {
-    for (int i = 0; i < options->constraints.n; ++i)
-        if (options->constraints.list[i].kind == APP_POINT_LOAD)
             return true;
     return false;
 }

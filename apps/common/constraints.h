@@ -1,5 +1,5 @@
 /** Options of constraints and concentrated loads. In: texts of the command line. Out: constraints of
- *  a run. */
+ *  a problem (fem/weft_problem_constraints.h). */
 #pragma once
 
 #include "apps/common/place.h"

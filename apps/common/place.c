@@ -1,5 +1,6 @@
 /* Reads places of the command line, and finds them on a mesh. */
 #include "apps/common/place.h"
+#include "fem/mesh/mesh.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,42 +36,25 @@ static weft_status refuse_dimension(const app_place *place, int d, const char *o
     return WEFT_ERROR_USAGE;
 }
 
-static weft_status find_group(const app_place *place, const weft_mesh *mesh, const char *origin,
-                              int *group, weft_error *error) {
-    weft_status status = weft_mesh_place(mesh, place->group, group, error);
-    if (status == WEFT_OK && (*group < 0 || mesh->groups[*group].n_points == 0)) {
-        status = weft_error_set(error, WEFT_ERROR_INPUT, "`%s` of %s is not a group of points",
-                                place->group, mesh->source);
-        weft_error_hint(error, "give coordinates, or a Physical Point of the .geo file");
-    }
-    if (status != WEFT_OK && error && !error->file[0])
-        weft_error_location(error, origin, NULL, 0, 0);
-    return status;
+weft_status app_place_check(const app_place *place, int dimension, const char *origin,
+                            const char *form, weft_error *error) {
+    return place->group || place->n == dimension
+               ? WEFT_OK
+               : refuse_dimension(place, dimension, origin, form, error);
 }
 
 weft_status app_place_points(const app_place *place, const weft_mesh *mesh, const char *origin,
                              const char *form, double **out, int64_t *n, weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t d = (size_t)mesh->dimension;
-    int group = -1;
-    int32_t *nodes = NULL;
-    double *points = NULL;
-    int64_t count = 1;
-    if (place->group) {
-        TRY(find_group(place, mesh, origin, &group, error));
-        TRY(weft_mesh_group_nodes(mesh, group, &nodes, &count, error));
-    } else if (place->n != mesh->dimension) {
-        TRY(refuse_dimension(place, mesh->dimension, origin, form, error));
-    }
-    points = malloc((size_t)count * d * sizeof *points);
-    if (!points)
+    const size_t bytes = (size_t)mesh->dimension * sizeof(double);
+    TRY(app_place_check(place, mesh->dimension, origin, form, error));
+    if (place->group)
+        return weft_mesh_group_points(mesh, place->group, origin, out, n, error);
+    *out = malloc(bytes);
+    if (!*out)
         TRY(weft_out_of_memory(error, NULL));
-    for (int64_t i = 0; i < count; ++i)
-        memcpy(points + (size_t)i * d, nodes ? mesh->x + (size_t)nodes[i] * d : place->point,
-               d * sizeof *points);
-    *out = points;
-    *n = count;
+    memcpy(*out, place->point, bytes);
+    *n = 1;
 done:
-    free(nodes);
     return status;
 }

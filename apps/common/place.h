@@ -15,6 +15,11 @@ typedef struct app_place {
  *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_MEMORY */
 weft_status app_place_read(const char *option, const char *text, app_place *out, weft_error *error);
 void app_place_clear(app_place *place);
+/** Has a point as many coordinates as the mesh has dimensions?
+ *  origin, form  as app_place_points
+ *  Errors        WEFT_ERROR_USAGE: no */
+weft_status app_place_check(const app_place *place, int dimension, const char *origin,
+                            const char *form, weft_error *error);
 /** The points of a place on a mesh.
  *  origin  the option, for messages
  *  form    how the option is written, for a hint

@@ -86,10 +86,6 @@ weft_status app_run_space_make(app_run *run, int components, weft_error *error) 
     weft_problem_count_fields(problem);
     TRY(app_pieces_make(&run->options->conditions, run->mesh, problem->n_values, &run->pieces,
                         error));
-    if (run->pieces.n == 0 && problem->n_fields == 1 &&
-        (problem->is_natural || app_has_constraints(run->options))) /* not u = 0 on the boundary */
-        run->pieces.list[run->pieces.n++] = (weft_condition){
-            .kind = WEFT_NEUMANN, .group = "boundary", .value = "0", .origin = "--neumann"};
     for (int i = 0; i < run->pieces.n; ++i)
         TRY(weft_problem_condition(problem, &run->pieces.list[i], error));
     TRY(weft_problem_conditions_make(problem, error));

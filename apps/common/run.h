@@ -67,11 +67,6 @@ weft_status app_run_space_make(app_run *run, int components, weft_error *error);
  *  those of a built-in mesh if multigrid is predicted to be fastest.
  *  mesh  a copy of the options' */
 weft_status app_run_choose_levels(const app_run *run, app_mesh_options *mesh, weft_error *error);
-/** Choose preconditioner and assembly unless the user has, by predicted time among those whose memory
- *  fits, and estimate the memory on the device.
- *  Errors  WEFT_ERROR_MEMORY: it does not fit */
-weft_status app_run_memory_estimate(app_run *run, const weft_problem_memory *what,
-                                    weft_error *error);
 /** Solve A u = b with its constraints, and set `seconds`. */
 weft_status app_run_solve(app_run *run, weft_error *error);
 /** Set the errors from their squares; warns if they are not finite. */
@@ -85,14 +80,12 @@ const char *app_cg_advice_of(const app_run *run, weft_cg_outcome outcome);
  *  path    of the checkpoint; NULL: no effect
  *  Errors  those of weft_checkpoint_problem; the preconditioner is not known */
 weft_status app_resume_choices(const char *path, weft_problem_options *options, weft_error *error);
-/** Make the constraints of the options, if there are any. (apps/common/constraints.c)
- *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_INPUT: those of fem/weft_constraint.h */
-weft_status app_run_constraints_make(app_run *run, weft_error *error);
-/** Make the loads of --point-load, if there are any. */
-weft_status app_run_point_loads_make(app_run *run, weft_error *error);
+/** Give the constraints and loads of the options to the problem, after the mesh. (apps/common/constraints.c)
+ *  n_values  components of u
+ *  Errors    WEFT_ERROR_USAGE: more or fewer values than components, or coordinates than dimensions */
+weft_status app_run_constraints_declare(app_run *run, int n_values, weft_error *error);
 /** Whether --periodic is among the options. */
 bool app_has_periodic(const app_run_options *options);
-bool app_has_point_loads(const app_run_options *options);
 /** Whether there are others than point loads, which take the place of u = 0 on the boundary. */
 bool app_has_constraints(const app_run_options *options);
 void app_run_print_constraints(const app_run *run);

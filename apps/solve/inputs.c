@@ -233,7 +233,8 @@ weft_status solve_memory_estimate(solve *run, weft_error *error) {
         if (!is_own(run, inputs[i].name))
             what.input_bytes +=
                 (size_t)weft_problem_input_size(run->base.problem, &inputs[i]) * sizeof(double);
-    TRY(app_run_memory_estimate(&run->base, &what, error));
+    weft_problem_describe(run->base.problem);
+    TRY(weft_linear_choose(&run->base.problem->linear, &what, error));
     run->product_bytes = predict_product_bytes(run, &what.problem);
 done:
     free(inputs);

@@ -98,10 +98,7 @@ weft_status solve_forms_read(solve *run, weft_error *error) {
         const weft_ufl_part *ufl = &problem->parts[i];
         weft_problem_part *part = &run->base.problem->parts[i];
         script->parts[i].ufl = ufl;
-        part->text = ufl->script;
-        part->has_matrix = ufl->has_matrix;
-        part->has_vector = ufl->has_vector;
-        part->has_mass = ufl->has_mass;
+        weft_ufl_part_start(ufl, part);
         weft_text_add(&part->cells, "%s", ufl->script);
         if (part->cells.failed)
             TRY(weft_out_of_memory(error, NULL));
@@ -126,25 +123,6 @@ static void straighten(solve *run) {
         "has degree 2",
         run->options->script, run->base.mesh->source);
     weft_mesh_straighten(run->base.mesh);
-}
-
-/* Periodic sides would be facets between the cells on both, where jumps are. */
-static weft_status check_periodic(const solve *run, const weft_ufl_part *part, weft_error *error) {
-    const app_constraints *constraints = &run->base.options->constraints;
-    const char *origin = NULL;
-    for (int i = 0; i < constraints->n && !origin; ++i)
-        if (constraints->list[i].kind == APP_PERIODIC)
-            origin = constraints->list[i].origin;
-    if (!origin || part->domain != WEFT_UFL_INTERIOR_FACETS)
-        return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                   "%s has an integral over facets between cells (dS), which would have to be over "
-                   "the periodic sides too",
-                   run->options->script);
-    weft_error_location(error, origin, NULL, 0, 0);
-    weft_error_hint(error, "leave --periodic out, or write the form for continuous elements, "
-                           "without dS");
-    return WEFT_ERROR_UNSUPPORTED;
 }
 
 weft_status solve_spaces_make(solve *run, weft_error *error) {
@@ -172,7 +150,6 @@ weft_status solve_spaces_make(solve *run, weft_error *error) {
         solve_part *part = &script->parts[i];
         TRY(weft_ufl_connect(script->problem, part->ufl, run->base.problem->parts[i].compilation,
                              &options, run->base.problem, &part->dofs, error));
-        TRY(check_periodic(run, part->ufl, error));
     }
 done:
     free(measures);

@@ -24,10 +24,8 @@ static weft_status make_operator(solve *run, weft_error *error) {
         weft_problem_precompile(run->base.problem);
     if (run->options->script) /* for the energy and Newton's method */
         TRY(weft_problem_robin_make(run->base.problem, error));
-    TRY(app_run_constraints_make(&run->base, error));
-    TRY(run->base.problem->n_fields == 1 &&
-                (run->base.problem->constraints ||
-                 (run->base.problem->point_loads && !run->options->nonlinear))
+    TRY(weft_problem_constraints_make(run->base.problem, error));
+    TRY(weft_problem_may_float(run->base.problem)
             ? weft_problem_find_modes(run->base.problem, error)
             : run->program->fixed_check(run, error));
 done:
@@ -48,13 +46,10 @@ static weft_status state(solve *run, weft_error *error) {
 /* Before the operator: its values in cells and the transposed connectivity are freed by then. */
 static weft_status make_load(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(app_run_point_loads_make(&run->base, error));
+    TRY(weft_problem_point_loads_make(run->base.problem, error));
     TRY(run->program->load_make(run, error));
-    if (!run->options->nonlinear && run->base.problem->point_loads) {
-        TRY(weft_point_loads_apply(run->base.problem->point_loads, run->base.problem->b, error));
-        TRY(weft_vector_pull(run->base.problem->b, run->base.problem->b_values, run->n_dofs,
-                             error));
-    }
+    if (!run->options->nonlinear)
+        TRY(weft_problem_point_loads_apply(run->base.problem, error));
     solve_load_advise(run);
     solve_load_release(run);
     run->base.context.saving.calls[0] = '\0'; /* the example of reports is the operator's */
@@ -80,6 +75,9 @@ static weft_status assemble(solve *run, weft_error *error) {
         weft_method_about(run->base.problem->linear.choice.method)->needs_symmetric;
     run->base.problem->choose_again = choose_again;
     run->base.problem->choose_user = run;
+    TRY(app_run_constraints_declare(
+        &run->base, run->base.problem->n_fields > 0 ? run->base.problem->n_values : run->components,
+        error));
     TRY(solve_memory_estimate(run, error));
     TRY(make_dofs(run, error));
     weft_problem_warn_slender(run->base.problem);

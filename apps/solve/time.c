@@ -242,8 +242,8 @@ weft_status solve_time_make(solve *run, weft_error *error) {
     TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
     TRY(make_inputs(run, error));
     TRY(make_forms(run, error));
-    TRY(app_run_constraints_make(&run->base, error));
-    TRY(app_run_point_loads_make(&run->base, error));
+    TRY(weft_problem_constraints_make(run->base.problem, error));
+    TRY(weft_problem_point_loads_make(run->base.problem, error));
     TRY(weft_problem_find_open(run->base.problem, error));
     weft_transient_problem problem = {
         .open = run->base.problem->transient_open,

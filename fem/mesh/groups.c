@@ -205,3 +205,36 @@ no_memory:
     status = weft_out_of_memory(error, "the nodes of a group");
     goto done;
 }
+
+static weft_status find_points(const weft_mesh *mesh, const char *name, const char *origin,
+                               int *group, weft_error *error) {
+    weft_status status = weft_mesh_place(mesh, name, group, error);
+    if (status == WEFT_OK && (*group < 0 || mesh->groups[*group].n_points == 0)) {
+        status = weft_error_set(error, WEFT_ERROR_INPUT, "`%s` of %s is not a group of points",
+                                name, mesh->source);
+        weft_error_hint(error, "give coordinates, or a Physical Point of the .geo file");
+    }
+    if (status != WEFT_OK && error && !error->file[0])
+        weft_error_location(error, origin, NULL, 0, 0);
+    return status;
+}
+
+weft_status weft_mesh_group_points(const weft_mesh *mesh, const char *name, const char *origin,
+                                   double **out, int64_t *n, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t d = (size_t)mesh->dimension;
+    int group = -1;
+    int32_t *nodes = NULL;
+    double *points = NULL;
+    TRY(find_points(mesh, name, origin, &group, error));
+    TRY(weft_mesh_group_nodes(mesh, group, &nodes, n, error));
+    points = weft_array_make((size_t)*n, d * sizeof *points);
+    if (!points)
+        TRY(weft_out_of_memory(error, "the points of a group"));
+    for (int64_t i = 0; i < *n; ++i)
+        memcpy(points + (size_t)i * d, mesh->x + (size_t)nodes[i] * d, d * sizeof *points);
+    *out = points;
+done:
+    free(nodes);
+    return status;
+}

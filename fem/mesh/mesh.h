@@ -25,6 +25,12 @@ weft_status weft_mesh_cell_group(const weft_mesh *mesh, const char *name, int *g
                                  weft_error *error);
 weft_status weft_mesh_any_group(const weft_mesh *mesh, const char *name, int *group,
                                 weft_error *error);
+/** The coordinates of the nodes of a group of points.
+ *  origin  names what refers to it, in messages
+ *  out     [*n][d]; free()
+ *  Errors  WEFT_ERROR_INPUT: there is no such group, or it is not one of points; WEFT_ERROR_MEMORY */
+weft_status weft_mesh_group_points(const weft_mesh *mesh, const char *name, const char *origin,
+                                   double **out, int64_t *n, weft_error *error);
 /** Set n_coincident, and warn where it is not 0.
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_mesh_find_coincident(weft_mesh *mesh, const weft_monitor *monitor,

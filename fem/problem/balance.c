@@ -211,7 +211,7 @@ static weft_status add_reactions(weft_problem *problem, const double *r, weft_er
         return weft_out_of_memory(error, NULL);
     for (int f = 0; f < problem->n_fields; ++f)
         TRY(react(problem, &problem->fields[f], r, all, error));
-    if (problem->n_conditions == 0 && !problem->is_natural)
+    if (problem->n_conditions == 0 && !weft_problem_is_natural(problem))
         TRY(weft_flows_add(&problem->balance.reactions, "boundary", all, NULL, error));
     for (int i = 0; i < problem->n_conditions; ++i) {
         const weft_condition *piece = &list[i];

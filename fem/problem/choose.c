@@ -75,6 +75,8 @@ static weft_status try_preconditioner(weft_linear *linear, weft_problem_memory *
     linear->choice.preconditioner = what->preconditioner = kind;
     TRY(weft_problem_assembly_choose(linear->context->device, linear->options, kind, &what->problem,
                                      linear->context->monitor, &linear->choice.assembly, error));
+    if (linear->needs_matrix && !weft_assembly_about(linear->choice.assembly)->stores_matrix)
+        linear->choice.assembly = WEFT_ASSEMBLY_CSR;
     TRY(weft_problem_memory_check(linear->context->device, what, linear->choice.assembly,
                                   &linear->choice.bytes, error));
 done:

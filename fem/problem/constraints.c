@@ -11,18 +11,80 @@ static void list_fields(const weft_problem *problem, weft_constraint_field out[W
     }
 }
 
-weft_status weft_problem_make_constraints(weft_problem *problem, weft_error *error) {
+/* Between the functions of u, of which there are none yet. */
+static weft_status make_constraints(weft_problem *problem, weft_error *error) {
     weft_constraint_field fields[WEFT_FIELDS_MAX];
     list_fields(problem, fields);
     return weft_constraints_make_in(problem->context, fields, problem->n_fields,
                                     &problem->constraints, error);
 }
 
-weft_status weft_problem_make_point_loads(weft_problem *problem, weft_error *error) {
+/* ---- what the problem was given -------------------------------------------------------------- */
+
+weft_status weft_problem_constraint(weft_problem *problem, const weft_constraint *constraint,
+                                    weft_error *error) {
+    return weft_declared_add(&problem->declared, constraint, error);
+}
+
+weft_status weft_problem_point_load(weft_problem *problem, const weft_point_load *load,
+                                    weft_error *error) {
+    return weft_declared_add_load(&problem->declared, load, error);
+}
+
+/* Periodic sides would be facets between the cells on both, where jumps are. */
+static weft_status check_facets(const weft_problem *problem, weft_error *error) {
+    for (int i = 0; i < problem->n_parts; ++i)
+        if (problem->parts[i].domain == WEFT_PART_BETWEEN_CELLS)
+            return weft_declared_refuse_periodic(&problem->declared, problem->file, error);
+    return WEFT_OK;
+}
+
+static weft_declared_target target(const weft_problem *problem) {
+    return (weft_declared_target){problem->mesh, problem->n_values, problem->constraints,
+                                  problem->point_loads};
+}
+
+weft_status weft_problem_constraints_make(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (problem->declared.n == 0)
+        return WEFT_OK;
+    TRY(check_facets(problem, error));
+    TRY(make_constraints(problem, error));
+    const weft_declared_target to = target(problem);
+    TRY(weft_declared_make(&problem->declared, &to, error));
+done:
+    return status;
+}
+
+weft_status weft_problem_point_loads_make(weft_problem *problem, weft_error *error) {
     weft_constraint_field fields[WEFT_FIELDS_MAX];
+    weft_status status = WEFT_OK;
+    if (problem->declared.n_loads == 0)
+        return WEFT_OK;
     list_fields(problem, fields);
-    return weft_point_loads_make_in(problem->context, fields, problem->n_fields,
-                                    &problem->point_loads, error);
+    TRY(weft_point_loads_make_in(problem->context, fields, problem->n_fields, &problem->point_loads,
+                                 error));
+    const weft_declared_target to = target(problem);
+    TRY(weft_declared_make_loads(&problem->declared, &to, error));
+done:
+    return status;
+}
+
+weft_status weft_problem_point_loads_apply(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (!problem->point_loads)
+        return WEFT_OK;
+    TRY(weft_point_loads_apply(problem->point_loads, problem->b, error));
+    TRY(weft_vector_pull(problem->b, problem->b_values, problem->n_dofs, error));
+done:
+    return status;
+}
+
+/* ---- modes ----------------------------------------------------------------------------------- */
+
+bool weft_problem_may_float(const weft_problem *problem) {
+    return problem->n_fields == 1 &&
+           (problem->constraints || (problem->point_loads && !problem->is_nonlinear));
 }
 
 weft_status weft_problem_forms_alone(const weft_problem *problem, weft_form **out, int *n,
@@ -44,7 +106,7 @@ weft_status weft_problem_find_modes(weft_problem *problem, weft_error *error) {
     weft_form *alone = NULL;
     int n = 0;
     if (!problem->constraints) /* a body may float because of loads at points alone */
-        TRY(weft_problem_make_constraints(problem, error));
+        TRY(make_constraints(problem, error));
     TRY(weft_problem_forms_alone(problem, &alone, &n, error));
     if (!weft_problem_records_only(problem))
         TRY(weft_free_modes_find(problem->constraints, problem->op, alone, n, &problem->modes,
@@ -129,6 +191,14 @@ done:
 
 int64_t weft_problem_dependent(const weft_problem *problem) {
     const weft_free_modes *modes = &problem->modes;
+    if (!problem->constraints)
+        return 0;
     const int n_pins = modes->n + (problem->modes_are_pinned ? modes->held.n : 0);
     return weft_constraints_count(problem->constraints) - n_pins;
+}
+
+int weft_problem_free_modes(const weft_problem *problem, int *held) {
+    if (held)
+        *held = problem->modes.held.n;
+    return problem->modes.n;
 }

@@ -114,19 +114,20 @@ static weft_status join_constrained(weft_problem *problem, weft_error *error) {
     return WEFT_OK;
 }
 
+bool weft_problem_is_natural(const weft_problem *problem) {
+    return problem->n_conditions == 0 && (problem->is_natural || problem->declared.n > 0);
+}
+
 weft_status weft_problem_conditions_make(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (problem->n_fields == 1 && problem->n_conditions == 0 && problem->is_natural) {
-        TRY(make_field(problem, &problem->fields[0], error));
-        problem->constrained = weft_bc_constrained(problem->fields[0].bc, &problem->n_constrained);
-    } else if (problem->n_fields > 1) {
+    if (problem->n_fields > 1) {
         for (int i = 0; i < problem->n_fields; ++i)
             TRY(make_field(problem, &problem->fields[i], error));
         for (int i = 1; i < problem->n_fields; ++i)
             TRY(weft_bc_join(problem->fields[0].bc, problem->fields[i].bc, error));
         TRY(join_constrained(problem, error));
     } else {
-        const bool is_natural = problem->is_natural && problem->n_conditions == 0;
+        const bool is_natural = weft_problem_is_natural(problem);
         TRY(weft_bc_make(problem->context, problem->space,
                          is_natural ? &natural : problem->conditions,
                          is_natural ? 1 : problem->n_conditions, &problem->fields[0].bc, error));
@@ -156,4 +157,5 @@ void weft_problem_describe(weft_problem *problem) {
     linear->spaces = problem->spaces;
     linear->n_spaces = problem->n_fields;
     linear->is_p1 = problem->mesh && weft_problem_is_linear(problem);
+    linear->needs_matrix = problem->declared.n > 0;
 }

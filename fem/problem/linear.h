@@ -17,6 +17,7 @@ typedef struct weft_linear {
     const weft_space *const *spaces; /* [n_spaces] of u, several if it is mixed */
     int n_spaces;
     bool is_p1;                /* u is linear on simplices, with the nodes of the mesh */
+    bool needs_matrix;         /* constraints: C^T A C is made of it */
     bool project_mean;         /* see weft_cg_options */
     bool solves_once;          /* one system, from the initial guess zero */
     bool minres_if_indefinite; /* what the automatic choice does if CG finds that */

@@ -7,8 +7,17 @@
 #include "fem/weft_problem.h"
 #include "fem/weft_space.h"
 
+/** What a part is integrated over. */
+typedef enum weft_part_domain {
+    WEFT_PART_CELLS,
+    WEFT_PART_BOUNDARY,
+    WEFT_PART_BETWEEN_CELLS
+} weft_part_domain;
+
 typedef struct weft_problem_part {
     const char *text; /* borrowed */
+    weft_part_domain domain;
+    int id; /* of a physical group; -1: everywhere. For names, as ds(2) */
     bool has_matrix, has_vector, has_mass;
     weft_text cells;               /* the text, followed by K = MATRIX */
     weft_compilation *compilation; /* of the text; owns the names that inputs have */

@@ -60,6 +60,7 @@ void weft_problem_free(weft_problem **out) {
     if (problem->n_fields == 0)
         weft_space_free(&problem->space);
     free(problem->conditions);
+    weft_declared_clear(&problem->declared);
     free(problem->more_forms);
     weft_memory_free(&problem->time);
     free(problem->transient_parts);
@@ -133,6 +134,8 @@ weft_status weft_problem_condition(weft_problem *problem, const weft_condition *
 
 void weft_problem_form(weft_problem *problem, const weft_form *form) {
     problem->form.form = form ? *form : (weft_form){.text = NULL};
+    if (problem->form.form.components == 0 && problem->space)
+        problem->form.form.components = weft_space_components(problem->space);
 }
 
 void weft_problem_source(weft_problem *problem, const char *f, const char *origin) {
@@ -169,8 +172,9 @@ weft_status weft_problem_refuse(weft_status status, const char *what, const char
 
 static weft_status make_conditions(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
+    const bool may_float = problem->declared.n + problem->declared.n_loads > 0;
     TRY(weft_problem_conditions_make(problem, error));
-    for (int k = 0; k < problem->n_values && problem->n_parts == 0; ++k) {
+    for (int k = 0; k < problem->n_values && problem->n_parts == 0 && !may_float; ++k) {
         bool is_free = false;
         TRY(weft_bc_find_free(problem->bc, k, &is_free, error));
         if (is_free)
@@ -241,12 +245,28 @@ static weft_status choose(weft_problem *problem, double asymmetry, double solves
 
 static weft_status make_load(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (problem->n_parts == 0)
-        return weft_bc_load_make(problem->bc, problem->source, problem->source_origin,
-                                 WEFT_LOAD_DEGREE, problem->b, problem->b_values, error);
-    TRY(weft_problem_vectors_compile(problem, error));
-    TRY(weft_problem_load(problem, 1, false, error));
-    weft_problem_vectors_release(problem);
+    TRY(weft_problem_point_loads_make(problem, error));
+    if (problem->n_parts == 0) {
+        TRY(weft_bc_load_make(problem->bc, problem->source, problem->source_origin,
+                              WEFT_LOAD_DEGREE, problem->b, problem->b_values, error));
+    } else {
+        TRY(weft_problem_vectors_compile(problem, error));
+        TRY(weft_problem_load(problem, 1, false, error));
+        weft_problem_vectors_release(problem);
+    }
+    TRY(weft_problem_point_loads_apply(problem, error));
+done:
+    return status;
+}
+
+/* Find what nothing fixes. Without parts the conditions were checked before they were made. */
+static weft_status check_fixed(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_problem_constraints_make(problem, error));
+    if (weft_problem_may_float(problem))
+        TRY(weft_problem_find_modes(problem, error));
+    else if (problem->n_parts > 0)
+        TRY(weft_problem_check_fixed(problem, error));
 done:
     return status;
 }
@@ -259,9 +279,7 @@ static weft_status assemble(weft_problem *problem, weft_error *error) {
     TRY(weft_problem_operator_make(problem, error));
     weft_problem_set_conditions(problem, 1, problem->u_values);
     TRY(weft_vector_push(problem->u, problem->u_values, problem->n_dofs, error));
-    if (problem->n_parts == 0)
-        goto done;
-    TRY(weft_problem_check_fixed(problem, error));
+    TRY(check_fixed(problem, error));
     if (problem->linear.project_mean)
         TRY(weft_problem_check_balance(problem, error));
     TRY(weft_problem_nullspace_project(problem, error));
@@ -341,10 +359,11 @@ static weft_status prepare(weft_problem *problem, double solves, weft_error *err
     problem->asymmetry = 0;
     TRY(choose(problem, 0, solves, error));
     TRY(weft_problem_check_symmetry(problem, error));
+    TRY(weft_problem_point_loads_make(problem, error));
     TRY(weft_problem_vectors_compile(problem, error));
     TRY(weft_problem_operator_make(problem, error));
     TRY(weft_problem_robin_make(problem, error));
-    TRY(weft_problem_check_fixed(problem, error));
+    TRY(check_fixed(problem, error));
 done:
     return status;
 }

@@ -8,6 +8,7 @@
 #include "fem/form/vectors.h"
 #include "fem/problem/balance.h"
 #include "fem/problem/checks.h"
+#include "fem/problem/declared.h"
 #include "fem/problem/inputs.h"
 #include "fem/problem/linear.h"
 #include "fem/problem/newton.h"
@@ -15,7 +16,6 @@
 #include "fem/weft_bc.h"
 #include "fem/weft_function.h"
 #include "fem/weft_modes.h"
-#include "fem/weft_point_load.h"
 
 /** A function that is part of u: u itself, or one of those of a mixed space. */
 typedef struct weft_problem_field {
@@ -97,6 +97,7 @@ struct weft_problem {
     weft_problem_newton_report newton;
 
     /* what holds u besides conditions (constraints.c, held.c) */
+    weft_declared declared;
     weft_constraints *constraints; /* NULL: none, and nothing floats */
     weft_free_modes modes;
     bool modes_are_pinned;         /* those that weak terms hold too */
@@ -134,6 +135,8 @@ void weft_problem_count_fields(weft_problem *problem);
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_problem_field_term(const weft_problem *problem, int i, double **out,
                                     weft_error *error);
+/** Is the flux zero, not u, where there is no condition at all? */
+bool weft_problem_is_natural(const weft_problem *problem);
 /** Make the boundary conditions of all fields from `conditions`.
  *  Errors  those of weft_bc_make */
 weft_status weft_problem_conditions_make(weft_problem *problem, weft_error *error);
@@ -167,10 +170,15 @@ weft_status weft_problem_remove_mean(weft_problem *problem, double integral, wef
 
 /* ---- constraints and modes (constraints.c, held.c) -------------------------------------------- */
 
-/** Make constraints between the functions of u, or loads on them, of which there are none yet.
- *  Errors  those of weft_constraints_make_in */
-weft_status weft_problem_make_constraints(weft_problem *problem, weft_error *error);
-weft_status weft_problem_make_point_loads(weft_problem *problem, weft_error *error);
+/** Make the constraints that the problem was given, after the conditions.
+ *  Errors  those of fem/weft_constraint.h; WEFT_ERROR_UNSUPPORTED: periodic sides of forms over facets between cells */
+weft_status weft_problem_constraints_make(weft_problem *problem, weft_error *error);
+/** The same of loads at points, before the load. */
+weft_status weft_problem_point_loads_make(weft_problem *problem, weft_error *error);
+/** Add the loads at points to b. */
+weft_status weft_problem_point_loads_apply(weft_problem *problem, weft_error *error);
+/** Is u one function with constraints or loads at points, whose modes have to be looked for? */
+bool weft_problem_may_float(const weft_problem *problem);
 /** The forms that hold a mode however soft they are beside that of the cells.
  *  out  [n], free() */
 weft_status weft_problem_forms_alone(const weft_problem *problem, weft_form **out, int *n,
@@ -190,8 +198,6 @@ weft_status weft_problem_reduce(weft_problem *problem, weft_error *error);
 weft_status weft_problem_constrain(weft_problem *problem, weft_error *error);
 /** After a solve: u on the host, without free modes. */
 weft_status weft_problem_release(weft_problem *problem, weft_error *error);
-/** Dependent dofs of the constraints, besides those that pin modes. */
-int64_t weft_problem_dependent(const weft_problem *problem);
 /** After weft_problem_release: the amounts of modes that weak terms hold. u is without them before, and the balanced b
  *  becomes the load again.
  *  options  of the solve */

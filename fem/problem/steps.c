@@ -100,6 +100,8 @@ weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_optio
     TRY(weft_problem_prepare(problem, options, ceil((whole.end - whole.start) / whole.dt),
                              &asymmetry, error));
     weft_problem_describe(problem);
+    TRY(weft_problem_constraints_make(problem, error));
+    TRY(weft_problem_point_loads_make(problem, error));
     TRY(weft_problem_fill_transient(problem, &whole, error));
     TRY(weft_transient_asymmetry(problem->context, &whole, &of_mass, error));
     if (of_mass > WEFT_SYMMETRIC)

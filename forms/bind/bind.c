@@ -75,6 +75,17 @@ done:
     return status;
 }
 
+void weft_ufl_part_start(const weft_ufl_part *ufl, weft_problem_part *out) {
+    out->text = ufl->script;
+    out->has_matrix = ufl->has_matrix;
+    out->has_vector = ufl->has_vector;
+    out->has_mass = ufl->has_mass;
+    out->domain = ufl->domain == WEFT_UFL_CELLS             ? WEFT_PART_CELLS
+                  : ufl->domain == WEFT_UFL_EXTERIOR_FACETS ? WEFT_PART_BOUNDARY
+                                                            : WEFT_PART_BETWEEN_CELLS;
+    out->id = ufl->id;
+}
+
 static weft_status make_parts(weft_ufl_bound *bound, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_ufl_problem *ufl = bound->ufl;
@@ -82,10 +93,7 @@ static weft_status make_parts(weft_ufl_bound *bound, weft_error *error) {
     TRY(weft_problem_parts_make(problem, ufl->n_parts, error));
     for (int i = 0; i < ufl->n_parts; ++i) {
         weft_problem_part *part = &problem->parts[i];
-        part->text = ufl->parts[i].script;
-        part->has_matrix = ufl->parts[i].has_matrix;
-        part->has_vector = ufl->parts[i].has_vector;
-        part->has_mass = ufl->parts[i].has_mass;
+        weft_ufl_part_start(&ufl->parts[i], part);
         TRY(compile(problem, part, error));
         TRY(weft_ufl_connect(ufl, &ufl->parts[i], part->compilation, bound->options, problem,
                              &bound->dofs[i], error));

@@ -41,6 +41,8 @@ weft_status weft_ufl_connect(const weft_ufl_problem *ufl, const weft_ufl_part *p
                              const weft_compilation *compilation,
                              const weft_ufl_bind_options *options, const weft_problem *problem,
                              weft_entity_dofs **out, weft_error *error);
+/** Say what a part of the problem is: its text, what it has, and its domain. */
+void weft_ufl_part_start(const weft_ufl_part *ufl, weft_problem_part *out);
 void weft_ufl_dofs_free(const weft_ufl_problem *ufl, weft_entity_dofs **dofs);
 /** Start the form of a part: its connectivities, kernels and whether it adds couplings; without inputs.
  *  text  its script, perhaps with more statements */

@@ -88,8 +88,9 @@ static void close_setting(setting *s) {
     weft_device_free(&s->context.device);
 }
 
-static weft_status add(setting *s, weft_condition_kind kind, const char *group, const char *value,
-                       weft_error *error) {
-    const weft_condition condition = {.kind = kind, .group = group, .alpha = "1", .value = value};
+static weft_status add(setting *s, weft_condition_kind kind, const char *group, int component,
+                       const char *value, weft_error *error) {
+    const weft_condition condition = {
+        .kind = kind, .group = group, .alpha = "1", .value = value, .component = component};
     return weft_problem_condition(s->problem, &condition, error);
 }

@@ -1,5 +1,5 @@
 /* labels: full */
-/* A nonlinear problem, solved with the n-th allocation failing. */
+/* A nonlinear problem, and one with constraints, solved with the n-th allocation failing. */
 #include "allocation.h"
 #include "quasilinear.h"
 #include "test_support.h"
@@ -11,10 +11,35 @@ static weft_status solve(void *user, weft_error *error) {
     const weft_newton_options newton = weft_newton_options_default();
     TRY(make_problem(s, 2, "-2*x", error));
     s->options.preconditioner = WEFT_JACOBI;
-    TRY(add(s, WEFT_DIRICHLET, "left", "0", error));
-    TRY(add(s, WEFT_NEUMANN, "right", "2", error));
+    TRY(add(s, WEFT_DIRICHLET, "left", 0, "0", error));
+    TRY(add(s, WEFT_NEUMANN, "right", 0, "2", error));
     TRY(weft_problem_solve_nonlinear(s->problem, &s->options, &newton, &report, error));
     assert_true(report.newton->converged);
+done:
+    free_problem(s);
+    return status;
+}
+
+static weft_status constrain(void *user, weft_error *error) {
+    weft_status status = WEFT_OK;
+    setting *s = user;
+    weft_problem_report report;
+    weft_bound_form form;
+    const weft_constraint tie = {sizeof tie, WEFT_CONSTRAINT_TIE, .group = "right"};
+    const weft_constraint point = {sizeof point, WEFT_CONSTRAINT_POINT, .point = {0.2, 0.5},
+                                   .value = "x"};
+    const weft_point_load load = {sizeof load, .point = {1, 0.3}, .value = "2"};
+    TRY(weft_mesh_make_square(2, &s->mesh, error));
+    TRY(weft_problem_make(&s->context, s->mesh, WEFT_ELEMENT_P1, 1, &s->problem, error));
+    const weft_space *space = weft_problem_space(s->problem);
+    TRY(weft_form_ship(space, "poisson.weft", weft_space_cells(space), &form, error));
+    weft_problem_form(s->problem, &form.form);
+    s->options.preconditioner = WEFT_JACOBI;
+    TRY(add(s, WEFT_DIRICHLET, "left", 0, "0", error));
+    TRY(weft_problem_constraint(s->problem, &tie, error));
+    TRY(weft_problem_constraint(s->problem, &point, error));
+    TRY(weft_problem_point_load(s->problem, &load, error));
+    TRY(weft_problem_solve(s->problem, &s->options, &report, error));
 done:
     free_problem(s);
     return status;
@@ -26,6 +51,7 @@ static void solving(void **state) {
     weft_error error = {0};
     assert_int_equal(open_context(&s, &error), WEFT_OK);
     assert_true(test_every_allocation("Newton's method", solve, &s) > 100);
+    assert_true(test_every_allocation("constraints", constrain, &s) > 100);
     close_setting(&s);
 }
 

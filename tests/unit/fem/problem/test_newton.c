@@ -39,10 +39,10 @@ static void all_conditions(void **state) {
         weft_problem_report report;
         const weft_newton_options newton = {sizeof(weft_newton_options), 1e-10, 30, steps};
         open_setting(&s, 6, "-10*(x + 2*y)");
-        check(add(&s, WEFT_DIRICHLET, "left", "2*y", &error), &error);
-        check(add(&s, WEFT_DIRICHLET, "bottom", "x", &error), &error);
-        check(add(&s, WEFT_NEUMANN, "right", "1 + (1 + 2*y)^2", &error), &error);
-        check(add(&s, WEFT_ROBIN, "top", "2*(1 + (x + 2)^2) + x + 2", &error), &error);
+        check(add(&s, WEFT_DIRICHLET, "left", 0, "2*y", &error), &error);
+        check(add(&s, WEFT_DIRICHLET, "bottom", 0, "x", &error), &error);
+        check(add(&s, WEFT_NEUMANN, "right", 0, "1 + (1 + 2*y)^2", &error), &error);
+        check(add(&s, WEFT_ROBIN, "top", 0, "2*(1 + (x + 2)^2) + x + 2", &error), &error);
         for (int pass = 0; pass < 2; ++pass) {
             check(weft_problem_solve_nonlinear(s.problem, &s.options, &newton, &report, &error),
                   &error);
@@ -65,8 +65,8 @@ static void steps_grow(void **state) {
     weft_problem_report report;
     const weft_newton_options newton = {sizeof(weft_newton_options), 1e-10, 30, 4};
     open_setting(&s, 4, "-2*x");
-    check(add(&s, WEFT_DIRICHLET, "left", "0", &error), &error);
-    check(add(&s, WEFT_DIRICHLET, "right", "1", &error), &error);
+    check(add(&s, WEFT_DIRICHLET, "left", 0, "0", &error), &error);
+    check(add(&s, WEFT_DIRICHLET, "right", 0, "1", &error), &error);
     check(weft_problem_solve_nonlinear(s.problem, &s.options, &newton, &report, &error), &error);
     assert_true(apart(&s, 0) < CLOSE);
     int first[5] = {0};
@@ -86,7 +86,7 @@ static void refused(void **state) {
     weft_problem_report report;
     weft_newton_options newton = {sizeof(weft_newton_options), 1e-12, 1, 1};
     open_setting(&s, 4, "100");
-    check(add(&s, WEFT_DIRICHLET, "boundary", "0", &error), &error);
+    check(add(&s, WEFT_DIRICHLET, "boundary", 0, "0", &error), &error);
     check(weft_problem_solve_nonlinear(s.problem, &s.options, &newton, &report, &error), &error);
     assert_false(report.newton->converged);
     assert_int_equal(report.newton->outcome, WEFT_NEWTON_MAX_ITERATIONS);
@@ -103,35 +103,8 @@ static void refused(void **state) {
     close_setting(&s);
 }
 
-/* A side at which u is one unknown number bears a flux that is not even: 4y adds up to that of u = x. */
-static void tied_side(void **state) {
-    (void)state;
-    setting s;
-    weft_error error = {0};
-    const weft_newton_options newton = {sizeof(weft_newton_options), 1e-10, 30, 1};
-    open_setting(&s, 6, "-2*x");
-    weft_problem *problem = s.problem;
-    check(add(&s, WEFT_DIRICHLET, "left", "0", &error), &error);
-    check(add(&s, WEFT_NEUMANN, "right", "4*y", &error), &error);
-    problem->linear = (weft_linear){.context = &s.context,
-                                    .options = &s.options,
-                                    .choice = weft_problem_choice_start(&s.options)};
-    weft_problem_describe(problem);
-    problem->linear.choice.method = WEFT_METHOD_GMRES;
-    check(weft_problem_conditions_make(problem, &error), &error);
-    check(weft_problem_vectors_compile(problem, &error), &error);
-    check(weft_problem_operator_make(problem, &error), &error);
-    check(weft_problem_make_constraints(problem, &error), &error);
-    check(weft_constraints_tie(problem->constraints, "right", 0, "the test", &error), &error);
-    check(weft_problem_newton(problem, &newton, &error), &error);
-    assert_true(problem->newton.converged);
-    assert_true(apart(&s, 0) < CLOSE);
-    close_setting(&s);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_conditions),
-                                       cmocka_unit_test(steps_grow), cmocka_unit_test(refused),
-                                       cmocka_unit_test(tied_side)};
+                                       cmocka_unit_test(steps_grow), cmocka_unit_test(refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -316,6 +316,107 @@ static void starts_at_values(void **state) {
     close_setting(&s);
 }
 
+static void constrain(setting *s, weft_constraint constraint) {
+    weft_error error = {0};
+    constraint.size = sizeof constraint;
+    check(weft_problem_constraint(s->problem, &constraint, &error), &error);
+}
+
+/* Between a plate and a plane of symmetry, the same on both sides, and p at a point between nodes: u = (y (2 - y)/2, 0),
+ * p = 2. */
+static void mixed_constraints(void **state) {
+    (void)state;
+    setting s;
+    weft_error error = {0};
+    weft_mesh *mesh = NULL;
+    const weft_ufl_value values[] = {{"f", {.text = "1, 0"}}};
+    check(weft_mesh_make_square(4, &mesh, &error), &error);
+    open_setting(&s, mesh, stokes);
+    constrain(&s, (weft_constraint){.kind = WEFT_CONSTRAINT_PERIODIC,
+                                    .group = "left",
+                                    .other = "right"}); /* before its functions are known */
+    check(bind(&s, values, 1, NULL, 0, &error), &error);
+    fix(&s, "bottom", 0, "0");
+    fix(&s, "bottom", 1, "0");
+    constrain(&s, (weft_constraint){.kind = WEFT_CONSTRAINT_SYMMETRY, .group = "top"});
+    constrain(
+        &s, (weft_constraint){
+                .kind = WEFT_CONSTRAINT_POINT, .point = {0.6, 0.3}, .component = 2, .value = "2"});
+    solve(&s);
+    for (int f = 0; f < 2; ++f) {
+        const weft_problem_field *field = &s.problem->fields[f];
+        const double *x = weft_space_points(field->space),
+                     *u = weft_problem_values(s.problem) + field->first_dof;
+        for (int64_t i = 0; i < weft_space_nodes(field->space); ++i) {
+            const double y = x[2 * i + 1];
+            if (f == 0)
+                assert_true(fabs(u[2 * i] - y * (2 - y) / 2) < CLOSE && fabs(u[2 * i + 1]) < CLOSE);
+            else
+                assert_true(fabs(u[i] - 2) < CLOSE);
+        }
+    }
+    close_setting(&s);
+}
+
+/* u = t x with u_t - u'' = x: the conductor on the right takes t in all, at one of its points. */
+static void constraints_in_time(void **state) {
+    (void)state;
+    setting s;
+    weft_error error = {0};
+    weft_mesh *mesh = NULL;
+    weft_transient *transient = NULL;
+    weft_transient_state now = {0};
+    weft_problem_options options = weft_problem_options_default();
+    const weft_ufl_value values[] = {{"f", {.text = "x"}}, {"c", {.text = "0"}}};
+    const weft_transient_problem settings = {.scheme = WEFT_TIME_BDF2, .end = 0.5, .dt = 0.1};
+    const weft_ufl_bind_options bound = {
+        .size = sizeof bound, .values = values, .n_values = 2, .in_time = true};
+    const weft_point_load load = {sizeof load, .point = {1, 0.3}, .value = "t"};
+    options.tolerance = 1e-12;
+    check(weft_mesh_make_square(4, &mesh, &error), &error);
+    open_setting(&s, mesh, heat);
+    check(weft_ufl_bind(s.ufl, mesh, s.library, &bound, s.problem, &error), &error);
+    fix(&s, "left", 0, "0");
+    constrain(&s, (weft_constraint){.kind = WEFT_CONSTRAINT_TIE, .group = "right"});
+    check(weft_problem_point_load(s.problem, &load, &error), &error);
+    check(weft_problem_in_time(s.problem, &options, &settings, &transient, &error), &error);
+    for (int i = 0; i < 5; ++i) {
+        check(weft_transient_step(transient, 0.1, &now, &error), &error);
+        assert_int_equal(now.outcome, WEFT_TRANSIENT_DONE);
+    }
+    check(weft_vector_pull(s.problem->u, s.problem->u_values, s.problem->n_dofs, &error), &error);
+    const double *x = weft_space_points(s.problem->space);
+    for (int64_t i = 0; i < s.problem->n_dofs; ++i)
+        assert_true(fabs(s.problem->u_values[i] - 0.5 * x[2 * i]) < CLOSE);
+    weft_transient_free(&transient);
+    close_setting(&s);
+}
+
+/* Jumps would have to be taken between periodic sides, too. */
+static void periodic_jumps(void **state) {
+    (void)state;
+    static const char text[] = "element = FiniteElement('DG', triangle, 1)\n"
+                               "u, v = TrialFunction(element), TestFunction(element)\n"
+                               "a = u*v*dx + jump(u)*jump(v)*dS\n";
+    setting s;
+    weft_error error = {0};
+    weft_mesh *mesh = NULL;
+    weft_problem_report report;
+    const weft_problem_options options = weft_problem_options_default();
+    check(weft_mesh_make_square(2, &mesh, &error), &error);
+    open_setting(&s, mesh, text);
+    check(bind(&s, NULL, 0, NULL, 0, &error), &error);
+    constrain(&s, (weft_constraint){.kind = WEFT_CONSTRAINT_PERIODIC,
+                                    .group = "left",
+                                    .other = "right",
+                                    .origin = "the sides"});
+    assert_int_equal(weft_problem_solve(s.problem, &options, &report, &error),
+                     WEFT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "has an integral over facets between cells (dS)"));
+    assert_string_equal(error.file, "the sides");
+    close_setting(&s);
+}
+
 typedef struct refusal {
     const char *text;
     weft_ufl_value values[2];
@@ -376,6 +477,9 @@ int main(void) {
                                        cmocka_unit_test(enclosed),
                                        cmocka_unit_test(nothing_fixes),
                                        cmocka_unit_test(in_time),
+                                       cmocka_unit_test(mixed_constraints),
+                                       cmocka_unit_test(constraints_in_time),
+                                       cmocka_unit_test(periodic_jumps),
                                        cmocka_unit_test(refusals),
                                        cmocka_unit_test(stationary_after_time),
                                        cmocka_unit_test(starts_at_values)};
