@@ -19,7 +19,7 @@ from .device import Array, Device
 from .forms import FormFile
 from .mesh import Mesh
 from .mixed import MixedConditions, MixedSpace
-from .problem import (AdvectionDiffusion, Condition, Conditions, Dirichlet, Form, Neumann, NotConverged, Operator,
+from .operator import (AdvectionDiffusion, Condition, Conditions, Dirichlet, Form, Neumann, NotConverged, Operator,
                       Robin, Solution, Space)
 from .script import Program, Script
 

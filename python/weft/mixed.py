@@ -7,7 +7,7 @@ from typing import Any, Optional, Sequence
 
 from ._library import UsageError, lib
 from .device import Array
-from .problem import Conditions, Neumann, Space, _numpy_empty
+from .operator import Conditions, Neumann, Space, _numpy_empty
 
 
 class MixedSpace:
