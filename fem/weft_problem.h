@@ -138,7 +138,7 @@ weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options
 weft_status weft_problem_solve_nonlinear(weft_problem *problem, const weft_problem_options *options,
                                          const weft_newton_options *newton,
                                          weft_problem_report *report, weft_error *error);
-/** Copy u from the device, as after a step in time; solves do it.
+/** Copy u from the device, as after a step in time; solves do it. Components that a constant can be added to get the mean 0.
  *  values  set to weft_problem_values */
 weft_status weft_problem_pull(weft_problem *problem, const double **values, weft_error *error);
 /** u after weft_problem_solve, [n_dofs] on the host; NULL before. Borrowed. */

@@ -144,8 +144,12 @@ void weft_problem_source(weft_problem *problem, const char *f, const char *origi
 }
 
 weft_status weft_problem_pull(weft_problem *problem, const double **values, weft_error *error) {
+    weft_status status = WEFT_OK;
     *values = problem->u_values;
-    return weft_vector_pull(problem->u, problem->u_values, problem->n_dofs, error);
+    TRY(weft_vector_pull(problem->u, problem->u_values, problem->n_dofs, error));
+    TRY(weft_problem_nullspace_remove(problem, error));
+done:
+    return status;
 }
 
 const double *weft_problem_values(const weft_problem *problem) {
