@@ -134,15 +134,37 @@ static const weft_ufl_value *find_value(const weft_ufl_bind_options *options, co
     return NULL;
 }
 
-/* A coefficient without values, or values of a name that the forms do not have. */
-static weft_status refuse_value(const weft_ufl_bind_options *options, bool is_known,
-                                const char *name, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_USAGE,
-                   is_known ? "the coefficient or constant '%s' has no values"
-                            : "the forms contain no coefficient or constant '%s'",
-                   name);
+static weft_status refuse_missing(const weft_ufl_bind_options *options, const char *name,
+                                  weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE, "the coefficient or constant '%s' has no values", name);
     weft_error_location(error, options->file, NULL, 0, 0);
     weft_error_hint(error, "the values are given by the names that the form file has");
+    return WEFT_ERROR_USAGE;
+}
+
+/* Values of a name that none of the n inputs has. */
+static weft_status refuse_unknown(const weft_ufl_bound *bound, const char *name,
+                                  const weft_name_info *list, int n, weft_error *error) {
+    const char **names = calloc((size_t)n + 1, sizeof *names);
+    weft_text known = {0};
+    size_t n_names = 0;
+    if (!names)
+        return weft_out_of_memory(error, NULL);
+    for (int i = 0; i < n; ++i) {
+        if (is_own(bound->problem, list[i].name))
+            continue;
+        names[n_names] = weft_ufl_plain_name(list[i].name);
+        weft_text_add(&known, "%s%s", n_names ? ", " : "", names[n_names]);
+        ++n_names;
+    }
+    const char *near = weft_nearest_name(name, names, n_names);
+    weft_error_set(error, WEFT_ERROR_USAGE, "the forms contain no coefficient or constant '%s'",
+                   name);
+    weft_error_location(error, bound->options->file, NULL, 0, 0);
+    weft_error_hint(error, "%s%s%sthey contain %s", near ? "did you mean '" : "", near ? near : "",
+                    near ? "'? " : "", n_names > 0 && !known.failed ? known.data : "none");
+    weft_text_free(&known);
+    free(names);
     return WEFT_ERROR_USAGE;
 }
 
@@ -158,14 +180,14 @@ static weft_status add_inputs(weft_ufl_bound *bound, weft_error *error) {
             is_known |= strcmp(weft_ufl_plain_name(list[i].name), options->values[k].name) == 0 &&
                         !is_own(bound->problem, list[i].name);
         if (!is_known)
-            TRY(refuse_value(options, false, options->values[k].name, error));
+            TRY(refuse_unknown(bound, options->values[k].name, list, n, error));
     }
     for (int i = 0; i < n; ++i) {
         const weft_ufl_value *value = find_value(options, list[i].name);
         if (is_own(bound->problem, list[i].name))
             continue;
         if (!value)
-            TRY(refuse_value(options, true, weft_ufl_plain_name(list[i].name), error));
+            TRY(refuse_missing(options, weft_ufl_plain_name(list[i].name), error));
         weft_input_source source = value->source;
         source.shown = weft_ufl_plain_name(list[i].name);
         source.file = options->file;
