@@ -19,12 +19,16 @@ from .device import Array, Device
 from .forms import FormFile
 from .mesh import Mesh
 from .mixed import MixedConditions, MixedSpace
-from .operator import (AdvectionDiffusion, Condition, Conditions, Dirichlet, Form, Neumann, NotConverged, Operator,
-                      Robin, Solution, Space)
+from .operator import (AdvectionDiffusion, Condition, Conditions, Dirichlet, Form, Neumann, Operator, Robin, Solution,
+                       Space)
+from .problem import Problem
+from .report import Newton, NewtonIteration, NotConverged, Report
 from .script import Program, Script
+from .steps import Step, Steps
 
 __all__ = ["AdvectionDiffusion", "Array", "Condition", "Conditions", "Device", "DeviceError", "Dirichlet", "Error",
            "FileError", "Form", "FormFile", "InputError", "Mesh", "MixedConditions",
-           "MixedSpace", "Neumann", "NotConverged", "Operator", "OutOfMemoryError",
-           "Program", "Robin", "Script", "ScriptError", "Solution", "Space", "UnsupportedError", "UsageError",
+           "MixedSpace", "Neumann", "Newton", "NewtonIteration", "NotConverged", "Operator", "OutOfMemoryError", "Problem",
+           "Program", "Report", "Robin", "Script", "ScriptError", "Solution", "Space", "Step", "Steps", "UnsupportedError",
+           "UsageError",
            "__version__"]

@@ -197,6 +197,22 @@ _STATUS: dict[str, list[Any]] = {
     "weft_ufl_print_kernels": [_P, c_char_p, POINTER(s.weft_text)],
     "weft_ufl_add_functions": [_P, _P],
     "weft_ufl_problem_of": [_P, POINTER(POINTER(s.weft_ufl_problem))],
+    "weft_ufl_problem_in_time": [_P, c_char_p, POINTER(POINTER(s.weft_ufl_problem))],
+    "weft_ufl_bind": [_P, POINTER(s.weft_mesh), _P, POINTER(s.weft_ufl_bind_options), _P],
+    "weft_problem_start": [POINTER(s.weft_context), POINTER(s.weft_problem_options), POINTER(_P)],
+    "weft_problem_condition": [_P, POINTER(s.weft_condition)],
+    "weft_problem_set_initial": [_P, c_char_p, c_char_p],
+    "weft_problem_set_values": [_P, POINTER(c_double)],
+    "weft_problem_solve": [_P, POINTER(s.weft_problem_options), POINTER(s.weft_problem_report)],
+    "weft_problem_solve_nonlinear": [_P, POINTER(s.weft_problem_options), POINTER(s.weft_newton_options),
+                                     POINTER(s.weft_problem_report)],
+    "weft_problem_pull": [_P, POINTER(POINTER(c_double))],
+    "weft_problem_in_time": [_P, POINTER(s.weft_problem_options), POINTER(s.weft_transient_problem), POINTER(_P)],
+    "weft_time_scheme_find": [c_char_p, POINTER(c_int)],
+    "weft_transient_step": [_P, c_double, POINTER(s.weft_transient_state)],
+    "weft_transient_advance": [_P, c_double, POINTER(s.weft_transient_state)],
+    "weft_space_interpolate": [_P, _P, c_int, _P, _P],
+    "weft_space_write": [c_char_p, _P, POINTER(s.weft_field), c_int],
     "weft_entity_dofs_make": [POINTER(_P), c_int, c_bool, c_int, c_int, POINTER(s.weft_entity_dofs)],
     "weft_space_measure_errors": [POINTER(s.weft_context), _P, _P, c_int, c_char_p, c_char_p, POINTER(c_double)],
     "weft_advection_diffusion_run": [_P, c_int64, POINTER(s.weft_step_state)],
@@ -225,6 +241,13 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_space_data_points": ([_P], _P),
     "weft_space_dofs": ([_P], c_int64),
     "weft_space_nodes": ([_P], c_int64),
+    "weft_space_cell_nodes": ([_P], _P),
+    "weft_space_components": ([_P], c_int),
+    "weft_problem_spaces": ([_P, POINTER(POINTER(_P))], c_int),
+    "weft_problem_dofs": ([_P], c_int64),
+    "weft_problem_u": ([_P], _P),
+    "weft_problem_set_hierarchy": ([_P, _P], None),
+    "weft_newton_outcome_name": ([c_int], c_char_p),
     "weft_bc_constrained": ([_P, POINTER(c_int64)], POINTER(c_int32)),
     "weft_bc_set": ([_P, c_double, _P], None),
     "weft_assembly_name": ([c_int], c_char_p),
@@ -246,7 +269,7 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_hierarchy_free": ([POINTER(POINTER(s.weft_hierarchy))], None),
 }
 for _object in ("data", "device", "memory", "library", "compilation", "program", "connectivity", "space", "bc", "operator",
-                "preconditioner", "solver", "advection_diffusion", "ufl"):
+                "preconditioner", "solver", "advection_diffusion", "ufl", "problem", "transient"):
     _OTHER["weft_%s_free" % _object] = ([POINTER(_P)], None)
 
 for _name, _arguments in _STATUS.items():
@@ -280,7 +303,8 @@ def raise_error(error: s.weft_error) -> None:
 _BRIEF = {"weft_memory_make", "weft_memory_borrow", "weft_memory_write", "weft_memory_read", "weft_memory_copy",
           "weft_memory_zero", "weft_library_add_text", "weft_mesh_group", "weft_mesh_place", "weft_program_size",
           "weft_program_bind", "weft_assembly_find", "weft_preconditioner_find", "weft_ufl_degrees_find",
-          "weft_ufl_add_functions", "weft_ufl_problem_of", "weft_bc_find_free"}
+          "weft_ufl_add_functions", "weft_ufl_problem_of", "weft_bc_find_free", "weft_problem_start",
+          "weft_problem_condition", "weft_problem_set_values", "weft_time_scheme_find"}
 # Functions of one object that run many times: see Handle.repeat.
 _REPEATED = ("weft_operator_apply", "weft_program_run")
 

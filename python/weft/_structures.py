@@ -189,6 +189,67 @@ class weft_cg_result(Structure):
                 ("discretisation_error", c_double), ("algebraic_error", c_double)]
 
 
+class weft_input_source(Structure):
+    _fields_ = [("text", c_char_p), ("origin", c_char_p), ("shown", c_char_p), ("file", c_char_p), ("in_time", c_bool),
+                ("memory", c_void_p)]
+
+
+class weft_problem_options(_Options):
+    _fields_ = [("size", c_size_t), ("method", c_int), ("assembly", c_int), ("preconditioner", c_int), ("earlier", c_int),
+                ("smoother_degree", c_int), ("restart", c_int), ("tolerance", c_double), ("until_discretisation", c_bool),
+                ("max_iterations", c_int), ("tune", c_int)]
+
+
+class weft_problem_choice(Structure):
+    _fields_ = [("method", c_int), ("assembly", c_int), ("preconditioner", c_int), ("restart", c_int),
+                ("basis_is_too_large", c_bool), ("bytes", c_size_t), ("method_reason", c_char * 200),
+                ("preconditioner_reason", c_char * 200)]
+
+
+class weft_newton_options(_Options):
+    _fields_ = [("size", c_size_t), ("tolerance", c_double), ("iterations", c_int), ("load_steps", c_int)]
+
+
+class weft_problem_iteration(Structure):
+    _fields_ = [("step", c_int), ("iteration", c_int), ("linear_iterations", c_int), ("method", c_int),
+                ("residual", c_double), ("scale", c_double), ("damping", c_double)]
+
+
+class weft_problem_newton_report(Structure):
+    _fields_ = [("iterations", POINTER(weft_problem_iteration)), ("n", c_int), ("converged", c_bool), ("to_rounding", c_bool),
+                ("outcome", c_int)]
+
+
+class weft_problem_report(Structure):
+    _fields_ = [("choice", POINTER(weft_problem_choice)), ("result", POINTER(weft_cg_result)), ("asymmetry", c_double),
+                ("newton", POINTER(weft_problem_newton_report))]
+
+
+class weft_transient_inputs(Structure):
+    _fields_ = [("memories", c_void_p), ("n", c_int), ("set", c_void_p), ("user", c_void_p)]
+
+
+class weft_transient_choice(Structure):
+    _fields_ = [("choose", c_void_p), ("user", c_void_p)]
+
+
+class weft_transient_problem(Structure):
+    _fields_ = [("space", c_void_p), ("bc", c_void_p), ("fields", c_void_p), ("n_fields", c_int), ("open", c_void_p),
+                ("n_open", c_int), ("constraints", c_void_p), ("point_loads", c_void_p), ("parts", c_void_p),
+                ("n_parts", c_int), ("is_nonlinear", c_bool), ("scheme", c_int), ("theta", c_double), ("start", c_double),
+                ("end", c_double), ("tolerance", c_double), ("dt", c_double), ("newton_tolerance", c_double),
+                ("newton_iterations", c_int), ("u", c_void_p), ("previous", c_void_p), ("length", c_void_p),
+                ("time", c_void_p), ("moving", weft_transient_inputs), ("assembly", c_int), ("mass_assembly", c_int),
+                ("solver", weft_cg_options), ("preconditioner", c_int), ("is_exchangeable", c_bool),
+                ("hierarchy", c_void_p), ("smoother_degree", c_int), ("choice", weft_transient_choice)]
+
+
+class weft_transient_state(Structure):
+    _fields_ = [("step", c_int64), ("t", c_double), ("dt", c_double), ("outcome", c_int), ("solver", c_int),
+                ("iterations", c_int), ("newton", c_int), ("all_iterations", c_int64), ("all_newton", c_int64),
+                ("n_rejected", c_int64), ("error", c_double)]
+
+
 class weft_field(Structure):
     _fields_ = [("name", c_char_p), ("on_cells", c_bool), ("n_components", c_int), ("values", POINTER(c_double)),
                 ("text", c_char_p)]
@@ -240,6 +301,20 @@ class weft_ufl_problem(Structure):
 
 class weft_ufl_options(_Options):
     _fields_ = [("size", c_size_t), ("monitor", POINTER(weft_monitor)), ("degrees", c_int)]
+
+
+class weft_ufl_measure(Structure):
+    _fields_ = [("name", c_char_p), ("group", c_char_p), ("origin", c_char_p)]
+
+
+class weft_ufl_value(Structure):
+    _fields_ = [("name", c_char_p), ("source", weft_input_source)]
+
+
+class weft_ufl_bind_options(_Options):
+    _fields_ = [("size", c_size_t), ("file", c_char_p), ("measures", POINTER(weft_ufl_measure)), ("n_measures", c_int),
+                ("measure_option", c_char_p), ("values", POINTER(weft_ufl_value)), ("n_values", c_int), ("in_time", c_bool),
+                ("mass", c_char_p)]
 
 
 class weft_ufl_form_info(Structure):

@@ -52,9 +52,9 @@ class Device:
         lib.weft_device_options_from_environment(byref(options))
         self._handle = Handle("device", self._monitor)
         lib.weft_device_open(encode(name), byref(options), byref(self._handle.pointer))
-        self._functions = Handle("library")
+        self._added: list[tuple[str, str]] = []
+        self._functions = self._library()
         self._handle.use(self._functions)
-        lib.weft_fem_library_make(byref(self._functions.pointer))
         self._context = s.weft_context(
             device=self._handle.pointer, library=self._functions.pointer, plan=int(plan == "unfused"),
             monitor=ctypes.pointer(self._monitor))
@@ -87,6 +87,15 @@ class Device:
     def add_functions(self, text: str, name: str = "functions") -> None:
         """Add elementary functions, in the text of a kernel file, for the scripts compiled afterwards."""
         lib.weft_library_add_text(self._functions.pointer, encode(name), encode(text))
+        self._added.append((name, text))
+
+    def _library(self) -> Handle:
+        """The functions of the device in a library of its own, for a form file: those of others have the same names."""
+        library = Handle("library")
+        lib.weft_fem_library_make(byref(library.pointer))
+        for name, text in self._added:
+            lib.weft_library_add_text(library.pointer, encode(name), encode(text))
+        return library
 
     def wait(self) -> None:
         """Wait for all work of the device, and raise its errors."""

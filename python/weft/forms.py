@@ -3,13 +3,38 @@
 from __future__ import annotations
 
 import os
+import re
 from ctypes import POINTER, byref, c_int
-from typing import Any
+from typing import Any, NamedTuple, Optional
 
 from . import _structures as s
 from ._library import Handle, InputError, UnsupportedError, UsageError, encode, lib
-from .device import Device
-from .script import _take_text
+from .device import Array, Device
+from .script import _interleave, _take_text
+
+
+_PREFIX = "coefficient_"  # of names that a script has for something else
+_INPUT = re.compile(r"^\s*input (\w+) : real(?:\[([\d, ]+)\])?(?: over (\w+))?;", re.MULTILINE)
+
+
+class _Input(NamedTuple):
+    """What an input of a script stands over; None: it is one number, or a vector."""
+
+    over: Optional[str]
+    components: int
+
+    def array(self, device: Device, name: str, values: Any) -> Array:
+        """The values on the device, in the order in which forms read them."""
+        shape = getattr(values, "shape", (-1,))
+        n = 1
+        for size in shape[1:]:
+            n *= size
+        if len(shape) > 1 and n != self.components:
+            raise UsageError("the values of %s have the shape %r, expected [entries, %d]"
+                             % (name, tuple(shape), self.components), "usage")
+        if self.over == "cells":
+            return _interleave(device, values, self.components, device.limits.lanes_double, "float64")
+        return device.asarray(values)
 
 
 class FormFile:
@@ -32,6 +57,7 @@ class FormFile:
         self.name = name
         path = os.fspath(source) if isinstance(source, os.PathLike) else str(source)
         if "\n" not in path and path.endswith((".ufl", ".py")):
+            self.name = path
             lib.weft_ufl_read(encode(path), byref(options), byref(self._handle.pointer))
         else:
             text = path.encode()
@@ -61,6 +87,23 @@ class FormFile:
         found = POINTER(s.weft_ufl_problem)()
         lib.weft_ufl_problem_of(self._handle.pointer, byref(found))
         return found.contents
+
+    def _problem_in_time(self, mass: Optional[str]) -> s.weft_ufl_problem:
+        found = POINTER(s.weft_ufl_problem)()
+        lib.weft_ufl_problem_in_time(self._handle.pointer, encode(mass), byref(found))
+        return found.contents
+
+    def _inputs(self, problem: s.weft_ufl_problem) -> dict[str, _Input]:
+        """The coefficients and constants of a problem by name, as its scripts declare them."""
+        inputs = {}
+        for part in problem.parts[:problem.n_parts]:
+            for name, shape, over in _INPUT.findall(part.script.decode()):
+                components = 1
+                for size in shape.split(",") if shape else ():
+                    components *= int(size)
+                plain = name[len(_PREFIX):] if name.startswith(_PREFIX) else name
+                inputs[plain] = _Input(over or None, components)
+        return inputs
 
     def _is_straight(self) -> bool:
         """Whether cells are given by their vertices alone."""
@@ -98,6 +141,9 @@ class FormFile:
                 return g
         raise InputError("the mesh has no group for %s: give measures={%r: name}" % (measure, measure), "input")
 
-    def _add_to(self, device: Device) -> None:
-        lib.weft_ufl_add_functions(self._handle.pointer, device._functions.pointer)
-        device._functions.use(self._handle)  # its tables are read when scripts are compiled
+    def _library(self, device: Device) -> Handle:
+        """The functions of the device and of the file."""
+        library = device._library()
+        lib.weft_ufl_add_functions(self._handle.pointer, library.pointer)
+        library.use(self._handle)  # its tables are read when scripts are compiled
+        return library

@@ -11,12 +11,16 @@ from ._library import Borrowed, Handle, InputError, UsageError, encode, free, li
 from .device import Array, Device
 from .forms import FormFile
 from .mesh import Mesh, _view
+from .report import NotConverged
 from .script import Script, _count, _expressions, _interleave, _parameters, _text_of
 
 if TYPE_CHECKING:
     import numpy
 
 Number = Union[int, float, str]
+
+
+_FAMILIES = {0: "lagrange", 1: "discontinuous"}
 
 
 class _Context:
@@ -28,6 +32,15 @@ class _Context:
         self._context = s.weft_context.from_buffer_copy(device._context)
         self._context.data = self.handle.pointer.value
         self.handle.use(self._context)
+        self.uses: list[Any] = [self.handle]
+
+    def with_functions(self, library: Handle) -> _Context:
+        """The same with the functions of a form file. Who uses it keeps it alive, by `uses`."""
+        other = _Context.__new__(_Context)
+        other.handle, other._context = self.handle, s.weft_context.from_buffer_copy(self._context)
+        other._context.library = library.pointer.value
+        other.uses = [self.handle, library, other._context]
+        return other
 
     @property
     def pointer(self) -> Any:
@@ -53,6 +66,15 @@ class Space:
         lib.weft_space_make(self.device._pointer, mesh._mesh,
                             s.weft_element_kind(int(family != "lagrange"), degree), components,
                             byref(self._handle.pointer))
+
+    @classmethod
+    def _borrow(cls, mesh: Mesh, device: Device, context: _Context, handle: Any, sub: s.weft_ufl_subspace) -> Space:
+        """A space that belongs to a problem."""
+        space = cls.__new__(cls)
+        space.mesh, space.device, space._context, space._handle, space._handles = mesh, device, context, handle, [handle]
+        space.components, space.degree = lib.weft_space_components(handle.pointer), sub.degree
+        space.family = _FAMILIES.get(sub.family, "family %d" % sub.family)
+        return space
 
     @property
     def n_dofs(self) -> int:
@@ -160,7 +182,7 @@ class Form:
     def __init__(self, space: Space, script: Any, inputs: Optional[Mapping[str, Any]] = None,
                  expressions: Optional[Mapping[str, Any]] = None, parameters: Optional[Mapping[str, int]] = None,
                  action: Optional[str] = None, measures: Optional[Mapping[str, str]] = None) -> None:
-        self.space = space
+        self.space, self._context = space, space._context
         self._file_handles: list[Handle] = []
         if space.mesh._mesh.contents.curve and (not isinstance(script, FormFile) or script._is_straight()):
             raise InputError("the form is for straight cells, and those of the mesh are curved: write it on a Mesh whose "
@@ -185,7 +207,8 @@ class Form:
     def _of_file(self, file: FormFile, inputs: Mapping[str, Any], expressions: Optional[Mapping[str, Any]],
                  parameters: Mapping[str, int], measures: Mapping[str, str]) -> list[_Piece]:
         space, problem = self.space, file._problem()
-        file._add_to(space.device)
+        library = file._library(space.device)
+        self._context = space._context.with_functions(library)
         file._check(problem, space)
         spaces = [space._handles]
         for i in range(1, problem.n_sets):
@@ -200,7 +223,7 @@ class Form:
         for part in problem.parts[:problem.n_parts]:
             text = part.script.decode()
             result = "K" if part.has_matrix else "r" if problem.nonlinear else "b"
-            names = Script(space.device, text + "\nreturn %s;\n" % result, expressions, parameters).names
+            names = Script(space.device, text + "\nreturn %s;\n" % result, expressions, parameters, library=library).names
             group = file._group(part, space.mesh, measures)
             dofs = [_Dofs(handles, problem.sets[i].flat, part.domain, group)
                     if "connectivity %s :" % problem.sets[i].connectivity.decode() in text else None
@@ -224,7 +247,7 @@ class Form:
 
     def _uses(self) -> list[Any]:
         """What operators of the form borrow."""
-        uses: list[Any] = [*self.space._handles, *self._file_handles]
+        uses: list[Any] = [*self.space._handles, *self._file_handles, *self._context.uses]
         for piece in self._pieces:
             uses += [piece.form, piece.texts, *piece.inputs.values(), *[one.handle for one in piece.dofs if one]]
         return uses
@@ -254,7 +277,7 @@ class Form:
         for piece in pieces:
             memories = (c_void_p * 1)(out._pointer)
             outputs = s.weft_form_outputs(names=names, memories=memories, n=1)
-            lib.weft_form_run(self.space._context.pointer, byref(piece.form), byref(outputs))
+            lib.weft_form_run(self._context.pointer, byref(piece.form), byref(outputs))
             if len(pieces) > 1 and not self.space.device.limits.records_only:
                 total = total + out.numpy().copy()
         if len(pieces) > 1 and not self.space.device.limits.records_only:
@@ -266,32 +289,58 @@ class Form:
         most = 0.0
         for form in self._matrix_forms:
             out = c_double()
-            lib.weft_form_asymmetry(self.space._context.pointer, byref(form), byref(out))
+            lib.weft_form_asymmetry(self._context.pointer, byref(form), byref(out))
             most = max(most, out.value)
         return most
+
+
+Values = Union[Number, None, Sequence[Optional[Number]]]
 
 
 class Condition(NamedTuple):
     kind: int
     group: str
-    value: Number
+    value: Values
     alpha: Optional[Number]
-    component: int
+    component: Optional[int]
 
 
-def Dirichlet(group: str, value: Number = 0, component: int = 0) -> Condition:
-    """u = value on a group of facets; "boundary" is the whole boundary."""
+def Dirichlet(group: str, value: Values = 0, component: Optional[int] = None) -> Condition:
+    """u = value on a group of facets, or of points; "boundary" is the whole boundary.
+
+    value      a formula in x, y, z, in time also t; for several components a tuple, with None for those that are free
+    component  the one that the condition is on, if there are several, and value is not for all
+    """
     return Condition(0, group, value, None, component)
 
 
-def Neumann(group: str, value: Number, component: int = 0) -> Condition:
+def Neumann(group: str, value: Values, component: Optional[int] = None) -> Condition:
     """flux = value, where the flux is k du/dn, or a component of the traction."""
     return Condition(1, group, value, None, component)
 
 
-def Robin(group: str, alpha: Number, value: Number = 0, component: int = 0) -> Condition:
+def Robin(group: str, alpha: Number, value: Values = 0, component: Optional[int] = None) -> Condition:
     """flux + alpha u = value."""
     return Condition(2, group, value, alpha, component)
+
+
+def condition_rows(conditions: Sequence[Condition], components: int) -> list[s.weft_condition]:
+    """The conditions on functions with so many components, one row for each component."""
+    rows = []
+    for c in conditions:
+        values = list(c.value) if isinstance(c.value, (list, tuple)) else [c.value]
+        where = "%s(%r)" % (("Dirichlet", "Neumann", "Robin")[c.kind], c.group)
+        if c.component is None and len(values) != components:
+            raise UsageError("%s has %d value%s, and u has %d components: give a tuple with one for each, None for those that "
+                             "are free, or component=" % (where, len(values), "" if len(values) == 1 else "s", components),
+                             "usage")
+        if c.component is not None and (len(values) != 1 or not 0 <= c.component < components):
+            raise UsageError("%s is on component %d, and u has the components 0 to %d: expected one value for one of them"
+                             % (where, c.component, components - 1), "usage")
+        alpha = encode(str(c.alpha)) if c.alpha is not None else None
+        rows += [s.weft_condition(c.kind, encode(c.group), encode(str(value)), alpha, encode(where), c.component or k)
+                 for k, value in enumerate(values) if value is not None]
+    return rows
 
 
 class Conditions:
@@ -303,9 +352,7 @@ class Conditions:
     def __init__(self, space: Space, conditions: Sequence[Condition] = (), place: Optional[tuple[int, int]] = None) -> None:
         self.space = space
         where = byref(s.weft_bc_place(*place)) if place else None
-        rows = [s.weft_condition(c.kind, encode(c.group), encode(str(c.value)),
-                                 encode(str(c.alpha)) if c.alpha is not None else None, None, c.component)
-                for c in conditions]
+        rows = condition_rows(conditions, space.components)
         self._rows = (s.weft_condition * max(len(rows), 1))(*rows)
         self._handle = Handle("bc", space._handle, self._rows)
         lib.weft_bc_make_in(space._context.pointer, space._handle.pointer, where, self._rows, len(rows),
@@ -350,7 +397,7 @@ class Conditions:
 
 
 class Solution(NamedTuple):
-    """What a solve returned. converged is also true where rounding allows no smaller residual."""
+    """What Operator.solve returned. converged is also true where rounding allows no smaller residual."""
 
     x: Array
     converged: bool
@@ -358,14 +405,6 @@ class Solution(NamedTuple):
     iterations: int
     residual: float
     history: numpy.ndarray
-
-
-class NotConverged(RuntimeError):
-    """The iteration did not converge; `solution` has what it reached."""
-
-    def __init__(self, text: str, solution: Solution) -> None:
-        super().__init__(text)
-        self.solution = solution
 
 
 class Operator:
@@ -378,7 +417,7 @@ class Operator:
         self.form, self.space, self.conditions = form, form.space, conditions
         number = c_int()
         lib.weft_assembly_find(encode(assembly), byref(number))
-        context = self.space._context.pointer
+        context = form._context.pointer
         self._handle = Handle("operator", *form._uses())
         if conditions is not None:
             if conditions.space is not form.space:

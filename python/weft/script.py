@@ -59,10 +59,12 @@ class Script:
     expressions  name -> formula in x, y, z, t and what the script passes
     parameters   name -> integer
     elements     expected size of the index sets, for the choice of a plan
+    library      of a form file, instead of the device's functions
     """
 
     def __init__(self, device: Device, script: Any, expressions: Optional[Mapping[str, Any]] = None,
-                 parameters: Optional[Mapping[str, int]] = None, single: bool = False, elements: int = 0) -> None:
+                 parameters: Optional[Mapping[str, int]] = None, single: bool = False, elements: int = 0,
+                 library: Optional[Handle] = None) -> None:
         name, text = _text_of(script)
         self.device, self.single = device, single
         fragment = s.weft_fragment(encode(name), encode(text))
@@ -72,7 +74,7 @@ class Script:
             plan=device._context.plan, single=single, expressions=formulas, n_expressions=n_formulas,
             parameters=numbers, n_parameters=n_numbers, elements=elements)
         self._handle = Handle("compilation", device._handle)
-        lib.weft_compile(device._functions.pointer, ctypes.pointer(device.limits), byref(fragment), 1, byref(options),
+        lib.weft_compile((library or device._functions).pointer, ctypes.pointer(device.limits), byref(fragment), 1, byref(options),
                          byref(self._handle.pointer))
 
     @property

@@ -48,6 +48,13 @@ def make():
     parts = weft.MixedConditions(mixed, [[weft.Dirichlet("left", 1, 0)], None])
     run = weft.AdvectionDiffusion(plain, 0.1, diffusivity=1, initial="x", device=device)
     run.run(2)
+    problem = weft.Problem(plain, weft.FormFile(FORMS + "m = u*v*dx", name="forms.ufl"), values={"f": space.interpolate("x")},
+                           conditions=[weft.Dirichlet("boundary", 0)], device=device)
+    report = problem.solve()
+    of_problem, spaces = problem.u, problem.spaces
+    steps = problem.steps(dt=0.1, end=0.2, initial="x")
+    step = next(steps)
+    step_values = step.values
     script = weft.Script(device, "index n plain; input x : real over n; y = 2*x; return y;")
     x = device.zeros(1000)
     program = script.program(n=1000, x=x).run()

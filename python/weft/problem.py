@@ -1,0 +1,330 @@
+"""A problem on a mesh, with its conditions and inputs: solved once, by Newton's method, or in time."""
+
+from __future__ import annotations
+
+from ctypes import POINTER, byref, c_double, c_int, c_void_p
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
+
+from . import _structures as s
+from ._library import Borrowed, Handle, InputError, UnsupportedError, UsageError, encode, lib
+from .device import Array, Device
+from .forms import FormFile
+from .mesh import Mesh
+from .operator import Condition, Number, Space, _Context, condition_rows
+from .options import solver_options
+from .report import NotConverged, Report, take
+from .results import write
+from .steps import Steps
+
+if TYPE_CHECKING:
+    import numpy
+
+
+def formula(value: Any) -> str:
+    """Text of a number, of a formula, or of several, one for each component."""
+    if isinstance(value, (list, tuple)):
+        return ", ".join(formula(one) for one in value)
+    if isinstance(value, str):
+        return value
+    return repr(float(value)) if isinstance(value, float) else str(value)
+
+
+def is_formula(value: Any) -> bool:
+    """Whether a value is given by formulas rather than by an array."""
+    if isinstance(value, (list, tuple)):
+        return all(is_formula(one) for one in value)
+    return isinstance(value, (str, int, float)) or getattr(value, "shape", None) == ()
+
+
+class Problem:
+    """A problem on a mesh: functions u, forms, conditions on the boundary, and the values of inputs.
+
+        problem = weft.Problem(mesh, "heat.py", values={"k": "1; @steel=50", "f": 0},
+                               conditions=[weft.Dirichlet("cold", 0)])
+        problem.solve()
+        problem.values
+
+    forms       a weft.FormFile, the path of one (.ufl or .py), or its text
+    values      of coefficients and constants by name: a number, a formula, also by group, a tuple with one for each
+                component, or an array of any package over the nodes of the coefficient's Space. Arrays on the device are
+                used where they are: a solve sees what they hold then
+    measures    "ds(2)" -> group; by default that with this number
+    conditions  weft.Dirichlet, weft.Neumann and weft.Robin; the components are numbered through all functions of a mixed
+                space. Without any there is no flux through the boundary
+    mass        name of the form of the mass for steps; None: m or M
+
+    The other arguments are options of the linear solver, whose default is the library's choice:
+
+    method          "auto", "cg", "minres", "gmres" or "bicgstab"
+    preconditioner  "auto", "jacobi", "none", "multigrid", "aggregation", "block", "chebyshev", "hypre", ...
+    assembly        "auto", "csr", "matrix-free", ...
+    tolerance       of the residual, relative to the right-hand side
+    until           "tolerance", or "discretisation": full multigrid
+    """
+
+    def __init__(self, mesh: Mesh, forms: Any, values: Optional[Mapping[str, Any]] = None,
+                 measures: Optional[Mapping[str, str]] = None, conditions: Sequence[Condition] = (),
+                 device: Optional[Device] = None, mass: Optional[str] = None, method: str = "auto",
+                 preconditioner: str = "auto", assembly: str = "auto", tolerance: float = 1e-8,
+                 max_iterations: Optional[int] = None, restart: int = 0, smoother_degree: int = 0,
+                 until: str = "tolerance", tune: int = 0) -> None:
+        self.mesh, self.device = mesh, device or Device()
+        self._options = solver_options(method, preconditioner, assembly, tolerance, max_iterations, restart,
+                                       smoother_degree, until, tune)
+        self._context = _Context(self.device, mesh)
+        self._values, self._measures, self._mass = dict(values or {}), dict(measures or {}), mass
+        self._conditions = list(conditions)
+        self._handle: Optional[Handle] = None
+        self._steps: Optional[Steps] = None
+        self._u: Optional[Array] = None
+        self.report: Optional[Report] = None
+        self.forms = forms if isinstance(forms, FormFile) else FormFile(forms)
+        self._has_mass = bool(self.forms._problem_in_time(mass).mass)
+        if not self._has_mass:
+            self._bind(False)  # otherwise solve() or steps() says which problem it is
+
+    # ---- binding ----------------------------------------------------------------------------
+
+    def _bind(self, in_time: bool) -> Handle:
+        """Make the problem of the library."""
+        library = self.device._library()
+        library.use(self.forms._handle)  # its tables are read when scripts are compiled
+        context = self._context.with_functions(library)
+        handle = Handle("problem", *context.uses, self.mesh._handle, self._options)
+        lib.weft_problem_start(context.pointer, None, byref(handle.pointer))
+        self._bind_file(handle, library, in_time)
+        if self.mesh._hierarchy:
+            lib.weft_problem_set_hierarchy(handle.pointer, self.mesh._hierarchy)
+        for row in condition_rows(self._conditions, self._n_components()):
+            handle.use(row)
+            lib.weft_problem_condition(handle.pointer, byref(row))
+        self._handle, self._in_time = handle, in_time
+        return handle
+
+    def _bind_file(self, handle: Handle, library: Handle, in_time: bool) -> None:
+        file = self.forms
+        if self.mesh._mesh.contents.curve and file._is_straight():
+            raise InputError("the form is for straight cells, and those of the mesh are curved: write it on a Mesh whose "
+                             "coordinate element has degree 2, or give a mesh of straight cells", "input")
+        known = file._inputs(file._problem_in_time(self._mass)) if self._has_mass else {}
+        declared = known if in_time and known else file._inputs(file._problem())
+        values, measures = [], []
+        for name, value in self._values.items():
+            if name in known and name not in declared:
+                continue  # only the mass has it
+            source = s.weft_input_source(origin=encode(name))
+            if is_formula(value):
+                source.text = encode(formula(value))
+            else:
+                array = declared[name].array(self.device, name, value) if name in declared else None
+                source.text, source.memory = b"0", array._pointer if array else None
+                handle.use(*([array._handle] if array else []))
+            values.append(s.weft_ufl_value(encode(name), source))
+        for measure, group in self._measures.items():
+            measures.append(s.weft_ufl_measure(encode(measure), encode(group), b"measures"))
+        options = s.weft_ufl_bind_options(
+            measures=(s.weft_ufl_measure * max(len(measures), 1))(*measures), n_measures=len(measures),
+            values=(s.weft_ufl_value * max(len(values), 1))(*values), n_values=len(values), in_time=in_time,
+            mass=encode(self._mass) if in_time else None)
+        handle.use(options, file._handle)
+        lib.weft_ufl_bind(file._handle.pointer, self.mesh._mesh, library.pointer, byref(options), handle.pointer)
+
+    def _bound(self, in_time: bool) -> Handle:
+        """The problem of the library, which is either stationary or in time, once."""
+        if self._handle is None or self._in_time or in_time:
+            return self._bind(in_time)
+        return self._handle
+
+    def set(self, **values: Any) -> None:
+        """Give inputs other values: solves and steps afterwards have them."""
+        self._values.update(values)
+        self._handle = None
+
+    # ---- the functions ----------------------------------------------------------------------
+
+    def _n_components(self) -> int:
+        return self.forms._problem().sets[0].n_values
+
+    @property
+    def spaces(self) -> list[Space]:
+        """The spaces of the functions of u, in the order of their dofs."""
+        handle = self._handle or self._bind(self._has_mass)
+        list_ = POINTER(c_void_p)()
+        n = lib.weft_problem_spaces(handle.pointer, byref(list_))
+        set_ = self.forms._problem().sets[0]
+        return [Space._borrow(self.mesh, self.device, self._context, Borrowed(list_[i], handle), set_.sub[i])
+                for i in range(n)]
+
+    @property
+    def space(self) -> Space:
+        """The space of u; of a mixed problem that of its first function."""
+        return self.spaces[0]
+
+    @property
+    def n_dofs(self) -> int:
+        return lib.weft_problem_dofs((self._handle or self._bind(self._has_mass)).pointer)
+
+    @property
+    def u(self) -> Array:
+        """The solution, [nodes] or [nodes, components], and of a mixed problem [dofs], on the device. Other solves and
+        steps make other arrays."""
+        if self._u is None:
+            raise UsageError("there is no solution yet: call solve() or steps() first", "usage")
+        return self._u
+
+    @property
+    def values(self) -> numpy.ndarray:
+        """The solution as a numpy array, on the host without a copy."""
+        return self.u.numpy()
+
+    @property
+    def fields(self) -> list[numpy.ndarray]:
+        """The functions of a mixed problem, [nodes] or [nodes, components]."""
+        return self.split(self.u)
+
+    def split(self, u: Any) -> list[numpy.ndarray]:
+        """The functions of a mixed problem in u, as of an earlier solve or step."""
+        values, first, parts = (u.numpy() if isinstance(u, Array) else u).reshape(-1), 0, []
+        if len(values) != self.n_dofs:
+            raise UsageError("u has %d values, expected %d" % (len(values), self.n_dofs), "usage")
+        for space in self.spaces:
+            parts.append(values[first:first + space.n_dofs].reshape(space.shape))
+            first += space.n_dofs
+        return parts
+
+    def _take_solution(self, handle: Handle) -> Array:
+        """A copy of u: the library's memory is that of the next solve."""
+        spaces = self.spaces
+        self._u = self.device.zeros(spaces[0].shape if len(spaces) == 1 else (self.n_dofs,))
+        lib.weft_memory_copy(self._u._pointer, lib.weft_problem_u(handle.pointer), self._u.nbytes)
+        return self._u
+
+    def _take_step(self, handle: Handle) -> Array:
+        lib.weft_problem_pull(handle.pointer, byref(POINTER(c_double)()))  # means of what nothing fixes become 0
+        return self._take_solution(handle)
+
+    # ---- solving ----------------------------------------------------------------------------
+
+    @property
+    def is_nonlinear(self) -> bool:
+        """Whether the forms are a residual F, which Newton's method solves."""
+        return self.forms._problem().nonlinear
+
+    def solve(self, initial: Any = None, newton_tolerance: float = 1e-10, newton_iterations: int = 50, load_steps: int = 1,
+              must_converge: bool = True) -> Report:
+        """Solve the stationary problem, by Newton's method where the forms are a residual F.
+
+        initial             where Newton's method starts: formulas, or values in the shape of u; None: the solution of the
+                            solve before, at first 0
+        newton_tolerance    of the residual, relative to reactions or loads
+        newton_iterations   at most, in each load step
+        load_steps          the values of conditions, and an input `load`, grow in so many equal steps
+        must_converge       raise NotConverged where the iteration does not converge
+        """
+        handle, report = self._bound(False), s.weft_problem_report()
+        if self.is_nonlinear:
+            newton = s.weft_newton_options(tolerance=newton_tolerance, iterations=newton_iterations, load_steps=load_steps)
+            self._set_initial(initial)
+            lib.weft_problem_solve_nonlinear(handle.pointer, byref(self._options), byref(newton), byref(report))
+        elif initial is not None or load_steps != 1:
+            raise UsageError("%s is for Newton's method, and the problem is linear"
+                             % ("initial" if initial is not None else "load_steps"), "usage")
+        else:
+            lib.weft_problem_solve(handle.pointer, byref(self._options), byref(report))
+        self._take_solution(handle)
+        self.report = take(report)
+        if must_converge and not self.report.converged:
+            raise NotConverged(_complaint(self.report, newton_tolerance if self.is_nonlinear else self._options.tolerance),
+                               self.report)
+        return self.report
+
+    def _set_initial(self, initial: Any) -> None:
+        assert self._handle is not None
+        if initial is None:
+            return
+        if is_formula(initial):
+            lib.weft_problem_set_initial(self._handle.pointer, encode(formula(initial)), b"initial")
+            return
+        import numpy
+
+        values = numpy.ascontiguousarray(self.device.to_numpy(initial), dtype="float64").reshape(-1)
+        if len(values) != self.n_dofs:
+            raise UsageError("initial has %d values, expected %d" % (len(values), self.n_dofs), "usage")
+        lib.weft_problem_set_values(self._handle.pointer, values.ctypes.data_as(POINTER(c_double)))
+
+    def steps(self, dt: float, end: float, start: float = 0, initial: Any = None, scheme: str = "bdf2", theta: float = 0,
+              tolerance: float = 0, newton_tolerance: float = 0, newton_iterations: int = 0,
+              must_converge: bool = True) -> Steps:
+        """Integrate M du/dt + K u = b, or M du/dt + r(u) = 0, in time; an iterator over the steps.
+
+            for step in problem.steps(dt=0.01, end=1, initial="sin(pi*x)"):
+                print(step.t, step.values.max())
+
+        dt         length of a step; with a tolerance, of the first one that is tried. The last ends at `end`
+        initial    u at the start: formulas, or values in the shape of u; None: 0
+        scheme     "bdf2", "sdirk2" or "theta"
+        theta      of scheme "theta": 1/2, the default, or up to 1, implicit Euler
+        tolerance  of the error at the end, relative to the largest u, for steps of a length that is chosen; 0: all have
+                   the length dt
+        """
+        if not (dt > 0 and end > start):
+            raise UsageError("dt is %r, start %r and end %r: expected dt > 0 and start < end" % (dt, start, end), "usage")
+        number = c_int()
+        lib.weft_time_scheme_find(encode(scheme), byref(number))
+        handle = self._bound(True)
+        self._set_initial(initial)
+        settings = s.weft_transient_problem(
+            scheme=number.value, theta=theta, start=start, end=end, tolerance=tolerance, dt=dt,
+            newton_tolerance=newton_tolerance, newton_iterations=newton_iterations)
+        self._steps = Steps(self, handle, settings, must_converge)
+        return self._steps
+
+    def step(self) -> Any:
+        """The next step of the last steps(): raises StopIteration after the last one."""
+        if self._steps is None:
+            raise UsageError("no steps have begun: call steps() first", "usage")
+        return next(self._steps)
+
+    # ---- results ----------------------------------------------------------------------------
+
+    def errors(self, exact: Union[Number, Sequence[Number]]) -> tuple[float, float]:
+        """The errors of u against formulas, one for each component: in the L2 norm, and of the gradient."""
+        formulas = list(exact) if isinstance(exact, (list, tuple)) else [exact]
+        squares, total, first = (c_double * 2)(), [0.0, 0.0], 0
+        if len(formulas) != self._n_components():
+            raise UsageError("%d formulas are given, expected %d" % (len(formulas), self._n_components()), "usage")
+        import numpy
+
+        for space, values in zip(self.spaces, self.fields):
+            plain = numpy.ascontiguousarray(values)
+            for k in range(space.components):
+                lib.weft_space_measure_errors(self._context.pointer, space._handle.pointer, plain.ctypes.data, k,
+                                              encode(str(formulas[first + k])), b"exact", squares)
+                total = [total[0] + squares[0], total[1] + squares[1]]
+            first += space.components
+        return total[0] ** 0.5, total[1] ** 0.5
+
+    def write(self, path: Any) -> None:
+        """Write the mesh and u for ParaView, .vtkhdf or .vtu. The functions of a mixed problem are u_0, u_1, ..., shown at
+        the nodes of the highest degree."""
+        spaces, problem = self.spaces, self.forms._problem()
+        subs = problem.sets[0].sub
+        if any(subs[i].first_value == subs[i - 1].first_value for i in range(1, len(spaces))):
+            raise UnsupportedError("enriched functions, such as those with bubbles, are not written from Python: the program "
+                                   "solve writes them", "unsupported")
+        write(path, ["u_%d" % i for i in range(len(spaces))] if len(spaces) > 1 else ["u"], spaces, self.fields)
+
+    def __repr__(self) -> str:
+        return "weft.Problem(%s on %r%s%s)" % (
+            self.forms.name, self.mesh, ", %d dofs" % self.n_dofs if self._handle else "",
+            ", " + self.report.outcome if self.report else "")
+
+
+def _complaint(report: Report, tolerance: float) -> str:
+    if report.newton:
+        last = report.newton.iterations[-1] if report.newton.iterations else None
+        return "Newton's method did not converge: %s, residual %.1e%s, expected %.1e" % (
+            report.outcome, report.residual,
+            " in load step %d, iteration %d" % (last.step, last.iteration) if last else "", tolerance)
+    return "%s did not converge: %s after %d iterations, residual %.1e, expected %.1e" % (
+        report.method, report.outcome, report.iterations, report.residual, tolerance)
