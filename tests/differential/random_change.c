@@ -77,17 +77,23 @@ static bool is_inside(const random_script *s, int statement) {
 }
 
 void random_script_return_rest(random_script *s) {
-    for (int i = s->n_inputs; i < s->n_lists; ++i) {
+    bool live[RANDOM_LISTS] = {
+        false}; /* a result depends on it; lists are read by later ones alone */
+    for (int i = s->n_lists - 1; i >= s->n_inputs; --i) {
         random_list *list = &s->lists[i];
-        bool made = false, used = false;
+        const bool returnable = !list->hidden || s->flows;
+        bool made = false;
         for (int k = 0; k < s->n_statements; ++k) {
-            made |= k == list->maker && s->statements[k].list == i;
-            used |= random_statement_reads(s, &s->statements[k], i);
+            const random_statement *one = &s->statements[k];
+            const bool counts = one->list <= i || !s->lists[one->list].hidden || live[one->list];
+            made |= k == list->maker && one->list == i;
+            live[i] |= (counts || s->flows) && random_statement_reads(s, one, i);
         }
         if (!made || is_inside(s, list->maker))
             list->returned = false;
-        else if (!used && !(list->hidden && !s->flows))
+        else if (!live[i] && returnable)
             list->returned = true;
+        live[i] |= list->returned;
     }
 }
 
