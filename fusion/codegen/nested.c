@@ -63,8 +63,8 @@ static bool is_recomputed(const weft_nested_writer *n, int value) {
     return !weft_nested_is_stored(n, value) || (n->keeps && n->w->graph->values[value].storage < 0);
 }
 
-/* Mark a call and the maps of this pass or of earlier ones that it uses. */
-static void mark(const weft_nested_writer *n, int member, bool *needed) {
+/* Mark a call of a pass and the maps of this pass or of earlier ones that it uses. */
+static void mark(const weft_nested_writer *n, int phase, int member, bool *needed) {
     const weft_graph *graph = n->w->graph;
     const weft_call *call = &graph->calls[n->fusion->calls[member]];
     needed[member] = true;
@@ -73,8 +73,8 @@ static void mark(const weft_nested_writer *n, int member, bool *needed) {
         const int m = producer >= 0 ? weft_nested_member(n, producer) : -1;
         if (m >= 0 && !needed[m] && weft_nested_is_over_product(n, &graph->calls[producer]) &&
             graph->calls[producer].reduction == NULL &&
-            (n->phase[m] == n->phase[member] || is_recomputed(n, call->operands[k].value)))
-            mark(n, m, needed);
+            (n->phase[m] == phase || is_recomputed(n, call->operands[k].value)))
+            mark(n, phase, m, needed);
     }
 }
 
@@ -82,7 +82,7 @@ void weft_nested_needed(const weft_nested_writer *n, int phase, bool *needed) {
     for (int i = 0; i < n->fusion->n_calls; ++i)
         if (n->phase[i] == phase &&
             weft_nested_is_over_product(n, &n->w->graph->calls[n->fusion->calls[i]]))
-            mark(n, i, needed);
+            mark(n, phase, i, needed);
 }
 
 bool weft_nested_loads(const weft_nested_writer *n, const bool *needed, int value) {

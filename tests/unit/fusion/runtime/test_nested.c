@@ -163,6 +163,18 @@ static void overwrite_needed(data *d) {
     memcpy(d->matrix, d->B, sizeof d->B);
 }
 
+/* What the new A gives is not stored, and computed again in the second pass: A must not be. */
+static void overwrite_recomputed(data *d) {
+    multiply(d, d->B, d->x, d->rows);
+    for (int64_t k = 0; k < d->m * d->n; ++k)
+        d->matrix[k] = d->A[k] * d->B[k];
+    for (int64_t j = 0; j < d->n; ++j) {
+        d->columns[j] = 0;
+        for (int64_t i = 0; i < d->m; ++i)
+            d->columns[j] += (d->B[i * d->n + j] + d->matrix[i * d->n + j]) * d->rows[i];
+    }
+}
+
 /* Columns of A are closed for q, then its rows for s: two passes over A. */
 static void chain(data *d) {
     double y[MOST];
@@ -233,6 +245,10 @@ static const sequence sequences[] = {
      "input r : real over rows;\nC = 2*A;\nupdate A = 1*B;\nq = gemv(A, x);\n"
      "s = gemtv(C + q, r);\nreturn q, s;\n",
      overwrite_needed, "A", "q", "s", NULL, 1},
+    {"overwrite_recomputed",
+     "index rows, cols;\ninput A, B : real over rows, cols;\ninput x : real over cols;\n"
+     "q = gemv(B, x);\nupdate A = A*B;\ns = gemtv(B + A, q);\nreturn q, s;\n",
+     overwrite_recomputed, "A", "q", "s", NULL, 1},
 };
 
 static char *script_of(const sequence *s) {
