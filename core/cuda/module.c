@@ -58,23 +58,18 @@ static weft_status prepare(weft_device *device, weft_error *error) {
 /* The key's first half is a hash of source and architecture, the second of compiler and options. */
 static weft_status make_keys(const weft_cuda_state *state, const char *source, weft_entry *entry,
                              weft_error *error) {
-    weft_text text = {0};
-    char compiler[512], second[33];
-    weft_text_add(&text, "weft cuda module, format %d|sm_%d|", WEFT_CACHE_FORMAT,
-                  state->architecture);
-    weft_text_add_bytes(&text, source, strlen(source));
-    if (text.failed) {
-        weft_text_free(&text);
-        return weft_out_of_memory(error, "a kernel's source");
-    }
-    weft_hash(text.data, text.length, entry->source_key);
-    weft_text_free(&text);
+    weft_status status = WEFT_OK;
+    char maker[80], compiler[512], second[33];
+    snprintf(maker, sizeof maker, "weft cuda module, format %d|sm_%d|", WEFT_CACHE_FORMAT,
+             state->architecture);
+    TRY(weft_source_key(maker, source, entry->source_key, error));
     weft_nvrtc_describe(&state->nvrtc, state->architecture, compiler, sizeof compiler);
     weft_hash(compiler, strlen(compiler), second);
     memcpy(entry->key, entry->source_key, 16);
     memcpy(entry->key + 16, second, 16);
     entry->key[32] = '\0';
-    return WEFT_OK;
+done:
+    return status;
 }
 
 static weft_status load(weft_cuda_state *state, weft_cuda_module *out, weft_error *error) {

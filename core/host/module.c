@@ -97,17 +97,10 @@ done:
 
 static weft_status make_source_key(const weft_host_compile *compile, const char *source,
                                    char out[33], weft_error *error) {
-    weft_text text = {0};
-    weft_text_add(&text, "weft host module, format %d|%s|libc %s|", WEFT_CACHE_FORMAT,
-                  compile->processor.identity, gnu_get_libc_version());
-    weft_text_add_bytes(&text, source, strlen(source));
-    if (text.failed) {
-        weft_text_free(&text);
-        return weft_out_of_memory(error, "a kernel's source");
-    }
-    weft_hash(text.data, text.length, out);
-    weft_text_free(&text);
-    return WEFT_OK;
+    char maker[512];
+    snprintf(maker, sizeof maker, "weft host module, format %d|%s|libc %s|", WEFT_CACHE_FORMAT,
+             compile->processor.identity, gnu_get_libc_version());
+    return weft_source_key(maker, source, out, error);
 }
 
 /* Reduce a module's name to letters, digits and "-_.", for a file name. */
