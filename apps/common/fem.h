@@ -3,7 +3,7 @@
 
 #include "apps/common/option_table.h"
 #include "apps/common/report.h"
-#include "fem/problem/memory.h"
+#include "fem/linear/memory.h"
 #include "forms/weft_ufl.h"
 
 /* ---- memory ------------------------------------------------------------------------------- */

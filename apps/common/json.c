@@ -1,7 +1,7 @@
 /* Makes JSON values and writes files atomically. */
 #include "apps/common/support.h"
 #include "core/base/file.h"
-#include "fem/problem/memory.h"
+#include "fem/linear/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

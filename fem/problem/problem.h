@@ -6,11 +6,11 @@
 #pragma once
 
 #include "fem/form/vectors.h"
+#include "fem/linear/linear.h"
 #include "fem/problem/balance.h"
 #include "fem/problem/checks.h"
 #include "fem/problem/declared.h"
 #include "fem/problem/inputs.h"
-#include "fem/problem/linear.h"
 #include "fem/problem/newton.h"
 #include "fem/problem/parts.h"
 #include "fem/weft_bc.h"

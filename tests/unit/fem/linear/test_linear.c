@@ -2,7 +2,7 @@
 /* Linear systems by what is requested or chosen: options stay as they were given, choices and their reasons say
  * what was used. Solutions are known, or their residual is computed here: |A u - b| over free dofs is compared with
  * |A u_given|, and the tolerance of the solver is 1e-10. */
-#include "fem/problem/linear.h"
+#include "fem/linear/linear.h"
 #include "fem/weft_fem.h"
 #include "test_support.h"
 

@@ -4,7 +4,7 @@
  *      Out: the solution; the method and the preconditioner that were used, and why; how the iteration went. */
 #pragma once
 
-#include "fem/problem/memory.h"
+#include "fem/linear/memory.h"
 #include "fem/weft_constraint.h"
 
 /** All pointers are borrowed, except those said to be owned. Start from the borrowed members and
@@ -33,7 +33,7 @@ void weft_linear_clear(weft_linear *linear);
 /** Dofs of u. */
 int64_t weft_linear_dofs(const weft_linear *linear);
 /** Choose preconditioner and assembly unless the options do, by predicted time among those whose memory
- *  fits, and estimate the memory on the device; for GMRES BiCGStab, if its basis does not fit. (fem/problem/choose.c)
+ *  fits, and estimate the memory on the device; for GMRES BiCGStab, if its basis does not fit. (fem/linear/choose.c)
  *  Errors  WEFT_ERROR_MEMORY: it does not fit */
 weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *what,
                                weft_error *error);
@@ -76,6 +76,6 @@ int weft_linear_full_cycles(const weft_linear *linear);
 weft_status weft_linear_solve(weft_linear *linear, const weft_system *whole,
                               weft_reduction *reduction, const double *guess, weft_cg_options *used,
                               weft_error *error);
-/** With the option tune: store the speeds of the last solve in the tuning database, if it was large. (fem/problem/speeds.c)
+/** With the option tune: store the speeds of the last solve in the tuning database, if it was large. (fem/linear/speeds.c)
  *  Errors  those of weft_speeds_store */
 weft_status weft_linear_store_speeds(const weft_linear *linear, weft_error *error);

@@ -23,7 +23,7 @@ typedef struct weft_speeds {
     weft_assembly_speeds assemblies;
     weft_preconditioner_speeds preconditioners;
 } weft_speeds;
-/** Read the speeds of a device. (fem/problem/speeds.c)
+/** Read the speeds of a device. (fem/linear/speeds.c)
  *  Errors  those of weft_tuning_get */
 weft_status weft_speeds_read(weft_device *device, const weft_monitor *monitor, weft_speeds *out,
                              weft_error *error);
@@ -33,7 +33,7 @@ weft_status weft_speeds_read(weft_device *device, const weft_monitor *monitor, w
 weft_status weft_speeds_store(weft_device *device, const weft_monitor *monitor,
                               const weft_preconditioner_report *report, int dimension,
                               const double per_row[2], weft_error *error);
-/** "1.23 s", "4.56 ms" or "7.8 us". Returns out. (fem/problem/speeds.c) */
+/** "1.23 s", "4.56 ms" or "7.8 us". Returns out. (fem/linear/speeds.c) */
 const char *weft_seconds_text(double seconds, char out[32]);
 /** Get the assembly of the options, or choose the fastest by predictions, which are logged.
  *  preconditioner  that is used: one that needs a matrix gets it */

@@ -1,6 +1,6 @@
 /* The measured speeds of a device, in the tuning database. */
 #include "core/base/number.h"
-#include "fem/problem/linear.h"
+#include "fem/linear/linear.h"
 
 /* A tuning database to read or to write, where the cache allows that. */
 static weft_status open_tuning(const weft_device *device, bool writes, const weft_monitor *monitor,

@@ -1,5 +1,5 @@
 /* Chooses the assembly and compares the memory that a run needs with the device's. */
-#include "fem/problem/memory.h"
+#include "fem/linear/memory.h"
 #include "core/base/number.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Chooses the preconditioner and the assembly by predicted time among those whose memory fits. */
 #include "core/base/number.h"
-#include "fem/problem/linear.h"
+#include "fem/linear/linear.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Solves linear systems by the method and the preconditioner that are requested or chosen, and by others where
  * these fail. */
-#include "fem/problem/linear.h"
+#include "fem/linear/linear.h"
 #include "core/base/number.h"
 #include "fem/base/memory.h"
 
