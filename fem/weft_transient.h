@@ -113,7 +113,8 @@ typedef struct weft_transient_problem {
     weft_memory *time; /* what is bound to the input t, one double; set here */
     weft_transient_inputs moving;
     weft_assembly assembly, mass_assembly; /* with constraints: that store a matrix */
-    weft_cg_options solver;          /* of each linear system; the preconditioner is made here */
+    /* of each linear system; the preconditioner is made here. Iterations: -1: by the size of the mesh */
+    weft_cg_options solver;
     int preconditioner;              /* a kind; -1: none but Jacobi's */
     bool is_exchangeable;            /* Jacobi's takes its place if it refuses the matrix */
     const weft_hierarchy *hierarchy; /* for those that need one; may be NULL */

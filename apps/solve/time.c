@@ -246,8 +246,6 @@ weft_status solve_time_make(solve *run, weft_error *error) {
     TRY(weft_problem_point_loads_make(run->base.problem, error));
     TRY(weft_problem_find_open(run->base.problem, error));
     weft_transient_problem problem = {
-        .open = run->base.problem->transient_open,
-        .n_open = run->base.problem->n_open,
         .scheme = time->scheme,
         .theta = time->theta,
         .end = time->end,
@@ -267,6 +265,7 @@ weft_status solve_time_make(solve *run, weft_error *error) {
     problem.assembly = problem.mass_assembly = run->base.problem->linear.choice.assembly;
     const weft_system whole = weft_problem_system(run->base.problem);
     problem.solver = weft_linear_options(&run->base.problem->linear, &whole);
+    problem.solver.max_iterations = run->base.options->solver.max_iterations;
     run->time.first_method = run->base.problem->linear.choice.method;
     run->time.first_assembly = run->base.problem->linear.choice.assembly;
     run->time.first_preconditioner = run->base.problem->linear.choice.preconditioner;

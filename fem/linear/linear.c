@@ -11,8 +11,13 @@ static void clear_result(weft_linear *linear) {
     linear->cg = (weft_cg_result){0};
 }
 
-void weft_linear_clear(weft_linear *linear) {
+void weft_linear_reset(weft_linear *linear) {
+    weft_solver_free(&linear->solver);
     weft_preconditioner_free(&linear->preconditioner);
+}
+
+void weft_linear_clear(weft_linear *linear) {
+    weft_linear_reset(linear);
     clear_result(linear);
 }
 
@@ -68,7 +73,8 @@ weft_status weft_linear_precondition(weft_linear *linear, const weft_system *sys
     const int kind = linear->choice.preconditioner;
     const bool is_general = !weft_method_about(linear->choice.method)->needs_symmetric;
     const bool is_mixed = linear->n_spaces > 1;
-    if (kind < 0 || is_general != linear->preconditioner_is_general)
+    if (kind < 0 || is_general != linear->preconditioner_is_general ||
+        linear->project_mean != linear->preconditioner_projects)
         weft_preconditioner_free(&linear->preconditioner);
     if (kind < 0)
         return WEFT_OK;
@@ -87,6 +93,7 @@ weft_status weft_linear_precondition(weft_linear *linear, const weft_system *sys
     const double start = weft_context_clock(context);
     weft_error why = {0};
     linear->preconditioner_is_general = is_general;
+    linear->preconditioner_projects = linear->project_mean;
     weft_status status =
         linear->preconditioner
             ? weft_preconditioner_refresh(linear->preconditioner, &why)
@@ -144,7 +151,9 @@ weft_cg_options weft_linear_options(const weft_linear *linear, const weft_system
                              .monitor = monitor_of(linear)};
 }
 
-bool weft_linear_lengthens_cycles(weft_linear *linear, weft_cg_options *options) {
+/* If GMRES stagnates with the default number of iterations between restarts, set a larger one, for a solve that
+ * continues from u. */
+static bool lengthens_cycles(weft_linear *linear, weft_cg_options *options) {
     enum { LONG = 200, VECTORS = 4 /* per iteration of a cycle, at most */ };
     const weft_cg_outcome outcome = linear->cg.outcome;
     const double bytes = (double)VECTORS * LONG * (double)weft_linear_dofs(linear) * sizeof(double);
@@ -161,7 +170,8 @@ bool weft_linear_lengthens_cycles(weft_linear *linear, weft_cg_options *options)
     return true;
 }
 
-bool weft_linear_retries_by_jacobi(weft_linear *linear, weft_cg_options *options) {
+/* If a preconditioner that was chosen automatically broke the method down, drop it, for a solve by Jacobi's. */
+static bool retries_by_jacobi(weft_linear *linear, weft_cg_options *options) {
     const weft_cg_outcome outcome = linear->cg.outcome;
     char reason[WEFT_CHOICE_REASON];
     if (!linear->preconditioner || !is_exchangeable(linear->options) ||
@@ -178,8 +188,44 @@ bool weft_linear_retries_by_jacobi(weft_linear *linear, weft_cg_options *options
 
 static weft_status solve(weft_linear *linear, const weft_system *system,
                          const weft_cg_options *options, weft_error *error) {
-    return weft_cg_solve(linear->context, system->op, system->b, system->u, options, &linear->cg,
-                         error);
+    return linear->solver ? weft_solver_solve(linear->solver, system->b, system->u, options,
+                                              &linear->cg, error)
+                          : weft_cg_solve(linear->context, system->op, system->b, system->u,
+                                          options, &linear->cg, error);
+}
+
+/* Where a solve starts: u on the host, or on the device. */
+typedef struct start {
+    const double *values;
+    weft_memory *memory;
+} start;
+
+static weft_status start_again(const weft_system *whole, weft_reduction *reduction,
+                               const start *from, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = weft_operator_dofs(whole->op);
+    TRY(from->memory ? weft_memory_copy(whole->u, from->memory, (size_t)n * sizeof(double), error)
+                     : weft_vector_push(whole->u, from->values, n, error));
+    TRY(weft_reduction_enter(reduction, whole, error));
+done:
+    return status;
+}
+
+/* Between weft_reduction_enter and weft_reduction_leave. */
+static weft_status solve_with_retries(weft_linear *linear, const weft_system *whole,
+                                      weft_reduction *reduction, weft_cg_options *options,
+                                      const start *from, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_system system = weft_reduction_system(reduction, whole);
+    TRY(solve(linear, &system, options, error));
+    if (lengthens_cycles(linear, options))
+        TRY(solve(linear, &system, options, error));
+    if (retries_by_jacobi(linear, options)) {
+        TRY(start_again(whole, reduction, from, error));
+        TRY(solve(linear, &system, options, error));
+    }
+done:
+    return status;
 }
 
 /* MINRES instead of CG, from where that stopped. */
@@ -212,19 +258,42 @@ weft_status weft_linear_solve(weft_linear *linear, const weft_system *whole,
     TRY(weft_reduction_enter(reduction, whole, error));
     options.preconditioner = linear->preconditioner;
     options.full_cycles = linear->preconditioner ? weft_linear_full_cycles(linear) : 0;
-    TRY(solve(linear, &system, &options, error));
-    if (weft_linear_lengthens_cycles(linear, &options))
-        TRY(solve(linear, &system, &options, error));
-    if (weft_linear_retries_by_jacobi(linear, &options)) {
-        TRY(weft_vector_push(whole->u, guess, weft_operator_dofs(whole->op), error));
-        TRY(weft_reduction_enter(reduction, whole, error));
-        TRY(solve(linear, &system, &options, error));
-    }
+    TRY(solve_with_retries(linear, whole, reduction, &options, &(start){.values = guess}, error));
     if (linear->cg.outcome == WEFT_CG_INDEFINITE && linear->options->method == WEFT_AUTO &&
         linear->minres_if_indefinite)
         TRY(solve_indefinite(linear, &system, &options, error));
     TRY(weft_reduction_leave(reduction, whole, error));
     *used = options;
+done:
+    return status;
+}
+
+/* ---- repeated solves ------------------------------------------------------------------------- */
+
+weft_status weft_linear_update(weft_linear *linear, const weft_system *whole,
+                               weft_reduction *reduction, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (reduction)
+        TRY(weft_reduction_update(reduction, whole->op, error));
+    const weft_system system = weft_reduction_system(reduction, whole);
+    TRY(weft_linear_precondition(linear, &system, error));
+    if (!linear->solver)
+        TRY(weft_solver_make(linear->context, system.op, &linear->solver, error));
+done:
+    return status;
+}
+
+weft_status weft_linear_repeat(weft_linear *linear, const weft_system *whole,
+                               weft_reduction *reduction, weft_cg_options *options,
+                               weft_memory *guess, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)weft_operator_dofs(whole->op) * sizeof(double);
+    options->preconditioner = linear->preconditioner;
+    clear_result(linear);
+    TRY(weft_memory_copy(guess, whole->u, bytes, error));
+    TRY(weft_reduction_enter(reduction, whole, error));
+    TRY(solve_with_retries(linear, whole, reduction, options, &(start){.memory = guess}, error));
+    TRY(weft_reduction_leave(reduction, whole, error));
 done:
     return status;
 }

@@ -22,11 +22,12 @@ typedef struct weft_linear {
     bool solves_once;          /* one system, from the initial guess zero */
     bool minres_if_indefinite; /* what the automatic choice does if CG finds that */
     weft_problem_choice choice;
-    weft_preconditioner *preconditioner; /* owned; NULL: none but Jacobi's */
-    bool preconditioner_is_general;      /* see weft_preconditioner_problem */
-    weft_cg_result cg;                   /* of the last solve; its history is owned */
-    double precondition_seconds;         /* set-up of preconditioners, besides Jacobi's */
-    double solve_seconds;                /* of the last solve, besides these */
+    weft_preconditioner *preconditioner;                     /* owned; NULL: none but Jacobi's */
+    bool preconditioner_is_general, preconditioner_projects; /* see weft_preconditioner_problem */
+    weft_solver *solver;         /* owned; of weft_linear_repeat; NULL: not yet */
+    weft_cg_result cg;           /* of the last solve; its history is owned */
+    double precondition_seconds; /* set-up of preconditioners, besides Jacobi's */
+    double solve_seconds;        /* of the last solve, besides these */
 } weft_linear;
 void weft_linear_clear(weft_linear *linear);
 
@@ -57,18 +58,12 @@ void weft_linear_drop_preconditioner(weft_linear *linear, const char *reason);
  *  chosen automatically and refuses the matrix, drop it. */
 weft_status weft_linear_precondition(weft_linear *linear, const weft_system *system,
                                      weft_error *error);
-/** After a solve: if a preconditioner that was chosen automatically broke the method down, drop it, also
- *  in the options of the solver, and clear the result, for a solve by Jacobi's. */
-bool weft_linear_retries_by_jacobi(weft_linear *linear, weft_cg_options *options);
-/** After a solve: if GMRES stagnates with the default number of iterations between restarts, set a larger one, also in
- *  the options of the solver, if its basis fits into a quarter of the free memory, and clear the result, for a solve
- *  that continues from u. */
-bool weft_linear_lengthens_cycles(weft_linear *linear, weft_cg_options *options);
 /** Cycles of full multigrid on each level with which a solve by the present choice starts; 0: none. */
 int weft_linear_full_cycles(const weft_linear *linear);
-/** Solve A u = b by the method. If a preconditioner that was chosen automatically breaks CG down,
- *  Jacobi's follows; if CG was chosen and finds the matrix indefinite, MINRES follows, where
- *  minres_if_indefinite allows it.
+/** Solve A u = b by the method. If GMRES stagnates with the default number of iterations between restarts, it continues
+ *  with more of them, if their basis fits into a quarter of the free memory. If a preconditioner that was chosen
+ *  automatically breaks the method down, Jacobi's follows; if CG was chosen and finds the matrix indefinite, MINRES
+ *  follows, where minres_if_indefinite allows it.
  *  whole      A u = b
  *  reduction  of its constraints, after weft_reduction_update: C^T A C is solved; NULL: none
  *  guess      [n_dofs] u of `whole` on the host, for a second solve
@@ -76,6 +71,17 @@ int weft_linear_full_cycles(const weft_linear *linear);
 weft_status weft_linear_solve(weft_linear *linear, const weft_system *whole,
                               weft_reduction *reduction, const double *guess, weft_cg_options *used,
                               weft_error *error);
+/** For repeated solves with one operator, after its values have changed: C^T A C, the preconditioner, and a solver. */
+weft_status weft_linear_update(weft_linear *linear, const weft_system *whole,
+                               weft_reduction *reduction, weft_error *error);
+/** Solve A u = b by these, with what follows weft_linear_solve's failures but MINRES.
+ *  options  changed by what follows
+ *  guess    [n_dofs] set to u of `whole`, for a second solve */
+weft_status weft_linear_repeat(weft_linear *linear, const weft_system *whole,
+                               weft_reduction *reduction, weft_cg_options *options,
+                               weft_memory *guess, weft_error *error);
+/** The operator will be another one: free solver and preconditioner. */
+void weft_linear_reset(weft_linear *linear);
 /** With the option tune: store the speeds of the last solve in the tuning database, if it was large. (fem/linear/speeds.c)
  *  Errors  those of weft_speeds_store */
 weft_status weft_linear_store_speeds(const weft_linear *linear, weft_error *error);

@@ -28,10 +28,10 @@ weft_status weft_problem_check_symmetry(weft_problem *problem, weft_error *error
 /** The same at the present values of all inputs.
  *  where   " at ...", for messages */
 weft_status weft_problem_choose_method(weft_problem *problem, const char *where, weft_error *error);
-/** The same for the tangent at the present u.
- *  is_remade  the operator's format was for symmetric matrices only, and another one was made */
+/** The same for the tangent at the present u. If the operator's format is for symmetric matrices only, another one is
+ *  made. */
 weft_status weft_problem_check_tangent(weft_problem *problem, int step, int iteration,
-                                       bool *is_remade, weft_error *error);
+                                       weft_error *error);
 /** Compare the action of the form with its matrix: matrix-free products use it.
  *  Errors  WEFT_ERROR_INPUT: they differ */
 weft_status weft_problem_check_action(weft_problem *problem, weft_error *error);
@@ -59,8 +59,6 @@ weft_status weft_problem_nullspace_remove(weft_problem *problem, weft_error *err
  *  solved.
  *  value  the component; unchanged if there is none */
 double weft_problem_nullspace_imbalance(const weft_problem *problem, int *value);
-/** The dofs of open component m < n_open. */
-weft_transient_open weft_problem_open(const weft_problem *problem, int m);
-/** Set n_open and transient_open: the constants that the matrix of several functions leaves open, for which it is made
+/** Set n_open and open: the constants that the matrix of several functions leaves open, for which it is made
  *  once. (steps.c) */
 weft_status weft_problem_find_open(weft_problem *problem, weft_error *error);

@@ -1,9 +1,9 @@
-/* Solves r(u) = 0 by Newton's method (fem/solve/newton.h) in load steps: the loads and prescribed values
- * of step i of n are i/n of all. With constraints u = C v + g it is C^T r(C v + g) = 0. */
+/* Solves r(u) = 0 by Newton's method in load steps: the loads and prescribed values of step i of n are i/n of
+ * all. With constraints u = C v + g it is C^T r(C v + g) = 0. */
 #include "fem/problem/newton.h"
 #include "fem/base/memory.h"
+#include "fem/linear/newton.h"
 #include "fem/problem/problem.h"
-#include "fem/time/transient.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,6 @@
 typedef struct load_step {
     weft_problem *problem;
     const weft_newton_options *options;
-    weft_solver *solver;
     weft_newton newton;
     weft_memory *is_free;
     weft_memory *guess;                  /* of du, for a second solve */
@@ -48,7 +47,7 @@ done:
 }
 
 static void step_free(load_step *step) {
-    weft_solver_free(&step->solver);
+    weft_solver_free(&step->problem->linear.solver);
     weft_newton_clear(&step->newton);
     weft_memory_free(&step->is_free);
     weft_memory_free(&step->guess);
@@ -93,28 +92,17 @@ static weft_status note(void *user, const weft_newton_state *state, weft_error *
     return add_iteration(&problem->newton, &now, error);
 }
 
-/* Choose the method for the tangent at u, assemble it, and make a solver for it. */
+/* Choose the method for the tangent at u, and assemble it. */
 static weft_status assemble(void *user, int iteration, weft_newton_tangent *out,
                             weft_error *error) {
     load_step *step = user;
     weft_status status = WEFT_OK;
     weft_problem *problem = step->problem;
-    bool is_remade = false;
-    TRY(weft_problem_check_tangent(problem, step->number, iteration, &is_remade, error));
+    TRY(weft_problem_check_tangent(problem, step->number, iteration, error));
     TRY(weft_operator_assemble(problem->op, error));
-    if (problem->reduction)
-        TRY(weft_reduction_update(problem->reduction, problem->op, error));
     const weft_system whole = weft_problem_system(problem);
-    const weft_system solved = weft_reduction_system(problem->reduction, &whole);
-    if (is_remade || !step->solver) {
-        weft_solver_free(&step->solver);
-        TRY(weft_solver_make(problem->context, solved.op, &step->solver, error));
-    }
-    TRY(weft_linear_precondition(&problem->linear, &solved, error));
-    *out = (weft_newton_tangent){
-        .whole = problem->op,
-        .solved = solved.op,
-        .is_definite = weft_method_about(problem->linear.choice.method)->needs_definite};
+    TRY(weft_linear_update(&problem->linear, &whole, problem->reduction, error));
+    *out = weft_linear_tangent(&problem->linear, problem->op, problem->reduction);
 done:
     return status;
 }
@@ -142,35 +130,28 @@ done:
     return status;
 }
 
-/* Is the step usable? A CG solve with some progress is sufficient. */
-static bool is_usable(const weft_cg_result *cg) {
-    return cg->outcome == WEFT_CG_CONVERGED ||
-           ((cg->outcome == WEFT_CG_STAGNATION || cg->outcome == WEFT_CG_MAX_ITERATIONS) &&
-            cg->residual < 0.1);
-}
-
-/* K du = r by the present preconditioner */
-static weft_status solve_tangent(load_step *step, weft_memory *r, weft_memory *du,
+static weft_status solve_tangent(void *user, weft_memory *r, weft_memory *du, bool *usable,
                                  weft_error *error) {
+    load_step *step = user;
     weft_status status = WEFT_OK;
     weft_problem *problem = step->problem;
+    weft_problem_iteration *now = &problem->newton.iterations[problem->newton.n - 1];
     weft_system whole = weft_problem_system(problem);
     whole.b = r;
     whole.u = du;
     const weft_system system = weft_reduction_system(problem->reduction, &whole);
     weft_cg_options options = weft_linear_options(&problem->linear, &system);
-    options.preconditioner = problem->linear.preconditioner;
-    free(problem->linear.cg.history);
-    problem->linear.cg = (weft_cg_result){0};
-    TRY(weft_reduction_enter(problem->reduction, &whole, error));
-    TRY(weft_solver_solve(step->solver, system.b, system.u, &options, &problem->linear.cg, error));
-    TRY(weft_reduction_leave(problem->reduction, &whole, error));
+    TRY(weft_linear_repeat(&problem->linear, &whole, problem->reduction, &options, step->guess,
+                           error));
+    TRY(weft_linear_accept(&problem->linear, problem->open, problem->n_open, du, usable, error));
+    now->linear_iterations += problem->linear.cg.iterations;
+    now->method = problem->linear.choice.method;
 done:
     return status;
 }
 
-/* b_values = r - K g of a system that was not solved, g the prescribed values, for advice. */
-static weft_status keep_system(load_step *step, weft_memory *r, weft_error *error) {
+/* b = r - K g of a system that was not solved, g the prescribed values, for advice. */
+static weft_status keep_system(load_step *step, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_problem *problem = step->problem;
     double *product = NULL;
@@ -178,40 +159,13 @@ static weft_status keep_system(load_step *step, weft_memory *r, weft_error *erro
     TRY(weft_vector_make(problem->context->device, problem->n_dofs, &product, &memory, error));
     TRY(weft_operator_apply(problem->op, step->guess, memory, error));
     TRY(weft_vector_pull(memory, product, problem->n_dofs, error));
-    TRY(weft_vector_pull(r, problem->b_values, problem->n_dofs, error));
+    TRY(weft_vector_pull(step->newton.r, problem->b_values, problem->n_dofs, error));
     for (int64_t i = 0; i < problem->n_dofs; ++i)
         problem->b_values[i] -= product[i];
+    TRY(weft_vector_push(problem->b, problem->b_values, problem->n_dofs, error));
 done:
     weft_memory_free(&memory);
     free(product);
-    return status;
-}
-
-static weft_status correct(void *user, weft_memory *r, weft_memory *du, bool *usable,
-                           weft_error *error) {
-    load_step *step = user;
-    weft_status status = WEFT_OK;
-    weft_problem *problem = step->problem;
-    weft_problem_iteration *now = &problem->newton.iterations[problem->newton.n - 1];
-    weft_cg_options options = weft_cg_options_default();
-    TRY(weft_memory_copy(step->guess, du, (size_t)problem->n_dofs * sizeof(double), error));
-    TRY(solve_tangent(step, r, du, error));
-    if (weft_linear_lengthens_cycles(&problem->linear, &options))
-        TRY(solve_tangent(step, r, du, error));
-    if (weft_linear_retries_by_jacobi(&problem->linear, &options)) {
-        TRY(weft_memory_copy(du, step->guess, (size_t)problem->n_dofs * sizeof(double), error));
-        TRY(solve_tangent(step, r, du, error));
-    }
-    for (int m = 0; m < problem->n_open; ++m) {
-        const weft_transient_open open = weft_problem_open(problem, m);
-        TRY(weft_transient_center(&open, 1, problem->n_dofs, du, error));
-    }
-    now->linear_iterations += problem->linear.cg.iterations;
-    now->method = problem->linear.choice.method;
-    *usable = is_usable(&problem->linear.cg);
-    if (!*usable && problem->n_open > 0)
-        TRY(keep_system(step, r, error));
-done:
     return status;
 }
 
@@ -223,20 +177,22 @@ static weft_status step_solve(load_step *step, bool *converged, weft_error *erro
                                            .u = problem->u,
                                            .is_free = step->is_free,
                                            .constraints = problem->reduction,
-                                           .residual = residual_make,
-                                           .assemble = assemble,
-                                           .solve = correct,
-                                           .lift = lift,
-                                           .note = note,
-                                           .user = step,
                                            .fields = step->fields,
                                            .n_fields = problem->n_fields,
                                            .tolerance = step->options->tolerance,
-                                           .max_iterations = step->options->iterations};
+                                           .max_iterations = step->options->iterations,
+                                           .residual = residual_make,
+                                           .assemble = assemble,
+                                           .solve = solve_tangent,
+                                           .lift = lift,
+                                           .note = note,
+                                           .user = step};
     step->factor = (double)step->number / step->options->load_steps;
     step->first = problem->newton.n;
     TRY(weft_problem_scale_loads(problem, step->factor, error));
     TRY(weft_newton_solve(&step->newton, &equations, &state, error));
+    if (state.outcome == WEFT_NEWTON_NOT_SOLVED && problem->n_open > 0)
+        TRY(keep_system(step, error));
     *converged = state.converged;
     problem->newton.to_rounding |= state.to_rounding;
     problem->newton.outcome = state.outcome;

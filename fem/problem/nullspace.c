@@ -133,6 +133,7 @@ weft_status weft_problem_nullspace_find(weft_problem *problem, weft_error *error
             TRY(is_unseen(problem, values, memory, &open, error));
         if (!open)
             continue;
+        problem->open[problem->n_open] = of;
         problem->open_values[problem->n_open++] = k;
         weft_log(problem->context->monitor, WEFT_LOG_INFO,
                  "nothing fixes a constant in component %d of u: its mean is set to zero", k);
@@ -140,10 +141,6 @@ weft_status weft_problem_nullspace_find(weft_problem *problem, weft_error *error
 done:
     free_vectors(values, memory);
     return status;
-}
-
-weft_transient_open weft_problem_open(const weft_problem *problem, int m) {
-    return component_of(problem, problem->open_values[m]);
 }
 
 /* Whether e.(A x) is zero for functions x that are zero where u is prescribed: of a symmetric A that follows from A e = 0,
@@ -218,7 +215,7 @@ weft_status weft_problem_nullspace_project(weft_problem *problem, weft_error *er
     if (!rows)
         TRY(weft_out_of_memory(error, NULL));
     for (int m = 0; m < problem->n_open; ++m) {
-        const component of = component_of(problem, problem->open_values[m]);
+        const component of = problem->open[m];
         double sum = 0, sizes = 0, terms = 0;
         int64_t n = 0;
         bool is_solvable = false;
@@ -248,7 +245,7 @@ double weft_problem_nullspace_imbalance(const weft_problem *problem, int *value)
     for (int64_t i = 0; i < problem->n_dofs; ++i)
         largest = fmax(largest, fabs(problem->b_values[i]));
     for (int m = 0; m < problem->n_open; ++m) {
-        const component of = component_of(problem, problem->open_values[m]);
+        const component of = problem->open[m];
         double sum = 0, sizes = 0;
         for (int64_t i = of.first; i < of.last; i += of.step) {
             sum += problem->b_values[i];

@@ -64,7 +64,6 @@ struct weft_problem {
     weft_memory *time;                    /* the input t; NULL: none */
     weft_transient_part *transient_parts; /* [n_parts], malloc'd */
     weft_transient_field transient_fields[WEFT_FIELDS_MAX];
-    weft_transient_open transient_open[WEFT_FIELDS_MAX];
     const char *mass_name; /* what messages call the mass, and an input; NULL: the texts' names */
     const char *(*input_name)(const char *input);
 
@@ -104,8 +103,9 @@ struct weft_problem {
     double *rest;                  /* u without these; NULL: there are none */
     weft_point_loads *point_loads; /* NULL: none */
     weft_reduction *reduction;     /* NULL: no dependent dofs */
-    /* components of mixed u that a constant can be added to (nullspace.c) */
+    /* components of mixed u that a constant can be added to, and their dofs (nullspace.c) */
     int open_values[WEFT_VALUES_MAX], n_open;
+    weft_transient_open open[WEFT_VALUES_MAX];
     weft_problem_balance balance;
     weft_problem_basis basis;
 };

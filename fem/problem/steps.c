@@ -29,6 +29,8 @@ weft_status weft_problem_fill_transient(weft_problem *problem, weft_transient_pr
     out->bc = problem->bc;
     out->fields = problem->transient_fields;
     out->n_fields = problem->n_fields;
+    out->open = problem->open;
+    out->n_open = problem->n_open;
     out->constraints = problem->constraints;
     out->point_loads = problem->point_loads;
     out->parts = problem->transient_parts;
@@ -76,8 +78,6 @@ weft_status weft_problem_find_open(weft_problem *problem, weft_error *error) {
         return WEFT_OK;
     TRY(weft_problem_operator_make(problem, error));
     TRY(weft_problem_nullspace_find(problem, error));
-    for (int k = 0; k < problem->n_open; ++k)
-        problem->transient_open[k] = weft_problem_open(problem, k);
 done:
     weft_operator_free(&problem->op);
     return status;
@@ -102,13 +102,11 @@ weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_optio
     weft_problem_describe(problem);
     TRY(weft_problem_constraints_make(problem, error));
     TRY(weft_problem_point_loads_make(problem, error));
+    TRY(weft_problem_find_open(problem, error));
     TRY(weft_problem_fill_transient(problem, &whole, error));
     TRY(weft_transient_asymmetry(problem->context, &whole, &of_mass, error));
     if (of_mass > WEFT_SYMMETRIC)
         TRY(choose_general(problem, of_mass, error));
-    TRY(weft_problem_find_open(problem, error));
-    whole.open = problem->transient_open;
-    whole.n_open = problem->n_open;
     whole.theta = whole.theta > 0 ? whole.theta : 0.5;
     const weft_newton_options newton = weft_newton_options_default();
     whole.newton_tolerance = whole.newton_tolerance > 0 ? whole.newton_tolerance : newton.tolerance;
@@ -122,6 +120,7 @@ weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_optio
     whole.assembly = whole.mass_assembly = choice->assembly;
     const weft_system system = weft_problem_system(problem);
     whole.solver = weft_linear_options(&problem->linear, &system);
+    whole.solver.max_iterations = options->max_iterations;
     TRY(weft_transient_make(problem->context, &whole, out, error));
 done:
     return status;

@@ -124,18 +124,17 @@ done:
 }
 
 weft_status weft_problem_check_tangent(weft_problem *problem, int step, int iteration,
-                                       bool *is_remade, weft_error *error) {
+                                       weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_assembly before = problem->linear.choice.assembly;
     char where[80];
     snprintf(where, sizeof where, " in load step %d, iteration %d", step, iteration);
     TRY(weft_problem_choose_method(problem, where, error));
-    *is_remade = problem->linear.choice.assembly != before;
-    if (*is_remade) {
-        weft_preconditioner_free(&problem->linear.preconditioner);
-        weft_operator_free(&problem->op);
-        TRY(weft_problem_operator_make(problem, error));
-    }
+    if (problem->linear.choice.assembly == before)
+        goto done;
+    weft_linear_reset(&problem->linear);
+    weft_operator_free(&problem->op);
+    TRY(weft_problem_operator_make(problem, error));
 done:
     return status;
 }

@@ -107,27 +107,3 @@ done:
     free(is_free);
     return status;
 }
-
-weft_status weft_transient_center(const weft_transient_open *open, int n_open, int64_t n,
-                                  weft_memory *v, weft_error *error) {
-    weft_status status = WEFT_OK;
-    double *values = NULL;
-    if (n_open == 0)
-        return WEFT_OK;
-    values = weft_array_make((size_t)n, sizeof *values);
-    if (!values)
-        return weft_out_of_memory(error, "a component without its mean");
-    TRY(weft_vector_pull(v, values, n, error));
-    for (int k = 0; k < n_open; ++k) {
-        double sum = 0;
-        int64_t count = 0;
-        for (int64_t i = open[k].first; i < open[k].last; i += open[k].step, ++count)
-            sum += values[i];
-        for (int64_t i = open[k].first; i < open[k].last; i += open[k].step)
-            values[i] -= sum / (double)count;
-    }
-    TRY(weft_vector_push(v, values, n, error));
-done:
-    free(values);
-    return status;
-}

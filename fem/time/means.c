@@ -212,7 +212,7 @@ done:
 static bool needs_none(const weft_time_system *system) {
     const weft_transient_problem *problem = system->problem;
     return problem->n_fields != 1 || problem->is_nonlinear ||
-           !weft_method_about(problem->solver.method)->needs_symmetric ||
+           !weft_method_about(system->linear.choice.method)->needs_symmetric ||
            !weft_element_is_shared(weft_space_element(problem->fields[0].space)) ||
            weft_device_limits(system->context->device)->records_only;
 }

@@ -34,24 +34,20 @@ static weft_status assemble(void *user, int iteration, weft_newton_tangent *out,
     weft_time_system *system = &now->transient->system;
     (void)iteration;
     TRY(weft_time_system_assemble(system, weft_time_shift(now->stage, now->dt), true, error));
-    *out = (weft_newton_tangent){
-        .whole = system->total,
-        .solved = system->reduction ? weft_reduction_operator(system->reduction) : system->total,
-        .is_definite = weft_method_about(system->problem->solver.method)->needs_definite};
+    *out = weft_linear_tangent(&system->linear, system->total, system->reduction);
 done:
     return status;
 }
 
-static weft_status correct(void *user, weft_memory *r, weft_memory *du, bool *usable,
-                           weft_error *error) {
+static weft_status solve(void *user, weft_memory *r, weft_memory *du, bool *usable,
+                         weft_error *error) {
     const stage_now *now = user;
     weft_status status = WEFT_OK;
     weft_transient *transient = now->transient;
-    TRY(weft_time_solve(transient, r, du, transient->problem.solver.tolerance, error));
-    TRY(weft_transient_center(transient->problem.open, transient->problem.n_open,
-                              transient->vectors.n, du, error));
-    *usable = transient->state.outcome == WEFT_TRANSIENT_DONE;
-    transient->state.newton += *usable;
+    const weft_transient_problem *problem = &transient->problem;
+    TRY(weft_time_solve(transient, r, du, problem->solver.tolerance, error));
+    TRY(weft_linear_accept(&transient->system.linear, problem->open, problem->n_open, du, usable,
+                           error));
 done:
     return status;
 }
@@ -68,19 +64,19 @@ weft_status weft_time_newton(weft_transient *transient, const weft_time_stage *s
                                          .u = transient->u,
                                          .is_free = transient->is_free,
                                          .constraints = transient->system.reduction,
-                                         .residual = residual_make,
-                                         .assemble = assemble,
-                                         .solve = correct,
-                                         .user = &now,
                                          .fields = fields,
                                          .n_fields = transient->problem.n_fields,
                                          .tolerance = transient->problem.newton_tolerance,
-                                         .max_iterations = transient->problem.newton_iterations};
+                                         .max_iterations = transient->problem.newton_iterations,
+                                         .residual = residual_make,
+                                         .assemble = assemble,
+                                         .solve = solve,
+                                         .user = &now};
     TRY(weft_newton_solve(&transient->newton, &problem, &state, error));
-    if (transient->state.outcome != WEFT_TRANSIENT_DONE)
-        goto done;
-    if (!state.converged)
-        transient->state.outcome = WEFT_TRANSIENT_NEWTON;
+    transient->state.newton += state.iteration;
+    transient->state.outcome = state.converged                           ? WEFT_TRANSIENT_DONE
+                               : state.outcome == WEFT_NEWTON_NOT_SOLVED ? WEFT_TRANSIENT_SOLVER
+                                                                         : WEFT_TRANSIENT_NEWTON;
     TRY(weft_memory_copy(transient->residual_now, transient->load,
                          (size_t)transient->vectors.n * sizeof(double), error));
 done:

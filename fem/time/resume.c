@@ -57,6 +57,5 @@ done:
 }
 
 void weft_transient_forget(weft_transient *transient) {
-    weft_preconditioner_free(&transient->system.preconditioner);
-    transient->system.is_assembled = false;
+    weft_time_system_reset(&transient->system);
 }

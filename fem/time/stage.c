@@ -1,8 +1,6 @@
 /* Solves the equation of a stage: one linear system, or Newton's method. */
 #include "fem/time/transient.h"
 
-#include <stdlib.h>
-
 double weft_time_shift(const weft_time_stage *stage, double dt) {
     return (stage->a > 0 ? stage->a : 1) / dt; /* an own scheme's matrix depends on dt */
 }
@@ -18,17 +16,14 @@ void weft_time_known(const weft_transient *transient, const weft_time_stage *sta
 weft_status weft_time_solve(weft_transient *transient, weft_memory *b, weft_memory *x,
                             double tolerance, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_cg_result result = {0};
-    weft_cg_options options = transient->problem.solver;
-    options.tolerance = tolerance;
+    const weft_cg_result *result = &transient->system.linear.cg;
     TRY(weft_time_fields_project(transient, b, x, error));
-    TRY(weft_time_system_solve(&transient->system, &options, b, x, &result, error));
-    transient->state.iterations += result.iterations;
-    transient->state.solver = result.outcome;
-    if (result.outcome != WEFT_CG_CONVERGED)
+    TRY(weft_time_system_solve(&transient->system, tolerance, b, x, transient->work, error));
+    transient->state.iterations += result->iterations;
+    transient->state.solver = result->outcome;
+    if (result->outcome != WEFT_CG_CONVERGED)
         transient->state.outcome = WEFT_TRANSIENT_SOLVER;
 done:
-    free(result.history);
     return status;
 }
 

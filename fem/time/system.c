@@ -200,8 +200,8 @@ static weft_status make_total(weft_time_system *system, weft_error *error) {
         if (problem->parts[i].mass || problem->parts[i].matrix)
             total[n++] = system->parts[i].total.form;
     memcpy(total + n, robin, (size_t)n_robin * sizeof *total);
-    TRY(weft_operator_make(system->context, problem->assembly, total, n + n_robin, &system->total,
-                           error));
+    TRY(weft_operator_make(system->context, system->linear.choice.assembly, total, n + n_robin,
+                           &system->total, error));
 done:
     free(total);
     return status;
@@ -257,6 +257,32 @@ done:
     return status;
 }
 
+/* The linear systems of the problem, with what it says of their solution. */
+static void describe(weft_time_system *system) {
+    const weft_transient_problem *problem = system->problem;
+    weft_problem_options *options = &system->options;
+    *options = weft_problem_options_default();
+    options->method = (int)problem->solver.method;
+    options->preconditioner = problem->is_exchangeable       ? WEFT_AUTO
+                              : problem->preconditioner >= 0 ? problem->preconditioner
+                              : problem->solver.jacobi       ? WEFT_JACOBI
+                                                             : WEFT_NO_PRECONDITIONER;
+    options->smoother_degree = problem->smoother_degree;
+    options->restart = problem->solver.restart;
+    options->tolerance = problem->solver.tolerance;
+    options->max_iterations = problem->solver.max_iterations;
+    system->linear = (weft_linear){.context = system->context,
+                                   .options = options,
+                                   .mesh = weft_space_mesh(system->spaces[0]),
+                                   .hierarchy = problem->hierarchy,
+                                   .spaces = system->spaces,
+                                   .n_spaces = problem->n_fields,
+                                   .choice = {.method = problem->solver.method,
+                                              .assembly = problem->assembly,
+                                              .preconditioner = problem->preconditioner,
+                                              .restart = problem->solver.restart}};
+}
+
 weft_status weft_time_system_make(weft_context *context, weft_transient_problem *problem,
                                   weft_memory *load, weft_time_system *out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -275,6 +301,7 @@ weft_status weft_time_system_make(weft_context *context, weft_transient_problem 
     out->vector_moves |= out->flux_moves;
     for (int i = 0; i < problem->n_fields; ++i)
         out->spaces[i] = problem->fields[i].space;
+    describe(out);
     TRY(weft_memory_make(context->device, sizeof(double), &out->shift, error));
     TRY(make_forms(out, error));
     TRY(make_vectors(out, load, error));
@@ -285,8 +312,7 @@ done:
 }
 
 void weft_time_system_clear(weft_time_system *system) {
-    weft_solver_free(&system->solver);
-    weft_preconditioner_free(&system->preconditioner);
+    weft_linear_clear(&system->linear);
     weft_reduction_free(&system->reduction);
     weft_operator_free(&system->total);
     weft_operator_free(&system->mass);
@@ -319,16 +345,11 @@ done:
     return status;
 }
 
-/* The operator of the linear systems. */
-static weft_operator *solved(const weft_time_system *system) {
-    return system->reduction ? weft_reduction_operator(system->reduction) : system->total;
-}
-
-/* The options of the linear systems. */
-static void set_constrained(const weft_time_system *system, weft_cg_options *options) {
-    if (system->reduction)
-        options->constrained =
-            weft_reduction_constrained(system->reduction, &options->n_constrained);
+static weft_system whole(const weft_time_system *system) {
+    const weft_cg_options *options = &system->problem->solver;
+    return (weft_system){.op = system->total,
+                         .constrained = options->constrained,
+                         .n_constrained = options->n_constrained};
 }
 
 /* Whether a constant that is kept apart is one of the whole of a scalar. */
@@ -339,75 +360,31 @@ static bool is_whole(const weft_time_system *system) {
     return true;
 }
 
-static weft_status precondition(weft_time_system *system, weft_error *error) {
-    const weft_transient_problem *problem = system->problem;
-    weft_cg_options options = problem->solver;
-    set_constrained(system, &options);
-    const bool is_mixed = problem->n_fields > 1;
-    const weft_preconditioner_problem what = {
-        .op = solved(system),
-        .constrained = options.constrained,
-        .n_constrained = options.n_constrained,
-        .is_general = !weft_method_about(problem->solver.method)->needs_symmetric,
-        .space = is_mixed ? NULL : problem->space,
-        .spaces = system->spaces,
-        .n_spaces = is_mixed ? problem->n_fields : 0,
-        .hierarchy = problem->hierarchy,
-        .degree = problem->smoother_degree,
-        .project_mean = system->means.n == 1 && !system->reduction && is_whole(system),
-        .monitor = system->context->monitor};
-    weft_error why = {0};
-    if (problem->preconditioner < 0 || system->has_jacobi)
-        return WEFT_OK;
-    if (what.project_mean != system->projects)
-        weft_preconditioner_free(&system->preconditioner);
-    system->projects = what.project_mean;
-    const weft_status status =
-        system->preconditioner ? weft_preconditioner_refresh(system->preconditioner, &why)
-                               : weft_preconditioner_make(system->context, problem->preconditioner,
-                                                          &what, &system->preconditioner, &why);
-    if (problem->is_exchangeable && status == WEFT_ERROR_UNSUPPORTED) {
-        weft_log(what.monitor, WEFT_LOG_INFO, "preconditioner jacobi: %s", why.message);
-        weft_preconditioner_free(&system->preconditioner);
-        system->has_jacobi = true;
-        return WEFT_OK;
-    }
-    if (status != WEFT_OK && error)
-        *error = why;
-    return status;
-}
-
 /* C^T A C, preconditioner and solver for the assembled operator. */
 static weft_status prepare(weft_time_system *system, weft_error *error) {
-    weft_status status = WEFT_OK;
-    if (system->reduction)
-        TRY(weft_reduction_update(system->reduction, system->total, error));
-    TRY(precondition(system, error));
-    if (!system->solver)
-        TRY(weft_solver_make(system->context, solved(system), &system->solver, error));
-done:
-    return status;
+    const weft_system assembled = whole(system);
+    system->linear.project_mean = system->means.n == 1 && !system->reduction && is_whole(system);
+    return weft_linear_update(&system->linear, &assembled, system->reduction, error);
 }
 
 /* Let the caller choose another method where the matrix is not symmetric any more. */
 static weft_status choose(weft_time_system *system, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_transient_problem *problem = system->problem;
-    weft_transient_solver now = {problem->solver.method, problem->assembly,
-                                 problem->preconditioner};
-    if (!problem->choice.choose || !weft_method_about(now.method)->needs_symmetric)
+    const weft_transient_choice *choice = &system->problem->choice;
+    weft_problem_choice *used = &system->linear.choice;
+    weft_transient_solver now = {used->method, used->assembly, system->problem->preconditioner};
+    if (!choice->choose || !weft_method_about(now.method)->needs_symmetric)
         return WEFT_OK;
-    TRY(problem->choice.choose(problem->choice.user, system->at, &now, error));
-    if (now.method == problem->solver.method)
+    TRY(choice->choose(choice->user, system->at, &now, error));
+    if (now.method == used->method)
         goto done;
-    weft_solver_free(&system->solver);
-    weft_preconditioner_free(&system->preconditioner);
-    problem->solver.method = now.method;
-    problem->preconditioner = now.preconditioner;
-    if (now.assembly == problem->assembly)
+    weft_linear_reset(&system->linear);
+    used->method = now.method;
+    used->preconditioner = system->problem->preconditioner = now.preconditioner;
+    if (now.assembly == used->assembly)
         goto done;
     weft_operator_free(&system->total);
-    problem->assembly = now.assembly;
+    used->assembly = now.assembly;
     TRY(make_total(system, error));
 done:
     return status;
@@ -434,25 +411,28 @@ done:
     return status;
 }
 
-weft_status weft_time_system_solve(weft_time_system *system, const weft_cg_options *options,
-                                   weft_memory *b, weft_memory *x, weft_cg_result *result,
-                                   weft_error *error) {
+weft_status weft_time_system_solve(weft_time_system *system, double tolerance, weft_memory *b,
+                                   weft_memory *x, weft_memory *work, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_cg_options now = *options;
-    weft_reduction *reduction = system->reduction;
-    const weft_system whole = {.op = system->total, .b = b, .u = x};
-    const weft_system solved_system = weft_reduction_system(reduction, &whole);
-    now.preconditioner = system->preconditioner;
-    set_constrained(system, &now);
-    now.project_mean =
-        system->is_singular && !reduction && system->means.n == 1 && is_whole(system);
-    TRY(weft_time_means_enter(system, b, x, &now.tolerance, error));
-    TRY(weft_reduction_enter(reduction, &whole, error));
-    TRY(weft_solver_solve(system->solver, solved_system.b, solved_system.u, &now, result, error));
-    TRY(weft_reduction_leave(reduction, &whole, error));
+    weft_system equation = whole(system);
+    equation.b = b;
+    equation.u = x;
+    const weft_system solved = weft_reduction_system(system->reduction, &equation);
+    weft_cg_options options = weft_linear_options(&system->linear, &solved);
+    options.tolerance = tolerance;
+    options.project_mean = system->linear.project_mean && system->is_singular;
+    TRY(weft_time_means_enter(system, b, x, &options.tolerance, error));
+    TRY(weft_linear_repeat(&system->linear, &equation, system->reduction, &options, work, error));
     TRY(weft_time_means_leave(system, b, x, error));
 done:
     return status;
+}
+
+void weft_time_system_reset(weft_time_system *system) {
+    weft_preconditioner_free(&system->linear.preconditioner);
+    system->linear.choice.preconditioner = system->problem->preconditioner;
+    system->linear.choice.restart = system->options.restart;
+    system->is_assembled = false;
 }
 
 weft_status weft_time_system_prescribe(weft_time_system *system, weft_memory *u,

@@ -121,7 +121,7 @@ void weft_transient_free(weft_transient **out) {
 }
 
 const weft_preconditioner *weft_transient_preconditioner(const weft_transient *transient) {
-    return transient->system.preconditioner;
+    return transient->system.linear.preconditioner;
 }
 
 static void swap(weft_memory **a, weft_memory **b) {

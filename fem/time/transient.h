@@ -11,7 +11,7 @@
  *      fem/time/transient.c  make, step, free */
 #pragma once
 
-#include "fem/solve/newton.h"
+#include "fem/linear/newton.h"
 #include "fem/time/scheme.h"
 
 /** The forms a M + K and M and the vector of a part. */
@@ -35,17 +35,14 @@ typedef struct weft_time_system {
     bool matrix_moves, vector_moves;   /* depend on t; alpha and fluxes included */
     bool flux_moves;                   /* fluxes and loads at points do */
     bool is_assembled, has_vector;
-    double at, a, vector_at; /* the time; of the assembled total; of the vector */
-    /* NULL: no constraints; else these are for C^T (a M + K) C, as are */
-    weft_reduction *reduction;
-    weft_preconditioner *preconditioner;
-    bool has_jacobi; /* in place of the problem's, which has refused the matrix */
+    double at, a, vector_at;      /* the time; of the assembled total; of the vector */
+    weft_reduction *reduction;    /* NULL: no constraints; else C^T (a M + K) C is solved */
+    weft_problem_options options; /* of the problem */
+    weft_linear linear;
     const weft_space *spaces[WEFT_TRANSIENT_FIELDS_MAX]; /* of the fields */
-    weft_solver *solver;
     /* constants that a M alone holds, if that is weak; of the assembled total */
     weft_held_modes means;
     bool is_singular; /* up to rounding, with one constant as its null space */
-    bool projects;    /* the preconditioner was made for one mean that is kept apart */
 } weft_time_system;
 
 struct weft_transient {
@@ -89,13 +86,7 @@ weft_status weft_time_fields_apply(weft_transient *transient, weft_error *error)
  *  values of x (NULL: 0). With an x it overwrites work, which is neither b nor x. */
 weft_status weft_time_fields_project(weft_transient *transient, weft_memory *b, weft_memory *x,
                                      weft_error *error);
-/** Subtract from a vector the mean of its entries of each open component, which can have any.
- *  v  [n] on the device
- *  Errors  WEFT_ERROR_MEMORY, those of weft_memory_read and weft_memory_write */
-weft_status weft_transient_center(const weft_transient_open *open, int n_open, int64_t n,
-                                  weft_memory *v, weft_error *error);
 /** Make the operators without assembling them, and the program of the vector.
- *  problem  borrowed; its solver changes where its choice does
  *  out  weft_time_system_clear, also after an error */
 weft_status weft_time_system_make(weft_context *context, weft_transient_problem *problem,
                                   weft_memory *load, weft_time_system *out, weft_error *error);
@@ -105,11 +96,13 @@ weft_status weft_time_system_set(weft_time_system *system, double t, weft_error 
 /** Assemble a M + K if that is not what the operator has; with `to_solve`, also what a solve needs. */
 weft_status weft_time_system_assemble(weft_time_system *system, double a, bool to_solve,
                                       weft_error *error);
-/** Solve (a M + K) x = b, or for x with x - C v given.
- *  x  the initial guess, which satisfies the constraints, or, of increments, what they change by */
-weft_status weft_time_system_solve(weft_time_system *system, const weft_cg_options *options,
-                                   weft_memory *b, weft_memory *x, weft_cg_result *result,
-                                   weft_error *error);
+/** Solve (a M + K) x = b, or for x with x - C v given; the result is in system->linear.
+ *  x     the initial guess, which satisfies the constraints, or, of increments, what they change by
+ *  work  [n] is overwritten */
+weft_status weft_time_system_solve(weft_time_system *system, double tolerance, weft_memory *b,
+                                   weft_memory *x, weft_memory *work, weft_error *error);
+/** Choose again what was chosen at the start, but for the method, and set everything up again. */
+void weft_time_system_reset(weft_time_system *system);
 /** Find the means. (fem/time/means.c) */
 weft_status weft_time_means_find(weft_time_system *system, weft_error *error);
 /** Take the rounding of K u out of the sums of K u = work over parts whose constants K maps to zero. */
@@ -131,7 +124,7 @@ weft_status weft_time_system_load(weft_time_system *system, weft_vector_programs
 /** Solve a stage for transient->u, with mass_now and residual_now. Sets state.outcome. */
 weft_status weft_time_stage_solve(weft_transient *transient, const weft_time_stage *stage,
                                   double dt, weft_error *error);
-/** Solve A x = b, A the system's total. Sets state.outcome and iterations. */
+/** Solve A x = b, A the system's total. Sets state.outcome and iterations. Overwrites `work`, which is neither. */
 weft_status weft_time_solve(weft_transient *transient, weft_memory *b, weft_memory *x,
                             double tolerance, weft_error *error);
 /** a/h; of own schemes 1/h, which the script's matrix depends on in its own way. */

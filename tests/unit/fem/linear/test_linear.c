@@ -186,8 +186,47 @@ static void refused_preconditioner(void **state) {
     close_setting(&s);
 }
 
+/* Solves with one solver after its matrix was assembled again, with what follows a refusal as above. */
+static void repeated(void **state) {
+    (void)state;
+    setting s;
+    weft_error error = {0};
+    weft_memory *guess = NULL;
+    open_setting(&s, "0", "x + 2*y");
+    weft_system whole = {.op = s.op, .b = s.b, .u = s.u};
+    whole.constrained = weft_bc_constrained(s.bc, &whole.n_constrained);
+    check(weft_memory_make(s.context.device, (size_t)s.n * sizeof(double), &guess, &error), &error);
+    check(weft_preconditioner_find("multigrid", &s.options.earlier, &error), &error);
+    s.linear = (weft_linear){.context = &s.context,
+                             .options = &s.options,
+                             .mesh = s.mesh,
+                             .spaces = s.spaces,
+                             .n_spaces = 1,
+                             .choice = weft_problem_choice_start(&s.options)};
+    for (int i = 0; i < 2; ++i) {
+        for (int64_t k = 0; k < s.n; ++k)
+            s.u_values[k] = i; /* another guess */
+        weft_bc_set(s.bc, 1, s.u_values);
+        check(weft_vector_push(s.u, s.u_values, s.n, &error), &error);
+        check(weft_operator_assemble(s.op, &error), &error);
+        check(weft_linear_update(&s.linear, &whole, NULL, &error), &error);
+        assert_int_equal(s.linear.choice.preconditioner, WEFT_JACOBI);
+        weft_cg_options options = weft_linear_options(&s.linear, &whole);
+        check(weft_linear_repeat(&s.linear, &whole, NULL, &options, guess, &error), &error);
+        assert_int_equal(s.linear.cg.outcome, WEFT_CG_CONVERGED);
+        check(weft_vector_pull(s.u, s.u_values, s.n, &error), &error);
+        for (int64_t k = 0; k < s.n; ++k) {
+            const double *x = weft_space_points(s.space) + 2 * k;
+            assert_true(fabs(s.u_values[k] - x[0] - 2 * x[1]) < 1e-7);
+        }
+    }
+    weft_memory_free(&guess);
+    close_setting(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(exact), cmocka_unit_test(indefinite),
-                                       cmocka_unit_test(refused_preconditioner)};
+                                       cmocka_unit_test(refused_preconditioner),
+                                       cmocka_unit_test(repeated)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,18 @@
+/** What Newton's method (fem/solve/newton.h) takes from a weft_linear, in stationary problems and in steps in time.
+ *
+ *      In: a weft_linear after weft_linear_update, and after weft_linear_repeat. Out: the tangent; whether du is a step. */
+#pragma once
+
+#include "fem/linear/linear.h"
+#include "fem/solve/newton.h"
+
+/** The tangent of weft_linear_update.
+ *  K  its operator, before the reduction of constraints, or NULL */
+weft_newton_tangent weft_linear_tangent(const weft_linear *linear, weft_operator *K,
+                                        const weft_reduction *reduction);
+/** After a solve for du: subtract its mean over each open component, which can have any.
+ *  du      [n] on the device
+ *  usable  a solve with some progress is sufficient
+ *  Errors  WEFT_ERROR_MEMORY, those of weft_memory_read and weft_memory_write */
+weft_status weft_linear_accept(const weft_linear *linear, const weft_transient_open *open,
+                               int n_open, weft_memory *du, bool *usable, weft_error *error);
