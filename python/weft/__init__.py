@@ -15,20 +15,19 @@ Arrays stay on the device, and numpy, CuPy, PyTorch and JAX use them without a c
 
 from ._library import (DeviceError, Error, FileError, InputError, OutOfMemoryError, ScriptError, UnsupportedError,
                        UsageError, version as __version__)
+from .conditions import (Condition, Constraint, Dirichlet, Neumann, Periodic, PointLoad, PointValue, Robin, Symmetry, Tie)
 from .device import Array, Device
 from .forms import FormFile
 from .mesh import Mesh
 from .mixed import MixedConditions, MixedSpace
-from .operator import (AdvectionDiffusion, Condition, Conditions, Dirichlet, Form, Neumann, Operator, Robin, Solution,
-                       Space)
+from .operator import AdvectionDiffusion, Conditions, Form, Operator, Solution, Space
 from .problem import Problem
 from .report import Newton, NewtonIteration, NotConverged, Report
 from .script import Program, Script
 from .steps import Step, Steps
 
-__all__ = ["AdvectionDiffusion", "Array", "Condition", "Conditions", "Device", "DeviceError", "Dirichlet", "Error",
-           "FileError", "Form", "FormFile", "InputError", "Mesh", "MixedConditions",
-           "MixedSpace", "Neumann", "Newton", "NewtonIteration", "NotConverged", "Operator", "OutOfMemoryError", "Problem",
-           "Program", "Report", "Robin", "Script", "ScriptError", "Solution", "Space", "Step", "Steps", "UnsupportedError",
-           "UsageError",
-           "__version__"]
+__all__ = ["AdvectionDiffusion", "Array", "Condition", "Conditions", "Constraint", "Device", "DeviceError",
+           "Dirichlet", "Error", "FileError", "Form", "FormFile", "InputError", "Mesh", "MixedConditions",
+           "MixedSpace", "Neumann", "Newton", "NewtonIteration", "NotConverged", "Operator", "OutOfMemoryError",
+           "Periodic", "PointLoad", "PointValue", "Problem", "Program", "Report", "Robin", "Script", "ScriptError",
+           "Solution", "Space", "Step", "Steps", "Symmetry", "Tie", "UnsupportedError", "UsageError", "__version__"]

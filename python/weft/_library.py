@@ -201,6 +201,8 @@ _STATUS: dict[str, list[Any]] = {
     "weft_ufl_bind": [_P, POINTER(s.weft_mesh), _P, POINTER(s.weft_ufl_bind_options), _P],
     "weft_problem_start": [POINTER(s.weft_context), POINTER(s.weft_problem_options), POINTER(_P)],
     "weft_problem_condition": [_P, POINTER(s.weft_condition)],
+    "weft_problem_constraint": [_P, POINTER(s.weft_constraint)],
+    "weft_problem_point_load": [_P, POINTER(s.weft_point_load)],
     "weft_problem_set_initial": [_P, c_char_p, c_char_p],
     "weft_problem_set_values": [_P, POINTER(c_double)],
     "weft_problem_solve": [_P, POINTER(s.weft_problem_options), POINTER(s.weft_problem_report)],
@@ -246,6 +248,8 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_problem_spaces": ([_P, POINTER(POINTER(_P))], c_int),
     "weft_problem_dofs": ([_P], c_int64),
     "weft_problem_u": ([_P], _P),
+    "weft_problem_dependent": ([_P], c_int64),
+    "weft_problem_free_modes": ([_P, POINTER(c_int)], c_int),
     "weft_problem_set_hierarchy": ([_P, _P], None),
     "weft_newton_outcome_name": ([c_int], c_char_p),
     "weft_bc_constrained": ([_P, POINTER(c_int64)], POINTER(c_int32)),
@@ -304,7 +308,7 @@ _BRIEF = {"weft_memory_make", "weft_memory_borrow", "weft_memory_write", "weft_m
           "weft_memory_zero", "weft_library_add_text", "weft_mesh_group", "weft_mesh_place", "weft_program_size",
           "weft_program_bind", "weft_assembly_find", "weft_preconditioner_find", "weft_ufl_degrees_find",
           "weft_ufl_add_functions", "weft_ufl_problem_of", "weft_bc_find_free", "weft_problem_start",
-          "weft_problem_condition", "weft_problem_set_values", "weft_time_scheme_find"}
+          "weft_problem_condition", "weft_problem_constraint", "weft_problem_point_load", "weft_problem_set_values", "weft_time_scheme_find"}
 # Functions of one object that run many times: see Handle.repeat.
 _REPEATED = ("weft_operator_apply", "weft_program_run")
 

@@ -206,6 +206,16 @@ class weft_problem_choice(Structure):
                 ("preconditioner_reason", c_char * 200)]
 
 
+class weft_constraint(_Options):
+    _fields_ = [("size", c_size_t), ("kind", c_int), ("group", c_char_p), ("other", c_char_p), ("point", c_double * 3),
+                ("component", c_int), ("value", c_char_p), ("origin", c_char_p)]
+
+
+class weft_point_load(_Options):
+    _fields_ = [("size", c_size_t), ("group", c_char_p), ("point", c_double * 3), ("component", c_int), ("value", c_char_p),
+                ("origin", c_char_p)]
+
+
 class weft_newton_options(_Options):
     _fields_ = [("size", c_size_t), ("tolerance", c_double), ("iterations", c_int), ("load_steps", c_int)]
 

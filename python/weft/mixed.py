@@ -6,8 +6,9 @@ from ctypes import c_void_p
 from typing import Any, Optional, Sequence
 
 from ._library import UsageError, lib
+from .conditions import Neumann
 from .device import Array
-from .operator import Conditions, Neumann, Space, _numpy_empty
+from .operator import Conditions, Space, _numpy_empty
 
 
 class MixedSpace:

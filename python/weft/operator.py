@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence, 
 
 from . import _structures as s
 from ._library import Borrowed, Handle, InputError, UsageError, encode, free, lib
+from .conditions import Condition, Neumann, Number, condition_rows
 from .device import Array, Device
 from .forms import FormFile
 from .mesh import Mesh, _view
@@ -17,7 +18,6 @@ from .script import Script, _count, _expressions, _interleave, _parameters, _tex
 if TYPE_CHECKING:
     import numpy
 
-Number = Union[int, float, str]
 
 
 _FAMILIES = {0: "lagrange", 1: "discontinuous"}
@@ -292,55 +292,6 @@ class Form:
             lib.weft_form_asymmetry(self._context.pointer, byref(form), byref(out))
             most = max(most, out.value)
         return most
-
-
-Values = Union[Number, None, Sequence[Optional[Number]]]
-
-
-class Condition(NamedTuple):
-    kind: int
-    group: str
-    value: Values
-    alpha: Optional[Number]
-    component: Optional[int]
-
-
-def Dirichlet(group: str, value: Values = 0, component: Optional[int] = None) -> Condition:
-    """u = value on a group of facets, or of points; "boundary" is the whole boundary.
-
-    value      a formula in x, y, z, in time also t; for several components a tuple, with None for those that are free
-    component  the one that the condition is on, if there are several, and value is not for all
-    """
-    return Condition(0, group, value, None, component)
-
-
-def Neumann(group: str, value: Values, component: Optional[int] = None) -> Condition:
-    """flux = value, where the flux is k du/dn, or a component of the traction."""
-    return Condition(1, group, value, None, component)
-
-
-def Robin(group: str, alpha: Number, value: Values = 0, component: Optional[int] = None) -> Condition:
-    """flux + alpha u = value."""
-    return Condition(2, group, value, alpha, component)
-
-
-def condition_rows(conditions: Sequence[Condition], components: int) -> list[s.weft_condition]:
-    """The conditions on functions with so many components, one row for each component."""
-    rows = []
-    for c in conditions:
-        values = list(c.value) if isinstance(c.value, (list, tuple)) else [c.value]
-        where = "%s(%r)" % (("Dirichlet", "Neumann", "Robin")[c.kind], c.group)
-        if c.component is None and len(values) != components:
-            raise UsageError("%s has %d value%s, and u has %d components: give a tuple with one for each, None for those that "
-                             "are free, or component=" % (where, len(values), "" if len(values) == 1 else "s", components),
-                             "usage")
-        if c.component is not None and (len(values) != 1 or not 0 <= c.component < components):
-            raise UsageError("%s is on component %d, and u has the components 0 to %d: expected one value for one of them"
-                             % (where, c.component, components - 1), "usage")
-        alpha = encode(str(c.alpha)) if c.alpha is not None else None
-        rows += [s.weft_condition(c.kind, encode(c.group), encode(str(value)), alpha, encode(where), c.component or k)
-                 for k, value in enumerate(values) if value is not None]
-    return rows
 
 
 class Conditions:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 from . import _structures as s
 from ._library import Borrowed, Handle, InputError, UnsupportedError, UsageError, encode, lib
+from .conditions import Condition, Constraint, Number, PointLoad, condition_rows, constraint_rows
 from .device import Array, Device
 from .forms import FormFile
 from .mesh import Mesh
-from .operator import Condition, Number, Space, _Context, condition_rows
+from .operator import Space, _Context
 from .options import solver_options
 from .report import NotConverged, Report, take
 from .results import write
@@ -49,8 +50,9 @@ class Problem:
                 component, or an array of any package over the nodes of the coefficient's Space. Arrays on the device are
                 used where they are: a solve sees what they hold then
     measures    "ds(2)" -> group; by default that with this number
-    conditions  weft.Dirichlet, weft.Neumann and weft.Robin; the components are numbered through all functions of a mixed
-                space. Without any there is no flux through the boundary
+    conditions  weft.Dirichlet, weft.Neumann and weft.Robin, constraints (weft.Periodic, weft.Tie, weft.Symmetry and
+                weft.PointValue) and weft.PointLoad; the components are numbered through all functions of a mixed space.
+                Without any there is no flux through the boundary
     mass        name of the form of the mass for steps; None: m or M
 
     The other arguments are options of the linear solver, whose default is the library's choice:
@@ -63,7 +65,8 @@ class Problem:
     """
 
     def __init__(self, mesh: Mesh, forms: Any, values: Optional[Mapping[str, Any]] = None,
-                 measures: Optional[Mapping[str, str]] = None, conditions: Sequence[Condition] = (),
+                 measures: Optional[Mapping[str, str]] = None,
+                 conditions: Sequence[Union[Condition, Constraint, PointLoad]] = (),
                  device: Optional[Device] = None, mass: Optional[str] = None, method: str = "auto",
                  preconditioner: str = "auto", assembly: str = "auto", tolerance: float = 1e-8,
                  max_iterations: Optional[int] = None, restart: int = 0, smoother_degree: int = 0,
@@ -95,11 +98,20 @@ class Problem:
         self._bind_file(handle, library, in_time)
         if self.mesh._hierarchy:
             lib.weft_problem_set_hierarchy(handle.pointer, self.mesh._hierarchy)
-        for row in condition_rows(self._conditions, self._n_components()):
-            handle.use(row)
-            lib.weft_problem_condition(handle.pointer, byref(row))
+        self._add_conditions(handle)
         self._handle, self._in_time = handle, in_time
         return handle
+
+    def _add_conditions(self, handle: Handle) -> None:
+        components, dimension = self._n_components(), self.mesh.dimension
+        for one in self._conditions:
+            rows = (condition_rows([one], components) if isinstance(one, Condition)
+                    else constraint_rows(one, components, dimension))
+            handle.use(*rows)
+            add = (lib.weft_problem_condition if isinstance(one, Condition) else lib.weft_problem_point_load
+                   if isinstance(one, PointLoad) else lib.weft_problem_constraint)
+            for row in rows:
+                add(handle.pointer, byref(row))
 
     def _bind_file(self, handle: Handle, library: Handle, in_time: bool) -> None:
         file = self.forms
@@ -232,7 +244,7 @@ class Problem:
         else:
             lib.weft_problem_solve(handle.pointer, byref(self._options), byref(report))
         self._take_solution(handle)
-        self.report = take(report)
+        self.report = take(report, handle)
         if must_converge and not self.report.converged:
             raise NotConverged(_complaint(self.report, newton_tolerance if self.is_nonlinear else self._options.tolerance),
                                self.report)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from ctypes import byref, c_int
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional
 
 from . import _structures as s
-from ._library import lib
+from ._library import Handle, lib
 from .mesh import _view
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class Report:
     bytes       of the device's memory, as estimated; 0: there is no estimate
     history     relative residuals of the last linear system
     newton      None: the problem is linear
+    dependent   dofs that constraints express by others
+    free_modes  motions that nothing fixes, without which u is; held_modes: of these, those that weak terms hold
     """
 
     converged: bool
@@ -75,7 +78,10 @@ class Report:
     asymmetry: float
     bytes: int
     history: numpy.ndarray
-    newton: Optional[Newton] = None
+    newton: Optional[Newton]
+    dependent: int
+    free_modes: int
+    held_modes: int
 
     def __repr__(self) -> str:
         return "\n".join([
@@ -118,10 +124,12 @@ def history_of(result: s.weft_cg_result) -> numpy.ndarray:
     return numpy.array(_view(result.history, (result.iterations + 1,) if result.history else (0,), "float64", None))
 
 
-def take(report: s.weft_problem_report) -> Report:
+def take(report: s.weft_problem_report, problem: Handle) -> Report:
     """The report, copied: the library's is overwritten by the next solve."""
     choice, result = report.choice.contents, report.result.contents
     newton = _newton(report.newton.contents) if report.newton else None
+    held = c_int()
+    free_modes = lib.weft_problem_free_modes(problem.pointer, byref(held))
     outcome = newton.outcome if newton else lib.weft_cg_outcome_name(result.outcome).decode()
     iterations = sum(one.linear_iterations for one in newton.iterations) if newton else result.iterations
     residual = newton.iterations[-1].residual if newton and newton.iterations else result.residual
@@ -129,4 +137,5 @@ def take(report: s.weft_problem_report) -> Report:
         newton.converged if newton else result.outcome == 0, outcome, iterations, residual, method_name(choice.method),
         lib.weft_assembly_name(choice.assembly).decode(), preconditioner_name(choice.preconditioner),
         {"method": choice.method_reason.decode(), "preconditioner": choice.preconditioner_reason.decode()},
-        report.asymmetry, choice.bytes, history_of(result), newton)
+        report.asymmetry, choice.bytes, history_of(result), newton, lib.weft_problem_dependent(problem.pointer), free_modes,
+        held.value)
