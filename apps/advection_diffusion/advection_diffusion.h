@@ -13,6 +13,7 @@
 #pragma once
 
 #include "apps/common/history.h"
+#include "apps/common/in_time.h"
 
 /* ---- options (apps/advection_diffusion/options.c, apps/advection_diffusion/texts.c) ---------- */
 
@@ -24,16 +25,15 @@ typedef struct ad_formulas {
 
 typedef struct ad_options {
     app_run_options run;
-    const char *exact, *checkpoint, *restart; /* borrowed from argv; NULL: none */
-    const char *history;                      /* the CSV file, or NULL */
-    int history_every;                        /* steps; 0: 1 */
-    char *initial, *source, *capacity;        /* malloc'd; source and capacity NULL: none, 1 */
+    app_time_options files;
+    const char *exact;                 /* borrowed from argv; NULL: none */
+    char *initial, *source, *capacity; /* malloc'd; source and capacity NULL: none, 1 */
     ad_formulas velocity, diffusivity;
     double dt, theta;
-    int steps, output_every, checkpoint_every; /* *_every 0: at the end */
+    int steps;
     weft_reassemble reassemble;
     weft_splitting splitting;
-    bool lumped, overwrite, default_initial;
+    bool lumped, default_initial;
 } ad_options;
 
 /** Read the command line. --help, --usage and --version print and exit.

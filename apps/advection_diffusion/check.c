@@ -33,29 +33,11 @@ done:
     return status;
 }
 
-/* Refuse outputs that would overwrite another file of the run. A checkpoint may overwrite the one
- * that the run started from. */
-static weft_status check_names(const ad_options *o, weft_error *error) {
-    const app_overwrite pairs[] = {
-        {"--json", o->run.json, o->run.mesh.name, "the mesh"},
-        {"--json", o->run.json, o->run.output, "the file of --output"},
-        {"--json", o->run.json, o->checkpoint, "the file of --checkpoint"},
-        {"--json", o->run.json, o->restart, "the file of --restart"},
-        {"--output", o->run.output, o->run.mesh.name, "the mesh"},
-        {"--output", o->run.output, o->checkpoint, "the file of --checkpoint"},
-        {"--output", o->run.output, o->restart, "the file of --restart"},
-        {"--history", o->history, o->run.mesh.name, "the mesh"},
-        {"--history", o->history, o->run.output, "the file of --output"},
-        {"--history", o->history, o->run.json, "the file of --json"},
-        {"--checkpoint", o->checkpoint, o->run.mesh.name, "the mesh"}};
-    return app_overwrite_check(pairs, sizeof pairs / sizeof pairs[0], error);
-}
-
 static weft_status check_rests(const ad_options *o, weft_error *error) {
-    const char *without = o->output_every && !o->run.output && !o->run.json ? "--output-every"
-                          : o->checkpoint_every && !o->checkpoint           ? "--checkpoint-every"
-                          : o->history_every && !o->history                 ? "--history-every"
-                                                                            : NULL;
+    const char *without = o->files.output_every && !o->run.output && !o->run.json ? "--output-every"
+                          : o->files.checkpoint_every && !o->files.checkpoint ? "--checkpoint-every"
+                          : o->files.history_every && !o->files.history       ? "--history-every"
+                                                                              : NULL;
     if (!without)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_USAGE, "%s says when to write, but not where", without);
@@ -69,22 +51,11 @@ weft_status ad_check(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const ad_options *options = run->options;
     const weft_series_options series = ad_series_options(run);
-    TRY(check_names(options, error));
-    TRY(app_checkpoint_check(options->checkpoint, error));
+    TRY(app_time_check(&run->base, NULL, &options->files, &series, error));
     TRY(check_rests(options, error));
-    double start = weft_clock();
+    const double start = weft_clock();
     TRY(check_expressions(run, error));
     run->base.seconds.plan += weft_clock() - start;
-    if (options->run.output && !run->base.is_null) {
-        TRY(weft_series_check(options->run.output, &series, error));
-        TRY(app_file_claim(options->run.output, error));
-    }
-    if (options->checkpoint && !run->base.is_null) {
-        TRY(weft_result_check(options->checkpoint, error));
-        TRY(app_file_claim(options->checkpoint, error));
-    }
-    if (options->history && !run->base.is_null)
-        TRY(app_file_check(options->history, error));
     if (options->run.json)
         TRY(app_file_check(options->run.json, error));
 done:

@@ -4,14 +4,13 @@
 #include "fem/weft_fem.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 /* ---- the series ------------------------------------------------------------------------------ */
 
 /* Output is due every output_every steps from the first of this process, and at the last. */
 static int64_t count_outputs(const ad_run *run) {
     const int64_t first = run->first_step, steps = run->options->steps;
-    const int64_t every = run->options->output_every;
+    const int64_t every = run->options->files.output_every;
     if (every == 0 || steps <= first)
         return steps > first;
     return steps / every - first / every + (steps % every != 0);
@@ -19,7 +18,7 @@ static int64_t count_outputs(const ad_run *run) {
 
 /* Is the first step of this process written? */
 static bool is_first_due(const ad_run *run) {
-    const int64_t first = run->first_step, every = run->options->output_every;
+    const int64_t first = run->first_step, every = run->options->files.output_every;
     return first == 0 || first == run->options->steps || (every > 0 && first % every == 0);
 }
 
@@ -34,8 +33,8 @@ weft_series_options ad_series_options(const ad_run *run) {
                                  .at_start = is_first_due(run),
                                  .start = run->state.t,
                                  .end = options->steps * options->dt,
-                                 .resume = options->restart != NULL,
-                                 .overwrite = options->overwrite};
+                                 .resume = options->files.resume != NULL,
+                                 .overwrite = options->files.overwrite};
 }
 
 weft_status ad_series_add(ad_run *run, weft_error *error) {
@@ -71,13 +70,7 @@ static void write_problem(const ad_run *run, weft_text *out) {
         weft_text_add(out, " --capacity '%s'", o->capacity);
     if (o->source)
         weft_text_add(out, " --source '%s'", o->source);
-    for (int i = 0; i < o->run.conditions.n; ++i) {
-        static const char *const names[] = {"dirichlet", "neumann", "robin"};
-        const app_condition *condition = &o->run.conditions.list[i];
-        weft_text_add(out, " --%s '%s=%s%s%s'", names[condition->kind], condition->group,
-                      condition->alpha ? condition->alpha : "", condition->alpha ? "," : "",
-                      condition->value);
-    }
+    app_conditions_write(&o->run.conditions, out);
 }
 
 weft_status ad_series_open(ad_run *run, weft_error *error) {
@@ -98,81 +91,45 @@ done:
     return status;
 }
 
-typedef struct state_lists {
-    weft_text problem;
-    int n;
-    const char *names[WEFT_ADVECTION_DIFFUSION_LISTS];
-    weft_memory *memories[WEFT_ADVECTION_DIFFUSION_LISTS];
-    double *values[WEFT_ADVECTION_DIFFUSION_LISTS];
-} state_lists;
-
-static void lists_clear(state_lists *lists) {
-    weft_text_free(&lists->problem);
-    for (int i = 0; i < lists->n; ++i)
-        free(lists->values[i]);
-}
-
-static weft_status lists_make(const ad_run *run, state_lists *lists, weft_error *error) {
-    write_problem(run, &lists->problem);
-    lists->n = weft_advection_diffusion_lists(run->stepper, lists->names, lists->memories);
-    bool good = !lists->problem.failed;
-    for (int i = 0; i < lists->n; ++i) {
-        lists->values[i] =
-            weft_array_make((size_t)run->base.mesh->n_nodes, sizeof *lists->values[i]);
-        good &= lists->values[i] != NULL;
-    }
-    return good ? WEFT_OK : weft_out_of_memory(error, NULL);
-}
-
-static weft_checkpoint checkpoint_of(const ad_run *run, const state_lists *lists) {
-    return (weft_checkpoint){.problem = lists->problem.data,
-                             .step = run->state.step,
-                             .n_lists = lists->n,
-                             .names = lists->names,
-                             .lists = lists->values};
+static app_state state_of(const ad_run *run) {
+    app_state state = {.step = run->state.step, .n_dofs = run->base.mesh->n_nodes};
+    write_problem(run, &state.problem);
+    state.n = weft_advection_diffusion_lists(run->stepper, state.names, state.memories);
+    return state;
 }
 
 weft_status ad_checkpoint_write(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t bytes = (size_t)run->base.mesh->n_nodes * sizeof(double);
     const double start = weft_clock();
-    state_lists lists = {0};
-    TRY(lists_make(run, &lists, error));
-    for (int i = 0; i < lists.n; ++i)
-        TRY(weft_memory_read(lists.memories[i], 0, lists.values[i], bytes, error));
-    const weft_checkpoint checkpoint = checkpoint_of(run, &lists);
-    TRY(weft_checkpoint_write(run->options->checkpoint, run->base.mesh, &checkpoint, error));
-    run->kept_step = run->state.step;
+    app_state state = state_of(run);
+    TRY(app_state_write(&state, run->options->files.checkpoint, run->base.mesh, error));
+    run->kept_step = state.step;
 done:
-    lists_clear(&lists);
+    app_state_clear(&state);
     run->base.seconds.checkpoint += weft_clock() - start;
     return status;
 }
 
 weft_status ad_restart(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t bytes = (size_t)run->base.mesh->n_nodes * sizeof(double);
-    state_lists lists = {0};
-    if (!run->options->restart)
+    const char *path = run->options->files.resume;
+    if (!path)
         return WEFT_OK;
-    TRY(lists_make(run, &lists, error));
-    weft_checkpoint checkpoint = checkpoint_of(run, &lists);
-    TRY(weft_checkpoint_read(run->options->restart, run->base.mesh, &checkpoint, error));
-    if (checkpoint.step > run->options->steps) {
+    app_state state = state_of(run);
+    TRY(app_state_read(&state, path, run->base.mesh, error));
+    if (state.step > run->options->steps) {
         status = weft_error_set(error, WEFT_ERROR_USAGE,
                                 "the checkpoint was written after step %" PRId64
                                 ", and the run ends after step %d",
-                                checkpoint.step, run->options->steps);
-        weft_error_location(error, run->options->restart, NULL, 0, 0);
+                                state.step, run->options->steps);
+        weft_error_location(error, path, NULL, 0, 0);
         weft_error_hint(error, "raise --steps: it counts from t = 0");
         goto done;
     }
-    for (int i = 0; i < lists.n; ++i)
-        TRY(weft_memory_write(lists.memories[i], 0, lists.values[i], bytes, error));
-    TRY(weft_advection_diffusion_resume(run->stepper, checkpoint.step, error));
-    run->first_step = run->kept_step = run->state.step = checkpoint.step;
-    run->state.t = (double)checkpoint.step * run->options->dt;
+    TRY(weft_advection_diffusion_resume(run->stepper, state.step, error));
+    run->first_step = run->kept_step = run->state.step = state.step;
+    run->state.t = (double)state.step * run->options->dt;
 done:
-    lists_clear(&lists);
+    app_state_clear(&state);
     return status;
 }

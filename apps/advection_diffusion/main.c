@@ -84,10 +84,10 @@ static int report_stop(const ad_run *run) {
             "advection_diffusion: stopped by %s after step %" PRId64 " of %d (t = %g)\nhint: ",
             run->stopped == SIGINT ? "Ctrl-C (SIGINT)" : strsignal(run->stopped), run->state.step,
             o->steps, run->state.t);
-    if (!o->checkpoint)
+    if (!o->files.checkpoint)
         fputs("with --checkpoint FILE a later run can continue it\n", stderr);
     else if (run->kept_step == run->state.step)
-        fprintf(stderr, "continue with --restart %s\n", o->checkpoint);
+        fprintf(stderr, "continue with --restart %s\n", o->files.checkpoint);
     else
         fputs("no step was finished, so there is no new checkpoint\n", stderr);
     return 128 + run->stopped;
@@ -105,7 +105,7 @@ int main(int argc, char **argv) {
     TRY(app_messages_make(&messages, "advection_diffusion", stderr, APP_NORMAL, &error));
     TRY(ad_options_read(argc, argv, &options, &error));
     TRY(app_ranks_refuse("advection_diffusion", &error));
-    TRY(app_resume_choices(options.restart, &options.run.solver, &error));
+    TRY(app_resume_choices(options.files.resume, &options.run.solver, &error));
     TRY(app_messages_make(&messages, "advection_diffusion", stderr, options.run.verbosity, &error));
     TRY(solve(&run, &error));
 done:

@@ -120,23 +120,23 @@ static const app_option problem_options[] = {
      "any version; .vtkhdf, one smaller file, for version 5.12 or later",
      'o', APP_TEXT(ad_options, run.output)},
     {"output-every", "N", "Write and measure after every N steps (default: only at the end)",
-     APP_INTEGER(ad_options, output_every, 1, STEPS_MOST)},
+     APP_INTEGER(ad_options, files.output_every, 1, STEPS_MOST)},
     {"checkpoint", "FILE.vtkhdf", "Write a checkpoint for --restart",
-     APP_TEXT(ad_options, checkpoint)},
+     APP_TEXT(ad_options, files.checkpoint)},
     {"checkpoint-every", "N", "Write a checkpoint after every N steps (default: only at the end)",
-     APP_INTEGER(ad_options, checkpoint_every, 1, STEPS_MOST)},
+     APP_INTEGER(ad_options, files.checkpoint_every, 1, STEPS_MOST)},
     {"restart", "FILE.vtkhdf",
      "Continue from a checkpoint, and continue the series of --output; with unchanged other "
      "options the result is bitwise that of an uninterrupted run",
-     APP_TEXT(ad_options, restart)},
+     APP_TEXT(ad_options, files.resume)},
     {"overwrite", NULL,
      "Replace an existing file of --output, even if --restart cannot continue it",
-     APP_FLAG(ad_options, overwrite, true)},
+     APP_FLAG(ad_options, files.overwrite, true)},
     {"history", "FILE.csv",
      "Write T at the probes, and --integral and --extrema, after each step while the run goes",
-     APP_TEXT(ad_options, history)},
+     APP_TEXT(ad_options, files.history)},
     {"history-every", "N", "Write to --history after every N steps (default 1)",
-     APP_INTEGER(ad_options, history_every, 1, STEPS_MOST)},
+     APP_INTEGER(ad_options, files.history_every, 1, STEPS_MOST)},
     {"probe", "X,Y[,Z]", "Print T at a point; repeatable",
      APP_BY(app_read_probe, ad_options, run.probes)},
     {"json", "FILE|-", APP_JSON_HELP, APP_TEXT(ad_options, run.json)},
@@ -195,12 +195,15 @@ static weft_status check_complete(const ad_options *o, weft_error *error) {
 
 weft_status ad_options_read(int argc, char **argv, ad_options *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    *out = (ad_options){.run = app_run_options_default(), .steps = -1, .theta = 0.5};
+    *out = (ad_options){.run = app_run_options_default(),
+                        .steps = -1,
+                        .theta = 0.5,
+                        .files = {.resume_option = "--restart"}};
     out->run.solver.preconditioner = WEFT_JACOBI;
     out->run.solver.tolerance =
         1e-10; /* errors accumulate over steps, and the initial guess is good */
     const app_command_line line = {.doc = doc,
-                                   .tables = {{app_problem_options, out},
+                                   .tables = {{app_problem_options, &out->run},
                                               {app_mesh_options_table, &out->run},
                                               {app_reading_options, &out->run.mesh.reading},
                                               {problem_options, out},

@@ -118,7 +118,7 @@ enum { PRODUCTS = 100 };
 
 app_work ad_work(const ad_run *run) {
     const ad_options *options = run->options;
-    return (app_work){.is_known = !options->checkpoint && !options->restart,
+    return (app_work){.is_known = !options->files.checkpoint && !options->files.resume,
                       .reassembles = weft_advection_diffusion_reassembles(&run->problem),
                       .solves = options->steps,
                       .products = PRODUCTS};

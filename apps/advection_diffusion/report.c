@@ -102,12 +102,12 @@ weft_status ad_report_print(const ad_run *run, weft_error *error) {
         app_probes_print(&run->base.points, "T", run->records[run->n_records - 1].probes, 1);
     app_run_print_derived(&run->base);
     print_costs(run);
-    if (run->options->history)
-        printf("history     %s\n", run->options->history);
+    if (run->options->files.history)
+        printf("history     %s\n", run->options->files.history);
     if (run->options->run.output)
         printf("output      %s\n", run->options->run.output);
-    if (run->options->checkpoint)
-        printf("checkpoint  %s\n", run->options->checkpoint);
+    if (run->options->files.checkpoint)
+        printf("checkpoint  %s\n", run->options->files.checkpoint);
     return app_stdout_check(error);
 }
 

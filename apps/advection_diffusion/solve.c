@@ -1,8 +1,6 @@
 /* Runs the time loop with its output and checkpoints. */
 #include "apps/advection_diffusion/advection_diffusion.h"
 
-#include <inttypes.h>
-
 static bool is_due(const ad_run *run, int every) {
     return run->state.step == run->options->steps || (every > 0 && run->state.step % every == 0);
 }
@@ -13,36 +11,35 @@ static int64_t until_due(const ad_run *run, int every) {
     return next < left ? next : left;
 }
 
-/* "steps      [====      ] 40 %  step 80, t = 0.4, 88 iterations a step, 12 s left" */
 static void report(const ad_run *run, double start) {
     const int64_t done = run->state.step - run->first_step;
-    char phase[160], left[32];
-    const double spent = weft_clock() - start;
-    const double remaining = (double)(run->options->steps - run->state.step);
-    snprintf(phase, sizeof phase, "step %" PRId64 ", t = %.4g, %.0f iterations a step, %s left",
-             run->state.step, run->state.t,
-             done > 0 ? (double)run->state.iterations / (double)done : 0.0,
-             done > 0 ? app_print_seconds(spent / (double)done * remaining, left) : "?");
-    weft_progress(&run->base.messages->monitor, phase, (double)run->state.step,
-                  run->options->steps);
+    const double dt = run->options->dt;
+    const app_progress progress = {.step = run->state.step,
+                                   .t = run->state.t,
+                                   .first_t = (double)run->first_step * dt,
+                                   .end = run->options->steps * dt,
+                                   .iterations =
+                                       done > 0 ? (double)run->state.iterations / (double)done : 0,
+                                   .seconds = weft_clock() - start};
+    app_progress_show(&run->base.messages->monitor, &progress);
 }
 
 /* Steps between rows of --history. */
 static int history_every(const ad_run *run) {
-    return run->options->history_every > 0 ? run->options->history_every : 1;
+    return run->options->files.history_every > 0 ? run->options->files.history_every : 1;
 }
 
 /* Do what is due after the current step. */
 static weft_status attend(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const ad_options *options = run->options;
-    if (is_due(run, options->output_every) || run->state.step == 0) {
+    if (is_due(run, options->files.output_every) || run->state.step == 0) {
         TRY(ad_record_add(run, error));
         TRY(ad_series_add(run, error));
     }
     if (is_due(run, history_every(run)) || run->state.step == run->first_step)
         TRY(ad_history_add(run, error));
-    if (options->checkpoint && is_due(run, options->checkpoint_every) &&
+    if (options->files.checkpoint && is_due(run, options->files.checkpoint_every) &&
         run->state.step > run->first_step)
         TRY(ad_checkpoint_write(run, error));
 done:
@@ -53,7 +50,7 @@ done:
 static weft_status stop(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     run->stopped = app_stop_caught();
-    if (run->stopped && run->options->checkpoint && run->state.outcome == WEFT_STEP_DONE &&
+    if (run->stopped && run->options->files.checkpoint && run->state.outcome == WEFT_STEP_DONE &&
         run->state.step > run->kept_step)
         TRY(ad_checkpoint_write(run, error));
 done:
@@ -66,17 +63,17 @@ weft_status ad_solve(ad_run *run, weft_error *error) {
     const ad_options *options = run->options;
     const double begin = weft_clock();
     int64_t at_once = 1;
-    run->history.path = options->history;
+    run->history.path = options->files.history;
     app_stop_catch();
     TRY(ad_series_open(run, error));
     TRY(attend(run, error));
     while (run->state.step < options->steps && run->state.outcome == WEFT_STEP_DONE &&
            !app_stop_caught()) {
-        int64_t n = until_due(run, options->output_every);
-        const int64_t other = until_due(run, options->checkpoint_every);
+        int64_t n = until_due(run, options->files.output_every);
+        const int64_t other = until_due(run, options->files.checkpoint_every);
         const double start = weft_clock();
         n = n < other ? n : other;
-        const int64_t row = run->options->history ? until_due(run, history_every(run)) : n;
+        const int64_t row = run->options->files.history ? until_due(run, history_every(run)) : n;
         n = n < row ? n : row;
         n = n < at_once ? n : at_once;
         TRY(weft_advection_diffusion_run(run->stepper, n, &run->state, error));

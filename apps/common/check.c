@@ -1,10 +1,7 @@
-/* Checks formulas and output names of a command line before the run. */
+/* Compiles the formulas of a command line before the run. */
 #include "apps/common/fem.h"
 
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 /* index points;  input P : real[4] over points;
  * expression e0(x, y, z, t) = 0;  ...  v = P[0] + e0(P[0], P[1], P[2], P[3]) + ...;  return v; */
@@ -49,71 +46,4 @@ done:
     weft_text_free(&script);
     free(names);
     return status;
-}
-
-static bool is_same_inode(const char *a, const char *b) {
-    struct stat of_a, of_b;
-    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
-           of_a.st_ino == of_b.st_ino;
-}
-
-/* Copy the folder of a path; false if it is longer than a path can be. */
-static bool find_folder(const char *path, const char *name, char out[PATH_MAX]) {
-    const size_t length = (size_t)(name - path);
-    if (length >= PATH_MAX)
-        return false;
-    memcpy(out, path, length);
-    out[length] = '\0';
-    if (length == 0)
-        strcpy(out, ".");
-    return true;
-}
-
-/* Files that do not exist yet are the same if their names and folders are. */
-static bool is_same_file(const char *a, const char *b) {
-    char folder_a[PATH_MAX], folder_b[PATH_MAX];
-    if (!a || !b || strcmp(a, "-") == 0)
-        return false;
-    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
-    const char *name_a = slash_a ? slash_a + 1 : a, *name_b = slash_b ? slash_b + 1 : b;
-    return strcmp(a, b) == 0 || is_same_inode(a, b) ||
-           (strcmp(name_a, name_b) == 0 && find_folder(a, name_a, folder_a) &&
-            find_folder(b, name_b, folder_b) && is_same_inode(folder_a, folder_b));
-}
-
-weft_status app_overwrite_check(const app_overwrite *pairs, int n, weft_error *error) {
-    for (int i = 0; i < n; ++i)
-        if (is_same_file(pairs[i].path, pairs[i].other)) {
-            weft_error_set(error, WEFT_ERROR_USAGE, "%s would write over %s, %s", pairs[i].option,
-                           pairs[i].what, pairs[i].path);
-            weft_error_hint(error, "give %s another name", pairs[i].option);
-            return WEFT_ERROR_USAGE;
-        }
-    return WEFT_OK;
-}
-
-weft_status app_outputs_check(const char *mesh, const char *output, const char *json,
-                              weft_error *error) {
-    weft_status status = WEFT_OK;
-    const app_overwrite pairs[] = {{"--json", json, mesh, "the mesh"},
-                                   {"--json", json, output, "the file of --output"}};
-    TRY(app_overwrite_check(pairs, 2, error));
-    if (output && !app_ends_with(output, ".vtkhdf") && !app_ends_with(output, ".vtu")) {
-        status = weft_error_set(error, WEFT_ERROR_USAGE,
-                                "--output %s: a result is a VTKHDF file, so its name ends in "
-                                ".vtkhdf, or in .vtu for one in XML",
-                                output);
-        weft_error_hint(error, "write --output FILE.vtkhdf");
-    }
-done:
-    return status;
-}
-
-weft_status app_checkpoint_check(const char *path, weft_error *error) {
-    if (!path || app_ends_with(path, ".vtkhdf"))
-        return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_USAGE,
-                   "--checkpoint %s: it is a VTKHDF file, so its name ends in .vtkhdf", path);
-    weft_error_hint(error, "write --checkpoint FILE.vtkhdf");
-    return WEFT_ERROR_USAGE;
 }

@@ -65,18 +65,3 @@ weft_status app_formulas_add(app_formulas *formulas, const char *origin, const c
  *  Errors       WEFT_ERROR_SYNTAX, WEFT_ERROR_TYPE with a caret in the user's text */
 weft_status app_expressions_check(const weft_library *library, const weft_limits *limits,
                                   bool with_time, app_formulas *formulas, weft_error *error);
-/** A file that an option writes, and another file of the run that it must not be. */
-typedef struct app_overwrite {
-    const char *option, *path; /* path NULL or "-": nothing is written over */
-    const char *other, *what;  /* the other file, or NULL, and what it is */
-} app_overwrite;
-/** Errors  WEFT_ERROR_USAGE: both are the same file */
-weft_status app_overwrite_check(const app_overwrite *pairs, int n, weft_error *error);
-/** Is `path`, or NULL, a name for --checkpoint?
- *  Errors  WEFT_ERROR_USAGE: it does not end in .vtkhdf */
-weft_status app_checkpoint_check(const char *path, weft_error *error);
-/** Check the names of the output files. Any name may be NULL.
- *  Errors  WEFT_ERROR_USAGE: --json names the mesh or the file of --output (a .vtkhdf mesh may be
- *          that of --output, which contains it), or --output does not end in .vtkhdf or .vtu */
-weft_status app_outputs_check(const char *mesh, const char *output, const char *json,
-                              weft_error *error);

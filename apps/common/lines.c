@@ -49,31 +49,12 @@ void app_lines_clear(app_lines *lines) {
     *lines = (app_lines){0};
 }
 
-/* A line must not write over what the run reads or writes besides it. */
-static weft_status check_overwrite(const app_run *run, int i, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const app_line *line = &run->options->lines.list[i];
-    const app_overwrite pairs[] = {
-        {"--line", line->path, run->options->mesh.name, "the mesh"},
-        {"--line", line->path, run->options->output, "the file of --output"},
-        {"--line", line->path, run->options->json, "the file of --json"}};
-    TRY(app_overwrite_check(pairs, sizeof pairs / sizeof *pairs, error));
-    for (int k = 0; k < i; ++k) {
-        const app_overwrite other = {"--line", line->path, run->options->lines.list[k].path,
-                                     "the file of another --line"};
-        TRY(app_overwrite_check(&other, 1, error));
-    }
-done:
-    return status;
-}
-
 weft_status app_run_lines_check(const app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_lines *lines = &run->options->lines;
     const int d = run->mesh->dimension;
     for (int i = 0; i < lines->n; ++i) {
         const app_line *line = &lines->list[i];
-        TRY(check_overwrite(run, i, error));
         TRY(app_file_check(line->path, error));
         if (line->n_from == d && line->n_to == d)
             continue;

@@ -1,5 +1,6 @@
 /* Reads problem files: YAML by libyaml's events, without aliases, into texts for options. */
 #include "apps/common/problem.h"
+#include "apps/common/run_options.h"
 #include "core/base/file.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ const app_option app_problem_options[] = {
     {"problem", "FILE.yaml",
      "Read options from a file, whose keys are their names; options of the command line come after "
      "it and take precedence",
-     .read = app_read_nothing},
+     APP_TEXT(app_run_options, problem_file)},
     {"print-problem", NULL,
      "Write the problem file for this command line to standard output, and end",
      .read = app_read_nothing},

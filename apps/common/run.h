@@ -76,10 +76,6 @@ weft_status app_run_measure_probes(app_run *run, weft_error *error);
 void app_cg_complain(const char *program, const app_run *run, const app_cg_advice *advice);
 /** What to try where a linear system took too many iterations, or rounding has spoiled its preconditioner. */
 const char *app_cg_advice_of(const app_run *run, weft_cg_outcome outcome);
-/** Of a run that continues from a checkpoint: let what is automatic be as it was. (apps/common/resume.c)
- *  path    of the checkpoint; NULL: no effect
- *  Errors  those of weft_checkpoint_problem; the preconditioner is not known */
-weft_status app_resume_choices(const char *path, weft_problem_options *options, weft_error *error);
 /** Give the constraints and loads of the options to the problem, after the mesh. (apps/common/constraints.c)
  *  n_values  components of u
  *  Errors    WEFT_ERROR_USAGE: more or fewer values than components, or coordinates than dimensions */

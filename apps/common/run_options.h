@@ -19,7 +19,8 @@ typedef struct app_run_options {
     app_verbosity verbosity;
     app_conditions conditions;
     app_probes probes;
-    weft_arena *texts; /* of a problem file; NULL: none */
+    const char *problem_file; /* NULL: none */
+    weft_arena *texts;        /* of it */
     app_derived_options derived;
     app_constraints constraints;
     app_lines lines;

@@ -50,7 +50,7 @@ weft_status poisson_options_read(int argc, char **argv, solve_options *out, weft
     weft_status status = WEFT_OK;
     *out = (solve_options){.run = app_run_options_default()};
     const app_command_line line = {.doc = doc,
-                                   .tables = {{app_problem_options, out},
+                                   .tables = {{app_problem_options, &out->run},
                                               {app_mesh_options_table, &out->run},
                                               {app_reading_options, &out->run.mesh.reading},
                                               {problem_options, out},

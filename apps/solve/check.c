@@ -99,13 +99,12 @@ static weft_status check_nonlinear(const solve *run, weft_error *error) {
 weft_status solve_check(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const app_run_options *options = &run->options->run;
-    const bool in_time = run->options->time.text != NULL;
-    TRY(app_outputs_check(options->mesh.name, in_time ? NULL : options->output, options->json,
-                          error));
-    if (in_time)
+    if (run->options->time.text) {
         TRY(solve_time_check(run, error));
-    if (run->options->script)
-        TRY(app_outputs_check(run->options->script, NULL, options->json, error));
+    } else {
+        TRY(app_files_check(options, run->options->script, NULL, error));
+        TRY(app_output_check(options->output, error));
+    }
     const double start = weft_clock();
     TRY(check_nonlinear(run, error));
     TRY(check_formulas(run, error));

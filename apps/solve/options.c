@@ -234,7 +234,7 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
                            .time = solve_time_options_default()};
     const app_command_line line = {.arguments = "SCRIPT.weft",
                                    .doc = doc,
-                                   .tables = {{app_problem_options, out},
+                                   .tables = {{app_problem_options, &out->run},
                                               {script_options, out},
                                               {app_mesh_options_table, &out->run},
                                               {app_reading_options, &out->run.mesh.reading},

@@ -137,7 +137,7 @@ static app_work work_of(const solve *run) {
     const int method = options->run.solver.method;
     const weft_ufl_problem *problem = run->script.problem;
     const weft_ufl_set *unknown = problem ? &problem->sets[0] : NULL;
-    const bool is_continued = options->time.checkpoint || options->time.resume;
+    const bool is_continued = options->time.files.checkpoint || options->time.files.resume;
     app_work work = {.is_known = options->time.tolerance == 0 && !is_continued,
                      .is_general = method != WEFT_AUTO &&
                                    !weft_method_about((weft_method)method)->needs_symmetric,
@@ -311,7 +311,7 @@ int solve_main(const solve_program *program, int argc, char **argv) {
     TRY(app_messages_make(&messages, program->name, stderr, APP_NORMAL, &error));
     TRY(program->options_read(argc, argv, &options, &error));
     TRY(app_ranks_refuse(program->name, &error));
-    TRY(app_resume_choices(options.time.resume, &options.run.solver, &error));
+    TRY(app_resume_choices(options.time.files.resume, &options.run.solver, &error));
     TRY(app_messages_make(&messages, program->name, stderr, options.run.verbosity, &error));
     run.base.expected_solves = count_solves(&options);
     TRY(run_all(&run, &error));

@@ -19,7 +19,7 @@ static double count(double t, double dt) {
 static int64_t count_outputs(const solve_time_options *o) {
     const double by_time = o->output_interval > 0 ? count(o->end, o->output_interval) : 0;
     const double by_steps =
-        o->output_every > 0 ? count(o->end, o->dt) / o->output_every + by_time : 0;
+        o->files.output_every > 0 ? count(o->end, o->dt) / o->files.output_every + by_time : 0;
     return (int64_t)(by_time + by_steps) + 1;
 }
 
@@ -39,7 +39,7 @@ static bool is_output_due(const solve *run) {
     const solve_time_options *time = &run->options->time;
     const double outputs = (double)run->time.n_outputs * time->output_interval;
     return (time->output_interval > 0 && is_at(run, outputs)) ||
-           (time->output_every > 0 && run->time.state.step % time->output_every == 0) ||
+           (time->files.output_every > 0 && run->time.state.step % time->files.output_every == 0) ||
            is_at(run, time->end);
 }
 
@@ -50,8 +50,8 @@ static weft_series_options series_options(const solve *run) {
                                  .at_start = run->time.state.step == 0 || is_output_due(run),
                                  .start = run->time.state.t,
                                  .end = run->options->time.end,
-                                 .resume = run->options->time.resume != NULL,
-                                 .overwrite = run->options->time.overwrite};
+                                 .resume = run->options->time.files.resume != NULL,
+                                 .overwrite = run->options->time.files.overwrite};
 }
 
 static weft_status refuse_option(const char *option, const char *hint, weft_error *error) {
@@ -61,54 +61,15 @@ static weft_status refuse_option(const char *option, const char *hint, weft_erro
     return WEFT_ERROR_UNSUPPORTED;
 }
 
-static weft_status check_lines(const solve_options *o, weft_error *error) {
-    weft_status status = WEFT_OK;
-    for (int i = 0; i < o->run.lines.n; ++i) {
-        const char *path = o->run.lines.list[i].path;
-        const app_overwrite pairs[] = {
-            {"--line", path, o->time.checkpoint, "the file of --checkpoint"},
-            {"--line", path, o->time.resume, "the file of --resume"},
-            {"--line", path, o->time.history, "the file of --history"}};
-        TRY(app_overwrite_check(pairs, sizeof pairs / sizeof *pairs, error));
-    }
-done:
-    return status;
-}
-
 weft_status solve_time_check(const solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const solve_options *options = run->options;
-    const app_overwrite pairs[] = {
-        {"--json", options->run.json, options->time.checkpoint, "the file of --checkpoint"},
-        {"--json", options->run.json, options->time.resume, "the file of --resume"},
-        {"--output", options->run.output, options->time.checkpoint, "the file of --checkpoint"},
-        {"--output", options->run.output, options->time.resume, "the file of --resume"},
-        {"--history", options->time.history, options->time.checkpoint, "the file of --checkpoint"},
-        {"--history", options->time.history, options->time.resume, "the file of --resume"},
-        {"--checkpoint", options->time.checkpoint, options->run.mesh.name, "the mesh"},
-        {"--json", options->run.json, options->run.output, "the file of --output"},
-        {"--output", options->run.output, options->run.mesh.name, "the mesh"},
-        {"--history", options->time.history, options->run.mesh.name, "the mesh"},
-        {"--history", options->time.history, options->run.output, "the file of --output"},
-        {"--history", options->time.history, options->run.json, "the file of --json"}};
     const weft_series_options series = series_options(run);
-    TRY(app_overwrite_check(pairs, sizeof pairs / sizeof *pairs, error));
-    TRY(check_lines(options, error));
     if (options->run.solver.until_discretisation)
         TRY(refuse_option("--until", "leave out --until discretisation", error));
     if (options->newton.load_steps > 1)
         TRY(refuse_option("--load-steps", "let the conditions depend on t", error));
-    if (options->time.history)
-        TRY(app_file_check(options->time.history, error));
-    TRY(app_checkpoint_check(options->time.checkpoint, error));
-    if (options->time.checkpoint && !run->base.is_null) {
-        TRY(weft_result_check(options->time.checkpoint, error));
-        TRY(app_file_claim(options->time.checkpoint, error));
-    }
-    if (options->run.output && !run->base.is_null) {
-        TRY(weft_series_check(options->run.output, &series, error));
-        TRY(app_file_claim(options->run.output, error));
-    }
+    TRY(app_time_check(&run->base, options->script, &options->time.files, &series, error));
 done:
     return status;
 }
@@ -337,7 +298,7 @@ static weft_status history_add(solve *run, weft_error *error) {
     TRY(app_history_add(&run->time.history, &run->base,
                         &(app_history_row){.t = run->time.state.t,
                                            .symbol = "u",
-                                           .resumes = run->options->time.resume != NULL,
+                                           .resumes = run->options->time.files.resume != NULL,
                                            .probes = run->base.probes,
                                            .components = run->base.problem->n_values},
                         error));
@@ -347,13 +308,15 @@ done:
 }
 
 static void report(const solve *run, double start) {
-    char phase[160], left[32];
     const weft_transient_state *state = &run->time.state;
-    const double end = run->options->time.end, spent = weft_clock() - start;
-    snprintf(phase, sizeof phase, "step %" PRId64 ", t = %.4g, %.0f iterations a step, %s left",
-             state->step, state->t, (double)state->all_iterations / (double)state->step,
-             app_print_seconds(spent / state->t * (end - state->t), left));
-    weft_progress(&run->base.messages->monitor, phase, state->t, end);
+    const app_progress progress = {.step = state->step,
+                                   .t = state->t,
+                                   .first_t = run->time.first_t,
+                                   .end = run->options->time.end,
+                                   .iterations =
+                                       (double)state->all_iterations / (double)state->step,
+                                   .seconds = weft_clock() - start};
+    app_progress_show(&run->base.messages->monitor, &progress);
 }
 
 /* One step: of the length that is given, unless it would end later than it may. After a checkpoint
@@ -372,7 +335,8 @@ static weft_status step(solve *run, weft_error *error) {
 /* Do what is due after a step. */
 static weft_status attend(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int every = run->options->time.output_every, rows = run->options->time.history_every;
+    const int every = run->options->time.files.output_every,
+              rows = run->options->time.files.history_every;
     const bool is_due = is_at(run, until(run));
     if (is_due)
         run->time.n_outputs += 1;
@@ -380,8 +344,8 @@ static weft_status attend(solve *run, weft_error *error) {
         TRY(series_add(run, error));
     if (run->time.state.step % (rows > 0 ? rows : 1) == 0 || is_at(run, run->options->time.end))
         TRY(history_add(run, error));
-    if (run->options->time.checkpoint_every > 0 &&
-        run->time.state.step % run->options->time.checkpoint_every == 0) {
+    if (run->options->time.files.checkpoint_every > 0 &&
+        run->time.state.step % run->options->time.files.checkpoint_every == 0) {
         TRY(pull(run, error));
         TRY(solve_checkpoint_write(run, error));
     }
@@ -404,7 +368,8 @@ weft_status solve_time_run(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double begin = weft_clock();
     const int64_t first = run->time.state.step;
-    run->time.history.path = run->options->time.history;
+    run->time.first_t = run->time.state.t;
+    run->time.history.path = run->options->time.files.history;
     app_stop_catch();
     TRY(series_open(run, error));
     if (run->time.state.step == 0 || is_output_due(run))
@@ -431,7 +396,7 @@ weft_status solve_time_run(solve *run, weft_error *error) {
     run->base.problem->linear.cg.residual = NAN;
     TRY(pull(run, error));
     report_preconditioner(run, first);
-    if (run->options->time.checkpoint && run->time.state.step > run->time.kept_step)
+    if (run->options->time.files.checkpoint && run->time.state.step > run->time.kept_step)
         TRY(solve_checkpoint_write(run, error));
     TRY(app_series_close(&run->time.series, error));
 done:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apps/common/history.h"
+#include "apps/common/in_time.h"
 #include "apps/common/result.h"
 
 struct solve;
@@ -11,16 +12,11 @@ typedef struct solve_time_options {
     double dt, end;
     weft_time_scheme scheme;
     double theta;
-    const char *mass;                /* its name in the script; NULL: M */
-    const char *previous;            /* name of the input of own schemes */
-    int output_every;                /* steps; 0: not by steps */
-    double output_interval;          /* of time; 0: not by time */
-    double tolerance;                /* of the error; 0: equal steps */
-    bool overwrite;                  /* an existing series */
-    const char *checkpoint, *resume; /* or NULL */
-    int checkpoint_every;            /* steps; 0: only at the end */
-    const char *history;             /* a CSV file, or NULL */
-    int history_every;               /* steps; 0: 1 */
+    const char *mass;       /* its name in the script; NULL: M */
+    const char *previous;   /* name of the input of own schemes */
+    double output_interval; /* of time; 0: not by time */
+    double tolerance;       /* of the error; 0: equal steps */
+    app_time_options files;
 } solve_time_options;
 solve_time_options solve_time_options_default(void);
 /** Rows of a solve_time_options. */
@@ -42,6 +38,7 @@ typedef struct solve_time {
     weft_transient_outcome outcome;
     app_series series;
     app_history history;
+    double first_t;    /* at which this process starts */
     int64_t n_outputs; /* written; of output_interval */
     int64_t kept_step; /* of the last checkpoint */
     int64_t n_pulled;  /* steps up to the last whose u is on the host, the start included */
@@ -66,7 +63,7 @@ weft_status solve_time_run(struct solve *run, weft_error *error);
 /** Compute the balance of the last step, if it was requested. (apps/solve/time_balance.c) */
 weft_status solve_time_balance(struct solve *run, weft_error *error);
 void solve_time_clear(struct solve *run);
-/** Write --checkpoint, after which operators are made again. (apps/solve/time_files.c) */
+/** Write --checkpoint. (apps/solve/time_files.c) */
 weft_status solve_checkpoint_write(struct solve *run, weft_error *error);
 /** Continue from --resume, if it is given.
  *  Errors  those of weft_checkpoint_read; WEFT_ERROR_USAGE (it is from after the end) */

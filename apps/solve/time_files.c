@@ -1,8 +1,6 @@
 /* Writes checkpoints of problems in time, and resumes runs from them. */
 #include "apps/solve/solve.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the problem ------------------------------------------------------------------------- */
@@ -16,16 +14,6 @@ static void write_bindings(const char *option, const solve_bindings *bindings, w
 static void write_name(const char *option, const char *text, weft_text *out) {
     if (text)
         weft_text_add(out, " --%s '%s'", option, text);
-}
-
-static void write_conditions(const app_conditions *conditions, weft_text *out) {
-    static const char *const names[] = {"dirichlet", "neumann", "robin"};
-    for (int i = 0; i < conditions->n; ++i) {
-        const app_condition *condition = &conditions->list[i];
-        weft_text_add(out, " --%s '%s=%s%s%s'", names[condition->kind], condition->group,
-                      condition->alpha ? condition->alpha : "", condition->alpha ? "," : "",
-                      condition->value);
-    }
 }
 
 void solve_problem_write(const solve *run, weft_text *out) {
@@ -61,64 +49,32 @@ void solve_problem_write(const solve *run, weft_text *out) {
     write_bindings("define", &o->defines, out);
     write_bindings("param", &o->sets, out);
     write_bindings("measure", &o->measures, out);
-    write_conditions(&o->run.conditions, out);
+    app_conditions_write(&o->run.conditions, out);
     app_constraints_write(&o->run.constraints, out);
 }
 
 /* ---- checkpoints ------------------------------------------------------------------------- */
 
-/* The lists of a checkpoint, the numbers last. */
-typedef struct state_lists {
-    weft_text problem;
-    int n;
-    const char *names[WEFT_TRANSIENT_LISTS + 1];
-    weft_memory *memories[WEFT_TRANSIENT_LISTS];
-    double *values[WEFT_TRANSIENT_LISTS + 1];
-    int64_t lengths[WEFT_TRANSIENT_LISTS + 1];
-} state_lists;
-
-static void lists_clear(state_lists *lists) {
-    weft_text_free(&lists->problem);
-    for (int i = 0; i <= WEFT_TRANSIENT_LISTS; ++i)
-        free(lists->values[i]);
-}
-
-static weft_status lists_make(const solve *run, state_lists *lists, weft_error *error) {
-    solve_problem_write(run, &lists->problem);
-    lists->n = weft_transient_lists(run->time.transient, lists->names, lists->memories);
-    lists->names[lists->n] = "numbers";
-    bool good = !lists->problem.failed;
-    for (int i = 0; i <= lists->n; ++i) {
-        lists->lengths[i] = i < lists->n ? run->n_dofs : WEFT_TRANSIENT_NUMBERS;
-        lists->values[i] = weft_array_make((size_t)lists->lengths[i], sizeof **lists->values);
-        good &= lists->values[i] != NULL;
-    }
-    return good ? WEFT_OK : weft_out_of_memory(error, NULL);
-}
-
-static weft_checkpoint checkpoint_of(const solve *run, const state_lists *lists) {
-    return (weft_checkpoint){.problem = lists->problem.data,
-                             .step = run->time.state.step,
-                             .n_lists = lists->n + 1,
-                             .names = lists->names,
-                             .lists = lists->values,
-                             .lengths = lists->lengths};
+static app_state state_of(const solve *run, double *numbers) {
+    app_state state = {.step = run->time.state.step,
+                       .n_dofs = run->n_dofs,
+                       .numbers = numbers,
+                       .n_numbers = WEFT_TRANSIENT_NUMBERS};
+    solve_problem_write(run, &state.problem);
+    state.n = weft_transient_lists(run->time.transient, state.names, state.memories);
+    return state;
 }
 
 weft_status solve_checkpoint_write(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_clock();
-    state_lists lists = {.n = 0};
-    TRY(lists_make(run, &lists, error));
-    for (int i = 0; i < lists.n; ++i)
-        TRY(weft_memory_read(lists.memories[i], 0, lists.values[i],
-                             (size_t)run->n_dofs * sizeof(double), error));
-    weft_transient_numbers(run->time.transient, lists.values[lists.n]);
-    const weft_checkpoint checkpoint = checkpoint_of(run, &lists);
-    TRY(weft_checkpoint_write(run->options->time.checkpoint, run->base.mesh, &checkpoint, error));
-    run->time.kept_step = run->time.state.step;
+    double numbers[WEFT_TRANSIENT_NUMBERS];
+    app_state state = state_of(run, numbers);
+    weft_transient_numbers(run->time.transient, numbers);
+    TRY(app_state_write(&state, run->options->time.files.checkpoint, run->base.mesh, error));
+    run->time.kept_step = state.step;
 done:
-    lists_clear(&lists);
+    app_state_clear(&state);
     run->base.seconds.output += weft_clock() - start;
     return status;
 }
@@ -127,7 +83,7 @@ static weft_status refuse_later(const solve *run, double t, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_USAGE,
                    "the checkpoint was written at t = %g, and the run ends at t = %g", t,
                    run->options->time.end);
-    weft_error_location(error, run->options->time.resume, NULL, 0, 0);
+    weft_error_location(error, run->options->time.files.resume, NULL, 0, 0);
     weft_error_hint(error, "raise END of --time DT,END: it counts from t = 0");
     return WEFT_ERROR_USAGE;
 }
@@ -135,25 +91,21 @@ static weft_status refuse_later(const solve *run, double t, weft_error *error) {
 weft_status solve_resume(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const solve_time_options *time = &run->options->time;
-    weft_transient_state *state = &run->time.state;
-    state_lists lists = {.n = 0};
-    if (!time->resume || run->base.is_null)
+    weft_transient_state *at = &run->time.state;
+    double numbers[WEFT_TRANSIENT_NUMBERS];
+    if (!time->files.resume || run->base.is_null)
         return WEFT_OK;
-    TRY(lists_make(run, &lists, error));
-    weft_checkpoint checkpoint = checkpoint_of(run, &lists);
-    TRY(weft_checkpoint_read(time->resume, run->base.mesh, &checkpoint, error));
-    for (int i = 0; i < lists.n; ++i)
-        TRY(weft_memory_write(lists.memories[i], 0, lists.values[i],
-                              (size_t)run->n_dofs * sizeof(double), error));
-    TRY(weft_transient_resume(run->time.transient, lists.values[lists.n], state, error));
-    if (state->t > time->end * (1 + 1e-9))
-        TRY(refuse_later(run, state->t, error));
+    app_state state = state_of(run, numbers);
+    TRY(app_state_read(&state, time->files.resume, run->base.mesh, error));
+    TRY(weft_transient_resume(run->time.transient, numbers, at, error));
+    if (at->t > time->end * (1 + 1e-9))
+        TRY(refuse_later(run, at->t, error));
     TRY(weft_vector_pull(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
-    run->time.n_pulled = state->step + 1;
-    run->time.kept_step = state->step;
+    run->time.n_pulled = at->step + 1;
+    run->time.kept_step = at->step;
     if (time->output_interval > 0)
-        run->time.n_outputs = (int64_t)(state->t / time->output_interval * (1 + 1e-9));
+        run->time.n_outputs = (int64_t)(at->t / time->output_interval * (1 + 1e-9));
 done:
-    lists_clear(&lists);
+    app_state_clear(&state);
     return status;
 }

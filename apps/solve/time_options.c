@@ -70,45 +70,48 @@ const app_option solve_time_option_table[] = {
     {"output-every", "N",
      "Write a time series, NAME.pvd or NAME.vtkhdf, to --output after every N steps (default: only "
      "at the start and the end)",
-     APP_INTEGER(solve_time_options, output_every, 1, STEPS_MOST)},
+     APP_INTEGER(solve_time_options, files.output_every, 1, STEPS_MOST)},
     {"output-interval", "DT", "The same after every interval of time, at whose ends steps end",
      APP_NUMBER(solve_time_options, output_interval, 0, 1e300)},
     {"overwrite", NULL, "Replace an existing series of --output",
-     APP_FLAG(solve_time_options, overwrite, true)},
+     APP_FLAG(solve_time_options, files.overwrite, true)},
     {"checkpoint", "FILE.vtkhdf", "Write the state for --resume",
-     APP_TEXT(solve_time_options, checkpoint)},
+     APP_TEXT(solve_time_options, files.checkpoint)},
     {"checkpoint-every", "N", "Write it after every N steps too (default: only at the end)",
-     APP_INTEGER(solve_time_options, checkpoint_every, 1, STEPS_MOST)},
+     APP_INTEGER(solve_time_options, files.checkpoint_every, 1, STEPS_MOST)},
     {"resume", "FILE.vtkhdf",
      "Continue from a checkpoint, and continue --output and --history; with unchanged other "
      "options the result is bitwise that of an uninterrupted run",
-     APP_TEXT(solve_time_options, resume)},
+     APP_TEXT(solve_time_options, files.resume)},
     {"history", "FILE.csv",
      "Write u at the probes, and --integral and --extrema, after each step while the run goes",
-     APP_TEXT(solve_time_options, history)},
+     APP_TEXT(solve_time_options, files.history)},
     {"history-every", "N", "Write to --history after every N steps (default 1)",
-     APP_INTEGER(solve_time_options, history_every, 1, STEPS_MOST)},
+     APP_INTEGER(solve_time_options, files.history_every, 1, STEPS_MOST)},
     {0}};
 
 solve_time_options solve_time_options_default(void) {
-    return (solve_time_options){.scheme = WEFT_TIME_BDF2, .theta = 0.5, .previous = "u_old"};
+    return (solve_time_options){.scheme = WEFT_TIME_BDF2,
+                                .theta = 0.5,
+                                .previous = "u_old",
+                                .files = {.resume_option = "--resume"}};
 }
 
 /* Options that need --time. */
 static weft_status check_rests(const solve_time_options *o, weft_error *error) {
     const solve_time_options defaults = solve_time_options_default();
-    const char *without = o->output_every > 0                           ? "--output-every"
+    const char *without = o->files.output_every > 0                     ? "--output-every"
                           : o->output_interval > 0                      ? "--output-interval"
-                          : o->history                                  ? "--history"
-                          : o->checkpoint                               ? "--checkpoint"
-                          : o->checkpoint_every > 0                     ? "--checkpoint-every"
-                          : o->resume                                   ? "--resume"
+                          : o->files.history                            ? "--history"
+                          : o->files.checkpoint                         ? "--checkpoint"
+                          : o->files.checkpoint_every > 0               ? "--checkpoint-every"
+                          : o->files.resume                             ? "--resume"
                           : o->tolerance > 0                            ? "--time-tolerance"
                           : o->mass                                     ? "--mass"
-                          : o->history_every > 0                        ? "--history-every"
+                          : o->files.history_every > 0                  ? "--history-every"
                           : o->scheme != defaults.scheme                ? "--scheme"
                           : o->theta != defaults.theta                  ? "--theta"
-                          : o->overwrite                                ? "--overwrite"
+                          : o->files.overwrite                          ? "--overwrite"
                           : strcmp(o->previous, defaults.previous) != 0 ? "--previous"
                                                                         : NULL;
     if (!without)
@@ -136,14 +139,14 @@ weft_status solve_time_options_check(const solve_time_options *options, weft_err
         weft_error_hint(error, "add --scheme theta");
         return WEFT_ERROR_USAGE;
     }
-    if (options->tolerance > 0 && options->output_every > 0) {
+    if (options->tolerance > 0 && options->files.output_every > 0) {
         weft_error_set(error, WEFT_ERROR_USAGE,
                        "with --time-tolerance the number of steps is not known");
         weft_error_location(error, "--output-every", NULL, 0, 0);
         weft_error_hint(error, "write --output-interval DT, an interval of time");
         return WEFT_ERROR_USAGE;
     }
-    if (options->checkpoint_every > 0 && !options->checkpoint) {
+    if (options->files.checkpoint_every > 0 && !options->files.checkpoint) {
         weft_error_set(error, WEFT_ERROR_USAGE,
                        "--checkpoint-every says when to write, but not where");
         weft_error_hint(error, "add --checkpoint FILE.vtkhdf");

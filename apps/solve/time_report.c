@@ -27,8 +27,8 @@ void solve_time_print(const solve *run) {
                run->time.changed_at, run->base.problem->linear.choice.method_reason);
     if (run->time.stopped)
         printf("            stopped by a signal\n");
-    if (run->options->time.checkpoint && run->time.kept_step > 0)
-        printf("checkpoint  %s, step %" PRId64 "\n", run->options->time.checkpoint,
+    if (run->options->time.files.checkpoint && run->time.kept_step > 0)
+        printf("checkpoint  %s, step %" PRId64 "\n", run->options->time.files.checkpoint,
                run->time.kept_step);
 }
 

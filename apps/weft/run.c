@@ -1,5 +1,6 @@
 /* weft run: runs a script on a mesh, with loops of its own, and writes what it returns and updates. */
 #include "apps/weft/run.h"
+#include "apps/common/files.h"
 #include "apps/common/problem.h"
 #include "fem/space/space.h"
 #include "fusion/weft_outline.h"
@@ -211,7 +212,8 @@ static weft_status run_all(weft_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(app_run_open(&run->base, error));
     TRY(app_run_files_check(&run->base, error));
-    TRY(app_outputs_check(run->options->run.mesh.name, run->options->run.output, NULL, error));
+    TRY(app_files_check(&run->options->run, run->options->script, NULL, error));
+    TRY(app_output_check(run->options->run.output, error));
     if (run->options->kernels)
         TRY(weft_library_add_directory(run->base.library, run->options->kernels, error));
     TRY(app_run_mesh_make(&run->base, error));
@@ -278,7 +280,7 @@ weft_status weft_tool_run(int argc, char **argv, app_messages *messages, int *co
     *run = (weft_run){.options = &options, .base = {.options = &options.run, .messages = messages}};
     const app_command_line line = {.arguments = "SCRIPT",
                                    .doc = doc,
-                                   .tables = {{app_problem_options, &options},
+                                   .tables = {{app_problem_options, &options.run},
                                               {app_mesh_options_table, &options.run},
                                               {app_reading_options, &options.run.mesh.reading},
                                               {table, &options}},
