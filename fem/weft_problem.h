@@ -55,6 +55,12 @@ typedef struct weft_problem_choice {
 /** What is chosen before anything is known: what is requested; CG and Jacobi's preconditioner. */
 weft_problem_choice weft_problem_choice_start(const weft_problem_options *options);
 
+/** The method that WEFT_AUTO stands for with an operator of forms, outside a problem, and why.
+ *  asymmetry  |K - K^T| / |K|: the greatest of weft_form_asymmetry
+ *  is_mixed   the operator is of several functions
+ *  out        gets method and method_reason */
+void weft_method_choose(double asymmetry, bool is_mixed, weft_problem_choice *out);
+
 /* ---- problems ------------------------------------------------------------------------------ */
 
 /** Functions u of spaces on a mesh, with conditions, forms and a load. */

@@ -7,6 +7,10 @@
 #include "fem/linear/memory.h"
 #include "fem/weft_constraint.h"
 
+/** Tolerances for |K - K^T| / |K|: rounding in a symmetric matrix; in a tangent at any u, whose terms may cancel. */
+#define WEFT_SYMMETRIC 1e-12
+#define WEFT_SYMMETRIC_TANGENT 1e-10
+
 /** All pointers are borrowed, except those said to be owned. Start from the borrowed members and
  *  weft_problem_choice_start; weft_linear_clear. */
 typedef struct weft_linear {

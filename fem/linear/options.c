@@ -1,5 +1,5 @@
 /* What the options of a problem choose. */
-#include "fem/weft_problem.h"
+#include "fem/linear/linear.h"
 
 weft_problem_choice weft_problem_choice_start(const weft_problem_options *options) {
     weft_problem_choice choice = {.method = WEFT_METHOD_CG,
@@ -12,4 +12,11 @@ weft_problem_choice weft_problem_choice_start(const weft_problem_options *option
     if (options->preconditioner == WEFT_AUTO)
         choice.preconditioner = options->earlier == WEFT_AUTO ? WEFT_JACOBI : options->earlier;
     return choice;
+}
+
+void weft_method_choose(double asymmetry, bool is_mixed, weft_problem_choice *out) {
+    const weft_problem_options options = weft_problem_options_default();
+    weft_linear linear = {.options = &options, .choice = *out};
+    weft_linear_choose_method(&linear, asymmetry <= WEFT_SYMMETRIC, is_mixed, asymmetry);
+    *out = linear.choice;
 }

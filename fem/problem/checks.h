@@ -3,11 +3,8 @@
  *      In: a problem with its forms, or its operator. Out: choices, modes that are left open, or an error. */
 #pragma once
 
+#include "fem/linear/linear.h"
 #include "fem/weft_transient.h"
-
-/** Tolerances for |K - K^T| / |K|: rounding in a symmetric matrix; in a tangent at any u, whose terms may cancel. */
-#define WEFT_SYMMETRIC 1e-12
-#define WEFT_SYMMETRIC_TANGENT 1e-10
 
 /** Set an error with a hint. Returns its status. */
 weft_status weft_problem_refuse(weft_status status, const char *what, const char *hint,

@@ -182,7 +182,6 @@ _STATUS: dict[str, list[Any]] = {
     "weft_operator_apply": [_P, _P, _P],
     "weft_operator_diagonal": [_P, _P],
     "weft_operator_matrix": [_P, POINTER(_P)],
-    "weft_preconditioner_find": [c_char_p, POINTER(c_int)],
     "weft_preconditioner_make": [POINTER(s.weft_context), c_int, POINTER(s.weft_preconditioner_problem), POINTER(_P)],
     "weft_preconditioner_update": [_P],
     "weft_solver_make": [POINTER(s.weft_context), _P, POINTER(_P)],
@@ -261,6 +260,7 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_method_about": ([c_int], POINTER(s.weft_method_info)),
     "weft_preconditioner_count": ([], c_int),
     "weft_preconditioner_about": ([c_int], POINTER(s.weft_preconditioner_info)),
+    "weft_method_choose": ([c_double, c_bool, POINTER(s.weft_problem_choice)], None),
     "weft_cg_outcome_name": ([c_int], c_char_p),
     "weft_cg_iterations_limit": ([c_int, c_int64, c_double], c_int),
     "weft_step_outcome_name": ([c_int], c_char_p),
@@ -306,7 +306,7 @@ def raise_error(error: s.weft_error) -> None:
 # Functions that are over at once; all others with a status may take long, so that Ctrl-C must end the wait.
 _BRIEF = {"weft_memory_make", "weft_memory_borrow", "weft_memory_write", "weft_memory_read", "weft_memory_copy",
           "weft_memory_zero", "weft_library_add_text", "weft_mesh_group", "weft_mesh_place", "weft_program_size",
-          "weft_program_bind", "weft_assembly_find", "weft_preconditioner_find", "weft_ufl_degrees_find",
+          "weft_program_bind", "weft_assembly_find", "weft_ufl_degrees_find",
           "weft_ufl_add_functions", "weft_ufl_problem_of", "weft_bc_find_free", "weft_problem_start",
           "weft_problem_condition", "weft_problem_constraint", "weft_problem_point_load", "weft_problem_set_values", "weft_time_scheme_find"}
 # Functions of one object that run many times: see Handle.repeat.

@@ -12,7 +12,8 @@ from .conditions import Condition, Neumann, Number, condition_rows
 from .device import Array, Device
 from .forms import FormFile
 from .mesh import Mesh, _view
-from .report import NotConverged
+from .options import method_number, preconditioner_number
+from .report import NotConverged, history_of, method_name
 from .script import Script, _count, _expressions, _interleave, _parameters, _text_of
 
 if TYPE_CHECKING:
@@ -348,7 +349,8 @@ class Conditions:
 
 
 class Solution(NamedTuple):
-    """What Operator.solve returned. converged is also true where rounding allows no smaller residual."""
+    """What Operator.solve returned. converged is also true where rounding allows no smaller residual; reason is that of a
+    method that was chosen."""
 
     x: Array
     converged: bool
@@ -356,6 +358,8 @@ class Solution(NamedTuple):
     iterations: int
     residual: float
     history: numpy.ndarray
+    method: str
+    reason: str
 
 
 class Operator:
@@ -441,12 +445,13 @@ class Operator:
             self.shape, matvec=lambda v: numpy.array(self.apply(v.reshape(-1)).numpy()), dtype=numpy.float64)
 
     def _preconditioner(self, name: str, is_general: bool = False) -> Optional[Handle]:
-        if name == "jacobi":
+        kind = preconditioner_number(name)
+        if kind < 0:
+            if name == "auto":
+                raise UsageError("an operator has no choice of a preconditioner, as weft.Problem has: name one", "usage")
             return None
         key, spaces = (name, is_general), self.space._handles
         if key not in self._preconditioners:
-            kind = c_int()
-            lib.weft_preconditioner_find(encode(name), byref(kind))
             dofs, n = self._constrained()
             problem = s.weft_preconditioner_problem(
                 op=self._handle.pointer, constrained=dofs, n_constrained=n, is_general=is_general,
@@ -480,47 +485,42 @@ class Operator:
         """Solve A x = b, with the Dirichlet values of the conditions.
 
         x               initial guess, overwritten by the solution; None: the Dirichlet values, 0 elsewhere
-        method          "auto" (CG, or GMRES where the form is not symmetric), "cg", "minres", "gmres", "bicgstab"
-        preconditioner  "jacobi", "multigrid" (a refined mesh), "aggregation", "block" (a MixedSpace), "chebyshev", "hypre"...
+        method          "auto" (by the symmetry of the form, as in weft.Problem), "cg", "minres", "gmres", "bicgstab"
+        preconditioner  "jacobi", "none", "multigrid" (a refined mesh), "aggregation", "block" (a MixedSpace), "chebyshev", "hypre"...
         must_converge   raise NotConverged where the iteration does not converge
         """
-        import numpy
-
         device = self.space.device
         b = device.asarray(b)
         if x is None:
             x = self.conditions.guess() if self.conditions else self.space.zeros()
         if not isinstance(x, Array) or x.device is not device:
             raise UsageError("x must be a weft.Array of the operator's device", "usage")
+        choice = s.weft_problem_choice(method=method_number(method))
         if method == "auto":
-            symmetric = "minres" if len(self.space._handles) > 1 else "cg"
-            method = symmetric if self.form.asymmetry() <= 1e-12 else "gmres"
-        names = [lib.weft_method_about(i).contents.name.decode() for i in range(lib.weft_method_count())]
-        if method not in names:
-            raise UsageError("no method is called %r; there are: auto, %s" % (method, ", ".join(names)), "usage")
+            lib.weft_method_choose(self.form.asymmetry(), len(self.space._handles) > 1, byref(choice))
         if self._solver is None:
             self._solver = Handle("solver", self._handle)
             lib.weft_solver_make(self.space._context.pointer, self._handle.pointer, byref(self._solver.pointer))
         dofs, n = self._constrained()
-        used = self._preconditioner(preconditioner, method in ("gmres", "bicgstab"))
+        used = self._preconditioner(preconditioner, not lib.weft_method_about(choice.method).contents.needs_symmetric)
         limit = max_iterations if max_iterations is not None else lib.weft_cg_iterations_limit(
             self.space.mesh.dimension, self.space.mesh.n_nodes, tolerance)
         options = s.weft_cg_options(
-            method=names.index(method), restart=restart, jacobi=True, tolerance=tolerance, max_iterations=limit,
+            method=choice.method, restart=restart, jacobi=preconditioner != "none", tolerance=tolerance, max_iterations=limit,
             constrained=dofs, n_constrained=n, project_mean=self._is_free(),
             preconditioner=used.pointer if used else None)
         result = s.weft_cg_result()
         lib.weft_solver_solve(self._solver.pointer, b._pointer, x._pointer, byref(options), byref(result))
         try:
-            history = numpy.array(_view(result.history, (result.iterations + 1,) if result.history else (0,),
-                                        "float64", None))
+            history = history_of(result)
         finally:
             free(result.history)
         outcome = lib.weft_cg_outcome_name(result.outcome).decode()
-        solution = Solution(x, result.outcome == 0, outcome, result.iterations, result.residual, history)
+        solution = Solution(x, result.outcome == 0, outcome, result.iterations, result.residual, history,
+                            method_name(choice.method), choice.method_reason.decode())
         if must_converge and not solution.converged:
             raise NotConverged("%s did not converge: %s after %d iterations, residual %.1e, expected %.1e"
-                               % (method, outcome, result.iterations, result.residual, tolerance), solution)
+                               % (solution.method, outcome, result.iterations, result.residual, tolerance), solution)
         return solution
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import byref, c_void_p
+from ctypes import byref
 from typing import TYPE_CHECKING, Any, Mapping, Optional
 
 from . import _structures as s

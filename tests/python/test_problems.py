@@ -104,11 +104,14 @@ class Problems(unittest.TestCase):
         self.assertGreater(form.asymmetry(), 1e-3)
         conditions = weft.Conditions(space, [weft.Dirichlet("left", 0), weft.Dirichlet("right", 1)])
         solution = weft.Operator(form, conditions).solve(conditions.load(), tolerance=1e-10)
+        self.assertEqual(solution.method, "gmres")
+        self.assertIn("not symmetric", solution.reason)
         x = space.mesh.points[:, 0]
         exact = numpy.expm1(10 * x) / math.expm1(10)
         self.assertLess(abs(solution.x.numpy() - exact).max(), 5e-3)
-        with self.assertRaises(weft.Error):
-            weft.Operator(form, conditions).solve(conditions.load(), method="steepest")
+        for wrong in (dict(method="steepest"), dict(preconditioner="jacoby"), dict(preconditioner="auto")):
+            with self.assertRaises(weft.UsageError):
+                weft.Operator(form, conditions).solve(conditions.load(), **wrong)
 
     def test_spaces_of_other_degrees(self):
         mesh = weft.Mesh("square:2")  # 9 vertices, 16 edges, 8 cells
@@ -216,6 +219,7 @@ L = f*q*dx
             self.assertEqual(A.shape, (W.n_dofs, W.n_dofs))
             solution = A.solve(form.vector(), preconditioner="block", tolerance=1e-11)
             self.assertLess(solution.iterations, 200)  # Jacobi's takes more than 1000
+            self.assertEqual(solution.method, "minres" if sign == "-" else "gmres")
             velocity, pressure = W.split(solution.x)
             at, x = W.spaces[0].points, W.spaces[1].points
             numpy.testing.assert_allclose(velocity, at[:, ::-1] ** 2, atol=1e-6)
