@@ -1,6 +1,7 @@
 /* Separates modes that weak terms hold from free ones, and computes their amounts in a solution.
  *
  * Decision  docs/decisions/0038-soft-modes-are-computed-apart.md */
+#include "fem/base/eigen.h"
 #include "fem/constrain/private.h"
 
 #include <math.h>
@@ -100,7 +101,7 @@ weft_status mode_candidates_split(mode_candidates *found, weft_held_modes *held,
         found->n = 0;
         goto done;
     }
-    constraint_diagonalise(n, G, V);
+    weft_diagonalise(n, G, V);
     for (int is_held = 0; is_held < 2; ++is_held) /* the free ones first */
         for (int k = 0; k < n; ++k) {
             if ((G[k * n + k] > FREE) != is_held)

@@ -1,4 +1,5 @@
 /* Finds the modes that operator and constraints leave free, and fixes or removes them. */
+#include "fem/base/eigen.h"
 #include "fem/constrain/private.h"
 #include "fem/mesh/mesh.h"
 
@@ -124,34 +125,6 @@ static double seen(const weft_constraints *constraints, int64_t dof, const doubl
     return row == -1 ? 0 : value;
 }
 
-void constraint_diagonalise(int n, double *G, double *V) {
-    for (int i = 0; i < n * n; ++i)
-        V[i] = i % (n + 1) == 0;
-    for (int sweep = 0; sweep < 20; ++sweep)
-        for (int p = 0; p < n; ++p)
-            for (int q = p + 1; q < n; ++q) {
-                const double a = G[p * n + q], b = G[q * n + q] - G[p * n + p];
-                const double size = fabs(b) + hypot(b, 2 * a);
-                const double t = size > 0 ? (b < 0 ? -2 : 2) * a / size : 0;
-                const double c = 1 / sqrt(1 + t * t), s = t * c;
-                for (int i = 0; i < n; ++i) {
-                    const double u = G[i * n + p], w = G[i * n + q];
-                    G[i * n + p] = c * u - s * w;
-                    G[i * n + q] = s * u + c * w;
-                }
-                for (int i = 0; i < n; ++i) {
-                    const double u = G[p * n + i], w = G[q * n + i];
-                    G[p * n + i] = c * u - s * w;
-                    G[q * n + i] = s * u + c * w;
-                }
-                for (int i = 0; i < n; ++i) {
-                    const double u = V[i * n + p], w = V[i * n + q];
-                    V[i * n + p] = c * u - s * w;
-                    V[i * n + q] = s * u + c * w;
-                }
-            }
-}
-
 /* Combinations of the modes of which no constraint sees anything, in place. */
 static weft_status keep_unconstrained(const weft_constraints *constraints, mode_candidates *found,
                                       weft_error *error) {
@@ -168,7 +141,7 @@ static weft_status keep_unconstrained(const weft_constraints *constraints, mode_
         for (int k = 0; k < m * m; ++k)
             G[k] += at[k / m] * at[k % m];
     }
-    constraint_diagonalise(m, G, V);
+    weft_diagonalise(m, G, V);
     for (int k = 0; k < m; ++k) {
         if (G[k * m + k] > UNSEEN_SQUARE * (double)(n + 1))
             continue;

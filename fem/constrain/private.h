@@ -202,6 +202,4 @@ weft_status mode_candidates_combine(mode_candidates *found, const double *V, int
 /** Move those that A holds to `held`, and leave the others. */
 weft_status mode_candidates_split(mode_candidates *found, weft_held_modes *held, weft_error *error);
 void mode_candidates_clear(mode_candidates *found);
-/** Eigenvalues, on the diagonal, and eigenvectors V of a symmetric matrix [n][n], by Jacobi's method. */
-void constraint_diagonalise(int n, double *G, double *V);
 double constraint_product_of(const double *a, const double *b, int64_t n);

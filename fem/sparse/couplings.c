@@ -1,39 +1,19 @@
 /* Measures how different the couplings within the rows of a matrix are. */
 #include "fem/sparse/couplings.h"
+#include "fem/base/eigen.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { SAMPLE = 10000, ROTATIONS = 20 };
+enum { SAMPLE = 10000 };
 static const double ANISOTROPIC = 6,
                     JUMPING = 0.03; /* halfway between the figures of couplings.h */
 
-typedef double tensor[3][3];
+typedef double tensor[3][3]; /* rows and columns beyond the dimension are 0 */
 
-/* Rotate in the plane of axes p and q so that t[p][q] becomes zero. */
-static void rotate(tensor t, int p, int q) {
-    const double cotangent = (t[q][q] - t[p][p]) / (2 * t[p][q]);
-    const double tangent = (cotangent < 0 ? -1 : 1) / (fabs(cotangent) + hypot(cotangent, 1));
-    const double c = 1 / hypot(tangent, 1), s = tangent * c;
-    for (int k = 0; k < 3; ++k) {
-        const double a = t[k][p], b = t[k][q];
-        t[k][p] = c * a - s * b;
-        t[k][q] = s * a + c * b;
-    }
-    for (int k = 0; k < 3; ++k) {
-        const double a = t[p][k], b = t[q][k];
-        t[p][k] = c * a - s * b;
-        t[q][k] = s * a + c * b;
-    }
-}
-
-/* The greatest over the least eigenvalue in magnitude, by Jacobi's method. Overwrites t. */
+/* The greatest over the least eigenvalue in magnitude. Overwrites t. */
 static double eigenvalue_ratio(tensor t, int d) {
-    for (int k = 0; k < ROTATIONS; ++k)
-        for (int p = 0; p < d; ++p)
-            for (int q = p + 1; q < d; ++q)
-                if (t[p][q] != 0)
-                    rotate(t, p, q);
+    weft_diagonalise(3, t[0], NULL);
     double least = INFINITY, greatest = 0;
     for (int k = 0; k < d; ++k) {
         least = fmin(least, fabs(t[k][k]));

@@ -1,5 +1,6 @@
 /* Checks at t = 0 the cell means of the coefficients, which the operators use: mu must be positive
  * definite, and u limits the time step (CFL). */
+#include "fem/base/eigen.h"
 #include "fem/time/private.h"
 #include "fem/weft_function.h"
 
@@ -129,28 +130,9 @@ static weft_status check_finite(const weft_mesh *mesh, const means *m, weft_erro
 
 /* ---- mu -------------------------------------------------------------------------------------- */
 
-/* Eigenvalues of a symmetric matrix, ascending, by Jacobi's rotations (Golub and Van Loan 2013,
- * section 8.5). a is destroyed. */
+/* Eigenvalues of a symmetric matrix, ascending. a is destroyed. */
 static void find_eigenvalues(double a[3][3], int d, double out[3]) {
-    for (int sweep = 0; sweep < 30; ++sweep)
-        for (int p = 0; p < d; ++p)
-            for (int q = p + 1; q < d; ++q) {
-                if (a[p][q] == 0)
-                    continue;
-                const double tau = (a[q][q] - a[p][p]) / (2 * a[p][q]);
-                const double t = copysign(1, tau) / (fabs(tau) + hypot(1, tau));
-                const double c = 1 / hypot(1, t), s = t * c;
-                for (int k = 0; k < d; ++k) {
-                    const double kp = a[k][p], kq = a[k][q];
-                    a[k][p] = c * kp - s * kq;
-                    a[k][q] = s * kp + c * kq;
-                }
-                for (int k = 0; k < d; ++k) {
-                    const double pk = a[p][k], qk = a[q][k];
-                    a[p][k] = c * pk - s * qk;
-                    a[q][k] = s * pk + c * qk;
-                }
-            }
+    weft_diagonalise(3, a[0], NULL);
     for (int i = 0; i < d; ++i) {
         int k = i;
         for (; k > 0 && out[k - 1] > a[i][i]; --k)
