@@ -75,6 +75,12 @@ typedef struct weft_input_source {
     weft_memory *memory;       /* instead of text: the values, borrowed */
 } weft_input_source;
 
+/** The values of an input by its name, in a form file that of a coefficient or constant. */
+typedef struct weft_problem_value {
+    const char *name;
+    weft_input_source source; /* shown, file and in_time are set by what takes it */
+} weft_problem_value;
+
 /** What a solve was like. Pointers are borrowed from the problem until it is solved again or freed. */
 typedef struct weft_problem_report {
     const weft_problem_choice *choice;

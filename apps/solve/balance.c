@@ -12,16 +12,16 @@ typedef struct parts {
 } parts;
 
 /* Is this part of a form an integral over the boundary? */
-static bool is_on_boundary(const solve_part *part) {
-    return part->ufl && part->ufl->domain == WEFT_UFL_EXTERIOR_FACETS;
+static bool is_on_boundary(const weft_problem_part *part) {
+    return part->domain == WEFT_PART_BOUNDARY;
 }
 
 /* "ds", "ds(2)" */
-static void measure_name(const solve_part *part, char out[32]) {
-    if (part->ufl->id < 0)
+static void measure_name(const weft_problem_part *part, char out[32]) {
+    if (part->id < 0)
         (void)snprintf(out, 32, "ds");
     else
-        (void)snprintf(out, 32, "ds(%d)", part->ufl->id);
+        (void)snprintf(out, 32, "ds(%d)", part->id);
 }
 
 /* ---- linear problems --------------------------------------------------------------------- */
@@ -35,8 +35,7 @@ static weft_status exchange_part(solve *run, int i_part, weft_memory *memory, do
     double taken[WEFT_VALUES_MAX], exchange[WEFT_VALUES_MAX] = {0};
     char name[32];
     const weft_problem_part *part = &run->base.problem->parts[i_part];
-    const solve_part *of = &run->script.parts[i_part];
-    if (!is_on_boundary(of) || !part->has_matrix)
+    if (!is_on_boundary(part) || !part->has_matrix)
         return WEFT_OK;
     TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_MATRIX_FREE, &part->bound.form, 1, &op,
                            error));
@@ -48,7 +47,7 @@ static weft_status exchange_part(solve *run, int i_part, weft_memory *memory, do
     weft_sums_add(exchange, -1, taken);
     weft_sums_add(sums->loads, -1, part->vector_sums);
     weft_sums_add(sums->equation, -1, taken);
-    measure_name(of, name);
+    measure_name(part, name);
     TRY(weft_flows_add(&run->base.problem->balance.exchange, name, exchange, NULL, error));
 done:
     weft_operator_free(&op);
@@ -117,7 +116,6 @@ static weft_status sum_part(solve *run, int i_part, double *values, parts *sums,
     weft_status status = WEFT_OK;
     double whole[WEFT_VALUES_MAX], rest[WEFT_VALUES_MAX] = {0};
     const weft_problem_part *part = &run->base.problem->parts[i_part];
-    const solve_part *of = &run->script.parts[i_part];
     char name[32];
     if (!part->vector_program)
         return WEFT_OK;
@@ -131,16 +129,16 @@ static weft_status sum_part(solve *run, int i_part, double *values, parts *sums,
         TRY(sum_vector(run, part, 0, values, rest, error));
         weft_sums_add(sums->loads, 1, rest);
         weft_sums_add(sums->loads, -1, whole);
-    } else if (!is_on_boundary(of)) {
+    } else if (!is_on_boundary(part)) {
         explain_loads(run);
     }
-    if (!is_on_boundary(of)) {
+    if (!is_on_boundary(part)) {
         weft_sums_add(sums->equation, 1, rest);
         goto done;
     }
     for (int k = 0; k < WEFT_VALUES_MAX; ++k)
         rest[k] = -rest[k];
-    measure_name(of, name);
+    measure_name(part, name);
     TRY(weft_flows_add(&run->base.problem->balance.exchange, name, rest, NULL, error));
 done:
     return status;

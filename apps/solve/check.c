@@ -76,6 +76,13 @@ done:
     return status;
 }
 
+static weft_status refuse_start(const char *origin, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE, "u at the start is given twice");
+    weft_error_location(error, origin, NULL, 0, 0);
+    weft_error_hint(error, "leave it out: --initial gives u at the start");
+    return WEFT_ERROR_USAGE;
+}
+
 static weft_status check_nonlinear(const solve *run, weft_error *error) {
     if (run->options->nonlinear && run->options->run.solver.until_discretisation) {
         weft_error_set(error, WEFT_ERROR_USAGE, "Newton's method stops by --newton-tolerance");
@@ -86,14 +93,11 @@ static weft_status check_nonlinear(const solve *run, weft_error *error) {
     if (!run->options->nonlinear && run->options->newton.load_steps > 1)
         weft_log(&run->base.messages->monitor, WEFT_LOG_WARNING,
                  "--load-steps has no effect on a linear problem, which takes one step");
-    if (!run->options->nonlinear || run->script.has_u)
-        return WEFT_OK;
-    weft_error_set(
-        error, WEFT_ERROR_INPUT,
-        "with --nonlinear the script needs the solution as an input, and this one has no input u");
-    weft_error_location(error, run->options->script, NULL, 0, 0);
-    weft_error_hint(error, "write input u : real over nodes; or, with components, real[d]");
-    return WEFT_ERROR_INPUT;
+    if (run->options->nonlinear && run->options->initial)
+        for (int i = 0; i < run->options->inputs.n; ++i)
+            if (strcmp(run->options->inputs.list[i].name, "u") == 0)
+                return refuse_start(run->options->inputs.list[i].origin, error);
+    return WEFT_OK;
 }
 
 weft_status solve_check(solve *run, weft_error *error) {

@@ -40,8 +40,8 @@ void solve_load_release(solve *run) {
         return;
     weft_problem_vectors_release(run->base.problem);
     for (int i = 0; i < run->base.problem->n_parts && !gathers; ++i)
-        if (run->script.parts[i].dofs)
-            weft_connectivity_release_transposed(run->script.parts[i].dofs[0].connectivity);
+        if (run->base.problem->parts[i].dofs)
+            weft_connectivity_release_transposed(run->base.problem->parts[i].dofs);
     if (!gathers)
         weft_connectivity_release_transposed(weft_space_cells(run->base.problem->space));
 }

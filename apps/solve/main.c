@@ -45,7 +45,7 @@ static void state(const solve *run, weft_text *out) {
     const weft_compilation *compilation = run->base.problem->parts[0].compilation;
     int n = 0;
     (run->script.problem ? state_forms : state_values)(run, out);
-    weft_text_add(out, " of %s%s", options->script, run->time.is_own ? " in each step" : "");
+    weft_text_add(out, " of %s%s", options->script, solve_time_is_own(run) ? " in each step" : "");
     if (options->time.text)
         app_state_datum(out, "u(0)", options->initial, "0");
     state_bindings(&options->inputs, out);

@@ -242,7 +242,7 @@ done:
 weft_status solve_measure(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *names[] = {run->options->sum};
-    weft_bound_form form;
+    const weft_bound_form *form = &run->base.problem->parts[0].bound;
     TRY(weft_problem_nullspace_remove(run->base.problem, error));
     TRY(run->program->integrate(run, error));
     if (run->base.problem->linear
@@ -252,11 +252,9 @@ weft_status solve_measure(solve *run, weft_error *error) {
     }
     if (run->exact)
         TRY(measure_errors(run, error));
-    if (run->options->sum) {
-        solve_form_of(run, 0, &form);
-        TRY(weft_form_sum(&run->base.context, &form, weft_connectivity_from(form.form.dofs), names,
+    if (run->options->sum)
+        TRY(weft_form_sum(&run->base.context, form, weft_connectivity_from(form->form.dofs), names,
                           1, &run->sum, error));
-    }
     TRY(app_run_measure_probes(&run->base, error));
 done:
     return status;

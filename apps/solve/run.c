@@ -186,8 +186,8 @@ done:
 static void clear(solve *run) {
     solve_time_clear(run);
     weft_formula_list_free(&run->exact, run->base.problem ? run->base.problem->n_values : 0);
-    solve_script_clear(run);
     app_run_clear(&run->base);
+    solve_script_clear(run); /* which the problem and the library read */
 }
 
 /* What to try where a linear system was not solved. */

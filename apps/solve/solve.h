@@ -94,22 +94,16 @@ int solve_main(const solve_program *problem, int argc, char **argv);
 
 /* ---- the run -------------------------------------------------------------------------------- */
 
-/** What a part of the problem has of a form file, which has one for each of its measures (apps/solve/parts.c). */
-typedef struct solve_part {
-    const weft_ufl_part *ufl; /* NULL: the part is the user's script */
-    weft_entity_dofs *dofs;   /* [n_sets] */
-} solve_part;
-
 /** The user's script or form file (apps/solve/script.c). */
 typedef struct solve_script {
-    char *text;    /* malloc'd; without its return statements; NULL for form files */
-    weft_ufl *ufl; /* the form file, or NULL */
+    weft_ufl *ufl;                   /* the form file, or NULL */
     const weft_ufl_problem *problem; /* of it */
-    solve_part *parts;               /* those of the problem, in their order */
-    const char *action;              /* Kv, or NULL */
+    weft_bind_options binding;       /* with these lists, malloc'd: */
+    weft_problem_value *values;
+    weft_expression *expressions;
+    weft_parameter *parameters;
+    weft_bind_measure *measures;
     bool is_assumed; /* a shipped form file, for cells that may not be those of the mesh */
-    bool has_d, has_u, has_load; /* parameter d, inputs u and load */
-    int components;
 } solve_script;
 
 /** Everything of one run, in the order in which it is made. */
@@ -129,15 +123,13 @@ struct solve {
     double errors[SOLVE_VALUES_MAX][2]; /* in L2 and H1, by component; with --exact */
 };
 
-/** The steps of solve (apps/solve/script.c, forms.c, load.c, linear.c, measure.c, report.c).
+/** The steps of solve (apps/solve/script.c, load.c, measure.c, report.c).
  *  Errors  script_read: those of the parser; WEFT_ERROR_INPUT: no matrix or vector is defined.
  *          script_try, script_fit: those of the compiler.
  *          form_make: WEFT_ERROR_INPUT: the matrix is not symmetric, as the requested method needs */
 solve_step solve_script_read, solve_script_try, solve_script_fit, solve_form_make, solve_load_make,
     solve_integrate, solve_plan_print;
 void solve_script_clear(solve *run);
-/** Read a form file: one part for each of its measures. (apps/solve/parts.c) */
-weft_status solve_forms_read(solve *run, weft_error *error);
 /** Is this the name of a form file that is shipped with Weft, and of no file? (apps/solve/shipped.c) */
 bool solve_is_shipped_form(const char *name);
 /** Read it for the cells of the mesh, or of the mesh's name.
@@ -160,13 +152,6 @@ weft_status solve_data_make(solve *run, weft_error *error);
 void solve_load_release(solve *run);
 /** Warn if the load is zero for want of a vector. (apps/solve/load.c) */
 void solve_load_advise(const solve *run);
-/** Fill in the form of a part: the script with its inputs, parameters and expressions.
- *  (apps/solve/forms.c) */
-void solve_form_of(solve *run, int part, weft_bound_form *out);
-/** Make the spaces of a form file and the connectivities of its parts.
- *  Errors  WEFT_ERROR_INPUT: a mesh of other cells, no group of a number */
-weft_status solve_spaces_make(solve *run, weft_error *error);
-void solve_parts_clear(solve *run);
 /** Nodes of u: those of its space, or of the mesh before that is made. */
 int64_t solve_nodes(const solve *run);
 /** Compute errors, integrals, energy and probe values. (apps/solve/measure.c) */

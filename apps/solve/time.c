@@ -76,24 +76,8 @@ done:
 
 /* ---- own schemes ----------------------------------------------------------------------------- */
 
-void solve_time_find_scheme(solve *run, bool names_mass, const char *text) {
-    run->time.is_own |=
-        run->options->time.text && !names_mass && weft_has_word(text, run->options->time.previous);
-}
-
-bool solve_time_sets(const solve *run, const char *name) {
-    name = weft_ufl_plain_name(name);
-    const bool is_own = run->time.is_own &&
-                        (strcmp(name, run->options->time.previous) == 0 || strcmp(name, "dt") == 0);
-    return run->options->time.text && (is_own || strcmp(name, "t") == 0);
-}
-
-weft_memory *solve_time_memory(const solve *run, const char *name) {
-    name = weft_ufl_plain_name(name);
-    return !solve_time_sets(run, name) ? NULL
-           : strcmp(name, "t") == 0    ? run->base.problem->time
-           : strcmp(name, "dt") == 0   ? run->time.dt
-                                       : run->time.previous;
+bool solve_time_is_own(const solve *run) {
+    return run->base.problem->names.previous != NULL;
 }
 
 static weft_status refuse_scheme(weft_error *error) {
@@ -103,25 +87,14 @@ static weft_status refuse_scheme(weft_error *error) {
     return WEFT_ERROR_USAGE;
 }
 
-/* Memory of the inputs that steps set, before forms are made. */
-static weft_status make_inputs(solve *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_device *device = run->base.device;
-    TRY(weft_memory_make(device, sizeof(double), &run->base.problem->time, error));
-    if (!run->time.is_own)
-        goto done;
+static weft_status check_own(const solve *run, weft_error *error) {
+    if (!solve_time_is_own(run))
+        return WEFT_OK;
     if (run->options->time.tolerance > 0)
-        TRY(refuse_option("--time-tolerance", "the errors of a script's own scheme are not known",
-                          error));
-    if (run->options->time.scheme != solve_time_options_default().scheme)
-        TRY(refuse_scheme(error));
-    TRY(weft_memory_make(device, sizeof(double), &run->time.dt, error));
-    TRY(weft_memory_write(run->time.dt, 0, &run->options->time.dt, sizeof(double), error));
-    TRY(weft_memory_make(device, (size_t)run->n_dofs * sizeof(double), &run->time.previous, error));
-    TRY(weft_memory_copy(run->time.previous, run->base.problem->u,
-                         (size_t)run->n_dofs * sizeof(double), error));
-done:
-    return status;
+        return refuse_option("--time-tolerance",
+                             "the errors of a script's own scheme are not known", error);
+    return run->options->time.scheme != solve_time_options_default().scheme ? refuse_scheme(error)
+                                                                            : WEFT_OK;
 }
 
 /* ---- the problem in time ---------------------------------------------------------------------- */
@@ -201,7 +174,8 @@ weft_status solve_time_make(solve *run, weft_error *error) {
     if (run->options->initial)
         TRY(weft_problem_set_initial(run->base.problem, run->options->initial, "--initial", error));
     TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
-    TRY(make_inputs(run, error));
+    TRY(check_own(run, error));
+    TRY(weft_problem_start_step(run->base.problem, time->dt, error));
     TRY(make_forms(run, error));
     TRY(weft_problem_constraints_make(run->base.problem, error));
     TRY(weft_problem_point_loads_make(run->base.problem, error));
@@ -214,8 +188,6 @@ weft_status solve_time_make(solve *run, weft_error *error) {
         .tolerance = time->tolerance,
         .newton_tolerance = run->options->newton.tolerance,
         .newton_iterations = run->options->newton.iterations,
-        .previous = run->time.previous,
-        .length = run->time.dt,
         .preconditioner = run->base.problem->linear.choice.preconditioner,
         .is_exchangeable = run->base.options->solver.preconditioner == WEFT_AUTO,
         .hierarchy = run->base.mesh_made.hierarchy,
@@ -240,8 +212,6 @@ void solve_time_clear(solve *run) {
     (void)app_series_close(&run->time.series, NULL); /* after an error; else it is closed */
     weft_transient_free(&run->time.transient);
     app_history_close(&run->time.history);
-    weft_memory_free(&run->time.previous);
-    weft_memory_free(&run->time.dt);
 }
 
 /* ---- the steps ------------------------------------------------------------------------------- */

@@ -27,8 +27,6 @@ weft_status solve_time_options_check(const solve_time_options *options, weft_err
 
 /** State of a run in time. */
 typedef struct solve_time {
-    weft_memory *previous, *dt; /* inputs of own schemes; else NULL */
-    bool is_own;                /* the script has its own scheme */
     weft_transient *transient;
     weft_method first_method; /* what was chosen before the first step, */
     weft_assembly first_assembly;
@@ -45,14 +43,8 @@ typedef struct solve_time {
     int stopped;       /* the signal that requested the stop, or 0 */
 } solve_time;
 
-/** Find out whether the script has its own scheme.
- *  names_mass  the script makes a mass matrix
- *  text        of a part */
-void solve_time_find_scheme(struct solve *run, bool names_mass, const char *text);
-/** The memory of an input that steps set; NULL: it is none of these. */
-weft_memory *solve_time_memory(const struct solve *run, const char *name);
-/** Is it the name of such an input? */
-bool solve_time_sets(const struct solve *run, const char *name);
+/** Does the script or form file have its own scheme? */
+bool solve_time_is_own(const struct solve *run);
 /** Check the names of output files, and refuse what cannot be in time.
  *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_UNSUPPORTED, WEFT_ERROR_IO */
 weft_status solve_time_check(const struct solve *run, weft_error *error);

@@ -76,7 +76,7 @@ static void explain(solve *run) {
             "loads in the residual of %.60s are not separable from its other terms, and are in "
             "'equation'",
             run->options->script);
-    if (run->time.is_own)
+    if (solve_time_is_own(run))
         (void)snprintf(balance->note, sizeof balance->note,
                        "as the script writes its own scheme; storage is in 'equation'");
     else if (is_mean)
@@ -97,7 +97,7 @@ weft_status solve_time_balance(solve *run, weft_error *error) {
                  "no step was made: there are no reactions");
         goto done;
     }
-    run->base.problem->balance.in_time = !run->time.is_own;
+    run->base.problem->balance.in_time = !solve_time_is_own(run);
     TRY(take(run, &at, 1, at.storage, true, run->base.problem->balance.storage, error));
     for (int i = terms.n - 1; i >= 0; --i) /* the last is the present time */
         TRY(add_time(run, &terms, i, &at, error));

@@ -6,10 +6,10 @@
 
 void solve_time_print(const solve *run) {
     const weft_transient_state *state = &run->time.state;
-    printf("time        %s", run->time.is_own
+    printf("time        %s", solve_time_is_own(run)
                                  ? "scheme of the script"
                                  : weft_time_scheme_about(run->options->time.scheme)->name);
-    if (!run->time.is_own && run->options->time.scheme == WEFT_TIME_THETA)
+    if (!solve_time_is_own(run) && run->options->time.scheme == WEFT_TIME_THETA)
         printf(" %g", run->options->time.theta);
     const double steps = state->step > 0 ? (double)state->step : 1;
     printf(", %" PRId64 " step%s to t = %.10g", state->step, state->step == 1 ? "" : "s", state->t);

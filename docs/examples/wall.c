@@ -17,8 +17,8 @@ int main(int argc, char **argv) {
     double mean = 0;
     const double *u = NULL;
     weft_problem_options options = weft_problem_options_default();
-    const weft_ufl_value values[] = {{"k", {.text = "@steel=2; @air=1/2"}}};
-    weft_ufl_bind_options how = {sizeof how, .values = values, .n_values = 1, .in_time = true};
+    const weft_problem_value values[] = {{"k", {.text = "@steel=2; @air=1/2"}}};
+    weft_bind_options how = {sizeof how, .values = values, .n_values = 1, .in_time = true};
     const weft_condition conditions[] = {{WEFT_DIRICHLET, .group = "left", .value = "1"},
                                          {WEFT_DIRICHLET, .group = "right", .value = "0"}};
     const weft_transient_problem time = {.scheme = WEFT_TIME_BDF2, .end = 20, .dt = 0.5};

@@ -326,8 +326,11 @@ static weft_status refuse_over(const weft_name_info *info, const weft_input_sour
     return WEFT_ERROR_INPUT;
 }
 
-static weft_status refuse_length(const weft_name_info *info, const weft_input_source *source,
-                                 int64_t wanted, weft_error *error) {
+weft_status weft_problem_check_length(const weft_problem *problem, const weft_name_info *info,
+                                      const weft_input_source *source, weft_error *error) {
+    const int64_t wanted = weft_problem_input_size(problem, info);
+    if (weft_memory_bytes(source->memory) == (size_t)wanted * sizeof(double))
+        return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_USAGE, "the list of the input '%s' does not have %lld values",
                    source->shown ? source->shown : info->name, (long long)wanted);
     weft_error_location(error, source->origin, NULL, 0, 0);
@@ -366,8 +369,8 @@ static weft_status compute(weft_problem *problem, const weft_input_source *sourc
                            weft_input *input, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = weft_problem_input_size(problem, &input->info);
-    if (source->memory && weft_memory_bytes(source->memory) != (size_t)n * sizeof(double))
-        return refuse_length(&input->info, source, n, error);
+    if (source->memory)
+        TRY(weft_problem_check_length(problem, &input->info, source, error));
     if (source->memory && !is_load(input)) {
         input->memory = source->memory;
         return WEFT_OK;

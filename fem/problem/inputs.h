@@ -51,6 +51,10 @@ weft_status weft_problem_add_input(weft_problem *problem, const weft_name_info *
 weft_status weft_problem_fill_input(weft_problem *problem, const weft_name_info *info,
                                     const weft_input_source *source, double *values,
                                     weft_error *error);
+/** Refuse a list of the source that does not have the length of an input.
+ *  Errors  WEFT_ERROR_USAGE */
+weft_status weft_problem_check_length(const weft_problem *problem, const weft_name_info *info,
+                                      const weft_input_source *source, weft_error *error);
 /** The inputs of all parts, each once.
  *  out  [*n], to be freed */
 weft_status weft_problem_list_inputs(const weft_problem *problem, weft_name_info **out, int *n,

@@ -19,7 +19,9 @@ typedef struct weft_problem_part {
     weft_part_domain domain;
     int id; /* of a physical group; -1: everywhere. For names, as ds(2) */
     bool has_matrix, has_vector, has_mass;
-    weft_text cells;               /* the text, followed by K = MATRIX */
+    weft_text cells; /* the text, followed by K = MATRIX */
+    /* of its cells or facets to the dofs of u; borrowed; NULL: that of the space of u */
+    weft_connectivity *dofs;
     weft_compilation *compilation; /* of the text; owns the names that inputs have */
     weft_bound_form bound;         /* of cells, with what it reads */
     weft_symmetry *symmetry;       /* of the matrix; NULL: not yet */

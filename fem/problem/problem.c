@@ -63,6 +63,8 @@ void weft_problem_free(weft_problem **out) {
     weft_declared_clear(&problem->declared);
     free(problem->more_forms);
     weft_memory_free(&problem->time);
+    weft_memory_free(&problem->previous);
+    weft_memory_free(&problem->length);
     free(problem->transient_parts);
     free(problem);
     *out = NULL;

@@ -11,6 +11,7 @@
 #include "fem/problem/checks.h"
 #include "fem/problem/declared.h"
 #include "fem/problem/inputs.h"
+#include "fem/problem/names.h"
 #include "fem/problem/newton.h"
 #include "fem/problem/parts.h"
 #include "fem/weft_bc.h"
@@ -51,6 +52,7 @@ struct weft_problem {
     const int32_t *constrained; /* dofs, ascending; borrowed from bc, or */
     int32_t *own_constrained;   /* of several fields; malloc'd */
     int64_t n_constrained;
+    int components;              /* rows of K for each node of the first set; 0: not known */
     weft_memory *u, *b;          /* solution, right-hand side */
     double *u_values, *b_values; /* the arrays that u and b wrap */
 
@@ -58,14 +60,16 @@ struct weft_problem {
     /* [n_sets], malloc'd; those of u come first. 0: "nodes" are those of `space` */
     weft_problem_set *sets;
     int n_sets;
+    int geometry; /* the set whose coordinates are the input x */
     weft_inputs inputs;
+    weft_problem_names names;
 
     /* in time (steps.c) */
     weft_memory *time;                    /* the input t; NULL: none */
+    weft_memory *previous, *length;       /* u at the start of a step, and its length; NULL: none */
     weft_transient_part *transient_parts; /* [n_parts], malloc'd */
     weft_transient_field transient_fields[WEFT_FIELDS_MAX];
-    const char *mass_name; /* what messages call the mass, and an input; NULL: the texts' names */
-    const char *(*input_name)(const char *input);
+    const char *mass_name; /* what messages call the mass; NULL: the texts' name */
 
     /* the forms of u by domain (parts.c) */
     weft_problem_part *parts; /* [n_parts], malloc'd */
@@ -125,6 +129,8 @@ weft_status weft_problem_prepare(weft_problem *problem, const weft_problem_optio
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_problem_fill_transient(weft_problem *problem, weft_transient_problem *out,
                                         weft_error *error);
+/** Of a scheme that the texts have: let u be that at the start of a step of this length. */
+weft_status weft_problem_start_step(weft_problem *problem, double length, weft_error *error);
 
 /* ---- the functions of u (fields.c) ---------------------------------------------------------- */
 

@@ -20,7 +20,7 @@ weft_status weft_problem_fill_transient(weft_problem *problem, weft_transient_pr
                                   .mass = part->has_mass ? problem->mass : NULL,
                                   .vector = part->has_vector ? problem->vector : NULL,
                                   .mass_name = problem->mass_name,
-                                  .input_name = problem->input_name};
+                                  .input_name = problem->names.shown};
     }
     for (int i = 0; i < problem->n_fields; ++i)
         problem->transient_fields[i] =
@@ -38,8 +38,21 @@ weft_status weft_problem_fill_transient(weft_problem *problem, weft_transient_pr
     out->is_nonlinear = problem->is_nonlinear;
     out->u = problem->u;
     out->time = problem->time;
+    out->previous = problem->previous;
+    out->length = problem->length;
     out->moving = weft_problem_moving(problem);
     return WEFT_OK;
+}
+
+weft_status weft_problem_start_step(weft_problem *problem, double length, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (!problem->previous)
+        return WEFT_OK;
+    TRY(weft_memory_write(problem->length, 0, &length, sizeof length, error));
+    TRY(weft_memory_copy(problem->previous, problem->u, (size_t)problem->n_dofs * sizeof(double),
+                         error));
+done:
+    return status;
 }
 
 /* Let the method be one for a matrix that is not symmetric. */
@@ -91,12 +104,18 @@ weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_optio
     const weft_problem_choice *choice = &problem->linear.choice;
     double asymmetry = 0, of_mass = 0;
     TRY(weft_options_check("weft_problem_options", options->size, sizeof *options, error));
-    if (!problem->mass || !problem->time || problem->bc)
+    if (!problem->time || problem->bc)
         TRY(weft_problem_refuse(WEFT_ERROR_USAGE,
                                 problem->bc ? "the problem was solved before"
-                                            : "the problem has no mass",
+                                            : "the problem has neither a mass nor a scheme",
                                 "make another problem, in time", error));
+    if (problem->names.previous && whole.tolerance > 0)
+        TRY(weft_problem_refuse(WEFT_ERROR_USAGE,
+                                "a tolerance in time is for masses: the errors of a scheme that "
+                                "the forms have are not known",
+                                "let the tolerance be 0, for steps of given lengths", error));
     TRY(weft_vector_push(problem->u, problem->u_values, problem->n_dofs, error));
+    TRY(weft_problem_start_step(problem, whole.dt, error));
     TRY(weft_problem_prepare(problem, options, ceil((whole.end - whole.start) / whole.dt),
                              &asymmetry, error));
     weft_problem_describe(problem);

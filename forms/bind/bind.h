@@ -1,11 +1,13 @@
-/** UFL problems on a mesh.
+/** Form files and scripts on a mesh.
  *
- *      In: a problem of a form file, a mesh, groups for its measures, values of its coefficients.
+ *      In: a problem of a form file, or a script, a mesh, groups for its measures, values of its inputs.
  *      Out: the fields of u, the spaces of coefficients, connectivities of each domain, bound forms.
  *
+ *      forms.c      the problem of a form file
+ *      script.c     the problem of a script: its names, and their shapes
  *      spaces.c     the spaces of u and of coefficients
  *      measures.c   the cells or facets of each measure
- *      bind.c       all of it */
+ *      bind.c       the steps, in order */
 #pragma once
 
 #include "fem/problem/problem.h"
@@ -13,38 +15,77 @@
 
 struct weft_mesh_copies;
 
+/** What the forms of a problem refer to. */
+typedef struct weft_binding {
+    weft_problem *problem;
+    const weft_bind_options *options; /* borrowed until weft_bind_finish */
+    const weft_ufl_problem *ufl;      /* NULL: a script */
+    weft_entity_dofs **dofs;          /* [n_parts][n_sets], of ufl */
+    char *text;                       /* of the script, malloc'd */
+} weft_binding;
+
+/* ---- the steps, in order (bind.c) ------------------------------------------------------------ */
+
+/** Name the matrix, the vector and the mass of a problem, and make its parts, without a mesh or a device.
+ *  options  borrowed until weft_bind_finish
+ *  problem  owns the result (weft_problem_basis)
+ *  Errors   WEFT_ERROR_INPUT: there is none of these; those of weft_ufl_problem_of and of the parser */
+weft_status weft_bind_form_file(weft_ufl *ufl, const weft_bind_options *options,
+                                weft_problem *problem, weft_error *error);
+weft_status weft_bind_script(const char *text, const weft_bind_options *options,
+                             weft_problem *problem, weft_error *error);
+/** Forget parts and names. */
+void weft_bind_clear(weft_problem *problem);
+/** Compile the parts for problem->mesh, and make spaces and connectivities of a form file, or check the shapes of a
+ *  script; set the components.
+ *  copies  of the mesh on the device, which a space takes over; NULL: none */
+weft_status weft_bind_mesh(weft_problem *problem, struct weft_mesh_copies *copies,
+                           weft_error *error);
+/** Let a curved mesh have straight cells where those of the forms are, with a warning.
+ *
+ *  Decision  docs/decisions/0057-forms-decide-what-cells-are-like.md */
+void weft_bind_straighten(const weft_problem *problem, weft_mesh *mesh);
+/** After weft_problem_vectors_make and weft_problem_make_inputs: bind the forms, and make those of the operator. */
+weft_status weft_bind_finish(weft_problem *problem, weft_error *error);
+
+/** Has a compiled text this name? Sets *out. */
+bool weft_bind_find(const weft_compilation *compilation, const char *name, weft_name_info *out);
+/** The problem of the form file; NULL: it is a script. */
+const weft_ufl_problem *weft_bind_ufl(const weft_problem *problem);
+
+/* ---- form files (forms.c) -------------------------------------------------------------------- */
+
+/** A name as the file has it: in scripts some have a prefix. */
+const char *weft_ufl_plain_name(const char *name);
+/** What weft_bind_form_file does.
+ *
+ *  Decision  docs/decisions/0048-form-files-are-natural.md */
+weft_status weft_ufl_name_parts(weft_ufl *ufl, weft_binding *binding, weft_error *error);
+
+/* ---- scripts (script.c) ---------------------------------------------------------------------- */
+
+weft_status weft_bind_name_script(const char *text, weft_binding *binding, weft_error *error);
+/** Check the shapes of the values of a compiled script.
+ *  Errors  WEFT_ERROR_INPUT */
+weft_status weft_bind_check_script(const weft_binding *binding, weft_error *error);
+
 /* ---- the spaces (spaces.c) ------------------------------------------------------------------- */
 
-/** Make the fields of u and the sets of coefficients; problem->mesh is set.
+/** Make the fields of u and the sets of coefficients.
  *  copies  of the mesh on the device, which a space takes over; NULL: none
  *  Errors  WEFT_ERROR_INPUT: a mesh of other cells; WEFT_ERROR_USAGE: it has curved cells, and the forms straight
  *          ones. WEFT_ERROR_UNSUPPORTED: more components or dofs than there can be */
-weft_status weft_ufl_spaces_make(const weft_ufl_problem *ufl, const weft_ufl_bind_options *options,
-                                 struct weft_mesh_copies *copies, weft_problem *problem,
+weft_status weft_ufl_spaces_make(const weft_binding *binding, struct weft_mesh_copies *copies,
                                  weft_error *error);
 /** Are the cells of the forms straight? */
 bool weft_ufl_is_straight(const weft_ufl_problem *ufl);
-/** The coordinates of the nodes of the geometry, the input x. */
-weft_memory *weft_ufl_coordinates(const weft_ufl_problem *ufl, const weft_problem *problem);
-/** A name as the file has it: in scripts some have a prefix. */
-const char *weft_ufl_plain_name(const char *name);
 
 /* ---- the domains (measures.c) ---------------------------------------------------------------- */
 
 /** Errors  WEFT_ERROR_USAGE: a measure of the options that no integral has */
-weft_status weft_ufl_check_measures(const weft_ufl_problem *ufl,
-                                    const weft_ufl_bind_options *options, weft_error *error);
-/** Make the connectivities of a part that its script has.
- *  out     [ufl->n_sets], malloc'd; weft_ufl_dofs_free, also after an error
+weft_status weft_ufl_check_measures(const weft_binding *binding, weft_error *error);
+/** Make the connectivities of a part that its script has: binding->dofs[part].
  *  Errors  WEFT_ERROR_INPUT: no such group, or one without cells or facets */
-weft_status weft_ufl_connect(const weft_ufl_problem *ufl, const weft_ufl_part *part,
-                             const weft_compilation *compilation,
-                             const weft_ufl_bind_options *options, const weft_problem *problem,
-                             weft_entity_dofs **out, weft_error *error);
-/** Say what a part of the problem is: its text, what it has, and its domain. */
-void weft_ufl_part_start(const weft_ufl_part *ufl, weft_problem_part *out);
-void weft_ufl_dofs_free(const weft_ufl_problem *ufl, weft_entity_dofs **dofs);
-/** Start the form of a part: its connectivities, kernels and whether it adds couplings; without inputs.
- *  text  its script, perhaps with more statements */
-void weft_ufl_form_start(const weft_ufl_problem *ufl, const weft_ufl_part *part, const char *file,
-                         const char *text, const weft_entity_dofs *dofs, weft_bound_form *out);
+weft_status weft_ufl_connect(weft_binding *binding, int part, weft_error *error);
+/** Start the form of a part: its connectivities, kernels and whether it adds couplings; without inputs. */
+void weft_ufl_form_start(const weft_binding *binding, int part, weft_bound_form *out);

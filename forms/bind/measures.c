@@ -7,8 +7,11 @@
 
 static const char *const measures[] = {"dx", "ds", "dS"};
 
-static weft_status refuse_measure(const weft_ufl_bind_options *options, const weft_mesh *mesh,
-                                  const char *measure, int dimension, weft_error *error) {
+static weft_status refuse_measure(const weft_binding *binding, const char *measure, int dimension,
+                                  weft_error *error) {
+    const weft_problem *problem = binding->problem;
+    const weft_mesh *mesh = problem->mesh;
+    const bool names_options = problem->names.given.names_options;
     weft_text list = {0};
     for (int g = 0; g < mesh->n_groups; ++g)
         if (mesh->groups[g].dimension == dimension)
@@ -16,12 +19,12 @@ static weft_status refuse_measure(const weft_ufl_bind_options *options, const we
                           mesh->groups[g].number);
     weft_error_set(error, WEFT_ERROR_INPUT, "the mesh %s has no group for %s", mesh->source,
                    measure);
-    weft_error_location(error, options->file, NULL, 0, 0);
+    weft_error_location(error, problem->file, NULL, 0, 0);
     if (list.length > 0 && !list.failed)
         weft_error_hint(error,
-                        options->measure_option ? "add %s '%s=GROUP', with one of %s"
-                                                : "%sname the group of '%s', one of %s",
-                        options->measure_option ? options->measure_option : "", measure, list.data);
+                        names_options ? "add --measure '%s=GROUP', with one of %s"
+                                      : "name the group of '%s', one of %s",
+                        measure, list.data);
     else
         weft_error_hint(error, "the mesh has no groups of %s",
                         dimension == mesh->dimension ? "cells" : "facets");
@@ -30,7 +33,7 @@ static weft_status refuse_measure(const weft_ufl_bind_options *options, const we
 }
 
 /* Whether a group is the one of a measure: it has the name that is given, or the number. */
-static bool is_group(const weft_group *group, const weft_ufl_measure *given, int id) {
+static bool is_group(const weft_group *group, const weft_bind_measure *given, int id) {
     char number[16];
     snprintf(number, sizeof number, "%d", id);
     if (given)
@@ -39,10 +42,12 @@ static bool is_group(const weft_group *group, const weft_ufl_measure *given, int
 }
 
 /* The group of a measure ds(id); -1: everywhere. */
-static weft_status find_group(const weft_ufl_bind_options *options, const weft_mesh *mesh,
-                              const weft_ufl_part *part, int *group, weft_error *error) {
+static weft_status find_group(const weft_binding *binding, const weft_ufl_part *part, int *group,
+                              weft_error *error) {
+    const weft_bind_options *options = binding->options;
+    const weft_mesh *mesh = binding->problem->mesh;
     const int dimension = mesh->dimension - (part->domain != WEFT_UFL_CELLS);
-    const weft_ufl_measure *given = NULL;
+    const weft_bind_measure *given = NULL;
     char measure[32];
     *group = -1;
     if (part->id < 0)
@@ -54,13 +59,14 @@ static weft_status find_group(const weft_ufl_bind_options *options, const weft_m
     for (int g = 0; g < mesh->n_groups && *group < 0; ++g)
         if (mesh->groups[g].dimension == dimension && is_group(&mesh->groups[g], given, part->id))
             *group = g;
-    return *group >= 0 ? WEFT_OK : refuse_measure(options, mesh, measure, dimension, error);
+    return *group >= 0 ? WEFT_OK : refuse_measure(binding, measure, dimension, error);
 }
 
-weft_status weft_ufl_check_measures(const weft_ufl_problem *problem,
-                                    const weft_ufl_bind_options *options, weft_error *error) {
+weft_status weft_ufl_check_measures(const weft_binding *binding, weft_error *error) {
+    const weft_bind_options *options = binding->options;
+    const weft_ufl_problem *problem = binding->ufl;
     for (int i = 0; i < options->n_measures; ++i) {
-        const weft_ufl_measure *given = &options->measures[i];
+        const weft_bind_measure *given = &options->measures[i];
         bool found = false;
         for (int p = 0; p < problem->n_parts; ++p) {
             char measure[32];
@@ -72,15 +78,18 @@ weft_status weft_ufl_check_measures(const weft_ufl_problem *problem,
             continue;
         weft_error_set(error, WEFT_ERROR_USAGE, "no integral has the measure %s", given->name);
         weft_error_location(error, given->origin, NULL, 0, 0);
-        weft_error_hint(error, "weft ufl %s --print degrees lists the measures", options->file);
+        weft_error_hint(error, "weft ufl %s --print degrees lists the measures",
+                        binding->problem->file);
         return WEFT_ERROR_USAGE;
     }
     return WEFT_OK;
 }
 
 /* A domain without cells or facets. */
-static weft_status refuse_empty(const weft_ufl_bind_options *options, const weft_mesh *mesh,
-                                const weft_ufl_part *part, int group, weft_error *error) {
+static weft_status refuse_empty(const weft_binding *binding, const weft_ufl_part *part, int group,
+                                weft_error *error) {
+    const weft_problem *problem = binding->problem;
+    const weft_mesh *mesh = problem->mesh;
     const bool interior = part->domain == WEFT_UFL_INTERIOR_FACETS;
     weft_error_set(error, WEFT_ERROR_INPUT, "%s%s has no %s for %s",
                    group < 0 ? "the mesh" : "the group ", group < 0 ? "" : mesh->groups[group].name,
@@ -88,7 +97,7 @@ static weft_status refuse_empty(const weft_ufl_bind_options *options, const weft
                    : interior                     ? "facets between cells"
                                                   : "facets on the boundary",
                    measures[part->domain]);
-    weft_error_location(error, options->file, NULL, 0, 0);
+    weft_error_location(error, problem->file, NULL, 0, 0);
     if (part->domain != WEFT_UFL_CELLS)
         weft_error_hint(error, "facets %s are integrated over by %s",
                         interior ? "on the boundary" : "between cells", interior ? "ds" : "dS");
@@ -105,35 +114,29 @@ static bool names_connectivity(const weft_compilation *compilation, const char *
     return false;
 }
 
-weft_status weft_ufl_connect(const weft_ufl_problem *ufl, const weft_ufl_part *part,
-                             const weft_compilation *compilation,
-                             const weft_ufl_bind_options *options, const weft_problem *problem,
-                             weft_entity_dofs **out, weft_error *error) {
+weft_status weft_ufl_connect(weft_binding *binding, int i_part, weft_error *error) {
     weft_status status = WEFT_OK;
     static const weft_entities_kind kinds[] = {WEFT_ENTITIES_CELLS, WEFT_ENTITIES_EXTERIOR,
                                                WEFT_ENTITIES_INTERIOR};
+    const weft_ufl_problem *ufl = binding->ufl;
+    const weft_problem *problem = binding->problem;
+    weft_problem_part *part = &problem->parts[i_part];
     int group = -1;
-    TRY(find_group(options, problem->mesh, part, &group, error));
-    weft_entity_dofs *dofs = *out = calloc((size_t)ufl->n_sets, sizeof **out);
+    TRY(find_group(binding, &ufl->parts[i_part], &group, error));
+    weft_entity_dofs *dofs = binding->dofs[i_part] = calloc((size_t)ufl->n_sets, sizeof *dofs);
     if (!dofs)
         TRY(weft_out_of_memory(error, NULL));
     for (int i = 0; i < ufl->n_sets; ++i) {
         const weft_problem_set *set = &problem->sets[i];
-        if (names_connectivity(compilation, ufl->sets[i].connectivity))
+        if (names_connectivity(part->compilation, ufl->sets[i].connectivity))
             TRY(weft_entity_dofs_make((const weft_space *const *)set->spaces, set->n, set->is_flat,
                                       kinds[part->domain], group, &dofs[i], error));
     }
-    if (weft_connectivity_from(dofs[0].connectivity) == 0)
-        TRY(refuse_empty(options, problem->mesh, part, group, error));
+    part->dofs = dofs[0].connectivity;
+    if (weft_connectivity_from(part->dofs) == 0)
+        TRY(refuse_empty(binding, &ufl->parts[i_part], group, error));
 done:
     return status;
-}
-
-void weft_ufl_dofs_free(const weft_ufl_problem *ufl, weft_entity_dofs **dofs) {
-    for (int i = 0; *dofs && i < ufl->n_sets; ++i)
-        weft_entity_dofs_free(&(*dofs)[i]);
-    free(*dofs);
-    *dofs = NULL;
 }
 
 /* Facets of the boundary have the couplings of their cells, if these are integrated over first. */
@@ -145,9 +148,12 @@ static bool adds_couplings(const weft_ufl_problem *ufl, const weft_ufl_part *par
     return part != first && (!everywhere || part->domain == WEFT_UFL_INTERIOR_FACETS);
 }
 
-void weft_ufl_form_start(const weft_ufl_problem *ufl, const weft_ufl_part *part, const char *file,
-                         const char *text, const weft_entity_dofs *dofs, weft_bound_form *out) {
-    weft_form_start(file, text, dofs[0].connectivity, out);
+void weft_ufl_form_start(const weft_binding *binding, int i_part, weft_bound_form *out) {
+    const weft_ufl_problem *ufl = binding->ufl;
+    const weft_ufl_part *part = &ufl->parts[i_part];
+    const weft_entity_dofs *dofs = binding->dofs[i_part];
+    weft_form_start(binding->problem->file, binding->problem->parts[i_part].cells.data,
+                    dofs[0].connectivity, out);
     out->form.components = ufl->components;
     out->form.action = part->has_action ? "Kv" : NULL;
     out->form.kernels = part->kernels;

@@ -4,28 +4,20 @@
 #include "forms/bind/bind.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-const char *weft_ufl_plain_name(const char *name) {
-    static const char prefix[] = "coefficient_";
-    return strncmp(name, prefix, sizeof prefix - 1) == 0 ? name + sizeof prefix - 1 : name;
-}
 
 bool weft_ufl_is_straight(const weft_ufl_problem *ufl) {
     return ufl->sets[ufl->geometry].sub[0].degree == 1;
 }
 
-weft_memory *weft_ufl_coordinates(const weft_ufl_problem *ufl, const weft_problem *problem) {
-    return weft_space_coordinates(problem->sets[ufl->geometry].spaces[0]);
-}
-
-static weft_status check_cells(const weft_ufl_problem *ufl, const weft_ufl_bind_options *options,
-                               const weft_mesh *mesh, weft_error *error) {
+static weft_status check_cells(const weft_binding *binding, weft_error *error) {
+    const weft_ufl_problem *ufl = binding->ufl;
+    const weft_problem *problem = binding->problem;
+    const weft_mesh *mesh = problem->mesh;
     const weft_cell *of_form = weft_cell_of(ufl->cell), *of_mesh = weft_mesh_cell(mesh);
     if (of_form != of_mesh) {
         weft_error_set(error, WEFT_ERROR_INPUT, "the forms are for %s, and the mesh has %s",
                        of_form->plural, of_mesh->plural);
-        weft_error_location(error, options->file, NULL, 0, 0);
+        weft_error_location(error, problem->file, NULL, 0, 0);
         weft_error_hint(error, "give a mesh of %s, or change the cell in the form file",
                         of_form->plural);
         return WEFT_ERROR_INPUT;
@@ -34,7 +26,7 @@ static weft_status check_cells(const weft_ufl_problem *ufl, const weft_ufl_bind_
         weft_error_set(error, WEFT_ERROR_USAGE,
                        "the cells of the forms are straight, and those of %s are curved",
                        mesh->source);
-        weft_error_location(error, options->file, NULL, 0, 0);
+        weft_error_location(error, problem->file, NULL, 0, 0);
         weft_error_hint(error, "call weft_mesh_straighten, or write the forms on a Mesh whose "
                                "coordinate element has degree 2");
         return WEFT_ERROR_USAGE;
@@ -43,9 +35,11 @@ static weft_status check_cells(const weft_ufl_problem *ufl, const weft_ufl_bind_
 }
 
 /* The spaces of a set. Those of the first are the fields of u. */
-static weft_status make_set(const weft_ufl_problem *ufl, int i, struct weft_mesh_copies *copies,
-                            weft_problem *problem, weft_error *error) {
+static weft_status make_set(const weft_binding *binding, int i, struct weft_mesh_copies *copies,
+                            weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_ufl_problem *ufl = binding->ufl;
+    weft_problem *problem = binding->problem;
     const weft_ufl_set *set = &ufl->sets[i];
     weft_problem_set *made = &problem->sets[problem->n_sets++];
     made->name = set->nodes;
@@ -68,18 +62,20 @@ done:
     return status;
 }
 
-weft_status weft_ufl_spaces_make(const weft_ufl_problem *ufl, const weft_ufl_bind_options *options,
-                                 struct weft_mesh_copies *copies, weft_problem *problem,
+weft_status weft_ufl_spaces_make(const weft_binding *binding, struct weft_mesh_copies *copies,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(check_cells(ufl, options, problem->mesh, error));
+    const weft_ufl_problem *ufl = binding->ufl;
+    weft_problem *problem = binding->problem;
+    TRY(check_cells(binding, error));
     problem->sets = calloc((size_t)ufl->n_sets, sizeof *problem->sets);
     if (!problem->sets)
         TRY(weft_out_of_memory(error, NULL));
     for (int i = 0; i < ufl->n_sets; ++i)
-        TRY(make_set(ufl, i, copies, problem, error));
+        TRY(make_set(binding, i, copies, error));
     weft_problem_count_fields(problem);
-    problem->is_natural = true; /* as every UFL program */
+    problem->geometry = ufl->geometry;
+    problem->components = ufl->components;
     if (problem->n_values > WEFT_VALUES_MAX || problem->n_dofs > INT32_MAX)
         status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                                 "%d components and %lld dofs: at most %d and 2^31 - 1 can be",

@@ -313,18 +313,20 @@ class weft_ufl_options(_Options):
     _fields_ = [("size", c_size_t), ("monitor", POINTER(weft_monitor)), ("degrees", c_int)]
 
 
-class weft_ufl_measure(Structure):
+class weft_bind_measure(Structure):
     _fields_ = [("name", c_char_p), ("group", c_char_p), ("origin", c_char_p)]
 
 
-class weft_ufl_value(Structure):
+class weft_problem_value(Structure):
     _fields_ = [("name", c_char_p), ("source", weft_input_source)]
 
 
-class weft_ufl_bind_options(_Options):
-    _fields_ = [("size", c_size_t), ("file", c_char_p), ("measures", POINTER(weft_ufl_measure)), ("n_measures", c_int),
-                ("measure_option", c_char_p), ("values", POINTER(weft_ufl_value)), ("n_values", c_int), ("in_time", c_bool),
-                ("mass", c_char_p)]
+class weft_bind_options(_Options):
+    _fields_ = [("size", c_size_t), ("file", c_char_p), ("measures", POINTER(weft_bind_measure)), ("n_measures", c_int),
+                ("values", POINTER(weft_problem_value)), ("n_values", c_int), ("expressions", POINTER(weft_expression)),
+                ("n_expressions", c_int), ("parameters", POINTER(weft_parameter)), ("n_parameters", c_int),
+                ("in_time", c_bool), ("mass", c_char_p), ("previous", c_char_p), ("matrix", c_char_p),
+                ("vector", c_char_p), ("sum", c_char_p), ("nonlinear", c_bool), ("names_options", c_bool)]
 
 
 class weft_ufl_form_info(Structure):

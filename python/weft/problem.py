@@ -131,12 +131,12 @@ class Problem:
                 array = declared[name].array(self.device, name, value) if name in declared else None
                 source.text, source.memory = b"0", array._pointer if array else None
                 handle.use(*([array._handle] if array else []))
-            values.append(s.weft_ufl_value(encode(name), source))
+            values.append(s.weft_problem_value(encode(name), source))
         for measure, group in self._measures.items():
-            measures.append(s.weft_ufl_measure(encode(measure), encode(group), b"measures"))
-        options = s.weft_ufl_bind_options(
-            measures=(s.weft_ufl_measure * max(len(measures), 1))(*measures), n_measures=len(measures),
-            values=(s.weft_ufl_value * max(len(values), 1))(*values), n_values=len(values), in_time=in_time,
+            measures.append(s.weft_bind_measure(encode(measure), encode(group), b"measures"))
+        options = s.weft_bind_options(
+            measures=(s.weft_bind_measure * max(len(measures), 1))(*measures), n_measures=len(measures),
+            values=(s.weft_problem_value * max(len(values), 1))(*values), n_values=len(values), in_time=in_time,
             mass=encode(self._mass) if in_time else None)
         handle.use(options, file._handle)
         lib.weft_ufl_bind(file._handle.pointer, self.mesh._mesh, library.pointer, byref(options), handle.pointer)

@@ -27,7 +27,7 @@ typedef union any_options {
     weft_ufl_options ufl;
     weft_problem_options problem;
     weft_newton_options newton;
-    weft_ufl_bind_options binding;
+    weft_bind_options binding;
     unsigned char bytes[512];
 } any_options;
 
@@ -196,7 +196,7 @@ static const struct {
             {"weft_problem_options", sizeof(weft_problem_options), solve_nonlinear},
             {"weft_newton_options", sizeof(weft_newton_options), iterate},
             {"weft_problem_options", sizeof(weft_problem_options), integrate},
-            {"weft_ufl_bind_options", sizeof(weft_ufl_bind_options), bind}};
+            {"weft_bind_options", sizeof(weft_bind_options), bind}};
 
 static void refuse(size_t use, size_t size, const char *expected) {
     any_options options;
@@ -281,7 +281,7 @@ static void defaults(void **state) {
     assert_int_equal(weft_problem_options_default().size, sizeof(weft_problem_options));
     assert_int_equal(weft_newton_options_default().size, sizeof(weft_newton_options));
     assert_int_equal(weft_newton_options_default().iterations, 50);
-    assert_int_equal(weft_ufl_bind_options_default().size, sizeof(weft_ufl_bind_options));
+    assert_int_equal(weft_bind_options_default().size, sizeof(weft_bind_options));
 }
 
 int main(void) {

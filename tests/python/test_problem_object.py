@@ -397,7 +397,7 @@ a, L = u*v*dx, f*v*dx
             problem.u
         with self.assertRaisesRegex(weft.UsageError, "no steps have begun"):
             problem.step()
-        with self.assertRaisesRegex(weft.InputError, "a problem in time has a mass"):
+        with self.assertRaisesRegex(weft.InputError, "in time a form file has a mass"):
             problem.steps(dt=1, end=2)
         heat = self.problem(HEAT, values={"k": 1, "f": 1}, conditions=[weft.Dirichlet("left")])
         with self.assertRaisesRegex(weft.UsageError, "did you mean bdf2"):

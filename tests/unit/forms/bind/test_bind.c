@@ -1,72 +1,16 @@
 /* labels: quick */
 /* UFL problems bound to meshes and solved by the library alone. Expected: solutions that are in the spaces, which discrete
  * equations have up to the tolerance of the solver, 1e-12, times the condition of the matrices. */
-#include "forms/bind/bind.h"
-#include "wall_support.h"
+#include "setting.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-static const double CLOSE = 1e-7;
-
-static void check(weft_status status, const weft_error *error) {
-    if (status != WEFT_OK)
-        fail_msg("%s (%s)", error->message, error->hint);
-}
-
-typedef struct setting {
-    weft_context context;
-    weft_library *library;
-    weft_mesh *mesh;
-    weft_ufl *ufl;
-    weft_problem *problem;
-} setting;
-
-static void open_setting(setting *s, weft_mesh *mesh, const char *text) {
-    weft_error error = {0};
-    *s = (setting){.context.plan = WEFT_PLAN_FUSED, .mesh = mesh};
-    check(weft_device_open("host:1", NULL, &s->context.device, &error), &error);
-    check(weft_fem_library_make(&s->library, &error), &error);
-    s->context.library = s->library;
-    check(weft_data_make(s->context.device, mesh, &s->context.data, &error), &error);
-    check(weft_ufl_read_text("test.ufl", text, strlen(text), NULL, &s->ufl, &error), &error);
-    check(weft_problem_start(&s->context, NULL, &s->problem, &error), &error);
-}
-
-static void close_setting(setting *s) {
-    weft_problem_free(&s->problem);
-    weft_data_free(&s->context.data);
-    weft_mesh_free(&s->mesh);
-    weft_library_free(&s->library);
-    weft_ufl_free(&s->ufl);
-    weft_device_free(&s->context.device);
-}
-
-static weft_status bind(setting *s, const weft_ufl_value *values, int n_values,
-                        const weft_ufl_measure *measures, int n_measures, weft_error *error) {
-    const weft_ufl_bind_options options = {.size = sizeof options,
-                                           .values = values,
-                                           .n_values = n_values,
-                                           .measures = measures,
-                                           .n_measures = n_measures};
+static weft_status bind(setting *s, const weft_problem_value *values, int n_values,
+                        const weft_bind_measure *measures, int n_measures, weft_error *error) {
+    const weft_bind_options options = {.size = sizeof options,
+                                       .values = values,
+                                       .n_values = n_values,
+                                       .measures = measures,
+                                       .n_measures = n_measures};
     return weft_ufl_bind(s->ufl, s->mesh, s->library, &options, s->problem, error);
-}
-
-static void fix(setting *s, const char *group, int component, const char *value) {
-    weft_error error = {0};
-    const weft_condition condition = {WEFT_DIRICHLET, .group = group, .component = component,
-                                      .value = value};
-    check(weft_problem_condition(s->problem, &condition, &error), &error);
-}
-
-static void solve(setting *s) {
-    weft_error error = {0};
-    weft_problem_report report;
-    weft_problem_options options = weft_problem_options_default();
-    options.tolerance = 1e-12;
-    check(weft_problem_solve(s->problem, &options, &report, &error), &error);
-    assert_int_equal(report.result->outcome, WEFT_CG_CONVERGED);
 }
 
 static const char poisson[] = "element = FiniteElement(\"Lagrange\", triangle, 2)\n"
@@ -81,8 +25,9 @@ static void two_materials(void **state) {
     (void)state;
     setting s;
     weft_error error = {0};
-    const weft_ufl_value values[] = {{"k", {.text = "50; @air=0.25"}}, {"load", {.text = "6/2"}}};
-    const weft_ufl_measure measures[] = {{"ds(7)", "right", "the test"}};
+    const weft_problem_value values[] = {{"k", {.text = "50; @air=0.25"}},
+                                         {"load", {.text = "6/2"}}};
+    const weft_bind_measure measures[] = {{"ds(7)", "right", "the test"}};
     open_setting(&s, wall_mesh(2, 6, false, false), poisson);
     check(bind(&s, values, 2, measures, 1, &error), &error);
     fix(&s, "left", 0, "1");
@@ -119,7 +64,7 @@ static void taylor_hood(void **state) {
     setting s;
     weft_error error = {0};
     weft_mesh *mesh = NULL;
-    const weft_ufl_value values[] = {{"f", {.text = "3, 0"}}};
+    const weft_problem_value values[] = {{"f", {.text = "3, 0"}}};
     check(weft_mesh_make_square(4, &mesh, &error), &error);
     open_setting(&s, mesh, stokes);
     check(bind(&s, values, 1, NULL, 0, &error), &error);
@@ -151,7 +96,7 @@ static void enclosed(void **state) {
     setting s;
     weft_error error = {0};
     weft_mesh *mesh = NULL;
-    const weft_ufl_value values[] = {{"f", {.text = "3, 0"}}};
+    const weft_problem_value values[] = {{"f", {.text = "3, 0"}}};
     check(weft_mesh_make_square(3, &mesh, &error), &error);
     open_setting(&s, mesh, stokes);
     check(bind(&s, values, 1, NULL, 0, &error), &error);
@@ -182,7 +127,7 @@ static void nothing_fixes(void **state) {
     weft_mesh *mesh = NULL;
     weft_problem_report report;
     const weft_problem_options options = weft_problem_options_default();
-    const weft_ufl_value values[] = {{"f", {.text = "1 + x"}}};
+    const weft_problem_value values[] = {{"f", {.text = "1 + x"}}};
     check(weft_mesh_make_square(3, &mesh, &error), &error);
     open_setting(&s, mesh, neumann);
     check(bind(&s, values, 1, NULL, 0, &error), &error);
@@ -203,8 +148,16 @@ static const char quadratic[] = "element = FiniteElement(\"Lagrange\", triangle,
                                 "m = w*v*dx\n"
                                 "F = inner(grad(u), grad(v))*dx + u**2*v*dx - f*v*dx\n";
 
+/* A step of the implicit Euler method, which the file writes itself. */
+static const char euler[] = "element = FiniteElement(\"Lagrange\", triangle, 2)\n"
+                            "u, v = TrialFunction(element), TestFunction(element)\n"
+                            "u_old, f = Coefficient(element), Coefficient(element)\n"
+                            "dt = Constant(triangle)\n"
+                            "a = (u*v + dt*inner(grad(u), grad(v)))*dx\n"
+                            "L = (u_old + dt*f)*v*dx\n";
+
 /* u = (1 + 2 t) x, which is linear in time, so that the scheme has no error; inputs depend on t. */
-static void steps_of(const char *text, const weft_ufl_value *values, int n_values) {
+static void steps_of(const char *text, const weft_problem_value *values, int n_values) {
     setting s;
     weft_error error = {0};
     weft_mesh *mesh = NULL;
@@ -212,7 +165,7 @@ static void steps_of(const char *text, const weft_ufl_value *values, int n_value
     weft_transient_state state = {0};
     weft_problem_options options = weft_problem_options_default();
     const weft_transient_problem settings = {.scheme = WEFT_TIME_BDF2, .end = 0.5, .dt = 0.1};
-    const weft_ufl_bind_options bound = {
+    const weft_bind_options bound = {
         .size = sizeof bound, .values = values, .n_values = n_values, .in_time = true};
     options.tolerance = 1e-12;
     check(weft_preconditioner_find("aggregation", &options.preconditioner, &error), &error);
@@ -239,9 +192,11 @@ static void steps_of(const char *text, const weft_ufl_value *values, int n_value
 
 static void in_time(void **state) {
     (void)state;
-    const weft_ufl_value linear[] = {{"f", {.text = "2*x + (1 + t)*(1 + 2*t)*x"}},
-                                     {"c", {.text = "1 + t"}}};
-    const weft_ufl_value nonlinear[] = {{"f", {.text = "2*x + ((1 + 2*t)*x)*((1 + 2*t)*x)"}}};
+    const weft_problem_value linear[] = {{"f", {.text = "2*x + (1 + t)*(1 + 2*t)*x"}},
+                                         {"c", {.text = "1 + t"}}};
+    const weft_problem_value nonlinear[] = {{"f", {.text = "2*x + ((1 + 2*t)*x)*((1 + 2*t)*x)"}}};
+    const weft_problem_value own[] = {{"f", {.text = "2*x"}}};
+    steps_of(euler, own, 1);
     steps_of(heat, linear, 2);
     steps_of(quadratic, nonlinear, 1);
 }
@@ -259,8 +214,8 @@ static void stationary_after_time(void **state) {
                                "m = rho*u*v*ds\n"
                                "a = inner(grad(u), grad(v))*dx + u*v*dx\n"
                                "L = f*v*dx\n";
-    const weft_ufl_value values[] = {{"f", {.text = "x"}}, {"rho", {.text = "1"}}};
-    const weft_ufl_bind_options in_time = {
+    const weft_problem_value values[] = {{"f", {.text = "x"}}, {"rho", {.text = "1"}}};
+    const weft_bind_options in_time = {
         .size = sizeof in_time, .values = values, .n_values = 2, .in_time = true};
     check(weft_mesh_make_square(3, &mesh, &error), &error);
     open_setting(&s, mesh, text);
@@ -287,7 +242,7 @@ static void starts_at_values(void **state) {
     double *start = NULL;
     const weft_problem_options options = weft_problem_options_default();
     weft_newton_options newton = weft_newton_options_default();
-    const weft_ufl_value values[] = {{"f", {.text = "x*x"}}};
+    const weft_problem_value values[] = {{"f", {.text = "x*x"}}};
     check(weft_mesh_make_square(3, &mesh, &error), &error);
     open_setting(&s, mesh, quadratic);
     check(bind(&s, values, 1, NULL, 0, &error), &error);
@@ -329,7 +284,7 @@ static void mixed_constraints(void **state) {
     setting s;
     weft_error error = {0};
     weft_mesh *mesh = NULL;
-    const weft_ufl_value values[] = {{"f", {.text = "1, 0"}}};
+    const weft_problem_value values[] = {{"f", {.text = "1, 0"}}};
     check(weft_mesh_make_square(4, &mesh, &error), &error);
     open_setting(&s, mesh, stokes);
     constrain(&s, (weft_constraint){.kind = WEFT_CONSTRAINT_PERIODIC,
@@ -367,9 +322,9 @@ static void constraints_in_time(void **state) {
     weft_transient *transient = NULL;
     weft_transient_state now = {0};
     weft_problem_options options = weft_problem_options_default();
-    const weft_ufl_value values[] = {{"f", {.text = "x"}}, {"c", {.text = "0"}}};
+    const weft_problem_value values[] = {{"f", {.text = "x"}}, {"c", {.text = "0"}}};
     const weft_transient_problem settings = {.scheme = WEFT_TIME_BDF2, .end = 0.5, .dt = 0.1};
-    const weft_ufl_bind_options bound = {
+    const weft_bind_options bound = {
         .size = sizeof bound, .values = values, .n_values = 2, .in_time = true};
     const weft_point_load load = {sizeof load, .point = {1, 0.3}, .value = "t"};
     options.tolerance = 1e-12;
@@ -419,9 +374,9 @@ static void periodic_jumps(void **state) {
 
 typedef struct refusal {
     const char *text;
-    weft_ufl_value values[2];
+    weft_problem_value values[2];
     int n_values;
-    weft_ufl_measure measure;
+    weft_bind_measure measure;
     const char *message;
 } refusal;
 
