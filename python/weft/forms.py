@@ -3,38 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from ctypes import POINTER, byref, c_int
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from . import _structures as s
 from ._library import Handle, InputError, UnsupportedError, UsageError, encode, lib
-from .device import Array, Device
-from .script import _interleave, _take_text
-
-
-_PREFIX = "coefficient_"  # of names that a script has for something else
-_INPUT = re.compile(r"^\s*input (\w+) : real(?:\[([\d, ]+)\])?(?: over (\w+))?;", re.MULTILINE)
-
-
-class _Input(NamedTuple):
-    """What an input of a script stands over; None: it is one number, or a vector."""
-
-    over: Optional[str]
-    components: int
-
-    def array(self, device: Device, name: str, values: Any) -> Array:
-        """The values on the device, in the order in which forms read them."""
-        shape = getattr(values, "shape", (-1,))
-        n = 1
-        for size in shape[1:]:
-            n *= size
-        if len(shape) > 1 and n != self.components:
-            raise UsageError("the values of %s have the shape %r, expected [entries, %d]"
-                             % (name, tuple(shape), self.components), "usage")
-        if self.over == "cells":
-            return _interleave(device, values, self.components, device.limits.lanes_double, "float64")
-        return device.asarray(values)
+from .device import Device
+from .script import _take_text
 
 
 class FormFile:
@@ -92,18 +67,6 @@ class FormFile:
         found = POINTER(s.weft_ufl_problem)()
         lib.weft_ufl_problem_in_time(self._handle.pointer, encode(mass), byref(found))
         return found.contents
-
-    def _inputs(self, problem: s.weft_ufl_problem) -> dict[str, _Input]:
-        """The coefficients and constants of a problem by name, as its scripts declare them."""
-        inputs = {}
-        for part in problem.parts[:problem.n_parts]:
-            for name, shape, over in _INPUT.findall(part.script.decode()):
-                components = 1
-                for size in shape.split(",") if shape else ():
-                    components *= int(size)
-                plain = name[len(_PREFIX):] if name.startswith(_PREFIX) else name
-                inputs[plain] = _Input(over or None, components)
-        return inputs
 
     def _is_straight(self) -> bool:
         """Whether cells are given by their vertices alone."""

@@ -69,12 +69,12 @@ class Space:
                             byref(self._handle.pointer))
 
     @classmethod
-    def _borrow(cls, mesh: Mesh, device: Device, context: _Context, handle: Any, sub: s.weft_ufl_subspace) -> Space:
+    def _borrow(cls, mesh: Mesh, device: Device, context: _Context, handle: Any, family: int, degree: int) -> Space:
         """A space that belongs to a problem."""
         space = cls.__new__(cls)
         space.mesh, space.device, space._context, space._handle, space._handles = mesh, device, context, handle, [handle]
-        space.components, space.degree = lib.weft_space_components(handle.pointer), sub.degree
-        space.family = _FAMILIES.get(sub.family, "family %d" % sub.family)
+        space.components, space.degree = lib.weft_space_components(handle.pointer), degree
+        space.family = _FAMILIES.get(family, "family %d" % family)
         return space
 
     @property

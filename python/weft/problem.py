@@ -6,10 +6,10 @@ from ctypes import POINTER, byref, c_double, c_int, c_void_p
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 from . import _structures as s
-from ._library import Borrowed, Handle, InputError, UnsupportedError, UsageError, encode, lib
+from ._library import Borrowed, Handle, UnsupportedError, UsageError, encode, lib
+from .binding import binding_of, formula, is_formula
 from .conditions import Condition, Constraint, Number, PointLoad, condition_rows, constraint_rows
 from .device import Array, Device
-from .forms import FormFile
 from .mesh import Mesh
 from .operator import Space, _Context
 from .options import solver_options
@@ -21,22 +21,6 @@ if TYPE_CHECKING:
     import numpy
 
 
-def formula(value: Any) -> str:
-    """Text of a number, of a formula, or of several, one for each component."""
-    if isinstance(value, (list, tuple)):
-        return ", ".join(formula(one) for one in value)
-    if isinstance(value, str):
-        return value
-    return repr(float(value)) if isinstance(value, float) else str(value)
-
-
-def is_formula(value: Any) -> bool:
-    """Whether a value is given by formulas rather than by an array."""
-    if isinstance(value, (list, tuple)):
-        return all(is_formula(one) for one in value)
-    return isinstance(value, (str, int, float)) or getattr(value, "shape", None) == ()
-
-
 class Problem:
     """A problem on a mesh: functions u, forms, conditions on the boundary, and the values of inputs.
 
@@ -45,15 +29,21 @@ class Problem:
         problem.solve()
         problem.values
 
-    forms       a weft.FormFile, the path of one (.ufl or .py), or its text
-    values      of coefficients and constants by name: a number, a formula, also by group, a tuple with one for each
-                component, or an array of any package over the nodes of the coefficient's Space. Arrays on the device are
-                used where they are: a solve sees what they hold then
-    measures    "ds(2)" -> group; by default that with this number
+    forms       a weft.FormFile, the path of one (.ufl or .py), or its text; or a script with a local matrix: its path
+                (.weft), its text, or the name of one that is shipped with Weft, such as "diffusion" or "elasticity"
+    values      of coefficients and constants, or of inputs and expressions of a script, by name: a number, a formula, also
+                by group, a tuple with one for each component, or an array of any package over cells or over the nodes of
+                the coefficient's Space. Arrays on the device are used where they are: a solve sees what they hold then
+    measures    of a form file: "ds(2)" -> group; by default that with this number
     conditions  weft.Dirichlet, weft.Neumann and weft.Robin, constraints (weft.Periodic, weft.Tie, weft.Symmetry and
                 weft.PointValue) and weft.PointLoad; the components are numbered through all functions of a mixed space.
-                Without any there is no flux through the boundary
-    mass        name of the form of the mass for steps; None: m or M
+                Without any there is no flux through the boundary, and of scripts u = 0 on it
+    mass        of steps: the name of the form, or of the script's matrix; None: m or M
+    previous    of a scheme in the forms themselves, instead of a mass: the input that is u at the start of a step of
+                length dt; None: u_old
+    parameters  of a script: name -> integer
+    matrix, vector  of a script: the names of K and of b, or of the residual r
+    nonlinear   of a script: the vector is a residual; None: it makes r, and has an input u
 
     The other arguments are options of the linear solver, whose default is the library's choice:
 
@@ -67,7 +57,9 @@ class Problem:
     def __init__(self, mesh: Mesh, forms: Any, values: Optional[Mapping[str, Any]] = None,
                  measures: Optional[Mapping[str, str]] = None,
                  conditions: Sequence[Union[Condition, Constraint, PointLoad]] = (),
-                 device: Optional[Device] = None, mass: Optional[str] = None, method: str = "auto",
+                 device: Optional[Device] = None, mass: Optional[str] = None, previous: Optional[str] = None,
+                 parameters: Optional[Mapping[str, int]] = None, matrix: Optional[str] = None,
+                 vector: Optional[str] = None, nonlinear: Optional[bool] = None, method: str = "auto",
                  preconditioner: str = "auto", assembly: str = "auto", tolerance: float = 1e-8,
                  max_iterations: Optional[int] = None, restart: int = 0, smoother_degree: int = 0,
                  until: str = "tolerance", tune: int = 0) -> None:
@@ -75,27 +67,25 @@ class Problem:
         self._options = solver_options(method, preconditioner, assembly, tolerance, max_iterations, restart,
                                        smoother_degree, until, tune)
         self._context = _Context(self.device, mesh)
-        self._values, self._measures, self._mass = dict(values or {}), dict(measures or {}), mass
-        self._conditions = list(conditions)
+        self._values, self._measures, self._conditions = dict(values or {}), dict(measures or {}), list(conditions)
         self._handle: Optional[Handle] = None
         self._steps: Optional[Steps] = None
         self._u: Optional[Array] = None
         self.report: Optional[Report] = None
-        self.forms = forms if isinstance(forms, FormFile) else FormFile(forms)
-        self._has_mass = bool(self.forms._problem_in_time(mass).mass)
-        if not self._has_mass:
+        of_script = {"parameters": parameters, "matrix": matrix, "vector": vector, "nonlinear": nonlinear}
+        self._binding = binding_of(forms, of_script, self.device, mesh, mass, previous)
+        if not self._binding.is_in_time:
             self._bind(False)  # otherwise solve() or steps() says which problem it is
 
     # ---- binding ----------------------------------------------------------------------------
 
     def _bind(self, in_time: bool) -> Handle:
         """Make the problem of the library."""
-        library = self.device._library()
-        library.use(self.forms._handle)  # its tables are read when scripts are compiled
-        context = self._context.with_functions(library)
+        library = self._binding.library()
+        context = self._context.with_functions(library) if library else self._context
         handle = Handle("problem", *context.uses, self.mesh._handle, self._options)
         lib.weft_problem_start(context.pointer, None, byref(handle.pointer))
-        self._bind_file(handle, library, in_time)
+        self._binding.bind(handle, library, self._values, self._measures, in_time)
         if self.mesh._hierarchy:
             lib.weft_problem_set_hierarchy(handle.pointer, self.mesh._hierarchy)
         self._add_conditions(handle)
@@ -103,7 +93,7 @@ class Problem:
         return handle
 
     def _add_conditions(self, handle: Handle) -> None:
-        components, dimension = self._n_components(), self.mesh.dimension
+        components, dimension = self._binding.components(handle), self.mesh.dimension
         for one in self._conditions:
             rows = (condition_rows([one], components) if isinstance(one, Condition)
                     else constraint_rows(one, components, dimension))
@@ -112,34 +102,6 @@ class Problem:
                    if isinstance(one, PointLoad) else lib.weft_problem_constraint)
             for row in rows:
                 add(handle.pointer, byref(row))
-
-    def _bind_file(self, handle: Handle, library: Handle, in_time: bool) -> None:
-        file = self.forms
-        if self.mesh._mesh.contents.curve and file._is_straight():
-            raise InputError("the form is for straight cells, and those of the mesh are curved: write it on a Mesh whose "
-                             "coordinate element has degree 2, or give a mesh of straight cells", "input")
-        known = file._inputs(file._problem_in_time(self._mass)) if self._has_mass else {}
-        declared = known if in_time and known else file._inputs(file._problem())
-        values, measures = [], []
-        for name, value in self._values.items():
-            if name in known and name not in declared:
-                continue  # only the mass has it
-            source = s.weft_input_source(origin=encode(name))
-            if is_formula(value):
-                source.text = encode(formula(value))
-            else:
-                array = declared[name].array(self.device, name, value) if name in declared else None
-                source.text, source.memory = b"0", array._pointer if array else None
-                handle.use(*([array._handle] if array else []))
-            values.append(s.weft_problem_value(encode(name), source))
-        for measure, group in self._measures.items():
-            measures.append(s.weft_bind_measure(encode(measure), encode(group), b"measures"))
-        options = s.weft_bind_options(
-            measures=(s.weft_bind_measure * max(len(measures), 1))(*measures), n_measures=len(measures),
-            values=(s.weft_problem_value * max(len(values), 1))(*values), n_values=len(values), in_time=in_time,
-            mass=encode(self._mass) if in_time else None)
-        handle.use(options, file._handle)
-        lib.weft_ufl_bind(file._handle.pointer, self.mesh._mesh, library.pointer, byref(options), handle.pointer)
 
     def _bound(self, in_time: bool) -> Handle:
         """The problem of the library, which is either stationary or in time, once."""
@@ -154,17 +116,15 @@ class Problem:
 
     # ---- the functions ----------------------------------------------------------------------
 
-    def _n_components(self) -> int:
-        return self.forms._problem().sets[0].n_values
+    def _any(self) -> Handle:
+        return self._handle or self._bind(self._binding.is_in_time)
 
     @property
     def spaces(self) -> list[Space]:
         """The spaces of the functions of u, in the order of their dofs."""
-        handle = self._handle or self._bind(self._has_mass)
-        list_ = POINTER(c_void_p)()
+        handle, list_ = self._any(), POINTER(c_void_p)()
         n = lib.weft_problem_spaces(handle.pointer, byref(list_))
-        set_ = self.forms._problem().sets[0]
-        return [Space._borrow(self.mesh, self.device, self._context, Borrowed(list_[i], handle), set_.sub[i])
+        return [Space._borrow(self.mesh, self.device, self._context, Borrowed(list_[i], handle), *self._binding.element(i))
                 for i in range(n)]
 
     @property
@@ -174,7 +134,7 @@ class Problem:
 
     @property
     def n_dofs(self) -> int:
-        return lib.weft_problem_dofs((self._handle or self._bind(self._has_mass)).pointer)
+        return lib.weft_problem_dofs(self._any().pointer)
 
     @property
     def u(self) -> Array:
@@ -219,8 +179,8 @@ class Problem:
 
     @property
     def is_nonlinear(self) -> bool:
-        """Whether the forms are a residual F, which Newton's method solves."""
-        return self.forms._problem().nonlinear
+        """Whether the forms are a residual, which Newton's method solves."""
+        return self._binding.is_nonlinear
 
     def solve(self, initial: Any = None, newton_tolerance: float = 1e-10, newton_iterations: int = 50, load_steps: int = 1,
               must_converge: bool = True) -> Report:
@@ -303,8 +263,9 @@ class Problem:
         """The errors of u against formulas, one for each component: in the L2 norm, and of the gradient."""
         formulas = list(exact) if isinstance(exact, (list, tuple)) else [exact]
         squares, total, first = (c_double * 2)(), [0.0, 0.0], 0
-        if len(formulas) != self._n_components():
-            raise UsageError("%d formulas are given, expected %d" % (len(formulas), self._n_components()), "usage")
+        components = self._binding.components(self._any())
+        if len(formulas) != components:
+            raise UsageError("%d formulas are given, expected %d" % (len(formulas), components), "usage")
         import numpy
 
         for space, values in zip(self.spaces, self.fields):
@@ -319,16 +280,15 @@ class Problem:
     def write(self, path: Any) -> None:
         """Write the mesh and u for ParaView, .vtkhdf or .vtu. The functions of a mixed problem are u_0, u_1, ..., shown at
         the nodes of the highest degree."""
-        spaces, problem = self.spaces, self.forms._problem()
-        subs = problem.sets[0].sub
-        if any(subs[i].first_value == subs[i - 1].first_value for i in range(1, len(spaces))):
+        spaces = self.spaces
+        if sum(space.components for space in spaces) != self._binding.components(self._any()):
             raise UnsupportedError("enriched functions, such as those with bubbles, are not written from Python: the program "
                                    "solve writes them", "unsupported")
         write(path, ["u_%d" % i for i in range(len(spaces))] if len(spaces) > 1 else ["u"], spaces, self.fields)
 
     def __repr__(self) -> str:
         return "weft.Problem(%s on %r%s%s)" % (
-            self.forms.name, self.mesh, ", %d dofs" % self.n_dofs if self._handle else "",
+            self._binding.name, self.mesh, ", %d dofs" % self.n_dofs if self._handle else "",
             ", " + self.report.outcome if self.report else "")
 
 

@@ -285,6 +285,76 @@ L = v*dx
         problem.solve()
         numpy.testing.assert_allclose(problem.values, 1, atol=1e-8)
 
+    # ---- scripts ----------------------------------------------------------------------------
+
+    def test_scripts(self):
+        """The load 4 of -u'' = 4 between u = 0 at both ends: u = 2 x (1 - x); k = 2 halves it. Nodes of P1 have it."""
+        ends = [weft.Dirichlet("left", 0), weft.Dirichlet("right", 0)]
+        x = weft.Mesh("square:8").points[:, 0]
+        for name in ("diffusion", "diffusion.weft", weft._library.lib.weft_fem_script(b"diffusion.weft").decode()):
+            problem = weft.Problem(weft.Mesh("square:8"), name, {"source": 4, "diffusivity": "2 + 0*x"}, conditions=ends,
+                                   device=self.device, tolerance=1e-12)
+            problem.solve()
+            numpy.testing.assert_allclose(problem.values, x * (1 - x), atol=1e-9)
+            self.assertEqual(problem.space.degree, 1)
+        zero = weft.Problem(weft.Mesh("square:8"), "diffusion", {"source": 1}, device=self.device)
+        zero.solve()  # of scripts u = 0 on the whole boundary, if nothing else is said
+        self.assertEqual(abs(zero.values[zero.mesh.nodes()]).max(), 0)
+        self.assertGreater(zero.values.max(), 0.05)
+
+    def test_scripts_with_inputs(self):
+        """-u'' + w u' = 0 between 0 and 1: u = (exp(w x) - 1)/(exp(w) - 1), also of arrays over cells."""
+        path = os.path.join(os.environ["WEFT_SOURCE"], "docs/examples/convection.weft")
+        mesh = weft.Mesh("square:64")
+        x = mesh.points[:, 0]
+        for velocity in ("4, 0", (4, 0), numpy.tile([4.0, 0.0], (mesh.n_cells, 1))):
+            problem = weft.Problem(mesh, path, {"velocity": velocity, "k": 1}, device=self.device, tolerance=1e-10,
+                                   conditions=[weft.Dirichlet("left", 0), weft.Dirichlet("right", 1)])
+            self.assertEqual(problem.solve().method, "gmres")
+            self.assertLess(abs(problem.values - numpy.expm1(4 * x) / math.expm1(4)).max(), 1e-3)
+        with self.assertRaisesRegex(weft.UsageError, r"shape \(8192, 3\), expected \[entries, 2\]"):
+            weft.Problem(mesh, path, {"velocity": numpy.zeros((8192, 3)), "k": 1}, device=self.device)
+
+    def test_scripts_by_newton_and_in_time(self):
+        """Pulling a block of kirchhoff.weft slightly is linear elasticity; heat.weft decays as the mode does."""
+        block = weft.Problem(weft.Mesh("square:4"), "kirchhoff", {"young": 2, "poisson": 0.25}, device=self.device, conditions=[
+            weft.Symmetry("left"), weft.Symmetry("bottom"), weft.Neumann("right", (1e-6, 0))])
+        self.assertTrue(block.is_nonlinear and block.solve().newton.converged)
+        strain = numpy.array([(1 - 0.25 ** 2) / 2, -0.25 * 1.25 / 2]) * 1e-6
+        numpy.testing.assert_allclose(block.values, block.space.points * strain, atol=1e-11)
+        heat = weft.Problem(weft.Mesh("square:32"), "heat", {"conductivity": "0.1 + 0*t"}, device=self.device,
+                            conditions=[weft.Dirichlet("boundary", 0)])
+        for step in heat.steps(dt=0.01, end=0.1, initial=SINES):
+            pass
+        self.assertLess(abs(step.values.max() - math.exp(-0.02 * math.pi ** 2)), 2e-3)
+
+    def test_schemes_of_the_forms(self):
+        """Implicit Euler for du/dt = -u, written out: u = (1 + dt)^-n."""
+        text = """
+e = FiniteElement("Lagrange", triangle, 1)
+u, v, before, dt = TrialFunction(e), TestFunction(e), Coefficient(e), Constant(triangle)
+a, L = (1 + dt)*u*v*dx, before*v*dx
+"""
+        problem = self.problem(text, previous="before", tolerance=1e-13)
+        for step in problem.steps(dt=0.1, end=0.5, initial=1):
+            numpy.testing.assert_allclose(step.values, 1.1 ** -step.step, atol=1e-10)
+        with self.assertRaisesRegex(weft.UsageError, "tolerance in time is for masses"):
+            problem.steps(dt=0.1, end=0.5, tolerance=1e-3)
+
+    def test_refusals_of_scripts(self):
+        mesh, ends = weft.Mesh("square:4"), [weft.Dirichlet("left")]
+        for kind, pattern, script, options in (
+                (weft.UsageError, "'poison' is neither a form file", "poison", {}),
+                (OSError, "nowhere.weft", "nowhere.weft", {}),
+                (weft.UsageError, r"'sauce'", "diffusion", dict(values={"sauce": 1})),
+                (weft.UsageError, "measures are of form files", "diffusion", dict(measures={"ds(1)": "left"})),
+                (weft.UsageError, "parameters is for scripts", POISSON.format(cell="triangle", degree=1),
+                 dict(parameters={"p": 1})),
+                (weft.ScriptError, r"source:1:\d+: error", "diffusion", dict(values={"source": "sin(x"})),
+                (weft.InputError, "no local matrix", "diffusion", dict(matrix="Q"))):
+            with self.assertRaisesRegex(kind, pattern):
+                weft.Problem(mesh, script, conditions=ends, device=self.device, **options).solve()
+
     # ---- mixed spaces -----------------------------------------------------------------------
 
     def test_mixed(self):
@@ -331,15 +401,16 @@ L = v*dx
             for name in ("mixed.vtkhdf", "mixed.vtu"):
                 mixed.write(os.path.join(folder, name))
                 self.assertGreater(os.path.getsize(os.path.join(folder, name)), 1000)
-            constant = self.problem("""
+            text = """
 e, f = FiniteElement("DG", triangle, 0), Coefficient(FiniteElement("DG", triangle, 0))
 u, v = TrialFunction(e), TestFunction(e)
 a, L = u*v*dx, f*v*dx
-""", values={"f": "x"})
+"""
+            constant = self.problem(text, values={"f": "x"})
             constant.solve()
             constant.write(path)
             cells = constant.mesh.points[constant.mesh.cells].mean(axis=1)[:, 0]
-            read = weft.Problem(weft.Mesh(path), constant.forms, values={"f": "field(%s, u)" % path}, device=self.device)
+            read = self.problem(text, weft.Mesh(path), values={"f": "field(%s, u)" % path})
             read.solve()
             for problem in (constant, read):
                 numpy.testing.assert_allclose(problem.values, cells, atol=1e-7)

@@ -1,0 +1,222 @@
+"""What a problem is made of: a form file or a script, with what is given for its names."""
+
+from __future__ import annotations
+
+import os
+import re
+from ctypes import byref
+from typing import Any, Mapping, NamedTuple, Optional, Union
+
+from . import _structures as s
+from ._library import Handle, InputError, UsageError, encode, lib
+from .device import Array, Device
+from .forms import FormFile
+from .mesh import Mesh
+from .script import _expressions, _interleave, _parameters, _text_of
+
+_PREFIX = "coefficient_"  # of names that a script has for something else
+_INPUT = re.compile(r"\binput\s+(\w+)\s*:\s*real(?:\s*\[([^\]]*)\])?(?:\s+over\s+(\w+))?")
+_EXPRESSION = re.compile(r"\bexpression\s+(\w+)\s*\(")
+_COMMENT = re.compile(r"#.*")
+
+
+def formula(value: Any) -> str:
+    """Text of a number, of a formula, or of several, one for each component."""
+    if isinstance(value, (list, tuple)):
+        return ", ".join(formula(one) for one in value)
+    if isinstance(value, str):
+        return value
+    return repr(float(value)) if isinstance(value, float) else str(value)
+
+
+def is_formula(value: Any) -> bool:
+    """Whether a value is given by formulas rather than by an array."""
+    if isinstance(value, (list, tuple)):
+        return all(is_formula(one) for one in value)
+    return isinstance(value, (str, int, float)) or getattr(value, "shape", None) == ()
+
+
+class Input(NamedTuple):
+    """What an input stands over, None for one number or vector, and its components, None where the text leaves them open."""
+
+    over: Optional[str]
+    components: Optional[int]
+
+    def array(self, device: Device, name: str, values: Any) -> Array:
+        """The values on the device, in the order in which forms read them."""
+        shape = getattr(values, "shape", (-1,))
+        n = 1
+        for size in shape[1:]:
+            n *= size
+        if len(shape) > 1 and self.components is not None and n != self.components:
+            raise UsageError("the values of %s have the shape %r, expected [entries, %d]"
+                             % (name, tuple(shape), self.components), "usage")
+        if self.over == "cells":
+            return _interleave(device, values, self.components or n, device.limits.lanes_double, "float64")
+        return device.asarray(values)
+
+
+def declared(text: str, numbers: Mapping[str, int]) -> dict[str, Input]:
+    """The inputs that a script declares. Their shapes are numbers, or names of parameters."""
+    found = {}
+    for name, shape, over in _INPUT.findall(_COMMENT.sub("", text)):
+        components: Optional[int] = 1
+        for size in shape.split(",") if shape else ():
+            n = int(size) if size.strip().isdigit() else numbers.get(size.strip())
+            components = components * n if components is not None and n is not None else None
+        found[name[len(_PREFIX):] if name.startswith(_PREFIX) else name] = Input(over or None, components)
+    return found
+
+
+class Binding:
+    """Forms that can be bound to a mesh.
+
+    values       of inputs and expressions, by name
+    is_in_time   they have a mass or a scheme of their own, so that they may be of a problem in time
+    """
+
+    name = "forms"
+    is_in_time = is_nonlinear = False
+
+    def __init__(self, device: Device, mesh: Mesh, mass: Optional[str], previous: Optional[str]) -> None:
+        self.device, self.mesh, self.mass, self.previous = device, mesh, mass, previous
+
+    def library(self) -> Optional[Handle]:
+        """The library of the functions that the forms call; None: the device's."""
+        return None
+
+    def components(self, handle: Handle) -> int:
+        """Components of u, those of mixed functions one after another."""
+        raise NotImplementedError
+
+    def element(self, i: int) -> tuple[int, int]:
+        """Family and degree of function i of u."""
+        raise NotImplementedError
+
+    def bind(self, handle: Handle, library: Optional[Handle], values: Mapping[str, Any], measures: Mapping[str, str],
+             in_time: bool) -> None:
+        """Make spaces, inputs and forms of a problem."""
+        raise NotImplementedError
+
+    def _options(self, handle: Handle, inputs: Mapping[str, Input], values: Mapping[str, Any], in_time: bool,
+                 **more: Any) -> s.weft_bind_options:
+        rows = []
+        for name, value in values.items():
+            source = s.weft_input_source(origin=encode(name))
+            if is_formula(value):
+                source.text = encode(formula(value))
+            else:
+                array = inputs[name].array(self.device, name, value) if name in inputs else None
+                source.text, source.memory = b"0", array._pointer if array else None
+                handle.use(*([array._handle] if array else []))
+            rows.append(s.weft_problem_value(encode(name), source))
+        options = s.weft_bind_options(
+            values=(s.weft_problem_value * max(len(rows), 1))(*rows), n_values=len(rows), in_time=in_time,
+            mass=encode(self.mass) if in_time else None, previous=encode(self.previous), **more)
+        handle.use(options)
+        return options
+
+
+class OfFile(Binding):
+    """The problem of a form file."""
+
+    def __init__(self, file: FormFile, *more: Any) -> None:
+        super().__init__(*more)
+        self.file, self.name = file, file.name
+        self._stationary = declared(self._text(False), {})
+        self.has_mass = bool(file._problem_in_time(self.mass).mass)
+        self.is_in_time = self.has_mass or (self.previous or "u_old") in self._stationary
+        self.is_nonlinear = file._problem().nonlinear
+
+    def _text(self, in_time: bool) -> str:
+        problem = self.file._problem_in_time(self.mass) if in_time else self.file._problem()
+        return "\n".join(part.script.decode() for part in problem.parts[:problem.n_parts])
+
+    def library(self) -> Handle:
+        library = self.device._library()
+        library.use(self.file._handle)  # its tables are read when scripts are compiled
+        return library
+
+    def components(self, handle: Handle) -> int:
+        return self.file._problem().sets[0].n_values
+
+    def element(self, i: int) -> tuple[int, int]:
+        sub = self.file._problem().sets[0].sub[i]
+        return sub.family, sub.degree
+
+    def bind(self, handle: Handle, library: Optional[Handle], values: Mapping[str, Any], measures: Mapping[str, str],
+             in_time: bool) -> None:
+        if self.mesh._mesh.contents.curve and self.file._is_straight():
+            raise InputError("the form is for straight cells, and those of the mesh are curved: write it on a Mesh whose "
+                             "coordinate element has degree 2, or give a mesh of straight cells", "input")
+        of_mass = declared(self._text(True), {}) if self.has_mass else {}
+        inputs = of_mass if in_time and of_mass else self._stationary
+        values = {name: value for name, value in values.items() if name in inputs or name not in of_mass}
+        rows = [s.weft_bind_measure(encode(measure), encode(group), b"measures") for measure, group in measures.items()]
+        options = self._options(handle, inputs, values, in_time, measures=(s.weft_bind_measure * max(len(rows), 1))(*rows),
+                                n_measures=len(rows))
+        handle.use(self.file._handle)
+        lib.weft_ufl_bind(self.file._handle.pointer, self.mesh._mesh, library.pointer, byref(options), handle.pointer)
+
+
+class OfScript(Binding):
+    """The problem of a script with a local matrix, for functions of degree 1."""
+
+    def __init__(self, script: Any, parameters: Mapping[str, int], matrix: Optional[str], vector: Optional[str],
+                 nonlinear: Optional[bool], *more: Any) -> None:
+        super().__init__(*more)
+        name = os.fspath(script) if isinstance(script, os.PathLike) else str(script)
+        if "\n" not in name and not name.endswith(".weft"):
+            if lib.weft_fem_script(encode(name + ".weft")) is None:
+                raise UsageError("%r is neither a form file (.ufl, .py), nor a script (.weft), nor one that is shipped with "
+                                 "Weft" % name, "usage")
+            name += ".weft"
+        self.name, self.text = _text_of(name)
+        self.parameters, self.matrix, self.vector = dict(parameters), matrix, vector
+        self._inputs = declared(self.text, {"d": self.mesh.dimension, **self.parameters})
+        self._expressions = _EXPRESSION.findall(_COMMENT.sub("", self.text))
+        self.is_nonlinear = nonlinear if nonlinear is not None else "u" in self._inputs and self._makes("r")
+        self.is_in_time = self._makes(self.mass or "M") or (self.previous or "u_old") in self._inputs
+
+    def _makes(self, name: str) -> bool:
+        """Whether the script computes a value of this name."""
+        return any(re.match(r"\s*%s\s*(\[[^\]]*\]\s*)?\+?=" % re.escape(name), statement)
+                   for statement in _COMMENT.sub("", self.text).split(";"))
+
+    def components(self, handle: Handle) -> int:
+        return lib.weft_space_components(lib.weft_problem_space(handle.pointer))
+
+    def element(self, i: int) -> tuple[int, int]:
+        return 0, 1
+
+    def bind(self, handle: Handle, library: Optional[Handle], values: Mapping[str, Any], measures: Mapping[str, str],
+             in_time: bool) -> None:
+        if measures:
+            raise UsageError("measures are of form files, and %s is a script" % self.name, "usage")
+        bodies = {name: formula(value) for name, value in values.items() if name in self._expressions}
+        expressions, n_expressions = _expressions(bodies)
+        parameters, n_parameters = _parameters(self.parameters)
+        options = self._options(
+            handle, self._inputs, {name: value for name, value in values.items() if name not in bodies}, in_time,
+            file=encode(self.name), expressions=expressions, n_expressions=n_expressions, parameters=parameters,
+            n_parameters=n_parameters, matrix=encode(self.matrix), vector=encode(self.vector), nonlinear=self.is_nonlinear)
+        lib.weft_script_bind(encode(self.text), self.mesh._mesh, byref(options), handle.pointer)
+
+
+def binding_of(forms: Any, of_script: Mapping[str, Any], *more: Any) -> Binding:
+    """The binding of a form file or a script, which is given as an object, by its path or name, or as its text.
+
+    of_script  parameters, matrix, vector and nonlinear
+    """
+    text = os.fspath(forms) if isinstance(forms, os.PathLike) else forms
+    is_text = isinstance(text, str) and "\n" in text
+    if not isinstance(forms, FormFile) and not (
+            re.search(r"^\s*index\s", text, re.MULTILINE) if is_text else not str(text).endswith((".ufl", ".py"))):
+        forms = FormFile(forms)
+    if not isinstance(forms, FormFile):
+        return OfScript(forms, of_script["parameters"] or {}, of_script["matrix"], of_script["vector"],
+                        of_script["nonlinear"], *more)
+    given = [name for name, value in of_script.items() if value]
+    if given:
+        raise UsageError("%s is for scripts, and %s is a form file" % (given[0], forms.name), "usage")
+    return OfFile(forms, *more)
