@@ -308,7 +308,7 @@ L = v*dx
         mesh = weft.Mesh("square:64")
         x = mesh.points[:, 0]
         for velocity in ("4, 0", (4, 0), numpy.tile([4.0, 0.0], (mesh.n_cells, 1))):
-            problem = weft.Problem(mesh, path, {"velocity": velocity, "k": 1}, device=self.device, tolerance=1e-10,
+            problem = weft.Problem(mesh, path, {"velocity": velocity, "k": 1, "source": 0}, device=self.device, tolerance=1e-10,
                                    conditions=[weft.Dirichlet("left", 0), weft.Dirichlet("right", 1)])
             self.assertEqual(problem.solve().method, "gmres")
             self.assertLess(abs(problem.values - numpy.expm1(4 * x) / math.expm1(4)).max(), 1e-3)
@@ -348,10 +348,10 @@ a, L = (1 + dt)*u*v*dx, before*v*dx
                 (OSError, "nowhere.weft", "nowhere.weft", {}),
                 (weft.UsageError, r"'sauce'", "diffusion", dict(values={"sauce": 1})),
                 (weft.UsageError, "measures are of form files", "diffusion", dict(measures={"ds(1)": "left"})),
-                (weft.UsageError, "parameters is for scripts", POISSON.format(cell="triangle", degree=1),
+                (weft.UsageError, "parameters is for scripts", forms(POISSON),
                  dict(parameters={"p": 1})),
                 (weft.ScriptError, r"source:1:\d+: error", "diffusion", dict(values={"source": "sin(x"})),
-                (weft.InputError, "no local matrix", "diffusion", dict(matrix="Q"))):
+                (weft.InputError, "the matrix is 'Q'", "diffusion", dict(matrix="Q"))):
             with self.assertRaisesRegex(kind, pattern):
                 weft.Problem(mesh, script, conditions=ends, device=self.device, **options).solve()
 
