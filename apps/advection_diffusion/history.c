@@ -30,12 +30,9 @@ static void bind_coefficients(ad_run *run) {
 
 weft_status ad_derive_make(ad_run *run, weft_error *error) {
     bind_coefficients(run);
-    const weft_derive_problem problem = {.space = run->base.problem->space,
-                                         .cells = &run->base.problem->form.form,
-                                         .u = weft_advection_diffusion_field(run->stepper),
-                                         .solution = "T",
-                                         .in_time = true};
-    return app_run_derive_make(&run->base, &problem, error);
+    const weft_derive_problem settings = {
+        .u = weft_advection_diffusion_field(run->stepper), .solution = "T", .in_time = true};
+    return app_run_derive_make(&run->base, &settings, error);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */

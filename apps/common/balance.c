@@ -32,7 +32,7 @@ static bool is_zero(const double *values, int n) {
 }
 
 void app_balance_print(const app_run *run) {
-    const weft_problem_balance *balance = &run->problem->balance;
+    const weft_problem_balance *balance = &run->balance;
     const int n = run->problem->n_values;
     double sums[WEFT_VALUES_MAX];
     if (!balance->is_made)
@@ -60,7 +60,7 @@ void app_balance_print(const app_run *run) {
     printf("balance   ");
     for (int k = 0; k < n; ++k)
         printf("%s%.2e", k ? ", " : "  ", app_strip_nan_sign(balance->sums[k]));
-    printf("%s%s\n", balance->note[0] ? "  " : "", balance->note);
+    printf("%s%s\n", run->balance_note ? "  " : "", run->balance_note ? run->balance_note : "");
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -83,7 +83,7 @@ static bool set_flows(json_t *root, const char *key, const char *name, const wef
 }
 
 bool app_balance_json(json_t *root, const app_run *run) {
-    const weft_problem_balance *balance = &run->problem->balance;
+    const weft_problem_balance *balance = &run->balance;
     const int n = run->problem->n_values;
     if (!balance->is_made)
         return true;

@@ -1,4 +1,4 @@
-/** Prints the balance of a solution (fem/problem/balance.h), and adds it to JSON. */
+/** Prints the balance of a solution (fem/weft_problem_results.h), and adds it to JSON. */
 #pragma once
 
 #include "apps/common/support.h"

@@ -92,12 +92,12 @@ static void warn_unread(const app_run *run) {
     }
 }
 
-weft_status app_run_derive_make(app_run *run, const weft_derive_problem *problem,
+weft_status app_run_derive_make(app_run *run, const weft_derive_problem *settings,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     const app_derived_options *options = &run->options->derived;
     weft_derived_quantity *quantities = NULL;
-    weft_derive_problem complete = *problem;
+    weft_derive_problem complete = *settings;
     if (options->n == 0)
         return WEFT_OK;
     quantities = calloc((size_t)options->n, sizeof *quantities);
@@ -109,7 +109,7 @@ weft_status app_run_derive_make(app_run *run, const weft_derive_problem *problem
             (weft_derived_quantity){one->kind, one->name, one->group, one->text, one->origin};
     }
     complete.projection = options->projection;
-    TRY(weft_derive_make(&run->context, &complete, quantities, options->n, &run->derive, error));
+    TRY(weft_problem_derive(run->problem, quantities, options->n, &complete, &run->derive, error));
     warn_unread(run);
 done:
     free(quantities);

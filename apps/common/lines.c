@@ -77,55 +77,40 @@ done:
 typedef struct table {
     const app_run *run;
     const app_line *line;
-    const weft_field *derived;
-    int n_derived, d;
+    const weft_field *fields;
+    int n_fields, d;
     double *points; /* [line->n][d] */
-    app_places places;
-    double *u;      /* [line->n][run->problem->n_values] */
-    double **nodal; /* [n_derived] of those at nodes, [line->n][components]; else NULL */
+    weft_probes *probes;
+    double *u;       /* [line->n][run->problem->n_values] */
+    double **values; /* [n_fields], [line->n][components] */
 } table;
 
 static void table_clear(table *t) {
-    for (int i = 0; t->nodal && i < t->n_derived; ++i)
-        free(t->nodal[i]);
-    free(t->nodal);
+    for (int i = 0; t->values && i < t->n_fields; ++i)
+        free(t->values[i]);
+    free(t->values);
     free(t->u);
     free(t->points);
-    app_places_clear(&t->places);
-}
-
-static weft_status place_points(table *t, weft_error *error) {
-    const app_line *line = t->line;
-    t->points = weft_array_make((size_t)line->n, (size_t)t->d * sizeof *t->points);
-    if (!t->points)
-        return weft_out_of_memory(error, NULL);
-    for (int i = 0; i < line->n; ++i)
-        for (int k = 0; k < t->d; ++k)
-            t->points[(int64_t)i * t->d + k] =
-                i == line->n - 1
-                    ? line->to[k]
-                    : line->from[k] + (double)i / (line->n - 1) * (line->to[k] - line->from[k]);
-    return app_places_make(t->run->device, t->run->mesh, t->points, line->n, &t->places, error);
+    weft_probes_free(&t->probes);
 }
 
 static weft_status evaluate(table *t, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t n = (size_t)t->line->n;
-    const weft_cell_points at = {t->places.n, t->places.cells, t->places.xi};
-    t->u = weft_array_make(n, (size_t)t->run->problem->n_values * sizeof *t->u);
-    t->nodal = calloc((size_t)t->n_derived + 1, sizeof *t->nodal);
-    if (!t->u || !t->nodal)
+    weft_problem *problem = t->run->problem;
+    t->points = weft_array_make(n, (size_t)t->d * sizeof *t->points);
+    t->u = weft_array_make(n, (size_t)problem->n_values * sizeof *t->u);
+    t->values = calloc((size_t)t->n_fields + 1, sizeof *t->values);
+    if (!t->points || !t->u || !t->values)
         TRY(weft_out_of_memory(error, NULL));
-    TRY(app_places_evaluate(&t->places, t->run, t->u, error));
-    for (int i = 0; i < t->n_derived; ++i) {
-        const weft_field *field = &t->derived[i];
-        if (field->on_cells)
-            continue;
-        t->nodal[i] = weft_array_make(n, (size_t)field->n_components * sizeof **t->nodal);
-        if (!t->nodal[i])
+    TRY(weft_probes_make_line(&t->run->context, t->run->mesh, t->line->from, t->line->to,
+                              t->line->n, t->points, &t->probes, error));
+    TRY(weft_problem_evaluate(problem, t->probes, t->u, error));
+    for (int i = 0; i < t->n_fields; ++i) {
+        t->values[i] = weft_array_make(n, (size_t)t->fields[i].n_components * sizeof **t->values);
+        if (!t->values[i])
             TRY(weft_out_of_memory(error, NULL));
-        TRY(weft_space_evaluate_at(t->run->problem->space, field->values, field->n_components, &at,
-                                   field->n_components, t->nodal[i], error));
+        TRY(weft_probes_field(t->probes, problem->space, &t->fields[i], t->values[i], error));
     }
 done:
     return status;
@@ -144,8 +129,8 @@ static void write_head(const table *t, weft_text *out) {
     static const char *const axes[] = {"", ",x", ",x,y", ",x,y,z"};
     weft_text_add(out, "distance%s", axes[t->d]);
     write_names("u", t->run->problem->n_values, out);
-    for (int i = 0; i < t->n_derived; ++i)
-        write_names(t->derived[i].name, t->derived[i].n_components, out);
+    for (int i = 0; i < t->n_fields; ++i)
+        write_names(t->fields[i].name, t->fields[i].n_components, out);
     weft_text_add(out, "\n");
 }
 
@@ -160,18 +145,16 @@ static void write_values(const double *values, int n, bool outside, weft_text *o
 
 static void write_row(const table *t, int64_t i, weft_text *out) {
     const double *point = t->points + i * t->d;
-    const int64_t cell = t->places.cells[i];
+    const bool outside = weft_probes_cells(t->probes)[i] < 0;
     double square = 0;
     for (int k = 0; k < t->d; ++k)
         square += (point[k] - t->line->from[k]) * (point[k] - t->line->from[k]);
     weft_text_add(out, "%.17g", sqrt(square));
     write_values(point, t->d, false, out);
-    write_values(t->u + i * t->run->problem->n_values, t->run->problem->n_values, cell < 0, out);
-    for (int f = 0; f < t->n_derived; ++f) {
-        const int c = t->derived[f].n_components;
-        write_values(t->nodal[f] ? t->nodal[f] + i * c
-                                 : t->derived[f].values + (cell < 0 ? 0 : cell) * c,
-                     c, cell < 0, out);
+    write_values(t->u + i * t->run->problem->n_values, t->run->problem->n_values, outside, out);
+    for (int f = 0; f < t->n_fields; ++f) {
+        const int c = t->fields[f].n_components;
+        write_values(t->values[f] + i * c, c, outside, out);
     }
     weft_text_add(out, "\n");
 }
@@ -180,8 +163,7 @@ static weft_status write_line(const app_run *run, const app_line *line, weft_err
     weft_status status = WEFT_OK;
     weft_text text = {0};
     table t = {.run = run, .line = line, .d = run->mesh->dimension};
-    t.n_derived = run->derive ? weft_derive_fields(run->derive, &t.derived) : 0;
-    TRY(place_points(&t, error));
+    t.n_fields = run->derive ? weft_derive_fields(run->derive, &t.fields) : 0;
     TRY(evaluate(&t, error));
     write_head(&t, &text);
     for (int64_t i = 0; i < line->n; ++i)

@@ -103,6 +103,7 @@ static weft_status evaluate(const app_run *run, const app_shown *shown, int n, d
     const weft_problem_field *field = &run->problem->fields[i];
     const int c = weft_space_components(field->space);
     const double *u = run->problem->u_values + field->first_dof;
+    const weft_solution solution = weft_problem_solution(run->problem);
     double *term = NULL;
     if (shown->fields[n].on_cells) {
         for (int64_t k = 0; k < run->mesh->n_cells * c; ++k)
@@ -115,7 +116,7 @@ static weft_status evaluate(const app_run *run, const app_shown *shown, int n, d
     }
     TRY(weft_space_interpolate(field->space, u, c, shown->nodes, at, error));
     for (int k = i + 1; k < run->problem->n_fields && run->problem->fields[k].is_enrichment; ++k) {
-        TRY(weft_problem_field_term(run->problem, k, &term, error));
+        TRY(weft_solution_term(&solution, k, &term, error));
         TRY(weft_space_interpolate(run->problem->fields[k].space, term, c, shown->nodes, at,
                                    error));
         free(term);

@@ -16,7 +16,8 @@ void app_run_clear(app_run *run) {
     app_probes_clear(&run->points);
     weft_data_free(&run->data);
     free(run->probes);
-    app_places_clear(&run->probe_places);
+    weft_probes_free(&run->probe_places);
+    weft_problem_balance_clear(&run->balance);
     app_mesh_free(&run->mesh, &run->mesh_made);
     weft_library_free(&run->library);
     weft_context_tune_free(&run->context);
@@ -119,7 +120,7 @@ static weft_status locate_probes(app_run *run, weft_error *error) {
         TRY(weft_out_of_memory(error, NULL));
     for (size_t i = 0; i < n; ++i)
         memcpy(points + i * d, probes->list[i].place.point, d * sizeof *points);
-    TRY(app_places_make(run->device, run->mesh, points, probes->n, &run->probe_places, error));
+    TRY(weft_probes_make(&run->context, run->mesh, points, probes->n, &run->probe_places, error));
 done:
     free(points);
     return status;
@@ -127,9 +128,9 @@ done:
 
 weft_status app_run_measure_probes(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (!run->probes)
+    if (!run->probe_places)
         TRY(locate_probes(run, error));
-    TRY(app_places_evaluate(&run->probe_places, run, run->probes, error));
+    TRY(weft_problem_evaluate(run->problem, run->probe_places, run->probes, error));
 done:
     return status;
 }

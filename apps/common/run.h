@@ -7,7 +7,6 @@
 
 #include "apps/common/balance.h"
 #include "apps/common/choose_device.h"
-#include "apps/common/places.h"
 #include "fem/problem/problem.h"
 #include "fusion/setup/setup.h"
 
@@ -35,9 +34,11 @@ typedef struct app_run {
     const weft_preconditioner *preconditioner_in_time;
     double expected_solves;            /* with one matrix or similar ones; 0: 1 */
     double l2_error, h1_error, energy; /* NaN unless requested */
-    app_places probe_places;           /* where the probes are */
+    weft_probes *probe_places;         /* where the probes are */
     double *probes;                    /* [probes][n_values], NaN outside */
     weft_derive *derive;               /* NULL: no derived quantities */
+    weft_problem_balance balance;      /* with --reactions */
+    const char *balance_note;          /* printed behind it; NULL: nothing */
     char *statement; /* what was solved (apps/common/statement.h); malloc'd; NULL: not yet */
 } app_run;
 
@@ -88,9 +89,9 @@ void app_run_print_constraints(const app_run *run);
 /** Add "dependent_dofs" and "free_modes", if there are constraints. */
 bool app_run_json_constraints(json_t *root, const app_run *run);
 /** Compile the derived quantities of the options, if there are any. (apps/common/derived.c)
- *  problem  projection is that of the options
- *  Errors   those of weft_derive_make */
-weft_status app_run_derive_make(app_run *run, const weft_derive_problem *problem,
+ *  settings  of weft_problem_derive; projection is that of the options
+ *  Errors    those of weft_problem_derive */
+weft_status app_run_derive_make(app_run *run, const weft_derive_problem *settings,
                                 weft_error *error);
 /** Check the points and files of --line.
  *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_IO */

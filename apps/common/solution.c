@@ -44,6 +44,11 @@ static bool has_preconditioner(const app_run *run, const char *name) {
     return kind >= 0 && strcmp(weft_preconditioner_about(kind)->name, name) == 0;
 }
 
+static bool is_slender(const app_run *run) {
+    const weft_solution u = weft_problem_solution(run->problem);
+    return weft_slenderness(&u) > WEFT_SLENDER;
+}
+
 const char *app_cg_advice_of(const app_run *run, weft_cg_outcome outcome) {
     const app_run_options *options = run->options;
     const bool is_definite = weft_method_about(run->problem->linear.choice.method)->needs_definite;
@@ -55,7 +60,7 @@ const char *app_cg_advice_of(const app_run *run, weft_cg_outcome outcome) {
         is_definite)
         return "rounding has made the preconditioner indefinite, as happens where the matrix is "
                "badly conditioned or singular: try " FACTORISE ", or --preconditioner jacobi";
-    if (weft_problem_slenderness(run->problem) > WEFT_SLENDER)
+    if (is_slender(run))
         return "the body is slender, and its bending makes the matrix badly conditioned: "
                "try " FACTORISE ", and fewer, longer cells of degree 2 (elasticity.ufl --degree 2)";
     return has_preconditioner(run, "aggregation")
@@ -64,7 +69,7 @@ const char *app_cg_advice_of(const app_run *run, weft_cg_outcome outcome) {
 }
 
 static const char *singular_advice(const app_run *run) {
-    return weft_problem_slenderness(run->problem) > WEFT_SLENDER
+    return is_slender(run)
                ? "the body is so slender that rounding of its stiffness leaves hardly any correct "
                  "digit of its bending: take fewer, longer cells of degree 2, or a thicker body"
                : "the system is nearly singular, so rounding leaves hardly any correct digit: use "

@@ -46,13 +46,9 @@ static bool set_newton(json_t *root, const solve *run) {
 /* The errors of each component of a mixed function. */
 static bool set_errors(json_t *root, const solve *run) {
     bool fine = true;
-    for (int i = 0; i < 2 && fine && run->exact && run->base.problem->n_fields > 1; ++i) {
-        double errors[SOLVE_VALUES_MAX];
-        for (int k = 0; k < run->base.problem->n_values; ++k)
-            errors[k] = run->errors[k][i];
+    for (int i = 0; i < 2 && fine && run->exact && run->base.problem->n_fields > 1; ++i)
         fine = app_json_set(root, i == 0 ? "l2_errors" : "h1_errors",
-                            app_json_values(errors, run->base.problem->n_values));
-    }
+                            app_json_values(run->errors[i], run->base.problem->n_values));
     return fine;
 }
 

@@ -28,7 +28,7 @@ weft_status solve_load_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_problem_vectors_compile(run->base.problem, error));
     if (!run->options->nonlinear || run->base.is_null)
-        TRY(weft_problem_load(run->base.problem, 1, run->options->run.derived.reactions, error));
+        TRY(weft_problem_load(run->base.problem, 1, error));
 done:
     return status;
 }

@@ -85,7 +85,7 @@ static void print_field_errors(const solve *run) {
     for (int k = 0;
          run->exact && run->base.problem->n_fields > 1 && k < run->base.problem->n_values; ++k)
         printf("            component %d: L2 %.6e, H1 seminorm %.6e\n", k,
-               app_strip_nan_sign(run->errors[k][0]), app_strip_nan_sign(run->errors[k][1]));
+               app_strip_nan_sign(run->errors[0][k]), app_strip_nan_sign(run->errors[1][k]));
 }
 
 weft_status solve_report_print(const solve *run, weft_error *error) {

@@ -80,7 +80,8 @@ static weft_status assemble(solve *run, weft_error *error) {
         error));
     TRY(solve_memory_estimate(run, error));
     TRY(make_dofs(run, error));
-    weft_problem_warn_slender(run->base.problem);
+    const weft_solution u = weft_problem_solution(run->base.problem);
+    weft_warn_slender(&u);
     TRY(solve_data_make(run, error));
     if (run->options->time.text) {
         TRY(state(run, error));

@@ -120,7 +120,7 @@ struct solve {
     solve_time time;
     double sum; /* NaN unless requested */
     double integral_u[SOLVE_VALUES_MAX];
-    double errors[SOLVE_VALUES_MAX][2]; /* in L2 and H1, by component; with --exact */
+    double errors[2][SOLVE_VALUES_MAX]; /* in L2 and H1, by component; with --exact */
 };
 
 /** The steps of solve (apps/solve/script.c, load.c, measure.c, report.c).
@@ -160,8 +160,6 @@ weft_status solve_measure(solve *run, weft_error *error);
 weft_status solve_derive_make(solve *run, weft_error *error);
 /** Compute derived quantities and the balance. (apps/solve/measure.c) */
 weft_status solve_derive(solve *run, weft_error *error);
-/** Compute the balance, if it was requested. (apps/solve/balance.c) */
-weft_status solve_balance(solve *run, weft_error *error);
 /** Write the result file, the report and JSON. (apps/solve/report.c, apps/solve/json.c) */
 weft_status solve_output_write(solve *run, weft_error *error);
 weft_status solve_report_print(const solve *run, weft_error *error);

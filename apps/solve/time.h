@@ -52,8 +52,6 @@ weft_status solve_time_check(const struct solve *run, weft_error *error);
 weft_status solve_time_make(struct solve *run, weft_error *error);
 /** Make all steps, with output. */
 weft_status solve_time_run(struct solve *run, weft_error *error);
-/** Compute the balance of the last step, if it was requested. (apps/solve/time_balance.c) */
-weft_status solve_time_balance(struct solve *run, weft_error *error);
 void solve_time_clear(struct solve *run);
 /** Write --checkpoint. (apps/solve/time_files.c) */
 weft_status solve_checkpoint_write(struct solve *run, weft_error *error);

@@ -35,7 +35,8 @@ void weft_problem_advise(const weft_problem *problem, weft_operator *op) {
         problem->linear.cg.outcome == WEFT_CG_INDEFINITE ||
         problem->linear.cg.outcome == WEFT_CG_NAN)
         return;
-    const double slenderness = weft_problem_slenderness(problem);
+    const weft_solution u = weft_problem_solution(problem);
+    const double slenderness = weft_slenderness(&u);
     if (slenderness > WEFT_SLENDER) { /* bending converges slowly, whatever the cells look like */
         weft_log(problem->context->monitor, WEFT_LOG_WARNING,
                  "%d iterations are more than the usual %.0f: the body is slender (about %.0f "

@@ -10,8 +10,8 @@
  *  operators without one, and for small ones. */
 void weft_problem_advise(const weft_problem *problem, weft_operator *op);
 /** How many times as long as thick the body is of which u is a displacement; 1: u is none. (fem/problem/slender.c) */
-double weft_problem_slenderness(const weft_problem *problem);
+double weft_slenderness(const weft_solution *u);
 /** Bodies that are longer bend so easily that their matrices are badly conditioned. */
 #define WEFT_SLENDER 10
 /** Warn where linear elements are too stiff for the shape of the body. */
-void weft_problem_warn_slender(const weft_problem *problem);
+void weft_warn_slender(const weft_solution *u);

@@ -56,53 +56,34 @@ void weft_flows_sum(const weft_flows *flows, double out[WEFT_VALUES_MAX]) {
         weft_sums_add(out, 1, flows->list[i].sums);
 }
 
-/* ---- sums ------------------------------------------------------------------------------------ */
-
-void weft_problem_balance_size(weft_problem *problem, const double *values) {
-    for (int f = 0; f < problem->n_fields; ++f) {
-        const weft_problem_field *field = &problem->fields[f];
+void weft_balance_add_size(weft_problem_balance *balance, const weft_solution *u,
+                           const double *vector) {
+    for (int f = 0; f < u->n_fields; ++f) {
+        const weft_problem_field *field = &u->fields[f];
         const int c = weft_space_components(field->space);
         const int64_t n = weft_space_dofs(field->space);
+        double *sizes = &balance->sizes[field->first_value];
         for (int64_t i = 0; i < n; ++i) /* components of one function have one unit */
-            problem->balance.sizes[field->first_value] += fabs(values[field->first_dof + i]);
+            sizes[0] += fabs(vector[field->first_dof + i]);
         for (int k = 1; k < c; ++k)
-            problem->balance.sizes[field->first_value + k] =
-                problem->balance.sizes[field->first_value];
+            sizes[k] = sizes[0];
     }
 }
 
-weft_status weft_problem_sum(const weft_problem *problem, const double *values,
-                             double out[WEFT_VALUES_MAX], weft_error *error) {
-    double *column = weft_array_make((size_t)problem->n_dofs, sizeof *column);
-    if (!column)
-        return weft_out_of_memory(error, NULL);
-    memset(out, 0, WEFT_VALUES_MAX * sizeof *out);
-    for (int f = 0; f < problem->n_fields; ++f) {
-        const weft_problem_field *field = &problem->fields[f];
-        const int c = weft_space_components(field->space);
-        const int64_t n = weft_space_nodes(field->space);
-        for (int k = 0; k < c;
-             ++k) { /* dofs are values at nodes, also those of bubbles: 1 has 1 at all */
-            for (int64_t i = 0; i < n; ++i)
-                column[i] = values[field->first_dof + i * c + k];
-            out[field->first_value + k] += weft_sum(column, n);
-        }
-    }
-    free(column);
-    return WEFT_OK;
+/* ---- conditions ------------------------------------------------------------------------------ */
+
+/* Does an entry begin with this condition? Those on the components of one group that follow each other have one. */
+static bool starts_entry(const weft_condition *list, int i) {
+    return i == 0 || list[i].origin != list[i - 1].origin || list[i].kind != list[i - 1].kind ||
+           strcmp(list[i].group, list[i - 1].group) != 0;
 }
 
-/* Is this piece the first of its option? Options have one piece for each component that is not free. */
-static bool starts_option(const weft_condition *list, int i) {
-    return i == 0 || list[i].origin != list[i - 1].origin;
-}
-
-/* The entry of an option, made at its first piece. */
+/* The entry of a condition, made at the first. */
 static weft_status enter(weft_flows *flows, const weft_condition *list, int i, weft_flow **flow,
                          weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_condition *piece = &list[i];
-    if (starts_option(list, i)) {
+    if (starts_entry(list, i)) {
         TRY(weft_flows_add(flows, piece->group, NULL, flow, error));
         memset((*flow)->is_free, 1, sizeof(*flow)->is_free);
     }
@@ -111,16 +92,17 @@ done:
     return status;
 }
 
-/* One entry for each option, unless they are there. */
-static weft_status list_exchange(weft_problem *problem, weft_error *error) {
+/* One entry for the components of each group, unless they are there. */
+static weft_status list_exchange(const weft_problem *problem, weft_flows *exchange,
+                                 weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_condition *list = problem->conditions;
     weft_flow *flow = NULL;
-    if (problem->balance.exchange.n > 0)
+    if (exchange->n > 0)
         return WEFT_OK;
     for (int i = 0; i < problem->n_conditions; ++i) {
         if (list[i].kind == WEFT_ROBIN)
-            TRY(enter(&problem->balance.exchange, list, i, &flow, error));
+            TRY(enter(exchange, list, i, &flow, error));
     }
 done:
     return status;
@@ -153,9 +135,9 @@ done:
     return status;
 }
 
-weft_status weft_problem_exchange(weft_problem *problem, weft_memory *u, double weight,
-                                  double given[WEFT_VALUES_MAX], double taken[WEFT_VALUES_MAX],
-                                  weft_error *error) {
+weft_status weft_problem_exchange(weft_problem *problem, weft_problem_balance *balance,
+                                  weft_memory *u, double weight, double given[WEFT_VALUES_MAX],
+                                  double taken[WEFT_VALUES_MAX], weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_condition *list = problem->conditions;
     const weft_form *forms = NULL;
@@ -167,13 +149,13 @@ weft_status weft_problem_exchange(weft_problem *problem, weft_memory *u, double 
     if (!sums)
         return weft_out_of_memory(error, NULL);
     TRY(exchange_of(problem, u, sums, error));
-    TRY(list_exchange(problem, error));
+    TRY(list_exchange(problem, &balance->exchange, error));
     for (int i = 0; i < problem->n_conditions; ++i) {
         const weft_condition *piece = &list[i];
         if (piece->kind != WEFT_ROBIN)
             continue;
-        entry += starts_option(list, i);
-        problem->balance.exchange.list[entry].sums[piece->component] +=
+        entry += starts_entry(list, i);
+        balance->exchange.list[entry].sums[piece->component] +=
             weight * (sums[i] - sums[problem->n_conditions + i]);
         given[piece->component] += sums[i];
         taken[piece->component] += sums[problem->n_conditions + i];
@@ -201,8 +183,9 @@ done:
     return status;
 }
 
-/* One entry for each option. */
-static weft_status add_reactions(weft_problem *problem, const double *r, weft_error *error) {
+/* One entry for the components of each group. */
+static weft_status add_reactions(const weft_problem *problem, weft_flows *reactions,
+                                 const double *r, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_condition *list = problem->conditions;
     weft_flow *flow = NULL;
@@ -212,13 +195,13 @@ static weft_status add_reactions(weft_problem *problem, const double *r, weft_er
     for (int f = 0; f < problem->n_fields; ++f)
         TRY(react(problem, &problem->fields[f], r, all, error));
     if (problem->n_conditions == 0 && !weft_problem_is_natural(problem))
-        TRY(weft_flows_add(&problem->balance.reactions, "boundary", all, NULL, error));
+        TRY(weft_flows_add(reactions, "boundary", all, NULL, error));
     for (int i = 0; i < problem->n_conditions; ++i) {
         const weft_condition *piece = &list[i];
         if (piece->kind != WEFT_DIRICHLET)
             continue;
-        TRY(enter(&problem->balance.reactions, list, i, &flow, error));
-        flow->sums[piece->component] = all[i];
+        TRY(enter(reactions, list, i, &flow, error));
+        flow->sums[piece->component] += all[i];
     }
 done:
     free(all);
@@ -226,8 +209,8 @@ done:
 }
 
 /* One entry for those that share dofs. */
-static weft_status add_forces(weft_problem *problem, const weft_constraint_forces *forces,
-                              weft_error *error) {
+static weft_status add_forces(weft_flows *reactions, int n_values,
+                              const weft_constraint_forces *forces, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text name = {0};
     for (int i = 0; i < forces->n; ++i) {
@@ -238,10 +221,9 @@ static weft_status add_forces(weft_problem *problem, const weft_constraint_force
                 weft_text_add(&name, "%s%s", name.length > 0 ? " + " : "", forces->origins[k]);
         if (name.failed)
             TRY(weft_out_of_memory(error, NULL));
-        memcpy(sums, forces->sums + (ptrdiff_t)i * problem->n_values,
-               (size_t)problem->n_values * sizeof *sums);
+        memcpy(sums, forces->sums + (ptrdiff_t)i * n_values, (size_t)n_values * sizeof *sums);
         if (name.length > 0)
-            TRY(weft_flows_add(&problem->balance.reactions, name.data, sums, NULL, error));
+            TRY(weft_flows_add(reactions, name.data, sums, NULL, error));
     }
 done:
     weft_text_free(&name);
@@ -261,34 +243,34 @@ static void sum_up(weft_problem_balance *balance) {
 }
 
 /* Equations like div u = 0 have no size of their own. */
-static void warn(const weft_problem *problem) {
+static void warn(const weft_problem_balance *balance, int n_values, const weft_monitor *monitor) {
     double size = 0;
-    for (int k = 0; k < problem->n_values; ++k)
-        size = fmax(size, problem->balance.sizes[k]);
-    for (int k = 0; k < problem->n_values; ++k)
-        if (fabs(problem->balance.sums[k]) > FAR * size) {
+    for (int k = 0; k < n_values; ++k)
+        size = fmax(size, balance->sizes[k]);
+    for (int k = 0; k < n_values; ++k)
+        if (fabs(balance->sums[k]) > FAR * size) {
             weft_log(
-                problem->context->monitor, WEFT_LOG_WARNING,
+                monitor, WEFT_LOG_WARNING,
                 "the balance of component %d is %.3g, and its terms have %.3g: reactions are only "
                 "as good as the solution, for which a smaller --tolerance may be needed",
-                k, problem->balance.sums[k], size);
+                k, balance->sums[k], size);
             return;
         }
 }
 
-weft_status weft_problem_balance_make(weft_problem *problem, double *r, weft_error *error) {
+weft_status weft_problem_balance_make(const weft_problem *problem, weft_problem_balance *balance,
+                                      double *r, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_problem_balance *balance = &problem->balance;
     weft_constraint_forces forces = {0};
     if (problem->constraints)
         TRY(weft_constraints_restrict(problem->constraints, r, &forces, error));
-    TRY(add_reactions(problem, r, error));
-    TRY(add_forces(problem, &forces, error));
+    TRY(add_reactions(problem, &balance->reactions, r, error));
+    TRY(add_forces(&balance->reactions, problem->n_values, &forces, error));
     sum_up(balance);
     for (int k = 0; k < problem->n_values; ++k) /* of -div(k grad u) the sum is zero */
         if (fabs(balance->equation[k]) <= ROUNDING * balance->sizes[k])
             balance->equation[k] = 0;
-    warn(problem);
+    warn(balance, problem->n_values, problem->context->monitor);
     balance->is_made = true;
 done:
     weft_constraint_forces_clear(&forces);

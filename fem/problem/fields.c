@@ -20,16 +20,6 @@ void weft_problem_count_fields(weft_problem *problem) {
     }
 }
 
-const weft_problem_field *weft_problem_field_of_value(const weft_problem *problem, int value) {
-    int i = 0;
-    while (
-        i + 1 < problem->n_fields &&
-        (problem->fields[i].is_enrichment ||
-         value >= problem->fields[i].first_value + weft_space_components(problem->fields[i].space)))
-        ++i;
-    return &problem->fields[i];
-}
-
 const weft_problem_field *weft_problem_field_of_dof(const weft_problem *problem, int64_t dof) {
     int i = problem->n_fields - 1;
     while (i > 0 && dof < problem->fields[i].first_dof)
@@ -37,29 +27,14 @@ const weft_problem_field *weft_problem_field_of_dof(const weft_problem *problem,
     return &problem->fields[i];
 }
 
-/* Of an enriched function dofs are values at nodes, those of bubbles too: as a term a bubble has what the function before
- * lacks there. */
-weft_status weft_problem_field_term(const weft_problem *problem, int i, double **out,
-                                    weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_problem_field *field = &problem->fields[i];
-    const int c = weft_space_components(field->space);
-    const int64_t n = weft_space_dofs(field->space);
-    const double *u = problem->u_values + field->first_dof;
-    double *values = weft_array_make((size_t)n, sizeof *values);
-    if (!values)
-        return weft_out_of_memory(error, NULL);
-    if (field->is_enrichment)
-        TRY(weft_space_interpolate(problem->fields[i - 1].space,
-                                   problem->u_values + problem->fields[i - 1].first_dof, c,
-                                   field->space, values, error));
-    for (int64_t k = 0; k < n; ++k)
-        values[k] = u[k] - values[k];
-    *out = values;
-    values = NULL;
-done:
-    free(values);
-    return status;
+weft_solution weft_problem_solution(const weft_problem *problem) {
+    return (weft_solution){.context = problem->context,
+                           .mesh = problem->mesh,
+                           .fields = problem->fields,
+                           .n_fields = problem->n_fields,
+                           .n_values = problem->n_values,
+                           .is_linear = weft_problem_is_linear(problem),
+                           .values = problem->u_values};
 }
 
 /* ---- conditions -------------------------------------------------------------------------- */

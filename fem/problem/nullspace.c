@@ -20,7 +20,8 @@ static bool goes_on(const weft_problem *problem, const weft_problem_field *field
 
 /* Dofs of enrichments are values at nodes, too, and follow. */
 static component component_of(const weft_problem *problem, int k) {
-    const weft_problem_field *field = weft_problem_field_of_value(problem, k);
+    const weft_solution u = weft_problem_solution(problem);
+    const weft_problem_field *field = weft_solution_field(&u, k);
     const int c = weft_space_components(field->space);
     component out = {field->first_dof + k - field->first_value,
                      field->first_dof + weft_space_dofs(field->space), c};
@@ -259,35 +260,15 @@ double weft_problem_nullspace_imbalance(const weft_problem *problem, int *value)
     return most;
 }
 
-/* Of component k, with its enrichments. */
-static weft_status integrate(const weft_problem *problem, int k, double *out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_problem_field *field = weft_problem_field_of_value(problem, k);
-    const int own = k - field->first_value;
-    double *term = NULL;
-    *out = 0;
-    do {
-        double part = 0;
-        TRY(weft_problem_field_term(problem, (int)(field - problem->fields), &term, error));
-        TRY(weft_space_integral(field->space, term, own, &part, error));
-        free(term);
-        term = NULL;
-        *out += part;
-    } while (goes_on(problem, ++field));
-done:
-    free(term);
-    return status;
-}
-
 weft_status weft_problem_nullspace_remove(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_solution u = weft_problem_solution(problem);
     for (int m = 0; m < problem->n_open; ++m) {
         const int k = problem->open_values[m];
         const component of = component_of(problem, k);
-        const weft_problem_field *field = weft_problem_field_of_value(problem, k);
         double integral = 0, measure = 0;
-        TRY(integrate(problem, k, &integral, error));
-        TRY(weft_space_integral(field->space, NULL, 0, &measure, error));
+        TRY(weft_solution_integral(&u, k, &integral, error));
+        TRY(weft_space_integral(weft_solution_field(&u, k)->space, NULL, 0, &measure, error));
         for (int64_t i = of.first; i < of.last; i += of.step)
             problem->u_values[i] -= integral / measure;
     }

@@ -150,10 +150,11 @@ static weft_status check_finite(const weft_problem *problem, weft_error *error) 
     return WEFT_OK;
 }
 
-weft_status weft_problem_load(weft_problem *problem, double factor, bool sums, weft_error *error) {
+weft_status weft_problem_load(weft_problem *problem, double factor, weft_error *error) {
     weft_status status = WEFT_OK;
     const bool is_null = weft_problem_records_only(problem);
     const int64_t n = problem->n_dofs;
+    const weft_solution u = weft_problem_solution(problem);
     double *sum = weft_array_make((size_t)n, sizeof *sum);
     if (!sum)
         return weft_out_of_memory(error, NULL);
@@ -167,8 +168,8 @@ weft_status weft_problem_load(weft_problem *problem, double factor, bool sums, w
         TRY(weft_vector_pull(problem->b, problem->b_values, n, error));
         for (int64_t k = 0; k < n; ++k)
             sum[k] += problem->b_values[k];
-        if (sums)
-            TRY(weft_problem_sum(problem, problem->b_values, part->vector_sums, error));
+        if (part->domain == WEFT_PART_BOUNDARY) /* for the balance, without the program */
+            TRY(weft_solution_sum(&u, problem->b_values, part->vector_sums, error));
     }
     if (is_null)
         goto done;

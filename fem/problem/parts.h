@@ -27,7 +27,7 @@ typedef struct weft_problem_part {
     weft_symmetry *symmetry;       /* of the matrix; NULL: not yet */
     weft_compilation *vector_compilation;
     weft_program *vector_program;
-    double vector_sums[WEFT_VALUES_MAX]; /* of the vector, by component of u, for the balance */
+    double vector_sums[WEFT_VALUES_MAX]; /* of the vector, by component of u, over the boundary */
 } weft_problem_part;
 
 /** Make n parts, of zeros.
@@ -38,9 +38,8 @@ void weft_problem_parts_clear(weft_problem *problem);
  *  Errors  those of weft_compile, weft_program_make and weft_bc_load_make */
 weft_status weft_problem_vectors_compile(weft_problem *problem, weft_error *error);
 /** Compute b: the vectors of all parts for the present u, plus factor * fluxes.
- *  sums    compute vector_sums too
  *  Errors  WEFT_ERROR_INPUT: it is not finite */
-weft_status weft_problem_load(weft_problem *problem, double factor, bool sums, weft_error *error);
+weft_status weft_problem_load(weft_problem *problem, double factor, weft_error *error);
 /** b = r(u) + alpha u - factor * fluxes, on the device. */
 weft_status weft_problem_residual(weft_problem *problem, double factor, weft_error *error);
 /** Make the operator of Robin conditions alone, if there are any. */

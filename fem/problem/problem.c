@@ -32,7 +32,6 @@ static void clear_solve(weft_problem *problem) {
         weft_bc_free(&problem->bc);
     if (!problem->is_nonlinear) /* u is an input of r */
         free_vectors(problem);
-    weft_problem_balance_clear(&problem->balance);
     free(problem->own_constrained);
     free(problem->rest);
     problem->own_constrained = NULL;
@@ -257,7 +256,7 @@ static weft_status make_load(weft_problem *problem, weft_error *error) {
                               WEFT_LOAD_DEGREE, problem->b, problem->b_values, error));
     } else {
         TRY(weft_problem_vectors_compile(problem, error));
-        TRY(weft_problem_load(problem, 1, false, error));
+        TRY(weft_problem_load(problem, 1, error));
         weft_problem_vectors_release(problem);
     }
     TRY(weft_problem_point_loads_apply(problem, error));

@@ -14,18 +14,10 @@
 #include "fem/problem/names.h"
 #include "fem/problem/newton.h"
 #include "fem/problem/parts.h"
+#include "fem/problem/probes.h"
 #include "fem/weft_bc.h"
 #include "fem/weft_function.h"
 #include "fem/weft_modes.h"
-
-/** A function that is part of u: u itself, or one of those of a mixed space. */
-typedef struct weft_problem_field {
-    weft_space *space;
-    weft_bc *bc;
-    int first_value; /* of its components among those of u */
-    int64_t first_dof;
-    bool is_enrichment; /* its terms are added to those of the field before, as bubbles */
-} weft_problem_field;
 
 /** What the forms refer to, which is freed after them. */
 typedef struct weft_problem_basis {
@@ -110,7 +102,6 @@ struct weft_problem {
     /* components of mixed u that a constant can be added to, and their dofs (nullspace.c) */
     int open_values[WEFT_VALUES_MAX], n_open;
     weft_transient_open open[WEFT_VALUES_MAX];
-    weft_problem_balance balance;
     weft_problem_basis basis;
 };
 
@@ -136,11 +127,6 @@ weft_status weft_problem_start_step(weft_problem *problem, double length, weft_e
 
 /** Make u one function of the space, unless fields are there; set n_fields, n_values and n_dofs. */
 void weft_problem_count_fields(weft_problem *problem);
-/** The values of field i [n_dofs] as a term of a sum of functions, in which those of enrichments have their part.
- *  out     caller's; free()
- *  Errors  WEFT_ERROR_MEMORY */
-weft_status weft_problem_field_term(const weft_problem *problem, int i, double **out,
-                                    weft_error *error);
 /** Is the flux zero, not u, where there is no condition at all? */
 bool weft_problem_is_natural(const weft_problem *problem);
 /** Make the boundary conditions of all fields from `conditions`.
@@ -148,8 +134,7 @@ bool weft_problem_is_natural(const weft_problem *problem);
 weft_status weft_problem_conditions_make(weft_problem *problem, weft_error *error);
 /** Set the dofs of Dirichlet conditions to factor times their values; u [n_dofs]. */
 void weft_problem_set_conditions(const weft_problem *problem, double factor, double *u);
-/** The field of a component of u, or of a dof. */
-const weft_problem_field *weft_problem_field_of_value(const weft_problem *problem, int value);
+/** The field of a dof. */
 const weft_problem_field *weft_problem_field_of_dof(const weft_problem *problem, int64_t dof);
 /** Is u linear on triangles or tetrahedra, with the nodes of the mesh? */
 bool weft_problem_is_linear(const weft_problem *problem);

@@ -60,48 +60,46 @@ static void extremes(moments *m, int d, double *least, double *most) {
 }
 
 /* Length and thickness between the centres of cells. */
-static void measure(const weft_problem *problem, double *length, double *thickness,
-                    double *volume) {
+static void measure(const weft_mesh *mesh, double *length, double *thickness, double *volume) {
     moments m = {0};
     double least = 0, most = 0;
-    add_up(problem->mesh, &m);
-    extremes(&m, problem->mesh->dimension, &least, &most);
+    add_up(mesh, &m);
+    extremes(&m, mesh->dimension, &least, &most);
     *length = sqrt(12 * most);
     *thickness = sqrt(12 * fmax(least, 0));
     *volume = m.volume;
 }
 
 /* Whether u is a displacement, as far as its components tell. */
-static bool can_bend(const weft_problem *problem) {
-    const int d = problem->mesh->dimension;
-    return d > 1 && problem->mesh->n_cells > 0 && problem->n_fields <= 1 && problem->space &&
-           weft_space_components(problem->space) == d;
+static bool can_bend(const weft_solution *u) {
+    const int d = u->mesh->dimension;
+    return d > 1 && u->mesh->n_cells > 0 && u->n_fields == 1 &&
+           weft_space_components(u->fields[0].space) == d;
 }
 
-double weft_problem_slenderness(const weft_problem *problem) {
+double weft_slenderness(const weft_solution *u) {
     double length = 0, thickness = 0, volume = 0;
-    if (!problem->mesh || !can_bend(problem))
+    if (!can_bend(u))
         return 1;
-    measure(problem, &length, &thickness, &volume);
-    const double cell =
-        length / pow((double)problem->mesh->n_cells, 1.0 / problem->mesh->dimension);
+    measure(u->mesh, &length, &thickness, &volume);
+    const double cell = length / pow((double)u->mesh->n_cells, 1.0 / u->mesh->dimension);
     return length /
            fmax(thickness, 1e-3 * cell); /* one layer of cells has its centres near the middle */
 }
 
-void weft_problem_warn_slender(const weft_problem *problem) {
-    const int d = problem->mesh->dimension;
+void weft_warn_slender(const weft_solution *u) {
+    const int d = u->mesh->dimension;
     double length = 0, thickness = 0, volume = 0;
-    if (!can_bend(problem) || !weft_problem_is_linear(problem))
+    if (!can_bend(u) || !u->is_linear)
         return;
-    measure(problem, &length, &thickness, &volume);
-    const double cell = pow(volume / (double)problem->mesh->n_cells * (d == 2 ? 2 : 6), 1.0 / d);
+    measure(u->mesh, &length, &thickness, &volume);
+    const double cell = pow(volume / (double)u->mesh->n_cells * (d == 2 ? 2 : 6), 1.0 / d);
     thickness += 0.5 * cell; /* the centres lie inside */
     const double n = thickness / cell;
     if (!(length > SLENDER * thickness && n < FEW))
         return;
     weft_log(
-        problem->context->monitor, WEFT_LOG_WARNING,
+        u->context->monitor, WEFT_LOG_WARNING,
         "the body is slender (%.0f times as long as thick), with about %.0f linear cells through "
         "its thickness: these are too stiff in bending (locking), and if it bends, displacements "
         "are about %.0f %% of the right ones; refine, or solve elasticity.ufl --degree 2",

@@ -7,10 +7,10 @@ set -euo pipefail
 shopt -s inherit_errexit # an error ends $(...) too
 export LC_ALL=C
 
-lines_limit=180000      # of core, fusion, fem, forms, gemm, kernels, apps and python
-apps_limit=26200        # of apps
+lines_limit=180250      # of core, fusion, fem, forms, gemm, kernels, apps and python
+apps_limit=25550        # of apps
 files_limit=19          # that one context visits
-files_together_limit=62 # that the context of a solve visits, with the contexts that are its members
+files_together_limit=60 # that the context of a solve visits, with the contexts that are its members
 
 # count_lines FOLDER...: all lines of sources: C, CUDA, scripts, form files, Python.
 count_lines() {

@@ -212,7 +212,19 @@ static void reciprocal(void **state) {
     assert_true(fabs(moved[0]) > 1e-2 && fabs(moved[0] - moved[1]) < CLOSE);
 }
 
-/* -div((1 + u^2) grad u) = -2x has u = x, with a flux of 2 through the tied side: 1 from its flux, 1 at a point. */
+/* -div((1 + u^2) grad u) = -2x has u = x, with a flux of 2 through the tied side: 1 from its flux, 1 at a point. Of these the
+ * source, -1 in all, takes a half, and the left side the rest. */
+static void check_balance(setting *s) {
+    weft_error error = {0};
+    weft_problem_balance balance;
+    check(weft_problem_reactions(s->problem, &balance, &error), &error);
+    assert_int_equal(balance.reactions.n, 1);
+    assert_true(fabs(balance.reactions.list[0].sums[0] + 1) < CLOSE);
+    assert_true(fabs(balance.loads[0] - 1) < CLOSE && balance.loads_reason[0] == '\0');
+    assert_true(fabs(balance.equation[0]) < CLOSE && fabs(balance.sums[0]) < CLOSE);
+    weft_problem_balance_clear(&balance);
+}
+
 static double identity(double x, double y, int component) {
     (void)y, (void)component;
     return x;
@@ -236,6 +248,7 @@ static void nonlinear(void **state) {
                   &error);
             assert_true(report.newton->converged);
             assert_true(apart(&s, identity) < 1e-7);
+            check_balance(&s);
         }
         close_setting(&s);
     }

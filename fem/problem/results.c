@@ -1,0 +1,235 @@
+/* What follows from the solution of a problem: integrals, errors, energy, values at points, formulas. */
+#include "fem/problem/problem.h"
+#include "fem/weft_problem_results.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DERIVE_FUNCTIONS_MAX = 128 };
+
+int weft_problem_components(const weft_problem *problem) {
+    return problem->n_values;
+}
+
+/* u on the host, as it is on the device. */
+static weft_status pull(weft_problem *problem, weft_error *error) {
+    const double *values = NULL;
+    return problem->u && problem->n_fields > 0
+               ? weft_problem_pull(problem, &values, error)
+               : weft_problem_refuse(WEFT_ERROR_USAGE, "the problem is not solved",
+                                     "call weft_problem_solve, for example", error);
+}
+
+/* ---- integrals and errors ---------------------------------------------------------------- */
+
+weft_status weft_problem_integrals(weft_problem *problem, double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_solution u;
+    TRY(pull(problem, error));
+    u = weft_problem_solution(problem);
+    for (int k = 0; k < problem->n_values; ++k)
+        TRY(weft_solution_integral(&u, k, &out[k], error));
+done:
+    return status;
+}
+
+weft_status weft_problem_errors(weft_problem *problem, const char *const *exact, const char *origin,
+                                double t, double *l2, double *h1, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_solution u;
+    TRY(pull(problem, error));
+    u = weft_problem_solution(problem);
+    for (int k = 0; k < problem->n_values; ++k) {
+        double squares[2] = {0, 0};
+        TRY(weft_solution_errors(&u, k, exact[k], origin, t, squares, error));
+        l2[k] = sqrt(squares[0]);
+        h1[k] = sqrt(squares[1]);
+    }
+done:
+    return status;
+}
+
+/* ---- energy ------------------------------------------------------------------------------ */
+
+/* Rounding of what the Robin conditions and A pull at modes that they alone hold. */
+static const double SAME_PULL = 1e-12;
+
+/* out = R v, R of Robin conditions; v is left in problem->more. */
+static weft_status apply_robin(weft_problem *problem, const double *v, weft_memory *memory,
+                               double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    memset(out, 0, (size_t)problem->n_dofs * sizeof *out);
+    TRY(weft_vector_push(problem->more, v, problem->n_dofs, error));
+    if (!problem->robin)
+        goto done;
+    TRY(weft_operator_apply(problem->robin, problem->more, memory, error));
+    TRY(weft_vector_pull(memory, out, problem->n_dofs, error));
+done:
+    return status;
+}
+
+/* y = A v - R v */
+static weft_status apply_without_robin(weft_problem *problem, const double *v, weft_memory *memory,
+                                       double *y, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = problem->n_dofs;
+    double *robin = weft_array_make((size_t)n, sizeof *robin);
+    if (!robin)
+        TRY(weft_out_of_memory(error, NULL));
+    TRY(apply_robin(problem, v, memory, robin, error));
+    TRY(weft_operator_apply(problem->op, problem->more, memory, error));
+    TRY(weft_vector_pull(memory, y, n, error));
+    for (int64_t i = 0; i < n; ++i)
+        y[i] -= robin[i];
+done:
+    free(robin);
+    return status;
+}
+
+/* Of u = w + m, m of modes that weak terms hold, what m adds to u.(A - R) u: (2 w + m).(A - R) m. */
+static weft_status measure_held(weft_problem *problem, weft_memory *memory, double *sum,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = problem->n_dofs;
+    const weft_held_modes *held = &problem->modes.held;
+    double *m = weft_array_make((size_t)n, sizeof *m),
+           *pull = weft_array_make((size_t)n, sizeof *m);
+    double *robin = weft_array_make((size_t)n, sizeof *m);
+    if (!m || !pull || !robin)
+        TRY(weft_out_of_memory(error, NULL));
+    weft_held_modes_add(held, n, 1, held->amounts, held->modes, m);
+    weft_held_modes_add(held, n, 1, held->amounts, held->pulls, pull);
+    TRY(apply_robin(problem, m, memory, robin, error));
+    for (int64_t i = 0; i < n; ++i)
+        if (fabs(pull[i] - robin[i]) > SAME_PULL * fabs(robin[i]))
+            *sum += (2 * problem->rest[i] + m[i]) * (pull[i] - robin[i]);
+done:
+    free(m);
+    free(pull);
+    free(robin);
+    return status;
+}
+
+weft_status weft_problem_energy(weft_problem *problem, double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double *y = NULL, sum = 0;
+    weft_memory *memory = NULL;
+    if (problem->is_nonlinear || problem->time || !problem->op)
+        TRY(weft_problem_refuse(WEFT_ERROR_USAGE, "the problem has no energy, or it is not solved",
+                                "solve a linear stationary problem before", error));
+    TRY(pull(problem, error));
+    const double *u = problem->rest ? problem->rest : problem->u_values;
+    TRY(weft_vector_make(problem->context->device, problem->n_dofs, &y, &memory, error));
+    TRY(weft_problem_more_make(problem, error));
+    if (!problem->robin)
+        TRY(weft_problem_robin_make(problem, error));
+    TRY(apply_without_robin(problem, u, memory, y, error));
+    for (int64_t k = 0; k < problem->n_dofs; ++k)
+        y[k] *= u[k];
+    sum = weft_sum(y, problem->n_dofs);
+    if (problem->rest)
+        TRY(measure_held(problem, memory, &sum, error));
+    *out = sum / 2;
+done:
+    weft_memory_free(&memory);
+    free(y);
+    return status;
+}
+
+/* ---- values at points -------------------------------------------------------------------- */
+
+weft_status weft_problem_evaluate(weft_problem *problem, const weft_probes *probes, double *out,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_solution u;
+    TRY(pull(problem, error));
+    u = weft_problem_solution(problem);
+    TRY(weft_solution_evaluate(&u, weft_probes_at(probes), out, error));
+done:
+    return status;
+}
+
+/* ---- formulas ---------------------------------------------------------------------------- */
+
+/* What formulas of derived quantities may name with form files, whose functions are in any elements. */
+typedef struct functions {
+    weft_derive_function list[DERIVE_FUNCTIONS_MAX];
+    weft_derive_constant constants[WEFT_FORM_INPUTS];
+    int n, n_constants;
+} functions;
+
+static void add_function(functions *f, weft_derive_function one) {
+    if (f->n < DERIVE_FUNCTIONS_MAX &&
+        (!one.space || !weft_family_about(weft_space_element(one.space)->family)->at_points))
+        f->list[f->n++] = one;
+}
+
+/* Inputs of one element share a set of nodes, and its space, whatever their numbers of components. */
+static void add_input(const weft_problem *problem, const weft_input *input, functions *f) {
+    const weft_name_info *info = &input->info;
+    const char *name = input->shown;
+    const weft_problem_set *set = weft_problem_set_of(problem, info->over);
+    int64_t first = 0;
+    if (!info->over && info->rank <= 4 && f->n_constants < WEFT_FORM_INPUTS) {
+        weft_derive_constant *constant = &f->constants[f->n_constants++];
+        *constant =
+            (weft_derive_constant){.name = name, .memory = input->memory, .rank = info->rank};
+        for (int k = 0; k < info->rank; ++k)
+            constant->sizes[k] = info->sizes[k];
+    }
+    if (info->over && strcmp(info->over, "cells") == 0)
+        add_function(f, (weft_derive_function){.name = name,
+                                               .values = input->memory,
+                                               .components = weft_input_components(info)});
+    for (int i = 0; set && i < set->n; ++i) {
+        const int components =
+            set->is_flat ? weft_space_components(set->spaces[i]) : weft_input_components(info);
+        add_function(f, (weft_derive_function){.name = name,
+                                               .space = set->spaces[i],
+                                               .values = input->memory,
+                                               .first = first,
+                                               .first_component = set->first_values[i],
+                                               .components = components});
+        first += weft_space_nodes(set->spaces[i]) * components;
+    }
+}
+
+static void list_functions(const weft_problem *problem, functions *f) {
+    for (int i = 0; i < problem->n_fields; ++i)
+        add_function(f, (weft_derive_function){.name = "u",
+                                               .space = problem->fields[i].space,
+                                               .values = problem->u,
+                                               .first = problem->fields[i].first_dof,
+                                               .first_component = problem->fields[i].first_value});
+    for (int i = 0; i < problem->inputs.n; ++i)
+        add_input(problem, &problem->inputs.list[i], f);
+}
+
+/* The names in the scripts of form files are not those of the file, whose inputs have others. */
+weft_status weft_problem_derive(weft_problem *problem, const weft_derived_quantity *quantities,
+                                int n, const weft_derive_problem *settings, weft_derive **out,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    functions f = {.n = 0};
+    weft_derive_problem whole = settings ? *settings : (weft_derive_problem){.space = NULL};
+    if (!whole.u && !problem->u)
+        TRY(weft_problem_refuse(WEFT_ERROR_USAGE, "the problem is not solved, nor in time",
+                                "call weft_problem_solve, for example", error));
+    whole.space = problem->space;
+    whole.cells = &problem->form.form;
+    whole.in_time |= problem->time != NULL;
+    const bool is_form = problem->n_parts > 0 && !problem->names.is_script;
+    if (!whole.u && (is_form || !weft_problem_is_linear(problem))) {
+        list_functions(problem, &f);
+        whole.functions = f.list;
+        whole.n_functions = f.n;
+        whole.constants = f.constants;
+        whole.n_constants = f.n_constants;
+    }
+    if (!whole.u)
+        whole.u = problem->u;
+    TRY(weft_derive_make(problem->context, &whole, quantities, n, out, error));
+done:
+    return status;
+}
