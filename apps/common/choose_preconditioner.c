@@ -27,7 +27,7 @@ weft_status app_run_choose_levels(const app_run *run, app_mesh_options *mesh, we
         return WEFT_OK;
     TRY(weft_speeds_read(run->device, NULL, &speeds, error));
     const double expected = weft_cg_iterations_expected(dimension, n_nodes, options->tolerance);
-    const double solves = fmax(run->expected_solves, 1);
+    const double solves = fmax(run->problem->expected_solves, 1);
     const weft_assembly_problem problem = {
         .dimension = dimension,
         .width = dimension + 1,

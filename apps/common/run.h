@@ -32,7 +32,6 @@ typedef struct app_run {
     app_probes points; /* of the probes */
     /* that of the integrator, for reports; NULL: as above */
     const weft_preconditioner *preconditioner_in_time;
-    double expected_solves;            /* with one matrix or similar ones; 0: 1 */
     double l2_error, h1_error, energy; /* NaN unless requested */
     weft_probes *probe_places;         /* where the probes are */
     double *probes;                    /* [probes][n_values], NaN outside */

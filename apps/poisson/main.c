@@ -119,9 +119,9 @@ static weft_status integrate(solve *run, weft_error *error) {
     TRY(integrate_once(run, run->base.problem->u, sums, error));
     rest[0] = sums[0];
     if (run->base.problem->rest) {
-        TRY(weft_memory_make(run->base.device, (size_t)run->n_dofs * sizeof(double), &memory,
-                             error));
-        TRY(weft_vector_push(memory, run->base.problem->rest, run->n_dofs, error));
+        TRY(weft_memory_make(run->base.device, (size_t)run->base.problem->n_dofs * sizeof(double),
+                             &memory, error));
+        TRY(weft_vector_push(memory, run->base.problem->rest, run->base.problem->n_dofs, error));
         TRY(integrate_once(run, memory, rest, error));
     }
     run->base.energy = rest[0] / 2;

@@ -71,8 +71,8 @@ static bool set_results(json_t *root, const solve *run) {
 }
 
 static bool set_amounts(json_t *root, const solve *run) {
-    return app_json_set(root, "dofs", json_integer(run->n_dofs)) &&
-           app_json_set(root, "bytes_product", app_json_real(run->product_bytes)) &&
+    return app_json_set(root, "dofs", json_integer(run->base.problem->n_dofs)) &&
+           app_json_set(root, "bytes_product", app_json_real(run->base.problem->product_bytes)) &&
            app_json_set(root, "bytes_device_predicted",
                         json_integer((json_int_t)run->base.problem->linear.choice.bytes));
 }

@@ -14,7 +14,7 @@ void solve_load_advise(const solve *run) {
     const bool is_form = run->script.ufl != NULL;
     bool is_zero = !run->base.problem->vector && !run->base.is_null && !run->options->nonlinear &&
                    !app_has_constraints(run->base.options);
-    for (int64_t i = 0; is_zero && i < run->n_dofs; ++i)
+    for (int64_t i = 0; is_zero && i < run->base.problem->n_dofs; ++i)
         is_zero = run->base.problem->u_values[i] == 0 && run->base.problem->b_values[i] == 0;
     if (is_zero && run->options->script)
         weft_log(&run->base.messages->monitor, WEFT_LOG_WARNING,

@@ -75,7 +75,7 @@ static void print_head(const solve *run) {
         print_script(run);
     if (run->script.ufl)
         printf("unknowns    %" PRId64 " in all, values prescribed by conditions included\n",
-               run->n_dofs);
+               run->base.problem->n_dofs);
     app_plan_print(&run->base.context, app_run_device_reason(&run->base),
                    run->base.problem->linear.choice.assembly, "");
 }

@@ -57,8 +57,22 @@ done:
     return status;
 }
 
-static weft_status choose_again(void *user, weft_error *error) {
-    return solve_memory_estimate(user, error);
+/* u, b, and what the script reads */
+static weft_status make_data(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem *problem = run->base.problem;
+    const char *initial = run->options->initial;
+    TRY(weft_problem_vectors_make(problem, error));
+    TRY(weft_problem_scale_loads(problem, 1, error));
+    if (problem->n_parts > 0)
+        TRY(weft_problem_make_inputs(problem, error));
+    if (initial && !run->options->time.text)
+        TRY(weft_problem_set_initial(problem, initial, "--initial", error));
+    if (!run->options->nonlinear)
+        weft_problem_set_conditions(problem, 1, problem->u_values);
+    TRY(weft_vector_push(problem->u, problem->u_values, run->base.problem->n_dofs, error));
+done:
+    return status;
 }
 
 /* dofs -> inputs -> right-hand side -> operator */
@@ -68,21 +82,18 @@ static weft_status assemble(solve *run, weft_error *error) {
     run->components = 1;
     if (run->program->script_fit)
         TRY(run->program->script_fit(run, error));
-    run->n_dofs = solve_nodes(run) * run->components;
     weft_linear_choose_method(&run->base.problem->linear, true, run->base.problem->n_fields > 1, 0);
     run->base.problem->is_symmetric =
         !run->options->script ||
         weft_method_about(run->base.problem->linear.choice.method)->needs_symmetric;
-    run->base.problem->choose_again = choose_again;
-    run->base.problem->choose_user = run;
     TRY(app_run_constraints_declare(
         &run->base, run->base.problem->n_fields > 0 ? run->base.problem->n_values : run->components,
         error));
-    TRY(solve_memory_estimate(run, error));
+    TRY(weft_problem_choose(run->base.problem, error));
     TRY(make_dofs(run, error));
     const weft_solution u = weft_problem_solution(run->base.problem);
     weft_warn_slender(&u);
-    TRY(solve_data_make(run, error));
+    TRY(make_data(run, error));
     if (run->options->time.text) {
         TRY(state(run, error));
         TRY(solve_time_make(run, error));
@@ -145,7 +156,7 @@ static app_work work_of(const solve *run) {
                      .reassembles = options->nonlinear,
                      .components = options->script ? 3 : 1,
                      .weight = options->script ? FORM_WEIGHT : 1,
-                     .solves = run->base.expected_solves};
+                     .solves = run->base.problem->expected_solves};
     if (!unknown)
         return work;
     work.degree = unknown->sub[0].degree;
@@ -156,12 +167,19 @@ static app_work work_of(const solve *run) {
     return work;
 }
 
+static double count_solves(const solve_options *options) {
+    const double steps = options->time.dt > 0 ? ceil(options->time.end / options->time.dt)
+                                              : options->newton.load_steps;
+    return options->nonlinear ? WEFT_NEWTON_USUAL * steps : options->time.dt > 0 ? steps : 1;
+}
+
 /* script -> mesh -> ordering -> memory estimate -> dofs -> inputs -> right-hand side -> operator
  * -> Krylov method or Newton -> errors -> output */
 static weft_status run_all(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const solve_program *program = run->program;
     TRY(app_run_start(&run->base, error)); /* the script is read first */
+    run->base.problem->expected_solves = count_solves(run->options);
     if (program->script_read)
         TRY(program->script_read(run, error));
     run->base.work = work_of(run);
@@ -289,12 +307,6 @@ static int report_outcome(const solve *run) {
     return 1;
 }
 
-static double count_solves(const solve_options *options) {
-    const double steps = options->time.dt > 0 ? ceil(options->time.end / options->time.dt)
-                                              : options->newton.load_steps;
-    return options->nonlinear ? WEFT_NEWTON_USUAL * steps : options->time.dt > 0 ? steps : 1;
-}
-
 int solve_main(const solve_program *program, int argc, char **argv) {
     weft_status status = WEFT_OK;
     weft_error error = {0};
@@ -314,7 +326,6 @@ int solve_main(const solve_program *program, int argc, char **argv) {
     TRY(app_ranks_refuse(program->name, &error));
     TRY(app_resume_choices(options.time.files.resume, &options.run.solver, &error));
     TRY(app_messages_make(&messages, program->name, stderr, options.run.verbosity, &error));
-    run.base.expected_solves = count_solves(&options);
     TRY(run_all(&run, &error));
 done:
     app_messages_clear(&messages);

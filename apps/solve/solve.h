@@ -112,10 +112,8 @@ struct solve {
     const solve_options *options;
     app_run base;
     solve_script script;
-    int components;       /* per node */
-    int64_t n_dofs;       /* nodes * components */
-    double product_bytes; /* predicted memory traffic of one operator application */
-    char **exact;         /* [components], or NULL */
+    int components; /* per node */
+    char **exact;   /* [components], or NULL */
     weft_derive_alias aliases[SOLVE_ALIASES_MAX];
     solve_time time;
     double sum; /* NaN unless requested */
@@ -142,18 +140,10 @@ weft_status solve_shipped_form_check(const solve_options *options, weft_error *e
 /** Compile every formula of the options to find its errors, and check the output files.
  *  (apps/solve/check.c) */
 weft_status solve_check(solve *run, weft_error *error);
-/** Choose the assembly unless the user has, and check that the run fits into the device's memory,
- *  before any of it is allocated. (apps/solve/inputs.c)
- *  Errors  WEFT_ERROR_MEMORY: it does not fit */
-weft_status solve_memory_estimate(solve *run, weft_error *error);
-/** Make u, b, and the script's inputs. (apps/solve/inputs.c) */
-weft_status solve_data_make(solve *run, weft_error *error);
 /** Free what only the right-hand side needed, if it is not made again (apps/solve/load.c). */
 void solve_load_release(solve *run);
 /** Warn if the load is zero for want of a vector. (apps/solve/load.c) */
 void solve_load_advise(const solve *run);
-/** Nodes of u: those of its space, or of the mesh before that is made. */
-int64_t solve_nodes(const solve *run);
 /** Compute errors, integrals, energy and probe values. (apps/solve/measure.c) */
 weft_status solve_measure(solve *run, weft_error *error);
 /** Compile the derived quantities, before the solution. (apps/solve/measure.c) */

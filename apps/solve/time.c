@@ -106,16 +106,18 @@ static weft_status make_forms(solve *run, weft_error *error) {
     double *kept = NULL;
     if (!run->options->nonlinear)
         return run->program->form_make(run, error);
-    kept = weft_array_make((size_t)run->n_dofs, sizeof *kept);
+    kept = weft_array_make((size_t)run->base.problem->n_dofs, sizeof *kept);
     if (!kept)
         return weft_out_of_memory(error, NULL);
-    memcpy(kept, run->base.problem->u_values, (size_t)run->n_dofs * sizeof *kept);
-    for (int64_t i = 0; i < run->n_dofs; ++i)
+    memcpy(kept, run->base.problem->u_values, (size_t)run->base.problem->n_dofs * sizeof *kept);
+    for (int64_t i = 0; i < run->base.problem->n_dofs; ++i)
         run->base.problem->u_values[i] += 1e-3 * (1 + fabs(kept[i])) * (double)(i * 7 % 5);
-    TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
+    TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values,
+                         run->base.problem->n_dofs, error));
     TRY(run->program->form_make(run, error));
-    memcpy(run->base.problem->u_values, kept, (size_t)run->n_dofs * sizeof *kept);
-    TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
+    memcpy(run->base.problem->u_values, kept, (size_t)run->base.problem->n_dofs * sizeof *kept);
+    TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values,
+                         run->base.problem->n_dofs, error));
 done:
     free(kept);
     return status;
@@ -173,7 +175,8 @@ weft_status solve_time_make(solve *run, weft_error *error) {
     const solve_time_options *time = &run->options->time;
     if (run->options->initial)
         TRY(weft_problem_set_initial(run->base.problem, run->options->initial, "--initial", error));
-    TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
+    TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values,
+                         run->base.problem->n_dofs, error));
     TRY(check_own(run, error));
     TRY(weft_problem_start_step(run->base.problem, time->dt, error));
     TRY(make_forms(run, error));
@@ -222,7 +225,8 @@ static weft_status pull(solve *run, weft_error *error) {
     if (run->time.n_pulled == run->time.state.step + 1)
         return WEFT_OK;
     run->time.n_pulled = run->time.state.step + 1;
-    TRY(weft_vector_pull(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
+    TRY(weft_vector_pull(run->base.problem->u, run->base.problem->u_values,
+                         run->base.problem->n_dofs, error));
     TRY(weft_problem_nullspace_remove(run->base.problem, error));
 done:
     return status;

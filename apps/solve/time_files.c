@@ -57,7 +57,7 @@ void solve_problem_write(const solve *run, weft_text *out) {
 
 static app_state state_of(const solve *run, double *numbers) {
     app_state state = {.step = run->time.state.step,
-                       .n_dofs = run->n_dofs,
+                       .n_dofs = run->base.problem->n_dofs,
                        .numbers = numbers,
                        .n_numbers = WEFT_TRANSIENT_NUMBERS};
     solve_problem_write(run, &state.problem);
@@ -100,7 +100,8 @@ weft_status solve_resume(solve *run, weft_error *error) {
     TRY(weft_transient_resume(run->time.transient, numbers, at, error));
     if (at->t > time->end * (1 + 1e-9))
         TRY(refuse_later(run, at->t, error));
-    TRY(weft_vector_pull(run->base.problem->u, run->base.problem->u_values, run->n_dofs, error));
+    TRY(weft_vector_pull(run->base.problem->u, run->base.problem->u_values,
+                         run->base.problem->n_dofs, error));
     run->time.n_pulled = at->step + 1;
     run->time.kept_step = at->step;
     if (time->output_interval > 0)

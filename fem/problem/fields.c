@@ -18,6 +18,7 @@ void weft_problem_count_fields(weft_problem *problem) {
         problem->n_dofs += weft_space_dofs(field->space);
         problem->n_values = last > problem->n_values ? last : problem->n_values;
     }
+    weft_problem_describe(problem);
 }
 
 const weft_problem_field *weft_problem_field_of_dof(const weft_problem *problem, int64_t dof) {

@@ -117,15 +117,14 @@ static const weft_problem_value *find_value(const weft_problem *problem, const c
     return NULL;
 }
 
-/* Is the problem one in time, with a mass or a scheme of its own? */
-static bool is_in_time(const weft_problem *problem) {
+bool weft_problem_is_in_time(const weft_problem *problem) {
     return problem->mass || problem->names.previous;
 }
 
 /* Does each step set this input? Sets *out to its memory. */
 static bool is_set_by_steps(const weft_problem *problem, const char *input, weft_memory **out) {
     const char *previous = problem->names.previous;
-    if (is_in_time(problem) && is_called(problem, input, "t"))
+    if (weft_problem_is_in_time(problem) && is_called(problem, input, "t"))
         *out = problem->time;
     else if (previous && is_called(problem, input, "dt"))
         *out = problem->length;
@@ -266,7 +265,7 @@ static weft_input_source source_of(const weft_problem *problem, const weft_probl
     weft_input_source source = value->source;
     source.shown = shown(problem, info->name);
     source.file = problem->file;
-    source.in_time = is_in_time(problem);
+    source.in_time = weft_problem_is_in_time(problem);
     if (!source.origin)
         source.origin = value->name;
     return source;
@@ -319,7 +318,7 @@ static weft_status make_input(weft_problem *problem, const weft_name_info *info,
 static weft_status make_time(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = problem->context->device;
-    if (!is_in_time(problem))
+    if (!weft_problem_is_in_time(problem))
         return WEFT_OK;
     TRY(weft_memory_make(device, sizeof(double), &problem->time, error));
     if (!problem->names.previous)

@@ -45,6 +45,8 @@ weft_status weft_problem_compile_part(const weft_problem *problem,
                                       weft_compilation **out, weft_error *error);
 /** Compile all parts for the mesh. */
 weft_status weft_problem_compile_parts(weft_problem *problem, weft_error *error);
+/** Has it a mass, or a scheme of its own? */
+bool weft_problem_is_in_time(const weft_problem *problem);
 /** Is this input the problem's own? */
 bool weft_problem_owns(const weft_problem *problem, const char *input);
 /** After weft_problem_vectors_make: make the inputs of the parts, u where Newton's method starts, and in time what steps set.

@@ -191,14 +191,15 @@ done:
 }
 
 /* The method, by the symmetry of K. */
-static weft_status choose_method(weft_problem *problem, double *asymmetry, weft_error *error) {
+static weft_status choose_method(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_linear *linear = &problem->linear;
-    TRY(weft_problem_measure_asymmetry(problem, asymmetry, error));
-    const bool is_symmetric = *asymmetry <= WEFT_SYMMETRIC;
-    weft_linear_choose_method(linear, is_symmetric, problem->n_fields > 1, *asymmetry);
+    TRY(weft_problem_measure_asymmetry(problem, &problem->asymmetry, error));
+    const bool is_symmetric = problem->asymmetry <= WEFT_SYMMETRIC;
+    problem->is_symmetric = is_symmetric;
+    weft_linear_choose_method(linear, is_symmetric, problem->n_fields > 1, problem->asymmetry);
     linear->minres_if_indefinite = is_symmetric;
-    if (isnan(*asymmetry))
+    if (isnan(problem->asymmetry))
         TRY(weft_problem_refuse(WEFT_ERROR_INPUT,
                                 "the local matrix has entries that are not finite numbers",
                                 "look at the formulas of the form", error));
@@ -208,44 +209,6 @@ static weft_status choose_method(weft_problem *problem, double *asymmetry, weft_
                                 "let the method be WEFT_AUTO", error));
 done:
     return status;
-}
-
-/* Nodes of a cell, or of the widest domain. */
-static int count_width(const weft_problem *problem) {
-    int width = weft_connectivity_width(problem->form.form.dofs);
-    for (int i = 0; i < problem->n_more_forms; ++i) {
-        const int of_one = weft_connectivity_width(problem->more_forms[i].dofs);
-        width = of_one > width ? of_one : width;
-    }
-    return width;
-}
-
-/* Preconditioner and assembly, by predictions and by what fits into memory. */
-static weft_status choose(weft_problem *problem, double asymmetry, double solves,
-                          weft_error *error) {
-    weft_linear *linear = &problem->linear;
-    const weft_mesh *mesh = problem->mesh;
-    const bool is_symmetric = asymmetry <= WEFT_SYMMETRIC;
-    const double products =
-        fmin(weft_cg_iterations_expected(mesh->dimension, weft_space_nodes(problem->space),
-                                         linear->options->tolerance),
-             weft_linear_iterations_limit(linear->options, mesh) + 2.0);
-    weft_problem_memory what = {.problem = weft_space_problem(problem->space, products),
-                                .n_vectors = solves > 1 ? 9 : 2,
-                                .assembles_again = solves > 1,
-                                .solves_once = solves <= 1,
-                                .ranges_load = true,
-                                .method = linear->choice.method,
-                                .restart = linear->options->restart};
-    what.problem.components = weft_form_components(&problem->form.form);
-    what.problem.n_nodes = problem->n_dofs / what.problem.components;
-    what.problem.width = count_width(problem);
-    what.problem.symmetric = is_symmetric;
-    what.problem.asymmetry = is_symmetric ? 0 : asymmetry;
-    what.problem.applications *= solves;
-    what.problem.solves = solves;
-    what.problem.assembles_load = true;
-    return weft_linear_choose(linear, &what, error);
 }
 
 static weft_status make_load(weft_problem *problem, weft_error *error) {
@@ -296,24 +259,17 @@ bool weft_problem_records_only(const weft_problem *problem) {
     return weft_device_limits(problem->context->device)->records_only;
 }
 
-weft_status weft_problem_choose_again(weft_problem *problem, weft_error *error) {
-    return problem->choose_again ? problem->choose_again(problem->choose_user, error)
-                                 : choose(problem, problem->asymmetry,
-                                          problem->is_nonlinear || problem->time ? 2 : 1, error);
-}
-
 weft_status weft_problem_prepare(weft_problem *problem, const weft_problem_options *options,
-                                 double solves, double *asymmetry, weft_error *error) {
+                                 double solves, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!problem->form.form.text)
         return weft_problem_refuse(WEFT_ERROR_USAGE, "the problem has no form",
                                    "call weft_problem_form", error);
     start_linear(problem, options);
     TRY(make_conditions(problem, error));
-    TRY(choose_method(problem, asymmetry, error));
-    problem->asymmetry = *asymmetry;
-    problem->is_symmetric = *asymmetry <= WEFT_SYMMETRIC;
-    TRY(choose(problem, *asymmetry, solves, error));
+    TRY(choose_method(problem, error));
+    problem->expected_solves = solves;
+    TRY(weft_problem_choose(problem, error));
 done:
     return status;
 }
@@ -334,18 +290,18 @@ done:
 weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options *options,
                                weft_problem_report *report, weft_error *error) {
     weft_status status = WEFT_OK;
-    double asymmetry = 0;
     TRY(weft_options_check("weft_problem_options", options->size, sizeof *options, error));
     if (problem->is_nonlinear || problem->time)
         TRY(weft_problem_refuse(WEFT_ERROR_UNSUPPORTED, "the problem is not linear and stationary",
                                 "solve it by weft_problem_solve_nonlinear or weft_problem_in_time",
                                 error));
     clear_solve(problem);
-    TRY(weft_problem_prepare(problem, options, 1, &asymmetry, error));
+    TRY(weft_problem_prepare(problem, options, 1, error));
     TRY(assemble(problem, error));
     TRY(weft_problem_solve_system(problem, error));
     TRY(remove_constants(problem, error));
-    *report = (weft_problem_report){&problem->linear.choice, &problem->linear.cg, asymmetry, NULL};
+    *report = (weft_problem_report){&problem->linear.choice, &problem->linear.cg,
+                                    problem->asymmetry, NULL};
 done:
     return status;
 }
@@ -362,7 +318,8 @@ static weft_status prepare(weft_problem *problem, double solves, weft_error *err
     linear->minres_if_indefinite = true;
     problem->is_symmetric = weft_method_about(linear->choice.method)->needs_symmetric;
     problem->asymmetry = 0;
-    TRY(choose(problem, 0, solves, error));
+    problem->expected_solves = solves;
+    TRY(weft_problem_choose(problem, error));
     TRY(weft_problem_check_symmetry(problem, error));
     TRY(weft_problem_point_loads_make(problem, error));
     TRY(weft_problem_vectors_compile(problem, error));

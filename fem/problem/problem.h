@@ -80,14 +80,13 @@ struct weft_problem {
     weft_form *more_forms; /* [n_more_forms] of the operator; malloc'd */
     int n_more_forms;
     weft_operator *op;
-    weft_linear linear; /* solves systems; has the choices */
-    double asymmetry;   /* the largest |K - K^T| / |K| found */
-    bool is_symmetric;  /* the matrix, as far as known: all tangents yet */
-    bool has_initial;   /* u was set by formulas, for messages */
-    /* chooses the assembly and the preconditioner again, where the matrix proves not to be symmetric; NULL: the
-     * library does */
-    weft_status (*choose_again)(void *user, weft_error *error);
-    void *choose_user;
+    weft_linear linear;     /* solves systems; has the choices */
+    double asymmetry;       /* the largest |K - K^T| / |K| found */
+    bool is_symmetric;      /* the matrix, as far as known: all tangents yet */
+    bool has_initial;       /* u was set by formulas, for messages */
+    double expected_solves; /* with one matrix or similar ones; 0: 1 */
+    double
+        product_bytes; /* predicted memory traffic of a product with the matrix; NaN: not known */
     const char *how_to_fix; /* where nothing fixes u, for hints; NULL: a default */
     weft_problem_newton_report newton;
 
@@ -109,10 +108,9 @@ struct weft_problem {
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_problem_list_forms(weft_problem *problem, weft_error *error);
 /** Make the conditions, and choose the method by the symmetry of K, and preconditioner and assembly.
- *  solves     with one matrix or similar ones
- *  asymmetry  |K - K^T| / |K| */
+ *  solves  with one matrix or similar ones */
 weft_status weft_problem_prepare(weft_problem *problem, const weft_problem_options *options,
-                                 double solves, double *asymmetry, weft_error *error);
+                                 double solves, weft_error *error);
 
 /* ---- in time (steps.c) ----------------------------------------------------------------------- */
 
@@ -141,8 +139,10 @@ bool weft_problem_is_linear(const weft_problem *problem);
 /** Set the spaces of the systems that `linear` solves. */
 void weft_problem_describe(weft_problem *problem);
 
-/** Choose the assembly and the preconditioner again, for the symmetry that is known now. */
-weft_status weft_problem_choose_again(weft_problem *problem, weft_error *error);
+/** Choose the preconditioner and the assembly for the symmetry that is known now, and check that the problem fits into the
+ *  device's memory, before spaces of degree 1 and inputs are made or later. (estimate.c)
+ *  Errors  WEFT_ERROR_MEMORY: it does not fit */
+weft_status weft_problem_choose(weft_problem *problem, weft_error *error);
 
 /* ---- A u = b (system.c) ----------------------------------------------------------------- */
 

@@ -102,7 +102,7 @@ weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_optio
     weft_status status = WEFT_OK;
     weft_transient_problem whole = *settings;
     const weft_problem_choice *choice = &problem->linear.choice;
-    double asymmetry = 0, of_mass = 0;
+    double of_mass = 0;
     TRY(weft_options_check("weft_problem_options", options->size, sizeof *options, error));
     if (!problem->time || problem->bc)
         TRY(weft_problem_refuse(WEFT_ERROR_USAGE,
@@ -116,9 +116,10 @@ weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_optio
                                 "let the tolerance be 0, for steps of given lengths", error));
     TRY(weft_vector_push(problem->u, problem->u_values, problem->n_dofs, error));
     TRY(weft_problem_start_step(problem, whole.dt, error));
-    TRY(weft_problem_prepare(problem, options, ceil((whole.end - whole.start) / whole.dt),
-                             &asymmetry, error));
-    weft_problem_describe(problem);
+    TRY(weft_problem_prepare(problem, options,
+                             ceil((whole.end - whole.start) / whole.dt) *
+                                 (problem->is_nonlinear ? WEFT_NEWTON_USUAL : 1),
+                             error));
     TRY(weft_problem_constraints_make(problem, error));
     TRY(weft_problem_point_loads_make(problem, error));
     TRY(weft_problem_find_open(problem, error));

@@ -40,7 +40,7 @@ static weft_status choose_method(weft_problem *problem, bool is_symmetric, doubl
              weft_method_about(problem->linear.choice.method)->title,
              problem->linear.choice.method_reason);
     problem->is_symmetric = false;
-    return weft_problem_choose_again(problem, error); /* chooses the assembly again */
+    return weft_problem_choose(problem, error);
 }
 
 weft_status weft_problem_measure_asymmetry(weft_problem *problem, double *out, weft_error *error) {
@@ -104,7 +104,7 @@ weft_status weft_problem_check_symmetry(weft_problem *problem, weft_error *error
     if (isnan(problem->asymmetry))
         TRY(refuse_matrix(problem, error));
     if (!problem->is_symmetric && problem->asymmetry > 0) /* a method for others was requested */
-        TRY(weft_problem_choose_again(problem, error));
+        TRY(weft_problem_choose(problem, error));
     TRY(choose_method(problem, problem->asymmetry <= WEFT_SYMMETRIC, problem->asymmetry, "",
                       error));
 done:

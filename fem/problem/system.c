@@ -88,7 +88,8 @@ weft_status weft_problem_solve_system(weft_problem *problem, weft_error *error) 
         weft_context_clock(problem->context) - start - linear->precondition_seconds;
     if (problem->space)
         TRY(weft_space_restore(problem->space, error));
-    weft_problem_advise(problem, system.op);
+    const weft_solution u = weft_problem_solution(problem);
+    weft_advise(&problem->linear, &u, system.op);
     TRY(weft_problem_release(problem, error));
     TRY(weft_problem_add_held(problem, &options, error));
     TRY(weft_linear_store_speeds(linear, error));

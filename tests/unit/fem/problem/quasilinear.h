@@ -1,8 +1,9 @@
-/** Problems -div((1 + u^2) grad u) = load*source of P1 functions on squares, made of a script by hand. */
+/** Problems -div((1 + u^2) grad u) = load*source of P1 functions on squares, made of a script. */
 #pragma once
 
 #include "fem/problem/problem.h"
 #include "fem/weft_fem.h"
+#include "forms/weft_bind.h"
 #include "fusion/weft_compile.h"
 
 #include <string.h>
@@ -33,30 +34,6 @@ typedef struct setting {
     weft_problem_options options;
 } setting;
 
-/* The part of a problem of P1 functions, with its source. */
-static weft_status make_part(weft_problem *problem, const char *source, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_space *space = weft_problem_space(problem);
-    TRY(weft_problem_vectors_make(problem, error));
-    TRY(weft_problem_parts_make(problem, 1, error));
-    problem->is_nonlinear = true;
-    problem->matrix = "K";
-    problem->vector = "r";
-    problem->file = "test.weft";
-    weft_problem_part *part = &problem->parts[0];
-    part->text = script;
-    part->has_matrix = part->has_vector = true;
-    TRY(weft_problem_scale_loads(problem, 1, error));
-    weft_form_start("test.weft", script, weft_space_cells(space), &part->bound);
-    weft_form_bind_input(&part->bound, "x", weft_space_coordinates(space));
-    weft_form_bind_input(&part->bound, "u", problem->u);
-    weft_form_bind_input(&part->bound, "load", problem->inputs.load);
-    weft_form_bind_expression(&part->bound, "source", source, "the source");
-    TRY(weft_problem_list_forms(problem, error));
-done:
-    return status;
-}
-
 static weft_status open_context(setting *s, weft_error *error) {
     weft_status status = WEFT_OK;
     *s = (setting){.context.plan = WEFT_PLAN_FUSED, .options = weft_problem_options_default()};
@@ -70,9 +47,15 @@ done:
 
 static weft_status make_problem(setting *s, int side, const char *source, weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_expression given = {"source", source, "the source"};
+    const weft_bind_options options = {.size = sizeof options,
+                                       .file = "test.weft",
+                                       .expressions = &given,
+                                       .n_expressions = 1,
+                                       .nonlinear = true};
     TRY(weft_mesh_make_square(side, &s->mesh, error));
-    TRY(weft_problem_make(&s->context, s->mesh, WEFT_ELEMENT_P1, 1, &s->problem, error));
-    TRY(make_part(s->problem, source, error));
+    TRY(weft_problem_start(&s->context, NULL, &s->problem, error));
+    TRY(weft_script_bind(script, s->mesh, &options, s->problem, error));
 done:
     return status;
 }
