@@ -16,6 +16,7 @@ Arrays stay on the device, and numpy, CuPy, PyTorch and JAX use them without a c
 from ._library import (DeviceError, Error, FileError, InputError, OutOfMemoryError, ScriptError, UnsupportedError,
                        UsageError, version as __version__)
 from .conditions import (Condition, Constraint, Dirichlet, Neumann, Periodic, PointLoad, PointValue, Robin, Symmetry, Tie)
+from .derived import Balance, Extrema
 from .device import Array, Device
 from .forms import FormFile
 from .mesh import Mesh
@@ -26,8 +27,8 @@ from .report import Newton, NewtonIteration, NotConverged, Report
 from .script import Program, Script
 from .steps import Step, Steps
 
-__all__ = ["AdvectionDiffusion", "Array", "Condition", "Conditions", "Constraint", "Device", "DeviceError",
-           "Dirichlet", "Error", "FileError", "Form", "FormFile", "InputError", "Mesh", "MixedConditions",
+__all__ = ["AdvectionDiffusion", "Array", "Balance", "Condition", "Conditions", "Constraint", "Device", "DeviceError",
+           "Dirichlet", "Error", "Extrema", "FileError", "Form", "FormFile", "InputError", "Mesh", "MixedConditions",
            "MixedSpace", "Neumann", "Newton", "NewtonIteration", "NotConverged", "Operator", "OutOfMemoryError",
            "Periodic", "PointLoad", "PointValue", "Problem", "Program", "Report", "Robin", "Script", "ScriptError",
            "Solution", "Space", "Step", "Steps", "Symmetry", "Tie", "UnsupportedError", "UsageError", "__version__"]

@@ -208,6 +208,15 @@ _STATUS: dict[str, list[Any]] = {
     "weft_problem_solve": [_P, POINTER(s.weft_problem_options), POINTER(s.weft_problem_report)],
     "weft_problem_solve_nonlinear": [_P, POINTER(s.weft_problem_options), POINTER(s.weft_newton_options),
                                      POINTER(s.weft_problem_report)],
+    "weft_problem_integrals": [_P, POINTER(c_double)],
+    "weft_problem_errors": [_P, POINTER(c_char_p), c_char_p, c_double, POINTER(c_double), POINTER(c_double)],
+    "weft_problem_energy": [_P, POINTER(c_double)],
+    "weft_probes_make": [POINTER(s.weft_context), POINTER(s.weft_mesh), POINTER(c_double), c_int64, POINTER(_P)],
+    "weft_problem_evaluate": [_P, _P, POINTER(c_double)],
+    "weft_problem_derive": [_P, POINTER(s.weft_derived_quantity), c_int, POINTER(s.weft_derive_problem), POINTER(_P)],
+    "weft_derive_run": [_P, c_double],
+    "weft_problem_reactions": [_P, POINTER(s.weft_problem_balance)],
+    "weft_problem_reactions_in_time": [_P, _P, POINTER(s.weft_problem_balance)],
     "weft_problem_pull": [_P, POINTER(POINTER(c_double))],
     "weft_problem_in_time": [_P, POINTER(s.weft_problem_options), POINTER(s.weft_transient_problem), POINTER(_P)],
     "weft_time_scheme_find": [c_char_p, POINTER(c_int)],
@@ -248,7 +257,10 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_problem_spaces": ([_P, POINTER(POINTER(_P))], c_int),
     "weft_problem_dofs": ([_P], c_int64),
     "weft_problem_u": ([_P], _P),
-    "weft_problem_space": ([_P], _P),
+    "weft_problem_components": ([_P], c_int),
+    "weft_problem_balance_clear": ([POINTER(s.weft_problem_balance)], None),
+    "weft_derive_fields": ([_P, POINTER(POINTER(s.weft_field))], c_int),
+    "weft_derive_values": ([_P, POINTER(POINTER(s.weft_derived_value))], c_int),
     "weft_problem_dependent": ([_P], c_int64),
     "weft_problem_free_modes": ([_P, POINTER(c_int)], c_int),
     "weft_problem_set_hierarchy": ([_P, _P], None),
@@ -275,7 +287,7 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_hierarchy_free": ([POINTER(POINTER(s.weft_hierarchy))], None),
 }
 for _object in ("data", "device", "memory", "library", "compilation", "program", "connectivity", "space", "bc", "operator",
-                "preconditioner", "solver", "advection_diffusion", "ufl", "problem", "transient"):
+                "preconditioner", "solver", "advection_diffusion", "ufl", "problem", "transient", "probes", "derive"):
     _OTHER["weft_%s_free" % _object] = ([POINTER(_P)], None)
 
 for _name, _arguments in _STATUS.items():

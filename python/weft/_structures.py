@@ -254,6 +254,35 @@ class weft_transient_problem(Structure):
                 ("hierarchy", c_void_p), ("smoother_degree", c_int), ("choice", weft_transient_choice)]
 
 
+class weft_flow(Structure):
+    _fields_ = [("name", c_char_p), ("sums", c_double * 16), ("is_free", c_bool * 16)]
+
+
+class weft_flows(Structure):
+    _fields_ = [("list", POINTER(weft_flow)), ("n", c_int)]
+
+
+class weft_problem_balance(Structure):
+    _fields_ = [("is_made", c_bool), ("reactions", weft_flows), ("exchange", weft_flows), ("loads", c_double * 16),
+                ("equation", c_double * 16), ("storage", c_double * 16), ("sums", c_double * 16), ("sizes", c_double * 16),
+                ("in_time", c_bool), ("loads_reason", c_char * 200)]
+
+
+class weft_derived_quantity(Structure):
+    _fields_ = [("kind", c_int), ("name", c_char_p), ("group", c_char_p), ("text", c_char_p), ("origin", c_char_p)]
+
+
+class weft_derive_problem(Structure):
+    _fields_ = [("space", c_void_p), ("cells", c_void_p), ("u", c_void_p), ("functions", c_void_p), ("n_functions", c_int),
+                ("constants", c_void_p), ("n_constants", c_int), ("solution", c_char_p), ("aliases", c_void_p),
+                ("n_aliases", c_int), ("in_time", c_bool), ("projection", c_int)]
+
+
+class weft_derived_value(Structure):
+    _fields_ = [("name", c_char_p), ("group", c_char_p), ("kind", c_int), ("n_components", c_int), ("integral", c_double * 9),
+                ("least", c_double), ("greatest", c_double), ("least_at", c_double * 3), ("greatest_at", c_double * 3)]
+
+
 class weft_transient_state(Structure):
     _fields_ = [("step", c_int64), ("t", c_double), ("dt", c_double), ("outcome", c_int), ("solver", c_int),
                 ("iterations", c_int), ("newton", c_int), ("all_iterations", c_int64), ("all_newton", c_int64),

@@ -85,10 +85,6 @@ class Binding:
         """The library of the functions that the forms call; None: the device's."""
         return None
 
-    def components(self, handle: Handle) -> int:
-        """Components of u, those of mixed functions one after another."""
-        raise NotImplementedError
-
     def element(self, i: int) -> tuple[int, int]:
         """Family and degree of function i of u."""
         raise NotImplementedError
@@ -137,9 +133,6 @@ class OfFile(Binding):
         library.use(self.file._handle)  # its tables are read when scripts are compiled
         return library
 
-    def components(self, handle: Handle) -> int:
-        return self.file._problem().sets[0].n_values
-
     def element(self, i: int) -> tuple[int, int]:
         sub = self.file._problem().sets[0].sub[i]
         return sub.family, sub.degree
@@ -182,9 +175,6 @@ class OfScript(Binding):
         """Whether the script computes a value of this name."""
         return any(re.match(r"\s*%s\s*(\[[^\]]*\]\s*)?\+?=" % re.escape(name), statement)
                    for statement in _COMMENT.sub("", self.text).split(";"))
-
-    def components(self, handle: Handle) -> int:
-        return lib.weft_space_components(lib.weft_problem_space(handle.pointer))
 
     def element(self, i: int) -> tuple[int, int]:
         return 0, 1

@@ -6,22 +6,22 @@ from ctypes import POINTER, byref, c_double, c_int, c_void_p
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 from . import _structures as s
-from ._library import Borrowed, Handle, UnsupportedError, UsageError, encode, lib
+from ._library import Borrowed, Handle, UsageError, encode, lib
 from .binding import binding_of, formula, is_formula
-from .conditions import Condition, Constraint, Number, PointLoad, condition_rows, constraint_rows
+from .conditions import Condition, Constraint, PointLoad, condition_rows, constraint_rows
 from .device import Array, Device
 from .mesh import Mesh
 from .operator import Space, _Context
 from .options import solver_options
 from .report import NotConverged, Report, take
-from .results import write
+from .results import Results
 from .steps import Steps
 
 if TYPE_CHECKING:
     import numpy
 
 
-class Problem:
+class Problem(Results):
     """A problem on a mesh: functions u, forms, conditions on the boundary, and the values of inputs.
 
         problem = weft.Problem(mesh, "heat.py", values={"k": "1; @steel=50", "f": 0},
@@ -68,6 +68,7 @@ class Problem:
                                        smoother_degree, until, tune)
         self._context = _Context(self.device, mesh)
         self._values, self._measures, self._conditions = dict(values or {}), dict(measures or {}), list(conditions)
+        super().__init__()
         self._handle: Optional[Handle] = None
         self._steps: Optional[Steps] = None
         self._u: Optional[Array] = None
@@ -89,11 +90,12 @@ class Problem:
         if self.mesh._hierarchy:
             lib.weft_problem_set_hierarchy(handle.pointer, self.mesh._hierarchy)
         self._add_conditions(handle)
+        self._forget()
         self._handle, self._in_time = handle, in_time
         return handle
 
     def _add_conditions(self, handle: Handle) -> None:
-        components, dimension = self._binding.components(handle), self.mesh.dimension
+        components, dimension = lib.weft_problem_components(handle.pointer), self.mesh.dimension
         for one in self._conditions:
             rows = (condition_rows([one], components) if isinstance(one, Condition)
                     else constraint_rows(one, components, dimension))
@@ -113,6 +115,7 @@ class Problem:
         """Give inputs other values: solves and steps afterwards have them."""
         self._values.update(values)
         self._handle = None
+        self._forget()
 
     # ---- the functions ----------------------------------------------------------------------
 
@@ -173,6 +176,7 @@ class Problem:
 
     def _take_step(self, handle: Handle) -> Array:
         lib.weft_problem_pull(handle.pointer, byref(POINTER(c_double)()))  # means of what nothing fixes become 0
+        self._solved(handle)
         return self._take_solution(handle)
 
     # ---- solving ----------------------------------------------------------------------------
@@ -194,6 +198,7 @@ class Problem:
         must_converge       raise NotConverged where the iteration does not converge
         """
         handle, report = self._bound(False), s.weft_problem_report()
+        self._forget()
         if self.is_nonlinear:
             newton = s.weft_newton_options(tolerance=newton_tolerance, iterations=newton_iterations, load_steps=load_steps)
             self._set_initial(initial)
@@ -204,6 +209,7 @@ class Problem:
         else:
             lib.weft_problem_solve(handle.pointer, byref(self._options), byref(report))
         self._take_solution(handle)
+        self._solved(handle)
         self.report = take(report, handle)
         if must_converge and not self.report.converged:
             raise NotConverged(_complaint(self.report, newton_tolerance if self.is_nonlinear else self._options.tolerance),
@@ -256,35 +262,6 @@ class Problem:
         if self._steps is None:
             raise UsageError("no steps have begun: call steps() first", "usage")
         return next(self._steps)
-
-    # ---- results ----------------------------------------------------------------------------
-
-    def errors(self, exact: Union[Number, Sequence[Number]]) -> tuple[float, float]:
-        """The errors of u against formulas, one for each component: in the L2 norm, and of the gradient."""
-        formulas = list(exact) if isinstance(exact, (list, tuple)) else [exact]
-        squares, total, first = (c_double * 2)(), [0.0, 0.0], 0
-        components = self._binding.components(self._any())
-        if len(formulas) != components:
-            raise UsageError("%d formulas are given, expected %d" % (len(formulas), components), "usage")
-        import numpy
-
-        for space, values in zip(self.spaces, self.fields):
-            plain = numpy.ascontiguousarray(values)
-            for k in range(space.components):
-                lib.weft_space_measure_errors(self._context.pointer, space._handle.pointer, plain.ctypes.data, k,
-                                              encode(str(formulas[first + k])), b"exact", squares)
-                total = [total[0] + squares[0], total[1] + squares[1]]
-            first += space.components
-        return total[0] ** 0.5, total[1] ** 0.5
-
-    def write(self, path: Any) -> None:
-        """Write the mesh and u for ParaView, .vtkhdf or .vtu. The functions of a mixed problem are u_0, u_1, ..., shown at
-        the nodes of the highest degree."""
-        spaces = self.spaces
-        if sum(space.components for space in spaces) != self._binding.components(self._any()):
-            raise UnsupportedError("enriched functions, such as those with bubbles, are not written from Python: the program "
-                                   "solve writes them", "unsupported")
-        write(path, ["u_%d" % i for i in range(len(spaces))] if len(spaces) > 1 else ["u"], spaces, self.fields)
 
     def __repr__(self) -> str:
         return "weft.Problem(%s on %r%s%s)" % (

@@ -1,61 +1,141 @@
-"""Result files of functions in several spaces."""
+"""What a problem tells about its solution."""
 
 from __future__ import annotations
 
-from ctypes import POINTER, c_double, c_int32, cast
-from typing import TYPE_CHECKING, Any, Sequence
+from ctypes import POINTER, byref, c_char_p, c_double
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
-from . import _structures as s
-from ._library import encode, lib
+from ._library import Handle, UnsupportedError, UsageError, encode, lib
+from .conditions import Number
+from .derived import EXTREMA, INTEGRAL, Balance, Extrema, Quantities, Value, balance, by_component, evaluate
+from .files import write
 
 if TYPE_CHECKING:
     import numpy
 
-    from .operator import Space
+    from .device import Array
+    from .mesh import Mesh
+    from .operator import Space, _Context
+    from .steps import Steps
 
 
-def _at_nodes(space: Space, values: numpy.ndarray, shown: Space) -> numpy.ndarray:
-    """The values of a function at the nodes of another space."""
-    import numpy
+class Results:
+    """The results of the last solve or step of a problem.
 
-    if shown is space:
-        return values
-    there = numpy.zeros((lib.weft_space_nodes(shown._handle.pointer), space.components))
-    lib.weft_space_interpolate(space._handle.pointer, values.ctypes.data, space.components, shown._handle.pointer,
-                               there.ctypes.data)
-    return there
+    Formulas may use u, grad(u), x, y, z, t, on facets normal, the names of the forms, and those of define()
+    (docs/derived-results.md).
+    """
 
+    mesh: Mesh
+    spaces: list[Space]
+    fields: list[numpy.ndarray]
+    u: Array
+    _context: _Context
+    _steps: Optional[Steps]
 
-def _on_cells(space: Space, values: numpy.ndarray) -> numpy.ndarray:
-    """The values of a function that is constant in each cell."""
-    import numpy
+    def __init__(self) -> None:
+        self._of: Optional[Handle] = None  # whose u is solved
+        self._defined: dict[str, str] = {}
+        self._quantities: dict[Any, Quantities] = {}  # that are compiled, for this solution or steps
 
-    nodes = cast(lib.weft_space_cell_nodes(space._handle.pointer), POINTER(c_int32 * space.mesh.n_cells)).contents
-    return values[numpy.array(nodes)]
+    def _forget(self) -> None:
+        """Before u is another one. What is compiled for its memory is freed before that."""
+        self._of = None
+        self._quantities.clear()
 
+    def _solved(self, handle: Handle) -> None:
+        self._of = handle
 
-def _shown(spaces: Sequence[Space]) -> Space:
-    """The space at whose nodes all functions are shown: of the highest degree, discontinuous if one of them is."""
-    from .operator import Space
+    def _solution(self) -> Handle:
+        if self._of is None:
+            raise UsageError("there is no solution yet: call solve() or steps() first", "usage")
+        return self._of
 
-    if len(spaces) == 1 and spaces[0].degree > 0:
-        return spaces[0]
-    varying = [space for space in spaces if space.degree > 0]
-    family = "discontinuous" if any(space.family != "lagrange" for space in varying) else "lagrange"
-    return Space(spaces[0].mesh, spaces[0].device, 1, max([1, *(space.degree for space in varying)]), family)
+    @property
+    def _in_steps(self) -> bool:
+        return self._steps is not None and self._steps._of is self._of
 
+    @property
+    def t(self) -> float:
+        """The time of the last step; 0 of a stationary problem."""
+        return self._steps.t if self._steps is not None and self._in_steps else 0.0
 
-def write(path: Any, names: Sequence[str], spaces: Sequence[Space], fields: Sequence[numpy.ndarray]) -> None:
-    """Write functions of spaces on one mesh for ParaView, whose vectors have three components."""
-    import numpy
+    def errors(self, exact: Union[Number, Sequence[Number]]) -> tuple[float, float]:
+        """The errors of u against formulas, one for each component, also in t: in the L2 norm, and of the gradient."""
+        handle, n = self._solution(), lib.weft_problem_components(self._solution().pointer)
+        formulas = list(exact) if isinstance(exact, (list, tuple)) else [exact]
+        if len(formulas) != n:
+            raise UsageError("%d formulas are given, expected %d" % (len(formulas), n), "usage")
+        texts = (c_char_p * n)(*[encode(str(one)) for one in formulas])
+        errors = (c_double * n)(), (c_double * n)()
+        lib.weft_problem_errors(handle.pointer, texts, b"exact", self.t, *errors)
+        l2, h1 = (sum(one ** 2 for one in of_all) ** 0.5 for of_all in errors)
+        return l2, h1
 
-    shown, kept, rows = _shown(spaces), [], []
-    for name, space, values in zip(names, spaces, fields):
-        values = numpy.ascontiguousarray(values).reshape(-1, space.components)
-        values = _on_cells(space, values) if space.degree == 0 else _at_nodes(space, values, shown)
-        if space.components == 2:
-            values = numpy.concatenate([values, numpy.zeros((len(values), 1))], axis=1)
-        kept.append(numpy.ascontiguousarray(values))
-        rows.append(s.weft_field(encode(name), space.degree == 0, kept[-1].shape[1],
-                                 kept[-1].ctypes.data_as(POINTER(c_double))))
-    lib.weft_space_write(encode(str(path)), shown._handle.pointer, (s.weft_field * len(rows))(*rows), len(rows))
+    def integrals(self) -> Value:
+        """The integral of u over the mesh, of each component."""
+        handle, n = self._solution(), lib.weft_problem_components(self._solution().pointer)
+        out = (c_double * n)()
+        lib.weft_problem_integrals(handle.pointer, out)
+        return by_component(out, n)
+
+    @property
+    def energy(self) -> float:
+        """u.(A u)/2 of a linear problem, without what Robin conditions add to A."""
+        out = c_double()
+        lib.weft_problem_energy(self._solution().pointer, byref(out))
+        return out.value
+
+    def probe(self, points: Any) -> numpy.ndarray:
+        """u at points [n, dimension]: [n], or [n, components]; NaN outside of the mesh."""
+        return evaluate(self._solution(), self._context, self.mesh, points)
+
+    def define(self, **formulas: str) -> None:
+        """Name quantities, such as flux="-k*grad(u)", for the formulas of others, derived() and write()."""
+        self._defined.update(formulas)
+        self._quantities.clear()
+
+    def _run(self, projection: str = "none", kind: Optional[int] = None, text: str = "",
+             group: Optional[str] = None) -> Quantities:
+        key, handle = (projection, kind, text, group), self._solution()
+        if key not in self._quantities:
+            self._quantities[key] = Quantities(handle, self._defined, projection, kind, text, group)
+        self._quantities[key].run(self.t)
+        return self._quantities[key]
+
+    def derived(self, name: str, projection: str = "none") -> numpy.ndarray:
+        """A quantity of define(), [cells] or [cells, components]; with a projection, "lumped" or "consistent", at the nodes
+        of `space`."""
+        if name not in self._defined:
+            raise UsageError("no quantity is called %r; there are: %s" % (name, ", ".join(self._defined) or "none"), "usage")
+        return self._fields(projection)[name][1]
+
+    def _fields(self, projection: str) -> Mapping[str, tuple[bool, numpy.ndarray]]:
+        n_nodes = lib.weft_space_nodes(self.spaces[0]._handle.pointer)
+        return self._run(projection).fields(self.mesh.n_cells, n_nodes)
+
+    def integral(self, formula: str, group: Optional[str] = None) -> Value:
+        """The integral of a formula over the mesh, or a group of cells or facets."""
+        value = self._run(kind=INTEGRAL, text=formula, group=group).value()
+        return by_component(value.integral, value.n_components)
+
+    def extrema(self, formula: str, group: Optional[str] = None) -> Extrema:
+        """The least and the greatest value of a formula at the nodes of the mesh, or of a group."""
+        value, d = self._run(kind=EXTREMA, text=formula, group=group).value(), self.mesh.dimension
+        return Extrema(value.least, value.greatest, tuple(value.least_at[:d]), tuple(value.greatest_at[:d]))
+
+    def reactions(self) -> Balance:
+        """The reactions of Dirichlet groups and constraints, and the balance with loads and exchange; of the last step."""
+        handle = self._solution()
+        return balance(handle, self._steps._handle if self._steps is not None and self._in_steps else None)
+
+    def write(self, path: Any, projection: str = "none") -> None:
+        """Write the mesh, u and the quantities of define() for ParaView, .vtkhdf or .vtu. The functions of a mixed problem
+        are u_0, u_1, ..., shown at the nodes of the highest degree."""
+        spaces = self.spaces
+        if sum(space.components for space in spaces) != lib.weft_problem_components(self._solution().pointer):
+            raise UnsupportedError("enriched functions, such as those with bubbles, are not written from Python: the program "
+                                   "solve writes them", "unsupported")
+        names = ["u_%d" % i for i in range(len(spaces))] if len(spaces) > 1 else ["u"]
+        derived = self._fields(projection) if self._defined else {}
+        write(path, list(zip(names, spaces, self.fields)), derived)
