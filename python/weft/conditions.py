@@ -110,7 +110,8 @@ def condition_rows(conditions: Sequence[Condition], components: int) -> list[s.w
     for c in conditions:
         where = "%s(%r)" % (_KINDS[c.kind], c.group)
         alpha = encode(str(c.alpha)) if c.alpha is not None else None
-        rows += [s.weft_condition(c.kind, encode(c.group), encode(str(value)), alpha, encode(where), k)
+        origin = encode(where)  # of all components: reactions are by origin
+        rows += [s.weft_condition(c.kind, encode(c.group), encode(str(value)), alpha, origin, k)
                  for k, value in _by_component(c.value, c.component, components, where)]
     return rows
 

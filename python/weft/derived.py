@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from ctypes import POINTER, byref, c_double
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Union
@@ -32,7 +33,7 @@ class Balance:
     """What flows into u, or the forces on it: sums over the dofs of a component, which add up to `sum`, 0 but for what the
     solver leaves: reactions + loads + exchange - equation - storage.
 
-    reactions  of Dirichlet groups and of constraints, by name; None for components that have no condition there
+    reactions  of Dirichlet groups and of constraints, by name; NaN for components that have no condition there
     exchange   of Robin conditions, and of boundary terms of the forms
     loads      sources, fluxes and loads at points; None where they are part of `equation`
     equation   what the terms of the equation take up: 0 for -div(k grad u)
@@ -54,13 +55,13 @@ def by_component(values: Any, n: int) -> Value:
 
 
 def _flows(flows: s.weft_flows, n: int) -> dict[str, Value]:
-    import numpy
-
-    found: dict[str, Value] = {}
-    for flow in flows.list[:flows.n]:
-        sums = [numpy.nan if free else one for one, free in zip(flow.sums[:n], flow.is_free[:n])]
-        found[flow.name.decode()] = by_component(sums, n)
-    return found
+    found: dict[str, list[float]] = {}
+    for flow in flows.list[:flows.n]:  # of one group there are several, if its components have conditions of their own
+        sums = found.setdefault(flow.name.decode(), [math.nan] * n)
+        for k in range(n):
+            if not flow.is_free[k]:
+                sums[k] = flow.sums[k] + (0 if math.isnan(sums[k]) else sums[k])
+    return {name: by_component(sums, n) for name, sums in found.items()}
 
 
 def balance(problem: Handle, transient: Optional[Handle]) -> Balance:

@@ -1,4 +1,4 @@
-"""Meshes of triangles and tetrahedra."""
+"""Meshes, with their groups."""
 
 from __future__ import annotations
 
@@ -33,19 +33,22 @@ def _view(pointer: Any, shape: tuple[int, ...], dtype: str, owner: Any) -> numpy
 
 
 class Mesh:
-    """A mesh of triangles (2D) or tetrahedra (3D), with named groups of facets and cells.
+    """A mesh of intervals, triangles, quadrilaterals, tetrahedra or hexahedra, with named groups of facets, cells and points.
 
-    name    a file (.vtkhdf; through Gmsh .geo, .msh, .unv, ...), "square:N" or "cube:N"
+    name    a file (.vtkhdf; through Gmsh .geo, .msh, .unv, ...), "square:N", "cube:N", "interval:N", "quads:N" or "hexes:N"
     size    mesh size of a .geo file; None: as the file says
     refine  uniform refinements; every level is kept, as multigrid needs it
     order   renumber nodes and cells for locality, which makes products faster
     device  whose threads refine and order; None: one thread
+    memory, seconds  that Gmsh or HDF5 may use, in bytes, and take; 0: those of the programs
+    trust_geo  accept a .geo file that runs programs or writes files
     """
 
     def __init__(self, name: str, size: Optional[float] = None, refine: int = 0, order: bool = False,
-                 device: Optional[Device] = None) -> None:
+                 device: Optional[Device] = None, memory: float = 0, seconds: float = 0, trust_geo: bool = False) -> None:
         mesh = POINTER(s.weft_mesh)()
-        options = s.weft_mesh_options(cell_size=size or 0, device=device._pointer if device else None)
+        options = s.weft_mesh_options(cell_size=size or 0, memory=memory, seconds=seconds, trust_geo=trust_geo,
+                                      device=device._pointer if device else None)
         lib.weft_mesh_read_with(encode(str(name)), byref(options), byref(lib.monitor), byref(mesh))
         self._start(mesh, refine, order, device)
 

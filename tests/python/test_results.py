@@ -125,9 +125,20 @@ class Results(unittest.TestCase):
         numpy.testing.assert_allclose(problem.integrals(), [1 / 6, 0, -0.5], atol=1e-7)
         numpy.testing.assert_allclose(problem.probe([[0.3, 0.4]]), [[0.24, 0, -0.7]], atol=1e-7)
         self.assertAlmostEqual(problem.integral("u[0]", "left"), 1 / 6, 7)
-        for name, values in problem.reactions().reactions.items():
-            self.assertEqual(values.shape, (3,), name)
-            self.assertTrue(math.isnan(values[2]))
+        whole = problem.reactions()
+        # the force 3 on the area 1 is what the walls and the inlet hold
+        self.assertEqual(sorted(whole.reactions), ["bottom", "left", "top"])
+        for name in ("top", "bottom"):
+            self.assertEqual(whole.reactions[name].shape, (3,))
+            self.assertTrue(math.isnan(whole.reactions[name][2]))
+        self.assertAlmostEqual(sum(one[0] for one in whole.reactions.values()), -3, 6)
+        numpy.testing.assert_allclose(whole.sum[:2], 0, atol=1e-6)
+        one_by_one = self.problem(STOKES, values={"f": (3, 0)}, conditions=[
+            condition for side in ("left", "top", "bottom")
+            for condition in (weft.Dirichlet(side, "y*(1 - y)", 0), weft.Dirichlet(side, 0, 1))])
+        one_by_one.solve()
+        for name, values in one_by_one.reactions().reactions.items():
+            numpy.testing.assert_allclose(values, whole.reactions[name], atol=1e-6)
 
     def test_refusals(self):
         problem = self.problem()
