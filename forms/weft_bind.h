@@ -60,7 +60,13 @@ static inline weft_bind_options weft_bind_options_default(void) {
 weft_status weft_ufl_bind(weft_ufl *ufl, const weft_mesh *mesh, weft_library *library,
                           const weft_bind_options *options, weft_problem *problem,
                           weft_error *error);
-/** The same with a script, which computes a local matrix of functions of degree 1 on triangles or tetrahedra, and adds a
+/** The groups over which the parts of a UFL problem are integrated, as weft_ufl_bind takes them; of the options file, measures
+ *  and names_options are read.
+ *  groups  [ufl->n_parts], set to numbers in the mesh; -1: everywhere
+ *  Errors  WEFT_ERROR_USAGE: a measure that no integral has; WEFT_ERROR_INPUT: there is no such group */
+weft_status weft_ufl_find_groups(const weft_ufl_problem *ufl, const weft_mesh *mesh,
+                                 const weft_bind_options *options, int *groups, weft_error *error);
+/** The same as weft_ufl_bind with a script, which computes a local matrix of functions of degree 1 on triangles or tetrahedra, and adds a
  *  vector to the nodes (docs/tutorial-new-element.md). u = 0 on the whole boundary where there is no condition.
  *  text    copied; `return` statements are left out
  *  Errors  those of weft_compile, with file, line and column; WEFT_ERROR_INPUT: no matrix, mass or residual, or one of

@@ -116,13 +116,11 @@ weft_status weft_bind_mesh(weft_problem *problem, struct weft_mesh_copies *copie
     weft_binding *binding = binding_of(problem);
     TRY(weft_problem_compile_parts(problem, error));
     if (binding->ufl) {
-        TRY(weft_ufl_check_measures(binding, error));
         TRY(weft_ufl_spaces_make(binding, copies, error));
+        TRY(weft_ufl_connect(binding, error));
     } else {
         TRY(weft_bind_check_script(binding, error));
     }
-    for (int i = 0; i < problem->n_parts && binding->ufl; ++i)
-        TRY(weft_ufl_connect(binding, i, error));
     TRY(check_sum(problem, error));
 done:
     return status;

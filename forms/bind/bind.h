@@ -82,10 +82,8 @@ bool weft_ufl_is_straight(const weft_ufl_problem *ufl);
 
 /* ---- the domains (measures.c) ---------------------------------------------------------------- */
 
-/** Errors  WEFT_ERROR_USAGE: a measure of the options that no integral has */
-weft_status weft_ufl_check_measures(const weft_binding *binding, weft_error *error);
-/** Make the connectivities of a part that its script has: binding->dofs[part].
- *  Errors  WEFT_ERROR_INPUT: no such group, or one without cells or facets */
-weft_status weft_ufl_connect(weft_binding *binding, int part, weft_error *error);
+/** Make the connectivities of all parts that their scripts have: binding->dofs.
+ *  Errors  those of weft_ufl_find_groups; WEFT_ERROR_INPUT: a group without cells or facets */
+weft_status weft_ufl_connect(weft_binding *binding, weft_error *error);
 /** Start the form of a part: its connectivities, kernels and whether it adds couplings; without inputs. */
 void weft_ufl_form_start(const weft_binding *binding, int part, weft_bound_form *out);

@@ -1,4 +1,5 @@
 /* Finds the cells and facets of the measures of a UFL problem, and connects them with the dofs. */
+#include "core/base/options.h"
 #include "forms/bind/bind.h"
 
 #include <stdio.h>
@@ -7,11 +8,8 @@
 
 static const char *const measures[] = {"dx", "ds", "dS"};
 
-static weft_status refuse_measure(const weft_binding *binding, const char *measure, int dimension,
-                                  weft_error *error) {
-    const weft_problem *problem = binding->problem;
-    const weft_mesh *mesh = problem->mesh;
-    const bool names_options = problem->names.given.names_options;
+static weft_status refuse_measure(const weft_bind_options *options, const weft_mesh *mesh,
+                                  const char *measure, int dimension, weft_error *error) {
     weft_text list = {0};
     for (int g = 0; g < mesh->n_groups; ++g)
         if (mesh->groups[g].dimension == dimension)
@@ -19,11 +17,11 @@ static weft_status refuse_measure(const weft_binding *binding, const char *measu
                           mesh->groups[g].number);
     weft_error_set(error, WEFT_ERROR_INPUT, "the mesh %s has no group for %s", mesh->source,
                    measure);
-    weft_error_location(error, problem->file, NULL, 0, 0);
+    weft_error_location(error, options->file, NULL, 0, 0);
     if (list.length > 0 && !list.failed)
         weft_error_hint(error,
-                        names_options ? "add --measure '%s=GROUP', with one of %s"
-                                      : "name the group of '%s', one of %s",
+                        options->names_options ? "add --measure '%s=GROUP', with one of %s"
+                                               : "name the group of '%s', one of %s",
                         measure, list.data);
     else
         weft_error_hint(error, "the mesh has no groups of %s",
@@ -42,10 +40,8 @@ static bool is_group(const weft_group *group, const weft_bind_measure *given, in
 }
 
 /* The group of a measure ds(id); -1: everywhere. */
-static weft_status find_group(const weft_binding *binding, const weft_ufl_part *part, int *group,
-                              weft_error *error) {
-    const weft_bind_options *options = binding->options;
-    const weft_mesh *mesh = binding->problem->mesh;
+static weft_status find_group(const weft_bind_options *options, const weft_mesh *mesh,
+                              const weft_ufl_part *part, int *group, weft_error *error) {
     const int dimension = mesh->dimension - (part->domain != WEFT_UFL_CELLS);
     const weft_bind_measure *given = NULL;
     char measure[32];
@@ -59,12 +55,12 @@ static weft_status find_group(const weft_binding *binding, const weft_ufl_part *
     for (int g = 0; g < mesh->n_groups && *group < 0; ++g)
         if (mesh->groups[g].dimension == dimension && is_group(&mesh->groups[g], given, part->id))
             *group = g;
-    return *group >= 0 ? WEFT_OK : refuse_measure(binding, measure, dimension, error);
+    return *group >= 0 ? WEFT_OK : refuse_measure(options, mesh, measure, dimension, error);
 }
 
-weft_status weft_ufl_check_measures(const weft_binding *binding, weft_error *error) {
-    const weft_bind_options *options = binding->options;
-    const weft_ufl_problem *problem = binding->ufl;
+/* Refuse a measure of the options that no integral has. */
+static weft_status check_measures(const weft_ufl_problem *problem, const weft_bind_options *options,
+                                  weft_error *error) {
     for (int i = 0; i < options->n_measures; ++i) {
         const weft_bind_measure *given = &options->measures[i];
         bool found = false;
@@ -78,11 +74,21 @@ weft_status weft_ufl_check_measures(const weft_binding *binding, weft_error *err
             continue;
         weft_error_set(error, WEFT_ERROR_USAGE, "no integral has the measure %s", given->name);
         weft_error_location(error, given->origin, NULL, 0, 0);
-        weft_error_hint(error, "weft ufl %s --print degrees lists the measures",
-                        binding->problem->file);
+        weft_error_hint(error, "weft ufl %s --print degrees lists the measures", options->file);
         return WEFT_ERROR_USAGE;
     }
     return WEFT_OK;
+}
+
+weft_status weft_ufl_find_groups(const weft_ufl_problem *ufl, const weft_mesh *mesh,
+                                 const weft_bind_options *options, int *groups, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_options_check("weft_bind_options", options->size, sizeof *options, error));
+    TRY(check_measures(ufl, options, error));
+    for (int i = 0; i < ufl->n_parts; ++i)
+        TRY(find_group(options, mesh, &ufl->parts[i], &groups[i], error));
+done:
+    return status;
 }
 
 /* A domain without cells or facets. */
@@ -114,15 +120,14 @@ static bool names_connectivity(const weft_compilation *compilation, const char *
     return false;
 }
 
-weft_status weft_ufl_connect(weft_binding *binding, int i_part, weft_error *error) {
+/* Make the connectivities of a part over a group. */
+static weft_status connect_part(weft_binding *binding, int i_part, int group, weft_error *error) {
     weft_status status = WEFT_OK;
     static const weft_entities_kind kinds[] = {WEFT_ENTITIES_CELLS, WEFT_ENTITIES_EXTERIOR,
                                                WEFT_ENTITIES_INTERIOR};
     const weft_ufl_problem *ufl = binding->ufl;
     const weft_problem *problem = binding->problem;
     weft_problem_part *part = &problem->parts[i_part];
-    int group = -1;
-    TRY(find_group(binding, &ufl->parts[i_part], &group, error));
     weft_entity_dofs *dofs = binding->dofs[i_part] = calloc((size_t)ufl->n_sets, sizeof *dofs);
     if (!dofs)
         TRY(weft_out_of_memory(error, NULL));
@@ -136,6 +141,22 @@ weft_status weft_ufl_connect(weft_binding *binding, int i_part, weft_error *erro
     if (weft_connectivity_from(part->dofs) == 0)
         TRY(refuse_empty(binding, &ufl->parts[i_part], group, error));
 done:
+    return status;
+}
+
+weft_status weft_ufl_connect(weft_binding *binding, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_problem *problem = binding->problem;
+    weft_bind_options options = *binding->options;
+    int *groups = calloc((size_t)problem->n_parts + 1, sizeof *groups);
+    if (!groups)
+        TRY(weft_out_of_memory(error, NULL));
+    options.file = problem->file;
+    TRY(weft_ufl_find_groups(binding->ufl, problem->mesh, &options, groups, error));
+    for (int i = 0; i < problem->n_parts; ++i)
+        TRY(connect_part(binding, i, groups[i], error));
+done:
+    free(groups);
     return status;
 }
 

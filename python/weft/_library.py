@@ -198,6 +198,7 @@ _STATUS: dict[str, list[Any]] = {
     "weft_ufl_problem_of": [_P, POINTER(POINTER(s.weft_ufl_problem))],
     "weft_ufl_problem_in_time": [_P, c_char_p, POINTER(POINTER(s.weft_ufl_problem))],
     "weft_ufl_bind": [_P, POINTER(s.weft_mesh), _P, POINTER(s.weft_bind_options), _P],
+    "weft_ufl_find_groups": [POINTER(s.weft_ufl_problem), POINTER(s.weft_mesh), POINTER(s.weft_bind_options), POINTER(c_int)],
     "weft_script_bind": [c_char_p, POINTER(s.weft_mesh), POINTER(s.weft_bind_options), _P],
     "weft_problem_start": [POINTER(s.weft_context), POINTER(s.weft_problem_options), POINTER(_P)],
     "weft_problem_condition": [_P, POINTER(s.weft_condition)],

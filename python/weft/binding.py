@@ -10,7 +10,7 @@ from typing import Any, Mapping, NamedTuple, Optional, Union
 from . import _structures as s
 from ._library import Handle, InputError, UsageError, encode, lib
 from .device import Array, Device
-from .forms import FormFile
+from .forms import FormFile, measure_rows
 from .mesh import Mesh
 from .script import _expressions, _interleave, _parameters, _text_of
 
@@ -145,9 +145,7 @@ class OfFile(Binding):
         of_mass = declared(self._text(True), {}) if self.has_mass else {}
         inputs = of_mass if in_time and of_mass else self._stationary
         values = {name: value for name, value in values.items() if name in inputs or name not in of_mass}
-        rows = [s.weft_bind_measure(encode(measure), encode(group), b"measures") for measure, group in measures.items()]
-        options = self._options(handle, inputs, values, in_time, measures=(s.weft_bind_measure * max(len(rows), 1))(*rows),
-                                n_measures=len(rows))
+        options = self._options(handle, inputs, values, in_time, measures=measure_rows(measures), n_measures=len(measures))
         handle.use(self.file._handle)
         lib.weft_ufl_bind(self.file._handle.pointer, self.mesh._mesh, library.pointer, byref(options), handle.pointer)
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 from ctypes import POINTER, byref, c_int
-from typing import Any, Optional
+from typing import Any, Mapping, Optional
 
 from . import _structures as s
-from ._library import Handle, InputError, UnsupportedError, UsageError, encode, lib
+from ._library import Handle, UsageError, encode, lib
 from .device import Device
 from .script import _take_text
+
+
+def measure_rows(measures: Mapping[str, str]) -> Any:
+    """"ds(2)" -> name of a group, for the library."""
+    rows = [s.weft_bind_measure(encode(measure), encode(group), b"measures") for measure, group in measures.items()]
+    return (s.weft_bind_measure * max(len(rows), 1))(*rows)
 
 
 class FormFile:
@@ -90,19 +96,13 @@ class FormFile:
             raise UsageError("%s: the forms are for Space(mesh, components=%d, degree=%d, family=%r)" % (
                 self.name, problem.components, sub.degree, "discontinuous" if sub.family else "lagrange"), "usage")
 
-    def _group(self, part: s.weft_ufl_part, mesh: Any, measures: Any) -> int:
-        """The group of a measure, or -1: everywhere."""
-        if part.id < 0:
-            return -1
-        measure = "%s(%d)" % (("dx", "ds", "dS")[part.domain], part.id)
-        data = mesh._mesh.contents
-        for g in range(data.n_groups):
-            group = data.groups[g]
-            name = group.name.decode()
-            wanted = name == measures[measure] if measure in measures else group.number == part.id or name == str(part.id)
-            if group.dimension == data.dimension - (part.domain != 0) and wanted:
-                return g
-        raise InputError("the mesh has no group for %s: give measures={%r: name}" % (measure, measure), "input")
+    def _groups(self, problem: s.weft_ufl_problem, mesh: Any, measures: Mapping[str, str]) -> list[int]:
+        """The groups of the parts, -1: everywhere."""
+        rows = measure_rows(measures)
+        options = s.weft_bind_options(file=encode(self.name), measures=rows, n_measures=len(measures))
+        groups = (c_int * problem.n_parts)()
+        lib.weft_ufl_find_groups(byref(problem), mesh._mesh, byref(options), groups)
+        return list(groups)
 
     def _library(self, device: Device) -> Handle:
         """The functions of the device and of the file."""

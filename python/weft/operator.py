@@ -221,11 +221,11 @@ class Form:
                 spaces[i].append(handle)
         self._file_handles = [file._handle] + [handle for handles in spaces for handle in handles]
         pieces, used = [], set()
-        for part in problem.parts[:problem.n_parts]:
+        groups = file._groups(problem, space.mesh, measures)
+        for part, group in zip(problem.parts[:problem.n_parts], groups):
             text = part.script.decode()
             result = "K" if part.has_matrix else "r" if problem.nonlinear else "b"
             names = Script(space.device, text + "\nreturn %s;\n" % result, expressions, parameters, library=library).names
-            group = file._group(part, space.mesh, measures)
             dofs = [_Dofs(handles, problem.sets[i].flat, part.domain, group)
                     if "connectivity %s :" % problem.sets[i].connectivity.decode() in text else None
                     for i, handles in enumerate(spaces)]

@@ -184,6 +184,26 @@ F = v*dx
         with self.assertRaisesRegex(weft.UsageError, "no linear form L"):
             weft.Form(space, weft.FormFile(text, name="Poisson.ufl")).vector()
 
+    def test_measures_of_forms(self):
+        """ds(0) is no group that has no number; its name, or a group that is given, is."""
+        forms = weft.FormFile("""
+e = FiniteElement("Lagrange", triangle, 1)
+u, v = TrialFunction(e), TestFunction(e)
+a, L = u*v*dx, v*ds(0)
+""", name="flux.ufl")
+        square = weft.Mesh("square:4")
+        sides = {name: square.facets(name) for name in ("left", "top")}
+        space = weft.Space(weft.Mesh.from_arrays(square.points, square.cells, sides), self.device)
+        with self.assertRaisesRegex(weft.InputError, r"no group for ds\(0\)"):
+            weft.Form(space, forms)
+        with self.assertRaisesRegex(weft.UsageError, r"no integral has the measure ds\(1\)"):
+            weft.Form(space, forms, measures={"ds(1)": "left", "ds(0)": "top"})
+        for mesh, measures in ((space.mesh, {"ds(0)": "top"}),
+                               (weft.Mesh.from_arrays(square.points, square.cells, {"0": sides["top"]}), {})):
+            load = weft.Form(weft.Space(mesh, self.device), forms, measures=measures).vector().numpy()
+            self.assertAlmostEqual(load.sum(), 1, 12)
+            self.assertAlmostEqual(load[mesh.points[:, 1] == 1].sum(), 1, 12)
+
     def test_degrees_of_forms(self):
         """p in P1 of P2 x P1 has degree 2 in UFL 2026.1, and 1 in 2026.2."""
         text = """
