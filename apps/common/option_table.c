@@ -92,8 +92,7 @@ static weft_status read_entry(const bound_rows *bound, const app_entry *entry, w
 }
 
 static bool is_named(const app_entry *entry, const char *name) {
-    return entry->row && entry->row->read == app_read_nothing &&
-           strcmp(entry->row->name, name) == 0;
+    return entry->row && strcmp(entry->row->name, name) == 0;
 }
 
 /* Is the entry of the file replaced by one of the command line? */
@@ -148,7 +147,10 @@ static weft_status read_all(bound_rows *bound, weft_error *error) {
     bool prints = false;
     for (int i = 0; i < bound->given.n; ++i) {
         const app_entry *entry = &bound->given.list[i];
-        path = is_named(entry, "problem") ? entry->text : path;
+        if (is_named(entry, "problem")) {
+            path = entry->text;
+            TRY(read_entry(bound, entry, error)); /* its name, for checks */
+        }
         prints |= is_named(entry, "print-problem");
     }
     TRY(join_problem(bound, path, &all, error));

@@ -377,7 +377,7 @@ static weft_status refuse_key(const problem_reader *r, const value *v) {
 static weft_status add_key(problem_reader *r, const value *v) {
     for (const app_option_table *table = r->line->tables; table->rows; ++table)
         for (const app_option *row = table->rows; row->name || row->help; ++row)
-            if (row->name && row->read != app_read_nothing &&
+            if (row->name && table->rows != app_problem_options &&
                 (strcmp(row->name, v->key) == 0 ||
                  (row->former && strcmp(row->former, v->key) == 0)))
                 return add_value(r, table, row, v);
