@@ -137,16 +137,16 @@ weft_status weft_problem_set_initial(weft_problem *problem, const char *text, co
 weft_status weft_problem_set_values(weft_problem *problem, const double *values, weft_error *error);
 /** Solve for u, from zero.
  *  options  borrowed; they are not changed, and must outlive the report
- *  Errors   WEFT_ERROR_USAGE: there is no form, or the matrix is not symmetric, as the requested method needs;
- *           WEFT_ERROR_INPUT: nothing fixes u; WEFT_ERROR_MEMORY: it does not fit; those of weft_bc_make,
- *           weft_bc_load_make, weft_operator_make and weft_solver_solve */
+ *  Errors   WEFT_ERROR_USAGE: there is no form; WEFT_ERROR_INPUT: the matrix is not symmetric, as the requested method
+ *           needs, or not finite, a script's product is another one, or nothing fixes u; WEFT_ERROR_MEMORY: it does
+ *           not fit; those of weft_bc_make, weft_bc_load_make, weft_operator_make and weft_solver_solve */
 weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options *options,
                                weft_problem_report *report, weft_error *error);
 /** Solve r(u) = 0 by Newton's method, from the values that u has: zero, those of weft_problem_set_initial, or those of the
  *  solve before.
  *  options, newton  borrowed; they are not changed, and options must outlive the report
  *  Errors           WEFT_ERROR_USAGE: there is no residual, or newton is out of range; those of weft_problem_newton,
- *                   weft_problem_check_symmetry and weft_problem_check_fixed */
+ *                   weft_problem_check_forms and weft_problem_check_fixed */
 weft_status weft_problem_solve_nonlinear(weft_problem *problem, const weft_problem_options *options,
                                          const weft_newton_options *newton,
                                          weft_problem_report *report, weft_error *error);
@@ -163,7 +163,7 @@ weft_memory *weft_problem_u(const weft_problem *problem);
  *  settings  scheme, start, end, dt and tolerance; theta, Newton's tolerance and iterations: 0 for the usual ones; the
  *            others are set here
  *  out       caller's; weft_transient_free, before the problem
- *  Errors    WEFT_ERROR_USAGE: it has no mass, or the matrix is not symmetric, as the method needs; those of
+ *  Errors    WEFT_ERROR_USAGE: it has neither a mass nor a scheme of its own; those of
  *            weft_problem_solve and weft_transient_make */
 weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_options *options,
                                  const weft_transient_problem *settings, weft_transient **out,

@@ -82,10 +82,8 @@ static weft_status assemble(solve *run, weft_error *error) {
     run->components = 1;
     if (run->program->script_fit)
         TRY(run->program->script_fit(run, error));
-    weft_linear_choose_method(&run->base.problem->linear, true, run->base.problem->n_fields > 1, 0);
-    run->base.problem->is_symmetric =
-        !run->options->script ||
-        weft_method_about(run->base.problem->linear.choice.method)->needs_symmetric;
+    weft_problem_presume_symmetric(run->base.problem);
+    run->base.problem->is_symmetric |= !run->options->script; /* poisson's matrix is known to be */
     TRY(app_run_constraints_declare(
         &run->base, run->base.problem->n_fields > 0 ? run->base.problem->n_values : run->components,
         error));

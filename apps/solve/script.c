@@ -201,10 +201,7 @@ weft_status solve_form_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_problem *problem = run->base.problem;
     TRY(weft_bind_finish(problem, error));
-    problem->linear.minres_if_indefinite = true;
-    TRY(weft_problem_check_symmetry(problem, error));
-    if (problem->names.action) /* the user's */
-        TRY(weft_problem_check_action(problem, error));
+    TRY(weft_problem_check_forms(problem, error));
 done:
     return status;
 }

@@ -99,77 +99,6 @@ static weft_status check_own(const solve *run, weft_error *error) {
 
 /* ---- the problem in time ---------------------------------------------------------------------- */
 
-/* Is the tangent symmetric? At a constant u it may be, and nowhere else, so that u is changed a little
- * from node to node while the form is checked. */
-static weft_status make_forms(solve *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    double *kept = NULL;
-    if (!run->options->nonlinear)
-        return run->program->form_make(run, error);
-    kept = weft_array_make((size_t)run->base.problem->n_dofs, sizeof *kept);
-    if (!kept)
-        return weft_out_of_memory(error, NULL);
-    memcpy(kept, run->base.problem->u_values, (size_t)run->base.problem->n_dofs * sizeof *kept);
-    for (int64_t i = 0; i < run->base.problem->n_dofs; ++i)
-        run->base.problem->u_values[i] += 1e-3 * (1 + fabs(kept[i])) * (double)(i * 7 % 5);
-    TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values,
-                         run->base.problem->n_dofs, error));
-    TRY(run->program->form_make(run, error));
-    memcpy(run->base.problem->u_values, kept, (size_t)run->base.problem->n_dofs * sizeof *kept);
-    TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values,
-                         run->base.problem->n_dofs, error));
-done:
-    free(kept);
-    return status;
-}
-
-/* The matrix may have been symmetric until now, as where it depends on a u that was 0. */
-static weft_status choose_again(void *user, double t, weft_transient_solver *solver,
-                                weft_error *error) {
-    weft_status status = WEFT_OK;
-    solve *run = user;
-    char where[64];
-    snprintf(where, sizeof where, " in the step to t = %.6g", t);
-    TRY(weft_problem_choose_method(run->base.problem, where, error));
-    if (run->base.problem->linear.choice.method == solver->method)
-        goto done;
-    run->time.changed_at = t;
-    solver->method = run->base.problem->linear.choice.method;
-    solver->assembly = run->base.problem->linear.choice.assembly;
-    solver->preconditioner = run->base.problem->linear.choice.preconditioner;
-done:
-    return status;
-}
-
-/* A mass that is not symmetric needs the methods that such a stiffness needs. */
-static weft_status check_mass(solve *run, const weft_transient_problem *problem,
-                              weft_error *error) {
-    weft_status status = WEFT_OK;
-    double asymmetry = 0;
-    if (run->base.is_null)
-        return WEFT_OK;
-    TRY(weft_transient_asymmetry(&run->base.context, problem, &asymmetry, error));
-    if (asymmetry <= WEFT_SYMMETRIC)
-        goto done;
-    if (run->base.problem->is_symmetric)
-        weft_linear_choose_method(&run->base.problem->linear, false,
-                                  run->base.problem->n_fields > 1, asymmetry);
-    if (weft_assembly_about(run->base.problem->linear.choice.assembly)->symmetric_only)
-        run->base.problem->linear.choice.assembly = WEFT_ASSEMBLY_CSR;
-    if (!weft_method_about(run->base.problem->linear.choice.method)->needs_symmetric)
-        goto done;
-    status = weft_error_set(
-        error, WEFT_ERROR_INPUT, "the mass matrix '%s' is not symmetric: |M - M^T| is %.1e of |M|",
-        run->script.problem && run->script.problem->mass ? run->script.problem->mass
-                                                         : run->base.problem->mass,
-        asymmetry);
-    weft_error_location(error, run->options->script, NULL, 0, 0);
-    weft_error_hint(error, "leave out --method %s, or look at the script",
-                    weft_method_about(run->base.problem->linear.choice.method)->name);
-done:
-    return status;
-}
-
 weft_status solve_time_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const solve_time_options *time = &run->options->time;
@@ -179,33 +108,16 @@ weft_status solve_time_make(solve *run, weft_error *error) {
                          run->base.problem->n_dofs, error));
     TRY(check_own(run, error));
     TRY(weft_problem_start_step(run->base.problem, time->dt, error));
-    TRY(make_forms(run, error));
-    TRY(weft_problem_constraints_make(run->base.problem, error));
-    TRY(weft_problem_point_loads_make(run->base.problem, error));
-    TRY(weft_problem_find_open(run->base.problem, error));
-    weft_transient_problem problem = {
-        .scheme = time->scheme,
-        .theta = time->theta,
-        .end = time->end,
-        .dt = time->dt,
-        .tolerance = time->tolerance,
-        .newton_tolerance = run->options->newton.tolerance,
-        .newton_iterations = run->options->newton.iterations,
-        .preconditioner = run->base.problem->linear.choice.preconditioner,
-        .is_exchangeable = run->base.options->solver.preconditioner == WEFT_AUTO,
-        .hierarchy = run->base.mesh_made.hierarchy,
-        .smoother_degree = run->base.options->solver.smoother_degree,
-        .choice = {choose_again, run}};
-    TRY(weft_problem_fill_transient(run->base.problem, &problem, error));
-    TRY(check_mass(run, &problem, error));
-    problem.assembly = problem.mass_assembly = run->base.problem->linear.choice.assembly;
-    const weft_system whole = weft_problem_system(run->base.problem);
-    problem.solver = weft_linear_options(&run->base.problem->linear, &whole);
-    problem.solver.max_iterations = run->base.options->solver.max_iterations;
-    run->time.first_method = run->base.problem->linear.choice.method;
-    run->time.first_assembly = run->base.problem->linear.choice.assembly;
-    run->time.first_preconditioner = run->base.problem->linear.choice.preconditioner;
-    TRY(weft_transient_make(&run->base.context, &problem, &run->time.transient, error));
+    TRY(run->program->form_make(run, error));
+    const weft_transient_problem settings = {.scheme = time->scheme,
+                                             .theta = time->theta,
+                                             .end = time->end,
+                                             .dt = time->dt,
+                                             .tolerance = time->tolerance,
+                                             .newton_tolerance = run->options->newton.tolerance,
+                                             .newton_iterations = run->options->newton.iterations};
+    TRY(weft_problem_integrate(run->base.problem, &settings, &run->time.transient, error));
+    run->time.first = run->base.problem->linear.choice;
     TRY(solve_resume(run, error));
 done:
     return status;

@@ -28,10 +28,7 @@ weft_status solve_time_options_check(const solve_time_options *options, weft_err
 /** State of a run in time. */
 typedef struct solve_time {
     weft_transient *transient;
-    weft_method first_method; /* what was chosen before the first step, */
-    weft_assembly first_assembly;
-    int first_preconditioner;
-    double changed_at; /* and the t at which the matrix needed another method; 0: none */
+    weft_problem_choice first; /* what was chosen before the first step */
     weft_transient_state state;
     weft_transient_outcome outcome;
     app_series series;

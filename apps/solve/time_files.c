@@ -32,11 +32,11 @@ void solve_problem_write(const solve *run, weft_text *out) {
     if (time->tolerance > 0) /* the errors of all steps add up to it */
         weft_text_add(out, " --end %.17g --time-tolerance %.17g", time->end, time->tolerance);
     weft_text_add(out, " --method %s --tolerance %.17g --assembly %s",
-                  weft_method_about(time_run->first_method)->name, o->run.solver.tolerance,
-                  weft_assembly_name(time_run->first_assembly));
-    if (time_run->first_preconditioner >= 0)
+                  weft_method_about(time_run->first.method)->name, o->run.solver.tolerance,
+                  weft_assembly_name(time_run->first.assembly));
+    if (time_run->first.preconditioner >= 0)
         weft_text_add(out, " --preconditioner %s",
-                      weft_preconditioner_about(time_run->first_preconditioner)->name);
+                      weft_preconditioner_about(time_run->first.preconditioner)->name);
     if (o->nonlinear)
         weft_text_add(out, " --nonlinear --newton-tolerance %.17g --newton-iterations %d",
                       o->newton.tolerance, o->newton.iterations);

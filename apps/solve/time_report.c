@@ -21,10 +21,10 @@ void solve_time_print(const solve *run) {
         putchar(',');
     printf(" %.1f iterations of %s per step\n", (double)state->all_iterations / steps,
            weft_method_about(run->base.problem->linear.choice.method)->title);
-    if (run->time.changed_at > 0)
+    if (run->base.problem->changed_at > 0)
         printf("            %s since the step to t = %.6g: %s\n",
                weft_method_about(run->base.problem->linear.choice.method)->title,
-               run->time.changed_at, run->base.problem->linear.choice.method_reason);
+               run->base.problem->changed_at, run->base.problem->linear.choice.method_reason);
     if (run->time.stopped)
         printf("            stopped by a signal\n");
     if (run->options->time.files.checkpoint && run->time.kept_step > 0)

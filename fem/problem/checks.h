@@ -16,22 +16,17 @@ const char *weft_problem_how_to_fix(const weft_problem *problem);
 
 /* ---- symmetry (symmetry.c) --------------------------------------------------------------- */
 
-/** Measure the asymmetry of the matrix of each form of the operator, at the present values of all inputs.
- *  out  the largest; NaN if one has it */
-weft_status weft_problem_measure_asymmetry(weft_problem *problem, double *out, weft_error *error);
-/** Measure the asymmetry of the matrix of all parts, and choose the method by it.
- *  Errors  WEFT_ERROR_INPUT: it is not symmetric, as requested options need, or not finite */
-weft_status weft_problem_check_symmetry(weft_problem *problem, weft_error *error);
-/** The same at the present values of all inputs.
+/** Measure the asymmetry of the matrix of all forms, and choose the method by it; in time at a u that varies, if it is
+ *  nonlinear. Compare the product of a script with its matrix.
+ *  Errors  WEFT_ERROR_INPUT: it is not symmetric, as requested options need, not finite, or another product */
+weft_status weft_problem_check_forms(weft_problem *problem, weft_error *error);
+/** Choose the method again at the present values of all inputs.
  *  where   " at ...", for messages */
 weft_status weft_problem_choose_method(weft_problem *problem, const char *where, weft_error *error);
 /** The same for the tangent at the present u. If the operator's format is for symmetric matrices only, another one is
  *  made. */
 weft_status weft_problem_check_tangent(weft_problem *problem, int step, int iteration,
                                        weft_error *error);
-/** Compare the action of the form with its matrix: matrix-free products use it.
- *  Errors  WEFT_ERROR_INPUT: they differ */
-weft_status weft_problem_check_action(weft_problem *problem, weft_error *error);
 
 /* ---- what fixes u (fixed.c) --------------------------------------------------------------- */
 

@@ -12,7 +12,7 @@ enum { WEFT_NEWTON_USUAL = 4 };
 void weft_problem_newton_clear(weft_problem_newton_report *report);
 
 /** Solve r(u) = 0 from the present u, to be found in problem->newton. A method that does not converge is no error. After
- *  weft_problem_vectors_compile, weft_problem_check_symmetry and weft_problem_operator_make.
+ *  weft_problem_vectors_compile, weft_problem_check_forms and weft_problem_operator_make.
  *  Errors  WEFT_ERROR_INPUT: a tangent is not symmetric, as requested options need; the load has a part in free modes;
  *          those of weft_solver_solve */
 weft_status weft_problem_newton(weft_problem *problem, const weft_newton_options *options,

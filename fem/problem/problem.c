@@ -190,27 +190,6 @@ done:
     return status;
 }
 
-/* The method, by the symmetry of K. */
-static weft_status choose_method(weft_problem *problem, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_linear *linear = &problem->linear;
-    TRY(weft_problem_measure_asymmetry(problem, &problem->asymmetry, error));
-    const bool is_symmetric = problem->asymmetry <= WEFT_SYMMETRIC;
-    problem->is_symmetric = is_symmetric;
-    weft_linear_choose_method(linear, is_symmetric, problem->n_fields > 1, problem->asymmetry);
-    linear->minres_if_indefinite = is_symmetric;
-    if (isnan(problem->asymmetry))
-        TRY(weft_problem_refuse(WEFT_ERROR_INPUT,
-                                "the local matrix has entries that are not finite numbers",
-                                "look at the formulas of the form", error));
-    if (!is_symmetric && weft_method_about(linear->choice.method)->needs_symmetric)
-        TRY(weft_problem_refuse(WEFT_ERROR_USAGE,
-                                "the local matrix is not symmetric, as the method needs",
-                                "let the method be WEFT_AUTO", error));
-done:
-    return status;
-}
-
 static weft_status make_load(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_problem_point_loads_make(problem, error));
@@ -259,6 +238,13 @@ bool weft_problem_records_only(const weft_problem *problem) {
     return weft_device_limits(problem->context->device)->records_only;
 }
 
+void weft_problem_presume_symmetric(weft_problem *problem) {
+    weft_linear *linear = &problem->linear;
+    weft_linear_choose_method(linear, true, problem->n_fields > 1, 0);
+    problem->is_symmetric = weft_method_about(linear->choice.method)->needs_symmetric;
+    problem->asymmetry = 0;
+}
+
 weft_status weft_problem_prepare(weft_problem *problem, const weft_problem_options *options,
                                  double solves, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -267,9 +253,10 @@ weft_status weft_problem_prepare(weft_problem *problem, const weft_problem_optio
                                    "call weft_problem_form", error);
     start_linear(problem, options);
     TRY(make_conditions(problem, error));
-    TRY(choose_method(problem, error));
+    weft_problem_presume_symmetric(problem);
     problem->expected_solves = solves;
     TRY(weft_problem_choose(problem, error));
+    TRY(weft_problem_check_forms(problem, error));
 done:
     return status;
 }
@@ -309,18 +296,11 @@ done:
 /* ---- r(u) = 0 ---------------------------------------------------------------------------- */
 
 /* What Newton's method needs: the programs of r, a method for the tangent at the present u, the operator. */
-static weft_status prepare(weft_problem *problem, double solves, weft_error *error) {
+static weft_status prepare(weft_problem *problem, const weft_problem_options *options,
+                           double solves, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_linear *linear = &problem->linear;
-    TRY(weft_problem_conditions_make(problem, error));
     TRY(weft_vector_push(problem->u, problem->u_values, problem->n_dofs, error));
-    weft_linear_choose_method(linear, true, problem->n_fields > 1, 0);
-    linear->minres_if_indefinite = true;
-    problem->is_symmetric = weft_method_about(linear->choice.method)->needs_symmetric;
-    problem->asymmetry = 0;
-    problem->expected_solves = solves;
-    TRY(weft_problem_choose(problem, error));
-    TRY(weft_problem_check_symmetry(problem, error));
+    TRY(weft_problem_prepare(problem, options, solves, error));
     TRY(weft_problem_point_loads_make(problem, error));
     TRY(weft_problem_vectors_compile(problem, error));
     TRY(weft_problem_operator_make(problem, error));
@@ -344,8 +324,7 @@ weft_status weft_problem_solve_nonlinear(weft_problem *problem, const weft_probl
                                 "these options of Newton's method are out of range",
                                 "give at least one load step, and a positive tolerance", error));
     clear_solve(problem);
-    start_linear(problem, options);
-    TRY(prepare(problem, (double)WEFT_NEWTON_USUAL * newton->load_steps, error));
+    TRY(prepare(problem, options, (double)WEFT_NEWTON_USUAL * newton->load_steps, error));
     TRY(weft_problem_newton(problem, newton, error));
     TRY(weft_problem_nullspace_remove(problem, error));
     *report = (weft_problem_report){&problem->linear.choice, &problem->linear.cg,

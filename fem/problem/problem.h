@@ -80,9 +80,11 @@ struct weft_problem {
     weft_form *more_forms; /* [n_more_forms] of the operator; malloc'd */
     int n_more_forms;
     weft_operator *op;
-    weft_linear linear;     /* solves systems; has the choices */
-    double asymmetry;       /* the largest |K - K^T| / |K| found */
-    bool is_symmetric;      /* the matrix, as far as known: all tangents yet */
+    weft_linear linear; /* solves systems; has the choices */
+    double asymmetry;   /* the largest |K - K^T| / |K| found */
+    bool is_symmetric;  /* the matrix, as far as known: all tangents yet */
+    double
+        changed_at; /* the time at which it proved not to be, so that the method changed; 0: none */
     bool has_initial;       /* u was set by formulas, for messages */
     double expected_solves; /* with one matrix or similar ones; 0: 1 */
     double
@@ -107,6 +109,8 @@ struct weft_problem {
 /** Let the forms of the operator be those of the parts that have a matrix.
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_problem_list_forms(weft_problem *problem, weft_error *error);
+/** Choose a method for a symmetric matrix, unless another is requested. */
+void weft_problem_presume_symmetric(weft_problem *problem);
 /** Make the conditions, and choose the method by the symmetry of K, and preconditioner and assembly.
  *  solves  with one matrix or similar ones */
 weft_status weft_problem_prepare(weft_problem *problem, const weft_problem_options *options,
@@ -118,6 +122,11 @@ weft_status weft_problem_prepare(weft_problem *problem, const weft_problem_optio
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_problem_fill_transient(weft_problem *problem, weft_transient_problem *out,
                                         weft_error *error);
+/** Make the integrator of a problem whose method is chosen, with conditions and forms.
+ *  settings  as for weft_problem_in_time, without defaults
+ *  Errors    WEFT_ERROR_INPUT: the mass is not symmetric, as the requested method needs; those of weft_transient_make */
+weft_status weft_problem_integrate(weft_problem *problem, const weft_transient_problem *settings,
+                                   weft_transient **out, weft_error *error);
 /** Of a scheme that the texts have: let u be that at the start of a step of this length. */
 weft_status weft_problem_start_step(weft_problem *problem, double length, weft_error *error);
 

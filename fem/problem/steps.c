@@ -3,6 +3,7 @@
 #include "fem/problem/problem.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 weft_status weft_problem_fill_transient(weft_problem *problem, weft_transient_problem *out,
@@ -55,31 +56,18 @@ done:
     return status;
 }
 
-/* Let the method be one for a matrix that is not symmetric. */
-static weft_status choose_general(weft_problem *problem, double asymmetry, weft_error *error) {
-    weft_linear *linear = &problem->linear;
-    weft_linear_choose_method(linear, false, problem->n_fields > 1, asymmetry);
-    if (weft_assembly_about(linear->choice.assembly)->symmetric_only)
-        linear->choice.assembly = WEFT_ASSEMBLY_CSR;
-    return weft_method_about(linear->choice.method)->needs_symmetric
-               ? weft_problem_refuse(WEFT_ERROR_USAGE,
-                                     "the matrix is not symmetric, as the method needs",
-                                     "let the method be WEFT_AUTO", error)
-               : WEFT_OK;
-}
-
 /* The matrix may have been symmetric until now, as where it depends on a u that was 0. */
 static weft_status choose_again(void *user, double t, weft_transient_solver *solver,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     weft_problem *problem = user;
     const weft_problem_choice *choice = &problem->linear.choice;
-    double asymmetry = 0;
-    (void)t;
-    TRY(weft_problem_measure_asymmetry(problem, &asymmetry, error));
-    if (!(asymmetry > WEFT_SYMMETRIC_TANGENT)) /* NaN is reported by the solver */
+    char where[64];
+    (void)snprintf(where, sizeof where, " in the step to t = %.6g", t);
+    TRY(weft_problem_choose_method(problem, where, error));
+    if (choice->method == solver->method)
         goto done;
-    TRY(choose_general(problem, asymmetry, error));
+    problem->changed_at = t;
     *solver = (weft_transient_solver){choice->method, choice->assembly, choice->preconditioner};
 done:
     return status;
@@ -96,13 +84,63 @@ done:
     return status;
 }
 
+/* A mass that is not symmetric needs the methods that such a stiffness needs. */
+static weft_status check_mass(weft_problem *problem, const weft_transient_problem *whole,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem_choice *choice = &problem->linear.choice;
+    double asymmetry = 0;
+    if (weft_problem_records_only(problem))
+        return WEFT_OK;
+    TRY(weft_transient_asymmetry(problem->context, whole, &asymmetry, error));
+    if (asymmetry <= WEFT_SYMMETRIC)
+        goto done;
+    if (problem->is_symmetric)
+        weft_linear_choose_method(&problem->linear, false, problem->n_fields > 1, asymmetry);
+    if (weft_assembly_about(choice->assembly)->symmetric_only)
+        choice->assembly = WEFT_ASSEMBLY_CSR;
+    if (!weft_method_about(choice->method)->needs_symmetric)
+        goto done;
+    status = weft_error_set(error, WEFT_ERROR_INPUT,
+                            "the mass matrix '%s' is not symmetric: |M - M^T| is %.1e of |M|",
+                            problem->mass_name ? problem->mass_name : problem->mass, asymmetry);
+    weft_error_location(error, problem->file, NULL, 0, 0);
+    weft_error_hint(error, "leave out --method %s, or look at the script",
+                    weft_method_about(choice->method)->name);
+done:
+    return status;
+}
+
+weft_status weft_problem_integrate(weft_problem *problem, const weft_transient_problem *settings,
+                                   weft_transient **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_transient_problem whole = *settings;
+    const weft_linear *linear = &problem->linear;
+    const weft_problem_choice *choice = &linear->choice;
+    TRY(weft_problem_constraints_make(problem, error));
+    TRY(weft_problem_point_loads_make(problem, error));
+    TRY(weft_problem_find_open(problem, error));
+    TRY(weft_problem_fill_transient(problem, &whole, error));
+    whole.preconditioner = choice->preconditioner;
+    whole.is_exchangeable = linear->options->preconditioner == WEFT_AUTO;
+    whole.hierarchy = linear->hierarchy;
+    whole.smoother_degree = linear->options->smoother_degree;
+    whole.choice = (weft_transient_choice){choose_again, problem};
+    TRY(check_mass(problem, &whole, error));
+    whole.assembly = whole.mass_assembly = choice->assembly;
+    const weft_system system = weft_problem_system(problem);
+    whole.solver = weft_linear_options(linear, &system);
+    whole.solver.max_iterations = linear->options->max_iterations;
+    TRY(weft_transient_make(problem->context, &whole, out, error));
+done:
+    return status;
+}
+
 weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_options *options,
                                  const weft_transient_problem *settings, weft_transient **out,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
     weft_transient_problem whole = *settings;
-    const weft_problem_choice *choice = &problem->linear.choice;
-    double of_mass = 0;
     TRY(weft_options_check("weft_problem_options", options->size, sizeof *options, error));
     if (!problem->time || problem->bc)
         TRY(weft_problem_refuse(WEFT_ERROR_USAGE,
@@ -120,28 +158,12 @@ weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_optio
                              ceil((whole.end - whole.start) / whole.dt) *
                                  (problem->is_nonlinear ? WEFT_NEWTON_USUAL : 1),
                              error));
-    TRY(weft_problem_constraints_make(problem, error));
-    TRY(weft_problem_point_loads_make(problem, error));
-    TRY(weft_problem_find_open(problem, error));
-    TRY(weft_problem_fill_transient(problem, &whole, error));
-    TRY(weft_transient_asymmetry(problem->context, &whole, &of_mass, error));
-    if (of_mass > WEFT_SYMMETRIC)
-        TRY(choose_general(problem, of_mass, error));
     whole.theta = whole.theta > 0 ? whole.theta : 0.5;
     const weft_newton_options newton = weft_newton_options_default();
     whole.newton_tolerance = whole.newton_tolerance > 0 ? whole.newton_tolerance : newton.tolerance;
     whole.newton_iterations =
         whole.newton_iterations > 0 ? whole.newton_iterations : newton.iterations;
-    whole.preconditioner = choice->preconditioner;
-    whole.is_exchangeable = options->preconditioner == WEFT_AUTO;
-    whole.hierarchy = problem->linear.hierarchy;
-    whole.smoother_degree = options->smoother_degree;
-    whole.choice = (weft_transient_choice){choose_again, problem};
-    whole.assembly = whole.mass_assembly = choice->assembly;
-    const weft_system system = weft_problem_system(problem);
-    whole.solver = weft_linear_options(&problem->linear, &system);
-    whole.solver.max_iterations = options->max_iterations;
-    TRY(weft_transient_make(problem->context, &whole, out, error));
+    TRY(weft_problem_integrate(problem, &whole, out, error));
 done:
     return status;
 }

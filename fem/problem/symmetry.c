@@ -3,9 +3,15 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Tolerance for the script's Kv and K v: different order of summation, cancellation in large strains. */
 static const double ACTION = 1e-9;
+
+static const char *matrix_of(const weft_problem *problem) {
+    return problem->matrix ? problem->matrix : "K";
+}
 
 /* The method, or the assembly, that was requested is for symmetric matrices.
  * where  "" or the place in a Newton iteration */
@@ -14,7 +20,7 @@ static weft_status refuse_asymmetric(const weft_problem *problem, const char *wh
     const weft_method_info *method = weft_method_about(problem->linear.choice.method);
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "the local matrix '%s' is not symmetric%s: |K - K^T| is %.1e of |K|",
-                   problem->matrix, where, problem->asymmetry);
+                   matrix_of(problem), where, problem->asymmetry);
     weft_error_location(error, problem->file, NULL, 0, 0);
     weft_error_hint(
         error,
@@ -43,7 +49,8 @@ static weft_status choose_method(weft_problem *problem, bool is_symmetric, doubl
     return weft_problem_choose(problem, error);
 }
 
-weft_status weft_problem_measure_asymmetry(weft_problem *problem, double *out, weft_error *error) {
+/* The greatest of the forms of a problem without parts; NaN if one has it. */
+static weft_status measure_forms(weft_problem *problem, double *out, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_form_asymmetry(problem->context, &problem->form.form, out, error));
     for (int i = 0; i < problem->n_more_forms; ++i) {
@@ -56,10 +63,12 @@ done:
     return status;
 }
 
-/* The same by the prepared measurements of parts. */
-static weft_status measure_parts(weft_problem *problem, double *out, weft_error *error) {
+/* The same of all parts, by their prepared measurements. */
+static weft_status measure(weft_problem *problem, double *out, weft_error *error) {
     weft_status status = WEFT_OK;
     *out = 0;
+    if (problem->n_parts == 0)
+        return measure_forms(problem, out, error);
     for (int i = 0; i < problem->n_parts; ++i) {
         double asymmetry = 0;
         if (problem->parts[i].symmetry)
@@ -75,7 +84,7 @@ static weft_status refuse_matrix(const weft_problem *problem, weft_error *error)
     const bool at_zero = problem->is_nonlinear && !problem->has_initial;
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "the local matrix '%s' has entries that are not finite numbers%s",
-                   problem->matrix,
+                   matrix_of(problem),
                    at_zero                 ? " at u = 0, where Newton's method starts"
                    : problem->is_nonlinear ? " where Newton's method starts, at the u of --initial"
                                            : "");
@@ -90,17 +99,15 @@ static weft_status refuse_matrix(const weft_problem *problem, weft_error *error)
     return WEFT_ERROR_INPUT;
 }
 
-weft_status weft_problem_check_symmetry(weft_problem *problem, weft_error *error) {
+static weft_status check_symmetry(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (weft_problem_records_only(problem))
-        return WEFT_OK;
     for (int i = 0; i < problem->n_parts; ++i) {
         weft_problem_part *part = &problem->parts[i];
         weft_symmetry_free(&part->symmetry); /* of an earlier solve */
         if (part->has_matrix)
             TRY(weft_symmetry_make(problem->context, &part->bound.form, &part->symmetry, error));
     }
-    TRY(measure_parts(problem, &problem->asymmetry, error));
+    TRY(measure(problem, &problem->asymmetry, error));
     if (isnan(problem->asymmetry))
         TRY(refuse_matrix(problem, error));
     if (!problem->is_symmetric && problem->asymmetry > 0) /* a method for others was requested */
@@ -115,7 +122,7 @@ weft_status weft_problem_choose_method(weft_problem *problem, const char *where,
                                        weft_error *error) {
     weft_status status = WEFT_OK;
     double asymmetry = 0;
-    TRY(measure_parts(problem, &asymmetry, error));
+    TRY(measure(problem, &asymmetry, error));
     if (asymmetry > problem->asymmetry) /* NaN is reported by the solver */
         problem->asymmetry = asymmetry;
     TRY(choose_method(problem, !(asymmetry > WEFT_SYMMETRIC_TANGENT), asymmetry, where, error));
@@ -139,10 +146,11 @@ done:
     return status;
 }
 
-weft_status weft_problem_check_action(weft_problem *problem, weft_error *error) {
+/* Compare the script's own product with its matrix. */
+static weft_status check_action(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     double apart = 0;
-    if (weft_problem_records_only(problem) || !problem->form.form.action)
+    if (!problem->names.action)
         return WEFT_OK;
     TRY(weft_form_action_difference(problem->context, &problem->form.form, &apart, error));
     if (apart <= ACTION)
@@ -154,5 +162,38 @@ weft_status weft_problem_check_action(weft_problem *problem, weft_error *error) 
     weft_error_location(error, problem->file, NULL, 0, 0);
     weft_error_hint(error, "one of them is wrong; without Kv the product is made with the matrix");
 done:
+    return status;
+}
+
+/* At a constant u a tangent may be symmetric, and nowhere else, so that u is changed a little from node to node. */
+static weft_status vary(weft_problem *problem, double *kept, weft_error *error) {
+    const int64_t n = problem->n_dofs;
+    memcpy(kept, problem->u_values, (size_t)n * sizeof *kept);
+    for (int64_t i = 0; i < n; ++i)
+        problem->u_values[i] += 1e-3 * (1 + fabs(kept[i])) * (double)(i * 7 % 5);
+    return weft_vector_push(problem->u, problem->u_values, n, error);
+}
+
+weft_status weft_problem_check_forms(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = problem->n_dofs;
+    double *kept = NULL;
+    problem->linear.minres_if_indefinite = true;
+    if (weft_problem_records_only(problem))
+        return WEFT_OK;
+    if (problem->is_nonlinear && weft_problem_is_in_time(problem)) {
+        kept = weft_array_make((size_t)n, sizeof *kept);
+        if (!kept)
+            TRY(weft_out_of_memory(error, NULL));
+        TRY(vary(problem, kept, error));
+    }
+    TRY(check_symmetry(problem, error));
+    TRY(check_action(problem, error));
+    if (kept) {
+        memcpy(problem->u_values, kept, (size_t)n * sizeof *kept);
+        TRY(weft_vector_push(problem->u, kept, n, error));
+    }
+done:
+    free(kept);
     return status;
 }

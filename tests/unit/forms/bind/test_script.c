@@ -151,6 +151,33 @@ static void own_scheme_with_tolerance(void **state) {
     close_setting(&s);
 }
 
+/* Kv is twice the product with K, which only products without a matrix would use. */
+static void wrong_product(void **state) {
+    (void)state;
+    static const char text[] = "index cells, nodes;\n"
+                               "connectivity dofs : cells -> nodes[3];\n"
+                               "input x : real[2] over nodes;\n"
+                               "input v : real over nodes;\n"
+                               "J = jacobian(x[dofs]);\n"
+                               "K = dshape_dot_dshape(tform_dshape(J), J);\n"
+                               "Kv = 2*mvmul(K, v[dofs]);\n";
+    setting s;
+    weft_error error = {0};
+    weft_mesh *mesh = NULL;
+    weft_problem_report report;
+    weft_problem_options solver = weft_problem_options_default();
+    const weft_bind_options options = options_of(NULL, 0);
+    solver.assembly = WEFT_ASSEMBLY_MATRIX_FREE;
+    check(weft_mesh_make_square(2, &mesh, &error), &error);
+    open_setting(&s, mesh, NULL);
+    check(weft_script_bind(text, mesh, &options, s.problem, &error), &error);
+    fix(&s, "left", 0, "0");
+    fix(&s, "right", 0, "1");
+    assert_int_equal(weft_problem_solve(s.problem, &solver, &report, &error), WEFT_ERROR_INPUT);
+    assert_non_null(strstr(error.message, "'Kv' is not the product of 'K' with v"));
+    close_setting(&s);
+}
+
 typedef struct refusal {
     const char *shipped; /* NULL: euler */
     const weft_problem_value *value;
@@ -225,6 +252,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_materials), cmocka_unit_test(nonlinear),
         cmocka_unit_test(in_time),       cmocka_unit_test(own_scheme_with_tolerance),
-        cmocka_unit_test(refusals),      cmocka_unit_test(quadrilaterals)};
+        cmocka_unit_test(refusals),      cmocka_unit_test(wrong_product),
+        cmocka_unit_test(quadrilaterals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
