@@ -260,15 +260,23 @@ double weft_problem_nullspace_imbalance(const weft_problem *problem, int *value)
     return most;
 }
 
+/* Means that are this small beside the largest value are rounding: to subtract them once more would change the last digits,
+ * and with them the next step in time. */
+static const double MEAN = 1e-13;
+
 weft_status weft_problem_nullspace_remove(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_solution u = weft_problem_solution(problem);
     for (int m = 0; m < problem->n_open; ++m) {
         const int k = problem->open_values[m];
         const component of = component_of(problem, k);
-        double integral = 0, measure = 0;
+        double integral = 0, measure = 0, largest = 0;
         TRY(weft_solution_integral(&u, k, &integral, error));
         TRY(weft_space_integral(weft_solution_field(&u, k)->space, NULL, 0, &measure, error));
+        for (int64_t i = of.first; i < of.last; i += of.step)
+            largest = fmax(largest, fabs(problem->u_values[i]));
+        if (fabs(integral / measure) <= MEAN * largest)
+            continue;
         for (int64_t i = of.first; i < of.last; i += of.step)
             problem->u_values[i] -= integral / measure;
     }
