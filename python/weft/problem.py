@@ -174,9 +174,9 @@ class Problem(Results):
         lib.weft_memory_copy(self._u._pointer, lib.weft_problem_u(handle.pointer), self._u.nbytes)
         return self._u
 
-    def _take_step(self, handle: Handle) -> Array:
+    def _take_step(self, handle: Handle, steps: Steps) -> Array:
         lib.weft_problem_pull(handle.pointer, byref(POINTER(c_double)()))  # means of what nothing fixes become 0
-        self._solved(handle)
+        self._solved(handle, steps)
         return self._take_solution(handle)
 
     # ---- solving ----------------------------------------------------------------------------

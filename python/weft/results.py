@@ -31,20 +31,23 @@ class Results:
     fields: list[numpy.ndarray]
     u: Array
     _context: _Context
-    _steps: Optional[Steps]
 
     def __init__(self) -> None:
-        self._of: Optional[Handle] = None  # whose u is solved
+        self._of: Optional[Handle] = None  # whose u is the solution
+        self._of_steps: Optional[Steps] = None  # which made it
         self._defined: dict[str, str] = {}
         self._quantities: dict[Any, Quantities] = {}  # that are compiled, for this solution or steps
 
     def _forget(self) -> None:
         """Before u is another one. What is compiled for its memory is freed before that."""
-        self._of = None
+        self._of = self._of_steps = None
         self._quantities.clear()
 
-    def _solved(self, handle: Handle) -> None:
-        self._of = handle
+    def _solved(self, handle: Handle, steps: Optional[Steps] = None) -> None:
+        """u of a problem of the library is the solution, as after a step: several integrations may take turns."""
+        if handle is not self._of:
+            self._forget()
+        self._of, self._of_steps = handle, steps
 
     def _solution(self) -> Handle:
         if self._of is None:
@@ -52,13 +55,9 @@ class Results:
         return self._of
 
     @property
-    def _in_steps(self) -> bool:
-        return self._steps is not None and self._steps._of is self._of
-
-    @property
     def t(self) -> float:
         """The time of the last step; 0 of a stationary problem."""
-        return self._steps.t if self._steps is not None and self._in_steps else 0.0
+        return self._of_steps.t if self._of_steps is not None else 0.0
 
     def errors(self, exact: Union[Number, Sequence[Number]]) -> tuple[float, float]:
         """The errors of u against formulas, one for each component, also in t: in the L2 norm, and of the gradient."""
@@ -127,7 +126,7 @@ class Results:
     def reactions(self) -> Balance:
         """The reactions of Dirichlet groups and constraints, and the balance with loads and exchange; of the last step."""
         handle = self._solution()
-        return balance(handle, self._steps._handle if self._steps is not None and self._in_steps else None)
+        return balance(handle, self._of_steps._handle if self._of_steps is not None else None)
 
     def write(self, path: Any, projection: str = "none") -> None:
         """Write the mesh, u and the quantities of define() for ParaView, .vtkhdf or .vtu. The functions of a mixed problem

@@ -62,7 +62,7 @@ class Steps:
         self._handle = Handle("transient", handle, settings)
         lib.weft_problem_in_time(handle.pointer, byref(problem._options), byref(settings), byref(self._handle.pointer))
         self.state = s.weft_transient_state(t=settings.start)
-        problem._take_step(handle)
+        problem._take_step(handle, self)
 
     @property
     def t(self) -> float:
@@ -95,7 +95,7 @@ class Steps:
 
     def _made(self) -> Step:
         state = self.state
-        u = self._problem._take_step(self._of)
+        u = self._problem._take_step(self._of, self)
         outcome = _OUTCOMES[state.outcome]
         if state.outcome == 1:
             outcome += ": " + lib.weft_cg_outcome_name(state.solver).decode()

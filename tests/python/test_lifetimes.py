@@ -55,6 +55,8 @@ def make():
     steps = problem.steps(dt=0.1, end=0.2, initial="x")
     step = next(steps)
     step_values = step.values
+    assert abs(problem.integral("u") - problem.integrals()) < 1e-9 and problem.probe([[0.5, 0.5]]).shape == (1,)
+    problem.reactions()
     script = weft.Script(device, "index n plain; input x : real over n; y = 2*x; return y;")
     x = device.zeros(1000)
     program = script.program(n=1000, x=x).run()
@@ -245,6 +247,11 @@ conditions = weft.Conditions(space)
 A = weft.Operator(weft.Form(space, "poisson.weft"), conditions)
 wait = lambda: A.solve(conditions.load("1"), method="gmres", restart=2, max_iterations=10**6)
 '''
+PROBLEM = '''
+problem = weft.Problem(weft.Mesh("square:400"), "diffusion", method="gmres", restart=2, preconditioner="jacobi", tolerance=0,
+                       max_iterations=10**6, device=device)
+wait = problem.solve
+'''
 COMPILE = '''
 wait = lambda: weft.Script(device, "index n plain; input x : real over n; y = 2*x; return y;").program()
 '''
@@ -304,6 +311,9 @@ class Lifetimes(unittest.TestCase):
 
     def test_control_c_in_a_solve(self):
         self.interrupt(SOLVE)
+
+    def test_control_c_in_a_problem(self):
+        self.interrupt(PROBLEM)
 
     def test_control_c_while_compiling(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -117,6 +117,18 @@ class Results(unittest.TestCase):
         with self.assertRaises(weft.UsageError):
             problem.energy
 
+    def test_integrations_that_take_turns(self):
+        """u = (1 + t) x from the start, and u = c x with other values: results are of the last step that was made."""
+        problem = weft.Problem(weft.Mesh("square:4"), forms(HEAT), {"k": 1, "f": "x"}, device=self.device, tolerance=1e-12,
+                               conditions=[weft.Dirichlet("left", 0), weft.Dirichlet("right", "1 + t")])
+        slow, fast = (problem.steps(dt=dt, end=1, initial="x") for dt in (0.1, 0.2))
+        for steps, t in ((slow, 0.1), (fast, 0.2), (slow, 0.2), (fast, 0.4), (slow, 0.3)):
+            next(steps)
+            self.assertAlmostEqual(problem.t, t)
+            self.assertAlmostEqual(problem.integral("u"), (1 + t) / 2, 8)
+            self.assertAlmostEqual(problem.integral("t"), t, 8)
+            self.assertAlmostEqual(problem.reactions().storage, 0.5, 7)
+
     def test_mixed(self):
         """u = (y (1 - y), 0), p = x - 1, between two plates."""
         problem = self.problem(STOKES, values={"f": (3, 0)}, conditions=[
