@@ -52,6 +52,8 @@ static inline weft_bind_options weft_bind_options_default(void) {
 
 /** Make the spaces, inputs and parts of an empty problem of weft_problem_start.
  *  ufl      must outlive the result, and the context's library, which gets its functions
+ *  library  of the context. Functions of different files have the same names, and the last ones replace others: a library (and
+ *           a context) for each file, unless its problem is solved, and its steps are made, before the next is bound
  *  mesh     must outlive the problem; its cells are straight where those of the forms are
  *  problem  gets fields, sets, inputs and parts; to be freed also after an error
  *  Errors   WEFT_ERROR_INPUT: a mesh of other cells, no group of a measure, a group without cells or facets.
