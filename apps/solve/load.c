@@ -1,13 +1,5 @@
 /* Makes the right-hand side, and checks what a problem without conditions needs of it. */
-#include "apps/common/fem.h"
-#include "apps/common/support.h"
 #include "apps/solve/solve.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Without a vector, and with nothing else that makes u differ from zero. u has its prescribed values. */
 void solve_load_advise(const solve *run) {
@@ -31,17 +23,4 @@ weft_status solve_load_make(solve *run, weft_error *error) {
         TRY(weft_problem_load(run->base.problem, 1, error));
 done:
     return status;
-}
-
-void solve_load_release(solve *run) {
-    const bool gathers = weft_assembly_about(run->base.problem->linear.choice.assembly)->scatter ==
-                         WEFT_SCATTER_GATHERED;
-    if (run->options->nonlinear)
-        return;
-    weft_problem_vectors_release(run->base.problem);
-    for (int i = 0; i < run->base.problem->n_parts && !gathers; ++i)
-        if (run->base.problem->parts[i].dofs)
-            weft_connectivity_release_transposed(run->base.problem->parts[i].dofs);
-    if (!gathers)
-        weft_connectivity_release_transposed(weft_space_cells(run->base.problem->space));
 }

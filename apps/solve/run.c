@@ -51,7 +51,7 @@ static weft_status make_load(solve *run, weft_error *error) {
     if (!run->options->nonlinear)
         TRY(weft_problem_point_loads_apply(run->base.problem, error));
     solve_load_advise(run);
-    solve_load_release(run);
+    weft_problem_release_load(run->base.problem);
     run->base.context.saving.calls[0] = '\0'; /* the example of reports is the operator's */
 done:
     return status;

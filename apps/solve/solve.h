@@ -140,8 +140,6 @@ weft_status solve_shipped_form_check(const solve_options *options, weft_error *e
 /** Compile every formula of the options to find its errors, and check the output files.
  *  (apps/solve/check.c) */
 weft_status solve_check(solve *run, weft_error *error);
-/** Free what only the right-hand side needed, if it is not made again (apps/solve/load.c). */
-void solve_load_release(solve *run);
 /** Warn if the load is zero for want of a vector. (apps/solve/load.c) */
 void solve_load_advise(const solve *run);
 /** Compute errors, integrals, energy and probe values. (apps/solve/measure.c) */

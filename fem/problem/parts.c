@@ -14,13 +14,26 @@ weft_status weft_problem_parts_make(weft_problem *problem, int n, weft_error *er
     return WEFT_OK;
 }
 
-void weft_problem_vectors_release(weft_problem *problem) {
+static void release_vectors(weft_problem *problem) {
     for (int i = 0; i < problem->n_parts; ++i)
         weft_program_free(&problem->parts[i].vector_program);
 }
 
+void weft_problem_release_load(weft_problem *problem) {
+    const bool gathers =
+        weft_assembly_about(problem->linear.choice.assembly)->scatter == WEFT_SCATTER_GATHERED;
+    if (problem->is_nonlinear)
+        return;
+    release_vectors(problem);
+    for (int i = 0; i < problem->n_parts && !gathers; ++i)
+        if (problem->parts[i].dofs)
+            weft_connectivity_release_transposed(problem->parts[i].dofs);
+    if (!gathers)
+        weft_connectivity_release_transposed(weft_space_cells(problem->space));
+}
+
 void weft_problem_parts_clear(weft_problem *problem) {
-    weft_problem_vectors_release(problem);
+    release_vectors(problem);
     for (int i = 0; i < problem->n_parts; ++i) {
         weft_problem_part *part = &problem->parts[i];
         weft_compilation_free(&part->vector_compilation);

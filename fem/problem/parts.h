@@ -44,7 +44,8 @@ weft_status weft_problem_load(weft_problem *problem, double factor, weft_error *
 weft_status weft_problem_residual(weft_problem *problem, double factor, weft_error *error);
 /** Make the operator of Robin conditions alone, if there are any. */
 weft_status weft_problem_robin_make(weft_problem *problem, weft_error *error);
-/** Free the programs of the vectors, which a linear problem needs once. */
-void weft_problem_vectors_release(weft_problem *problem);
+/** Free what only the load of a linear problem needed: the programs of the vectors, and the transposed connectivities, which
+ *  products by gathering need too. */
+void weft_problem_release_load(weft_problem *problem);
 /** Make the problem's scratch vector `more`, if it is not there. */
 weft_status weft_problem_more_make(weft_problem *problem, weft_error *error);

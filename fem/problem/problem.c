@@ -199,8 +199,8 @@ static weft_status make_load(weft_problem *problem, weft_error *error) {
     } else {
         TRY(weft_problem_vectors_compile(problem, error));
         TRY(weft_problem_load(problem, 1, error));
-        weft_problem_vectors_release(problem);
     }
+    weft_problem_release_load(problem);
     TRY(weft_problem_point_loads_apply(problem, error));
 done:
     return status;
