@@ -1,4 +1,5 @@
 /* Integrates a problem in time. */
+#include "core/base/number.h"
 #include "core/base/options.h"
 #include "fem/problem/problem.h"
 
@@ -63,7 +64,7 @@ static weft_status choose_again(void *user, double t, weft_transient_solver *sol
     weft_problem *problem = user;
     const weft_problem_choice *choice = &problem->linear.choice;
     char where[64];
-    (void)snprintf(where, sizeof where, " in the step to t = %.6g", t);
+    (void)weft_print(where, sizeof where, " in the step to t = %.6g", t);
     TRY(weft_problem_choose_method(problem, where, error));
     if (choice->method == solver->method)
         goto done;
