@@ -4,7 +4,6 @@
 #include "fem/problem/problem.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 weft_status weft_problem_fill_transient(weft_problem *problem, weft_transient_problem *out,
