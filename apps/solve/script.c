@@ -99,11 +99,6 @@ static weft_status read_forms(solve *run, weft_error *error) {
             : weft_ufl_read(name, &options, &script->ufl, error));
     TRY(weft_bind_form_file(script->ufl, &script->binding, run->base.problem, error));
     script->problem = weft_bind_ufl(run->base.problem);
-    if (script->problem->unused)
-        weft_log(options.monitor, WEFT_LOG_WARNING,
-                 "%s has no form L, so that the load is zero: the linear form %s is not part of "
-                 "the problem; call it L if it is the load",
-                 name, script->problem->unused);
     if (script->problem->nonlinear != run->options->nonlinear)
         TRY(refuse_kind(run, error));
 done:

@@ -115,6 +115,11 @@ weft_status weft_bind_mesh(weft_problem *problem, struct weft_mesh_copies *copie
     weft_status status = WEFT_OK;
     weft_binding *binding = binding_of(problem);
     TRY(weft_problem_compile_parts(problem, error));
+    if (binding->ufl && binding->ufl->unused)
+        weft_log(problem->context->monitor, WEFT_LOG_WARNING,
+                 "%s has no form L, so that the load is zero: the linear form %s is not part of "
+                 "the problem; call it L if it is the load",
+                 problem->file, binding->ufl->unused);
     if (binding->ufl) {
         TRY(weft_ufl_spaces_make(binding, copies, error));
         TRY(weft_ufl_connect(binding, error));

@@ -37,7 +37,7 @@ weft_status weft_bind_script(const char *text, const weft_bind_options *options,
 /** Forget parts and names. */
 void weft_bind_clear(weft_problem *problem);
 /** Compile the parts for problem->mesh, and make spaces and connectivities of a form file, or check the shapes of a
- *  script; set the components.
+ *  script; set the components. Warns of a linear form that is not part of the problem.
  *  copies  of the mesh on the device, which a space takes over; NULL: none */
 weft_status weft_bind_mesh(weft_problem *problem, struct weft_mesh_copies *copies,
                            weft_error *error);

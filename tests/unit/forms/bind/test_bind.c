@@ -402,6 +402,31 @@ static void periodic_jumps(void **state) {
     close_setting(&s);
 }
 
+static void count_warnings(void *user, weft_log_level level, const char *message) {
+    if (level == WEFT_LOG_WARNING && strstr(message, "the linear form load is not part"))
+        ++*(int *)user;
+}
+
+/* A load of another name than L would be left out without a word. */
+static void unused_load(void **state) {
+    (void)state;
+    static const char text[] = "element = FiniteElement(\"Lagrange\", triangle, 1)\n"
+                               "u, v = TrialFunction(element), TestFunction(element)\n"
+                               "a = inner(grad(u), grad(v))*dx\n"
+                               "load = v*dx\n";
+    setting s;
+    int n = 0;
+    weft_error error = {0};
+    weft_mesh *mesh = NULL;
+    const weft_monitor monitor = {.log = count_warnings, .user = &n};
+    check(weft_mesh_make_square(2, &mesh, &error), &error);
+    open_setting(&s, mesh, text);
+    s.context.monitor = &monitor;
+    check(bind(&s, NULL, 0, NULL, 0, &error), &error);
+    assert_int_equal(n, 1);
+    close_setting(&s);
+}
+
 typedef struct refusal {
     const char *text;
     weft_problem_value values[2];
@@ -457,17 +482,13 @@ static void refusals(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(two_materials),
-                                       cmocka_unit_test(taylor_hood),
-                                       cmocka_unit_test(enclosed),
-                                       cmocka_unit_test(memory),
-                                       cmocka_unit_test(nothing_fixes),
-                                       cmocka_unit_test(in_time),
-                                       cmocka_unit_test(mixed_constraints),
-                                       cmocka_unit_test(constraints_in_time),
-                                       cmocka_unit_test(periodic_jumps),
-                                       cmocka_unit_test(refusals),
-                                       cmocka_unit_test(stationary_after_time),
-                                       cmocka_unit_test(starts_at_values)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_materials),     cmocka_unit_test(taylor_hood),
+        cmocka_unit_test(enclosed),          cmocka_unit_test(memory),
+        cmocka_unit_test(nothing_fixes),     cmocka_unit_test(in_time),
+        cmocka_unit_test(mixed_constraints), cmocka_unit_test(constraints_in_time),
+        cmocka_unit_test(periodic_jumps),    cmocka_unit_test(refusals),
+        cmocka_unit_test(unused_load),       cmocka_unit_test(stationary_after_time),
+        cmocka_unit_test(starts_at_values)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
