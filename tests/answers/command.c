@@ -197,9 +197,13 @@ __attribute__((format(printf, 2, 3))) static void add(command *c, const char *fo
 static void print_linear(const command *c, double scale, double a, const double slope[3],
                          char out[TEXT]) {
     static const char axes[] = "xyz";
-    int n = snprintf(out, TEXT, "(%.17g", scale * a);
     const bool is_constant = slope[0] == 0 && slope[1] == 0 && slope[2] == 0;
-    for (int j = 0; j < c->problem->d && !is_constant; ++j) {
+    if (is_constant) {
+        snprintf(out, TEXT, "%.17g", scale * a);
+        return;
+    }
+    int n = snprintf(out, TEXT, "(%.17g", scale * a);
+    for (int j = 0; j < c->problem->d; ++j) {
         double b = 0;
         for (int i = 0; i < c->problem->d; ++i)
             b += slope[i] * c->view->q[j][i] / c->view->length;
@@ -236,14 +240,17 @@ static void print_value(const command *c, double scale, const answers_linear *v,
     }
 }
 
-/* 1 + wave sin(angle.X); a form has it in its text. */
-static void print_wave(const command *c, char out[TEXT]) {
+/* value (1 + wave sin(angle.X)); a form has the wave in its text. Numbers and formulas by group are read in different
+ * ways: every other form gets formulas. */
+static void print_coefficient(const command *c, double value, char out[TEXT]) {
     char inner[TEXT];
     print_linear(c, 1, 0, c->problem->angle, inner);
-    if (c->program->is_form)
-        snprintf(out, TEXT, "1");
+    if (c->program->is_form && c->problem->seed % 2)
+        snprintf(out, TEXT, "(%.17g)*1", value);
+    else if (c->program->is_form || c->problem->wave == 0)
+        snprintf(out, TEXT, "%.17g", value);
     else
-        snprintf(out, TEXT, "(1+(%.17g)*sin%.900s)", c->problem->wave, inner);
+        snprintf(out, TEXT, "(%.17g)*(1+(%.17g)*sin(%.900s))", value, c->problem->wave, inner);
 }
 
 static void add_materials(command *c) {
@@ -251,23 +258,24 @@ static void add_materials(command *c) {
     const answers_problem *p = c->problem;
     const answers_view *v = c->view;
     const double unit = v->loads * v->stiffness * v->value / v->length / v->length;
-    char wave[TEXT];
-    print_wave(c, wave);
+    char value[TEXT];
     for (int g = 0; g < (v->splits ? 4 : 2); ++g) {
         char force[4 * TEXT] = "";
         const char *const between =
             c->program->source[0][2] == 'd' ? "@" : "=@"; /* --define=NAME@, --source=@ */
         const char *const at = c->program->is_form ? "@" : between;
-        add(c, "%s%s%s=(%.17g)*%s", c->program->k, strchr(c->program->k, '=') ? "@" : "=@",
-            groups[g], v->stiffness * p->k[g % 2], wave);
+        print_coefficient(c, v->stiffness * p->k[g % 2], value);
+        add(c, "%s%s%s=%s", c->program->k, strchr(c->program->k, '=') ? "@" : "=@", groups[g],
+            value);
         for (int i = 0; i < p->components; ++i) {
             double f = p->source[g % 2][0];
             for (int j = 0; j < p->d && p->components > 1; ++j)
                 f = (j ? f : 0) + v->q[i][j] * p->source[g % 2][j];
+            print_coefficient(c, unit * f, value);
             if (c->program->is_form)
                 snprintf(force + strlen(force), TEXT, "%s%.17g", i ? "," : "", unit * f);
             else
-                add(c, "%s%s%s=(%.17g)*%s", c->program->source[i], at, groups[g], unit * f, wave);
+                add(c, "%s%s%s=%s", c->program->source[i], at, groups[g], value);
         }
         if (c->program->is_form)
             add(c, "%s@%s=%s", c->program->source[0], groups[g], force);

@@ -31,9 +31,11 @@ static void make_linear(uint64_t *state, answers_linear *out) {
     }
 }
 
-/* The first side holds u; two others get any condition, which is constant where it is a flux. */
+/* The first side holds u; two others get any condition, which is constant where it is a flux. In every other problem u is
+ * constant on each side, as numbers and formulas are read in different ways. */
 static void make_sides(answers_problem *out, uint64_t *state) {
     const int others[2] = {1, 2 * out->d - 1};
+    const bool are_constant = out->seed / 2 % 2 == 0;
     for (int s = 0; s < ANSWERS_SIDES; ++s)
         make_linear(state, &out->sides[s].value);
     out->sides[0].condition = ANSWERS_DIRICHLET;
@@ -41,9 +43,11 @@ static void make_sides(answers_problem *out, uint64_t *state) {
         answers_side *side = &out->sides[others[i]];
         side->condition = (answers_condition)answers_below(state, 4);
         side->alpha = answers_between(state, 0.2, 3);
-        if (side->condition != ANSWERS_DIRICHLET)
+        if (side->condition != ANSWERS_DIRICHLET || are_constant)
             memset(side->value.slope, 0, sizeof side->value.slope);
     }
+    if (are_constant)
+        memset(out->sides[0].value.slope, 0, sizeof out->sides[0].value.slope);
 }
 
 void answers_problem_make(uint64_t seed, answers_physics physics, answers_problem *out) {

@@ -18,10 +18,11 @@
 typedef void emulate_function(void *kernel, long long n, void **arguments, unsigned n_blocks,
                               unsigned n_threads, unsigned shared_bytes, int backwards);
 
+/* Without optimisation: compiling takes longer than running, and a GPU gets its code from another compiler. */
 static inline int emulation_run_compiler(const char *source, const char *object) {
     const pid_t child = fork();
     if (child == 0) {
-        execlp("g++", "g++", "-std=c++17", "-O1", "-w", "-shared", "-fPIC", "-x", "c++", source,
+        execlp("g++", "g++", "-std=c++17", "-O0", "-w", "-shared", "-fPIC", "-x", "c++", source,
                "-o", object, (char *)NULL);
         _exit(127);
     }
