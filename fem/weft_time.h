@@ -16,6 +16,20 @@ typedef enum weft_splitting {
     WEFT_SPLITTING_STRANG /* half a diffusion step, advection, half a step: second order */
 } weft_splitting;
 
+/** Of the advection. Slopes are solves with the mass matrix, or divisions if it is lumped. */
+typedef enum weft_runge_kutta {
+    WEFT_RUNGE_KUTTA_4, /* classical, order 4 */
+    WEFT_RUNGE_KUTTA_3  /* Heun's of order 3 */
+} weft_runge_kutta;
+
+/** Name and help of an option, and the name in reports. */
+typedef struct weft_step_scheme_info {
+    const char *name, *help, *title;
+} weft_step_scheme_info;
+/** Of a weft_splitting or a weft_runge_kutta; NULL beyond the last one. */
+const weft_step_scheme_info *weft_splitting_about(int number);
+const weft_step_scheme_info *weft_runge_kutta_about(int number);
+
 /** When the operators are assembled. */
 typedef enum weft_reassemble {
     WEFT_REASSEMBLE_AUTO, /* in every step if one depends on t */
@@ -41,9 +55,8 @@ typedef enum weft_reassemble {
  *  initial      T at t = 0, except at nodes of Dirichlet conditions; text NULL:
  *  initial_values  [n_nodes] the same; NULL: 0
  *
- *  Each step of length dt is split into advection, by the classical Runge-Kutta scheme (four solves
- *  with the mass matrix, or divisions if it is lumped), and diffusion with f and g, by the theta
- *  scheme (one solve). f and g are evaluated at t + dt/2, as are coefficients that depend on t if
+ *  Each step of length dt is split into advection, by an explicit Runge-Kutta scheme, and diffusion with f and g, by
+ *  the theta scheme (one solve). f and g are evaluated at t + dt/2, as are coefficients that depend on t if
  *  operators are reassembled in every step; otherwise these are evaluated at t = 0. */
 typedef struct weft_advection_diffusion_problem {
     const weft_space *space;
@@ -60,6 +73,7 @@ typedef struct weft_advection_diffusion_problem {
     int smoother_degree;             /* 0: a default */
     double dt, theta;                /* dt > 0, theta in [0, 1] */
     weft_splitting splitting;
+    weft_runge_kutta runge_kutta;
     bool lumped; /* lumped mass matrix in both parts of a step */
     weft_reassemble reassemble;
     weft_assembly assembly; /* with edge, advection, which is not symmetric, uses csr */
@@ -102,7 +116,7 @@ typedef struct weft_step_state {
     int64_t step; /* steps since t = 0 */
     double t;
     weft_step_outcome outcome;
-    int advection[4];   /* iterations of the last step's solves */
+    int advection[4];   /* iterations of the last step's solves; 0 beyond its stages */
     int diffusion;      /* likewise (Strang: of both solves) */
     int64_t iterations; /* of all solves since the stepper was made */
 } weft_step_state;

@@ -32,7 +32,7 @@ typedef struct ad_options {
     double dt, theta;
     int steps;
     weft_reassemble reassemble;
-    weft_splitting splitting;
+    int splitting, runge_kutta; /* rows of the tables of weft_time.h */
     bool lumped, default_initial;
 } ad_options;
 

@@ -55,11 +55,13 @@ static void write_problem(const ad_run *run, weft_text *out) {
     weft_text_add(out,
                   "--dt %.17g --theta %.17g --splitting %s --mass %s --reassemble %s "
                   "--tolerance %.17g --max-iterations %d --assembly %s --initial '%s'",
-                  o->dt, o->theta, o->splitting == WEFT_SPLITTING_LIE ? "lie" : "strang",
+                  o->dt, o->theta, weft_splitting_about(o->splitting)->name,
                   o->lumped ? "lumped" : "consistent",
                   weft_advection_diffusion_reassembles(&run->problem) ? "every-step" : "once",
                   o->run.solver.tolerance, run->problem.max_iterations,
                   weft_assembly_name(run->base.problem->linear.choice.assembly), o->initial);
+    if (o->runge_kutta != WEFT_RUNGE_KUTTA_4)
+        weft_text_add(out, " --scheme %s", weft_runge_kutta_about(o->runge_kutta)->name);
     for (int i = 0; i < o->velocity.n; ++i)
         weft_text_add(out, "%s%s%s", i == 0 ? " --velocity '" : ",", o->velocity.list[i].text,
                       i + 1 == o->velocity.n ? "'" : "");

@@ -15,7 +15,7 @@ static bool set_plan(json_t *root, const ad_run *run) {
     return app_json_set_plan(root, &run->base.context, run->base.device_reason,
                              run->base.problem->linear.choice.assembly) &&
            app_json_set(root, "splitting",
-                        json_string(options->splitting == WEFT_SPLITTING_LIE ? "lie" : "strang")) &&
+                        json_string(weft_splitting_about(options->splitting)->name)) &&
            app_json_set(root, "mass", json_string(options->lumped ? "lumped" : "consistent")) &&
            app_json_set(root, "reassemble",
                         json_string(weft_advection_diffusion_reassembles(&run->problem)

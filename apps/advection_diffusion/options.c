@@ -7,7 +7,6 @@
 
 enum { STEPS_MOST = 2000000000 };
 
-static const char *const splittings[] = {"lie", "strang", NULL};
 static const char *const masses[] = {"consistent", "lumped", NULL};
 static const char *const times[] = {"auto", "once", "every-step", NULL};
 
@@ -31,6 +30,18 @@ static weft_status read_dt(const app_option *row, const char *option, const char
     }
 done:
     return status;
+}
+
+/* --scheme and --splitting */
+static weft_status read_row(const app_option *row, const char *option, const char *text, void *at,
+                            weft_error *error) {
+    const weft_step_scheme_info *(*about)(int) =
+        row->name[1] == 'p' ? weft_splitting_about : weft_runge_kutta_about;
+    const char *names[16];
+    int n = 0;
+    for (; about(n); ++n)
+        names[n] = about(n)->name;
+    return app_parse_choice(option, text, names, n, at, error);
 }
 
 /* The steps are one script, whose products are with the matrices of all nodes. */
@@ -82,9 +93,10 @@ static const app_option problem_options[] = {
      "Time stepping of the diffusion: 0.5 is Crank-Nicolson (default), 1 implicit Euler, 0 "
      "explicit Euler",
      APP_NUMBER(ad_options, theta, 0, 1)},
-    {"splitting", "NAME",
-     "lie (default; advection, then diffusion; first order) or strang (second order)",
-     APP_CHOICE(ad_options, splitting, splittings)},
+    {"scheme", "NAME", "Of the advection: {advection schemes}; the first is the default",
+     APP_BY(read_row, ad_options, runge_kutta)},
+    {"splitting", "NAME", "{splittings}; the first is the default",
+     APP_BY(read_row, ad_options, splitting)},
     {"mass", "NAME", "Mass matrix: consistent (default) or lumped",
      APP_CHOICE(ad_options, lumped, masses)},
     {"reassemble", "NAME",

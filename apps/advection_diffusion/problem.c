@@ -21,7 +21,8 @@ void ad_problem_set(ad_run *run) {
                                            .smoother_degree = options->run.solver.smoother_degree,
                                            .dt = options->dt,
                                            .theta = options->theta,
-                                           .splitting = options->splitting,
+                                           .splitting = (weft_splitting)options->splitting,
+                                           .runge_kutta = (weft_runge_kutta)options->runge_kutta,
                                            .lumped = options->lumped,
                                            .reassemble = options->reassemble,
                                            .tolerance = options->run.solver.tolerance};

@@ -38,14 +38,16 @@ weft_status ad_state(ad_run *run, weft_error *error) {
 static void print_scheme(const ad_run *run) {
     const ad_options *options = run->options;
     const bool advects = run->problem.n_velocity > 0, diffuses = run->problem.n_diffusivity > 0;
+    char splitting[64];
+    snprintf(splitting, sizeof splitting, ", %s, ",
+             weft_splitting_about(options->splitting)->title);
     app_plan_print(&run->base.context, app_run_device_reason(&run->base),
                    run->base.problem->linear.choice.assembly,
                    weft_advection_diffusion_reassembles(&run->problem) ? ", in every step"
                                                                        : ", once");
-    printf("scheme      %s%s%s, %s mass\n", advects ? "Runge-Kutta 4" : "",
-           advects && diffuses ? options->splitting == WEFT_SPLITTING_LIE ? ", Lie splitting, "
-                                                                          : ", Strang splitting, "
-                               : "",
+    printf("scheme      %s%s%s, %s mass\n",
+           advects ? weft_runge_kutta_about(options->runge_kutta)->title : "",
+           advects && diffuses ? splitting : "",
            diffuses ? options->theta == 0.5 ? "Crank-Nicolson" : "theta" : "",
            options->lumped ? "lumped" : "consistent");
     if (advects)

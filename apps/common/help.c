@@ -56,39 +56,60 @@ static void print_options(const struct argp *argp, unsigned flags, char *name) {
         sigaction(SIGABRT, &before, NULL);
 }
 
-/* Append the kinds of preconditioners, "chebyshev (...), ... or hypre (...)". */
-static void list_preconditioners(weft_text *out) {
-    const int n = weft_preconditioner_count();
-    for (int i = 0; i < n; ++i) {
-        const weft_preconditioner_info *info = weft_preconditioner_about(i);
-        weft_text_add(out, "%s%s (%s)",
-                      i == 0      ? ""
-                      : i + 1 < n ? ", "
-                                  : " or ",
-                      info->name, info->help);
-    }
+/* Append "chebyshev (...), ... or hypre (...)". */
+static void add_item(int i, int n, const char *name, const char *help, weft_text *out) {
+    const char *between = i == 0 ? "" : i + 1 < n ? ", " : " or ";
+    weft_text_add(out, "%s%s (%s)", between, name, help);
 }
 
-/* Filter of argp's texts: expands {assemblies}, {assembly names}, {preconditioners} and
- * {methods}. */
+static void list_preconditioners(weft_text *out) {
+    const int n = weft_preconditioner_count();
+    for (int i = 0; i < n; ++i)
+        add_item(i, n, weft_preconditioner_about(i)->name, weft_preconditioner_about(i)->help, out);
+}
+
+static void list_schemes(const weft_step_scheme_info *(*about)(int), weft_text *out) {
+    for (int i = 0; about(i); ++i)
+        add_item(i, about(i + 1) ? i + 2 : i + 1, about(i)->name, about(i)->help, out);
+}
+
+static void list_splittings(weft_text *out) {
+    list_schemes(weft_splitting_about, out);
+}
+
+static void list_advection_schemes(weft_text *out) {
+    list_schemes(weft_runge_kutta_about, out);
+}
+
+static void list_assembly_names(weft_text *out) {
+    weft_assembly_list(out, false);
+}
+
+static void list_assemblies(weft_text *out) {
+    weft_assembly_list(out, true);
+}
+
+/* Filter of argp's texts: expands marks. */
 static char *fill_in(int key, const char *text, void *input) {
-    static const char *const marks[] = {"{assembly names}", "{assemblies}", "{preconditioners}",
-                                        "{methods}"};
+    static const struct mark {
+        const char *name;
+        void (*write)(weft_text *out);
+    } marks[] = {{"{assembly names}", list_assembly_names},
+                 {"{assemblies}", list_assemblies},
+                 {"{preconditioners}", list_preconditioners},
+                 {"{methods}", weft_method_list},
+                 {"{splittings}", list_splittings},
+                 {"{advection schemes}", list_advection_schemes}};
     (void)key;
     (void)input;
-    for (int i = 0; text && i < 4; ++i) {
-        const char *mark = strstr(text, marks[i]);
+    for (size_t i = 0; text && i < sizeof marks / sizeof *marks; ++i) {
+        const char *at = strstr(text, marks[i].name);
         weft_text filled = {0};
-        if (!mark)
+        if (!at)
             continue;
-        weft_text_add(&filled, "%.*s", (int)(mark - text), text);
-        if (i == 2)
-            list_preconditioners(&filled);
-        else if (i == 3)
-            weft_method_list(&filled);
-        else
-            weft_assembly_list(&filled, i == 1);
-        weft_text_add(&filled, "%s", mark + strlen(marks[i]));
+        weft_text_add(&filled, "%.*s", (int)(at - text), text);
+        marks[i].write(&filled);
+        weft_text_add(&filled, "%s", at + strlen(marks[i].name));
         if (!filled.failed)
             return filled.data; /* argp frees it */
         weft_text_free(&filled);

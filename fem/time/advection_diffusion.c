@@ -1,6 +1,7 @@
 /* Integrates advection-diffusion problems in time: compiles the script of a step once, then runs
  * many steps per call. */
 #include "fem/time/private.h"
+#include "fem/time/step_scheme.h"
 
 #include <float.h>
 #include <math.h>
@@ -56,7 +57,7 @@ static weft_status set_values(weft_advection_diffusion *ad, weft_error *error) {
                  {WEFT_AD_TOLERANCE, tolerance * tolerance},
                  {WEFT_AD_INFINITY, INFINITY},
                  {WEFT_AD_PASS, 1},
-                 {WEFT_AD_STAGES, 4},
+                 {WEFT_AD_STAGES, weft_runge_kutta_rows[problem->runge_kutta].n},
                  {WEFT_AD_SHARE_B, problem->theta * ad->diffusion_step},
                  {WEFT_AD_SHARE_C, -(1 - problem->theta) * ad->diffusion_step},
                  {WEFT_AD_DURATION, ad->diffusion_step}};
@@ -114,7 +115,7 @@ static void set_scheme(weft_advection_diffusion *ad) {
     ad->diffuses = problem->n_diffusivity > 0 || ad->has_load;
     ad->solves_mass = ad->advects && !problem->lumped;
     ad->diffusion_step =
-        problem->splitting == WEFT_SPLITTING_STRANG && ad->advects ? problem->dt / 2 : problem->dt;
+        problem->dt * (ad->advects ? weft_splitting_rows[problem->splitting].duration : 1);
 }
 
 weft_status weft_advection_diffusion_make(weft_context *context,
@@ -188,7 +189,7 @@ static weft_status read_state(const weft_advection_diffusion *ad, weft_step_stat
     TRY(value_read(ad, WEFT_AD_FAILED, &failed, error));
     *state = (weft_step_state){.step = (int64_t)step};
     TRY(value_read(ad, WEFT_AD_TIME, &state->t, error));
-    for (int i = 0; i < 4 && ad->solves_mass; ++i) {
+    for (int i = 0; i < weft_runge_kutta_rows[ad->problem->runge_kutta].n && ad->solves_mass; ++i) {
         TRY(value_read(ad, (weft_ad_value)(WEFT_AD_ITERATIONS_1 + i), &iterations, error));
         state->advection[i] = (int)iterations;
     }

@@ -2,6 +2,7 @@
  * definite, and u limits the time step (CFL). */
 #include "fem/base/eigen.h"
 #include "fem/time/private.h"
+#include "fem/time/step_scheme.h"
 #include "fem/weft_function.h"
 
 #include <math.h>
@@ -239,8 +240,7 @@ static void find_gradients(const weft_mesh *mesh, int64_t cell, double g[4][3]) 
 /* dt times the largest of sqrt(sum_v (u.grad phi_v)^2 / 2) over the cells: |u| dt / h on a line.
  * The eigenvalues of M^-1 A, A with zero row sums, lie within those of the cells, whose A has rank
  * two: sqrt((d + 1)(d + 2)/2) times that, or with lumped mass sqrt((d + 1)/2) times. The stability
- * limit of the Runge-Kutta method on the imaginary axis is sqrt(8)
- * (docs/advection-diffusion.md). */
+ * limit of the Runge-Kutta method on the imaginary axis is in its table (docs/advection-diffusion.md). */
 static void measure_cfl(const checked *of, const means *u, weft_step_limits *out) {
     const weft_mesh *mesh = of->mesh;
     const int d = mesh->dimension;
@@ -257,7 +257,8 @@ static void measure_cfl(const checked *of, const means *u, weft_step_limits *out
         most = fmax(most, sum);
     }
     out->cfl = of->problem->dt * sqrt(most / 2);
-    out->cfl_limit = sqrt(8 / ((d + 1) * (of->problem->lumped ? 1.0 : d + 2.0) / 2));
+    out->cfl_limit = sqrt(weft_runge_kutta_rows[of->problem->runge_kutta].stable /
+                          ((d + 1) * (of->problem->lumped ? 1.0 : d + 2.0) / 2));
 }
 
 /* theta < 1/2: dt (1 - 2 theta) times the largest eigenvalue of M^-1 S must not exceed 2; that is

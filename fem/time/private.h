@@ -6,7 +6,8 @@
  *      fem/time/forms.c                the operators: forms from scripts and the user's formulas
  *      fem/time/load.c                 sources, fluxes and Robin conditions
  *      fem/time/precondition.c         the preconditioner of the diffusion
- *      fem/time/step_script.c          the script of a time step
+ *      fem/time/step_script.c          the script of a time step, with
+ *      fem/time/step_scheme.c          those of its schemes
  *      fem/time/bind.c                 compiles the script and binds its names */
 #pragma once
 
@@ -54,7 +55,7 @@ typedef enum weft_ad_value {
     WEFT_AD_PASS,
     WEFT_AD_ITERATIONS_B,
     WEFT_AD_STAGES,
-    WEFT_AD_ITERATIONS_1,                     /* of the first of four slopes */
+    WEFT_AD_ITERATIONS_1,                     /* of the first of at most four slopes */
     WEFT_AD_TOTAL = WEFT_AD_ITERATIONS_1 + 4, /* iterations of all solves */
     WEFT_AD_SHARE_B, /* theta h, input of the form of B, not of the script */
     WEFT_AD_SHARE_C,

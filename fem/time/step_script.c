@@ -1,6 +1,7 @@
-/* Composes the script of a time step from fem/scripts/step_*.weft, as the problem requires, and
+/* Composes the script of a time step from fem/scripts/step_*.weft and the tables of schemes, as the problem requires, and
  * prepends declarations of the operators, lists and values that it uses. */
 #include "fem/time/private.h"
+#include "fem/time/step_scheme.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -85,9 +86,58 @@ static void add_renewal(const weft_advection_diffusion *ad, weft_text *out) {
     }
 }
 
+/* values[stage] of the counter `stage` from `first` to n - 1: select(stage < 2.5, h/2, h) */
+static void add_choice(const char *const *values, int first, int n, weft_text *out) {
+    int depth = 0;
+    for (int i = first; i + 1 < n; ++i)
+        if (strcmp(values[i], values[i + 1]) != 0) {
+            weft_text_add(out, "select(stage < %d.5, %s, ", i, values[i]);
+            ++depth;
+        }
+    weft_text_add(out, "%s%.*s;\n", values[n - 1], depth, ")))");
+}
+
+/* name_1 to name_n, of which that of the stage becomes a value */
+static void add_update(const char *name, int n, const char *value, weft_text *out) {
+    for (int i = 1; i <= n; ++i) {
+        weft_text_add(out, "        update %s%d = ", name, i);
+        if (i > 1)
+            weft_text_add(out, "select(stage < %d.5, %s%d, ", i - 2, name, i);
+        if (i < n)
+            weft_text_add(out, "select(stage < %d.5, %s, %s%d)", i - 1, value, name, i);
+        weft_text_add(out, "%s%s;\n", i < n ? "" : value, i > 1 ? ")" : "");
+    }
+}
+
+/* Slopes that are solves start from what their stages added in the step before: D1, D2... */
+static void add_advection(const weft_advection_diffusion *ad, weft_text *out) {
+    static const char *const added[] = {"D1", "D2", "D3", "D4"};
+    const weft_runge_kutta_row *row = &weft_runge_kutta_rows[ad->problem->runge_kutta];
+    weft_text_add(out,
+                  "    update S = T;\n    update stage = 0;\n    update offset = %s;\n"
+                  "    update share = %s;\n    repeat at most stages while (failed <= 0) {\n",
+                  row->a[0], row->b[0]);
+    if (ad->solves_mass) {
+        weft_text_add(out, "        update l = k;\n        update k = k + ");
+        add_choice(added, 0, row->n, out);
+    }
+    add_piece(out, ad->solves_mass ? "step_slope.weft" : "step_slope_lumped.weft");
+    if (ad->solves_mass) {
+        add_update("iterations_", row->n, "count", out);
+        add_update("D", row->n, "k - l", out);
+    }
+    weft_text_add(out, "        update S = S + share*k;\n        update stage = stage + 1;\n"
+                       "        update offset = ");
+    add_choice(row->a, 1, row->n, out);
+    weft_text_add(out, "        update share = ");
+    add_choice(row->b, 1, row->n, out);
+    weft_text_add(out, "    }\n    update T = select(free > 0, S, g);\n");
+}
+
 static void add_body(const weft_advection_diffusion *ad, weft_text *out) {
-    const weft_advection_diffusion_problem *problem = ad->problem;
-    const bool strang = problem->splitting == WEFT_SPLITTING_STRANG && ad->advects && ad->diffuses;
+    const int n_stages = weft_runge_kutta_rows[ad->problem->runge_kutta].n;
+    const weft_splitting_row *splitting = &weft_splitting_rows[ad->problem->splitting];
+    const bool has_passes = splitting->n_passes > 1 && ad->advects && ad->diffuses;
     add_piece(out, "step_loop.weft");
     if (ad->reassembles || ad->load_moves)
         weft_text_add(out, "update when = t + h/2;\n");
@@ -95,26 +145,26 @@ static void add_body(const weft_advection_diffusion *ad, weft_text *out) {
         add_renewal(ad, out);
     if (ad->load_moves)
         weft_text_add(out, "update load = apply(reassemble_load, T);\n");
-    if (strang)
-        add_piece(out, "step_strang.weft");
+    if (has_passes)
+        weft_text_add(out,
+                      "    update pass = 0;\n    repeat at most %d while (pass < %d) {\n"
+                      "        update stages = %d*%s;\n",
+                      splitting->n_passes, splitting->n_passes, n_stages, splitting->advects);
     if (moves(ad))
         add_kept(ad, out);
-    if (ad->advects) {
-        add_piece(out, "step_advection.weft");
-        add_piece(out, ad->solves_mass ? "step_slope.weft" : "step_slope_lumped.weft");
-        add_piece(out, "step_advected.weft");
-    }
+    if (ad->advects)
+        add_advection(ad, out);
     if (ad->diffuses) {
-        add_piece(out, ad->has_load ? "step_push_load.weft" : "step_push.weft");
+        weft_text_add(out, "    pushed = apply(C, T)%s;\n", ad->has_load ? " + duration*load" : "");
         add_piece(out, weft_ad_is_preconditioned(ad) ? "step_diffusion_preconditioned.weft"
                                                      : "step_diffusion.weft");
+        add_piece(out, "step_diffused.weft");
     }
-    if (strang)
-        add_piece(out, "step_strang_end.weft");
-    if (ad->solves_mass)
-        weft_text_add(
-            out,
-            "update total = total + iterations_1 + iterations_2 + iterations_3 + iterations_4;\n");
+    if (has_passes)
+        weft_text_add(out, "        update pass = pass + 1;\n    }\n");
+    for (int i = 1; ad->solves_mass && i <= n_stages; ++i)
+        weft_text_add(out, "%siterations_%d%s", i == 1 ? "update total = total + " : " + ", i,
+                      i == n_stages ? ";\n" : "");
     if (ad->diffuses)
         weft_text_add(out, "update total = total + iterations_B;\n");
     add_piece(out, "step_end.weft");

@@ -300,8 +300,8 @@ class weft_advection_diffusion_problem(Structure):
                 ("n_velocity", c_int), ("n_diffusivity", c_int), ("conditions", POINTER(weft_condition)),
                 ("n_conditions", c_int), ("initial_values", POINTER(c_double)), ("preconditioner", c_int),
                 ("hierarchy", c_void_p), ("smoother_degree", c_int), ("dt", c_double), ("theta", c_double),
-                ("splitting", c_int), ("lumped", c_bool), ("reassemble", c_int), ("assembly", c_int),
-                ("tolerance", c_double), ("max_iterations", c_int)]
+                ("splitting", c_int), ("runge_kutta", c_int), ("lumped", c_bool), ("reassemble", c_int),
+                ("assembly", c_int), ("tolerance", c_double), ("max_iterations", c_int)]
 
 
 class weft_step_state(Structure):

@@ -1,7 +1,7 @@
 /* labels: full */
 /* Orders of convergence. In space and time: second order in L2 (Ern and Guermond 2021, Finite
  * Elements III, chapters 67 and 76). In time alone, against a run with small steps on the same
- * mesh: 4 for Runge and Kutta, 2 for theta = 1/2, 1 for theta = 1, 1 for Lie's splitting, 2 for
+ * mesh: 4 for Runge and Kutta, 3 for Heun, 2 for theta = 1/2, 1 for theta = 1, 1 for Lie's splitting, 2 for
  * Strang's (Hundsdorfer and Verwer 2003, chapters II and IV). What is left of higher orders at
  * these step lengths keeps the observed ones within a tenth; between Lie's runs it does not (the
  * next term is as large), so that only an order from 1 to below 1.6 is asked there. */
@@ -92,6 +92,15 @@ static void in_time(void **state) {
          0.4,
          3.85,
          4.1},
+        {"advection, Heun", {"--velocity", "0.5,0.25", "--scheme", "rk3"}, 32, 1024, 0.4, 2.9, 3.1},
+        {"strang with Heun's advection",
+         {"--velocity", "0.5-y,x-0.5", "--diffusivity", "0.02*(1+x)", "--dirichlet", "boundary=0",
+          "--splitting", "strang", "--scheme", "rk3"},
+         16,
+         1024,
+         0.8,
+         1.9,
+         2.1},
         {"theta 1/2", {"--diffusivity", "0.05"}, 8, 512, 0.4, 1.9, 2.1},
         {"theta 1", {"--diffusivity", "0.05", "--theta", "1"}, 8, 4096, 0.4, 0.9, 1.1},
         {"lie",

@@ -107,15 +107,6 @@ static const combination combinations[] = {
 };
 enum { COMBINATIONS = sizeof combinations / sizeof combinations[0] };
 
-/* A time step with everything: advection by Runge and Kutta, diffusion, both halves. */
-static const char *const step_pieces[] = {
-    "step_loop.weft",      "step_strang.weft",     "step_advection.weft",
-    "step_slope.weft",     "step_advected.weft",   "step_push.weft",
-    "step_diffusion.weft", "step_strang_end.weft", "step_end.weft"};
-static const char *const lumped_pieces[] = {"step_loop.weft", "step_advection.weft",
-                                            "step_slope_lumped.weft", "step_advected.weft",
-                                            "step_end.weft"};
-
 typedef struct bench {
     weft_library *library;
     weft_device *device;
@@ -232,22 +223,11 @@ static void measure_combination(bench *b, const combination *one) {
 }
 
 /* Declared is more than the pieces use. */
-static void measure_step(bench *b, const char *name, const char *const *pieces, int n) {
-    weft_text text = {0};
-    weft_text_add(&text, "index nodes plain;\n");
-    for (int i = 0; i < WEFT_AD_OPERATORS; ++i)
-        weft_text_add(&text, "operator %s over nodes;\n",
-                      weft_ad_operator_name((weft_ad_operator)i));
-    for (int i = 0; i < WEFT_AD_LISTS; ++i)
-        weft_text_add(&text, "input %s : real over nodes;\n", weft_ad_list_name((weft_ad_list)i));
-    for (int i = 0; i < WEFT_AD_VALUES; ++i)
-        weft_text_add(&text, "input %s : real;\n", weft_ad_value_name((weft_ad_value)i));
-    for (int i = 0; i < n; ++i)
-        weft_text_add(&text, "%s", weft_fem_script(pieces[i]));
-    assert_false(text.failed);
-    measure(b, name, &(weft_fragment){name, text.data}, 1,
+static void measure_step(bench *b, const char *name, weft_advection_diffusion *step) {
+    assert_int_equal(weft_ad_text_make(step, NULL), WEFT_OK);
+    measure(b, name, &(weft_fragment){name, step->text.data}, 1,
             (weft_compile_options){.size = sizeof(weft_compile_options)}, all_most, 1, 1);
-    weft_text_free(&text);
+    weft_text_free(&step->text);
 }
 
 /* Conjugate gradients with the operator's own script written out in their loop. */
@@ -299,6 +279,8 @@ static void end(bench *b) {
 
 static void every_shipped_script(void **state) {
     (void)state;
+    static const weft_advection_diffusion_problem strang = {.splitting = WEFT_SPLITTING_STRANG,
+                                                            .preconditioner = -1};
     static const char *const devices[] = {"null", "null:h200"};
     for (int i = 0; i < 2; ++i) {
         bench b = begin(devices[i], false);
@@ -309,9 +291,12 @@ static void every_shipped_script(void **state) {
                         1);
         for (int k = 0; k < COMBINATIONS; ++k)
             measure_combination(&b, &combinations[k]);
-        measure_step(&b, "step of Strang", step_pieces,
-                     (int)(sizeof step_pieces / sizeof *step_pieces));
-        measure_step(&b, "step of advection, lumped", lumped_pieces, 5);
+        measure_step(
+            &b, "step of Strang",
+            &(weft_advection_diffusion){
+                .problem = &strang, .advects = true, .diffuses = true, .solves_mass = true});
+        measure_step(&b, "step of advection, lumped",
+                     &(weft_advection_diffusion){.problem = &strang, .advects = true});
         measure_cg(&b);
         measure_checks(&b);
         print_message("%-10s the slowest takes %.2f ms\n", b.device_name, 1e3 * b.worst);
