@@ -131,17 +131,10 @@ void solve_time_clear(solve *run) {
 
 /* ---- the steps ------------------------------------------------------------------------------- */
 
-/* Means of open components are set to zero, once for each step: once more would change the last digits. */
-static weft_status pull(solve *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    if (run->time.n_pulled == run->time.state.step + 1)
-        return WEFT_OK;
-    run->time.n_pulled = run->time.state.step + 1;
-    TRY(weft_vector_pull(run->base.problem->u, run->base.problem->u_values,
-                         run->base.problem->n_dofs, error));
-    TRY(weft_problem_nullspace_remove(run->base.problem, error));
-done:
-    return status;
+/* u on the host, without the means of open components */
+static weft_status pull(const solve *run, weft_error *error) {
+    const double *values = NULL;
+    return weft_problem_pull(run->base.problem, &values, error);
 }
 
 static weft_status series_open(solve *run, weft_error *error) {

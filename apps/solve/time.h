@@ -36,7 +36,6 @@ typedef struct solve_time {
     double first_t;    /* at which this process starts */
     int64_t n_outputs; /* written; of output_interval */
     int64_t kept_step; /* of the last checkpoint */
-    int64_t n_pulled;  /* steps up to the last whose u is on the host, the start included */
     int stopped;       /* the signal that requested the stop, or 0 */
 } solve_time;
 

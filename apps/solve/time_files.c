@@ -100,9 +100,6 @@ weft_status solve_resume(solve *run, weft_error *error) {
     TRY(weft_transient_resume(run->time.transient, numbers, at, error));
     if (at->t > time->end * (1 + 1e-9))
         TRY(refuse_later(run, at->t, error));
-    TRY(weft_vector_pull(run->base.problem->u, run->base.problem->u_values,
-                         run->base.problem->n_dofs, error));
-    run->time.n_pulled = at->step + 1;
     run->time.kept_step = at->step;
     if (time->output_interval > 0)
         run->time.n_outputs = (int64_t)(at->t / time->output_interval * (1 + 1e-9));

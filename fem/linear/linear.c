@@ -194,34 +194,22 @@ static weft_status solve(weft_linear *linear, const weft_system *system,
                                           options, &linear->cg, error);
 }
 
-/* Where a solve starts: u on the host, or on the device. */
-typedef struct start {
-    const double *values;
-    weft_memory *memory;
-} start;
-
-static weft_status start_again(const weft_system *whole, weft_reduction *reduction,
-                               const start *from, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int64_t n = weft_operator_dofs(whole->op);
-    TRY(from->memory ? weft_memory_copy(whole->u, from->memory, (size_t)n * sizeof(double), error)
-                     : weft_vector_push(whole->u, from->values, n, error));
-    TRY(weft_reduction_enter(reduction, whole, error));
-done:
-    return status;
-}
-
-/* Between weft_reduction_enter and weft_reduction_leave. */
+/* Between weft_reduction_enter and weft_reduction_leave.
+ *  values, memory  where the solve starts, on the host or on the device */
 static weft_status solve_with_retries(weft_linear *linear, const weft_system *whole,
                                       weft_reduction *reduction, weft_cg_options *options,
-                                      const start *from, weft_error *error) {
+                                      const double *values, weft_memory *memory,
+                                      weft_error *error) {
     weft_status status = WEFT_OK;
+    const int64_t n = weft_operator_dofs(whole->op);
     const weft_system system = weft_reduction_system(reduction, whole);
     TRY(solve(linear, &system, options, error));
     if (lengthens_cycles(linear, options))
         TRY(solve(linear, &system, options, error));
     if (retries_by_jacobi(linear, options)) {
-        TRY(start_again(whole, reduction, from, error));
+        TRY(memory ? weft_memory_copy(whole->u, memory, (size_t)n * sizeof(double), error)
+                   : weft_vector_push(whole->u, values, n, error));
+        TRY(weft_reduction_enter(reduction, whole, error));
         TRY(solve(linear, &system, options, error));
     }
 done:
@@ -258,7 +246,7 @@ weft_status weft_linear_solve(weft_linear *linear, const weft_system *whole,
     TRY(weft_reduction_enter(reduction, whole, error));
     options.preconditioner = linear->preconditioner;
     options.full_cycles = linear->preconditioner ? weft_linear_full_cycles(linear) : 0;
-    TRY(solve_with_retries(linear, whole, reduction, &options, &(start){.values = guess}, error));
+    TRY(solve_with_retries(linear, whole, reduction, &options, guess, NULL, error));
     if (linear->cg.outcome == WEFT_CG_INDEFINITE && linear->options->method == WEFT_AUTO &&
         linear->minres_if_indefinite)
         TRY(solve_indefinite(linear, &system, &options, error));
@@ -292,7 +280,7 @@ weft_status weft_linear_repeat(weft_linear *linear, const weft_system *whole,
     clear_result(linear);
     TRY(weft_memory_copy(guess, whole->u, bytes, error));
     TRY(weft_reduction_enter(reduction, whole, error));
-    TRY(solve_with_retries(linear, whole, reduction, options, &(start){.memory = guess}, error));
+    TRY(solve_with_retries(linear, whole, reduction, options, NULL, guess, error));
     TRY(weft_reduction_leave(reduction, whole, error));
 done:
     return status;

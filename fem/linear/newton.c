@@ -12,6 +12,18 @@ weft_newton_tangent weft_linear_tangent(const weft_linear *linear, weft_operator
                                      weft_method_about(linear->choice.method)->needs_definite};
 }
 
+void weft_open_center(const weft_transient_open *open, int n_open, const double *given,
+                      double *values) {
+    for (int k = 0; k < n_open; ++k) {
+        double sum = 0;
+        int64_t count = 0;
+        for (int64_t i = open[k].first; i < open[k].last; i += open[k].step, ++count)
+            sum += given ? values[i] - given[i] : values[i];
+        for (int64_t i = open[k].first; i < open[k].last; i += open[k].step)
+            values[i] -= sum / (double)count;
+    }
+}
+
 weft_status weft_linear_accept(const weft_linear *linear, const weft_transient_open *open,
                                int n_open, weft_memory *du, bool *usable, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -27,14 +39,7 @@ weft_status weft_linear_accept(const weft_linear *linear, const weft_transient_o
     if (!values)
         TRY(weft_out_of_memory(error, "a component without its mean"));
     TRY(weft_vector_pull(du, values, n, error));
-    for (int k = 0; k < n_open; ++k) {
-        double sum = 0;
-        int64_t count = 0;
-        for (int64_t i = open[k].first; i < open[k].last; i += open[k].step, ++count)
-            sum += values[i];
-        for (int64_t i = open[k].first; i < open[k].last; i += open[k].step)
-            values[i] -= sum / (double)count;
-    }
+    weft_open_center(open, n_open, NULL, values);
     TRY(weft_vector_push(du, values, n, error));
 done:
     free(values);

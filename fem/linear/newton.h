@@ -10,6 +10,9 @@
  *  K  its operator, before the reduction of constraints, or NULL */
 weft_newton_tangent weft_linear_tangent(const weft_linear *linear, weft_operator *K,
                                         const weft_reduction *reduction);
+/** Subtract from the values of each open component the mean of values - given; given NULL: 0. */
+void weft_open_center(const weft_transient_open *open, int n_open, const double *given,
+                      double *values);
 /** After a solve for du: subtract its mean over each open component, which can have any.
  *  du      [n] on the device
  *  usable  a solve with some progress is sufficient

@@ -91,15 +91,7 @@ weft_status weft_time_fields_project(weft_transient *transient, weft_memory *b, 
     if (x)
         TRY(apply_given(transient, x, given, is_free, error));
     TRY(weft_vector_pull(b, values, n, error));
-    for (int k = 0; k < problem->n_open; ++k) {
-        const weft_transient_open *open = &problem->open[k];
-        double sum = 0;
-        int64_t count = 0;
-        for (int64_t i = open->first; i < open->last; i += open->step, ++count)
-            sum += values[i] - given[i];
-        for (int64_t i = open->first; i < open->last; i += open->step)
-            values[i] -= sum / (double)count;
-    }
+    weft_open_center(problem->open, problem->n_open, given, values);
     TRY(weft_vector_push(b, values, n, error));
 done:
     free(values);

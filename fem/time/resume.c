@@ -57,5 +57,9 @@ done:
 }
 
 void weft_transient_forget(weft_transient *transient) {
-    weft_time_system_reset(&transient->system);
+    weft_linear *linear = &transient->system.linear;
+    weft_preconditioner_free(&linear->preconditioner);
+    linear->choice.preconditioner = transient->problem.preconditioner; /* as at the start */
+    linear->choice.restart = linear->options->restart;
+    transient->system.is_assembled = false;
 }

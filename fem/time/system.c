@@ -187,40 +187,28 @@ done:
     return status;
 }
 
-static weft_status make_total(weft_time_system *system, weft_error *error) {
+static weft_status make_operator(weft_time_system *system, bool is_mass, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_transient_problem *problem = system->problem;
     const weft_form *robin = NULL;
-    const int n_robin = weft_bc_forms(problem->bc, &robin);
-    weft_form *total = calloc((size_t)(n_robin + problem->n_parts), sizeof *total);
+    const int n_robin = is_mass ? 0 : weft_bc_forms(problem->bc, &robin);
+    weft_operator **out = is_mass ? &system->mass : &system->total;
+    weft_form *forms = calloc((size_t)(n_robin + problem->n_parts), sizeof *forms);
     int n = 0;
-    if (!total)
+    if (!forms)
         return weft_out_of_memory(error, "a form in time");
     for (int i = 0; i < problem->n_parts; ++i)
-        if (problem->parts[i].mass || problem->parts[i].matrix)
-            total[n++] = system->parts[i].total.form;
-    memcpy(total + n, robin, (size_t)n_robin * sizeof *total);
-    TRY(weft_operator_make(system->context, system->linear.choice.assembly, total, n + n_robin,
-                           &system->total, error));
+        if (problem->parts[i].mass || (problem->parts[i].matrix && !is_mass))
+            forms[n++] = is_mass ? system->parts[i].mass.form : system->parts[i].total.form;
+    for (int i = 0; i < n_robin; ++i)
+        forms[n++] = robin[i];
+    TRY(weft_operator_make(system->context,
+                           is_mass ? problem->mass_assembly : system->linear.choice.assembly, forms,
+                           n, out, error));
+    if (is_mass)
+        TRY(weft_operator_assemble(*out, error));
 done:
-    free(total);
-    return status;
-}
-
-static weft_status make_mass(weft_time_system *system, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_transient_problem *problem = system->problem;
-    weft_form *mass = calloc((size_t)problem->n_parts, sizeof *mass);
-    int n = 0;
-    if (!mass)
-        return weft_out_of_memory(error, "a form in time");
-    for (int i = 0; i < problem->n_parts; ++i)
-        if (problem->parts[i].mass)
-            mass[n++] = system->parts[i].mass.form;
-    TRY(weft_operator_make(system->context, problem->mass_assembly, mass, n, &system->mass, error));
-    TRY(weft_operator_assemble(system->mass, error));
-done:
-    free(mass);
+    free(forms);
     return status;
 }
 
@@ -229,9 +217,9 @@ static weft_status make_operators(weft_time_system *system, weft_error *error) {
     const weft_transient_problem *problem = system->problem;
     const weft_form *robin = NULL;
     const int n_robin = weft_bc_forms(problem->bc, &robin);
-    TRY(make_total(system, error));
+    TRY(make_operator(system, false, error));
     if (!problem->previous)
-        TRY(make_mass(system, error));
+        TRY(make_operator(system, true, error));
     if (problem->is_nonlinear && n_robin > 0)
         TRY(weft_operator_make(system->context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
                                &system->robin, error));
@@ -385,7 +373,7 @@ static weft_status choose(weft_time_system *system, weft_error *error) {
         goto done;
     weft_operator_free(&system->total);
     used->assembly = now.assembly;
-    TRY(make_total(system, error));
+    TRY(make_operator(system, false, error));
 done:
     return status;
 }
@@ -426,13 +414,6 @@ weft_status weft_time_system_solve(weft_time_system *system, double tolerance, w
     TRY(weft_time_means_leave(system, b, x, error));
 done:
     return status;
-}
-
-void weft_time_system_reset(weft_time_system *system) {
-    weft_preconditioner_free(&system->linear.preconditioner);
-    system->linear.choice.preconditioner = system->problem->preconditioner;
-    system->linear.choice.restart = system->options.restart;
-    system->is_assembled = false;
 }
 
 weft_status weft_time_system_prescribe(weft_time_system *system, weft_memory *u,

@@ -101,8 +101,6 @@ weft_status weft_time_system_assemble(weft_time_system *system, double a, bool t
  *  work  [n] is overwritten */
 weft_status weft_time_system_solve(weft_time_system *system, double tolerance, weft_memory *b,
                                    weft_memory *x, weft_memory *work, weft_error *error);
-/** Choose again what was chosen at the start, but for the method, and set everything up again. */
-void weft_time_system_reset(weft_time_system *system);
 /** Find the means. (fem/time/means.c) */
 weft_status weft_time_means_find(weft_time_system *system, weft_error *error);
 /** Take the rounding of K u out of the sums of K u = work over parts whose constants K maps to zero. */
