@@ -21,12 +21,12 @@ void msh_old_clear(msh_old *old) {
 static weft_status grow(void **list, int64_t *capacity, int64_t n, size_t size, weft_error *error) {
     if (n <= *capacity)
         return WEFT_OK;
-    const int64_t room = n + n / 2 + 64;
-    void *made = reallocarray(*list, (size_t)room, size);
+    const int64_t larger = n + n / 2 + 64;
+    void *made = reallocarray(*list, (size_t)larger, size);
     if (!made)
         return weft_out_of_memory(error, "a .msh file");
     *list = made;
-    *capacity = room;
+    *capacity = larger;
     return WEFT_OK;
 }
 

@@ -10,8 +10,8 @@ static bool find_program(const char *name, char *out, size_t size) {
     ssize_t length = readlink("/proc/self/exe", out, size - 1);
     out[length > 0 ? length : 0] = '\0';
     char *slash = strrchr(out, '/');
-    size_t room = slash ? size - (size_t)(slash + 1 - out) : 0;
-    if (slash && snprintf(slash + 1, room, "%s", name) < (int)room && access(out, X_OK) == 0)
+    size_t left = slash ? size - (size_t)(slash + 1 - out) : 0;
+    if (slash && snprintf(slash + 1, left, "%s", name) < (int)left && access(out, X_OK) == 0)
         return true;
     return app_find_in_path(name, out, size);
 }
