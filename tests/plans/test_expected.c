@@ -175,8 +175,13 @@ static void check_together(const plan_case *c, const line *l) {
 }
 
 static void check_split(const plan_case *c, const line *l) {
-    static const char *const reasons[] = {"none", "index_set", "barrier",
-                                          "path", "product",   "nothing"};
+    static const char *const reasons[] = {[FUSIBLE] = "none",
+                                          [NOT_FUSED_INDEX_SET] = "index_set",
+                                          [NOT_FUSED_BARRIER] = "barrier",
+                                          [NOT_FUSED_PATH] = "path",
+                                          [NOT_FUSED_PRODUCT] = "product",
+                                          [NOT_FUSED_SLICES] = "slices",
+                                          [NOT_FUSED_NOTHING] = "nothing"};
     const weft_segment *segment = weft_compilation_only(c->plans[0]);
     const int a = call_named(c, l, l->words[1]), b = call_named(c, l, l->words[2]);
     int through = -1;
