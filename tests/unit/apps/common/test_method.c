@@ -18,7 +18,7 @@ static weft_status forecast(app_run *run, int64_t n_nodes, weft_error *error) {
                                       .n_vectors = 2,
                                       .method = run->problem->linear.choice.method,
                                       .restart = run->options->solver.restart};
-    return app_run_memory_estimate(run, &what, error);
+    return weft_linear_choose(&run->problem->linear, &what, error);
 }
 
 typedef struct case_of {
