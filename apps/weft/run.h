@@ -33,7 +33,7 @@ typedef struct list {
     bool is_written; /* returned, or updated */
     double *values;  /* as the device has them */
     double *plain;   /* [n][components], of lists to be written over cells */
-    int64_t n, n_padded;
+    int64_t n, padded;
     int components;
     weft_memory *memory;
 } list;

@@ -26,7 +26,7 @@ static bool is_updated(const char *text, const char *name) {
     return false;
 }
 
-/* Formula `text` at the nodes, or at the centers of cells, to column [n_padded]. */
+/* Formula `text` at the nodes, or at the centers of cells, to column [padded]. */
 static weft_status evaluate(weft_run *run, const list *l, const char *text, const char *origin,
                             double *column, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -38,11 +38,11 @@ static weft_status evaluate(weft_run *run, const list *l, const char *text, cons
     if (weft_formula_constant(text, &constant) || !l->info.over) {
         if (!l->info.over)
             TRY(weft_formula_evaluate(&run->base.context, text, origin, NULL, &constant, error));
-        for (int64_t i = 0; i < l->n_padded; ++i)
+        for (int64_t i = 0; i < l->padded; ++i)
             column[i] = constant;
         goto done;
     }
-    TRY(weft_vector_make(run->base.device, l->n_padded, &values, &memory, error));
+    TRY(weft_vector_make(run->base.device, l->padded, &values, &memory, error));
     if (on_cells) {
         TRY(weft_form_ship(run->base.problem->space, "centres.weft",
                            weft_space_cells(run->base.problem->space), &form, error));
@@ -54,7 +54,7 @@ static weft_status evaluate(weft_run *run, const list *l, const char *text, cons
         TRY(weft_space_evaluate(&run->base.context, run->base.problem->space, text, origin, memory,
                                 values, error));
     }
-    for (int64_t i = 0; i < l->n_padded; ++i)
+    for (int64_t i = 0; i < l->padded; ++i)
         column[i] = values[i < l->n ? i : l->n - 1];
 done:
     weft_memory_free(&memory);
@@ -75,7 +75,7 @@ static weft_status fill(weft_run *run, list *l, const setting *given, weft_error
     char **texts = NULL;
     int32_t *nodes = NULL;
     int64_t n_nodes = 0;
-    double *column = weft_array_make((size_t)l->n_padded, sizeof *column);
+    double *column = weft_array_make((size_t)l->padded, sizeof *column);
     if (!column)
         return weft_out_of_memory(error, NULL);
     const weft_condition group = {.group = given->group, .origin = given->origin};
@@ -87,7 +87,7 @@ static weft_status fill(weft_run *run, list *l, const setting *given, weft_error
     TRY(weft_formula_components(given->origin, given->text, l->components, &texts, error));
     for (int k = 0; k < l->components; ++k) {
         TRY(evaluate(run, l, texts[k], given->origin, column, error));
-        for (int64_t i = 0; i < (given->group ? n_nodes : l->n_padded); ++i) {
+        for (int64_t i = 0; i < (given->group ? n_nodes : l->padded); ++i) {
             const int64_t element = given->group ? nodes[i] : i;
             if (!isfinite(column[element]) && !run->base.is_null)
                 TRY(weft_formula_refuse(run->base.problem->space, texts[k], given->origin, 0,
@@ -114,10 +114,10 @@ static weft_status make_list(weft_run *run, const weft_name_info *info, list *l,
     else if (info->over)
         TRY(weft_run_refuse(run, "lists are over nodes, over cells, or uniform", error,
                             "'%s' is over another index set", info->name));
-    l->n_padded = is_text(info->over, "cells") ? (l->n + lanes - 1) / lanes * lanes : l->n;
+    l->padded = is_text(info->over, "cells") ? (l->n + lanes - 1) / lanes * lanes : l->n;
     for (int i = 0; i < info->rank; ++i)
         l->components *= info->sizes[i];
-    TRY(weft_vector_make(run->base.device, l->n_padded * l->components, &l->values, &l->memory,
+    TRY(weft_vector_make(run->base.device, l->padded * l->components, &l->values, &l->memory,
                          error));
     TRY(weft_program_bind(run->program, info->name, l->memory, error));
 done:
@@ -136,7 +136,7 @@ static weft_status make_input(weft_run *run, list *l, weft_error *error) {
     if (!is_given)
         TRY(weft_run_refuse(run, "add --input NAME=EXPR", error, "the input '%s' has no value",
                             l->info.name));
-    TRY(weft_vector_push(l->memory, l->values, l->n_padded * l->components, error));
+    TRY(weft_vector_push(l->memory, l->values, l->padded * l->components, error));
     l->is_written = is_updated(run->text, l->info.name);
 done:
     return status;
@@ -229,7 +229,7 @@ weft_status weft_run_pull(weft_run *run, weft_error *error) {
         list *l = &run->lists[i];
         if (!l->is_written)
             continue;
-        TRY(weft_vector_pull(l->memory, l->values, l->n_padded * l->components, error));
+        TRY(weft_vector_pull(l->memory, l->values, l->padded * l->components, error));
         l->plain = weft_array_make((size_t)(l->n * l->components), sizeof *l->plain);
         if (!l->plain)
             TRY(weft_out_of_memory(error, NULL));

@@ -177,10 +177,10 @@ weft_status weft_sell_make(weft_device *device, const weft_pattern *pattern, wef
         TRY(no_memory(error));
     made->n_rows = pattern->n_rows;
     made->n_blocks = (pattern->n_rows + WEFT_SELL_ROWS - 1) / WEFT_SELL_ROWS;
-    const size_t n_rows_padded = (size_t)made->n_blocks * WEFT_SELL_ROWS;
+    const size_t n_padded = (size_t)made->n_blocks * WEFT_SELL_ROWS;
     const size_t n_slices = (size_t)made->n_blocks * WEFT_SELL_SLICES;
-    made->rows = weft_array_make(n_rows_padded, sizeof *made->rows);
-    made->slots = weft_array_make(n_rows_padded, sizeof *made->slots);
+    made->rows = weft_array_make(n_padded, sizeof *made->rows);
+    made->slots = weft_array_make(n_padded, sizeof *made->slots);
     made->start = weft_array_make(n_slices + 1, sizeof *made->start);
     made->column_start = weft_array_make(n_slices + 1, sizeof *made->column_start);
     made->bases = weft_array_make((size_t)made->n_blocks * WEFT_SELL_BASES, sizeof *made->bases);

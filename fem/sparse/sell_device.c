@@ -50,7 +50,7 @@ void weft_sell_matrix_free(weft_sell_matrix **matrix) {
 static weft_status layout_place(weft_sell_matrix *m, const weft_sell *sell, size_t value_bytes,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t n_rows_padded = (size_t)sell->n_blocks * WEFT_SELL_ROWS;
+    const size_t n_padded = (size_t)sell->n_blocks * WEFT_SELL_ROWS;
     const size_t n_starts = (size_t)sell->n_blocks * WEFT_SELL_SLICES + 1;
     const size_t n_bases = (size_t)sell->n_blocks * WEFT_SELL_BASES;
     m->n_rows = sell->n_rows;
@@ -62,10 +62,8 @@ static weft_status layout_place(weft_sell_matrix *m, const weft_sell *sell, size
     TRY(weft_memory_place(m->device, sell->column_start, n_starts, sizeof *sell->column_start,
                           &m->column_start, error));
     TRY(weft_memory_place(m->device, sell->bases, n_bases, sizeof *sell->bases, &m->bases, error));
-    TRY(weft_memory_place(m->device, sell->rows, n_rows_padded, sizeof *sell->rows, &m->rows,
-                          error));
-    TRY(weft_memory_place(m->device, sell->slots, n_rows_padded, sizeof *sell->slots, &m->slots,
-                          error));
+    TRY(weft_memory_place(m->device, sell->rows, n_padded, sizeof *sell->rows, &m->rows, error));
+    TRY(weft_memory_place(m->device, sell->slots, n_padded, sizeof *sell->slots, &m->slots, error));
     TRY(weft_memory_make(m->device, (size_t)sell->n_values * value_bytes, &m->values, error));
 done:
     return status;
@@ -128,13 +126,13 @@ static weft_status slices_make(weft_setup *setup, weft_sell_matrix *m,
                                const weft_device_pattern *pattern, int64_t *n_words,
                                weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t n_rows_padded = (size_t)m->n_blocks * WEFT_SELL_ROWS;
+    const size_t n_padded = (size_t)m->n_blocks * WEFT_SELL_ROWS;
     const int64_t n_slices = m->n_blocks * WEFT_SELL_SLICES;
     const size_t bytes = (size_t)(n_slices + 1) * sizeof(uint32_t);
     weft_memory *sizes = NULL, *values = NULL, *words = NULL, *value_sums = NULL, *word_sums = NULL;
     int64_t n_values = 0;
-    TRY(weft_memory_make_unset(m->device, n_rows_padded * sizeof(uint16_t), &m->rows, error));
-    TRY(weft_memory_make_unset(m->device, n_rows_padded * sizeof(uint16_t), &m->slots, error));
+    TRY(weft_memory_make_unset(m->device, n_padded * sizeof(uint16_t), &m->rows, error));
+    TRY(weft_memory_make_unset(m->device, n_padded * sizeof(uint16_t), &m->slots, error));
     TRY(weft_memory_make_unset(m->device, (size_t)m->n_blocks * WEFT_SELL_BASES * sizeof(int32_t),
                                &m->bases, error));
     TRY(weft_memory_make_unset(m->device, bytes, &values, error));
@@ -145,12 +143,12 @@ static weft_status slices_make(weft_setup *setup, weft_sell_matrix *m,
     TRY(weft_setup_launch(setup, &blocks, sorted, 7, error));
     TRY(weft_setup_sums(setup, values, n_slices, &value_sums, &n_values, error));
     TRY(weft_setup_sums(setup, words, n_slices, &word_sums, n_words, error));
-    m->n_values = (int64_t)n_rows_padded + n_values * WEFT_SLICE;
+    m->n_values = (int64_t)n_padded + n_values * WEFT_SLICE;
     *n_words *= WEFT_SLICE;
     TRY(weft_sell_check_size(m->n_values, error));
     TRY(weft_memory_make_unset(m->device, bytes, &m->start, error));
     TRY(weft_memory_make_unset(m->device, bytes, &m->column_start, error));
-    TRY(weft_setup_numbers(setup, (int64_t[]){(int64_t)n_rows_padded}, 1, &sizes, error));
+    TRY(weft_setup_numbers(setup, (int64_t[]){(int64_t)n_padded}, 1, &sizes, error));
     const weft_setup_kernel starts = {"sell", "sell_starts", n_slices + 1, 0, 0};
     weft_memory *const summed[] = {sizes, value_sums, word_sums, m->start, m->column_start};
     TRY(weft_setup_launch(setup, &starts, summed, 5, error));
@@ -298,7 +296,7 @@ done:
 static weft_status halve(weft_setup *setup, const weft_sell_matrix *from, weft_memory *diagonal,
                          weft_sell_matrix *to, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t n_rows_padded = to->n_blocks * WEFT_SELL_ROWS;
+    const int64_t n_padded = to->n_blocks * WEFT_SELL_ROWS;
     const size_t n_words =
         (size_t)to->n_values; /* two for two, with room for an odd entry per slot */
     int32_t is_bad = 0;
@@ -313,7 +311,7 @@ static weft_status halve(weft_setup *setup, const weft_sell_matrix *from, weft_m
     TRY(weft_memory_make_unset(to->device, n_words * sizeof(uint32_t), &to->values, error));
     TRY(weft_setup_numbers(setup, &to->n_rows, 1, &sizes, error));
     TRY(weft_memory_make(to->device, sizeof is_bad, &bad, error));
-    const weft_setup_kernel kernel = {"half_precision", "sell_half_values", n_rows_padded, 0, 0};
+    const weft_setup_kernel kernel = {"half_precision", "sell_half_values", n_padded, 0, 0};
     weft_memory *const arguments[] = {sizes,    from->values, to->start, to->rows,
                                       diagonal, to->values,   bad};
     TRY(weft_setup_launch(setup, &kernel, arguments, 7, error));

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
-
 #include <utility>
 
 /* libstdc++ reads its special functions with <math.h>, which takes longer than all of a kernel. */
