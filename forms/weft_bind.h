@@ -52,12 +52,12 @@ static inline weft_bind_options weft_bind_options_default(void) {
 
 /** Make the spaces, inputs and parts of an empty problem of weft_problem_start.
  *  ufl      must outlive the result, and the context's library, which gets its functions
- *  library  of the context. Functions of different files have the same names, and the last ones replace others: a library (and
- *           a context) for each file, unless its problem is solved, and its steps are made, before the next is bound
+ *  library  of the context; of this file alone, since functions of different files have the same names
  *  mesh     must outlive the problem; its cells are straight where those of the forms are
  *  problem  gets fields, sets, inputs and parts; to be freed also after an error
  *  Errors   WEFT_ERROR_INPUT: a mesh of other cells, no group of a measure, a group without cells or facets.
- *           WEFT_ERROR_USAGE: an unknown measure or value, a coefficient without values.
+ *           WEFT_ERROR_USAGE: an unknown measure or value, a coefficient without values, a library that
+ *           another file is bound with.
  *           Those of weft_ufl_problem_of, weft_compile and weft_problem_add_input */
 weft_status weft_ufl_bind(weft_ufl *ufl, const weft_mesh *mesh, weft_library *library,
                           const weft_bind_options *options, weft_problem *problem,

@@ -25,6 +25,10 @@ weft_status weft_library_add_text(weft_library *library, const char *name, const
 weft_status weft_library_add_directory(weft_library *library, const char *directory,
                                        weft_error *error);
 
+/** Let a library serve this form file alone: functions of different files have the same names. weft_ufl_bind does it.
+ *  Returns  false: it serves another one */
+bool weft_library_claim(weft_library *library, const void *forms);
+
 /** A constant table, row-major, as `//@ table` lines of kernel files name it. */
 typedef struct weft_table {
     int rank, sizes[4];

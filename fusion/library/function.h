@@ -162,6 +162,7 @@ struct weft_library {
     size_t n, capacity;
     weft_library_table *tables;
     int n_tables;
+    const void *forms; /* the form file that is bound with its functions; NULL: none */
 };
 /** Refuse a body for the sizes and parameters of a specialisation, which the message states: it may be
  *  right for others. The hint names the line `//@ where`.

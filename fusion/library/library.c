@@ -203,6 +203,12 @@ weft_status weft_library_add_table(weft_library *library, const char *name, int 
     return WEFT_APPEND(library->arena, library->tables, library->n_tables, table, error);
 }
 
+bool weft_library_claim(weft_library *library, const void *forms) {
+    if (!library->forms)
+        library->forms = forms;
+    return library->forms == forms;
+}
+
 size_t weft_library_size(const weft_library *library) {
     return library->n;
 }

@@ -435,6 +435,35 @@ typedef struct refusal {
     const char *message;
 } refusal;
 
+/* Functions of two files have the same names: the second would change the answer of the first. */
+static void library_of_another_file(void **state) {
+    (void)state;
+    static const char mass[] = "element = FiniteElement(\"Lagrange\", triangle, 1)\n"
+                               "u, v = TrialFunction(element), TestFunction(element)\n"
+                               "a = u*v*dx\nL = 3*v*dx\n";
+    setting s;
+    weft_error error = {0};
+    weft_ufl *other = NULL;
+    weft_problem *second = NULL;
+    const weft_bind_options options = weft_bind_options_default();
+    open_setting(&s, wall_mesh(2, 2, false, false), mass);
+    check(bind(&s, NULL, 0, NULL, 0, &error), &error);
+    check(weft_ufl_read_text("test.ufl", mass, strlen(mass), NULL, &other, &error), &error);
+    check(weft_problem_start(&s.context, NULL, &second, &error), &error);
+    assert_int_equal(weft_ufl_bind(other, s.mesh, s.library, &options, second, &error),
+                     WEFT_ERROR_USAGE);
+    assert_non_null(strstr(error.message, "another form file"));
+    weft_problem_free(&second);
+    check(weft_problem_start(&s.context, NULL, &second, &error), &error);
+    check(weft_ufl_bind(s.ufl, s.mesh, s.library, &options, second, &error), &error);
+    weft_problem_free(&second);
+    weft_ufl_free(&other);
+    solve(&s);
+    for (int64_t i = 0; i < weft_problem_dofs(s.problem); ++i)
+        assert_true(fabs(weft_problem_values(s.problem)[i] - 3) < CLOSE);
+    close_setting(&s);
+}
+
 static void refusals(void **state) {
     (void)state;
 #define BOTH {{"k", {.text = "1"}}, {"load", {.text = "1"}}}, 2
@@ -482,13 +511,19 @@ static void refusals(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_materials),     cmocka_unit_test(taylor_hood),
-        cmocka_unit_test(enclosed),          cmocka_unit_test(memory),
-        cmocka_unit_test(nothing_fixes),     cmocka_unit_test(in_time),
-        cmocka_unit_test(mixed_constraints), cmocka_unit_test(constraints_in_time),
-        cmocka_unit_test(periodic_jumps),    cmocka_unit_test(refusals),
-        cmocka_unit_test(unused_load),       cmocka_unit_test(stationary_after_time),
-        cmocka_unit_test(starts_at_values)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(two_materials),
+                                       cmocka_unit_test(taylor_hood),
+                                       cmocka_unit_test(enclosed),
+                                       cmocka_unit_test(memory),
+                                       cmocka_unit_test(nothing_fixes),
+                                       cmocka_unit_test(in_time),
+                                       cmocka_unit_test(mixed_constraints),
+                                       cmocka_unit_test(constraints_in_time),
+                                       cmocka_unit_test(periodic_jumps),
+                                       cmocka_unit_test(library_of_another_file),
+                                       cmocka_unit_test(refusals),
+                                       cmocka_unit_test(unused_load),
+                                       cmocka_unit_test(stationary_after_time),
+                                       cmocka_unit_test(starts_at_values)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
