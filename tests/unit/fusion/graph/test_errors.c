@@ -286,7 +286,8 @@ static void too_much(void **state) {
         weft_text_add(&text, "a%d = 2*a%d;\n", i, i - 1);
     weft_text_add(&text, "return a512;\n");
     assert_refused(state, text.data, WEFT_ERROR_UNSUPPORTED,
-                   "t.weft:520:9: error: more than 512 calls in one script\n"
+                   "t.weft:520:9: error: more than 512 calls in one script, which "
+                   "functions, arithmetic and numbers as arguments are\n"
                    "    a512 = 2*a511;\n"
                    "            ^");
     weft_text_free(&text);
