@@ -210,10 +210,12 @@ static weft_status print_space(const gemm_options *options, const weft_monitor *
         TRY(weft_error_set(error, WEFT_ERROR_USAGE, "the space of which type: S, D, C or Z?"));
     TRY(read_type(options->arguments[1], &type, error));
     if (options->n_arguments > 2) {
-        weft_error_hint(error, "leave it out");
-        TRY(weft_error_set(error, WEFT_ERROR_USAGE,
+        status =
+            weft_error_set(error, WEFT_ERROR_USAGE,
                            "'%.100s': the space does not depend on which operands are transposed",
-                           options->arguments[2]));
+                           options->arguments[2]);
+        weft_error_hint(error, "leave it out");
+        goto done;
     }
     TRY(weft_device_open(options->device, &device_options, &device, error));
     const weft_limits *limits = weft_device_limits(device);

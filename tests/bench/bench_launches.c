@@ -186,9 +186,10 @@ int main(int argc, char **argv) {
     bench b = {.device = NULL};
     TRY(weft_device_open(argc > 1 ? argv[1] : "cuda", NULL, &b.device, error));
     if (weft_device_limits(b.device)->records_only) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE,
+                                "%s computes nothing, so there is nothing to time", argv[1]);
         weft_error_hint(error, "name a device that computes");
-        TRY(weft_error_set(error, WEFT_ERROR_USAGE,
-                           "%s computes nothing, so there is nothing to time", argv[1]));
+        goto done;
     }
     TRY(weft_library_make(&b.library, error));
     TRY(weft_timer_make(b.device, &b.timer, error));

@@ -28,6 +28,7 @@ expect 2 "did you mean 'trace'" "$weft" calibrate --device host:1 trac
 expect 2 "unknown action" "$weft" tuning liste
 expect 2 "a command takes at most 8" "$weft" calibrate --device host:1 a b c d e f g h i
 expect 2 "does not depend on which operands" "$weft" gemm space D NT --device host:1
+expect 2 "hint: leave it out" "$weft" gemm space D NT --device host:1
 expect 0 "left" "$weft" calibrate --device host:1 --time-limit 0.01 mmul
 expect 0 "known before" "$weft" calibrate --device host:1 --time-limit 2 trace
 expect 0 "1 device" "$weft" tuning list

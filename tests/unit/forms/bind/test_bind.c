@@ -453,6 +453,7 @@ static void library_of_another_file(void **state) {
     assert_int_equal(weft_ufl_bind(other, s.mesh, s.library, &options, second, &error),
                      WEFT_ERROR_USAGE);
     assert_non_null(strstr(error.message, "another form file"));
+    assert_non_null(strstr(error.hint, "for each form file"));
     weft_problem_free(&second);
     check(weft_problem_start(&s.context, NULL, &second, &error), &error);
     check(weft_ufl_bind(s.ufl, s.mesh, s.library, &options, second, &error), &error);
