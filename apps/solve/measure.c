@@ -28,7 +28,6 @@ weft_status solve_measure(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *names[] = {run->options->sum};
     const weft_bound_form *form = &run->base.problem->parts[0].bound;
-    TRY(weft_problem_nullspace_remove(run->base.problem, error));
     TRY(run->program->integrate(run, error));
     if (run->base.problem->linear
             .project_mean) { /* of the solutions take the one whose integral is zero */

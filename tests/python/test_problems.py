@@ -185,7 +185,7 @@ F = v*dx
             weft.Form(space, weft.FormFile(text, name="Poisson.ufl")).vector()
 
     def test_measures_of_forms(self):
-        """ds(0) is no group that has no number; its name, or a group that is given, is."""
+        """ds(0) is a group of that name, or a given one, but never a group without a number."""
         forms = weft.FormFile("""
 e = FiniteElement("Lagrange", triangle, 1)
 u, v = TrialFunction(e), TestFunction(e)
