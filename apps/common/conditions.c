@@ -40,8 +40,9 @@ void app_conditions_clear(app_conditions *conditions) {
     *conditions = (app_conditions){0};
 }
 
-weft_status app_condition_group(const weft_mesh *mesh, const app_condition *condition,
-                                weft_error *error) {
+/* Check that the mesh has the group of a condition. */
+static weft_status check_group(const weft_mesh *mesh, const app_condition *condition,
+                               weft_error *error) {
     int group = 0;
     const weft_status status = condition->kind == WEFT_DIRICHLET
                                    ? weft_mesh_place(mesh, condition->group, &group, error)
@@ -90,7 +91,7 @@ weft_status app_pieces_make(const app_conditions *conditions, const weft_mesh *m
         TRY(weft_out_of_memory(error, NULL));
     for (int i = 0; i < conditions->n; ++i) {
         TRY(split_condition(&conditions->list[i], components, out, error));
-        TRY(app_condition_group(mesh, &conditions->list[i], error));
+        TRY(check_group(mesh, &conditions->list[i], error));
     }
 done:
     return status;

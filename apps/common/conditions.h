@@ -44,10 +44,6 @@ weft_status app_probes_find(const app_probes *probes, const weft_mesh *mesh, app
 weft_status app_probes_locate(const app_probes *probes, weft_device *device, const weft_mesh *mesh,
                               int64_t *cells, double (*weights)[4], weft_error *error);
 
-/** Check that the mesh has the group of a condition.
- *  Errors  WEFT_ERROR_INPUT, which names the option */
-weft_status app_condition_group(const weft_mesh *mesh, const app_condition *condition,
-                                weft_error *error);
 /** Conditions split into components, for weft_bc_make. Start from {0}. */
 typedef struct app_pieces {
     weft_condition *list;

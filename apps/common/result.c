@@ -65,7 +65,15 @@ static weft_status make_fields(const app_run *run, app_shown *out, weft_error *e
     return WEFT_OK;
 }
 
-weft_status app_shown_make(const app_run *run, app_shown *out, weft_error *error) {
+static void shown_clear(app_shown *shown) {
+    for (int i = 0; i < shown->n; ++i)
+        free(shown->values[i]);
+    weft_space_free(&shown->own_nodes);
+    *shown = (app_shown){0};
+}
+
+/* Make the nodes and the arrays of values. */
+static weft_status shown_make(const app_run *run, app_shown *out, weft_error *error) {
     weft_status status = WEFT_OK;
     app_shown made = {0};
     TRY(make_nodes(run, &made, error));
@@ -73,15 +81,8 @@ weft_status app_shown_make(const app_run *run, app_shown *out, weft_error *error
     *out = made;
     made = (app_shown){0};
 done:
-    app_shown_clear(&made);
+    shown_clear(&made);
     return status;
-}
-
-void app_shown_clear(app_shown *shown) {
-    for (int i = 0; i < shown->n; ++i)
-        free(shown->values[i]);
-    weft_space_free(&shown->own_nodes);
-    *shown = (app_shown){0};
 }
 
 /* ---- values ------------------------------------------------------------------------------ */
@@ -127,7 +128,8 @@ done:
     return status;
 }
 
-weft_status app_shown_update(const app_run *run, app_shown *shown, weft_error *error) {
+/* Compute the values from those of the problem. */
+static weft_status shown_update(const app_run *run, app_shown *shown, weft_error *error) {
     weft_status status = WEFT_OK;
     double *at = NULL;
     for (int n = 0; n < shown->n; ++n) {
@@ -186,8 +188,8 @@ weft_status app_run_result_write(const app_run *run, weft_error *error) {
     weft_field *fields = calloc((size_t)(n_derived + run->problem->n_fields) + 1, sizeof *fields);
     if (!fields || !rooms)
         TRY(weft_out_of_memory(error, NULL));
-    TRY(app_shown_make(run, &shown, error));
-    TRY(app_shown_update(run, &shown, error));
+    TRY(shown_make(run, &shown, error));
+    TRY(shown_update(run, &shown, error));
     memcpy(fields, shown.fields, (size_t)shown.n * sizeof *fields);
     for (int i = 0; i < n_derived; ++i)
         TRY(show_derived(run, &shown, &derived[i], &fields[shown.n + i], &rooms[i], error));
@@ -199,7 +201,7 @@ done:
         free(rooms[i]);
     free(rooms);
     free(fields);
-    app_shown_clear(&shown);
+    shown_clear(&shown);
     return status;
 }
 
@@ -211,7 +213,7 @@ weft_status app_series_make(const app_run *run, const weft_series_options *optio
     app_series made = {0};
     weft_series_options complete = *options;
     complete.statement = run->statement;
-    TRY(app_shown_make(run, &made.shown, error));
+    TRY(shown_make(run, &made.shown, error));
     TRY(weft_space_output_make(made.shown.nodes, &made.output, error));
     for (int i = 0; i < made.shown.n; ++i) {
         made.rooms[i] = weft_array_make((size_t)weft_space_nodes(made.shown.nodes),
@@ -235,7 +237,7 @@ weft_status app_series_add(const app_run *run, app_series *series, double t, wef
     weft_status status = WEFT_OK;
     app_shown *shown = &series->shown;
     const double *values[WEFT_FIELDS_MAX];
-    TRY(app_shown_update(run, shown, error));
+    TRY(shown_update(run, shown, error));
     for (int i = 0; i < shown->n; ++i)
         values[i] = shown->fields[i].on_cells
                         ? shown->values[i]
@@ -251,7 +253,7 @@ weft_status app_series_close(app_series *series, weft_error *error) {
     for (int i = 0; i < WEFT_FIELDS_MAX; ++i)
         free(series->rooms[i]);
     weft_space_output_free(&series->output);
-    app_shown_clear(&series->shown);
+    shown_clear(&series->shown);
     *series = (app_series){0};
     return status;
 }

@@ -15,12 +15,6 @@ typedef struct app_shown {
     int of[WEFT_FIELDS_MAX];         /* the run's function that a field shows */
     int n;
 } app_shown;
-/** Make the nodes and the room for values; app_shown_clear.
- *  Errors  WEFT_ERROR_MEMORY, those of weft_space_make; *out untouched */
-weft_status app_shown_make(const app_run *run, app_shown *out, weft_error *error);
-/** Compute the values from run->u_values. */
-weft_status app_shown_update(const app_run *run, app_shown *shown, weft_error *error);
-void app_shown_clear(app_shown *shown);
 
 /** A time series of all functions of a run. Initialise with {0}. */
 typedef struct app_series {

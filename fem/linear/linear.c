@@ -58,7 +58,8 @@ int weft_linear_full_cycles(const weft_linear *linear) {
            weft_preconditioner_about(kind)->needs_levels && weft_linear_dofs(linear) >= least;
 }
 
-void weft_linear_drop_preconditioner(weft_linear *linear, const char *reason) {
+/* Use Jacobi's preconditioner from now on. */
+static void drop_preconditioner(weft_linear *linear, const char *reason) {
     weft_problem_choice *choice = &linear->choice;
     choice->preconditioner = WEFT_JACOBI;
     weft_preconditioner_free(&linear->preconditioner);
@@ -67,8 +68,9 @@ void weft_linear_drop_preconditioner(weft_linear *linear, const char *reason) {
     weft_log(monitor_of(linear), WEFT_LOG_INFO, "preconditioner jacobi: %s", reason);
 }
 
-weft_status weft_linear_precondition(weft_linear *linear, const weft_system *system,
-                                     weft_error *error) {
+/* Make the preconditioner that was chosen, or adapt it to new values of the operator. If it was chosen automatically and
+ * refuses the matrix, drop it. */
+static weft_status precondition(weft_linear *linear, const weft_system *system, weft_error *error) {
     weft_context *context = linear->context;
     const int kind = linear->choice.preconditioner;
     const bool is_general = !weft_method_about(linear->choice.method)->needs_symmetric;
@@ -100,7 +102,7 @@ weft_status weft_linear_precondition(weft_linear *linear, const weft_system *sys
             : weft_preconditioner_make(context, kind, &problem, &linear->preconditioner, &why);
     linear->precondition_seconds += weft_context_clock(context) - start;
     if (is_exchangeable(linear->options) && is_about_matrix(status)) {
-        weft_linear_drop_preconditioner(linear, why.message);
+        drop_preconditioner(linear, why.message);
         status = WEFT_OK;
     }
     if (status != WEFT_OK && error)
@@ -180,7 +182,7 @@ static bool retries_by_jacobi(weft_linear *linear, weft_cg_options *options) {
     (void)weft_print(reason, sizeof reason, "with %s: %s after %d iterations",
                      weft_preconditioner_about(linear->choice.preconditioner)->name,
                      weft_cg_outcome_name(outcome), linear->cg.iterations);
-    weft_linear_drop_preconditioner(linear, reason);
+    drop_preconditioner(linear, reason);
     options->preconditioner = NULL;
     clear_result(linear);
     return true;
@@ -226,7 +228,7 @@ static weft_status solve_indefinite(weft_linear *linear, const weft_system *syst
         linear->cg.iterations);
     choice->method = options->method = WEFT_METHOD_MINRES;
     if (linear->options->preconditioner == WEFT_AUTO && linear->preconditioner) {
-        weft_linear_drop_preconditioner(linear, "the method is MINRES");
+        drop_preconditioner(linear, "the method is MINRES");
         options->preconditioner = NULL;
     }
     weft_log(options->monitor, WEFT_LOG_INFO, "MINRES: %s", choice->method_reason);
@@ -242,7 +244,7 @@ weft_status weft_linear_solve(weft_linear *linear, const weft_system *whole,
     weft_cg_options options = weft_linear_options(linear, &system);
     options.project_mean = linear->project_mean;
     options.until_discretisation = linear->options->until_discretisation;
-    TRY(weft_linear_precondition(linear, &system, error));
+    TRY(precondition(linear, &system, error));
     TRY(weft_reduction_enter(reduction, whole, error));
     options.preconditioner = linear->preconditioner;
     options.full_cycles = linear->preconditioner ? weft_linear_full_cycles(linear) : 0;
@@ -264,7 +266,7 @@ weft_status weft_linear_update(weft_linear *linear, const weft_system *whole,
     if (reduction)
         TRY(weft_reduction_update(reduction, whole->op, error));
     const weft_system system = weft_reduction_system(reduction, whole);
-    TRY(weft_linear_precondition(linear, &system, error));
+    TRY(precondition(linear, &system, error));
     if (!linear->solver)
         TRY(weft_solver_make(linear->context, system.op, &linear->solver, error));
 done:

@@ -56,12 +56,6 @@ void weft_linear_choose_method(weft_linear *linear, bool is_symmetric, bool is_m
 int weft_linear_iterations_limit(const weft_problem_options *options, const weft_mesh *mesh);
 /** The options of a solve by the method, without a preconditioner. */
 weft_cg_options weft_linear_options(const weft_linear *linear, const weft_system *system);
-/** Use Jacobi's preconditioner from now on. */
-void weft_linear_drop_preconditioner(weft_linear *linear, const char *reason);
-/** Make the preconditioner that was chosen, or adapt it to new values of the operator. If it was
- *  chosen automatically and refuses the matrix, drop it. */
-weft_status weft_linear_precondition(weft_linear *linear, const weft_system *system,
-                                     weft_error *error);
 /** Cycles of full multigrid on each level with which a solve by the present choice starts; 0: none. */
 int weft_linear_full_cycles(const weft_linear *linear);
 /** Solve A u = b by the method. If GMRES stagnates with the default number of iterations between restarts, it continues
@@ -87,5 +81,5 @@ weft_status weft_linear_repeat(weft_linear *linear, const weft_system *whole,
 /** The operator will be another one: free solver and preconditioner. */
 void weft_linear_reset(weft_linear *linear);
 /** With the option tune: store the speeds of the last solve in the tuning database, if it was large. (fem/linear/speeds.c)
- *  Errors  those of weft_speeds_store */
+ *  Errors  those of weft_tuning_set */
 weft_status weft_linear_store_speeds(const weft_linear *linear, weft_error *error);

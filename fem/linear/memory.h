@@ -27,12 +27,6 @@ typedef struct weft_speeds {
  *  Errors  those of weft_tuning_get */
 weft_status weft_speeds_read(weft_device *device, const weft_monitor *monitor, weft_speeds *out,
                              weft_error *error);
-/** Store the speed of a preconditioner in the tuning database.
- *  per_row  seconds of the set-up, and of an iteration
- *  Errors   those of weft_tuning_set */
-weft_status weft_speeds_store(weft_device *device, const weft_monitor *monitor,
-                              const weft_preconditioner_report *report, int dimension,
-                              const double per_row[2], weft_error *error);
 /** "1.23 s", "4.56 ms" or "7.8 us". Returns out. (fem/linear/speeds.c) */
 const char *weft_seconds_text(double seconds, char out[32]);
 /** Get the assembly of the options, or choose the fastest by predictions, which are logged.

@@ -34,9 +34,10 @@ done:
     return status;
 }
 
-weft_status weft_speeds_store(weft_device *device, const weft_monitor *monitor,
-                              const weft_preconditioner_report *report, int dimension,
-                              const double per_row[2], weft_error *error) {
+/* Store the speed of a preconditioner: seconds per row of the set-up, and of an iteration. */
+static weft_status store(weft_device *device, const weft_monitor *monitor,
+                         const weft_preconditioner_report *report, int dimension,
+                         const double per_row[2], weft_error *error) {
     weft_status status = WEFT_OK;
     weft_tuning *tuning = NULL;
     weft_preconditioner_speed speed = {.set_up = per_row[0]};
@@ -75,6 +76,6 @@ weft_status weft_linear_store_speeds(const weft_linear *linear, weft_error *erro
     const weft_preconditioner_report *report = weft_preconditioner_reported(linear->preconditioner);
     const double per_row[2] = {report->set_up_seconds / rows,
                                linear->solve_seconds / linear->cg.iterations / rows};
-    return weft_speeds_store(context->device, context->monitor, report, linear->mesh->dimension,
-                             per_row, error);
+    return store(context->device, context->monitor, report, linear->mesh->dimension, per_row,
+                 error);
 }

@@ -11,8 +11,6 @@ weft_status weft_problem_refuse(weft_status status, const char *what, const char
                                 weft_error *error);
 /** Computes nothing, but records what would be. */
 bool weft_problem_records_only(const weft_problem *problem);
-/** What to do where nothing fixes u, for hints. */
-const char *weft_problem_how_to_fix(const weft_problem *problem);
 
 /* ---- symmetry (symmetry.c) --------------------------------------------------------------- */
 
@@ -51,6 +49,3 @@ weft_status weft_problem_nullspace_remove(weft_problem *problem, weft_error *err
  *  solved.
  *  value  the component; unchanged if there is none */
 double weft_problem_nullspace_imbalance(const weft_problem *problem, int *value);
-/** Set n_open and open: the constants that the matrix of several functions leaves open, for which it is made
- *  once. (steps.c) */
-weft_status weft_problem_find_open(weft_problem *problem, weft_error *error);

@@ -82,12 +82,19 @@ done:
     return status;
 }
 
+/* What to do where nothing fixes u, for hints. */
+static const char *how_to_fix(const weft_problem *problem) {
+    return problem->how_to_fix
+               ? problem->how_to_fix
+               : "fix u somewhere by --dirichlet GROUP=EXPR or --robin GROUP=ALPHA,EXPR";
+}
+
 static weft_status refuse_constant(const weft_problem *problem, int k, bool is_seen, double work,
                                    weft_error *error) {
     if (!is_seen) {
         weft_error_set(error, WEFT_ERROR_INPUT,
                        "nothing fixes component %d of u: a constant can be added to it", k);
-        weft_error_hint(error, "%s", weft_problem_how_to_fix(problem));
+        weft_error_hint(error, "%s", how_to_fix(problem));
         return WEFT_ERROR_INPUT;
     }
     weft_error_set(error, WEFT_ERROR_INPUT,
@@ -131,12 +138,6 @@ done:
     return status;
 }
 
-const char *weft_problem_how_to_fix(const weft_problem *problem) {
-    return problem->how_to_fix
-               ? problem->how_to_fix
-               : "fix u somewhere by --dirichlet GROUP=EXPR or --robin GROUP=ALPHA,EXPR";
-}
-
 /* A component without Dirichlet values may be fixed by the matrix, as by a mass term. */
 weft_status weft_problem_check_fixed(weft_problem *problem, weft_error *error) {
     const int c = weft_space_components(problem->space);
@@ -164,8 +165,7 @@ weft_status weft_problem_check_balance(const weft_problem *problem, weft_error *
             error, WEFT_ERROR_INPUT,
             "nothing fixes the constant in u, so the vector must sum to zero, but its sum is %.10g",
             balance.sum);
-        weft_error_hint(error, "%s, or subtract %.10g from the source",
-                        weft_problem_how_to_fix(problem),
+        weft_error_hint(error, "%s, or subtract %.10g from the source", how_to_fix(problem),
                         balance.sum / weft_mesh_measure(problem->mesh));
         return WEFT_ERROR_INPUT;
     }

@@ -118,10 +118,6 @@ weft_status weft_problem_prepare(weft_problem *problem, const weft_problem_optio
 
 /* ---- in time (steps.c) ----------------------------------------------------------------------- */
 
-/** Set what a problem in time takes from this one: spaces, conditions, constraints, forms, inputs and u.
- *  Errors  WEFT_ERROR_MEMORY */
-weft_status weft_problem_fill_transient(weft_problem *problem, weft_transient_problem *out,
-                                        weft_error *error);
 /** Make the integrator of a problem whose method is chosen, with conditions and forms.
  *  settings  as for weft_problem_in_time, without defaults
  *  Errors    WEFT_ERROR_INPUT: the mass is not symmetric, as the requested method needs; those of weft_transient_make */

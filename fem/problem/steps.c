@@ -6,8 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-weft_status weft_problem_fill_transient(weft_problem *problem, weft_transient_problem *out,
-                                        weft_error *error) {
+/* Set what a problem in time takes from this one. */
+static weft_status fill_transient(weft_problem *problem, weft_transient_problem *out,
+                                  weft_error *error) {
     const int n = problem->n_parts;
     free(problem->transient_parts);
     problem->transient_parts = calloc((size_t)n + 1, sizeof *problem->transient_parts);
@@ -73,7 +74,8 @@ done:
     return status;
 }
 
-weft_status weft_problem_find_open(weft_problem *problem, weft_error *error) {
+/* The constants that the matrix of several functions leaves open, for which it is made once. */
+static weft_status find_open(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     if (problem->n_fields == 1 || weft_problem_records_only(problem))
         return WEFT_OK;
@@ -119,8 +121,8 @@ weft_status weft_problem_integrate(weft_problem *problem, const weft_transient_p
     const weft_problem_choice *choice = &linear->choice;
     TRY(weft_problem_constraints_make(problem, error));
     TRY(weft_problem_point_loads_make(problem, error));
-    TRY(weft_problem_find_open(problem, error));
-    TRY(weft_problem_fill_transient(problem, &whole, error));
+    TRY(find_open(problem, error));
+    TRY(fill_transient(problem, &whole, error));
     whole.preconditioner = choice->preconditioner;
     whole.is_exchangeable = linear->options->preconditioner == WEFT_AUTO;
     whole.hierarchy = linear->hierarchy;

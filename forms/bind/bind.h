@@ -55,8 +55,6 @@ const weft_ufl_problem *weft_bind_ufl(const weft_problem *problem);
 
 /* ---- form files (forms.c) -------------------------------------------------------------------- */
 
-/** A name as the file has it: in scripts some have a prefix. */
-const char *weft_ufl_plain_name(const char *name);
 /** What weft_bind_form_file does.
  *
  *  Decision  docs/decisions/0048-form-files-are-natural.md */

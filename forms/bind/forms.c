@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *weft_ufl_plain_name(const char *name) {
+/* A name as the file has it: in scripts some have a prefix. */
+static const char *plain_name(const char *name) {
     static const char prefix[] = "coefficient_";
     return strncmp(name, prefix, sizeof prefix - 1) == 0 ? name + sizeof prefix - 1 : name;
 }
@@ -85,7 +86,7 @@ weft_status weft_ufl_name_parts(weft_ufl *ufl, weft_binding *binding, weft_error
     problem->is_natural = true; /* as every UFL program */
     problem->matrix = "K";
     problem->vector = !found->vector ? NULL : found->nonlinear ? "r" : "b";
-    problem->names.shown = weft_ufl_plain_name;
+    problem->names.shown = plain_name;
     TRY(weft_problem_parts_make(problem, found->n_parts, error));
     for (int i = 0; i < found->n_parts; ++i)
         TRY(make_part(&found->parts[i], &problem->parts[i], error));

@@ -157,6 +157,7 @@ _STATUS: dict[str, list[Any]] = {
     "weft_connectivity_make": [_P, _P, c_int64, c_int, c_int64, POINTER(_P)],
     "weft_compile": [_P, POINTER(s.weft_limits), POINTER(s.weft_fragment), c_int, POINTER(s.weft_compile_options),
                      POINTER(_P)],
+    "weft_outline_make": [POINTER(s.weft_fragment), c_int, POINTER(_P)],
     "weft_compilation_print": [_P, c_char_p, c_char_p, POINTER(s.weft_text)],
     "weft_compilation_explain": [_P, POINTER(s.weft_text)],
     "weft_program_make": [_P, _P, POINTER(_P)],
@@ -243,6 +244,8 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_memory_host": ([_P], _P),
     "weft_memory_bytes": ([_P], c_size_t),
     "weft_fem_script": ([c_char_p], c_char_p),
+    "weft_outline_names": ([_P], c_int),
+    "weft_outline_describe": ([_P, c_int, POINTER(s.weft_outline_name)], None),
     "weft_compilation_names": ([_P], c_int),
     "weft_compilation_name": ([_P, c_int, POINTER(s.weft_name_info)], None),
     "weft_compilation_kernels": ([_P], c_int),
@@ -287,7 +290,7 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_mesh_free": ([POINTER(POINTER(s.weft_mesh))], None),
     "weft_hierarchy_free": ([POINTER(POINTER(s.weft_hierarchy))], None),
 }
-for _object in ("data", "device", "memory", "library", "compilation", "program", "connectivity", "space", "bc", "operator",
+for _object in ("data", "device", "memory", "library", "outline", "compilation", "program", "connectivity", "space", "bc", "operator",
                 "preconditioner", "solver", "advection_diffusion", "ufl", "problem", "transient", "probes", "derive"):
     _OTHER["weft_%s_free" % _object] = ([POINTER(_P)], None)
 

@@ -108,6 +108,10 @@ class weft_fragment(Structure):
     _fields_ = [("name", c_char_p), ("text", c_char_p)]
 
 
+class weft_outline_name(Structure):
+    _fields_ = [("name", c_char_p), ("kind", c_int), ("in_loop", c_bool), ("accumulated", c_bool), ("read", c_bool)]
+
+
 class weft_expression(Structure):
     _fields_ = [("name", c_char_p), ("text", c_char_p), ("origin", c_char_p)]
 

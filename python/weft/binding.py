@@ -12,11 +12,10 @@ from ._library import Handle, InputError, UsageError, encode, lib
 from .device import Array, Device
 from .forms import FormFile, measure_rows
 from .mesh import Mesh
-from .script import _expressions, _interleave, _parameters, _text_of
+from .script import _expressions, _interleave, _parameters, _text_of, kinds
 
 _PREFIX = "coefficient_"  # of names that a script has for something else
 _INPUT = re.compile(r"\binput\s+(\w+)\s*:\s*real(?:\s*\[([^\]]*)\])?(?:\s+over\s+(\w+))?")
-_EXPRESSION = re.compile(r"\bexpression\s+(\w+)\s*\(")
 _COMMENT = re.compile(r"#.*")
 
 
@@ -165,14 +164,13 @@ class OfScript(Binding):
         self.name, self.text = _text_of(name)
         self.parameters, self.matrix, self.vector = dict(parameters), matrix, vector
         self._inputs = declared(self.text, {"d": self.mesh.dimension, **self.parameters})
-        self._expressions = _EXPRESSION.findall(_COMMENT.sub("", self.text))
+        self._kinds = kinds(self.name, self.text)
         self.is_nonlinear = nonlinear if nonlinear is not None else "u" in self._inputs and self._makes("r")
         self.is_in_time = self._makes(self.mass or "M") or (self.previous or "u_old") in self._inputs
 
     def _makes(self, name: str) -> bool:
         """Whether the script computes a value of this name."""
-        return any(re.match(r"\s*%s\s*(\[[^\]]*\]\s*)?\+?=" % re.escape(name), statement)
-                   for statement in _COMMENT.sub("", self.text).split(";"))
+        return self._kinds.get(name) == "value"
 
     def element(self, i: int) -> tuple[int, int]:
         return 0, 1
@@ -181,7 +179,7 @@ class OfScript(Binding):
              in_time: bool) -> None:
         if measures:
             raise UsageError("measures are of form files, and %s is a script" % self.name, "usage")
-        bodies = {name: formula(value) for name, value in values.items() if name in self._expressions}
+        bodies = {name: formula(value) for name, value in values.items() if self._kinds.get(name) == "expression"}
         expressions, n_expressions = _expressions(bodies)
         parameters, n_parameters = _parameters(self.parameters)
         options = self._options(

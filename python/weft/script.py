@@ -52,6 +52,18 @@ def _take_text(function: Any, *arguments: Any) -> str:
         lib.weft_text_free(byref(text))
 
 
+def kinds(name: str, text: str) -> dict[str, str]:
+    """The kind of each name of a script that is not compiled yet, outside of its loops."""
+    handle, found, one = Handle("outline"), {}, s.weft_outline_name()
+    fragment = s.weft_fragment(encode(name), encode(text))
+    lib.weft_outline_make(byref(fragment), 1, byref(handle.pointer))
+    for i in range(lib.weft_outline_names(handle.pointer)):
+        lib.weft_outline_describe(handle.pointer, i, byref(one))
+        if not one.in_loop:
+            found[one.name.decode()] = _KINDS[one.kind]
+    return found
+
+
 class Script:
     """A compiled script.
 

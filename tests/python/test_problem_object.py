@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import tempfile
 import unittest
 
@@ -340,6 +341,15 @@ a, L = (1 + dt)*u*v*dx, before*v*dx
             numpy.testing.assert_allclose(step.values, 1.1 ** -step.step, atol=1e-10)
         with self.assertRaisesRegex(weft.UsageError, "tolerance in time is for masses"):
             problem.steps(dt=0.1, end=0.5, tolerance=1e-3)
+
+    def test_a_mass_in_a_block(self):
+        """What a script computes is found where it stands in a block of directives, too."""
+        text = weft._library.lib.weft_fem_script(b"heat.weft").decode()
+        block = re.sub(r"(M = [^;]*;)", r"fuse { \1 }", text)
+        self.assertNotEqual(block, text)
+        heat = weft.Problem(weft.Mesh("square:4"), block, device=self.device, conditions=[weft.Dirichlet("left")])
+        for step in heat.steps(dt=0.5, end=1, initial=0):
+            self.assertEqual(abs(step.values).max(), 0)
 
     def test_refusals_of_scripts(self):
         mesh, ends = weft.Mesh("square:4"), [weft.Dirichlet("left")]
