@@ -14,7 +14,7 @@ from .forms import FormFile
 from .mesh import Mesh, _view
 from .options import method_number, preconditioner_number
 from .report import NotConverged, history_of, method_name
-from .script import Script, _count, _expressions, _interleave, _parameters, _text_of
+from .script import Script, _count, _expressions, _interleave, _parameters, _text_of, kinds
 
 if TYPE_CHECKING:
     import numpy
@@ -195,7 +195,7 @@ class Form:
         bound = {"x": Borrowed(lib.weft_space_coordinates(space._handle.pointer), space._handle)}
         # Names that the script does not declare are refused by the compiler; d is bound where it is declared.
         numbers = dict(parameters or {})
-        if "d" not in numbers and "parameter d" in " ".join(text.split()):
+        if "d" not in numbers and kinds(name, text).get("d") == "parameter":
             numbers["d"] = space.mesh.dimension
         if inputs:
             # Compiled once to learn which inputs are over cells, and in which shape.

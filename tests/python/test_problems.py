@@ -391,6 +391,14 @@ return d, s;""")
         plain = weft.Script(self.device, "index n; input a : real[3] over n; y = svmul(a, 2.0); return y;")
         numpy.testing.assert_array_equal(plain.program(a=heights).run()["y"], 2 * heights)
 
+    def test_parameters_that_begin_with_d(self):
+        """Only a script that declares d gets the dimension of the mesh."""
+        text = weft._library.lib.weft_fem_script(b"poisson_diffusivity.weft").decode()
+        for of_dimension, plain in (("d = 2, degree", "degree"), ("d + 1", "3"), ("real[d]", "real[2]"), ("d = d", "d = 2")):
+            self.assertIn(of_dimension, text)
+            text = text.replace(of_dimension, plain)
+        self.assertLess(weft.Form(weft.Space(weft.Mesh("square:4"), self.device), text).asymmetry(), 1e-12)
+
     def test_advection_diffusion(self):
         # A cosine decays by exp(-pi^2 mu t) where nothing flows through the sides.
         run = weft.AdvectionDiffusion(weft.Mesh("square:32"), dt=0.01, diffusivity=0.1, initial="cos(pi*x)",
