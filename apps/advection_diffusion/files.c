@@ -59,7 +59,7 @@ static void write_problem(const ad_run *run, weft_text *out) {
                   o->lumped ? "lumped" : "consistent",
                   weft_advection_diffusion_reassembles(&run->problem) ? "every-step" : "once",
                   o->run.solver.tolerance, run->problem.max_iterations,
-                  weft_assembly_name(run->base.problem->linear.choice.assembly), o->initial);
+                  weft_assembly_name(run->base.problem->system.linear.choice.assembly), o->initial);
     if (o->runge_kutta != WEFT_RUNGE_KUTTA_4)
         weft_text_add(out, " --scheme %s", weft_runge_kutta_about(o->runge_kutta)->name);
     for (int i = 0; i < o->velocity.n; ++i)
@@ -86,8 +86,8 @@ weft_status ad_series_open(ad_run *run, weft_error *error) {
         TRY(weft_out_of_memory(error, NULL));
     options.problem = problem.data;
     options.statement = run->base.statement;
-    TRY(weft_series_make(run->options->run.output, run->base.mesh, &options,
-                         &run->base.messages->monitor, &run->series, error));
+    TRY(weft_series_make(run->options->run.output, run->base.mesh, &options, run->base.monitor,
+                         &run->series, error));
 done:
     weft_text_free(&problem);
     return status;

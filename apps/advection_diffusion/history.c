@@ -18,9 +18,10 @@ static const char form_text[] = "parameter d = 2;\n"
 static void bind_coefficients(ad_run *run) {
     static const char *const names[] = {"velocity_x", "velocity_y", "velocity_z"};
     const ad_formulas *mu = &run->options->diffusivity, *velocity = &run->options->velocity;
-    weft_bound_form *form = &run->base.problem->form;
-    weft_form_start("transport", form_text, weft_space_cells(run->base.problem->space), form);
-    weft_form_bind_input(form, "x", weft_space_coordinates(run->base.problem->space));
+    weft_bound_form *form = &run->base.problem->forms.first;
+    weft_form_start("transport", form_text, weft_space_cells(run->base.problem->fields.space),
+                    form);
+    weft_form_bind_input(form, "x", weft_space_coordinates(run->base.problem->fields.space));
     weft_form_bind_parameter(form, "d", run->base.mesh->dimension);
     if (mu->n == 1) /* not a tensor */
         weft_form_bind_expression(form, "mu", mu->list[0].text, mu->list[0].origin);

@@ -13,7 +13,7 @@ static bool set_mesh(json_t *root, const weft_mesh *mesh) {
 static bool set_plan(json_t *root, const ad_run *run) {
     const ad_options *options = run->options;
     return app_json_set_plan(root, &run->base.context, run->base.device_reason,
-                             run->base.problem->linear.choice.assembly) &&
+                             run->base.problem->system.linear.choice.assembly) &&
            app_json_set(root, "splitting",
                         json_string(weft_splitting_about(options->splitting)->name)) &&
            app_json_set(root, "mass", json_string(options->lumped ? "lumped" : "consistent")) &&

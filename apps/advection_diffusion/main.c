@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
     ad_options options = {0};
     app_messages messages = {0};
     ad_run run = {.options = &options,
-                  .base = {.options = &options.run, .messages = &messages},
+                  .base = {.options = &options.run, .monitor = &messages.monitor},
                   .limits = {NAN, NAN, INFINITY}};
     app_ensure_standard_streams();
     TRY(app_messages_make(&messages, "advection_diffusion", stderr, APP_NORMAL, &error));
@@ -109,7 +109,7 @@ int main(int argc, char **argv) {
     TRY(app_messages_make(&messages, "advection_diffusion", stderr, options.run.verbosity, &error));
     TRY(solve(&run, &error));
 done:
-    app_messages_clear(&messages);
+    app_messages_clear(&messages.monitor);
     int code = status != WEFT_OK ? app_messages_fail(&messages, &error)
                : run.stopped     ? report_stop(&run)
                                  : report_outcome(&run);

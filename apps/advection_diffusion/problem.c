@@ -73,9 +73,9 @@ weft_status ad_dofs_make(ad_run *run, weft_error *error) {
     TRY(check_formulas(run, error));
     TRY(find_probes(run, error));
     TRY(weft_space_make_with(run->base.device, run->base.mesh, &run->base.mesh_made.copies,
-                             WEFT_ELEMENT_P1, 1, &run->base.problem->space, error));
+                             WEFT_ELEMENT_P1, 1, &run->base.problem->fields.space, error));
     weft_problem_count_fields(run->base.problem);
-    run->problem.space = run->base.problem->space;
+    run->problem.space = run->base.problem->fields.space;
     run->problem.hierarchy = run->base.mesh_made.hierarchy;
     run->problem.max_iterations =
         weft_linear_iterations_limit(&run->options->run.solver, run->base.mesh);
@@ -94,7 +94,7 @@ weft_status ad_coefficients_check(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const ad_options *options = run->options;
     weft_step_limits *limits = &run->limits;
-    const weft_monitor *monitor = &run->base.messages->monitor;
+    const weft_monitor *monitor = run->base.monitor;
     TRY(weft_advection_diffusion_check(&run->base.context, &run->problem, limits, error));
     if (limits->cfl > limits->cfl_limit)
         weft_log(
@@ -130,18 +130,18 @@ static weft_status choose_assembly(ad_run *run, weft_error *error) {
     const bool reassembles = weft_advection_diffusion_reassembles(&run->problem);
     const double products = PRODUCTS * (reassembles ? 1.0 : fmax(1, run->options->steps));
     /* symmetric, as those are that are applied most */
-    weft_assembly_problem problem = weft_space_problem(run->base.problem->space, products);
+    weft_assembly_problem problem = weft_space_problem(run->base.problem->fields.space, products);
     const weft_problem_options *options = &run->options->run.solver;
     weft_speeds speeds = {0};
     weft_status status = WEFT_OK;
-    TRY(weft_speeds_read(run->base.device, &run->base.messages->monitor, &speeds, error));
+    TRY(weft_speeds_read(run->base.device, run->base.monitor, &speeds, error));
     problem.speeds = &speeds.assemblies;
     TRY(weft_problem_assembly_choose(run->base.device, options, options->preconditioner, &problem,
-                                     &run->base.messages->monitor,
-                                     &run->base.problem->linear.choice.assembly, error));
+                                     run->base.monitor,
+                                     &run->base.problem->system.linear.choice.assembly, error));
     if (options->preconditioner >= 0 && options->assembly == WEFT_AUTO &&
-        !weft_assembly_about(run->base.problem->linear.choice.assembly)->stores_matrix)
-        run->base.problem->linear.choice.assembly = WEFT_ASSEMBLY_CSR;
+        !weft_assembly_about(run->base.problem->system.linear.choice.assembly)->stores_matrix)
+        run->base.problem->system.linear.choice.assembly = WEFT_ASSEMBLY_CSR;
 done:
     return status;
 }
@@ -152,14 +152,14 @@ weft_status ad_stepper_make(ad_run *run, weft_error *error) {
     const weft_expression exact = {NULL, options->exact, "--exact"};
     if (weft_advection_diffusion_moves(&run->problem) &&
         options->reassemble == WEFT_REASSEMBLE_ONCE)
-        weft_log(&run->base.messages->monitor, WEFT_LOG_WARNING,
+        weft_log(run->base.monitor, WEFT_LOG_WARNING,
                  "--reassemble once: the coefficients keep their values at t = 0");
     TRY(choose_assembly(run, error));
-    run->problem.assembly = run->base.problem->linear.choice.assembly;
+    run->problem.assembly = run->base.problem->system.linear.choice.assembly;
     TRY(weft_advection_diffusion_make(&run->base.context, &run->problem, &run->stepper, error));
     const weft_nodal_field field = {.mesh = run->base.mesh,
-                                    .cells = weft_space_cells(run->base.problem->space),
-                                    .x = weft_space_coordinates(run->base.problem->space),
+                                    .cells = weft_space_cells(run->base.problem->fields.space),
+                                    .x = weft_space_coordinates(run->base.problem->fields.space),
                                     .u = weft_advection_diffusion_field(run->stepper)};
     TRY(weft_field_measure_make(&run->base.context, &field, options->exact ? &exact : NULL,
                                 &run->measure, error));

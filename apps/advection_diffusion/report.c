@@ -42,7 +42,7 @@ static void print_scheme(const ad_run *run) {
     snprintf(splitting, sizeof splitting, ", %s, ",
              weft_splitting_about(options->splitting)->title);
     app_plan_print(&run->base.context, app_run_device_reason(&run->base),
-                   run->base.problem->linear.choice.assembly,
+                   run->base.problem->system.linear.choice.assembly,
                    weft_advection_diffusion_reassembles(&run->problem) ? ", in every step"
                                                                        : ", once");
     printf("scheme      %s%s%s, %s mass\n",
@@ -95,7 +95,7 @@ static void print_costs(const ad_run *run) {
 weft_status ad_report_print(const ad_run *run, weft_error *error) {
     if (app_is_silent(&run->options->run))
         return WEFT_OK;
-    app_messages_clear(run->base.messages);
+    app_messages_clear(run->base.monitor);
     app_mesh_print(run->base.mesh, &run->base.mesh_made);
     app_run_print_statement(&run->base);
     print_scheme(run);
@@ -120,7 +120,7 @@ weft_status ad_plan_print(ad_run *run, weft_error *error) {
     if (app_is_silent(&run->options->run))
         goto done;
     TRY(weft_advection_diffusion_print(run->stepper, "plan", &text, error));
-    app_messages_clear(run->base.messages);
+    app_messages_clear(run->base.monitor);
     app_mesh_print(run->base.mesh, &run->base.mesh_made);
     app_run_print_statement(&run->base);
     print_scheme(run);

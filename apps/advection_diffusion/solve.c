@@ -21,7 +21,7 @@ static void report(const ad_run *run, double start) {
                                    .iterations =
                                        done > 0 ? (double)run->state.iterations / (double)done : 0,
                                    .seconds = weft_clock() - start};
-    app_progress_show(&run->base.messages->monitor, &progress);
+    app_progress_show(run->base.monitor, &progress);
 }
 
 /* Steps between rows of --history. */

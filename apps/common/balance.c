@@ -33,7 +33,7 @@ static bool is_zero(const double *values, int n) {
 
 void app_balance_print(const app_run *run) {
     const weft_problem_balance *balance = &run->balance;
-    const int n = run->problem->n_values;
+    const int n = run->problem->fields.n_values;
     double sums[WEFT_VALUES_MAX];
     if (!balance->is_made)
         return;
@@ -84,7 +84,7 @@ static bool set_flows(json_t *root, const char *key, const char *name, const wef
 
 bool app_balance_json(json_t *root, const app_run *run) {
     const weft_problem_balance *balance = &run->balance;
-    const int n = run->problem->n_values;
+    const int n = run->problem->fields.n_values;
     if (!balance->is_made)
         return true;
     const bool is_known = !balance->loads_reason[0];

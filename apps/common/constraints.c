@@ -153,24 +153,24 @@ bool app_has_periodic(const app_run_options *options) {
 }
 
 void app_run_print_constraints(const app_run *run) {
-    if (!run->problem->constraints)
+    if (!run->problem->system.constraints)
         return;
     const long long n = (long long)weft_problem_dependent(run->problem);
     printf("constraints %lld dependent dofs", n);
-    if (run->problem->modes.n > 0)
-        printf(", %d free mode%s removed", run->problem->modes.n,
-               run->problem->modes.n == 1 ? "" : "s");
-    if (run->problem->modes.held.n > 0)
-        printf(", %d mode%s held by weak terms", run->problem->modes.held.n,
-               run->problem->modes.held.n == 1 ? "" : "s");
+    if (run->problem->system.modes.n > 0)
+        printf(", %d free mode%s removed", run->problem->system.modes.n,
+               run->problem->system.modes.n == 1 ? "" : "s");
+    if (run->problem->system.modes.held.n > 0)
+        printf(", %d mode%s held by weak terms", run->problem->system.modes.held.n,
+               run->problem->system.modes.held.n == 1 ? "" : "s");
     putchar('\n');
 }
 
 bool app_run_json_constraints(json_t *root, const app_run *run) {
-    if (!run->problem->constraints)
+    if (!run->problem->system.constraints)
         return true;
     return app_json_set(root, "dependent_dofs",
                         json_integer((json_int_t)weft_problem_dependent(run->problem))) &&
-           app_json_set(root, "free_modes", json_integer(run->problem->modes.n)) &&
-           app_json_set(root, "held_modes", json_integer(run->problem->modes.held.n));
+           app_json_set(root, "free_modes", json_integer(run->problem->system.modes.n)) &&
+           app_json_set(root, "held_modes", json_integer(run->problem->system.modes.held.n));
 }

@@ -85,7 +85,7 @@ static void warn_unread(const app_run *run) {
             is_read |= k != i && weft_has_word(options->list[k].text, one->name);
         if (!is_read)
             weft_log(
-                &run->messages->monitor, WEFT_LOG_WARNING,
+                run->monitor, WEFT_LOG_WARNING,
                 "%s: nothing shows `%s`: add --output FILE or --line, or name it in --integral or "
                 "--extrema",
                 one->origin, one->name);

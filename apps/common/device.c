@@ -61,7 +61,7 @@ static void open_host(app_run *run, const weft_device_options *options) {
 
 weft_status app_device_open(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK, made = WEFT_OK;
-    const weft_monitor *monitor = &run->messages->monitor;
+    const weft_monitor *monitor = run->monitor;
     const weft_device_options options = weft_device_options_default(monitor);
     const char *name = run->options->device;
     library_start start = {0};

@@ -81,7 +81,7 @@ typedef struct table {
     int n_fields, d;
     double *points; /* [line->n][d] */
     weft_probes *probes;
-    double *u;       /* [line->n][run->problem->n_values] */
+    double *u;       /* [line->n][run->problem->fields.n_values] */
     double **values; /* [n_fields], [line->n][components] */
 } table;
 
@@ -99,7 +99,7 @@ static weft_status evaluate(table *t, weft_error *error) {
     const size_t n = (size_t)t->line->n;
     weft_problem *problem = t->run->problem;
     t->points = weft_array_make(n, (size_t)t->d * sizeof *t->points);
-    t->u = weft_array_make(n, (size_t)problem->n_values * sizeof *t->u);
+    t->u = weft_array_make(n, (size_t)problem->fields.n_values * sizeof *t->u);
     t->values = calloc((size_t)t->n_fields + 1, sizeof *t->values);
     if (!t->points || !t->u || !t->values)
         TRY(weft_out_of_memory(error, NULL));
@@ -110,7 +110,8 @@ static weft_status evaluate(table *t, weft_error *error) {
         t->values[i] = weft_array_make(n, (size_t)t->fields[i].n_components * sizeof **t->values);
         if (!t->values[i])
             TRY(weft_out_of_memory(error, NULL));
-        TRY(weft_probes_field(t->probes, problem->space, &t->fields[i], t->values[i], error));
+        TRY(weft_probes_field(t->probes, problem->fields.space, &t->fields[i], t->values[i],
+                              error));
     }
 done:
     return status;
@@ -128,7 +129,7 @@ static void write_names(const char *name, int n, weft_text *out) {
 static void write_head(const table *t, weft_text *out) {
     static const char *const axes[] = {"", ",x", ",x,y", ",x,y,z"};
     weft_text_add(out, "distance%s", axes[t->d]);
-    write_names("u", t->run->problem->n_values, out);
+    write_names("u", t->run->problem->fields.n_values, out);
     for (int i = 0; i < t->n_fields; ++i)
         write_names(t->fields[i].name, t->fields[i].n_components, out);
     weft_text_add(out, "\n");
@@ -151,7 +152,8 @@ static void write_row(const table *t, int64_t i, weft_text *out) {
         square += (point[k] - t->line->from[k]) * (point[k] - t->line->from[k]);
     weft_text_add(out, "%.17g", sqrt(square));
     write_values(point, t->d, false, out);
-    write_values(t->u + i * t->run->problem->n_values, t->run->problem->n_values, outside, out);
+    write_values(t->u + i * t->run->problem->fields.n_values, t->run->problem->fields.n_values,
+                 outside, out);
     for (int f = 0; f < t->n_fields; ++f) {
         const int c = t->fields[f].n_components;
         write_values(t->values[f] + i * c, c, outside, out);

@@ -20,7 +20,8 @@ void app_ensure_standard_streams(void) {
     signal(SIGXFSZ, SIG_IGN);
 }
 
-void app_messages_clear(app_messages *messages) {
+void app_messages_clear(const weft_monitor *monitor) {
+    app_messages *messages = monitor->user;
     if (!messages->drawn)
         return;
     fputs("\r\033[K", messages->stream);
@@ -58,7 +59,7 @@ static void write_log(void *user, weft_log_level level, const char *message) {
         return;
     flockfile(messages->stream); /* kernels are compiled on several threads */
     if (level != WEFT_LOG_WARNING || !is_reported(messages, message)) {
-        app_messages_clear(messages);
+        app_messages_clear(&messages->monitor);
         fprintf(messages->stream, "%s: %s: ", messages->program, level_names[level]);
         write_shown(messages->stream, message);
         fputc('\n', messages->stream);
@@ -129,7 +130,7 @@ done:
 int app_messages_fail(app_messages *messages, const weft_error *error) {
     char text[4096];
     weft_error_text(error, text, sizeof text);
-    app_messages_clear(messages);
+    app_messages_clear(&messages->monitor);
     /* A message with a location starts with it, so that editors can jump there. */
     bool placed = error->file[0] || error->line > 0;
     fprintf(messages->stream, "%s%s%s\n", placed ? "" : messages->program, placed ? "" : ": ",

@@ -12,8 +12,8 @@ static double reduction(const weft_cg_result *cg) {
 }
 
 static const weft_preconditioner *used(const app_run *run) {
-    return run->problem->linear.preconditioner ? run->problem->linear.preconditioner
-                                               : run->preconditioner_in_time;
+    return run->problem->system.linear.preconditioner ? run->problem->system.linear.preconditioner
+                                                      : run->preconditioner_in_time;
 }
 
 void app_run_print_preconditioner(const app_run *run) {
@@ -22,7 +22,7 @@ void app_run_print_preconditioner(const app_run *run) {
     if (!used(run)) {
         if (is_auto)
             printf("jacobi      automatic: %s\n",
-                   run->problem->linear.choice.preconditioner_reason);
+                   run->problem->system.linear.choice.preconditioner_reason);
         return;
     }
     const weft_preconditioner_report *report = weft_preconditioner_reported(used(run));
@@ -33,14 +33,15 @@ void app_run_print_preconditioner(const app_run *run) {
         printf("polynomials of degree %d, ", report->degree);
     if (report->n_levels > 1)
         printf("%d levels, complexity %.2f, ", report->n_levels, report->complexity);
-    if (!isnan(reduction(&run->problem->linear.cg)))
-        printf("residual x %.2g per iteration, ", reduction(&run->problem->linear.cg));
+    if (!isnan(reduction(&run->problem->system.linear.cg)))
+        printf("residual x %.2g per iteration, ", reduction(&run->problem->system.linear.cg));
     printf("set up in %s", app_print_seconds(report->set_up_seconds, seconds));
     if (report->bytes > 0)
         printf(", %s", app_print_bytes((double)report->bytes, bytes));
     putchar('\n');
     if (is_auto)
-        printf("            automatic: %s\n", run->problem->linear.choice.preconditioner_reason);
+        printf("            automatic: %s\n",
+               run->problem->system.linear.choice.preconditioner_reason);
     for (int i = 0; run->options->verbosity == APP_VERBOSE && i < report->n_levels; ++i)
         printf("            level %d: %" PRId64 " rows, %" PRId64 " entries, eigenvalues to %.4g\n",
                i, report->levels[i].n_rows, report->levels[i].n_entries, report->levels[i].lambda);
@@ -65,12 +66,12 @@ static json_t *json_levels(const weft_preconditioner_report *report) {
 
 bool app_run_json_preconditioner(json_t *root, const app_run *run) {
     if (!app_json_set(root, "preconditioner_reason",
-                      json_string(run->problem->linear.choice.preconditioner_reason)))
+                      json_string(run->problem->system.linear.choice.preconditioner_reason)))
         return false;
     if (!used(run))
         return app_json_set(
             root, "preconditioner",
-            json_string(run->problem->linear.choice.preconditioner == WEFT_NO_PRECONDITIONER
+            json_string(run->problem->system.linear.choice.preconditioner == WEFT_NO_PRECONDITIONER
                             ? "none"
                             : "jacobi"));
     const weft_preconditioner_report *report = weft_preconditioner_reported(used(run));
@@ -80,7 +81,8 @@ bool app_run_json_preconditioner(json_t *root, const app_run *run) {
            app_json_set(root, "preconditioner_report", object) &&
            app_json_set(object, "degree", json_integer(report->degree)) &&
            app_json_set(object, "complexity", app_json_real(report->complexity)) &&
-           app_json_set(object, "reduction", app_json_real(reduction(&run->problem->linear.cg))) &&
+           app_json_set(object, "reduction",
+                        app_json_real(reduction(&run->problem->system.linear.cg))) &&
            app_json_set(object, "bytes", json_integer((json_int_t)report->bytes)) &&
            app_json_set(object, "set_up_seconds", app_json_real(report->set_up_seconds)) &&
            app_json_set(object, "detail", app_json_text(report->detail)) &&

@@ -19,12 +19,12 @@ static bool is_constant(const weft_space *space) {
 static weft_status make_nodes(const app_run *run, app_shown *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_element_kind kind = {WEFT_LAGRANGE, 1};
-    if (run->problem->n_fields == 1 && has_nodes(run->problem->space)) {
-        out->nodes = run->problem->space;
+    if (run->problem->fields.n == 1 && has_nodes(run->problem->fields.space)) {
+        out->nodes = run->problem->fields.space;
         return WEFT_OK;
     }
-    for (int i = 0; i < run->problem->n_fields; ++i) {
-        const weft_element *element = weft_space_element(run->problem->fields[i].space);
+    for (int i = 0; i < run->problem->fields.n; ++i) {
+        const weft_element *element = weft_space_element(run->problem->fields.list[i].space);
         if (weft_element_is_constant(element) || element->span_vanishes)
             continue; /* shown on cells; added to the function that they enrich */
         kind.degree = element->degree > kind.degree ? element->degree : kind.degree;
@@ -46,16 +46,17 @@ static weft_status make_fields(const app_run *run, app_shown *out, weft_error *e
     static const char *const names[WEFT_FIELDS_MAX] = {
         "u_0", "u_1", "u_2",  "u_3",  "u_4",  "u_5",  "u_6",  "u_7",
         "u_8", "u_9", "u_10", "u_11", "u_12", "u_13", "u_14", "u_15"};
-    for (int i = 0; i < run->problem->n_fields; ++i) {
-        if (run->problem->fields[i].is_enrichment)
+    for (int i = 0; i < run->problem->fields.n; ++i) {
+        if (run->problem->fields.list[i].is_enrichment)
             continue;
         const int n = out->n++,
-                  shown = shown_components(weft_space_components(run->problem->fields[i].space));
-        const bool on_cells = is_constant(run->problem->fields[i].space);
+                  shown =
+                      shown_components(weft_space_components(run->problem->fields.list[i].space));
+        const bool on_cells = is_constant(run->problem->fields.list[i].space);
         const int64_t rows = on_cells ? run->mesh->n_cells : weft_space_nodes(out->nodes);
         out->of[n] = i;
         out->values[n] = weft_array_make((size_t)rows, (size_t)shown * sizeof **out->values);
-        out->fields[n] = (weft_field){.name = run->problem->n_fields > 1 ? names[n] : "u",
+        out->fields[n] = (weft_field){.name = run->problem->fields.n > 1 ? names[n] : "u",
                                       .n_components = shown,
                                       .on_cells = on_cells,
                                       .values = out->values[n]};
@@ -101,9 +102,9 @@ static weft_status evaluate(const app_run *run, const app_shown *shown, int n, d
                             weft_error *error) {
     weft_status status = WEFT_OK;
     const int i = shown->of[n];
-    const weft_problem_field *field = &run->problem->fields[i];
+    const weft_problem_field *field = &run->problem->fields.list[i];
     const int c = weft_space_components(field->space);
-    const double *u = run->problem->u_values + field->first_dof;
+    const double *u = run->problem->system.u_values + field->first_dof;
     const weft_solution solution = weft_problem_solution(run->problem);
     double *term = NULL;
     if (shown->fields[n].on_cells) {
@@ -116,9 +117,10 @@ static weft_status evaluate(const app_run *run, const app_shown *shown, int n, d
         return WEFT_OK;
     }
     TRY(weft_space_interpolate(field->space, u, c, shown->nodes, at, error));
-    for (int k = i + 1; k < run->problem->n_fields && run->problem->fields[k].is_enrichment; ++k) {
+    for (int k = i + 1; k < run->problem->fields.n && run->problem->fields.list[k].is_enrichment;
+         ++k) {
         TRY(weft_solution_term(&solution, k, &term, error));
-        TRY(weft_space_interpolate(run->problem->fields[k].space, term, c, shown->nodes, at,
+        TRY(weft_space_interpolate(run->problem->fields.list[k].space, term, c, shown->nodes, at,
                                    error));
         free(term);
         term = NULL;
@@ -133,7 +135,7 @@ static weft_status shown_update(const app_run *run, app_shown *shown, weft_error
     weft_status status = WEFT_OK;
     double *at = NULL;
     for (int n = 0; n < shown->n; ++n) {
-        const int c = weft_space_components(run->problem->fields[shown->of[n]].space);
+        const int c = weft_space_components(run->problem->fields.list[shown->of[n]].space);
         const int64_t rows =
             shown->fields[n].on_cells ? run->mesh->n_cells : weft_space_nodes(shown->nodes);
         at = weft_array_make((size_t)rows, (size_t)c * sizeof *at);
@@ -160,7 +162,7 @@ static weft_status show_derived(const app_run *run, const app_shown *shown,
     weft_status status = WEFT_OK;
     const int c = derived->n_components, wide = c == 2 ? 3 : c == 4 ? 9 : c;
     const int64_t rows = derived->on_cells ? run->mesh->n_cells : weft_space_nodes(shown->nodes);
-    const bool is_elsewhere = !derived->on_cells && shown->nodes != run->problem->space;
+    const bool is_elsewhere = !derived->on_cells && shown->nodes != run->problem->fields.space;
     double *at = NULL;
     *room = weft_array_make((size_t)rows, (size_t)wide * sizeof **room);
     if (is_elsewhere)
@@ -168,7 +170,7 @@ static weft_status show_derived(const app_run *run, const app_shown *shown,
     if (!*room || (is_elsewhere && !at))
         TRY(weft_out_of_memory(error, "a result"));
     if (is_elsewhere)
-        TRY(weft_space_interpolate(run->problem->space, derived->values, c, shown->nodes, at,
+        TRY(weft_space_interpolate(run->problem->fields.space, derived->values, c, shown->nodes, at,
                                    error));
     fill_up(at ? at : derived->values, rows, c, wide, *room);
     *out = *derived;
@@ -185,7 +187,7 @@ weft_status app_run_result_write(const app_run *run, weft_error *error) {
     const weft_field *derived = NULL;
     const int n_derived = run->derive ? weft_derive_fields(run->derive, &derived) : 0;
     double **rooms = calloc((size_t)n_derived + 1, sizeof *rooms);
-    weft_field *fields = calloc((size_t)(n_derived + run->problem->n_fields) + 1, sizeof *fields);
+    weft_field *fields = calloc((size_t)(n_derived + run->problem->fields.n) + 1, sizeof *fields);
     if (!fields || !rooms)
         TRY(weft_out_of_memory(error, NULL));
     TRY(shown_make(run, &shown, error));
@@ -224,8 +226,8 @@ weft_status app_series_make(const app_run *run, const weft_series_options *optio
     complete.fields = made.shown.fields;
     complete.n_fields = made.shown.n;
     complete.nodes = weft_space_output_nodes(made.output);
-    TRY(weft_series_make(run->options->output, run->mesh, &complete, &run->messages->monitor,
-                         &made.series, error));
+    TRY(weft_series_make(run->options->output, run->mesh, &complete, run->monitor, &made.series,
+                         error));
     *out = made;
     made = (app_series){0};
 done:

@@ -56,16 +56,15 @@ weft_status app_run_mesh_make(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     app_mesh_options options = run->options->mesh;
     TRY(app_run_choose_levels(run, &options, error));
-    TRY(app_mesh_make(run->device, &options, &run->messages->monitor, &run->mesh, &run->mesh_made,
-                      error));
+    TRY(app_mesh_make(run->device, &options, run->monitor, &run->mesh, &run->mesh_made, error));
     if (!run->takes_any_cells)
         TRY(weft_mesh_need_simplices(run->mesh, "this program", error));
-    run->problem->mesh = run->mesh;
+    weft_problem_set_mesh(run->problem, run->mesh);
     weft_problem_set_hierarchy(run->problem, run->mesh_made.hierarchy);
     run->seconds.mesh = run->mesh_made.seconds;
     run->seconds.order = run->mesh_made.order_seconds;
     if (run->mesh->points.n_pairs > 0 && !app_has_periodic(run->options))
-        weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
+        weft_log(run->monitor, WEFT_LOG_WARNING,
                  "%s declares periodic sides: the mesh matches there, but the solution is not "
                  "periodic without --periodic mesh (of poisson and solve)",
                  run->mesh->source);
@@ -80,22 +79,22 @@ weft_status app_run_space_make(app_run *run, int components, weft_error *error) 
     weft_problem *problem = run->problem;
     TRY(app_probes_find(&run->options->probes, run->mesh, &run->points, error));
     TRY(app_run_lines_check(run, error));
-    if (!problem->space)
+    if (!problem->fields.space)
         TRY(weft_space_make_with(run->device, run->mesh, &run->mesh_made.copies, WEFT_ELEMENT_P1,
-                                 components, &problem->space, error));
+                                 components, &problem->fields.space, error));
     weft_mesh_copies_free(&run->mesh_made.copies); /* where no space is of degree 1 */
     weft_problem_count_fields(problem);
-    TRY(app_pieces_make(&run->options->conditions, run->mesh, problem->n_values, &run->pieces,
-                        error));
+    TRY(app_pieces_make(&run->options->conditions, run->mesh, problem->fields.n_values,
+                        &run->pieces, error));
     for (int i = 0; i < run->pieces.n; ++i)
         TRY(weft_problem_condition(problem, &run->pieces.list[i], error));
-    TRY(weft_problem_conditions_make(problem, error));
+    TRY(weft_fields_conditions_make(&problem->fields, error));
 done:
     return status;
 }
 
 weft_status app_run_solve(app_run *run, weft_error *error) {
-    const weft_linear *linear = &run->problem->linear;
+    const weft_linear *linear = &run->problem->system.linear;
     const weft_status status = weft_problem_solve_system(run->problem, error);
     run->seconds.precondition = linear->precondition_seconds;
     run->seconds.solve = linear->solve_seconds;
@@ -106,7 +105,7 @@ void app_run_set_errors(app_run *run, double l2_squared, double h1_squared) {
     run->l2_error = sqrt(l2_squared);
     run->h1_error = sqrt(h1_squared);
     if (!isfinite(l2_squared) || !isfinite(h1_squared))
-        weft_log(&run->messages->monitor, WEFT_LOG_WARNING,
+        weft_log(run->monitor, WEFT_LOG_WARNING,
                  "--exact is not finite everywhere in the mesh, so no errors are printed");
 }
 
@@ -115,7 +114,7 @@ static weft_status locate_probes(app_run *run, weft_error *error) {
     const app_probes *probes = &run->points;
     const size_t d = (size_t)run->mesh->dimension, n = (size_t)probes->n;
     double *points = calloc(n * d + 1, sizeof *points);
-    run->probes = calloc(n * (size_t)run->problem->n_values + 1, sizeof *run->probes);
+    run->probes = calloc(n * (size_t)run->problem->fields.n_values + 1, sizeof *run->probes);
     if (!points || !run->probes)
         TRY(weft_out_of_memory(error, NULL));
     for (size_t i = 0; i < n; ++i)
@@ -136,9 +135,9 @@ done:
 }
 
 void app_run_finish(app_run *run) {
-    if (run->problem->linear.choice.bytes > 0)
-        weft_problem_memory_compare(run->device, run->problem->linear.choice.bytes,
-                                    &run->messages->monitor);
+    if (run->problem->system.linear.choice.bytes > 0)
+        weft_problem_memory_compare(run->device, run->problem->system.linear.choice.bytes,
+                                    run->monitor);
     run->seconds.plan += run->context.plan_seconds;
     run->seconds.compile = run->context.compile_seconds;
 }
@@ -152,7 +151,7 @@ void app_run_print_errors(const app_run *run, const char *exact) {
 weft_status app_run_print_end(const app_run *run, bool is_solved, weft_error *error) {
     const app_run_options *options = run->options;
     char bytes[32];
-    app_probes_print(&run->points, "u", run->probes, run->problem->n_values);
+    app_probes_print(&run->points, "u", run->probes, run->problem->fields.n_values);
     app_seconds_print(&run->seconds);
     printf("memory      %s at most\n", app_print_bytes((double)weft_memory_peak(), bytes));
     if (options->output && (is_solved || options->keep_unconverged))
@@ -172,7 +171,7 @@ weft_status app_run_write_json(const app_run *run, json_t *root, bool fine, weft
     weft_status status = WEFT_OK;
     if (!fine)
         TRY(weft_out_of_memory(error, NULL));
-    app_messages_clear(run->messages);
+    app_messages_clear(run->monitor);
     TRY(app_json_write(run->options->json, root, error));
 done:
     json_decref(root);

@@ -11,8 +11,8 @@
 #include "fusion/setup/setup.h"
 
 typedef struct app_run {
-    const app_run_options *options; /* borrowed, as is messages */
-    app_messages *messages;
+    const app_run_options *options; /* borrowed, as is monitor */
+    const weft_monitor *monitor;    /* of app_messages_make */
     weft_device *device;
     weft_library *library;
     weft_context context;

@@ -40,7 +40,7 @@ static const char JUMP[] =
 #define FACTORISE "--preconditioner cholmod, a factorisation, where it is installed (libcholmod)"
 
 static bool has_preconditioner(const app_run *run, const char *name) {
-    const int kind = run->problem->linear.choice.preconditioner;
+    const int kind = run->problem->system.linear.choice.preconditioner;
     return kind >= 0 && strcmp(weft_preconditioner_about(kind)->name, name) == 0;
 }
 
@@ -51,12 +51,13 @@ static bool is_slender(const app_run *run) {
 
 const char *app_cg_advice_of(const app_run *run, weft_cg_outcome outcome) {
     const app_run_options *options = run->options;
-    const bool is_definite = weft_method_about(run->problem->linear.choice.method)->needs_definite;
+    const bool is_definite =
+        weft_method_about(run->problem->system.linear.choice.method)->needs_definite;
     if (outcome == WEFT_CG_MAX_ITERATIONS && (options->solver.max_iterations >= 0 || !is_definite))
         return "raise --max-iterations or --tolerance";
     if (!is_definite)
         return "try another --preconditioner, or raise --tolerance";
-    if (outcome == WEFT_CG_BREAKDOWN && run->problem->linear.choice.preconditioner >= 0 &&
+    if (outcome == WEFT_CG_BREAKDOWN && run->problem->system.linear.choice.preconditioner >= 0 &&
         is_definite)
         return "rounding has made the preconditioner indefinite, as happens where the matrix is "
                "badly conditioned or singular: try " FACTORISE ", or --preconditioner jacobi";
@@ -79,15 +80,15 @@ static const char *singular_advice(const app_run *run) {
 
 static const char *advice_on(const app_run *run, const app_cg_advice *advice) {
     const app_run_options *options = run->options;
-    const weft_cg_result *cg = &run->problem->linear.cg;
-    if (cg->breakdown && run->problem->linear.choice.method == WEFT_METHOD_BICGSTAB)
+    const weft_cg_result *cg = &run->problem->system.linear.cg;
+    if (cg->breakdown && run->problem->system.linear.choice.method == WEFT_METHOD_BICGSTAB)
         return "try --method gmres";
     if (cg->breakdown)
         return "the matrix is singular: fix u in more places, or look at the coefficients";
-    if (run->problem->linear.choice.method == WEFT_METHOD_GMRES &&
+    if (run->problem->system.linear.choice.method == WEFT_METHOD_GMRES &&
         (cg->outcome == WEFT_CG_STAGNATION || cg->outcome == WEFT_CG_MAX_ITERATIONS) &&
         !is_nearly_singular(cg))
-        return run->problem->linear.choice.preconditioner >= 0
+        return run->problem->system.linear.choice.preconditioner >= 0
                    ? "try --preconditioner jacobi or hypre, a larger --restart, or --method "
                      "bicgstab"
                    : "raise --restart, try --method bicgstab, or raise --tolerance";
@@ -95,8 +96,9 @@ static const char *advice_on(const app_run *run, const app_cg_advice *advice) {
     case WEFT_CG_INDEFINITE:
         return advice->indefinite;
     case WEFT_CG_BREAKDOWN:
-        return run->problem->linear.choice.preconditioner >= 0 ? app_cg_advice_of(run, cg->outcome)
-                                                               : advice->breakdown;
+        return run->problem->system.linear.choice.preconditioner >= 0
+                   ? app_cg_advice_of(run, cg->outcome)
+                   : advice->breakdown;
     case WEFT_CG_NAN:
         return advice->nan;
     case WEFT_CG_OVERFLOW:
@@ -118,11 +120,11 @@ static const char *advice_on(const app_run *run, const app_cg_advice *advice) {
 
 void app_cg_complain(const char *program, const app_run *run, const app_cg_advice *advice) {
     const app_run_options *options = run->options;
-    const weft_cg_result *cg = &run->problem->linear.cg;
+    const weft_cg_result *cg = &run->problem->system.linear.cg;
     fprintf(stderr, "%s: error: not converged: %s", program, weft_cg_outcome_name(cg->outcome));
     if (cg->breakdown)
-        fprintf(stderr, " of %s (%s)", weft_method_about(run->problem->linear.choice.method)->title,
-                cg->breakdown);
+        fprintf(stderr, " of %s (%s)",
+                weft_method_about(run->problem->system.linear.choice.method)->title, cg->breakdown);
     fprintf(stderr, " after %d iterations, relative residual %.2e", cg->iterations,
             fabs(cg->residual));
     if (cg->jump > 0)

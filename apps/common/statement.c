@@ -59,7 +59,7 @@ static void add_rest(const app_run *run, const char *unknown, const char *natura
     else if (!is_covered)
         weft_text_add(out, "; %s%s (default)", natural ? natural : "flux 0",
                       conditions->n == 0 ? " on the whole boundary" : " elsewhere");
-    if (run->problem->linear.project_mean)
+    if (run->problem->system.linear.project_mean)
         weft_text_add(out, "; the integral of %s is 0, for nothing fixes a constant", unknown);
 }
 

@@ -35,8 +35,9 @@ typedef struct app_messages {
  *  Errors  WEFT_ERROR_USAGE: WEFT_LOG is not a level */
 weft_status app_messages_make(app_messages *out, const char *program, FILE *stream,
                               app_verbosity verbosity, weft_error *error);
-/** Erase the progress bar, if drawn. Call before printing anything else. */
-void app_messages_clear(app_messages *messages);
+/** Erase the progress bar, if drawn. Call before printing anything else.
+ *  monitor  of app_messages_make */
+void app_messages_clear(const weft_monitor *monitor);
 /** Print an error with its location, line, caret and hint; returns its exit code. */
 int app_messages_fail(app_messages *messages, const weft_error *error);
 

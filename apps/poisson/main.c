@@ -9,9 +9,9 @@
 static weft_status form_cells(const solve *run, weft_bound_form *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *diffusivity = run->options->diffusivity;
-    TRY(weft_form_ship(run->base.problem->space,
+    TRY(weft_form_ship(run->base.problem->fields.space,
                        diffusivity ? "poisson_diffusivity.weft" : "poisson.weft",
-                       weft_space_cells(run->base.problem->space), out, error));
+                       weft_space_cells(run->base.problem->fields.space), out, error));
     if (diffusivity)
         weft_form_bind_expression(out, "diffusivity", diffusivity, "--diffusivity");
     out->form.product = diffusivity ? "stiffness_product_mean.weft" : "stiffness_product.weft";
@@ -31,7 +31,7 @@ static weft_status check_size(solve *run, weft_error *error) {
 }
 
 static weft_status make_form(solve *run, weft_error *error) {
-    return form_cells(run, &run->base.problem->form, error);
+    return form_cells(run, &run->base.problem->forms.first, error);
 }
 
 /* kappa is the diffusivity of a cell, the mean of --diffusivity. */
@@ -42,36 +42,38 @@ static int name_coefficients(const solve *run, weft_derive_alias out[SOLVE_ALIAS
 
 /* Refuse a part of the mesh without condition on u; the hint names the options that fix u. */
 static weft_status check_fixed(solve *run, weft_error *error) {
-    const weft_status status =
-        weft_bc_find_free(run->base.problem->bc, 0, &run->base.problem->linear.project_mean, error);
+    const weft_status status = weft_bc_find_free(
+        run->base.problem->fields.bc, 0, &run->base.problem->system.linear.project_mean, error);
     if (status == WEFT_ERROR_INPUT)
         weft_error_hint(
             error,
             "add --dirichlet or --robin for a group of that part, or join the parts in the mesh: "
             "in a .geo file, shared points and curves, or Coherence");
-    if (status != WEFT_OK || run->base.problem->linear.project_mean || run->base.is_null)
+    if (status != WEFT_OK || run->base.problem->system.linear.project_mean || run->base.is_null)
         return status;
     const weft_form *robin = NULL;
     int64_t n_parts = 1;
-    return weft_bc_forms(run->base.problem->bc, &robin) == 0
+    return weft_bc_forms(run->base.problem->fields.bc, &robin) == 0
                ? WEFT_OK
-               : weft_problem_find_floating(run->base.problem, run->base.problem->n_constrained > 0,
-                                            &n_parts, error);
+               : weft_problem_find_floating(run->base.problem,
+                                            run->base.problem->fields.n_constrained > 0, &n_parts,
+                                            error);
 }
 
 static weft_status make_load(solve *run, weft_error *error) {
-    return weft_bc_load_make(run->base.problem->bc, run->options->source, "--source",
-                             WEFT_LOAD_DEGREE, run->base.problem->b, run->base.problem->b_values,
-                             error);
+    return weft_bc_load_make(run->base.problem->fields.bc, run->options->source, "--source",
+                             WEFT_LOAD_DEGREE, run->base.problem->system.b,
+                             run->base.problem->system.b_values, error);
 }
 
 /* -div(k grad u) = f and k du/dn = g: int f + int g = 0 is needed for a solution. */
 static weft_status check_balance(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_balance balance;
-    TRY(weft_bc_balance(run->base.problem->bc, run->options->source, "--source", &balance, error));
+    TRY(weft_bc_balance(run->base.problem->fields.bc, run->options->source, "--source", &balance,
+                        error));
     weft_log(
-        &run->base.messages->monitor, WEFT_LOG_INFO,
+        run->base.monitor, WEFT_LOG_INFO,
         "pure Neumann: integrals %.10g (source) and %.10g (flux), sum %.3g, accepted up to %.3g",
         balance.source, balance.flux, balance.sum, balance.bound);
     if (fabs(balance.sum) <= balance.bound)
@@ -116,12 +118,14 @@ static weft_status integrate(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     double sums[2] = {0, 0}, rest[2] = {0, 0};
     weft_memory *memory = NULL;
-    TRY(integrate_once(run, run->base.problem->u, sums, error));
+    TRY(integrate_once(run, run->base.problem->system.u, sums, error));
     rest[0] = sums[0];
-    if (run->base.problem->rest) {
-        TRY(weft_memory_make(run->base.device, (size_t)run->base.problem->n_dofs * sizeof(double),
-                             &memory, error));
-        TRY(weft_vector_push(memory, run->base.problem->rest, run->base.problem->n_dofs, error));
+    if (run->base.problem->system.rest) {
+        TRY(weft_memory_make(run->base.device,
+                             (size_t)run->base.problem->fields.n_dofs * sizeof(double), &memory,
+                             error));
+        TRY(weft_vector_push(memory, run->base.problem->system.rest,
+                             run->base.problem->fields.n_dofs, error));
         TRY(integrate_once(run, memory, rest, error));
     }
     run->base.energy = rest[0] / 2;

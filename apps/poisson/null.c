@@ -52,7 +52,8 @@ done:
 /* Print the scripts of the assembly and, if it is separate, of the operator application. */
 static weft_status print_form(const solve *run, const weft_form *form, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_assembly_info *info = weft_assembly_about(run->base.problem->linear.choice.assembly);
+    const weft_assembly_info *info =
+        weft_assembly_about(run->base.problem->system.linear.choice.assembly);
     const char *end = info->script;
     weft_parameter width = {"width", weft_connectivity_width(form->dofs)};
     const script item = {.title = strcmp(end, "product.weft") == 0 ? "product" : "local matrices",
@@ -75,8 +76,8 @@ done:
 static weft_status print_operator(const solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_form *robin = NULL;
-    const int n_robin = weft_bc_forms(run->base.problem->bc, &robin);
-    TRY(print_form(run, &run->base.problem->form.form, error));
+    const int n_robin = weft_bc_forms(run->base.problem->fields.bc, &robin);
+    TRY(print_form(run, &run->base.problem->forms.first.form, error));
     for (int i = 0; i < n_robin; ++i)
         TRY(print_form(run, &robin[i], error));
 done:
@@ -86,8 +87,8 @@ done:
 static weft_status print_load(const solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_bound_form form;
-    TRY(weft_form_ship(run->base.problem->space, "load.weft",
-                       weft_space_cells(run->base.problem->space), &form, error));
+    TRY(weft_form_ship(run->base.problem->fields.space, "load.weft",
+                       weft_space_cells(run->base.problem->fields.space), &form, error));
     weft_form_bind_expression(&form, "source", run->options->source, "--source");
     const script item = {
         .title = "right-hand side",

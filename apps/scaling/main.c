@@ -91,14 +91,14 @@ int main(int argc, char **argv) {
     TRY(app_messages_make(&run.messages, "scaling", stderr, run.options.verbosity, &error));
     TRY(app_ranks_refuse("scaling", &error));
     TRY(measure(&run, &error));
-    app_messages_clear(&run.messages);
+    app_messages_clear(&run.messages.monitor);
     if (run.stopped)
         print_stopped(&run);
     code = run.stopped ? 128 + run.stopped : print_outcome(&run);
     if (fflush(stdout) != 0 || ferror(stdout))
         status = weft_error_set(&error, WEFT_ERROR_IO, "cannot write to standard output");
 done:
-    app_messages_clear(&run.messages);
+    app_messages_clear(&run.messages.monitor);
     if (status != WEFT_OK)
         code = app_messages_fail(&run.messages, &error);
     scaling_results_clear(&run.results);

@@ -182,6 +182,6 @@ weft_status scaling_runs_do(const scaling_cases *cases, scaling_study *study,
                 *stopped = app_interrupt_requested();
         }
 done:
-    app_messages_clear(progress->messages);
+    app_messages_clear(&progress->messages->monitor);
     return status;
 }

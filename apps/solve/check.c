@@ -91,7 +91,7 @@ static weft_status check_nonlinear(const solve *run, weft_error *error) {
         return WEFT_ERROR_USAGE;
     }
     if (!run->options->nonlinear && run->options->newton.load_steps > 1)
-        weft_log(&run->base.messages->monitor, WEFT_LOG_WARNING,
+        weft_log(run->base.monitor, WEFT_LOG_WARNING,
                  "--load-steps has no effect on a linear problem, which takes one step");
     if (run->options->nonlinear && run->options->initial)
         for (int i = 0; i < run->options->inputs.n; ++i)

@@ -8,10 +8,11 @@ static bool set_script(json_t *root, const solve *run) {
     if (!run->options->script)
         return true;
     return app_json_set(root, "script", app_json_text(run->options->script)) &&
-           app_json_set(root, "components", json_integer(run->base.problem->n_values)) &&
+           app_json_set(root, "components", json_integer(run->base.problem->fields.n_values)) &&
            app_json_set(root, "sum", app_json_real(run->sum)) &&
-           app_json_set(root, "asymmetry",
-                        app_json_real(run->base.is_null ? NAN : run->base.problem->asymmetry));
+           app_json_set(
+               root, "asymmetry",
+               app_json_real(run->base.is_null ? NAN : run->base.problem->system.asymmetry));
 }
 
 static bool set_newton(json_t *root, const solve *run) {
@@ -46,9 +47,9 @@ static bool set_newton(json_t *root, const solve *run) {
 /* The errors of each component of a mixed function. */
 static bool set_errors(json_t *root, const solve *run) {
     bool fine = true;
-    for (int i = 0; i < 2 && fine && run->exact && run->base.problem->n_fields > 1; ++i)
+    for (int i = 0; i < 2 && fine && run->exact && run->base.problem->fields.n > 1; ++i)
         fine = app_json_set(root, i == 0 ? "l2_errors" : "h1_errors",
-                            app_json_values(run->errors[i], run->base.problem->n_values));
+                            app_json_values(run->errors[i], run->base.problem->fields.n_values));
     return fine;
 }
 
@@ -57,24 +58,26 @@ static bool set_results(json_t *root, const solve *run) {
     const bool solved = !run->base.is_null;
     return app_json_set(
                root, "method",
-               json_string(weft_method_about(run->base.problem->linear.choice.method)->name)) &&
+               json_string(
+                   weft_method_about(run->base.problem->system.linear.choice.method)->name)) &&
            app_json_set(root, "method_reason",
-                        json_string(run->base.problem->linear.choice.method_reason)) &&
+                        json_string(run->base.problem->system.linear.choice.method_reason)) &&
            app_run_json_preconditioner(root, &run->base) &&
-           app_json_set_solution(root, &run->base.problem->linear.cg, solved) &&
+           app_json_set_solution(root, &run->base.problem->system.linear.cg, solved) &&
            app_json_set(root, "l2_error", app_json_real(run->base.l2_error)) &&
            app_json_set(root, "h1_error", app_json_real(run->base.h1_error)) &&
            app_json_set(root, "integral_u",
-                        solved ? app_json_values(run->integral_u, run->base.problem->n_values)
-                               : json_null()) &&
+                        solved
+                            ? app_json_values(run->integral_u, run->base.problem->fields.n_values)
+                            : json_null()) &&
            app_json_set(root, "energy", app_json_real(run->base.energy));
 }
 
 static bool set_amounts(json_t *root, const solve *run) {
-    return app_json_set(root, "dofs", json_integer(run->base.problem->n_dofs)) &&
+    return app_json_set(root, "dofs", json_integer(run->base.problem->fields.n_dofs)) &&
            app_json_set(root, "bytes_product", app_json_real(run->base.problem->product_bytes)) &&
            app_json_set(root, "bytes_device_predicted",
-                        json_integer((json_int_t)run->base.problem->linear.choice.bytes));
+                        json_integer((json_int_t)run->base.problem->system.linear.choice.bytes));
 }
 
 weft_status solve_json_write(const solve *run, weft_error *error) {
@@ -87,13 +90,13 @@ weft_status solve_json_write(const solve *run, weft_error *error) {
         root && app_json_set_mesh(root, base->mesh) && app_run_json_statement(root, base) &&
         set_script(root, run) &&
         app_json_set_plan(root, &base->context, base->device_reason,
-                          base->problem->linear.choice.assembly) &&
+                          base->problem->system.linear.choice.assembly) &&
         set_results(root, run) && set_errors(root, run) && set_newton(root, run) &&
         solve_time_json(root, run) && set_amounts(root, run) &&
         app_run_json_constraints(root, base) && app_run_json_derived(root, base) &&
-        app_json_set_probes(root, &base->points, base->probes, base->problem->n_values) &&
+        app_json_set_probes(root, &base->points, base->probes, base->problem->fields.n_values) &&
         (options->verbosity != APP_VERBOSE ||
-         app_json_set_history(root, &base->problem->linear.cg)) &&
+         app_json_set_history(root, &base->problem->system.linear.cg)) &&
         app_json_set_costs(root, base->device, &base->seconds, false);
     return app_run_write_json(base, root, fine, error);
 }

@@ -4,12 +4,13 @@
 /* Without a vector, and with nothing else that makes u differ from zero. u has its prescribed values. */
 void solve_load_advise(const solve *run) {
     const bool is_form = run->script.ufl != NULL;
-    bool is_zero = !run->base.problem->vector && !run->base.is_null && !run->options->nonlinear &&
-                   !app_has_constraints(run->base.options);
-    for (int64_t i = 0; is_zero && i < run->base.problem->n_dofs; ++i)
-        is_zero = run->base.problem->u_values[i] == 0 && run->base.problem->b_values[i] == 0;
+    bool is_zero = !run->base.problem->forms.vector && !run->base.is_null &&
+                   !run->options->nonlinear && !app_has_constraints(run->base.options);
+    for (int64_t i = 0; is_zero && i < run->base.problem->fields.n_dofs; ++i)
+        is_zero = run->base.problem->system.u_values[i] == 0 &&
+                  run->base.problem->system.b_values[i] == 0;
     if (is_zero && run->options->script)
-        weft_log(&run->base.messages->monitor, WEFT_LOG_WARNING,
+        weft_log(run->base.monitor, WEFT_LOG_WARNING,
                  "%s has no %s, and no condition has a value other than 0, so that u = 0 is the "
                  "solution: write %s for a load",
                  run->options->script, is_form ? "form L" : "vector b",

@@ -14,7 +14,7 @@ static bool is_given(const solve_bindings *bindings, const char *name) {
 /* "m(du/dt, v) + a(u, v) = L(v)", by the names of the forms. */
 static void state_forms(const solve *run, weft_text *out) {
     const weft_ufl_problem *problem = run->script.problem;
-    if (run->base.problem->mass)
+    if (run->base.problem->forms.mass)
         weft_text_add(out, "%s(du/dt, v) + ", problem->mass);
     if (problem->nonlinear)
         weft_text_add(out, "%s(u; v) = 0", problem->vector);
@@ -26,12 +26,13 @@ static void state_forms(const solve *run, weft_text *out) {
 /* "M du/dt + K u = b", by the names of the script's values. */
 static void state_values(const solve *run, weft_text *out) {
     const weft_problem *problem = run->base.problem;
-    if (problem->mass)
-        weft_text_add(out, "%s du/dt + ", problem->mass);
+    if (problem->forms.mass)
+        weft_text_add(out, "%s du/dt + ", problem->forms.mass);
     if (run->options->nonlinear)
-        weft_text_add(out, "%s(u) = 0", problem->vector);
+        weft_text_add(out, "%s(u) = 0", problem->forms.vector);
     else
-        weft_text_add(out, "%s u = %s", problem->matrix, problem->vector ? problem->vector : "0");
+        weft_text_add(out, "%s u = %s", problem->forms.matrix,
+                      problem->forms.vector ? problem->forms.vector : "0");
 }
 
 static void state_bindings(const solve_bindings *bindings, weft_text *out) {
@@ -42,7 +43,7 @@ static void state_bindings(const solve_bindings *bindings, weft_text *out) {
 /* The equation, its file, and what was given; then the expressions of the script that were not. */
 static void state(const solve *run, weft_text *out) {
     const solve_options *options = run->options;
-    const weft_compilation *compilation = run->base.problem->parts[0].compilation;
+    const weft_compilation *compilation = run->base.problem->forms.parts[0].compilation;
     int n = 0;
     (run->script.problem ? state_forms : state_values)(run, out);
     weft_text_add(out, " of %s%s", options->script, solve_time_is_own(run) ? " in each step" : "");

@@ -6,7 +6,7 @@ static weft_status measure_errors(solve *run, weft_error *error) {
     double l2 = 0, h1 = 0;
     TRY(weft_problem_errors(run->base.problem, (const char *const *)run->exact, "--exact",
                             run->time.state.t, run->errors[0], run->errors[1], error));
-    for (int k = 0; k < run->base.problem->n_values; ++k) {
+    for (int k = 0; k < run->base.problem->fields.n_values; ++k) {
         l2 += run->errors[0][k] * run->errors[0][k];
         h1 += run->errors[1][k] * run->errors[1][k];
     }
@@ -27,9 +27,9 @@ done:
 weft_status solve_measure(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *names[] = {run->options->sum};
-    const weft_bound_form *form = &run->base.problem->parts[0].bound;
+    const weft_bound_form *form = &run->base.problem->forms.parts[0].bound;
     TRY(run->program->integrate(run, error));
-    if (run->base.problem->linear
+    if (run->base.problem->system.linear
             .project_mean) { /* of the solutions take the one whose integral is zero */
         TRY(weft_problem_remove_mean(run->base.problem, run->integral_u[0], error));
         TRY(run->program->integrate(run, error));
@@ -60,8 +60,7 @@ static weft_status balance_in_time(solve *run, weft_error *error) {
     weft_problem_balance *balance = &run->base.balance;
     TRY(weft_problem_reactions_in_time(run->base.problem, run->time.transient, balance, error));
     if (!balance->is_made)
-        weft_log(&run->base.messages->monitor, WEFT_LOG_WARNING,
-                 "no step was made: there are no reactions");
+        weft_log(run->base.monitor, WEFT_LOG_WARNING, "no step was made: there are no reactions");
     if (solve_time_is_own(run))
         run->base.balance_note = "as the script writes its own scheme; storage is in 'equation'";
     else if (options->scheme == WEFT_TIME_THETA && options->theta < 1)

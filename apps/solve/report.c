@@ -10,9 +10,10 @@
 #include <inttypes.h>
 
 static bool is_solved(const solve *run) {
-    return run->options->time.text   ? run->time.state.outcome == WEFT_TRANSIENT_DONE
-           : run->options->nonlinear ? run->base.problem->newton.converged
-                                     : run->base.problem->linear.cg.outcome == WEFT_CG_CONVERGED;
+    return run->options->time.text ? run->time.state.outcome == WEFT_TRANSIENT_DONE
+           : run->options->nonlinear
+               ? run->base.problem->newton.converged
+               : run->base.problem->system.linear.cg.outcome == WEFT_CG_CONVERGED;
 }
 
 weft_status solve_output_write(solve *run, weft_error *error) {
@@ -20,7 +21,7 @@ weft_status solve_output_write(solve *run, weft_error *error) {
     const double start = weft_clock();
     if (run->options->time.text) /* the series is written */
         return WEFT_OK;
-    if (!app_output_wanted(&run->options->run, is_solved(run), &run->base.messages->monitor))
+    if (!app_output_wanted(&run->options->run, is_solved(run), run->base.monitor))
         return WEFT_OK;
     TRY(app_run_result_write(&run->base, error));
 done:
@@ -59,31 +60,32 @@ static void print_newton(const solve *run) {
 
 /* Of a mixed function the components are those of all its parts, which have nodes of their own. */
 static void print_script(const solve *run) {
-    const bool is_mixed = run->base.problem->n_fields > 1;
-    const int n = is_mixed ? run->base.problem->n_values : run->components;
+    const bool is_mixed = run->base.problem->fields.n > 1;
+    const int n = is_mixed ? run->base.problem->fields.n_values : run->components;
     printf("script      %s: matrix %s, vector %s, %d component%s %s\n", run->options->script,
-           run->base.problem->matrix,
-           run->base.problem->vector ? run->base.problem->vector : "none", n, n == 1 ? "" : "s",
-           is_mixed ? "in a mixed space" : "per node");
+           run->base.problem->forms.matrix,
+           run->base.problem->forms.vector ? run->base.problem->forms.vector : "none", n,
+           n == 1 ? "" : "s", is_mixed ? "in a mixed space" : "per node");
 }
 
 static void print_head(const solve *run) {
-    app_messages_clear(run->base.messages);
+    app_messages_clear(run->base.monitor);
     app_mesh_print(run->base.mesh, &run->base.mesh_made);
     app_run_print_statement(&run->base);
     if (run->options->script)
         print_script(run);
     if (run->script.ufl)
         printf("unknowns    %" PRId64 " in all, values prescribed by conditions included\n",
-               run->base.problem->n_dofs);
+               run->base.problem->fields.n_dofs);
     app_plan_print(&run->base.context, app_run_device_reason(&run->base),
-                   run->base.problem->linear.choice.assembly, "");
+                   run->base.problem->system.linear.choice.assembly, "");
 }
 
 /* Of a mixed function, the errors of each component. */
 static void print_field_errors(const solve *run) {
     for (int k = 0;
-         run->exact && run->base.problem->n_fields > 1 && k < run->base.problem->n_values; ++k)
+         run->exact && run->base.problem->fields.n > 1 && k < run->base.problem->fields.n_values;
+         ++k)
         printf("            component %d: L2 %.6e, H1 seminorm %.6e\n", k,
                app_strip_nan_sign(run->errors[0][k]), app_strip_nan_sign(run->errors[1][k]));
 }
@@ -98,18 +100,19 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
     else if (run->options->nonlinear)
         print_newton(run);
     else
-        app_cg_print(run->base.problem->linear.choice.method,
-                     run->base.problem->linear.choice.method_reason, &run->base.problem->linear.cg);
+        app_cg_print(run->base.problem->system.linear.choice.method,
+                     run->base.problem->system.linear.choice.method_reason,
+                     &run->base.problem->system.linear.cg);
     app_run_print_preconditioner(&run->base);
     app_run_print_constraints(&run->base);
     if (options->verbosity == APP_VERBOSE)
-        app_history_print(&run->base.problem->linear.cg);
+        app_history_print(&run->base.problem->system.linear.cg);
     else if (run->program->prints_history)
-        app_history_line_print(&run->base.problem->linear.cg);
+        app_history_line_print(&run->base.problem->system.linear.cg);
     app_run_print_errors(&run->base, run->options->exact);
     print_field_errors(run);
     printf("integral u");
-    print_values(run->integral_u, run->base.problem->n_values);
+    print_values(run->integral_u, run->base.problem->fields.n_values);
     if (!run->options->nonlinear && !run->options->time.text)
         printf("energy      %.10g\n", app_strip_nan_sign(run->base.energy));
     if (run->options->sum)
@@ -121,13 +124,13 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
 weft_status solve_plan_print(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
-    for (int i = 0; i < run->base.problem->n_parts; ++i) {
-        const weft_compilation *compilation = run->base.problem->parts[i].vector_compilation;
+    for (int i = 0; i < run->base.problem->forms.n_parts; ++i) {
+        const weft_compilation *compilation = run->base.problem->forms.parts[i].vector_compilation;
         if (!compilation)
             continue;
         weft_text_free(&text);
         TRY(weft_compilation_print(compilation, "plan", "text", &text, error));
-        printf("\n%s of %s\n%s", run->base.problem->vector, run->options->script,
+        printf("\n%s of %s\n%s", run->base.problem->forms.vector, run->options->script,
                text.data ? text.data : "");
     }
 done:
@@ -138,8 +141,8 @@ done:
 weft_status solve_null_print(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!run->options->time.text)
-        TRY(weft_operator_apply(run->base.problem->op, run->base.problem->u, run->base.problem->b,
-                                error));
+        TRY(weft_operator_apply(run->base.problem->system.op, run->base.problem->system.u,
+                                run->base.problem->system.b, error));
     TRY(solve_derive(run, error));
     if (app_is_silent(&run->options->run))
         goto done;

@@ -11,8 +11,8 @@ static weft_status make_dofs(solve *run, weft_error *error) {
     const char *exact = run->options->exact;
     TRY(app_run_space_make(&run->base, run->components, error));
     if (exact)
-        TRY(weft_formula_components("--exact", exact, run->base.problem->n_values, &run->exact,
-                                    error));
+        TRY(weft_formula_components("--exact", exact, run->base.problem->fields.n_values,
+                                    &run->exact, error));
 done:
     return status;
 }
@@ -35,7 +35,7 @@ done:
 /* What is solved, in words. */
 static weft_status state(solve *run, weft_error *error) {
     const char *natural =
-        run->base.problem->is_natural || run->base.problem->n_fields > 1 ? "natural" : NULL;
+        run->base.problem->fields.is_natural || run->base.problem->fields.n > 1 ? "natural" : NULL;
     weft_text equation = {0};
     run->program->state(run, &equation);
     const weft_status status = app_run_state(&run->base, &equation, "u", natural, error);
@@ -63,14 +63,15 @@ static weft_status make_data(solve *run, weft_error *error) {
     weft_problem *problem = run->base.problem;
     const char *initial = run->options->initial;
     TRY(weft_problem_vectors_make(problem, error));
-    TRY(weft_problem_scale_loads(problem, 1, error));
-    if (problem->n_parts > 0)
+    TRY(weft_inputs_scale_loads(&problem->inputs, 1, error));
+    if (problem->forms.n_parts > 0)
         TRY(weft_problem_make_inputs(problem, error));
     if (initial && !run->options->time.text)
         TRY(weft_problem_set_initial(problem, initial, "--initial", error));
     if (!run->options->nonlinear)
-        weft_problem_set_conditions(problem, 1, problem->u_values);
-    TRY(weft_vector_push(problem->u, problem->u_values, run->base.problem->n_dofs, error));
+        weft_fields_set_conditions(&problem->fields, 1, problem->system.u_values);
+    TRY(weft_vector_push(problem->system.u, problem->system.u_values,
+                         run->base.problem->fields.n_dofs, error));
 done:
     return status;
 }
@@ -83,9 +84,11 @@ static weft_status assemble(solve *run, weft_error *error) {
     if (run->program->script_fit)
         TRY(run->program->script_fit(run, error));
     weft_problem_presume_symmetric(run->base.problem);
-    run->base.problem->is_symmetric |= !run->options->script; /* poisson's matrix is known to be */
+    run->base.problem->system.is_symmetric |=
+        !run->options->script; /* poisson's matrix is known to be */
     TRY(app_run_constraints_declare(
-        &run->base, run->base.problem->n_fields > 0 ? run->base.problem->n_values : run->components,
+        &run->base,
+        run->base.problem->fields.n > 0 ? run->base.problem->fields.n_values : run->components,
         error));
     TRY(weft_problem_choose(run->base.problem, error));
     TRY(make_dofs(run, error));
@@ -110,18 +113,18 @@ done:
 
 static weft_status solve_newton(solve *run, weft_error *error) {
     const weft_status status = weft_problem_newton(run->base.problem, &run->options->newton, error);
-    run->base.seconds.precondition = run->base.problem->linear.precondition_seconds;
-    run->base.seconds.solve = run->base.problem->linear.solve_seconds;
+    run->base.seconds.precondition = run->base.problem->system.linear.precondition_seconds;
+    run->base.seconds.solve = run->base.problem->system.linear.solve_seconds;
     return status;
 }
 
 /* Krylov method or Newton -> errors -> output */
 static weft_status compute(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (run->base.problem->linear.project_mean)
+    if (run->base.problem->system.linear.project_mean)
         TRY(run->program->balance_check(run, error));
     if (!run->options->nonlinear && !run->options->time.text)
-        TRY(weft_problem_nullspace_project(run->base.problem, error));
+        TRY(weft_nullspace_project(&run->base.problem->system, error));
     TRY(run->options->time.text   ? solve_time_run(run, error)
         : run->options->nonlinear ? solve_newton(run, error)
                                   : app_run_solve(&run->base, error));
@@ -202,27 +205,27 @@ done:
 
 static void clear(solve *run) {
     solve_time_clear(run);
-    weft_formula_list_free(&run->exact, run->base.problem ? run->base.problem->n_values : 0);
+    weft_formula_list_free(&run->exact, run->base.problem ? run->base.problem->fields.n_values : 0);
     app_run_clear(&run->base);
     solve_script_clear(run); /* which the problem and the library read */
 }
 
 /* What to try where a linear system was not solved. */
 static const char *tangent_advice(const solve *run) {
-    switch (run->base.problem->linear.cg.outcome) {
+    switch (run->base.problem->system.linear.cg.outcome) {
     case WEFT_CG_INDEFINITE:
         return "the tangent is not positive definite there, for example because a part buckles: "
                "take smaller loads or more --load-steps, or start closer by --initial; --method "
                "minres continues, perhaps to an unstable state";
     case WEFT_CG_MAX_ITERATIONS:
-        return app_cg_advice_of(&run->base, run->base.problem->linear.cg.outcome);
+        return app_cg_advice_of(&run->base, run->base.problem->system.linear.cg.outcome);
     case WEFT_CG_NAN:
     case WEFT_CG_OVERFLOW:
         return "a value is not a number or too large: where the derivative of r has none, as that "
                "of sqrt(s) for s = 0, start elsewhere by --initial or write sqrt(s + 1e-12); "
                "otherwise take more --load-steps, or look at --input and --define";
     default:
-        return weft_method_about(run->base.problem->linear.choice.method)->needs_definite
+        return weft_method_about(run->base.problem->system.linear.choice.method)->needs_definite
                    ? "the tangent is badly conditioned or nearly singular there, as at the largest "
                      "load that a body bears: take smaller loads or more --load-steps; for slender "
                      "bodies try --preconditioner cholmod where it is installed"
@@ -253,7 +256,7 @@ static const char *newton_advice(const solve *run) {
 /* Advice where a component can have any constant and its equations have no solution. */
 static bool open_advice(const solve *run, char *out, size_t size) {
     int value = 0;
-    if (weft_problem_nullspace_imbalance(run->base.problem, &value) <= 0.01)
+    if (weft_nullspace_imbalance(&run->base.problem->system, &value) <= 0.01)
         return false;
     snprintf(out, size,
              "the residual of component %d of u, to which a constant can be added, does not add up "
@@ -272,12 +275,12 @@ static int report_newton(const solve *run) {
     if (run->base.problem->newton.converged)
         return 0;
     fprintf(stderr, "solve: error: Newton's method has not converged: ");
-    if (run->base.problem->linear.cg.outcome != WEFT_CG_CONVERGED)
+    if (run->base.problem->system.linear.cg.outcome != WEFT_CG_CONVERGED)
         fprintf(stderr, "%s: %s, ",
-                run->base.problem->linear.choice.method == WEFT_METHOD_CG
+                run->base.problem->system.linear.choice.method == WEFT_METHOD_CG
                     ? "conjugate gradients"
-                    : weft_method_about(run->base.problem->linear.choice.method)->title,
-                weft_cg_outcome_name(run->base.problem->linear.cg.outcome));
+                    : weft_method_about(run->base.problem->system.linear.choice.method)->title,
+                weft_cg_outcome_name(run->base.problem->system.linear.cg.outcome));
     if (last && isnan(last->residual))
         fprintf(stderr, "the residual is not a number");
     else
@@ -299,7 +302,7 @@ static int report_outcome(const solve *run) {
         return solve_time_report(run);
     if (run->options->nonlinear)
         return report_newton(run);
-    if (run->base.problem->linear.cg.outcome == WEFT_CG_CONVERGED)
+    if (run->base.problem->system.linear.cg.outcome == WEFT_CG_CONVERGED)
         return 0;
     app_cg_complain(run->program->name, &run->base, &run->program->advice);
     return 1;
@@ -313,7 +316,7 @@ int solve_main(const solve_program *program, int argc, char **argv) {
     solve run = {.program = program,
                  .options = &options,
                  .base = {.options = &options.run,
-                          .messages = &messages,
+                          .monitor = &messages.monitor,
                           .l2_error = NAN,
                           .h1_error = NAN,
                           .energy = NAN},
@@ -326,7 +329,7 @@ int solve_main(const solve_program *program, int argc, char **argv) {
     TRY(app_messages_make(&messages, program->name, stderr, options.run.verbosity, &error));
     TRY(run_all(&run, &error));
 done:
-    app_messages_clear(&messages);
+    app_messages_clear(&messages.monitor);
     int code = status == WEFT_OK ? report_outcome(&run) : app_messages_fail(&messages, &error);
     clear(&run);
     solve_options_clear(&options);

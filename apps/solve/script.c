@@ -91,9 +91,8 @@ static weft_status read_forms(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     solve_script *script = &run->script;
     const char *name = run->options->script;
-    const weft_ufl_options options = {.size = sizeof options,
-                                      .monitor = &run->base.messages->monitor,
-                                      .degrees = run->options->degrees};
+    const weft_ufl_options options = {
+        .size = sizeof options, .monitor = run->base.monitor, .degrees = run->options->degrees};
     TRY(solve_is_shipped_form(name)
             ? solve_shipped_form_read(run, &options, &script->ufl, &script->is_assumed, error)
             : weft_ufl_read(name, &options, &script->ufl, error));
@@ -161,8 +160,8 @@ weft_status solve_script_try(solve *run, weft_error *error) {
         goto done;
     if (run->script.ufl)
         TRY(weft_ufl_add_functions(run->script.ufl, run->base.library, error));
-    for (int i = 0; i < run->base.problem->n_parts; ++i)
-        TRY(try_out(run, &run->base.problem->parts[i], error));
+    for (int i = 0; i < run->base.problem->forms.n_parts; ++i)
+        TRY(try_out(run, &run->base.problem->forms.parts[i], error));
 done:
     return status;
 }
@@ -187,7 +186,7 @@ weft_status solve_script_fit(solve *run, weft_error *error) {
         TRY(read_again(run, error));
     weft_bind_straighten(problem, run->base.mesh);
     TRY(weft_bind_mesh(problem, &run->base.mesh_made.copies, error));
-    run->components = problem->components;
+    run->components = problem->forms.components;
 done:
     return status;
 }

@@ -104,8 +104,8 @@ weft_status solve_time_make(solve *run, weft_error *error) {
     const solve_time_options *time = &run->options->time;
     if (run->options->initial)
         TRY(weft_problem_set_initial(run->base.problem, run->options->initial, "--initial", error));
-    TRY(weft_vector_push(run->base.problem->u, run->base.problem->u_values,
-                         run->base.problem->n_dofs, error));
+    TRY(weft_vector_push(run->base.problem->system.u, run->base.problem->system.u_values,
+                         run->base.problem->fields.n_dofs, error));
     TRY(check_own(run, error));
     TRY(weft_problem_start_step(run->base.problem, time->dt, error));
     TRY(run->program->form_make(run, error));
@@ -117,7 +117,7 @@ weft_status solve_time_make(solve *run, weft_error *error) {
                                              .newton_tolerance = run->options->newton.tolerance,
                                              .newton_iterations = run->options->newton.iterations};
     TRY(weft_problem_integrate(run->base.problem, &settings, &run->time.transient, error));
-    run->time.first = run->base.problem->linear.choice;
+    run->time.first = run->base.problem->system.linear.choice;
     TRY(solve_resume(run, error));
 done:
     return status;
@@ -179,7 +179,7 @@ static weft_status history_add(solve *run, weft_error *error) {
                                            .symbol = "u",
                                            .resumes = run->options->time.files.resume != NULL,
                                            .probes = run->base.probes,
-                                           .components = run->base.problem->n_values},
+                                           .components = run->base.problem->fields.n_values},
                         error));
 done:
     run->base.seconds.measure += weft_clock() - start;
@@ -195,7 +195,7 @@ static void report(const solve *run, double start) {
                                    .iterations =
                                        (double)state->all_iterations / (double)state->step,
                                    .seconds = weft_clock() - start};
-    app_progress_show(&run->base.messages->monitor, &progress);
+    app_progress_show(run->base.monitor, &progress);
 }
 
 /* One step: of the length that is given, unless it would end later than it may. After a checkpoint
@@ -236,11 +236,13 @@ done:
 static void report_preconditioner(solve *run, int64_t first) {
     run->base.preconditioner_in_time = weft_transient_preconditioner(run->time.transient);
     if (run->time.state.step > first && !run->base.preconditioner_in_time &&
-        run->base.problem->linear.choice.preconditioner >= 0)
+        run->base.problem->system.linear.choice.preconditioner >= 0)
         (void)snprintf(
-            run->base.problem->linear.choice.preconditioner_reason,
-            sizeof run->base.problem->linear.choice.preconditioner_reason, "%s refuses the matrix",
-            weft_preconditioner_about(run->base.problem->linear.choice.preconditioner)->name);
+            run->base.problem->system.linear.choice.preconditioner_reason,
+            sizeof run->base.problem->system.linear.choice.preconditioner_reason,
+            "%s refuses the matrix",
+            weft_preconditioner_about(run->base.problem->system.linear.choice.preconditioner)
+                ->name);
 }
 
 weft_status solve_time_run(solve *run, weft_error *error) {
@@ -265,14 +267,14 @@ weft_status solve_time_run(solve *run, weft_error *error) {
         TRY(attend(run, error));
     }
     run->time.stopped = app_stop_caught();
-    run->base.problem->linear.cg.outcome =
+    run->base.problem->system.linear.cg.outcome =
         run->time.state.outcome == WEFT_TRANSIENT_DONE     ? WEFT_CG_CONVERGED
         : run->time.state.outcome == WEFT_TRANSIENT_SOLVER ? run->time.state.solver
                                                            : WEFT_CG_STAGNATION;
-    run->base.problem->linear.cg.iterations = (int)run->time.state.all_iterations;
+    run->base.problem->system.linear.cg.iterations = (int)run->time.state.all_iterations;
     run->base.problem->newton.converged =
         run->options->nonlinear && run->time.state.outcome == WEFT_TRANSIENT_DONE;
-    run->base.problem->linear.cg.residual = NAN;
+    run->base.problem->system.linear.cg.residual = NAN;
     TRY(pull(run, error));
     report_preconditioner(run, first);
     if (run->options->time.files.checkpoint && run->time.state.step > run->time.kept_step)

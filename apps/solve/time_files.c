@@ -22,8 +22,8 @@ void solve_problem_write(const solve *run, weft_text *out) {
     const solve_time *time_run = &run->time;
     char hash[33];
     weft_text texts = {0};
-    for (int i = 0; i < run->base.problem->n_parts; ++i)
-        weft_text_add(&texts, "%s", run->base.problem->parts[i].text);
+    for (int i = 0; i < run->base.problem->forms.n_parts; ++i)
+        weft_text_add(&texts, "%s", run->base.problem->forms.parts[i].text);
     weft_hash(texts.data ? texts.data : "", texts.length, hash);
     weft_text_free(&texts);
     weft_text_add(out, "script %s --dt %.17g --scheme %s --theta %.17g --previous %s", hash,
@@ -57,7 +57,7 @@ void solve_problem_write(const solve *run, weft_text *out) {
 
 static app_state state_of(const solve *run, double *numbers) {
     app_state state = {.step = run->time.state.step,
-                       .n_dofs = run->base.problem->n_dofs,
+                       .n_dofs = run->base.problem->fields.n_dofs,
                        .numbers = numbers,
                        .n_numbers = WEFT_TRANSIENT_NUMBERS};
     solve_problem_write(run, &state.problem);

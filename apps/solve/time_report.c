@@ -20,11 +20,12 @@ void solve_time_print(const solve *run) {
     else
         putchar(',');
     printf(" %.1f iterations of %s per step\n", (double)state->all_iterations / steps,
-           weft_method_about(run->base.problem->linear.choice.method)->title);
-    if (run->base.problem->changed_at > 0)
+           weft_method_about(run->base.problem->system.linear.choice.method)->title);
+    if (run->base.problem->steps.changed_at > 0)
         printf("            %s since the step to t = %.6g: %s\n",
-               weft_method_about(run->base.problem->linear.choice.method)->title,
-               run->base.problem->changed_at, run->base.problem->linear.choice.method_reason);
+               weft_method_about(run->base.problem->system.linear.choice.method)->title,
+               run->base.problem->steps.changed_at,
+               run->base.problem->system.linear.choice.method_reason);
     if (run->time.stopped)
         printf("            stopped by a signal\n");
     if (run->options->time.files.checkpoint && run->time.kept_step > 0)
@@ -52,7 +53,7 @@ bool solve_time_json(json_t *root, const solve *run) {
 
 static const char *advice_on(const solve *run, weft_cg_outcome outcome) {
     const bool is_definite =
-        weft_method_about(run->base.problem->linear.choice.method)->needs_definite;
+        weft_method_about(run->base.problem->system.linear.choice.method)->needs_definite;
     switch (outcome) {
     case WEFT_CG_NAN:
     case WEFT_CG_OVERFLOW:
@@ -63,7 +64,7 @@ static const char *advice_on(const solve *run, weft_cg_outcome outcome) {
         return "the matrix of a step, made of the mass and the step's part of K, is not positive "
                "definite: look at the signs of both, take a smaller step, or --method minres";
     case WEFT_CG_BREAKDOWN:
-        if (is_definite && run->base.problem->linear.choice.preconditioner >= 0)
+        if (is_definite && run->base.problem->system.linear.choice.preconditioner >= 0)
             return app_cg_advice_of(&run->base, outcome);
         return "the matrix of a step is singular: look at the mass and at the coefficients, or fix "
                "u in more places";
@@ -83,7 +84,7 @@ int solve_time_report(const solve *run) {
     fprintf(stderr, "solve: error: the step from t = %g has failed: ", state->t);
     if (state->outcome == WEFT_TRANSIENT_SOLVER)
         fprintf(stderr, "%s: %s\nhint: %s\n",
-                weft_method_about(run->base.problem->linear.choice.method)->title,
+                weft_method_about(run->base.problem->system.linear.choice.method)->title,
                 weft_cg_outcome_name(state->solver), advice_on(run, state->solver));
     else if (state->outcome == WEFT_TRANSIENT_NEWTON)
         fputs("Newton's method has not converged\nhint: take a smaller step or more "

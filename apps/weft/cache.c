@@ -68,12 +68,12 @@ done:
     return status;
 }
 
-weft_status weft_tool_cache(int argc, char **argv, app_messages *messages, int *code,
+weft_status weft_tool_cache(int argc, char **argv, const weft_monitor *monitor, int *code,
                             weft_error *error) {
     weft_status status = WEFT_OK;
     weft_tool_options options = {0};
     size_t n = 0;
-    (void)messages;
+    (void)monitor;
     TRY(weft_tool_action_read(table, doc, "the cache", argc, argv, &options, error));
     if (options.arguments[0][0] != 'c') {
         TRY(show_entries(options.arguments[0][0] == 'v', code, error));

@@ -110,12 +110,12 @@ static void report(const weft_limits *limits, const weft_cost_primitive_set *set
 }
 
 static weft_status calibrate_device(const weft_tool_options *options, const char *name,
-                                    app_messages *messages, const weft_library *library,
+                                    const weft_monitor *monitor, const weft_library *library,
                                     weft_tuning *tuning, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = NULL;
     weft_arena *arena = NULL;
-    const weft_device_options how = weft_device_options_default(&messages->monitor);
+    const weft_device_options how = weft_device_options_default(monitor);
     const weft_calibration_options with = {
         .size = sizeof with, .seconds = options->seconds, .again = options->again};
     weft_calibration_result result;
@@ -128,16 +128,16 @@ static weft_status calibrate_device(const weft_tool_options *options, const char
     }
     TRY(collect(options, library, weft_device_limits(device), &set, error));
     TRY(weft_calibrate(device, library, &set, tuning, &with, &result, error));
-    app_messages_clear(messages);
+    app_messages_clear(monitor);
     report(weft_device_limits(device), &set, &result);
 done:
-    app_messages_clear(messages);
+    app_messages_clear(monitor);
     weft_device_free(&device);
     weft_arena_free(&arena);
     return status;
 }
 
-weft_status weft_tool_calibrate(int argc, char **argv, app_messages *messages, int *code,
+weft_status weft_tool_calibrate(int argc, char **argv, const weft_monitor *monitor, int *code,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     weft_library *library = NULL;
@@ -146,17 +146,17 @@ weft_status weft_tool_calibrate(int argc, char **argv, app_messages *messages, i
     (void)code;
     TRY(weft_tool_read(table, NULL, "[FUNCTION...]", doc, argc, argv, &options, error));
     if (options.draw || options.out) {
-        TRY(weft_tool_draw(&options, &messages->monitor, error));
+        TRY(weft_tool_draw(&options, monitor, error));
         goto done;
     }
     if (options.check)
         TRY(weft_tool_check_read(&options, error));
     TRY(weft_tool_library_make(&options, &library, error));
-    const weft_device_options how = weft_device_options_default(&messages->monitor);
+    const weft_device_options how = weft_device_options_default(monitor);
     TRY(weft_tuning_open(&how, &tuning, error));
     for (int i = 0; i < options.n_devices || i == 0; ++i)
         TRY(calibrate_device(&options, options.n_devices > 0 ? options.devices[i] : options.device,
-                             messages, library, tuning, error));
+                             monitor, library, tuning, error));
     printf("tuning database %s\n",
            weft_tuning_path(tuning)[0] ? weft_tuning_path(tuning) : "in memory: nothing is kept");
 done:

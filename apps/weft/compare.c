@@ -237,9 +237,9 @@ static void print_sides(const comparison *out) {
     }
 }
 
-weft_status weft_tool_compare(int argc, char **argv, app_messages *messages, int *code,
+weft_status weft_tool_compare(int argc, char **argv, const weft_monitor *monitor, int *code,
                               weft_error *error) {
-    (void)messages;
+    (void)monitor;
     weft_status status = WEFT_OK;
     comparison run = {.threshold = 5, .chance = 0.01};
     TRY(read_options(argc, argv, &run, error));

@@ -56,12 +56,12 @@ static void print_gpus(const weft_device_options *options) {
     }
 }
 
-weft_status weft_tool_devices(int argc, char **argv, app_messages *messages, int *code,
+weft_status weft_tool_devices(int argc, char **argv, const weft_monitor *monitor, int *code,
                               weft_error *error) {
     weft_status status = WEFT_OK;
     weft_tool_options options = {0};
     weft_device *device = NULL;
-    weft_device_options device_options = weft_device_options_default(&messages->monitor);
+    weft_device_options device_options = weft_device_options_default(monitor);
     (void)code;
     TRY(weft_tool_read(NULL, NULL, "", doc, argc, argv, &options, error));
     for (size_t i = 0; i < sizeof devices / sizeof devices[0]; ++i) {

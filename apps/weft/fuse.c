@@ -97,14 +97,14 @@ static const char explain_doc[] =
 
 /* Log it if the algorithm of --scatter cannot be used on this device or for a kernel. */
 static void log_scatter(const weft_tool_options *options, const weft_compilation *compilation,
-                        app_messages *messages) {
+                        const weft_monitor *monitor) {
     weft_kernel_info info;
     if (strcmp(options->scatter_name, "auto") == 0)
         return;
     for (int i = 0; i < weft_compilation_kernels(compilation); ++i) {
         weft_compilation_kernel(compilation, i, &info);
         if (info.scatter != NULL && strcmp(info.scatter, options->scatter_name) != 0) {
-            weft_log(&messages->monitor, WEFT_LOG_WARNING,
+            weft_log(monitor, WEFT_LOG_WARNING,
                      "--scatter %s cannot be used for kernel %s on this device: it uses %s",
                      options->scatter_name, info.name, info.scatter);
             return;
@@ -113,7 +113,7 @@ static void log_scatter(const weft_tool_options *options, const weft_compilation
 }
 
 static weft_status print_compilation(const weft_tool_options *options, bool explain,
-                                     app_messages *messages, weft_error *error) {
+                                     const weft_monitor *monitor, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_tool_scripts scripts = {.n = 0};
     weft_text out = {0};
@@ -122,7 +122,7 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
     weft_device *device = NULL;
     weft_compilation *compilation = NULL;
     weft_tool_tuned tuned = {0};
-    weft_device_options device_options = weft_device_options_default(&messages->monitor);
+    weft_device_options device_options = weft_device_options_default(monitor);
     weft_compile_options compile_options = {.size = sizeof compile_options,
                                             .plan = options->plan,
                                             .scatter = options->scatter,
@@ -152,12 +152,12 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
                      &compile_options, &compilation, error));
     if (!weft_device_limits(device)->records_only)
         TRY(weft_compilation_correct(compilation, device, error));
-    log_scatter(options, compilation, messages);
-    weft_tool_tune_log(&tuned, &compile_options, compilation, messages);
+    log_scatter(options, compilation, monitor);
+    weft_tool_tune_log(&tuned, &compile_options, compilation, monitor);
     if (options->tune > 0)
         TRY(weft_tool_kernels_keep(&tuned, device, compilation, &compile_options, error));
     if (options->html != NULL)
-        TRY(weft_tool_html(options->html, &tuned, compilation, &compile_options, messages, error));
+        TRY(weft_tool_html(options->html, &tuned, compilation, &compile_options, monitor, error));
     else if (options->why[0] != NULL)
         TRY(weft_compilation_why(compilation, options->why[0], options->why[1], &out, error));
     else if (explain) {
@@ -185,7 +185,7 @@ done:
 }
 
 static weft_status run_on_script(const app_option *table, const char *doc, bool explain, int argc,
-                                 char **argv, app_messages *messages, weft_error *error) {
+                                 char **argv, const weft_monitor *monitor, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_tool_options options = {.n_arguments_max = 8};
     TRY(weft_tool_read(table, script_options, "SCRIPT.weft...", doc, argc, argv, &options, error));
@@ -199,20 +199,20 @@ static weft_status run_on_script(const app_option *table, const char *doc, bool 
                             argv[0]);
         goto done;
     }
-    TRY(print_compilation(&options, explain, messages, error));
+    TRY(print_compilation(&options, explain, monitor, error));
 done:
     weft_tool_clear(&options);
     return status;
 }
 
-weft_status weft_tool_fuse(int argc, char **argv, app_messages *messages, int *code,
+weft_status weft_tool_fuse(int argc, char **argv, const weft_monitor *monitor, int *code,
                            weft_error *error) {
     (void)code;
-    return run_on_script(fuse_table, fuse_doc, false, argc, argv, messages, error);
+    return run_on_script(fuse_table, fuse_doc, false, argc, argv, monitor, error);
 }
 
-weft_status weft_tool_explain(int argc, char **argv, app_messages *messages, int *code,
+weft_status weft_tool_explain(int argc, char **argv, const weft_monitor *monitor, int *code,
                               weft_error *error) {
     (void)code;
-    return run_on_script(explain_table, explain_doc, true, argc, argv, messages, error);
+    return run_on_script(explain_table, explain_doc, true, argc, argv, monitor, error);
 }

@@ -247,7 +247,7 @@ done:
 }
 
 /* weft gemm TYPE OPS M N K */
-static weft_status run_products(const gemm_options *options, app_messages *messages, int *code,
+static weft_status run_products(const gemm_options *options, const weft_monitor *monitor, int *code,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     weft_gemm_type type = WEFT_GEMM_DOUBLE;
@@ -261,7 +261,7 @@ static weft_status run_products(const gemm_options *options, app_messages *messa
     TRY(read_type(options->arguments[0], &type, error));
     TRY(read_ops(options->arguments[1], type, &ops, error));
     TRY(read_sizes(options, sizes, error));
-    TRY(gemm_products_run(options, type, &ops, sizes, messages, code, error));
+    TRY(gemm_products_run(options, type, &ops, sizes, monitor, code, error));
 done:
     return status;
 }
@@ -292,7 +292,7 @@ done:
     return status;
 }
 
-weft_status weft_tool_gemm(int argc, char **argv, app_messages *messages, int *code,
+weft_status weft_tool_gemm(int argc, char **argv, const weft_monitor *monitor, int *code,
                            weft_error *error) {
     weft_status status = WEFT_OK;
     gemm_options options = {.device = "auto", .algorithm = -1};
@@ -310,11 +310,11 @@ weft_status weft_tool_gemm(int argc, char **argv, app_messages *messages, int *c
         mode = MODE_REPORT;
     TRY(check_mode(&options, mode, error));
     if (mode == MODE_SPACE)
-        status = print_space(&options, &messages->monitor, error);
+        status = print_space(&options, monitor, error);
     else if (mode == MODE_REPORT)
-        status = write_report(&options, &messages->monitor, error);
+        status = write_report(&options, monitor, error);
     else
-        status = run_products(&options, messages, code, error);
+        status = run_products(&options, monitor, code, error);
 done:
     return status;
 }

@@ -76,7 +76,7 @@ typedef struct gemm_orders {
  *  Errors  WEFT_ERROR_USAGE (options that do not go together), those of devices, products and the other library */
 weft_status gemm_products_run(const gemm_options *options, weft_gemm_type type,
                               const gemm_orders *ops, const int64_t sizes[3],
-                              app_messages *messages, int *code, weft_error *error);
+                              const weft_monitor *monitor, int *code, weft_error *error);
 
 /** What weft gemm report is asked for. Texts are borrowed. */
 typedef struct gemm_report_options {

@@ -8,7 +8,6 @@
 
 typedef struct session {
     const gemm_options *options;
-    app_messages *messages;
     weft_gemm_kernels *kernels;
     weft_tuning *tuning;
     weft_power_monitor *power;
@@ -305,11 +304,11 @@ done:
 
 weft_status gemm_products_run(const gemm_options *options, weft_gemm_type type,
                               const gemm_orders *ops, const int64_t sizes[3],
-                              app_messages *messages, int *code, weft_error *error) {
+                              const weft_monitor *monitor, int *code, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = NULL;
-    session s = {.options = options, .messages = messages, .code = code};
-    const weft_device_options device_options = weft_device_options_default(&messages->monitor);
+    session s = {.options = options, .code = code};
+    const weft_device_options device_options = weft_device_options_default(monitor);
     TRY(check_algorithm(options, type, error));
     TRY(weft_device_open(options->device, &device_options, &device, error));
     if (weft_device_limits(device)->records_only)

@@ -98,9 +98,10 @@ static char *run_dot(void *user, const char *dot) {
 
 weft_status weft_tool_html(const char *path, const weft_tool_tuned *tuned,
                            const weft_compilation *compilation, const weft_compile_options *options,
-                           app_messages *messages, weft_error *error) {
+                           const weft_monitor *monitor, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_report_layout layout = {run_dot, &messages->monitor};
+    weft_monitor log = *monitor;
+    const weft_report_layout layout = {run_dot, &log};
     weft_text page = {0};
     double *seconds = NULL;
     TRY(make_seconds(compilation, &seconds, error));

@@ -115,13 +115,13 @@ static bool has_function(const weft_library *library, const char *name) {
     return false;
 }
 
-weft_status weft_tool_library(int argc, char **argv, app_messages *messages, int *code,
+weft_status weft_tool_library(int argc, char **argv, const weft_monitor *monitor, int *code,
                               weft_error *error) {
     static const char *const names[] = {"list", "show"};
     weft_status status = WEFT_OK;
     weft_library *library = NULL;
     weft_tool_options options = {.n_arguments_max = 2};
-    (void)messages;
+    (void)monitor;
     (void)code;
     TRY(weft_tool_read(table, NULL, "[list]\n[show] NAME", doc, argc, argv, &options, error));
     const char *action = options.n_arguments > 0 ? options.arguments[0] : "list";

@@ -45,7 +45,7 @@ static void print_help(void) {
          "failed.");
 }
 
-static weft_status run_command(int argc, char **argv, app_messages *messages, int *code,
+static weft_status run_command(int argc, char **argv, const weft_monitor *monitor, int *code,
                                weft_error *error) {
     const char *names[N_COMMANDS];
     const char *name = strcmp(argv[1], "fuse") == 0 ? "compile" : argv[1]; /* its former name */
@@ -55,7 +55,7 @@ static weft_status run_command(int argc, char **argv, app_messages *messages, in
             char title[64];
             snprintf(title, sizeof title, "weft %s", names[i]);
             argv[1] = title;
-            return commands[i].run(argc - 1, argv + 1, messages, code, error);
+            return commands[i].run(argc - 1, argv + 1, monitor, code, error);
         }
     }
     return weft_tool_refuse(argv[1][0] == '-' ? "option" : "command", argv[1], names, N_COMMANDS,
@@ -82,7 +82,7 @@ int main(int argc, char **argv) {
         puts("weft (Weft) " WEFT_VERSION);
     } else {
         TRY(app_ranks_refuse("weft", &error));
-        TRY(run_command(argc, argv, &messages, &code, &error));
+        TRY(run_command(argc, argv, &messages.monitor, &code, &error));
     }
     if (fflush(stdout) != 0 || ferror(stdout))
         status = weft_error_set(&error, WEFT_ERROR_IO, "cannot write to standard output");

@@ -287,12 +287,12 @@ done:
     return status;
 }
 
-weft_status weft_tool_new(int argc, char **argv, app_messages *messages, int *code,
+weft_status weft_tool_new(int argc, char **argv, const weft_monitor *monitor, int *code,
                           weft_error *error) {
     static const char *const kinds[] = {"function", "script"};
     weft_status status = WEFT_OK;
     weft_tool_options options = {.n_arguments_max = 2};
-    (void)messages;
+    (void)monitor;
     (void)code;
     TRY(weft_tool_read(NULL, NULL, "function NAME\nscript NAME", doc, argc, argv, &options, error));
     if (options.n_arguments > 0 && strcmp(options.arguments[0], kinds[0]) != 0 &&

@@ -171,9 +171,9 @@ static const char doc[] =
     "\n"
     "Exit status: 0 the plans are the same, 1 they differ.";
 
-weft_status weft_tool_plan(int argc, char **argv, app_messages *messages, int *code,
+weft_status weft_tool_plan(int argc, char **argv, const weft_monitor *monitor, int *code,
                            weft_error *error) {
-    (void)messages;
+    (void)monitor;
     weft_status status = WEFT_OK;
     weft_tool_options options = {.n_arguments_max = 3};
     saved_plan *plans = calloc(2, sizeof *plans);

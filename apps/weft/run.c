@@ -106,10 +106,10 @@ static weft_status make_operator(weft_run *run, int i, weft_error *error) {
     const setting *given = &run->options->operators.list[i];
     own_operator *made = &run->operators[i];
     TRY(app_script_read(given->text, &made->text, error));
-    weft_form_start(given->text, made->text, weft_space_cells(run->base.problem->space),
+    weft_form_start(given->text, made->text, weft_space_cells(run->base.problem->fields.space),
                     &made->form);
-    weft_form_bind_input(&made->form, "x", weft_space_coordinates(run->base.problem->space));
-    made->form.form.points = weft_space_data_points(run->base.problem->space);
+    weft_form_bind_input(&made->form, "x", weft_space_coordinates(run->base.problem->fields.space));
+    made->form.form.points = weft_space_data_points(run->base.problem->fields.space);
     if (weft_has_word(made->text, "parameter") && weft_has_word(made->text, "d"))
         weft_form_bind_parameter(&made->form, "d", run->base.mesh->dimension);
     TRY(weft_operator_make(&run->base.context, WEFT_ASSEMBLY_CSR, &made->form.form, 1, &made->op,
@@ -218,7 +218,7 @@ static weft_status run_all(weft_run *run, weft_error *error) {
         TRY(weft_library_add_directory(run->base.library, run->options->kernels, error));
     TRY(app_run_mesh_make(&run->base, error));
     TRY(weft_space_make_with(run->base.device, run->base.mesh, &run->base.mesh_made.copies,
-                             WEFT_ELEMENT_P1, 1, &run->base.problem->space, error));
+                             WEFT_ELEMENT_P1, 1, &run->base.problem->fields.space, error));
     TRY(compile(run, error));
     TRY(weft_run_bind(run, error));
     const double start = weft_clock();
@@ -231,7 +231,7 @@ static weft_status run_all(weft_run *run, weft_error *error) {
     TRY(weft_run_write(run, error));
     if (run->options->run.verbosity == APP_QUIET)
         goto done;
-    app_messages_clear(run->base.messages);
+    app_messages_clear(run->base.monitor);
     app_mesh_print(run->base.mesh, &run->base.mesh_made);
     weft_run_print(run);
     char seconds[32];
@@ -269,7 +269,7 @@ static weft_status check(const run_options *options, weft_error *error) {
     return WEFT_ERROR_USAGE;
 }
 
-weft_status weft_tool_run(int argc, char **argv, app_messages *messages, int *code,
+weft_status weft_tool_run(int argc, char **argv, const weft_monitor *monitor, int *code,
                           weft_error *error) {
     weft_status status = WEFT_OK;
     run_options options = {.run = app_run_options_default()};
@@ -277,7 +277,7 @@ weft_status weft_tool_run(int argc, char **argv, app_messages *messages, int *co
     (void)code;
     if (!run)
         return weft_out_of_memory(error, NULL);
-    *run = (weft_run){.options = &options, .base = {.options = &options.run, .messages = messages}};
+    *run = (weft_run){.options = &options, .base = {.options = &options.run, .monitor = monitor}};
     const app_command_line line = {.arguments = "SCRIPT",
                                    .doc = doc,
                                    .tables = {{app_problem_options, &options.run},

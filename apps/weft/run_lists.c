@@ -44,15 +44,15 @@ static weft_status evaluate(weft_run *run, const list *l, const char *text, cons
     }
     TRY(weft_vector_make(run->base.device, l->padded, &values, &memory, error));
     if (on_cells) {
-        TRY(weft_form_ship(run->base.problem->space, "centres.weft",
-                           weft_space_cells(run->base.problem->space), &form, error));
+        TRY(weft_form_ship(run->base.problem->fields.space, "centres.weft",
+                           weft_space_cells(run->base.problem->fields.space), &form, error));
         weft_form_bind_expression(&form, "value", text, origin);
         TRY(weft_form_run(&run->base.context, &form.form,
                           &(weft_form_outputs){&output, &memory, 1, "cells", l->n}, error));
         TRY(weft_vector_pull(memory, values, l->n, error));
     } else {
-        TRY(weft_space_evaluate(&run->base.context, run->base.problem->space, text, origin, memory,
-                                values, error));
+        TRY(weft_space_evaluate(&run->base.context, run->base.problem->fields.space, text, origin,
+                                memory, values, error));
     }
     for (int64_t i = 0; i < l->padded; ++i)
         column[i] = values[i < l->n ? i : l->n - 1];
@@ -83,14 +83,14 @@ static weft_status fill(weft_run *run, list *l, const setting *given, weft_error
         TRY(weft_run_refuse(run, "leave out @GROUP, or write a formula with select", error,
                             "the input '%s' is not over nodes, and has no groups", l->info.name));
     if (given->group)
-        TRY(weft_condition_nodes(run->base.problem->space, &group, &nodes, &n_nodes, error));
+        TRY(weft_condition_nodes(run->base.problem->fields.space, &group, &nodes, &n_nodes, error));
     TRY(weft_formula_components(given->origin, given->text, l->components, &texts, error));
     for (int k = 0; k < l->components; ++k) {
         TRY(evaluate(run, l, texts[k], given->origin, column, error));
         for (int64_t i = 0; i < (given->group ? n_nodes : l->padded); ++i) {
             const int64_t element = given->group ? nodes[i] : i;
             if (!isfinite(column[element]) && !run->base.is_null)
-                TRY(weft_formula_refuse(run->base.problem->space, texts[k], given->origin, 0,
+                TRY(weft_formula_refuse(run->base.problem->fields.space, texts[k], given->origin, 0,
                                         error));
             l->values[place(run, l, element, k)] = column[element];
         }
@@ -168,10 +168,10 @@ static weft_status bind_connectivity(weft_run *run, const weft_name_info *info, 
     const int d = run->base.mesh->dimension;
     weft_connectivity *bound = NULL;
     if (is_text(info->to, "nodes") && is_text(info->over, "cells") && info->width == d + 1)
-        bound = weft_space_cells(run->base.problem->space);
+        bound = weft_space_cells(run->base.problem->fields.space);
     if (is_text(info->to, "nodes") && is_text(info->over, "facets") && info->width == d) {
         if (!run->facets.dofs)
-            TRY(weft_space_facets_make(run->base.problem->space, -1, &run->facets, error));
+            TRY(weft_space_facets_make(run->base.problem->fields.space, -1, &run->facets, error));
         bound = run->facets.dofs;
     }
     if (!bound)
@@ -198,7 +198,7 @@ weft_status weft_run_bind(weft_run *run, weft_error *error) {
         const bool is_input = info.kind == WEFT_NAME_INPUT;
         if (is_input && strcmp(info.name, "x") == 0) {
             TRY(weft_program_bind(run->program, "x",
-                                  weft_space_coordinates(run->base.problem->space), error));
+                                  weft_space_coordinates(run->base.problem->fields.space), error));
             continue;
         }
         if (!is_input && !(info.kind == WEFT_NAME_VALUE && info.returned && !info.sparse))
@@ -213,8 +213,8 @@ weft_status weft_run_bind(weft_run *run, weft_error *error) {
     }
     TRY(weft_data_bind(
         run->base.data, run->compilation, run->program,
-        &(weft_data_sites){.elements = weft_space_cells(run->base.problem->space),
-                           .points = weft_space_data_points(run->base.problem->space),
+        &(weft_data_sites){.elements = weft_space_cells(run->base.problem->fields.space),
+                           .points = weft_space_data_points(run->base.problem->fields.space),
                            .n = 1},
         error));
 done:

@@ -215,12 +215,12 @@ done:
     return status;
 }
 
-weft_status weft_tool_test(int argc, char **argv, app_messages *messages, int *code,
+weft_status weft_tool_test(int argc, char **argv, const weft_monitor *monitor, int *code,
                            weft_error *error) {
     weft_status status = WEFT_OK;
     weft_tool_options options = {.n_arguments_max = 1};
     tester t = {.n_devices = 0};
-    weft_device_options device_options = weft_device_options_default(&messages->monitor);
+    weft_device_options device_options = weft_device_options_default(monitor);
     TRY(weft_tool_read(table, NULL, "DIR", doc, argc, argv, &options, error));
     if (options.n_arguments == 0) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "no directory is given");

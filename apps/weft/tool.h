@@ -10,7 +10,7 @@
  *  argv    argv[0] is "weft NAME"
  *  code    the exit code, 0 before
  *  Errors  any; main prints them */
-typedef weft_status weft_command(int argc, char **argv, app_messages *messages, int *code,
+typedef weft_status weft_command(int argc, char **argv, const weft_monitor *monitor, int *code,
                                  weft_error *error);
 weft_command weft_tool_fuse, weft_tool_explain, weft_tool_plan, weft_tool_library, weft_tool_new,
     weft_tool_test, weft_tool_compare, weft_tool_cache, weft_tool_calibrate, weft_tool_tuning,
@@ -84,7 +84,7 @@ weft_status weft_tool_tune(weft_tool_tuned *tuned, weft_device *device, const we
                            int most, weft_error *error);
 /** Log (level info) which data of the tuning database were used. */
 void weft_tool_tune_log(const weft_tool_tuned *tuned, const weft_compile_options *options,
-                        const weft_compilation *compilation, const app_messages *messages);
+                        const weft_compilation *compilation, const weft_monitor *monitor);
 /** Append whether times are measured or analytic. */
 void weft_tool_tune_explain(const weft_compile_options *options,
                             const weft_compilation *compilation, weft_text *out);
@@ -139,4 +139,4 @@ weft_status weft_tool_kernels_keep(weft_tool_tuned *tuned, weft_device *device,
  *  Errors  WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
 weft_status weft_tool_html(const char *path, const weft_tool_tuned *tuned,
                            const weft_compilation *compilation, const weft_compile_options *options,
-                           app_messages *messages, weft_error *error);
+                           const weft_monitor *monitor, weft_error *error);

@@ -86,13 +86,13 @@ done:
 }
 
 void weft_tool_tune_log(const weft_tool_tuned *t, const weft_compile_options *options,
-                        const weft_compilation *compilation, const app_messages *messages) {
+                        const weft_compilation *compilation, const weft_monitor *monitor) {
     const bool recalled = weft_compilation_recalled(compilation);
     if (t->costs && weft_measured_costs_size(t->costs) > 0)
-        weft_log(&messages->monitor, WEFT_LOG_INFO, "times of %d measured primitives",
+        weft_log(monitor, WEFT_LOG_INFO, "times of %d measured primitives",
                  weft_measured_costs_size(t->costs));
     if (options->cover)
-        weft_log(&messages->monitor, WEFT_LOG_INFO,
+        weft_log(monitor, WEFT_LOG_INFO,
                  recalled ? "the stored best cover is used"
                           : "the stored best cover is no longer among the candidates: "
                             "the cover predicted best is used");

@@ -62,14 +62,14 @@ done:
     return status;
 }
 
-weft_status weft_tool_tuning(int argc, char **argv, app_messages *messages, int *code,
+weft_status weft_tool_tuning(int argc, char **argv, const weft_monitor *monitor, int *code,
                              weft_error *error) {
     weft_status status = WEFT_OK;
     weft_tuning *tuning = NULL;
     weft_tool_options options = {0};
     TRY(weft_tool_action_read(table, doc, "the tuning database", argc, argv, &options, error));
     const char *action = options.arguments[0];
-    const weft_device_options where = weft_device_options_default(&messages->monitor);
+    const weft_device_options where = weft_device_options_default(monitor);
     TRY(weft_tuning_open(&where, &tuning, error));
     const char *path = weft_tuning_path(tuning);
     if (action[0] == 'l' || action[0] == 'v')

@@ -65,7 +65,7 @@ static weft_status find_stage(const char *name, const ufl_stage **out, weft_erro
     return weft_tool_refuse("stage", name, names, N_STAGES, error);
 }
 
-weft_status weft_tool_ufl(int argc, char **argv, app_messages *messages, int *code,
+weft_status weft_tool_ufl(int argc, char **argv, const weft_monitor *monitor, int *code,
                           weft_error *error) {
     weft_status status = WEFT_OK;
     weft_ufl *ufl = NULL;
@@ -80,7 +80,7 @@ weft_status weft_tool_ufl(int argc, char **argv, app_messages *messages, int *co
         weft_error_hint(error, "write weft ufl FILE.ufl, or FILE.py");
         goto done;
     }
-    options.ufl.monitor = &messages->monitor;
+    options.ufl.monitor = monitor;
     TRY(weft_ufl_read(options.arguments[0], &options.ufl, &ufl, error));
     TRY(stage->print(ufl, options.form, &text, error));
     if (text.data)

@@ -1,5 +1,5 @@
 /* Sums what flows into the solution: reactions, loads, exchange, and what takes them up. */
-#include "fem/problem/problem.h"
+#include "fem/problem/balance.h"
 #include "fem/weft_derive.h"
 
 #include <math.h>
@@ -93,14 +93,14 @@ done:
 }
 
 /* One entry for the components of each group, unless they are there. */
-static weft_status list_exchange(const weft_problem *problem, weft_flows *exchange,
+static weft_status list_exchange(const weft_fields *fields, weft_flows *exchange,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_condition *list = problem->conditions;
+    const weft_condition *list = fields->conditions;
     weft_flow *flow = NULL;
     if (exchange->n > 0)
         return WEFT_OK;
-    for (int i = 0; i < problem->n_conditions; ++i) {
+    for (int i = 0; i < fields->n_conditions; ++i) {
         if (list[i].kind == WEFT_ROBIN)
             TRY(enter(exchange, list, i, &flow, error));
     }
@@ -109,56 +109,56 @@ done:
 }
 
 /* A number of each condition, from those on one field, whose conditions are those of its components, in their order. */
-static void take_own(const weft_problem *problem, const weft_problem_field *field,
-                     const double *own, double *out) {
+static void take_own(const weft_fields *fields, const weft_problem_field *field, const double *own,
+                     double *out) {
     const int c = weft_space_components(field->space);
-    for (int i = 0; i < problem->n_conditions; ++i) {
-        const int component = problem->conditions[i].component - field->first_value;
-        if (problem->n_fields == 1 || (component >= 0 && component < c && !field->is_enrichment))
+    for (int i = 0; i < fields->n_conditions; ++i) {
+        const int component = fields->conditions[i].component - field->first_value;
+        if (fields->n == 1 || (component >= 0 && component < c && !field->is_enrichment))
             out[i] += *own++;
     }
 }
 
 /* What each condition exchanges.
  *  sums  [2][n of pieces] given, taken; and as many for work */
-static weft_status exchange_of(weft_problem *problem, weft_memory *u, double *sums,
+static weft_status exchange_of(const weft_fields *fields, weft_memory *u, double *sums,
                                weft_error *error) {
     weft_status status = WEFT_OK;
-    const int n = problem->n_conditions;
+    const int n = fields->n_conditions;
     double *own = sums + 2 * n;
-    for (int f = 0; f < problem->n_fields; ++f) {
-        TRY(weft_bc_exchange(problem->fields[f].bc, u, own, own + n, n, error));
-        take_own(problem, &problem->fields[f], own, sums);
-        take_own(problem, &problem->fields[f], own + n, sums + n);
+    for (int f = 0; f < fields->n; ++f) {
+        TRY(weft_bc_exchange(fields->list[f].bc, u, own, own + n, n, error));
+        take_own(fields, &fields->list[f], own, sums);
+        take_own(fields, &fields->list[f], own + n, sums + n);
     }
 done:
     return status;
 }
 
-weft_status weft_problem_exchange(weft_problem *problem, weft_problem_balance *balance,
+weft_status weft_balance_exchange(const weft_fields *fields, weft_problem_balance *balance,
                                   weft_memory *u, double weight, double given[WEFT_VALUES_MAX],
                                   double taken[WEFT_VALUES_MAX], weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_condition *list = problem->conditions;
+    const weft_condition *list = fields->conditions;
     const weft_form *forms = NULL;
     double *sums = NULL;
     int entry = -1;
-    if (weft_bc_forms(problem->bc, &forms) == 0)
+    if (weft_bc_forms(fields->bc, &forms) == 0)
         return WEFT_OK;
-    sums = calloc(4 * (size_t)problem->n_conditions, sizeof *sums);
+    sums = calloc(4 * (size_t)fields->n_conditions, sizeof *sums);
     if (!sums)
         return weft_out_of_memory(error, NULL);
-    TRY(exchange_of(problem, u, sums, error));
-    TRY(list_exchange(problem, &balance->exchange, error));
-    for (int i = 0; i < problem->n_conditions; ++i) {
+    TRY(exchange_of(fields, u, sums, error));
+    TRY(list_exchange(fields, &balance->exchange, error));
+    for (int i = 0; i < fields->n_conditions; ++i) {
         const weft_condition *piece = &list[i];
         if (piece->kind != WEFT_ROBIN)
             continue;
         entry += starts_entry(list, i);
         balance->exchange.list[entry].sums[piece->component] +=
-            weight * (sums[i] - sums[problem->n_conditions + i]);
+            weight * (sums[i] - sums[fields->n_conditions + i]);
         given[piece->component] += sums[i];
-        taken[piece->component] += sums[problem->n_conditions + i];
+        taken[piece->component] += sums[fields->n_conditions + i];
     }
 done:
     free(sums);
@@ -167,15 +167,15 @@ done:
 
 /* ---- reactions ------------------------------------------------------------------------------- */
 
-static weft_status react(const weft_problem *problem, const weft_problem_field *field,
+static weft_status react(const weft_fields *fields, const weft_problem_field *field,
                          const double *r, double *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int c = weft_space_components(field->space), n = problem->n_conditions;
+    const int c = weft_space_components(field->space), n = fields->n_conditions;
     double *own = calloc((size_t)(n + c), sizeof *own);
     if (!own)
         return weft_out_of_memory(error, NULL);
     TRY(weft_reactions(field->bc, r + field->first_dof, own, n > 0 ? n : c, error));
-    take_own(problem, field, own, out);
+    take_own(fields, field, own, out);
     for (int i = 0; n == 0 && i < c; ++i)
         out[i] = own[i];
 done:
@@ -184,19 +184,19 @@ done:
 }
 
 /* One entry for the components of each group. */
-static weft_status add_reactions(const weft_problem *problem, weft_flows *reactions,
-                                 const double *r, weft_error *error) {
+static weft_status add_reactions(const weft_fields *fields, weft_flows *reactions, const double *r,
+                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_condition *list = problem->conditions;
+    const weft_condition *list = fields->conditions;
     weft_flow *flow = NULL;
-    double *all = calloc((size_t)problem->n_conditions + WEFT_VALUES_MAX, sizeof *all);
+    double *all = calloc((size_t)fields->n_conditions + WEFT_VALUES_MAX, sizeof *all);
     if (!all)
         return weft_out_of_memory(error, NULL);
-    for (int f = 0; f < problem->n_fields; ++f)
-        TRY(react(problem, &problem->fields[f], r, all, error));
-    if (problem->n_conditions == 0 && !weft_problem_is_natural(problem))
+    for (int f = 0; f < fields->n; ++f)
+        TRY(react(fields, &fields->list[f], r, all, error));
+    if (fields->n_conditions == 0 && !weft_fields_are_natural(fields))
         TRY(weft_flows_add(reactions, "boundary", all, NULL, error));
-    for (int i = 0; i < problem->n_conditions; ++i) {
+    for (int i = 0; i < fields->n_conditions; ++i) {
         const weft_condition *piece = &list[i];
         if (piece->kind != WEFT_DIRICHLET)
             continue;
@@ -258,19 +258,19 @@ static void warn(const weft_problem_balance *balance, int n_values, const weft_m
         }
 }
 
-weft_status weft_problem_balance_make(const weft_problem *problem, weft_problem_balance *balance,
-                                      double *r, weft_error *error) {
+weft_status weft_balance_make(const weft_fields *fields, weft_constraints *constraints,
+                              weft_problem_balance *balance, double *r, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_constraint_forces forces = {0};
-    if (problem->constraints)
-        TRY(weft_constraints_restrict(problem->constraints, r, &forces, error));
-    TRY(add_reactions(problem, &balance->reactions, r, error));
-    TRY(add_forces(&balance->reactions, problem->n_values, &forces, error));
+    if (constraints)
+        TRY(weft_constraints_restrict(constraints, r, &forces, error));
+    TRY(add_reactions(fields, &balance->reactions, r, error));
+    TRY(add_forces(&balance->reactions, fields->n_values, &forces, error));
     sum_up(balance);
-    for (int k = 0; k < problem->n_values; ++k) /* of -div(k grad u) the sum is zero */
+    for (int k = 0; k < fields->n_values; ++k) /* of -div(k grad u) the sum is zero */
         if (fabs(balance->equation[k]) <= ROUNDING * balance->sizes[k])
             balance->equation[k] = 0;
-    warn(balance, problem->n_values, problem->context->monitor);
+    warn(balance, fields->n_values, fields->context->monitor);
     balance->is_made = true;
 done:
     weft_constraint_forces_clear(&forces);

@@ -4,7 +4,8 @@
  *      Out: reactions + loads + exchange - equation - storage, which is zero up to what the solver leaves of r */
 #pragma once
 
-#include "fem/problem/solution.h"
+#include "fem/problem/fields.h"
+#include "fem/weft_constraint.h"
 
 /** sums += factor more, for each component of u. */
 void weft_sums_add(double sums[WEFT_VALUES_MAX], double factor, const double *more);
@@ -19,10 +20,11 @@ void weft_balance_add_size(weft_problem_balance *balance, const weft_solution *u
                            const double *vector);
 /** Add the exchange of Robin conditions at the present time, times a weight.
  *  given, taken  their sums are added: int g and int alpha u, without the weight */
-weft_status weft_problem_exchange(weft_problem *problem, weft_problem_balance *balance,
+weft_status weft_balance_exchange(const weft_fields *fields, weft_problem_balance *balance,
                                   weft_memory *u, double weight, double given[WEFT_VALUES_MAX],
                                   double taken[WEFT_VALUES_MAX], weft_error *error);
 /** Once all else is known: add the reactions and sum up. Warns if the balance is far from zero.
+ *  constraints  NULL: none
  *  r  [n_dofs]; overwritten */
-weft_status weft_problem_balance_make(const weft_problem *problem, weft_problem_balance *balance,
-                                      double *r, weft_error *error);
+weft_status weft_balance_make(const weft_fields *fields, weft_constraints *constraints,
+                              weft_problem_balance *balance, double *r, weft_error *error);

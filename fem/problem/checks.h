@@ -9,9 +9,6 @@
 /** Set an error with a hint. Returns its status. */
 weft_status weft_problem_refuse(weft_status status, const char *what, const char *hint,
                                 weft_error *error);
-/** Computes nothing, but records what would be. */
-bool weft_problem_records_only(const weft_problem *problem);
-
 /* ---- symmetry (symmetry.c) --------------------------------------------------------------- */
 
 /** Measure the asymmetry of the matrix of all forms, and choose the method by it; in time at a u that varies, if it is
@@ -36,16 +33,3 @@ weft_status weft_problem_check_fixed(weft_problem *problem, weft_error *error);
 /** Of a problem whose constant nothing fixes: does b sum to zero?
  *  Errors  WEFT_ERROR_INPUT: it does not */
 weft_status weft_problem_check_balance(const weft_problem *problem, weft_error *error);
-
-/* ---- open components of a mixed u (nullspace.c) ------------------------------------------- */
-
-/** Find components that are determined up to a constant. */
-weft_status weft_problem_nullspace_find(weft_problem *problem, weft_error *error);
-/** Make the load compatible with them, with the prescribed values in u. */
-weft_status weft_problem_nullspace_project(weft_problem *problem, weft_error *error);
-/** Set their means to zero. */
-weft_status weft_problem_nullspace_remove(weft_problem *problem, weft_error *error);
-/** What the residual in b of an open component adds up to, over the sum of its sizes: the largest. More than 0.01 cannot be
- *  solved.
- *  value  the component; unchanged if there is none */
-double weft_problem_nullspace_imbalance(const weft_problem *problem, int *value);

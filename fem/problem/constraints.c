@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 static void list_fields(const weft_problem *problem, weft_constraint_field out[WEFT_FIELDS_MAX]) {
-    for (int i = 0; i < problem->n_fields; ++i) {
-        const weft_problem_field *field = &problem->fields[i];
+    for (int i = 0; i < problem->fields.n; ++i) {
+        const weft_problem_field *field = &problem->fields.list[i];
         out[i] = (weft_constraint_field){field->space, field->bc, field->first_dof,
                                          field->first_value, field->is_enrichment};
     }
@@ -15,15 +15,17 @@ static void list_fields(const weft_problem *problem, weft_constraint_field out[W
 static weft_status make_constraints(weft_problem *problem, weft_error *error) {
     weft_constraint_field fields[WEFT_FIELDS_MAX];
     list_fields(problem, fields);
-    return weft_constraints_make_in(problem->context, fields, problem->n_fields,
-                                    &problem->constraints, error);
+    return weft_constraints_make_in(problem->context, fields, problem->fields.n,
+                                    &problem->system.constraints, error);
 }
 
 /* ---- what the problem was given -------------------------------------------------------------- */
 
 weft_status weft_problem_constraint(weft_problem *problem, const weft_constraint *constraint,
                                     weft_error *error) {
-    return weft_declared_add(&problem->declared, constraint, error);
+    const weft_status status = weft_declared_add(&problem->declared, constraint, error);
+    problem->fields.has_constraints = problem->declared.n > 0;
+    return status;
 }
 
 weft_status weft_problem_point_load(weft_problem *problem, const weft_point_load *load,
@@ -33,15 +35,15 @@ weft_status weft_problem_point_load(weft_problem *problem, const weft_point_load
 
 /* Periodic sides would be facets between the cells on both, where jumps are. */
 static weft_status check_facets(const weft_problem *problem, weft_error *error) {
-    for (int i = 0; i < problem->n_parts; ++i)
-        if (problem->parts[i].domain == WEFT_PART_BETWEEN_CELLS)
-            return weft_declared_refuse_periodic(&problem->declared, problem->file, error);
+    for (int i = 0; i < problem->forms.n_parts; ++i)
+        if (problem->forms.parts[i].domain == WEFT_PART_BETWEEN_CELLS)
+            return weft_declared_refuse_periodic(&problem->declared, problem->forms.file, error);
     return WEFT_OK;
 }
 
 static weft_declared_target target(const weft_problem *problem) {
-    return (weft_declared_target){problem->mesh, problem->n_values, problem->constraints,
-                                  problem->point_loads};
+    return (weft_declared_target){problem->mesh, problem->fields.n_values,
+                                  problem->system.constraints, problem->point_loads};
 }
 
 weft_status weft_problem_constraints_make(weft_problem *problem, weft_error *error) {
@@ -62,7 +64,7 @@ weft_status weft_problem_point_loads_make(weft_problem *problem, weft_error *err
     if (problem->declared.n_loads == 0)
         return WEFT_OK;
     list_fields(problem, fields);
-    TRY(weft_point_loads_make_in(problem->context, fields, problem->n_fields, &problem->point_loads,
+    TRY(weft_point_loads_make_in(problem->context, fields, problem->fields.n, &problem->point_loads,
                                  error));
     const weft_declared_target to = target(problem);
     TRY(weft_declared_make_loads(&problem->declared, &to, error));
@@ -74,8 +76,9 @@ weft_status weft_problem_point_loads_apply(weft_problem *problem, weft_error *er
     weft_status status = WEFT_OK;
     if (!problem->point_loads)
         return WEFT_OK;
-    TRY(weft_point_loads_apply(problem->point_loads, problem->b, error));
-    TRY(weft_vector_pull(problem->b, problem->b_values, problem->n_dofs, error));
+    TRY(weft_point_loads_apply(problem->point_loads, problem->system.b, error));
+    TRY(weft_vector_pull(problem->system.b, problem->system.b_values, problem->fields.n_dofs,
+                         error));
 done:
     return status;
 }
@@ -83,21 +86,21 @@ done:
 /* ---- modes ----------------------------------------------------------------------------------- */
 
 bool weft_problem_may_float(const weft_problem *problem) {
-    return problem->n_fields == 1 &&
-           (problem->constraints || (problem->point_loads && !problem->is_nonlinear));
+    return problem->fields.n == 1 &&
+           (problem->system.constraints || (problem->point_loads && !problem->forms.is_nonlinear));
 }
 
 weft_status weft_problem_forms_alone(const weft_problem *problem, weft_form **out, int *n,
                                      weft_error *error) {
     const weft_form *robin = NULL;
-    const int n_robin = weft_bc_forms(problem->bc, &robin);
-    *n = problem->n_more_forms + n_robin;
+    const int n_robin = weft_bc_forms(problem->fields.bc, &robin);
+    *n = problem->forms.n_more + n_robin;
     *out = calloc((size_t)*n + 1, sizeof **out);
     if (!*out)
         return weft_out_of_memory(error, NULL);
     for (int i = 0; i < *n; ++i)
         (*out)[i] =
-            i < problem->n_more_forms ? problem->more_forms[i] : robin[i - problem->n_more_forms];
+            i < problem->forms.n_more ? problem->forms.more[i] : robin[i - problem->forms.n_more];
     return WEFT_OK;
 }
 
@@ -105,40 +108,40 @@ weft_status weft_problem_find_modes(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_form *alone = NULL;
     int n = 0;
-    if (!problem->constraints) /* a body may float because of loads at points alone */
+    if (!problem->system.constraints) /* a body may float because of loads at points alone */
         TRY(make_constraints(problem, error));
     TRY(weft_problem_forms_alone(problem, &alone, &n, error));
-    if (!weft_problem_records_only(problem))
-        TRY(weft_free_modes_find(problem->constraints, problem->op, alone, n, &problem->modes,
-                                 error));
-    if (problem->modes.n > 0)
+    if (!weft_records_only(problem->context))
+        TRY(weft_free_modes_find(problem->system.constraints, problem->system.op, alone, n,
+                                 &problem->system.modes, error));
+    if (problem->system.modes.n > 0)
         weft_log(problem->context->monitor, WEFT_LOG_INFO,
                  "nothing fixes %d mode%s of u: the solution without them is computed",
-                 problem->modes.n, problem->modes.n == 1 ? "" : "s");
-    if (problem->modes.held.n > 0)
+                 problem->system.modes.n, problem->system.modes.n == 1 ? "" : "s");
+    if (problem->system.modes.held.n > 0)
         weft_log(
             problem->context->monitor, WEFT_LOG_INFO,
             "terms that are far below the others hold %d mode%s of u, which are computed apart",
-            problem->modes.held.n, problem->modes.held.n == 1 ? "" : "s");
+            problem->system.modes.held.n, problem->system.modes.held.n == 1 ? "" : "s");
 done:
     free(alone);
     return status;
 }
 
 void weft_problem_clear_constraints(weft_problem *problem) {
-    weft_reduction_free(&problem->reduction);
-    weft_constraints_free(&problem->constraints);
-    weft_free_modes_clear(&problem->modes);
+    weft_reduction_free(&problem->system.reduction);
+    weft_constraints_free(&problem->system.constraints);
+    weft_free_modes_clear(&problem->system.modes);
 }
 
 weft_status weft_problem_find_floating(weft_problem *problem, bool all_fixed, int64_t *n_parts,
                                        weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_bc_parts(problem->bc, NULL, n_parts, error));
+    TRY(weft_bc_parts(problem->fields.bc, NULL, n_parts, error));
     if (*n_parts == 1 && all_fixed)
         goto done;
     TRY(weft_problem_find_modes(problem, error));
-    if (problem->modes.n == 0 && problem->modes.held.n == 0)
+    if (problem->system.modes.n == 0 && problem->system.modes.held.n == 0)
         weft_problem_clear_constraints(problem);
 done:
     return status;
@@ -146,32 +149,33 @@ done:
 
 weft_status weft_problem_reduce(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (!problem->constraints || weft_constraints_empty(problem->constraints))
+    if (!problem->system.constraints || weft_constraints_empty(problem->system.constraints))
         return WEFT_OK;
-    if (!weft_assembly_about(problem->linear.choice.assembly)
+    if (!weft_assembly_about(problem->system.linear.choice.assembly)
              ->stores_matrix) { /* what was chosen before it was known */
-        weft_operator_free(&problem->op);
-        problem->linear.choice.assembly = WEFT_ASSEMBLY_CSR;
+        weft_operator_free(&problem->system.op);
+        problem->system.linear.choice.assembly = WEFT_ASSEMBLY_CSR;
         TRY(weft_problem_operator_make(problem, error));
     }
-    TRY(weft_reduction_make(problem->constraints, &problem->reduction, error));
+    TRY(weft_reduction_make(problem->system.constraints, &problem->system.reduction, error));
 done:
     return status;
 }
 
 weft_status weft_problem_constrain(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t n = problem->n_dofs;
-    if (problem->constraints) {
-        TRY(weft_constraints_pin(problem->constraints, &problem->modes, problem->b_values, error));
-        problem->modes_are_pinned = true;
-        TRY(weft_vector_push(problem->b, problem->b_values, n, error));
+    const int64_t n = problem->fields.n_dofs;
+    if (problem->system.constraints) {
+        TRY(weft_constraints_pin(problem->system.constraints, &problem->system.modes,
+                                 problem->system.b_values, error));
+        problem->system.modes_are_pinned = true;
+        TRY(weft_vector_push(problem->system.b, problem->system.b_values, n, error));
         TRY(weft_problem_reduce(problem, error));
     }
-    if (problem->reduction) {
-        TRY(weft_reduction_update(problem->reduction, problem->op, error));
-        TRY(weft_reduction_fill(problem->reduction, 1, problem->u, error));
-        TRY(weft_vector_pull(problem->u, problem->u_values, n, error));
+    if (problem->system.reduction) {
+        TRY(weft_reduction_update(problem->system.reduction, problem->system.op, error));
+        TRY(weft_reduction_fill(problem->system.reduction, 1, problem->system.u, error));
+        TRY(weft_vector_pull(problem->system.u, problem->system.u_values, n, error));
     }
 done:
     return status;
@@ -179,26 +183,26 @@ done:
 
 weft_status weft_problem_release(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t n = problem->n_dofs;
-    TRY(weft_vector_pull(problem->u, problem->u_values, n, error));
-    if (!problem->reduction)
+    const int64_t n = problem->fields.n_dofs;
+    TRY(weft_vector_pull(problem->system.u, problem->system.u_values, n, error));
+    if (!problem->system.reduction)
         goto done;
-    weft_free_modes_remove(&problem->modes, n, problem->u_values);
-    TRY(weft_vector_push(problem->u, problem->u_values, n, error));
+    weft_free_modes_remove(&problem->system.modes, n, problem->system.u_values);
+    TRY(weft_vector_push(problem->system.u, problem->system.u_values, n, error));
 done:
     return status;
 }
 
 int64_t weft_problem_dependent(const weft_problem *problem) {
-    const weft_free_modes *modes = &problem->modes;
-    if (!problem->constraints)
+    const weft_free_modes *modes = &problem->system.modes;
+    if (!problem->system.constraints)
         return 0;
-    const int n_pins = modes->n + (problem->modes_are_pinned ? modes->held.n : 0);
-    return weft_constraints_count(problem->constraints) - n_pins;
+    const int n_pins = modes->n + (problem->system.modes_are_pinned ? modes->held.n : 0);
+    return weft_constraints_count(problem->system.constraints) - n_pins;
 }
 
 int weft_problem_free_modes(const weft_problem *problem, int *held) {
     if (held)
-        *held = problem->modes.held.n;
-    return problem->modes.n;
+        *held = problem->system.modes.held.n;
+    return problem->system.modes.n;
 }

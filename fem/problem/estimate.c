@@ -7,29 +7,29 @@
 /* Nodes of a cell, or of the widest domain. */
 static int count_width(const weft_problem *problem) {
     int width = 0;
-    for (int i = 0; i < problem->n_parts; ++i) {
-        const weft_connectivity *dofs = problem->parts[i].dofs;
+    for (int i = 0; i < problem->forms.n_parts; ++i) {
+        const weft_connectivity *dofs = problem->forms.parts[i].dofs;
         const int of_part = dofs ? weft_connectivity_width(dofs) : 0;
         width = of_part > width ? of_part : width;
     }
-    if (width == 0 && problem->form.form.dofs)
-        width = weft_connectivity_width(problem->form.form.dofs);
+    if (width == 0 && problem->forms.first.form.dofs)
+        width = weft_connectivity_width(problem->forms.first.form.dofs);
     return width > 0 ? width : problem->mesh->dimension + 1;
 }
 
 static int count_components(const weft_problem *problem) {
-    return problem->components > 0   ? problem->components
-           : problem->form.form.text ? weft_form_components(&problem->form.form)
-                                     : 1;
+    return problem->forms.components > 0    ? problem->forms.components
+           : problem->forms.first.form.text ? weft_form_components(&problem->forms.first.form)
+                                            : 1;
 }
 
 /* Products in a solve, as far as they can be predicted. */
 static double count_products(const weft_problem *problem, int64_t n_nodes) {
-    const weft_problem_options *options = problem->linear.options;
+    const weft_problem_options *options = problem->system.linear.options;
     const weft_mesh *mesh = problem->mesh;
     const double expected =
         weft_cg_iterations_expected(mesh->dimension, n_nodes, options->tolerance);
-    return weft_problem_records_only(problem) && options->assembly != WEFT_AUTO
+    return weft_records_only(problem->context) && options->assembly != WEFT_AUTO
                ? 1 /* it stops after the first */
                : fmin(expected, weft_linear_iterations_limit(options, mesh) + 2.0);
 }
@@ -41,7 +41,7 @@ static weft_status count_inputs(const weft_problem *problem, size_t *bytes, weft
     TRY(weft_problem_list_inputs(problem, &inputs, &n, error));
     for (int i = 0; i < n; ++i)
         if (!weft_problem_owns(problem, inputs[i].name))
-            *bytes += (size_t)weft_problem_input_size(problem, &inputs[i]) * sizeof(double);
+            *bytes += (size_t)weft_inputs_size_of(&problem->inputs, &inputs[i]) * sizeof(double);
 done:
     free(inputs);
     return status;
@@ -52,35 +52,35 @@ static double predict_product_bytes(const weft_problem *problem,
     weft_assembly_cost costs[WEFT_ASSEMBLIES_MOST];
     const int n = weft_assembly_costs(weft_device_limits(problem->context->device), sizes, costs);
     for (int i = 0; i < n; ++i)
-        if (costs[i].possible && costs[i].assembly == problem->linear.choice.assembly)
+        if (costs[i].possible && costs[i].assembly == problem->system.linear.choice.assembly)
             return costs[i].product_bytes;
     return NAN;
 }
 
 weft_status weft_problem_choose(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_linear *linear = &problem->linear;
-    const bool is_null = weft_problem_records_only(problem), again = problem->is_nonlinear;
+    weft_linear *linear = &problem->system.linear;
+    const bool is_null = weft_records_only(problem->context), again = problem->forms.is_nonlinear;
     const double solves = is_null ? 1 : fmax(problem->expected_solves, 1);
     const int components = count_components(problem);
     const int64_t n_nodes =
-        problem->n_fields > 0 ? problem->n_dofs / components : problem->mesh->n_nodes;
+        problem->fields.n > 0 ? problem->fields.n_dofs / components : problem->mesh->n_nodes;
     /* On the null device, a script's vector is planned by patches. */
     weft_problem_memory what = {
         .problem = {.dimension = problem->mesh->dimension,
                     .width = count_width(problem),
                     .n_nodes = n_nodes,
                     .n_cells = problem->mesh->n_cells,
-                    .symmetric = problem->is_symmetric,
-                    .asymmetry = problem->is_symmetric ? 0 : problem->asymmetry,
+                    .symmetric = problem->system.is_symmetric,
+                    .asymmetry = problem->system.is_symmetric ? 0 : problem->system.asymmetry,
                     .applications = solves * count_products(problem, n_nodes),
                     .solves = solves,
                     .components = components,
-                    .assembles_load = !is_null || problem->n_parts == 0},
+                    .assembles_load = !is_null || problem->forms.n_parts == 0},
         .n_vectors = again && !is_null ? 9 : 2,
         .assembles_again = again,
         .solves_once = !again && !weft_problem_is_in_time(problem),
-        .ranges_load = problem->n_parts == 0,
+        .ranges_load = problem->forms.n_parts == 0,
         .method = linear->choice.method,
         .restart = linear->options->restart};
     TRY(count_inputs(problem, &what.input_bytes, error));

@@ -20,18 +20,18 @@ static weft_status see_constant(const weft_problem *problem, weft_operator *op, 
     weft_status status = WEFT_OK;
     double *y = NULL, work = 0, size = 0;
     weft_memory *v_memory = NULL, *y_memory = NULL;
-    TRY(weft_vector_make(problem->context->device, problem->n_dofs, &y, &y_memory, error));
-    TRY(weft_memory_make(problem->context->device, (size_t)problem->n_dofs * sizeof *y, &v_memory,
-                         error));
-    TRY(weft_vector_push(v_memory, e, problem->n_dofs, error));
+    TRY(weft_vector_make(problem->context->device, problem->fields.n_dofs, &y, &y_memory, error));
+    TRY(weft_memory_make(problem->context->device, (size_t)problem->fields.n_dofs * sizeof *y,
+                         &v_memory, error));
+    TRY(weft_vector_push(v_memory, e, problem->fields.n_dofs, error));
     TRY(weft_operator_apply(op, v_memory, y_memory, error));
-    TRY(weft_vector_pull(y_memory, y, problem->n_dofs, error));
-    for (int64_t i = 0; i < problem->n_dofs; ++i) {
+    TRY(weft_vector_pull(y_memory, y, problem->fields.n_dofs, error));
+    for (int64_t i = 0; i < problem->fields.n_dofs; ++i) {
         work += fabs(e[i] * y[i]);
         size += fabs(e[i]) * sizes[i];
     }
     /* a zero matrix is reported by CG */
-    *out = (constant){size > 0 ? weft_operator_seen(y, sizes, problem->n_dofs) : 1,
+    *out = (constant){size > 0 ? weft_operator_seen(y, sizes, problem->fields.n_dofs) : 1,
                       size > 0 ? work / size : 1};
 done:
     weft_memory_free(&v_memory);
@@ -46,7 +46,7 @@ static weft_status see_alone(weft_problem *problem, const double *e, bool *seen,
     weft_status status = WEFT_OK;
     weft_form *alone = NULL;
     weft_operator *op = NULL;
-    double *sizes = weft_array_make((size_t)problem->n_dofs, sizeof *sizes);
+    double *sizes = weft_array_make((size_t)problem->fields.n_dofs, sizeof *sizes);
     int n = 0;
     *seen = false;
     if (!sizes)
@@ -74,9 +74,9 @@ static weft_status find_floating(weft_problem *problem, bool all_fixed, weft_err
     weft_status status = WEFT_OK;
     int64_t n_parts = 1;
     TRY(weft_problem_find_floating(problem, all_fixed, &n_parts, error));
-    problem->linear.project_mean =
-        weft_space_components(problem->space) == 1 && n_parts == 1 && problem->modes.n == 1;
-    if (problem->linear.project_mean)
+    problem->system.linear.project_mean = weft_space_components(problem->fields.space) == 1 &&
+                                          n_parts == 1 && problem->system.modes.n == 1;
+    if (problem->system.linear.project_mean)
         weft_problem_clear_constraints(problem);
 done:
     return status;
@@ -109,27 +109,27 @@ static weft_status refuse_constant(const weft_problem *problem, int k, bool is_s
 /* Of problems whose modes are not looked for: nothing that floats, or nearly, but one constant of a scalar. */
 static weft_status check_constants(weft_problem *problem, const bool *fixed, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int c = weft_space_components(problem->space);
-    double *e = weft_array_make((size_t)problem->n_dofs, sizeof *e);
-    double *sizes = weft_array_make((size_t)problem->n_dofs, sizeof *sizes);
+    const int c = weft_space_components(problem->fields.space);
+    double *e = weft_array_make((size_t)problem->fields.n_dofs, sizeof *e);
+    double *sizes = weft_array_make((size_t)problem->fields.n_dofs, sizeof *sizes);
     if (!e || !sizes)
         TRY(weft_out_of_memory(error, NULL));
-    TRY(weft_operator_row_sizes(problem->context->device, problem->op, NULL, sizes, error));
+    TRY(weft_operator_row_sizes(problem->context->device, problem->system.op, NULL, sizes, error));
     for (int k = 0; k < c; ++k) {
         constant all = {0};
         if (fixed[k])
             continue;
-        for (int64_t i = 0; i < problem->n_dofs; ++i)
+        for (int64_t i = 0; i < problem->fields.n_dofs; ++i)
             e[i] = i % c == k;
-        TRY(see_constant(problem, problem->op, sizes, e, &all, error));
+        TRY(see_constant(problem, problem->system.op, sizes, e, &all, error));
         bool is_seen = all.seen > WEFT_UNSEEN;
         if (is_seen && all.work > LOST)
             continue;
         if (!is_seen)
             TRY(see_alone(problem, e, &is_seen, error));
-        problem->linear.project_mean =
-            !is_seen && c == 1 && !problem->is_nonlinear && problem->is_symmetric;
-        if (!problem->linear.project_mean)
+        problem->system.linear.project_mean =
+            !is_seen && c == 1 && !problem->forms.is_nonlinear && problem->system.is_symmetric;
+        if (!problem->system.linear.project_mean)
             TRY(refuse_constant(problem, k, is_seen, all.work, error));
     }
 done:
@@ -140,18 +140,18 @@ done:
 
 /* A component without Dirichlet values may be fixed by the matrix, as by a mass term. */
 weft_status weft_problem_check_fixed(weft_problem *problem, weft_error *error) {
-    const int c = weft_space_components(problem->space);
+    const int c = weft_space_components(problem->fields.space);
     bool fixed[WEFT_VALUES_MAX] = {false}, all_fixed = true;
-    if (problem->n_fields > 1)
-        return weft_problem_nullspace_find(problem, error);
-    if (weft_problem_records_only(problem))
+    if (problem->fields.n > 1)
+        return weft_nullspace_find(&problem->system, error);
+    if (weft_records_only(problem->context))
         return WEFT_OK;
-    for (int64_t i = 0; i < problem->n_constrained; ++i)
-        fixed[problem->constrained[i] % c] = true;
+    for (int64_t i = 0; i < problem->fields.n_constrained; ++i)
+        fixed[problem->fields.constrained[i] % c] = true;
     for (int k = 0; k < c; ++k)
         all_fixed &= fixed[k];
-    if (!problem->is_nonlinear && problem->is_symmetric &&
-        weft_element_has_vertices(weft_space_element(problem->space)))
+    if (!problem->forms.is_nonlinear && problem->system.is_symmetric &&
+        weft_element_has_vertices(weft_space_element(problem->fields.space)))
         return find_floating(problem, all_fixed, error);
     return all_fixed ? WEFT_OK : check_constants(problem, fixed, error);
 }
@@ -159,7 +159,7 @@ weft_status weft_problem_check_fixed(weft_problem *problem, weft_error *error) {
 /* If no condition fixes the constant, check that b sums to zero, up to rounding and the quadrature
  * error of compatible data. */
 weft_status weft_problem_check_balance(const weft_problem *problem, weft_error *error) {
-    const weft_balance balance = weft_balance_of(problem->b_values, problem->n_dofs);
+    const weft_balance balance = weft_balance_of(problem->system.b_values, problem->fields.n_dofs);
     if (fabs(balance.sum) > balance.bound) {
         weft_error_set(
             error, WEFT_ERROR_INPUT,

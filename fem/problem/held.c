@@ -1,6 +1,6 @@
 /* Computes the amounts of modes that weak terms hold: CG for their Schur complement, each of whose products is a solve
  * with the pinned matrix. */
-#include "fem/problem/problem.h"
+#include "fem/problem/assembled.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static const double SHARE = 1e-2;
 
 /* S d = r with S = G - W^T A^-1 W and G = diag(work); z = G^-1 r, and y what the rest changes by along p. */
 typedef struct amounts {
-    weft_problem *problem;
+    weft_assembled *system;
     const weft_cg_options *options;
     weft_memory *b, *x; /* of solves with the pinned matrix */
     double *y, *w;      /* [n_dofs]; w is the run's */
@@ -20,16 +20,16 @@ typedef struct amounts {
     double load_size;
 } amounts;
 
-static weft_status start(amounts *a, weft_problem *problem, const weft_cg_options *options,
+static weft_status start(amounts *a, weft_assembled *system, const weft_cg_options *options,
                          weft_error *error) {
     weft_status status = WEFT_OK;
-    const int n = problem->modes.held.n;
-    const size_t bytes = (size_t)problem->n_dofs * sizeof(double);
-    *a = (amounts){.problem = problem, .options = options};
-    TRY(weft_memory_make(problem->context->device, bytes, &a->b, error));
-    TRY(weft_memory_make(problem->context->device, bytes, &a->x, error));
+    const int n = system->modes.held.n;
+    const size_t bytes = (size_t)system->fields->n_dofs * sizeof(double);
+    *a = (amounts){.system = system, .options = options};
+    TRY(weft_memory_make(system->fields->context->device, bytes, &a->b, error));
+    TRY(weft_memory_make(system->fields->context->device, bytes, &a->x, error));
     a->y = malloc(bytes);
-    a->w = problem->rest = malloc(bytes);
+    a->w = system->rest = malloc(bytes);
     a->list = calloc((size_t)(3 * n), sizeof *a->list);
     if (!a->y || !a->w || !a->list)
         TRY(weft_out_of_memory(error, NULL));
@@ -50,26 +50,27 @@ static void clear(amounts *a) {
 /* y = -A^-1 W p with the pinned matrix; returns whether the solver has converged. */
 static weft_status respond(amounts *a, bool *converged, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_problem *problem = a->problem;
-    const weft_system whole = {.op = problem->op, .b = a->b, .u = a->x};
-    const weft_system pinned = weft_reduction_system(problem->reduction, &whole);
+    weft_assembled *system = a->system;
+    const weft_system whole = {.op = system->op, .b = a->b, .u = a->x};
+    const weft_system pinned = weft_reduction_system(system->reduction, &whole);
     weft_cg_options options = *a->options;
     weft_cg_result result = {0};
-    const int64_t n = problem->n_dofs;
+    const int64_t n = system->fields->n_dofs;
     memset(a->y, 0, (size_t)n * sizeof *a->y);
     TRY(weft_vector_push(a->x, a->y, n, error));
-    weft_held_modes_add(&problem->modes.held, n, -1, a->p, problem->modes.held.pulls, a->y);
+    weft_held_modes_add(&system->modes.held, n, -1, a->p, system->modes.held.pulls, a->y);
     TRY(weft_vector_push(a->b, a->y, n, error));
-    TRY(weft_reduction_enter(problem->reduction, &whole, error));
+    TRY(weft_reduction_enter(system->reduction, &whole, error));
     options.constrained = pinned.constrained;
     options.n_constrained = pinned.n_constrained;
     options.full_cycles = 0;
-    TRY(weft_cg_solve(problem->context, pinned.op, pinned.b, pinned.u, &options, &result, error));
-    TRY(weft_reduction_leave(problem->reduction, &whole, error));
+    TRY(weft_cg_solve(system->fields->context, pinned.op, pinned.b, pinned.u, &options, &result,
+                      error));
+    TRY(weft_reduction_leave(system->reduction, &whole, error));
     TRY(weft_vector_pull(a->x, a->y, n, error));
     *converged = result.outcome == WEFT_CG_CONVERGED;
     if (!*converged)
-        problem->linear.cg.outcome = result.outcome;
+        system->linear.cg.outcome = result.outcome;
 done:
     free(result.history);
     return status;
@@ -77,8 +78,8 @@ done:
 
 /* Whether the pulls of these amounts are small beside the load. */
 static bool are_small(const amounts *a, const double *list, double *scratch) {
-    const int64_t n = a->problem->n_dofs;
-    const weft_held_modes *held = &a->problem->modes.held;
+    const int64_t n = a->system->fields->n_dofs;
+    const weft_held_modes *held = &a->system->modes.held;
     memset(scratch, 0, (size_t)n * sizeof *scratch);
     weft_held_modes_add(held, n, 1, list, held->pulls, scratch);
     return weft_norm(scratch, NULL, n) <= SHARE * a->options->tolerance * a->load_size;
@@ -86,8 +87,8 @@ static bool are_small(const amounts *a, const double *list, double *scratch) {
 
 /* A step along p; work_z is r.G^-1 r. */
 static void step(amounts *a, double *work_z) {
-    const weft_held_modes *held = &a->problem->modes.held;
-    const int64_t n = a->problem->n_dofs;
+    const weft_held_modes *held = &a->system->modes.held;
+    const int64_t n = a->system->fields->n_dofs;
     double curvature = 0, before = *work_z;
     weft_held_modes_lack(held, n, a->y, a->q); /* -G^-1 W^T y */
     for (int k = 0; k < held->n; ++k) {
@@ -110,8 +111,8 @@ static void step(amounts *a, double *work_z) {
 
 static weft_status iterate(amounts *a, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_held_modes *held = &a->problem->modes.held;
-    const int64_t n = a->problem->n_dofs;
+    const weft_held_modes *held = &a->system->modes.held;
+    const int64_t n = a->system->fields->n_dofs;
     bool converged = true;
     double work_z = 0;
     weft_held_modes_lack(held, n, a->w, a->z); /* b is balanced */
@@ -125,54 +126,54 @@ static weft_status iterate(amounts *a, weft_error *error) {
             step(a, &work_z);
     }
     if (converged && !are_small(a, a->z, a->y))
-        a->problem->linear.cg.outcome = WEFT_CG_STAGNATION;
+        a->system->linear.cg.outcome = WEFT_CG_STAGNATION;
     for (int k = 0; k < held->n; ++k) /* what the rest does not feel */
         held->amounts[k] += a->z[k];
 done:
     return status;
 }
 
-weft_status weft_problem_add_held(weft_problem *problem, const weft_cg_options *options,
-                                  weft_error *error) {
+weft_status weft_held_add(weft_assembled *system, const weft_cg_options *options,
+                          weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_held_modes *held = &problem->modes.held;
-    const int64_t n = problem->n_dofs;
+    const weft_held_modes *held = &system->modes.held;
+    const int64_t n = system->fields->n_dofs;
     amounts a = {0};
     double *first = NULL;
-    if (held->n == 0 || !problem->modes_are_pinned ||
-        problem->linear.cg.outcome != WEFT_CG_CONVERGED)
+    if (held->n == 0 || !system->modes_are_pinned || system->linear.cg.outcome != WEFT_CG_CONVERGED)
         return WEFT_OK;
-    TRY(start(&a, problem, options, error));
+    TRY(start(&a, system, options, error));
     first = calloc((size_t)held->n, sizeof *first);
     if (!first)
         TRY(weft_out_of_memory(error, NULL));
     memcpy(first, held->amounts, (size_t)held->n * sizeof *first);
-    memcpy(a.w, problem->u_values, (size_t)n * sizeof *a.w);
-    TRY(weft_vector_pull(problem->b, problem->b_values, n, error));
-    weft_held_modes_add(held, n, 1, first, held->pulls, problem->b_values);
-    TRY(weft_vector_push(problem->b, problem->b_values, n, error));
-    a.load_size = weft_norm(problem->b_values, NULL, n);
+    memcpy(a.w, system->u_values, (size_t)n * sizeof *a.w);
+    TRY(weft_vector_pull(system->b, system->b_values, n, error));
+    weft_held_modes_add(held, n, 1, first, held->pulls, system->b_values);
+    TRY(weft_vector_push(system->b, system->b_values, n, error));
+    a.load_size = weft_norm(system->b_values, NULL, n);
     TRY(iterate(&a, error));
-    memcpy(problem->u_values, a.w, (size_t)n * sizeof *a.w);
-    weft_held_modes_add(held, n, 1, held->amounts, held->modes, problem->u_values);
-    TRY(weft_vector_push(problem->u, problem->u_values, n, error));
+    memcpy(system->u_values, a.w, (size_t)n * sizeof *a.w);
+    weft_held_modes_add(held, n, 1, held->amounts, held->modes, system->u_values);
+    TRY(weft_vector_push(system->u, system->u_values, n, error));
 done:
     clear(&a);
     free(first);
     return status;
 }
 
-weft_status weft_problem_product(const weft_problem *problem, weft_memory *scratch, double *values,
-                                 weft_error *error) {
+weft_status weft_held_product(const weft_assembled *system, weft_memory *scratch, double *values,
+                              weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_held_modes *held = &problem->modes.held;
-    const int64_t n = problem->n_dofs;
+    const weft_held_modes *held = &system->modes.held;
+    const int64_t n = system->fields->n_dofs;
     weft_memory *rest = NULL;
-    if (problem->rest) {
-        TRY(weft_memory_make(problem->context->device, (size_t)n * sizeof(double), &rest, error));
-        TRY(weft_vector_push(rest, problem->rest, n, error));
+    if (system->rest) {
+        TRY(weft_memory_make(system->fields->context->device, (size_t)n * sizeof(double), &rest,
+                             error));
+        TRY(weft_vector_push(rest, system->rest, n, error));
     }
-    TRY(weft_operator_apply(problem->op, rest ? rest : problem->u, scratch, error));
+    TRY(weft_operator_apply(system->op, rest ? rest : system->u, scratch, error));
     TRY(weft_vector_pull(scratch, values, n, error));
     if (rest)
         weft_held_modes_add(held, n, 1, held->amounts, held->pulls, values);

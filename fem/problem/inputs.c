@@ -1,6 +1,6 @@
 /* Computes the values of the inputs of a problem from formulas and lists. */
+#include "fem/problem/inputs.h"
 #include "fem/data/data.h"
-#include "fem/problem/problem.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,46 +19,46 @@ static bool is_over(const weft_name_info *info, const char *index_set) {
     return info->over && strcmp(info->over, index_set) == 0;
 }
 
-const weft_problem_set *weft_problem_set_of(const weft_problem *problem, const char *name) {
-    for (int i = 0; name && i < problem->n_sets; ++i)
-        if (strcmp(problem->sets[i].name, name) == 0)
-            return &problem->sets[i];
+const weft_problem_set *weft_inputs_set_of(const weft_inputs *inputs, const char *name) {
+    for (int i = 0; name && i < inputs->n_sets; ++i)
+        if (strcmp(inputs->sets[i].name, name) == 0)
+            return &inputs->sets[i];
     return NULL;
 }
 
-const weft_space *weft_input_space(const weft_problem *problem, const weft_name_info *info) {
-    const weft_problem_set *set = weft_problem_set_of(problem, info->over);
-    return set                                              ? set->spaces[0]
-           : problem->n_sets == 0 && is_over(info, "nodes") ? problem->space
-                                                            : NULL;
+const weft_space *weft_input_space(const weft_inputs *inputs, const weft_name_info *info) {
+    const weft_problem_set *set = weft_inputs_set_of(inputs, info->over);
+    return set                                             ? set->spaces[0]
+           : inputs->n_sets == 0 && is_over(info, "nodes") ? inputs->fields->space
+                                                           : NULL;
 }
 
 /* Entries for which an input has values. The nodes are those of the mesh before there is a space. */
-static int64_t count_entries(const weft_problem *problem, const weft_name_info *info) {
-    const weft_problem_set *set = weft_problem_set_of(problem, info->over);
-    const weft_space *space = weft_input_space(problem, info);
+static int64_t count_entries(const weft_inputs *inputs, const weft_name_info *info) {
+    const weft_problem_set *set = weft_inputs_set_of(inputs, info->over);
+    const weft_space *space = weft_input_space(inputs, info);
     int64_t n_dofs = 0;
     for (int i = 0; set && set->is_flat && i < set->n; ++i)
         n_dofs += weft_space_dofs(set->spaces[i]);
     return n_dofs > 0               ? n_dofs
            : space                  ? weft_space_nodes(space)
-           : is_over(info, "cells") ? problem->mesh->n_cells
-           : is_over(info, "nodes") ? problem->mesh->n_nodes
+           : is_over(info, "cells") ? inputs->fields->mesh->n_cells
+           : is_over(info, "nodes") ? inputs->fields->mesh->n_nodes
                                     : 1;
 }
 
-static int64_t count_lanes(const weft_problem *problem) {
-    return weft_device_limits(problem->context->device)->lanes_double;
+static int64_t count_lanes(const weft_inputs *inputs) {
+    return weft_device_limits(inputs->fields->context->device)->lanes_double;
 }
 
 /* With the spare lanes of the last block of cells. */
-static int64_t count_places(const weft_problem *problem, const weft_name_info *info) {
-    const int64_t n = count_entries(problem, info), lanes = count_lanes(problem);
+static int64_t count_places(const weft_inputs *inputs, const weft_name_info *info) {
+    const int64_t n = count_entries(inputs, info), lanes = count_lanes(inputs);
     return is_over(info, "cells") ? (n + lanes - 1) / lanes * lanes : n;
 }
 
-int64_t weft_problem_input_size(const weft_problem *problem, const weft_name_info *info) {
-    return weft_input_components(info) * count_places(problem, info);
+int64_t weft_inputs_size_of(const weft_inputs *inputs, const weft_name_info *info) {
+    return weft_input_components(info) * count_places(inputs, info);
 }
 
 /* Index of component k of entry i, as weft_input says. */
@@ -80,18 +80,18 @@ static void clear(column *one) {
 }
 
 /* At the centres of cells of any kind, as a function that is constant in each. */
-static weft_status evaluate_constants(weft_problem *problem, const char *text, const char *origin,
+static weft_status evaluate_constants(weft_inputs *inputs, const char *text, const char *origin,
                                       double *values, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_device *device = problem->context->device;
-    const int64_t n = problem->mesh->n_cells;
+    weft_device *device = inputs->fields->context->device;
+    const int64_t n = inputs->fields->mesh->n_cells;
     weft_space *space = NULL;
     column nodes = {0};
-    TRY(weft_space_make(device, problem->mesh, (weft_element_kind){WEFT_DISCONTINUOUS, 0}, 1,
+    TRY(weft_space_make(device, inputs->fields->mesh, (weft_element_kind){WEFT_DISCONTINUOUS, 0}, 1,
                         &space, error));
     TRY(weft_vector_make(device, n, &nodes.values, &nodes.memory, error));
-    TRY(weft_space_evaluate(problem->context, space, text, origin, nodes.memory, nodes.values,
-                            error));
+    TRY(weft_space_evaluate(inputs->fields->context, space, text, origin, nodes.memory,
+                            nodes.values, error));
     for (int64_t c = 0; c < n; ++c)
         values[c] = nodes.values[weft_space_cell_nodes(space)[c]];
 done:
@@ -101,20 +101,21 @@ done:
 }
 
 /* At the centres of cells. */
-static weft_status evaluate_centres(weft_problem *problem, const char *text, const char *origin,
+static weft_status evaluate_centres(weft_inputs *inputs, const char *text, const char *origin,
                                     column *cells, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *output = "u";
     weft_bound_form form;
-    if (!weft_problem_is_linear(problem))
-        return evaluate_constants(problem, text, origin, cells->values, error);
-    TRY(weft_form_ship(problem->space, "centres.weft", weft_space_cells(problem->space), &form,
-                       error));
+    if (!weft_fields_are_linear(inputs->fields))
+        return evaluate_constants(inputs, text, origin, cells->values, error);
+    TRY(weft_form_ship(inputs->fields->space, "centres.weft",
+                       weft_space_cells(inputs->fields->space), &form, error));
     weft_form_bind_expression(&form, "value", text, origin);
     TRY(weft_form_run(
-        problem->context, &form.form,
-        &(weft_form_outputs){&output, &cells->memory, 1, "cells", problem->mesh->n_cells}, error));
-    TRY(weft_vector_pull(cells->memory, cells->values, problem->mesh->n_cells, error));
+        inputs->fields->context, &form.form,
+        &(weft_form_outputs){&output, &cells->memory, 1, "cells", inputs->fields->mesh->n_cells},
+        error));
+    TRY(weft_vector_pull(cells->memory, cells->values, inputs->fields->mesh->n_cells, error));
 done:
     return status;
 }
@@ -143,11 +144,11 @@ done:
 }
 
 /* The value of an input that is a single number. */
-static weft_status evaluate_uniform(weft_problem *problem, const weft_input_source *source,
+static weft_status evaluate_uniform(weft_inputs *inputs, const weft_input_source *source,
                                     const char *text, double *value, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_input_check_uniform(source, text, error));
-    TRY(weft_formula_evaluate(problem->context, text, source->origin, NULL, value, error));
+    TRY(weft_formula_evaluate(inputs->fields->context, text, source->origin, NULL, value, error));
     if (!isfinite(*value))
         TRY(refuse_uniform(source, "this formula has no finite value", error));
 done:
@@ -157,31 +158,31 @@ done:
 /* Set component k of a list over the nodes of a space, or over the cells, to a formula.
  *  space  of the nodes; NULL: over cells
  *  c      components of the list */
-static weft_status fill(weft_problem *problem, const weft_space *space, const char *text,
+static weft_status fill(weft_inputs *inputs, const weft_space *space, const char *text,
                         const char *origin, int k, int c, double *values, weft_error *error) {
     weft_status status = WEFT_OK;
     const bool on_cells = !space,
-               is_null = weft_device_limits(problem->context->device)->records_only;
-    const int64_t lanes = count_lanes(problem);
-    const int64_t n = on_cells ? problem->mesh->n_cells : weft_space_nodes(space);
+               is_null = weft_device_limits(inputs->fields->context->device)->records_only;
+    const int64_t lanes = count_lanes(inputs);
+    const int64_t n = on_cells ? inputs->fields->mesh->n_cells : weft_space_nodes(space);
     const int64_t n_places = on_cells ? (n + lanes - 1) / lanes * lanes : n;
-    const int32_t *nodes = on_cells ? weft_space_cell_nodes(problem->space) : NULL;
-    const int width = on_cells ? weft_space_element(problem->space)->n_nodes : 0;
+    const int32_t *nodes = on_cells ? weft_space_cell_nodes(inputs->fields->space) : NULL;
+    const int width = on_cells ? weft_space_element(inputs->fields->space)->n_nodes : 0;
     column made = {0};
     double constant = 0;
     const bool is_constant = weft_formula_constant(text, &constant);
     if (!is_constant) {
-        TRY(weft_vector_make(problem->context->device, n_places, &made.values, &made.memory,
+        TRY(weft_vector_make(inputs->fields->context->device, n_places, &made.values, &made.memory,
                              error));
-        TRY(on_cells ? evaluate_centres(problem, text, origin, &made, error)
-                     : weft_space_evaluate(problem->context, space, text, origin, made.memory,
-                                           made.values, error));
+        TRY(on_cells ? evaluate_centres(inputs, text, origin, &made, error)
+                     : weft_space_evaluate(inputs->fields->context, space, text, origin,
+                                           made.memory, made.values, error));
     }
     for (int64_t i = 0; i < n_places; ++i) {
         const int64_t from = i < n ? i : n - 1; /* spare lanes repeat the last cell */
         const double value = is_constant ? constant : made.values[from];
         if (!isfinite(value) && !is_null)
-            TRY(weft_formula_refuse(on_cells ? problem->space : space, text, origin,
+            TRY(weft_formula_refuse(on_cells ? inputs->fields->space : space, text, origin,
                                     on_cells ? nodes[from * width] : from, error));
         values[place(on_cells, lanes, c, i, k)] = value;
     }
@@ -217,7 +218,7 @@ done:
 
 /* Fill a function in several spaces, whose values are dofs: one formula for each component, which enrichments have in
  * common, since their dofs are values at nodes too. */
-static weft_status fill_flat(weft_problem *problem, const weft_problem_set *set,
+static weft_status fill_flat(weft_inputs *inputs, const weft_problem_set *set,
                              const weft_input_source *source, double *values, weft_error *error) {
     weft_status status = WEFT_OK;
     const int last = set->n - 1;
@@ -227,7 +228,7 @@ static weft_status fill_flat(weft_problem *problem, const weft_problem_set *set,
     for (int i = 0; i < set->n; ++i) {
         const int c = weft_space_components(set->spaces[i]);
         for (int k = 0; k < c; ++k)
-            TRY(fill(problem, set->spaces[i], list[set->first_values[i] + k], source->origin, k, c,
+            TRY(fill(inputs, set->spaces[i], list[set->first_values[i] + k], source->origin, k, c,
                      values, error));
         values += weft_space_dofs(set->spaces[i]);
     }
@@ -236,86 +237,43 @@ done:
     return status;
 }
 
-weft_status weft_problem_fill_input(weft_problem *problem, const weft_name_info *info,
-                                    const weft_input_source *source, double *values,
-                                    weft_error *error) {
+weft_status weft_inputs_fill(weft_inputs *inputs, const weft_name_info *info,
+                             const weft_input_source *source, double *values, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_problem_set *set = weft_problem_set_of(problem, info->over);
+    const weft_problem_set *set = weft_inputs_set_of(inputs, info->over);
     const int c = weft_input_components(info);
     char **list = NULL;
     if (set && set->is_flat)
-        return fill_flat(problem, set, source, values, error);
+        return fill_flat(inputs, set, source, values, error);
     TRY(weft_input_split(source, c, &list, error));
     for (int k = 0; k < c; ++k)
-        TRY(info->over ? fill(problem, weft_input_space(problem, info), list[k], source->origin, k,
-                              c, values, error)
-                       : evaluate_uniform(problem, source, list[k], &values[k], error));
+        TRY(info->over ? fill(inputs, weft_input_space(inputs, info), list[k], source->origin, k, c,
+                              values, error)
+                       : evaluate_uniform(inputs, source, list[k], &values[k], error));
 done:
     weft_formula_list_free(&list, c);
     return status;
 }
 
-static weft_status check_started(const weft_problem *problem, weft_error *error) {
-    if (problem->u_values)
-        return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_USAGE, "the problem has no u yet whose values can be set");
-    weft_error_hint(error,
-                    "a problem of weft_ufl_bind has one; other linear problems start from 0");
-    return WEFT_ERROR_USAGE;
-}
-
-weft_status weft_problem_set_values(weft_problem *problem, const double *values,
-                                    weft_error *error) {
+weft_status weft_inputs_fill_fields(weft_inputs *inputs, const weft_input_source *source,
+                                    double *values, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(check_started(problem, error));
-    memcpy(problem->u_values, values, (size_t)problem->n_dofs * sizeof *values);
-    problem->has_initial = true;
-done:
-    return status;
-}
-
-weft_status weft_problem_set_initial(weft_problem *problem, const char *text, const char *origin,
-                                     weft_error *error) {
-    weft_status status = WEFT_OK;
+    const weft_fields *fields = inputs->fields;
     char **list = NULL;
-    TRY(check_started(problem, error));
-    TRY(weft_formula_components(origin, text, problem->n_values, &list, error));
-    problem->has_initial = true;
-    for (int i = 0; i < problem->n_fields; ++i) {
-        const weft_problem_field *field = &problem->fields[i];
+    TRY(weft_formula_components(source->origin, source->text, fields->n_values, &list, error));
+    for (int i = 0; i < fields->n; ++i) {
+        const weft_problem_field *field = &fields->list[i];
         const int c = weft_space_components(field->space);
         for (int k = 0; k < c; ++k)
-            TRY(fill(problem, field->space, list[field->first_value + k], origin, k, c,
-                     problem->u_values + field->first_dof, error));
+            TRY(fill(inputs, field->space, list[field->first_value + k], source->origin, k, c,
+                     values + field->first_dof, error));
     }
 done:
-    weft_formula_list_free(&list, problem->n_values);
+    weft_formula_list_free(&list, fields->n_values);
     return status;
 }
 
 /* ---- the inputs -------------------------------------------------------------------------- */
-
-weft_status weft_problem_list_inputs(const weft_problem *problem, weft_name_info **out, int *n,
-                                     weft_error *error) {
-    size_t most = 1;
-    for (int p = 0; p < problem->n_parts; ++p)
-        most += (size_t)weft_compilation_names(problem->parts[p].compilation);
-    *n = 0;
-    *out = calloc(most, sizeof **out);
-    if (!*out)
-        return weft_out_of_memory(error, NULL);
-    for (int p = 0; p < problem->n_parts; ++p)
-        for (int i = 0; i < weft_compilation_names(problem->parts[p].compilation); ++i) {
-            weft_name_info info;
-            weft_compilation_name(problem->parts[p].compilation, i, &info);
-            bool is_new = info.kind == WEFT_NAME_INPUT;
-            for (int k = 0; k < *n; ++k)
-                is_new &= strcmp((*out)[k].name, info.name) != 0;
-            if (is_new)
-                (*out)[(*n)++] = info;
-        }
-    return WEFT_OK;
-}
 
 static weft_status refuse_over(const weft_name_info *info, const weft_input_source *source,
                                weft_error *error) {
@@ -326,9 +284,9 @@ static weft_status refuse_over(const weft_name_info *info, const weft_input_sour
     return WEFT_ERROR_INPUT;
 }
 
-weft_status weft_problem_check_length(const weft_problem *problem, const weft_name_info *info,
-                                      const weft_input_source *source, weft_error *error) {
-    const int64_t wanted = weft_problem_input_size(problem, info);
+weft_status weft_inputs_check_length(const weft_inputs *inputs, const weft_name_info *info,
+                                     const weft_input_source *source, weft_error *error) {
+    const int64_t wanted = weft_inputs_size_of(inputs, info);
     if (weft_memory_bytes(source->memory) == (size_t)wanted * sizeof(double))
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_USAGE, "the list of the input '%s' does not have %lld values",
@@ -365,43 +323,43 @@ static bool is_load(const weft_input *input) {
 }
 
 /* The values of an input, at t = 0. */
-static weft_status compute(weft_problem *problem, const weft_input_source *source,
-                           weft_input *input, weft_error *error) {
+static weft_status compute(weft_inputs *inputs, const weft_input_source *source, weft_input *input,
+                           weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t n = weft_problem_input_size(problem, &input->info);
+    const int64_t n = weft_inputs_size_of(inputs, &input->info);
     if (source->memory)
-        TRY(weft_problem_check_length(problem, &input->info, source, error));
+        TRY(weft_inputs_check_length(inputs, &input->info, source, error));
     if (source->memory && !is_load(input)) {
         input->memory = source->memory;
         return WEFT_OK;
     }
-    TRY(weft_vector_make(problem->context->device, n, &input->values, &input->memory, error));
+    TRY(weft_vector_make(inputs->fields->context->device, n, &input->values, &input->memory,
+                         error));
     if (source->memory) { /* a copy, which is scaled */
         TRY(weft_memory_read(source->memory, 0, input->values, (size_t)n * sizeof(double), error));
         TRY(weft_vector_push(input->memory, input->values, n, error));
         goto done;
     }
     if (source->in_time && weft_has_word(source->text, "t")) {
-        TRY(weft_moving_input_make(problem, &input->info, source, input->memory, &input->moving,
+        TRY(weft_moving_input_make(inputs, &input->info, source, input->memory, &input->moving,
                                    error));
         TRY(weft_moving_input_set(input->moving, 0, error));
         goto done;
     }
-    TRY(weft_problem_fill_input(problem, &input->info, source, input->values, error));
+    TRY(weft_inputs_fill(inputs, &input->info, source, input->values, error));
     TRY(weft_vector_push(input->memory, input->values, n, error));
 done:
     return status;
 }
 
-weft_status weft_problem_add_input(weft_problem *problem, const weft_name_info *info,
-                                   const weft_input_source *source, weft_error *error) {
+weft_status weft_inputs_add(weft_inputs *inputs, const weft_name_info *info,
+                            const weft_input_source *source, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_inputs *inputs = &problem->inputs;
     weft_input made = {.info = *info, .shown = source->shown ? source->shown : info->name};
-    if (info->over && !is_over(info, "cells") && !weft_input_space(problem, info))
+    if (info->over && !is_over(info, "cells") && !weft_input_space(inputs, info))
         TRY(refuse_over(info, source, error));
     TRY(grow(inputs, error));
-    TRY(compute(problem, source, &made, error));
+    TRY(compute(inputs, source, &made, error));
     if (made.moving)
         inputs->moving[inputs->n_moving++] = made.memory;
     inputs->list[inputs->n++] = made;
@@ -411,16 +369,20 @@ done:
     return status;
 }
 
-weft_memory *weft_problem_input(const weft_problem *problem, const char *name) {
-    for (int i = 0; i < problem->inputs.n; ++i)
-        if (strcmp(problem->inputs.list[i].info.name, name) == 0)
-            return problem->inputs.list[i].memory;
+weft_memory *weft_inputs_find(const weft_inputs *inputs, const char *name) {
+    for (int i = 0; i < inputs->n; ++i)
+        if (strcmp(inputs->list[i].info.name, name) == 0)
+            return inputs->list[i].memory;
     return NULL;
 }
 
 void weft_inputs_clear(weft_inputs *inputs) {
     for (int i = 0; i < inputs->n; ++i)
         clear_input(&inputs->list[i]);
+    for (int i = 1; i < inputs->n_sets; ++i) /* those of the first are the fields' */
+        for (int k = 0; k < inputs->sets[i].n; ++k)
+            weft_space_free(&inputs->sets[i].spaces[k]);
+    free(inputs->sets);
     free(inputs->list);
     free(inputs->moving);
     weft_memory_free(&inputs->load);
@@ -439,17 +401,16 @@ done:
     return status;
 }
 
-weft_transient_inputs weft_problem_moving(weft_problem *problem) {
-    weft_inputs *inputs = &problem->inputs;
+weft_transient_inputs weft_inputs_moving(weft_inputs *inputs) {
     return (weft_transient_inputs){
         .memories = inputs->moving, .n = inputs->n_moving, .set = set_time, .user = inputs};
 }
 
 /* ---- load factors ------------------------------------------------------------------------ */
 
-bool weft_problem_has_load(const weft_problem *problem) {
-    for (int i = 0; i < problem->inputs.n; ++i)
-        if (is_load(&problem->inputs.list[i]))
+bool weft_inputs_have_load(const weft_inputs *inputs) {
+    for (int i = 0; i < inputs->n; ++i)
+        if (is_load(&inputs->list[i]))
             return true;
     return false;
 }
@@ -465,16 +426,15 @@ static weft_status keep_whole(weft_input *input, int64_t n, weft_error *error) {
     return WEFT_OK;
 }
 
-weft_status weft_problem_scale_loads(weft_problem *problem, double factor, weft_error *error) {
+weft_status weft_inputs_scale_loads(weft_inputs *inputs, double factor, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_inputs *inputs = &problem->inputs;
     if (!inputs->load)
-        TRY(weft_memory_make(problem->context->device, sizeof factor, &inputs->load, error));
+        TRY(weft_memory_make(inputs->fields->context->device, sizeof factor, &inputs->load, error));
     TRY(weft_memory_write(inputs->load, 0, &factor, sizeof factor, error));
     inputs->load_factor = factor;
     for (int i = 0; i < inputs->n; ++i) {
         weft_input *input = &inputs->list[i];
-        const int64_t n = weft_problem_input_size(problem, &input->info);
+        const int64_t n = weft_inputs_size_of(inputs, &input->info);
         if (!is_load(input))
             continue;
         TRY(keep_whole(input, n, error));

@@ -3,11 +3,9 @@
  *      In: formulas, also by group, in time and with fields of files, or lists. Out: values on the device. */
 #pragma once
 
-#include "fem/weft_problem.h"
+#include "fem/problem/fields.h"
 #include "fem/weft_transient.h"
 #include "fusion/weft_compile.h"
-
-enum { WEFT_FIELDS_MAX = 16 };
 
 /** An index set of forms besides "cells", whose entries are nodes of a space, or dofs of several. */
 typedef struct weft_problem_set {
@@ -31,6 +29,11 @@ typedef struct weft_input {
 } weft_input;
 
 typedef struct weft_inputs {
+    const weft_fields *fields; /* of the problem; borrowed */
+    /* [n_sets], malloc'd; those of u come first. 0: "nodes" are those of its first space */
+    weft_problem_set *sets;
+    int n_sets;
+    int geometry;     /* the set whose coordinates are the input x */
     weft_input *list; /* [n], malloc'd */
     int n;
     weft_memory **moving; /* [n_moving] values of those that depend on t, malloc'd */
@@ -44,37 +47,36 @@ typedef struct weft_inputs {
  *  Errors  WEFT_ERROR_USAGE: more or fewer formulas than components; a number that depends on place; a list of another
  *          length. WEFT_ERROR_INPUT: it stands over another index set; a value is not finite.
  *          WEFT_ERROR_UNSUPPORTED: what cannot depend on t. Those of weft_space_evaluate */
-weft_status weft_problem_add_input(weft_problem *problem, const weft_name_info *info,
-                                   const weft_input_source *source, weft_error *error);
+weft_status weft_inputs_add(weft_inputs *inputs, const weft_name_info *info,
+                            const weft_input_source *source, weft_error *error);
 /** Compute the values of an input without adding it.
- *  values  [weft_problem_input_size] */
-weft_status weft_problem_fill_input(weft_problem *problem, const weft_name_info *info,
-                                    const weft_input_source *source, double *values,
-                                    weft_error *error);
+ *  values  [weft_inputs_size_of] */
+weft_status weft_inputs_fill(weft_inputs *inputs, const weft_name_info *info,
+                             const weft_input_source *source, double *values, weft_error *error);
+/** Compute the values of u from formulas.
+ *  values  [n_dofs] */
+weft_status weft_inputs_fill_fields(weft_inputs *inputs, const weft_input_source *source,
+                                    double *values, weft_error *error);
 /** Refuse a list of the source that does not have the length of an input.
  *  Errors  WEFT_ERROR_USAGE */
-weft_status weft_problem_check_length(const weft_problem *problem, const weft_name_info *info,
-                                      const weft_input_source *source, weft_error *error);
-/** The inputs of all parts, each once.
- *  out  [*n], to be freed */
-weft_status weft_problem_list_inputs(const weft_problem *problem, weft_name_info **out, int *n,
-                                     weft_error *error);
+weft_status weft_inputs_check_length(const weft_inputs *inputs, const weft_name_info *info,
+                                     const weft_input_source *source, weft_error *error);
 /** Values of an input, with the spare lanes of the last block of cells. */
-int64_t weft_problem_input_size(const weft_problem *problem, const weft_name_info *info);
+int64_t weft_inputs_size_of(const weft_inputs *inputs, const weft_name_info *info);
 /** Components at each entry. */
 int weft_input_components(const weft_name_info *info);
 /** The space over whose nodes an input stands; NULL: none. */
-const weft_space *weft_input_space(const weft_problem *problem, const weft_name_info *info);
+const weft_space *weft_input_space(const weft_inputs *inputs, const weft_name_info *info);
 /** The memory of an input; NULL: it has not been added. */
-weft_memory *weft_problem_input(const weft_problem *problem, const char *name);
+weft_memory *weft_inputs_find(const weft_inputs *inputs, const char *name);
 /** The set of this name; NULL: none. */
-const weft_problem_set *weft_problem_set_of(const weft_problem *problem, const char *name);
+const weft_problem_set *weft_inputs_set_of(const weft_inputs *inputs, const char *name);
 /** Is there an input called `load`? */
-bool weft_problem_has_load(const weft_problem *problem);
+bool weft_inputs_have_load(const weft_inputs *inputs);
 /** Set the load factor, and the inputs called `load` to so many times their values. */
-weft_status weft_problem_scale_loads(weft_problem *problem, double factor, weft_error *error);
+weft_status weft_inputs_scale_loads(weft_inputs *inputs, double factor, weft_error *error);
 /** The inputs that depend on t, for the problem in time. */
-weft_transient_inputs weft_problem_moving(weft_problem *problem);
+weft_transient_inputs weft_inputs_moving(weft_inputs *inputs);
 void weft_inputs_clear(weft_inputs *inputs);
 
 /* ---- inside (moving.c) ----------------------------------------------------------------------- */
@@ -89,7 +91,7 @@ weft_status weft_input_split(const weft_input_source *source, int components, ch
 /** Compile the formulas of an input that depends on t.
  *  memory  its values, which weft_moving_input_set computes
  *  out     weft_moving_input_free */
-weft_status weft_moving_input_make(weft_problem *problem, const weft_name_info *info,
+weft_status weft_moving_input_make(weft_inputs *inputs, const weft_name_info *info,
                                    const weft_input_source *source, weft_memory *memory,
                                    struct weft_moving_input **out, weft_error *error);
 weft_status weft_moving_input_set(struct weft_moving_input *input, double t, weft_error *error);

@@ -1,7 +1,7 @@
 /* Inputs whose formulas depend on t: one kernel for each, run whenever the time is set. */
 #include "fem/data/data.h"
 #include "fem/form/form.h"
-#include "fem/problem/problem.h"
+#include "fem/problem/inputs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,14 +53,14 @@ static void write_script(int d, int components, bool on_cells, weft_text *out) {
     weft_text_add(out, ";\nreturn u;\n");
 }
 
-static weft_status compile(weft_problem *problem, weft_moving_input *m,
+static weft_status compile(weft_inputs *inputs, weft_moving_input *m,
                            const weft_input_source *source, char *const *texts, int components,
                            bool on_cells, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text text = {0};
     weft_expression *formulas = calloc((size_t)components, sizeof *formulas);
     char(*names)[24] = calloc((size_t)components, sizeof *names);
-    write_script(problem->mesh->dimension, components, on_cells, &text);
+    write_script(inputs->fields->mesh->dimension, components, on_cells, &text);
     if (!formulas || !names || text.failed)
         TRY(weft_out_of_memory(error, NULL));
     for (int k = 0; k < components; ++k) {
@@ -70,7 +70,7 @@ static weft_status compile(weft_problem *problem, weft_moving_input *m,
     const weft_fragment fragment = {"an input in time", text.data};
     const weft_compile_options options = {
         .size = sizeof options, .expressions = formulas, .n_expressions = components};
-    TRY(weft_compiled_make(problem->context, &fragment, 1, &options, &m->compiled, error));
+    TRY(weft_compiled_make(inputs->fields->context, &fragment, 1, &options, &m->compiled, error));
 done:
     weft_text_free(&text);
     free(formulas);
@@ -79,13 +79,13 @@ done:
 }
 
 /* The centres of the cells, [n_cells][dimension]. */
-static weft_status find_centres(weft_problem *problem, double **out, weft_error *error) {
+static weft_status find_centres(weft_inputs *inputs, double **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_mesh *mesh = problem->mesh;
+    const weft_mesh *mesh = inputs->fields->mesh;
     const size_t d = (size_t)mesh->dimension;
     weft_space *space = NULL;
-    TRY(weft_space_make(problem->context->device, mesh, (weft_element_kind){WEFT_DISCONTINUOUS, 0},
-                        1, &space, error));
+    TRY(weft_space_make(inputs->fields->context->device, mesh,
+                        (weft_element_kind){WEFT_DISCONTINUOUS, 0}, 1, &space, error));
     *out = weft_array_make((size_t)mesh->n_cells, d * sizeof **out);
     if (!*out)
         TRY(weft_out_of_memory(error, NULL));
@@ -99,46 +99,46 @@ done:
 }
 
 /* Coordinates of the nodes, or of the centres of cells in blocks; a number has no place. */
-static weft_status place(weft_problem *problem, weft_moving_input *m, const weft_name_info *info,
+static weft_status place(weft_inputs *inputs, weft_moving_input *m, const weft_name_info *info,
                          int64_t *n, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int d = problem->mesh->dimension,
-              lanes = weft_device_limits(problem->context->device)->lanes_double;
+    const int d = inputs->fields->mesh->dimension,
+              lanes = weft_device_limits(inputs->fields->context->device)->lanes_double;
     const bool on_cells = info->over && strcmp(info->over, "cells") == 0;
-    const weft_space *space = weft_input_space(problem, info);
+    const weft_space *space = weft_input_space(inputs, info);
     weft_data_points points = {.n = 1};
     double *centres = NULL;
     if (on_cells) {
-        TRY(find_centres(problem, &centres, error));
-        points = weft_data_centres(problem->mesh, "points", centres);
+        TRY(find_centres(inputs, &centres, error));
+        points = weft_data_centres(inputs->fields->mesh, "points", centres);
     } else if (space) {
         points = *weft_space_data_points(space);
         points.over = "points";
     }
     *n = points.n;
     const int64_t capacity = (*n + lanes - 1) / lanes * lanes * d;
-    TRY(weft_vector_make(problem->context->device, on_cells ? capacity : *n * d, &m->x,
+    TRY(weft_vector_make(inputs->fields->context->device, on_cells ? capacity : *n * d, &m->x,
                          &m->x_memory, error));
     if (on_cells)
         weft_interleave(centres, *n, d, lanes, m->x);
     else if (space)
         memcpy(m->x, points.x, (size_t)(*n * d) * sizeof *m->x);
     TRY(weft_vector_push(m->x_memory, m->x, on_cells ? capacity : *n * d, error));
-    TRY(weft_data_bind(problem->context->data, m->compiled.compilation, m->compiled.program,
+    TRY(weft_data_bind(inputs->fields->context->data, m->compiled.compilation, m->compiled.program,
                        &(weft_data_sites){.points = &points, .n = points.over != NULL}, error));
 done:
     free(centres);
     return status;
 }
 
-static weft_status bind(weft_problem *problem, weft_moving_input *m, const weft_name_info *info,
+static weft_status bind(weft_inputs *inputs, weft_moving_input *m, const weft_name_info *info,
                         int components, weft_memory *memory, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_program *program = m->compiled.program;
     int64_t n = 0;
-    TRY(place(problem, m, info, &n, error));
-    TRY(weft_memory_make(problem->context->device, sizeof(double), &m->when, error));
-    TRY(weft_vector_make(problem->context->device, components * components, &m->unit,
+    TRY(place(inputs, m, info, &n, error));
+    TRY(weft_memory_make(inputs->fields->context->device, sizeof(double), &m->when, error));
+    TRY(weft_vector_make(inputs->fields->context->device, components * components, &m->unit,
                          &m->unit_memory, error));
     for (int k = 0; k < components; ++k)
         m->unit[k * components + k] = 1;
@@ -153,11 +153,11 @@ done:
     return status;
 }
 
-weft_status weft_moving_input_make(weft_problem *problem, const weft_name_info *info,
+weft_status weft_moving_input_make(weft_inputs *inputs, const weft_name_info *info,
                                    const weft_input_source *source, weft_memory *memory,
                                    weft_moving_input **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_problem_set *set = weft_problem_set_of(problem, info->over);
+    const weft_problem_set *set = weft_inputs_set_of(inputs, info->over);
     const int components = weft_input_components(info);
     weft_moving_input *made = calloc(1, sizeof *made);
     char **texts = NULL;
@@ -168,9 +168,9 @@ weft_status weft_moving_input_make(weft_problem *problem, const weft_name_info *
     if (!info->over)
         TRY(weft_input_check_uniform(source, source->text, error));
     TRY(weft_input_split(source, components, &texts, error));
-    TRY(compile(problem, made, source, texts, components,
+    TRY(compile(inputs, made, source, texts, components,
                 info->over && strcmp(info->over, "cells") == 0, error));
-    TRY(bind(problem, made, info, components, memory, error));
+    TRY(bind(inputs, made, info, components, memory, error));
     *out = made;
     made = NULL;
 done:

@@ -10,7 +10,7 @@ static const weft_problem_given *given_of(const weft_problem *problem) {
 
 static weft_status refuse(const weft_problem *problem, const char *origin, const char *hint,
                           weft_error *error) {
-    weft_error_location(error, origin ? origin : problem->file, NULL, 0, 0);
+    weft_error_location(error, origin ? origin : problem->forms.file, NULL, 0, 0);
     weft_error_hint(error, "%s", hint);
     return WEFT_ERROR_USAGE;
 }
@@ -53,20 +53,20 @@ weft_status weft_problem_compile_part(const weft_problem *problem, const weft_pr
     weft_status status = WEFT_OK;
     weft_context *context = problem->context;
     const weft_problem_names *names = &problem->names;
-    const bool is_first = part == problem->parts;
+    const bool is_first = part == problem->forms.parts;
     const struct {
         const char *name, *origin;
-    } used[] = {{part->has_matrix ? problem->matrix : NULL, "--matrix"},
-                {part->has_vector ? problem->vector : NULL, "--vector"},
+    } used[] = {{part->has_matrix ? problem->forms.matrix : NULL, "--matrix"},
+                {part->has_vector ? problem->forms.vector : NULL, "--vector"},
                 {is_first ? names->sum : NULL, "--sum"},
                 {is_first ? names->action : NULL, "Kv"},
-                {part->has_mass ? problem->mass : NULL, "--mass"}};
+                {part->has_mass ? problem->forms.mass : NULL, "--mass"}};
     enum { RETURNS = sizeof used / sizeof *used };
     weft_text returns[RETURNS] = {{0}};
-    weft_fragment fragments[RETURNS + 1] = {{problem->file, part->text}};
+    weft_fragment fragments[RETURNS + 1] = {{problem->forms.file, part->text}};
     weft_bound_form form;
     int n = 1;
-    weft_form_start(problem->file, part->text, NULL, &form);
+    weft_form_start(problem->forms.file, part->text, NULL, &form);
     bind_given(problem, dimension, &form);
     for (int i = 0; i < RETURNS; ++i) {
         if (!used[i].name)
@@ -92,14 +92,36 @@ done:
 
 weft_status weft_problem_compile_parts(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    for (int i = 0; i < problem->n_parts; ++i)
-        TRY(weft_problem_compile_part(problem, &problem->parts[i], problem->mesh->dimension,
-                                      &problem->parts[i].compilation, error));
+    for (int i = 0; i < problem->forms.n_parts; ++i)
+        TRY(weft_problem_compile_part(problem, &problem->forms.parts[i], problem->mesh->dimension,
+                                      &problem->forms.parts[i].compilation, error));
 done:
     return status;
 }
 
 /* ---- inputs ------------------------------------------------------------------------------ */
+
+weft_status weft_problem_list_inputs(const weft_problem *problem, weft_name_info **out, int *n,
+                                     weft_error *error) {
+    size_t most = 1;
+    for (int p = 0; p < problem->forms.n_parts; ++p)
+        most += (size_t)weft_compilation_names(problem->forms.parts[p].compilation);
+    *n = 0;
+    *out = calloc(most, sizeof **out);
+    if (!*out)
+        return weft_out_of_memory(error, NULL);
+    for (int p = 0; p < problem->forms.n_parts; ++p)
+        for (int i = 0; i < weft_compilation_names(problem->forms.parts[p].compilation); ++i) {
+            weft_name_info info;
+            weft_compilation_name(problem->forms.parts[p].compilation, i, &info);
+            bool is_new = info.kind == WEFT_NAME_INPUT;
+            for (int k = 0; k < *n; ++k)
+                is_new &= strcmp((*out)[k].name, info.name) != 0;
+            if (is_new)
+                (*out)[(*n)++] = info;
+        }
+    return WEFT_OK;
+}
 
 static const char *shown(const weft_problem *problem, const char *input) {
     return problem->names.shown ? problem->names.shown(input) : input;
@@ -118,25 +140,25 @@ static const weft_problem_value *find_value(const weft_problem *problem, const c
 }
 
 bool weft_problem_is_in_time(const weft_problem *problem) {
-    return problem->mass || problem->names.previous;
+    return problem->forms.mass || problem->names.previous;
 }
 
 /* Does each step set this input? Sets *out to its memory. */
 static bool is_set_by_steps(const weft_problem *problem, const char *input, weft_memory **out) {
     const char *previous = problem->names.previous;
     if (weft_problem_is_in_time(problem) && is_called(problem, input, "t"))
-        *out = problem->time;
+        *out = problem->steps.t;
     else if (previous && is_called(problem, input, "dt"))
-        *out = problem->length;
+        *out = problem->steps.length;
     else if (previous && is_called(problem, input, previous))
-        *out = problem->previous;
+        *out = problem->steps.previous;
     else
         return false;
     return true;
 }
 
 static bool is_solution(const weft_problem *problem, const char *input) {
-    return problem->is_nonlinear && strcmp(input, "u") == 0;
+    return problem->forms.is_nonlinear && strcmp(input, "u") == 0;
 }
 
 /* The coordinates, and the v of products K v. */
@@ -159,13 +181,15 @@ bool weft_problem_owns(const weft_problem *problem, const char *input) {
 static weft_memory *memory_of(const weft_problem *problem, const char *input) {
     weft_memory *memory = NULL;
     if (strcmp(input, "x") == 0)
-        return weft_space_coordinates(
-            problem->n_sets > 0 ? problem->sets[problem->geometry].spaces[0] : problem->space);
+        return weft_space_coordinates(problem->inputs.n_sets > 0
+                                          ? problem->inputs.sets[problem->inputs.geometry].spaces[0]
+                                          : problem->fields.space);
     if (is_solution(problem, input))
-        return problem->u;
+        return problem->system.u;
     if (is_set_by_steps(problem, input, &memory))
         return memory;
-    return is_factor(problem, input) ? problem->inputs.load : weft_problem_input(problem, input);
+    return is_factor(problem, input) ? problem->inputs.load
+                                     : weft_inputs_find(&problem->inputs, input);
 }
 
 static weft_status refuse_missing(const weft_problem *problem, const weft_name_info *info,
@@ -176,7 +200,7 @@ static weft_status refuse_missing(const weft_problem *problem, const weft_name_i
                    names_options || problem->names.is_script ? "the script's input"
                                                              : "the coefficient or constant",
                    name);
-    weft_error_location(error, problem->file, NULL, 0, 0);
+    weft_error_location(error, problem->forms.file, NULL, 0, 0);
     if (!names_options)
         weft_error_hint(error, "values are given by the names that the file has");
     else
@@ -217,9 +241,10 @@ static weft_status refuse_in_form(const weft_problem *problem, const weft_proble
     }
     const char *near = weft_nearest_name(value->name, known, n_known);
     weft_error_set(error, WEFT_ERROR_USAGE, "the forms%s%s contain no coefficient or constant '%s'",
-                   names_options ? " of " : "", names_options ? problem->file : "", value->name);
+                   names_options ? " of " : "", names_options ? problem->forms.file : "",
+                   value->name);
     if (!names_options)
-        weft_error_location(error, problem->file, NULL, 0, 0);
+        weft_error_location(error, problem->forms.file, NULL, 0, 0);
     weft_error_hint(error, "%s%s%sthey contain %s", near ? "did you mean '" : "", near ? near : "",
                     near ? "'? " : "", n_known > 0 && !list.failed ? list.data : "none");
     weft_text_free(&list);
@@ -230,7 +255,7 @@ static weft_status refuse_in_form(const weft_problem *problem, const weft_proble
 static weft_status refuse_in_script(const weft_problem *problem, const weft_problem_value *value,
                                     const char *const *names, size_t n, weft_error *error) {
     const char *near = weft_nearest_name(value->name, names, n);
-    weft_error_set(error, WEFT_ERROR_USAGE, "the script %s has no input '%s'", problem->file,
+    weft_error_set(error, WEFT_ERROR_USAGE, "the script %s has no input '%s'", problem->forms.file,
                    value->name);
     if (near)
         weft_error_hint(error, "did you mean '%s'?", near);
@@ -264,7 +289,7 @@ static weft_input_source source_of(const weft_problem *problem, const weft_probl
                                    const weft_name_info *info) {
     weft_input_source source = value->source;
     source.shown = shown(problem, info->name);
-    source.file = problem->file;
+    source.file = problem->forms.file;
     source.in_time = weft_problem_is_in_time(problem);
     if (!source.origin)
         source.origin = value->name;
@@ -276,14 +301,14 @@ static weft_status start_solution(weft_problem *problem, const weft_name_info *i
                                   weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_problem_value *value = find_value(problem, "u");
-    const int c = problem->components;
+    const int c = problem->forms.components;
     if (!info->over || strcmp(info->over, "nodes") != 0 || weft_input_components(info) != c ||
         info->rank != (c > 1)) {
         weft_error_set(
             error, WEFT_ERROR_INPUT,
             "the input u does not have the shape of the solution, %d component%s per node", c,
             c == 1 ? "" : "s");
-        weft_error_location(error, problem->file, NULL, 0, 0);
+        weft_error_location(error, problem->forms.file, NULL, 0, 0);
         if (c == 1)
             weft_error_hint(error, "write input u : real over nodes;");
         else
@@ -294,9 +319,9 @@ static weft_status start_solution(weft_problem *problem, const weft_name_info *i
         return WEFT_OK;
     const weft_input_source source = source_of(problem, value, info);
     if (!source.memory)
-        return weft_problem_fill_input(problem, info, &source, problem->u_values, error);
-    TRY(weft_problem_check_length(problem, info, &source, error));
-    TRY(weft_vector_pull(source.memory, problem->u_values, problem->n_dofs, error));
+        return weft_inputs_fill(&problem->inputs, info, &source, problem->system.u_values, error);
+    TRY(weft_inputs_check_length(&problem->inputs, info, &source, error));
+    TRY(weft_vector_pull(source.memory, problem->system.u_values, problem->fields.n_dofs, error));
 done:
     return status;
 }
@@ -311,7 +336,7 @@ static weft_status make_input(weft_problem *problem, const weft_name_info *info,
     if (!value)
         return refuse_missing(problem, info, error);
     const weft_input_source source = source_of(problem, value, info);
-    return weft_problem_add_input(problem, info, &source, error);
+    return weft_inputs_add(&problem->inputs, info, &source, error);
 }
 
 /* What each step in time sets. */
@@ -320,12 +345,12 @@ static weft_status make_time(weft_problem *problem, weft_error *error) {
     weft_device *device = problem->context->device;
     if (!weft_problem_is_in_time(problem))
         return WEFT_OK;
-    TRY(weft_memory_make(device, sizeof(double), &problem->time, error));
+    TRY(weft_memory_make(device, sizeof(double), &problem->steps.t, error));
     if (!problem->names.previous)
         goto done;
-    TRY(weft_memory_make(device, sizeof(double), &problem->length, error));
-    TRY(weft_memory_make(device, (size_t)problem->n_dofs * sizeof(double), &problem->previous,
-                         error));
+    TRY(weft_memory_make(device, sizeof(double), &problem->steps.length, error));
+    TRY(weft_memory_make(device, (size_t)problem->fields.n_dofs * sizeof(double),
+                         &problem->steps.previous, error));
 done:
     return status;
 }

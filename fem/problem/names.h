@@ -45,12 +45,16 @@ weft_status weft_problem_compile_part(const weft_problem *problem,
                                       weft_compilation **out, weft_error *error);
 /** Compile all parts for the mesh. */
 weft_status weft_problem_compile_parts(weft_problem *problem, weft_error *error);
+/** The inputs of all parts, each once.
+ *  out  [*n], to be freed */
+weft_status weft_problem_list_inputs(const weft_problem *problem, weft_name_info **out, int *n,
+                                     weft_error *error);
 /** Has it a mass, or a scheme of its own? */
 bool weft_problem_is_in_time(const weft_problem *problem);
 /** Is this input the problem's own? */
 bool weft_problem_owns(const weft_problem *problem, const char *input);
 /** After weft_problem_vectors_make: make the inputs of the parts, u where Newton's method starts, and in time what steps set.
- *  Errors  WEFT_ERROR_USAGE: values that are missing, or of an unknown name; those of weft_problem_add_input */
+ *  Errors  WEFT_ERROR_USAGE: values that are missing, or of an unknown name; those of weft_inputs_add */
 weft_status weft_problem_make_inputs(weft_problem *problem, weft_error *error);
 /** Bind what a part reads to its form, which has been started. */
 void weft_problem_bind_names(weft_problem *problem, struct weft_problem_part *part);

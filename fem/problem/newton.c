@@ -23,22 +23,22 @@ typedef struct load_step {
 static weft_status step_alloc(load_step *step, weft_problem *problem,
                               const weft_newton_options *options, weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t bytes = (size_t)problem->n_dofs * sizeof(double);
+    const size_t bytes = (size_t)problem->fields.n_dofs * sizeof(double);
     *step = (load_step){.problem = problem, .options = options};
-    for (int i = 0; i < problem->n_fields; ++i)
-        step->fields[i] = problem->fields[i].first_dof;
-    step->fields[problem->n_fields] = problem->n_dofs;
-    double *values = weft_array_make((size_t)problem->n_dofs, sizeof *values);
+    for (int i = 0; i < problem->fields.n; ++i)
+        step->fields[i] = problem->fields.list[i].first_dof;
+    step->fields[problem->fields.n] = problem->fields.n_dofs;
+    double *values = weft_array_make((size_t)problem->fields.n_dofs, sizeof *values);
     if (!values)
         TRY(weft_out_of_memory(error, NULL));
-    for (int64_t i = 0; i < problem->n_dofs; ++i)
+    for (int64_t i = 0; i < problem->fields.n_dofs; ++i)
         values[i] = 1;
-    for (int64_t i = 0; i < problem->n_constrained; ++i)
-        values[problem->constrained[i]] = 0;
+    for (int64_t i = 0; i < problem->fields.n_constrained; ++i)
+        values[problem->fields.constrained[i]] = 0;
     TRY(weft_memory_place(problem->context->device, values, bytes / sizeof *values, sizeof *values,
                           &step->is_free, error));
-    if (problem->constraints)
-        TRY(weft_constraints_pin(problem->constraints, &problem->modes, NULL, error));
+    if (problem->system.constraints)
+        TRY(weft_constraints_pin(problem->system.constraints, &problem->system.modes, NULL, error));
     TRY(weft_problem_reduce(problem, error));
     TRY(weft_memory_make(problem->context->device, bytes, &step->guess, error));
 done:
@@ -47,7 +47,7 @@ done:
 }
 
 static void step_free(load_step *step) {
-    weft_solver_free(&step->problem->linear.solver);
+    weft_solver_free(&step->problem->system.linear.solver);
     weft_newton_clear(&step->newton);
     weft_memory_free(&step->is_free);
     weft_memory_free(&step->guess);
@@ -60,8 +60,8 @@ static weft_status residual_make(void *user, weft_memory *r, weft_error *error) 
     weft_problem *problem = step->problem;
     weft_terms terms = {0};
     TRY(weft_problem_residual(problem, step->factor, error));
-    weft_terms_add(&terms, -1, problem->b);
-    TRY(weft_vectors_sum(&problem->vectors, &terms, r, error));
+    weft_terms_add(&terms, -1, problem->system.b);
+    TRY(weft_vectors_sum(&problem->system.vectors, &terms, r, error));
 done:
     return status;
 }
@@ -99,10 +99,11 @@ static weft_status assemble(void *user, int iteration, weft_newton_tangent *out,
     weft_status status = WEFT_OK;
     weft_problem *problem = step->problem;
     TRY(weft_problem_check_tangent(problem, step->number, iteration, error));
-    TRY(weft_operator_assemble(problem->op, error));
+    TRY(weft_operator_assemble(problem->system.op, error));
     const weft_system whole = weft_problem_system(problem);
-    TRY(weft_linear_update(&problem->linear, &whole, problem->reduction, error));
-    *out = weft_linear_tangent(&problem->linear, problem->op, problem->reduction);
+    TRY(weft_linear_update(&problem->system.linear, &whole, problem->system.reduction, error));
+    *out =
+        weft_linear_tangent(&problem->system.linear, problem->system.op, problem->system.reduction);
 done:
     return status;
 }
@@ -112,19 +113,20 @@ static weft_status lift(void *user, weft_memory *du, weft_error *error) {
     load_step *step = user;
     weft_status status = WEFT_OK;
     weft_problem *problem = step->problem;
-    double *values = weft_array_make((size_t)problem->n_dofs, sizeof *values);
+    double *values = weft_array_make((size_t)problem->fields.n_dofs, sizeof *values);
     if (!values)
         TRY(weft_out_of_memory(error, NULL));
-    TRY(weft_vector_pull(problem->u, problem->u_values, problem->n_dofs, error));
-    memcpy(values, problem->u_values, (size_t)problem->n_dofs * sizeof *values);
-    weft_problem_set_conditions(problem, step->factor, values);
-    TRY(weft_vector_push(du, values, problem->n_dofs, error));
-    if (problem->reduction)
-        TRY(weft_reduction_fill(problem->reduction, step->factor, du, error));
-    TRY(weft_vector_pull(du, values, problem->n_dofs, error));
-    for (int64_t i = 0; i < problem->n_dofs; ++i)
-        values[i] -= problem->u_values[i];
-    TRY(weft_vector_push(du, values, problem->n_dofs, error));
+    TRY(weft_vector_pull(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
+                         error));
+    memcpy(values, problem->system.u_values, (size_t)problem->fields.n_dofs * sizeof *values);
+    weft_fields_set_conditions(&problem->fields, step->factor, values);
+    TRY(weft_vector_push(du, values, problem->fields.n_dofs, error));
+    if (problem->system.reduction)
+        TRY(weft_reduction_fill(problem->system.reduction, step->factor, du, error));
+    TRY(weft_vector_pull(du, values, problem->fields.n_dofs, error));
+    for (int64_t i = 0; i < problem->fields.n_dofs; ++i)
+        values[i] -= problem->system.u_values[i];
+    TRY(weft_vector_push(du, values, problem->fields.n_dofs, error));
 done:
     free(values);
     return status;
@@ -139,13 +141,14 @@ static weft_status solve_tangent(void *user, weft_memory *r, weft_memory *du, bo
     weft_system whole = weft_problem_system(problem);
     whole.b = r;
     whole.u = du;
-    const weft_system system = weft_reduction_system(problem->reduction, &whole);
-    weft_cg_options options = weft_linear_options(&problem->linear, &system);
-    TRY(weft_linear_repeat(&problem->linear, &whole, problem->reduction, &options, step->guess,
-                           error));
-    TRY(weft_linear_accept(&problem->linear, problem->open, problem->n_open, du, usable, error));
-    now->linear_iterations += problem->linear.cg.iterations;
-    now->method = problem->linear.choice.method;
+    const weft_system system = weft_reduction_system(problem->system.reduction, &whole);
+    weft_cg_options options = weft_linear_options(&problem->system.linear, &system);
+    TRY(weft_linear_repeat(&problem->system.linear, &whole, problem->system.reduction, &options,
+                           step->guess, error));
+    TRY(weft_linear_accept(&problem->system.linear, problem->system.open.list,
+                           problem->system.open.n, du, usable, error));
+    now->linear_iterations += problem->system.linear.cg.iterations;
+    now->method = problem->system.linear.choice.method;
 done:
     return status;
 }
@@ -156,13 +159,15 @@ static weft_status keep_system(load_step *step, weft_error *error) {
     weft_problem *problem = step->problem;
     double *product = NULL;
     weft_memory *memory = NULL;
-    TRY(weft_vector_make(problem->context->device, problem->n_dofs, &product, &memory, error));
-    TRY(weft_operator_apply(problem->op, step->guess, memory, error));
-    TRY(weft_vector_pull(memory, product, problem->n_dofs, error));
-    TRY(weft_vector_pull(step->newton.r, problem->b_values, problem->n_dofs, error));
-    for (int64_t i = 0; i < problem->n_dofs; ++i)
-        problem->b_values[i] -= product[i];
-    TRY(weft_vector_push(problem->b, problem->b_values, problem->n_dofs, error));
+    TRY(weft_vector_make(problem->context->device, problem->fields.n_dofs, &product, &memory,
+                         error));
+    TRY(weft_operator_apply(problem->system.op, step->guess, memory, error));
+    TRY(weft_vector_pull(memory, product, problem->fields.n_dofs, error));
+    TRY(weft_vector_pull(step->newton.r, problem->system.b_values, problem->fields.n_dofs, error));
+    for (int64_t i = 0; i < problem->fields.n_dofs; ++i)
+        problem->system.b_values[i] -= product[i];
+    TRY(weft_vector_push(problem->system.b, problem->system.b_values, problem->fields.n_dofs,
+                         error));
 done:
     weft_memory_free(&memory);
     free(product);
@@ -173,12 +178,12 @@ static weft_status step_solve(load_step *step, bool *converged, weft_error *erro
     weft_status status = WEFT_OK;
     weft_problem *problem = step->problem;
     weft_newton_state state = {0};
-    const weft_newton_problem equations = {.vectors = &problem->vectors,
-                                           .u = problem->u,
+    const weft_newton_problem equations = {.vectors = &problem->system.vectors,
+                                           .u = problem->system.u,
                                            .is_free = step->is_free,
-                                           .constraints = problem->reduction,
+                                           .constraints = problem->system.reduction,
                                            .fields = step->fields,
-                                           .n_fields = problem->n_fields,
+                                           .n_fields = problem->fields.n,
                                            .tolerance = step->options->tolerance,
                                            .max_iterations = step->options->iterations,
                                            .residual = residual_make,
@@ -189,9 +194,9 @@ static weft_status step_solve(load_step *step, bool *converged, weft_error *erro
                                            .user = step};
     step->factor = (double)step->number / step->options->load_steps;
     step->first = problem->newton.n;
-    TRY(weft_problem_scale_loads(problem, step->factor, error));
+    TRY(weft_inputs_scale_loads(&problem->inputs, step->factor, error));
     TRY(weft_newton_solve(&step->newton, &equations, &state, error));
-    if (state.outcome == WEFT_NEWTON_NOT_SOLVED && problem->n_open > 0)
+    if (state.outcome == WEFT_NEWTON_NOT_SOLVED && problem->system.open.n > 0)
         TRY(keep_system(step, error));
     *converged = state.converged;
     problem->newton.to_rounding |= state.to_rounding;
@@ -209,21 +214,22 @@ done:
 static weft_status remove_mode(load_step *step, int k, double most, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_problem *problem = step->problem;
-    const int64_t n = problem->n_dofs;
+    const int64_t n = problem->fields.n_dofs;
     double norms[2], *kept = weft_array_make((size_t)n, sizeof *kept);
-    const weft_free_modes one = {
-        .n = 1, .modes = problem->modes.modes + k * n, .weighted = problem->modes.weighted + k * n};
+    const weft_free_modes one = {.n = 1,
+                                 .modes = problem->system.modes.modes + k * n,
+                                 .weighted = problem->system.modes.weighted + k * n};
     if (!kept)
         return weft_out_of_memory(error, NULL);
-    memcpy(kept, problem->u_values, (size_t)n * sizeof *kept);
-    weft_free_modes_remove(&one, n, problem->u_values);
-    TRY(weft_vector_push(problem->u, problem->u_values, n, error));
+    memcpy(kept, problem->system.u_values, (size_t)n * sizeof *kept);
+    weft_free_modes_remove(&one, n, problem->system.u_values);
+    TRY(weft_vector_push(problem->system.u, problem->system.u_values, n, error));
     TRY(residual_make(step, step->newton.r, error));
-    TRY(weft_reduction_restrict(problem->reduction, step->newton.r, step->guess, error));
-    TRY(weft_vectors_norms(&problem->vectors, step->guess, step->is_free, norms, error));
+    TRY(weft_reduction_restrict(problem->system.reduction, step->newton.r, step->guess, error));
+    TRY(weft_vectors_norms(&problem->system.vectors, step->guess, step->is_free, norms, error));
     if (!(norms[1] <= most))
-        memcpy(problem->u_values, kept, (size_t)n * sizeof *kept);
-    TRY(weft_vector_push(problem->u, problem->u_values, n, error));
+        memcpy(problem->system.u_values, kept, (size_t)n * sizeof *kept);
+    TRY(weft_vector_push(problem->system.u, problem->system.u_values, n, error));
 done:
     free(kept);
     return status;
@@ -234,11 +240,12 @@ static weft_status decide_modes(load_step *step, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_problem *problem = step->problem;
     const weft_problem_iteration *last = &problem->newton.iterations[problem->newton.n - 1];
-    if (problem->modes.n == 0 || !problem->newton.converged)
+    if (problem->system.modes.n == 0 || !problem->newton.converged)
         return WEFT_OK;
-    TRY(weft_free_modes_check(&problem->modes, problem->n_dofs, problem->b_values,
+    TRY(weft_free_modes_check(&problem->system.modes, problem->fields.n_dofs,
+                              problem->system.b_values,
                               fmax(1e-6, 10 * step->options->tolerance) * last->scale, error));
-    for (int k = 0; k < problem->modes.n; ++k)
+    for (int k = 0; k < problem->system.modes.n; ++k)
         TRY(remove_mode(step, k, 10 * step->options->tolerance * last->scale, error));
 done:
     return status;
@@ -253,10 +260,10 @@ static bool has_values(const double *values, int64_t n) {
 
 /* Is there an input called `load`? */
 static bool reads_load(const weft_problem *problem) {
-    bool found = weft_problem_has_load(problem);
-    for (int i = 0; i < problem->n_parts; ++i)
-        for (int k = 0; k < problem->parts[i].bound.form.n_inputs; ++k)
-            found |= strcmp(problem->parts[i].bound.inputs[k].name, "load") == 0;
+    bool found = weft_inputs_have_load(&problem->inputs);
+    for (int i = 0; i < problem->forms.n_parts; ++i)
+        for (int k = 0; k < problem->forms.parts[i].bound.form.n_inputs; ++k)
+            found |= strcmp(problem->forms.parts[i].bound.inputs[k].name, "load") == 0;
     return found;
 }
 
@@ -264,17 +271,18 @@ static bool reads_load(const weft_problem *problem) {
 static weft_status check_steps(load_step *step, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_problem *problem = step->problem;
-    const int64_t n = problem->n_dofs;
+    const int64_t n = problem->fields.n_dofs;
     double *values = NULL;
-    if (step->options->load_steps == 1 || reads_load(problem) || has_values(problem->flux, n))
+    if (step->options->load_steps == 1 || reads_load(problem) ||
+        has_values(problem->system.flux, n))
         return WEFT_OK;
     values = weft_array_make((size_t)n, sizeof *values);
     if (!values)
         return weft_out_of_memory(error, NULL);
-    weft_problem_set_conditions(problem, 1, values);
-    if (problem->reduction) {
+    weft_fields_set_conditions(&problem->fields, 1, values);
+    if (problem->system.reduction) {
         TRY(weft_vector_push(step->guess, values, n, error));
-        TRY(weft_reduction_fill(problem->reduction, 1, step->guess, error));
+        TRY(weft_reduction_fill(problem->system.reduction, 1, step->guess, error));
         TRY(weft_vector_pull(step->guess, values, n, error));
     }
     if (!has_values(values, n))
@@ -300,12 +308,14 @@ weft_status weft_problem_newton(weft_problem *problem, const weft_newton_options
     for (step.number = 1; step.number <= options->load_steps && converged; ++step.number)
         TRY(step_solve(&step, &converged, error));
     problem->newton.converged = converged;
-    TRY(weft_vector_pull(problem->u, problem->u_values, problem->n_dofs, error));
-    TRY(weft_vector_pull(problem->b, problem->b_values, problem->n_dofs, error));
+    TRY(weft_vector_pull(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
+                         error));
+    TRY(weft_vector_pull(problem->system.b, problem->system.b_values, problem->fields.n_dofs,
+                         error));
     TRY(decide_modes(&step, error));
 done:
     step_free(&step);
-    problem->linear.solve_seconds = weft_context_clock(problem->context) - start;
+    problem->system.linear.solve_seconds = weft_context_clock(problem->context) - start;
     return status;
 }
 

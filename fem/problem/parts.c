@@ -7,58 +7,58 @@
 #include <stdlib.h>
 
 weft_status weft_problem_parts_make(weft_problem *problem, int n, weft_error *error) {
-    problem->parts = calloc((size_t)n + 1, sizeof *problem->parts);
-    if (!problem->parts)
+    problem->forms.parts = calloc((size_t)n + 1, sizeof *problem->forms.parts);
+    if (!problem->forms.parts)
         return weft_out_of_memory(error, "the forms of a problem");
-    problem->n_parts = n;
+    problem->forms.n_parts = n;
     return WEFT_OK;
 }
 
 static void release_vectors(weft_problem *problem) {
-    for (int i = 0; i < problem->n_parts; ++i)
-        weft_program_free(&problem->parts[i].vector_program);
+    for (int i = 0; i < problem->forms.n_parts; ++i)
+        weft_program_free(&problem->forms.parts[i].vector_program);
 }
 
 void weft_problem_release_load(weft_problem *problem) {
-    const bool gathers =
-        weft_assembly_about(problem->linear.choice.assembly)->scatter == WEFT_SCATTER_GATHERED;
-    if (problem->is_nonlinear)
+    const bool gathers = weft_assembly_about(problem->system.linear.choice.assembly)->scatter ==
+                         WEFT_SCATTER_GATHERED;
+    if (problem->forms.is_nonlinear)
         return;
     release_vectors(problem);
-    for (int i = 0; i < problem->n_parts && !gathers; ++i)
-        if (problem->parts[i].dofs)
-            weft_connectivity_release_transposed(problem->parts[i].dofs);
+    for (int i = 0; i < problem->forms.n_parts && !gathers; ++i)
+        if (problem->forms.parts[i].dofs)
+            weft_connectivity_release_transposed(problem->forms.parts[i].dofs);
     if (!gathers)
-        weft_connectivity_release_transposed(weft_space_cells(problem->space));
+        weft_connectivity_release_transposed(weft_space_cells(problem->fields.space));
 }
 
 void weft_problem_parts_clear(weft_problem *problem) {
     release_vectors(problem);
-    for (int i = 0; i < problem->n_parts; ++i) {
-        weft_problem_part *part = &problem->parts[i];
+    for (int i = 0; i < problem->forms.n_parts; ++i) {
+        weft_problem_part *part = &problem->forms.parts[i];
         weft_compilation_free(&part->vector_compilation);
         weft_symmetry_free(&part->symmetry);
         weft_compilation_free(&part->compilation);
         weft_text_free(&part->cells);
     }
-    free(problem->parts);
-    problem->parts = NULL;
-    problem->n_parts = 0;
+    free(problem->forms.parts);
+    problem->forms.parts = NULL;
+    problem->forms.n_parts = 0;
 }
 
 weft_status weft_problem_list_forms(weft_problem *problem, weft_error *error) {
     bool is_first = true;
-    problem->more_forms = calloc((size_t)problem->n_parts + 1, sizeof *problem->more_forms);
-    if (!problem->more_forms)
+    problem->forms.more = calloc((size_t)problem->forms.n_parts + 1, sizeof *problem->forms.more);
+    if (!problem->forms.more)
         return weft_out_of_memory(error, NULL);
-    for (int i = 0; i < problem->n_parts; ++i) {
-        const weft_problem_part *part = &problem->parts[i];
+    for (int i = 0; i < problem->forms.n_parts; ++i) {
+        const weft_problem_part *part = &problem->forms.parts[i];
         if (!part->has_matrix)
             continue;
         if (is_first)
-            problem->form.form = part->bound.form;
+            problem->forms.first.form = part->bound.form;
         else
-            problem->more_forms[problem->n_more_forms++] = part->bound.form;
+            problem->forms.more[problem->forms.n_more++] = part->bound.form;
         is_first = false;
     }
     return WEFT_OK;
@@ -68,15 +68,15 @@ weft_status weft_problem_list_forms(weft_problem *problem, weft_error *error) {
 
 static weft_status make_fluxes(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t n = problem->n_dofs;
-    TRY(weft_vector_make(problem->context->device, n, &problem->flux, &problem->flux_memory,
-                         error));
-    TRY(weft_vector_push(problem->flux_memory, problem->flux, n, error));
-    TRY(weft_bc_load_make(problem->bc, NULL, NULL, WEFT_LOAD_DEGREE, problem->flux_memory,
-                          problem->flux, error));
-    if (problem->is_nonlinear && problem->point_loads) {
-        TRY(weft_point_loads_apply(problem->point_loads, problem->flux_memory, error));
-        TRY(weft_vector_pull(problem->flux_memory, problem->flux, n, error));
+    const int64_t n = problem->fields.n_dofs;
+    TRY(weft_vector_make(problem->context->device, n, &problem->system.flux,
+                         &problem->system.flux_memory, error));
+    TRY(weft_vector_push(problem->system.flux_memory, problem->system.flux, n, error));
+    TRY(weft_bc_load_make(problem->fields.bc, NULL, NULL, WEFT_LOAD_DEGREE,
+                          problem->system.flux_memory, problem->system.flux, error));
+    if (problem->forms.is_nonlinear && problem->point_loads) {
+        TRY(weft_point_loads_apply(problem->point_loads, problem->system.flux_memory, error));
+        TRY(weft_vector_pull(problem->system.flux_memory, problem->system.flux, n, error));
     }
 done:
     return status;
@@ -91,7 +91,7 @@ static weft_status compile_vector(weft_problem *problem, weft_problem_part *part
     weft_text text = {0};
     weft_program_free(&part->vector_program);
     weft_compilation_free(&part->vector_compilation); /* of an earlier solve */
-    weft_text_add(&text, "return %s;\n", problem->vector);
+    weft_text_add(&text, "return %s;\n", problem->forms.vector);
     if (text.failed)
         TRY(weft_out_of_memory(error, NULL));
     const weft_fragment fragments[] = {{form->name, form->text}, {"--vector", text.data}};
@@ -107,7 +107,7 @@ static weft_status compile_vector(weft_problem *problem, weft_problem_part *part
     context->n_kernels += weft_compilation_kernels(part->vector_compilation);
     weft_compiled compiled = {part->vector_compilation, part->vector_program, context->data};
     TRY(weft_compiled_bind_form(&compiled, form, error));
-    TRY(weft_program_bind(part->vector_program, problem->vector, problem->b, error));
+    TRY(weft_program_bind(part->vector_program, problem->forms.vector, problem->system.b, error));
 done:
     weft_text_free(&text);
     return status;
@@ -115,31 +115,32 @@ done:
 
 weft_status weft_problem_vectors_compile(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    bool has_flux = problem->is_nonlinear && problem->point_loads;
-    for (int i = 0; i < problem->n_conditions; ++i)
-        has_flux |= problem->conditions[i].kind != WEFT_DIRICHLET;
+    bool has_flux = problem->forms.is_nonlinear && problem->point_loads;
+    for (int i = 0; i < problem->fields.n_conditions; ++i)
+        has_flux |= problem->fields.conditions[i].kind != WEFT_DIRICHLET;
     if (has_flux)
         TRY(make_fluxes(problem, error));
-    for (int i = 0; i < problem->n_parts; ++i)
-        if (problem->parts[i].has_vector)
-            TRY(compile_vector(problem, &problem->parts[i], error));
+    for (int i = 0; i < problem->forms.n_parts; ++i)
+        if (problem->forms.parts[i].has_vector)
+            TRY(compile_vector(problem, &problem->forms.parts[i], error));
 done:
     return status;
 }
 
 weft_status weft_problem_robin_make(weft_problem *problem, weft_error *error) {
     const weft_form *robin = NULL;
-    const int n = weft_bc_forms(problem->bc, &robin);
+    const int n = weft_bc_forms(problem->fields.bc, &robin);
     return n == 0 ? WEFT_OK
                   : weft_operator_make(problem->context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n,
-                                       &problem->robin, error);
+                                       &problem->system.robin, error);
 }
 
 weft_status weft_problem_more_make(weft_problem *problem, weft_error *error) {
-    return problem->more
+    return problem->system.scratch
                ? WEFT_OK
                : weft_memory_make(problem->context->device,
-                                  (size_t)problem->n_dofs * sizeof(double), &problem->more, error);
+                                  (size_t)problem->fields.n_dofs * sizeof(double),
+                                  &problem->system.scratch, error);
 }
 
 /* ---- b ----------------------------------------------------------------------------------- */
@@ -147,15 +148,15 @@ weft_status weft_problem_more_make(weft_problem *problem, weft_error *error) {
 static weft_status check_finite(const weft_problem *problem, weft_error *error) {
     const int d = problem->mesh->dimension;
     char point[64];
-    for (int64_t i = 0; i < problem->n_dofs && !problem->is_nonlinear; ++i) {
-        if (isfinite(problem->b_values[i]))
+    for (int64_t i = 0; i < problem->fields.n_dofs && !problem->forms.is_nonlinear; ++i) {
+        if (isfinite(problem->system.b_values[i]))
             continue;
-        const weft_problem_field *field = weft_problem_field_of_dof(problem, i);
+        const weft_problem_field *field = weft_fields_of_dof(&problem->fields, i);
         const int64_t node = (i - field->first_dof) / weft_space_components(field->space);
         weft_error_set(error, WEFT_ERROR_INPUT, "the vector '%s' is not finite at the node %s",
-                       problem->vector ? problem->vector : "b",
+                       problem->forms.vector ? problem->forms.vector : "b",
                        weft_point_text(&weft_space_points(field->space)[node * d], d, point));
-        weft_error_location(error, problem->file, NULL, 0, 0);
+        weft_error_location(error, problem->forms.file, NULL, 0, 0);
         weft_error_hint(error, "look at the formulas of --input and --define: 1/x has no value at "
                                "x = 0, log(x) none for x <= 0");
         return WEFT_ERROR_INPUT;
@@ -165,31 +166,32 @@ static weft_status check_finite(const weft_problem *problem, weft_error *error) 
 
 weft_status weft_problem_load(weft_problem *problem, double factor, weft_error *error) {
     weft_status status = WEFT_OK;
-    const bool is_null = weft_problem_records_only(problem);
-    const int64_t n = problem->n_dofs;
+    const bool is_null = weft_records_only(problem->context);
+    const int64_t n = problem->fields.n_dofs;
     const weft_solution u = weft_problem_solution(problem);
     double *sum = weft_array_make((size_t)n, sizeof *sum);
     if (!sum)
         return weft_out_of_memory(error, NULL);
-    for (int i = 0; i < problem->n_parts; ++i) {
-        weft_problem_part *part = &problem->parts[i];
+    for (int i = 0; i < problem->forms.n_parts; ++i) {
+        weft_problem_part *part = &problem->forms.parts[i];
         if (!part->vector_program)
             continue;
         TRY(weft_program_run(part->vector_program, error));
         if (is_null)
             continue;
-        TRY(weft_vector_pull(problem->b, problem->b_values, n, error));
+        TRY(weft_vector_pull(problem->system.b, problem->system.b_values, n, error));
         for (int64_t k = 0; k < n; ++k)
-            sum[k] += problem->b_values[k];
+            sum[k] += problem->system.b_values[k];
         if (part->domain == WEFT_PART_BOUNDARY) /* for the balance, without the program */
-            TRY(weft_solution_sum(&u, problem->b_values, part->vector_sums, error));
+            TRY(weft_solution_sum(&u, problem->system.b_values, part->vector_sums, error));
     }
     if (is_null)
         goto done;
     for (int64_t i = 0; i < n; ++i)
-        problem->b_values[i] = sum[i] + (problem->flux ? factor * problem->flux[i] : 0);
+        problem->system.b_values[i] =
+            sum[i] + (problem->system.flux ? factor * problem->system.flux[i] : 0);
     TRY(check_finite(problem, error));
-    TRY(weft_vector_push(problem->b, problem->b_values, n, error));
+    TRY(weft_vector_push(problem->system.b, problem->system.b_values, n, error));
 done:
     free(sum);
     return status;
@@ -204,8 +206,9 @@ static weft_status add(weft_problem *problem, double factor, weft_memory *x, wef
     weft_terms_add(&terms, factor, x);
     if (terms.n == 0)
         return WEFT_OK;
-    TRY(weft_vectors_sum(&problem->vectors, &terms, problem->more, error));
-    TRY(weft_vectors_add(&problem->vectors, problem->b, problem->more, error));
+    TRY(weft_vectors_sum(&problem->system.vectors, &terms, problem->system.scratch, error));
+    TRY(weft_vectors_add(&problem->system.vectors, problem->system.b, problem->system.scratch,
+                         error));
 done:
     return status;
 }
@@ -214,15 +217,16 @@ done:
 static weft_status run_parts(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     bool is_first = true;
-    for (int i = 0; i < problem->n_parts; ++i) {
-        weft_program *program = problem->parts[i].vector_program;
+    for (int i = 0; i < problem->forms.n_parts; ++i) {
+        weft_program *program = problem->forms.parts[i].vector_program;
         if (!program)
             continue;
-        TRY(weft_program_bind(program, problem->vector, is_first ? problem->b : problem->more,
-                              error));
+        TRY(weft_program_bind(program, problem->forms.vector,
+                              is_first ? problem->system.b : problem->system.scratch, error));
         TRY(weft_program_run(program, error));
         if (!is_first)
-            TRY(weft_vectors_add(&problem->vectors, problem->b, problem->more, error));
+            TRY(weft_vectors_add(&problem->system.vectors, problem->system.b,
+                                 problem->system.scratch, error));
         is_first = false;
     }
 done:
@@ -233,11 +237,13 @@ weft_status weft_problem_residual(weft_problem *problem, double factor, weft_err
     weft_status status = WEFT_OK;
     TRY(weft_problem_more_make(problem, error));
     TRY(run_parts(problem, error));
-    if (problem->flux)
-        TRY(add(problem, -factor, problem->flux_memory, error));
-    if (problem->robin) {
-        TRY(weft_operator_apply(problem->robin, problem->u, problem->more, error));
-        TRY(weft_vectors_add(&problem->vectors, problem->b, problem->more, error));
+    if (problem->system.flux)
+        TRY(add(problem, -factor, problem->system.flux_memory, error));
+    if (problem->system.robin) {
+        TRY(weft_operator_apply(problem->system.robin, problem->system.u, problem->system.scratch,
+                                error));
+        TRY(weft_vectors_add(&problem->system.vectors, problem->system.b, problem->system.scratch,
+                             error));
     }
 done:
     return status;

@@ -4,40 +4,41 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void free_vectors(weft_problem *problem) {
-    weft_memory_free(&problem->u);
-    weft_memory_free(&problem->b);
-    free(problem->u_values);
-    free(problem->b_values);
-    problem->u_values = problem->b_values = NULL;
+    weft_memory_free(&problem->system.u);
+    weft_memory_free(&problem->system.b);
+    free(problem->system.u_values);
+    free(problem->system.b_values);
+    problem->system.u_values = problem->system.b_values = NULL;
 }
 
 /* All that a solve has made; the spaces, conditions and forms stay. */
 static void clear_solve(weft_problem *problem) {
-    weft_linear_clear(&problem->linear);
+    weft_linear_clear(&problem->system.linear);
     weft_problem_clear_constraints(problem);
     weft_point_loads_free(&problem->point_loads);
-    weft_operator_free(&problem->op);
-    weft_operator_free(&problem->robin);
-    weft_vectors_clear(&problem->vectors);
-    weft_memory_free(&problem->flux_memory);
-    weft_memory_free(&problem->more);
+    weft_operator_free(&problem->system.op);
+    weft_operator_free(&problem->system.robin);
+    weft_vectors_clear(&problem->system.vectors);
+    weft_memory_free(&problem->system.flux_memory);
+    weft_memory_free(&problem->system.scratch);
     weft_problem_newton_clear(&problem->newton);
-    free(problem->flux);
-    problem->flux = NULL;
-    for (int i = 0; i < problem->n_fields; ++i)
-        weft_bc_free(&problem->fields[i].bc);
-    if (problem->n_fields == 0)
-        weft_bc_free(&problem->bc);
-    if (!problem->is_nonlinear) /* u is an input of r */
+    free(problem->system.flux);
+    problem->system.flux = NULL;
+    for (int i = 0; i < problem->fields.n; ++i)
+        weft_bc_free(&problem->fields.list[i].bc);
+    if (problem->fields.n == 0)
+        weft_bc_free(&problem->fields.bc);
+    if (!problem->forms.is_nonlinear) /* u is an input of r */
         free_vectors(problem);
-    free(problem->own_constrained);
-    free(problem->rest);
-    problem->own_constrained = NULL;
-    problem->rest = NULL;
-    problem->modes_are_pinned = false;
-    problem->n_open = 0;
+    free(problem->fields.own_constrained);
+    free(problem->system.rest);
+    problem->fields.own_constrained = NULL;
+    problem->system.rest = NULL;
+    problem->system.modes_are_pinned = false;
+    problem->system.open.n = 0;
 }
 
 void weft_problem_free(weft_problem **out) {
@@ -50,29 +51,25 @@ void weft_problem_free(weft_problem **out) {
     if (problem->basis.user) /* connectivities, which spaces outlive */
         problem->basis.free(problem->basis.user);
     weft_inputs_clear(&problem->inputs);
-    for (int i = 1; i < problem->n_sets; ++i) /* those of the first are the fields' */
-        for (int k = 0; k < problem->sets[i].n; ++k)
-            weft_space_free(&problem->sets[i].spaces[k]);
-    free(problem->sets);
-    for (int i = 0; i < problem->n_fields; ++i)
-        weft_space_free(&problem->fields[i].space);
-    if (problem->n_fields == 0)
-        weft_space_free(&problem->space);
-    free(problem->conditions);
+    for (int i = 0; i < problem->fields.n; ++i)
+        weft_space_free(&problem->fields.list[i].space);
+    if (problem->fields.n == 0)
+        weft_space_free(&problem->fields.space);
+    free(problem->fields.conditions);
     weft_declared_clear(&problem->declared);
-    free(problem->more_forms);
-    weft_memory_free(&problem->time);
-    weft_memory_free(&problem->previous);
-    weft_memory_free(&problem->length);
-    free(problem->transient_parts);
+    free(problem->forms.more);
+    weft_memory_free(&problem->steps.t);
+    weft_memory_free(&problem->steps.previous);
+    weft_memory_free(&problem->steps.length);
+    free(problem->steps.parts);
     free(problem);
     *out = NULL;
 }
 
 static void start_linear(weft_problem *problem, const weft_problem_options *options) {
-    problem->linear = (weft_linear){.context = problem->context,
-                                    .options = options,
-                                    .choice = weft_problem_choice_start(options)};
+    problem->system.linear = (weft_linear){.context = problem->context,
+                                           .options = options,
+                                           .choice = weft_problem_choice_start(options)};
     weft_problem_describe(problem);
 }
 
@@ -85,12 +82,36 @@ weft_status weft_problem_start(weft_context *context, const weft_problem_options
     made = calloc(1, sizeof *made);
     if (!made)
         TRY(weft_out_of_memory(error, "a problem"));
-    made->context = context;
+    made->context = made->fields.context = context;
+    made->inputs.fields = made->system.fields = &made->fields;
     if (options)
         start_linear(made, options);
     *out = made;
 done:
     return status;
+}
+
+void weft_problem_set_mesh(weft_problem *problem, const weft_mesh *mesh) {
+    problem->mesh = problem->fields.mesh = mesh;
+}
+
+void weft_problem_count_fields(weft_problem *problem) {
+    weft_fields_count(&problem->fields);
+    weft_problem_describe(problem);
+}
+
+weft_solution weft_problem_solution(const weft_problem *problem) {
+    return weft_fields_solution(&problem->fields, problem->system.u_values);
+}
+
+void weft_problem_describe(weft_problem *problem) {
+    weft_linear *linear = &problem->system.linear;
+    linear->mesh = problem->mesh;
+    linear->hierarchy = problem->hierarchy;
+    linear->spaces = problem->fields.spaces;
+    linear->n_spaces = problem->fields.n;
+    linear->is_p1 = problem->mesh && weft_fields_are_linear(&problem->fields);
+    linear->needs_matrix = problem->declared.n > 0;
 }
 
 weft_status weft_problem_make(weft_context *context, const weft_mesh *mesh,
@@ -99,8 +120,8 @@ weft_status weft_problem_make(weft_context *context, const weft_mesh *mesh,
     weft_status status = WEFT_OK;
     weft_problem *made = NULL;
     TRY(weft_problem_start(context, NULL, &made, error));
-    made->mesh = mesh;
-    TRY(weft_space_make(context->device, mesh, element, components, &made->space, error));
+    weft_problem_set_mesh(made, mesh);
+    TRY(weft_space_make(context->device, mesh, element, components, &made->fields.space, error));
     weft_problem_count_fields(made);
     *out = made;
     made = NULL;
@@ -110,55 +131,86 @@ done:
 }
 
 const weft_space *weft_problem_space(const weft_problem *problem) {
-    return problem->space;
+    return problem->fields.space;
 }
 
 int weft_problem_spaces(const weft_problem *problem, const weft_space *const **out) {
-    *out = problem->spaces;
-    return problem->n_fields;
+    *out = problem->fields.spaces;
+    return problem->fields.n;
 }
 
 int64_t weft_problem_dofs(const weft_problem *problem) {
-    return problem->n_dofs;
+    return problem->fields.n_dofs;
 }
 
 weft_status weft_problem_condition(weft_problem *problem, const weft_condition *condition,
                                    weft_error *error) {
-    const size_t n = (size_t)problem->n_conditions + 1;
-    weft_condition *list = realloc(problem->conditions, n * sizeof *list);
+    const size_t n = (size_t)problem->fields.n_conditions + 1;
+    weft_condition *list = realloc(problem->fields.conditions, n * sizeof *list);
     if (!list)
         return weft_out_of_memory(error, "a condition");
-    list[problem->n_conditions++] = *condition;
-    problem->conditions = list;
+    list[problem->fields.n_conditions++] = *condition;
+    problem->fields.conditions = list;
     return WEFT_OK;
 }
 
 void weft_problem_form(weft_problem *problem, const weft_form *form) {
-    problem->form.form = form ? *form : (weft_form){.text = NULL};
-    if (problem->form.form.components == 0 && problem->space)
-        problem->form.form.components = weft_space_components(problem->space);
+    problem->forms.first.form = form ? *form : (weft_form){.text = NULL};
+    if (problem->forms.first.form.components == 0 && problem->fields.space)
+        problem->forms.first.form.components = weft_space_components(problem->fields.space);
 }
 
 void weft_problem_source(weft_problem *problem, const char *f, const char *origin) {
-    problem->source = f;
-    problem->source_origin = origin;
+    problem->forms.source = f;
+    problem->forms.source_origin = origin;
 }
 
 weft_status weft_problem_pull(weft_problem *problem, const double **values, weft_error *error) {
     weft_status status = WEFT_OK;
-    *values = problem->u_values;
-    TRY(weft_vector_pull(problem->u, problem->u_values, problem->n_dofs, error));
-    TRY(weft_problem_nullspace_remove(problem, error));
+    *values = problem->system.u_values;
+    TRY(weft_vector_pull(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
+                         error));
+    TRY(weft_nullspace_remove(&problem->system, error));
 done:
     return status;
 }
 
 const double *weft_problem_values(const weft_problem *problem) {
-    return problem->u_values;
+    return problem->system.u_values;
+}
+
+static weft_status check_started(const weft_problem *problem, weft_error *error) {
+    if (problem->system.u_values)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_USAGE, "the problem has no u yet whose values can be set");
+    weft_error_hint(error,
+                    "a problem of weft_ufl_bind has one; other linear problems start from 0");
+    return WEFT_ERROR_USAGE;
+}
+
+weft_status weft_problem_set_values(weft_problem *problem, const double *values,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(check_started(problem, error));
+    memcpy(problem->system.u_values, values, (size_t)problem->fields.n_dofs * sizeof *values);
+    problem->has_initial = true;
+done:
+    return status;
+}
+
+weft_status weft_problem_set_initial(weft_problem *problem, const char *text, const char *origin,
+                                     weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_input_source source = {.text = text, .origin = origin};
+    TRY(check_started(problem, error));
+    problem->has_initial = true;
+    TRY(weft_inputs_fill_fields(&problem->inputs, &source, problem->system.u_values, error));
+done:
+    return status;
 }
 
 weft_memory *weft_problem_u(const weft_problem *problem) {
-    return problem->u;
+    return problem->system.u;
 }
 
 void weft_problem_set_hierarchy(weft_problem *problem, const weft_hierarchy *hierarchy) {
@@ -178,10 +230,11 @@ weft_status weft_problem_refuse(weft_status status, const char *what, const char
 static weft_status make_conditions(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     const bool may_float = problem->declared.n + problem->declared.n_loads > 0;
-    TRY(weft_problem_conditions_make(problem, error));
-    for (int k = 0; k < problem->n_values && problem->n_parts == 0 && !may_float; ++k) {
+    TRY(weft_fields_conditions_make(&problem->fields, error));
+    for (int k = 0; k < problem->fields.n_values && problem->forms.n_parts == 0 && !may_float;
+         ++k) {
         bool is_free = false;
-        TRY(weft_bc_find_free(problem->bc, k, &is_free, error));
+        TRY(weft_bc_find_free(problem->fields.bc, k, &is_free, error));
         if (is_free)
             TRY(weft_problem_refuse(WEFT_ERROR_INPUT, "no condition fixes a component of u",
                                     "add a Dirichlet or Robin condition", error));
@@ -193,9 +246,10 @@ done:
 static weft_status make_load(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_problem_point_loads_make(problem, error));
-    if (problem->n_parts == 0) {
-        TRY(weft_bc_load_make(problem->bc, problem->source, problem->source_origin,
-                              WEFT_LOAD_DEGREE, problem->b, problem->b_values, error));
+    if (problem->forms.n_parts == 0) {
+        TRY(weft_bc_load_make(problem->fields.bc, problem->forms.source,
+                              problem->forms.source_origin, WEFT_LOAD_DEGREE, problem->system.b,
+                              problem->system.b_values, error));
     } else {
         TRY(weft_problem_vectors_compile(problem, error));
         TRY(weft_problem_load(problem, 1, error));
@@ -212,7 +266,7 @@ static weft_status check_fixed(weft_problem *problem, weft_error *error) {
     TRY(weft_problem_constraints_make(problem, error));
     if (weft_problem_may_float(problem))
         TRY(weft_problem_find_modes(problem, error));
-    else if (problem->n_parts > 0)
+    else if (problem->forms.n_parts > 0)
         TRY(weft_problem_check_fixed(problem, error));
 done:
     return status;
@@ -224,31 +278,32 @@ static weft_status assemble(weft_problem *problem, weft_error *error) {
     TRY(weft_problem_vectors_make(problem, error));
     TRY(make_load(problem, error));
     TRY(weft_problem_operator_make(problem, error));
-    weft_problem_set_conditions(problem, 1, problem->u_values);
-    TRY(weft_vector_push(problem->u, problem->u_values, problem->n_dofs, error));
+    weft_fields_set_conditions(&problem->fields, 1, problem->system.u_values);
+    TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
+                         error));
     TRY(check_fixed(problem, error));
-    if (problem->linear.project_mean)
+    if (problem->system.linear.project_mean)
         TRY(weft_problem_check_balance(problem, error));
-    TRY(weft_problem_nullspace_project(problem, error));
+    TRY(weft_nullspace_project(&problem->system, error));
 done:
     return status;
 }
 
-bool weft_problem_records_only(const weft_problem *problem) {
-    return weft_device_limits(problem->context->device)->records_only;
+bool weft_records_only(const weft_context *context) {
+    return weft_device_limits(context->device)->records_only;
 }
 
 void weft_problem_presume_symmetric(weft_problem *problem) {
-    weft_linear *linear = &problem->linear;
-    weft_linear_choose_method(linear, true, problem->n_fields > 1, 0);
-    problem->is_symmetric = weft_method_about(linear->choice.method)->needs_symmetric;
-    problem->asymmetry = 0;
+    weft_linear *linear = &problem->system.linear;
+    weft_linear_choose_method(linear, true, problem->fields.n > 1, 0);
+    problem->system.is_symmetric = weft_method_about(linear->choice.method)->needs_symmetric;
+    problem->system.asymmetry = 0;
 }
 
 weft_status weft_problem_prepare(weft_problem *problem, const weft_problem_options *options,
                                  double solves, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (!problem->form.form.text)
+    if (!problem->forms.first.form.text)
         return weft_problem_refuse(WEFT_ERROR_USAGE, "the problem has no form",
                                    "call weft_problem_form", error);
     start_linear(problem, options);
@@ -265,10 +320,10 @@ done:
 static weft_status remove_constants(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     double integral = 0;
-    TRY(weft_problem_nullspace_remove(problem, error));
-    if (!problem->linear.project_mean)
+    TRY(weft_nullspace_remove(&problem->system, error));
+    if (!problem->system.linear.project_mean)
         goto done;
-    TRY(weft_space_integral(problem->space, problem->u_values, 0, &integral, error));
+    TRY(weft_space_integral(problem->fields.space, problem->system.u_values, 0, &integral, error));
     TRY(weft_problem_remove_mean(problem, integral, error));
 done:
     return status;
@@ -278,7 +333,7 @@ weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options
                                weft_problem_report *report, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_options_check("weft_problem_options", options->size, sizeof *options, error));
-    if (problem->is_nonlinear || problem->time)
+    if (problem->forms.is_nonlinear || problem->steps.t)
         TRY(weft_problem_refuse(WEFT_ERROR_UNSUPPORTED, "the problem is not linear and stationary",
                                 "solve it by weft_problem_solve_nonlinear or weft_problem_in_time",
                                 error));
@@ -287,8 +342,8 @@ weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options
     TRY(assemble(problem, error));
     TRY(weft_problem_solve_system(problem, error));
     TRY(remove_constants(problem, error));
-    *report = (weft_problem_report){&problem->linear.choice, &problem->linear.cg,
-                                    problem->asymmetry, NULL};
+    *report = (weft_problem_report){&problem->system.linear.choice, &problem->system.linear.cg,
+                                    problem->system.asymmetry, NULL};
 done:
     return status;
 }
@@ -299,7 +354,8 @@ done:
 static weft_status prepare(weft_problem *problem, const weft_problem_options *options,
                            double solves, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_vector_push(problem->u, problem->u_values, problem->n_dofs, error));
+    TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
+                         error));
     TRY(weft_problem_prepare(problem, options, solves, error));
     TRY(weft_problem_point_loads_make(problem, error));
     TRY(weft_problem_vectors_compile(problem, error));
@@ -316,7 +372,7 @@ weft_status weft_problem_solve_nonlinear(weft_problem *problem, const weft_probl
     weft_status status = WEFT_OK;
     TRY(weft_options_check("weft_problem_options", options->size, sizeof *options, error));
     TRY(weft_options_check("weft_newton_options", newton->size, sizeof *newton, error));
-    if (!problem->is_nonlinear || problem->time || !problem->form.form.text)
+    if (!problem->forms.is_nonlinear || problem->steps.t || !problem->forms.first.form.text)
         TRY(weft_problem_refuse(WEFT_ERROR_USAGE, "the problem has no residual that is stationary",
                                 "solve a linear one by weft_problem_solve", error));
     if (newton->load_steps < 1 || newton->iterations < 0 || !(newton->tolerance > 0))
@@ -326,9 +382,9 @@ weft_status weft_problem_solve_nonlinear(weft_problem *problem, const weft_probl
     clear_solve(problem);
     TRY(prepare(problem, options, (double)WEFT_NEWTON_USUAL * newton->load_steps, error));
     TRY(weft_problem_newton(problem, newton, error));
-    TRY(weft_problem_nullspace_remove(problem, error));
-    *report = (weft_problem_report){&problem->linear.choice, &problem->linear.cg,
-                                    problem->asymmetry, &problem->newton};
+    TRY(weft_nullspace_remove(&problem->system, error));
+    *report = (weft_problem_report){&problem->system.linear.choice, &problem->system.linear.cg,
+                                    problem->system.asymmetry, &problem->newton};
 done:
     return status;
 }

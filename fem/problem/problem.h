@@ -5,8 +5,7 @@
  *  weft_problem_make and weft_problem_solve do everything; the programs call the steps between them. */
 #pragma once
 
-#include "fem/form/vectors.h"
-#include "fem/linear/linear.h"
+#include "fem/problem/assembled.h"
 #include "fem/problem/balance.h"
 #include "fem/problem/checks.h"
 #include "fem/problem/declared.h"
@@ -17,7 +16,6 @@
 #include "fem/problem/probes.h"
 #include "fem/weft_bc.h"
 #include "fem/weft_function.h"
-#include "fem/weft_modes.h"
 
 /** What the forms refer to, which is freed after them. */
 typedef struct weft_problem_basis {
@@ -25,87 +23,54 @@ typedef struct weft_problem_basis {
     void (*free)(void *user);
 } weft_problem_basis;
 
-struct weft_problem {
-    weft_context *context; /* borrowed, as is mesh */
-    const weft_mesh *mesh;
-    const weft_hierarchy *hierarchy; /* of the mesh; NULL: no levels are kept */
-    weft_condition *conditions;      /* [n_conditions], malloc'd */
-    int n_conditions;
-    const char *source, *source_origin; /* of weft_problem_source, or NULL */
-    bool is_natural; /* without a condition, the flux is zero on the boundary, not u */
-
-    /* u: one function, or those of a mixed space, which own the spaces and conditions */
-    weft_problem_field fields[WEFT_FIELDS_MAX];
-    const weft_space *spaces[WEFT_FIELDS_MAX];
-    int n_fields, n_values; /* functions; components of u in all of them */
-    int64_t n_dofs;
-    weft_space *space;          /* of the first field */
-    weft_bc *bc;                /* of the first field, with the conditions on all fluxes */
-    const int32_t *constrained; /* dofs, ascending; borrowed from bc, or */
-    int32_t *own_constrained;   /* of several fields; malloc'd */
-    int64_t n_constrained;
-    int components;              /* rows of K for each node of the first set; 0: not known */
-    weft_memory *u, *b;          /* solution, right-hand side */
-    double *u_values, *b_values; /* the arrays that u and b wrap */
-
-    /* what forms read (inputs.c) */
-    /* [n_sets], malloc'd; those of u come first. 0: "nodes" are those of `space` */
-    weft_problem_set *sets;
-    int n_sets;
-    int geometry; /* the set whose coordinates are the input x */
-    weft_inputs inputs;
-    weft_problem_names names;
-
-    /* in time (steps.c) */
-    weft_memory *time;                    /* the input t; NULL: none */
-    weft_memory *previous, *length;       /* u at the start of a step, and its length; NULL: none */
-    weft_transient_part *transient_parts; /* [n_parts], malloc'd */
-    weft_transient_field transient_fields[WEFT_FIELDS_MAX];
-    const char *mass_name; /* what messages call the mass; NULL: the texts' name */
-
-    /* the forms of u by domain (parts.c) */
+/** The forms of u by domain (parts.c), and the texts that they come from. */
+typedef struct weft_problem_forms {
     weft_problem_part *parts; /* [n_parts], malloc'd */
     int n_parts;
     const char *file; /* of their texts, for messages; borrowed, as are the names */
     const char *matrix, *vector, *mass; /* of values in the texts; NULL: there is none */
+    const char *mass_name;              /* what messages call the mass; NULL: the texts' name */
     bool is_nonlinear;                  /* the vector is r(u) = 0, and the matrix its derivative */
-    double *flux;                       /* [n_dofs] of Neumann and Robin conditions; NULL: none */
-    weft_memory *flux_memory;           /* which wraps it */
-    weft_operator *robin;               /* of Robin conditions alone; NULL: none, or not made */
-    weft_vector_programs vectors;       /* sums of vectors [n_dofs] */
-    weft_memory *more;                  /* scratch [n_dofs]; NULL: not yet */
+    int components;                     /* rows of K for each node of the first set; 0: not known */
+    weft_bound_form first;              /* of the operator: that of the cells */
+    weft_form *more;                    /* [n_more] of the operator; malloc'd */
+    int n_more;
+    const char *source, *source_origin; /* of weft_problem_source, or NULL */
+} weft_problem_forms;
 
-    /* A u = b */
-    weft_bound_form form;  /* of the cells */
-    weft_form *more_forms; /* [n_more_forms] of the operator; malloc'd */
-    int n_more_forms;
-    weft_operator *op;
-    weft_linear linear; /* solves systems; has the choices */
-    double asymmetry;   /* the largest |K - K^T| / |K| found */
-    bool is_symmetric;  /* the matrix, as far as known: all tangents yet */
-    double
-        changed_at; /* the time at which it proved not to be, so that the method changed; 0: none */
+/** What steps in time set (steps.c). */
+typedef struct weft_problem_steps {
+    weft_memory *t;                 /* the input t; NULL: none */
+    weft_memory *previous, *length; /* u at the start of a step, and its length; NULL: none */
+    weft_transient_part *parts;     /* [n_parts], malloc'd */
+    weft_transient_field fields[WEFT_FIELDS_MAX];
+    double changed_at; /* the time at which the matrix proved not to be symmetric, so that the
+                          method changed; 0: none */
+} weft_problem_steps;
+
+struct weft_problem {
+    weft_context *context; /* borrowed, as is mesh */
+    const weft_mesh *mesh;
+    const weft_hierarchy *hierarchy; /* of the mesh; NULL: no levels are kept */
+    weft_fields fields;
+    weft_inputs inputs; /* what forms read */
+    weft_problem_names names;
+    weft_problem_forms forms;
+    weft_declared declared;        /* constraints and loads at points */
+    weft_point_loads *point_loads; /* NULL: none */
+    weft_assembled system;
+    weft_problem_steps steps;
+    weft_problem_newton_report newton;
     bool has_initial;       /* u was set by formulas, for messages */
     double expected_solves; /* with one matrix or similar ones; 0: 1 */
     double
         product_bytes; /* predicted memory traffic of a product with the matrix; NaN: not known */
     const char *how_to_fix; /* where nothing fixes u, for hints; NULL: a default */
-    weft_problem_newton_report newton;
-
-    /* what holds u besides conditions (constraints.c, held.c) */
-    weft_declared declared;
-    weft_constraints *constraints; /* NULL: none, and nothing floats */
-    weft_free_modes modes;
-    bool modes_are_pinned;         /* those that weak terms hold too */
-    double *rest;                  /* u without these; NULL: there are none */
-    weft_point_loads *point_loads; /* NULL: none */
-    weft_reduction *reduction;     /* NULL: no dependent dofs */
-    /* components of mixed u that a constant can be added to, and their dofs (nullspace.c) */
-    int open_values[WEFT_VALUES_MAX], n_open;
-    weft_transient_open open[WEFT_VALUES_MAX];
     weft_problem_basis basis;
 };
 
+/** Set the mesh of a problem that weft_problem_start has made. */
+void weft_problem_set_mesh(weft_problem *problem, const weft_mesh *mesh);
 /** Let the forms of the operator be those of the parts that have a matrix.
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_problem_list_forms(weft_problem *problem, weft_error *error);
@@ -126,21 +91,10 @@ weft_status weft_problem_integrate(weft_problem *problem, const weft_transient_p
 /** Of a scheme that the texts have: let u be that at the start of a step of this length. */
 weft_status weft_problem_start_step(weft_problem *problem, double length, weft_error *error);
 
-/* ---- the functions of u (fields.c) ---------------------------------------------------------- */
+/* ---- the functions of u ------------------------------------------------------------------ */
 
-/** Make u one function of the space, unless fields are there; set n_fields, n_values and n_dofs. */
+/** weft_fields_count, and describe them. */
 void weft_problem_count_fields(weft_problem *problem);
-/** Is the flux zero, not u, where there is no condition at all? */
-bool weft_problem_is_natural(const weft_problem *problem);
-/** Make the boundary conditions of all fields from `conditions`.
- *  Errors  those of weft_bc_make */
-weft_status weft_problem_conditions_make(weft_problem *problem, weft_error *error);
-/** Set the dofs of Dirichlet conditions to factor times their values; u [n_dofs]. */
-void weft_problem_set_conditions(const weft_problem *problem, double factor, double *u);
-/** The field of a dof. */
-const weft_problem_field *weft_problem_field_of_dof(const weft_problem *problem, int64_t dof);
-/** Is u linear on triangles or tetrahedra, with the nodes of the mesh? */
-bool weft_problem_is_linear(const weft_problem *problem);
 /** Set the spaces of the systems that `linear` solves. */
 void weft_problem_describe(weft_problem *problem);
 
@@ -194,12 +148,3 @@ weft_status weft_problem_reduce(weft_problem *problem, weft_error *error);
 weft_status weft_problem_constrain(weft_problem *problem, weft_error *error);
 /** After a solve: u on the host, without free modes. */
 weft_status weft_problem_release(weft_problem *problem, weft_error *error);
-/** After weft_problem_release: the amounts of modes that weak terms hold. u is without them before, and the balanced b
- *  becomes the load again.
- *  options  of the solve */
-weft_status weft_problem_add_held(weft_problem *problem, const weft_cg_options *options,
-                                  weft_error *error);
-/** values = A u of the solution, without what rounding leaves of stiff terms in modes that weak ones hold.
- *  scratch  [n_dofs] on the device */
-weft_status weft_problem_product(const weft_problem *problem, weft_memory *scratch, double *values,
-                                 weft_error *error);

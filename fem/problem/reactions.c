@@ -27,7 +27,7 @@ static void clear(reactions *of) {
 static weft_status start(weft_problem *problem, weft_problem_balance *out, reactions *of,
                          weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t n = (size_t)problem->n_dofs;
+    const size_t n = (size_t)problem->fields.n_dofs;
     *out = (weft_problem_balance){.is_made = false};
     *of = (reactions){.problem = problem, .balance = out, .u = weft_problem_solution(problem)};
     for (int i = 0; i < 3; ++i)
@@ -67,8 +67,8 @@ static weft_status exchange_part(reactions *of, const weft_problem_part *part, w
     TRY(weft_operator_make(problem->context, WEFT_ASSEMBLY_MATRIX_FREE, &part->bound.form, 1, &op,
                            error));
     TRY(weft_operator_assemble(op, error));
-    TRY(weft_operator_apply(op, problem->u, of->memory[0], error));
-    TRY(weft_vector_pull(of->memory[0], of->values, problem->n_dofs, error));
+    TRY(weft_operator_apply(op, problem->system.u, of->memory[0], error));
+    TRY(weft_vector_pull(of->memory[0], of->values, problem->fields.n_dofs, error));
     TRY(weft_solution_sum(&of->u, of->values, taken, error));
     weft_sums_add(exchange, 1, part->vector_sums);
     weft_sums_add(exchange, -1, taken);
@@ -84,18 +84,18 @@ done:
 static weft_status sum_linear(reactions *of, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_problem *problem = of->problem;
-    const double *b = problem->b_values;
-    TRY(weft_problem_product(problem, of->memory[0], of->r, error));
+    const double *b = problem->system.b_values;
+    TRY(weft_held_product(&problem->system, of->memory[0], of->r, error));
     TRY(weft_solution_sum(&of->u, b, of->balance->loads, error));
     TRY(weft_solution_sum(&of->u, of->r, of->balance->equation, error));
     weft_sums_add(of->balance->loads, -1, of->given);
     weft_sums_add(of->balance->equation, -1, of->taken);
     weft_balance_add_size(of->balance, &of->u, b);
     weft_balance_add_size(of->balance, &of->u, of->r);
-    for (int64_t i = 0; i < problem->n_dofs; ++i)
+    for (int64_t i = 0; i < problem->fields.n_dofs; ++i)
         of->r[i] -= b[i];
-    for (int i = 0; i < problem->n_parts; ++i)
-        TRY(exchange_part(of, &problem->parts[i], error));
+    for (int i = 0; i < problem->forms.n_parts; ++i)
+        TRY(exchange_part(of, &problem->forms.parts[i], error));
 done:
     return status;
 }
@@ -108,13 +108,14 @@ static weft_status sum_vector(reactions *of, const weft_problem_part *part, doub
     weft_status status = WEFT_OK;
     weft_problem *problem = of->problem;
     const double now = problem->inputs.load_factor;
-    TRY(weft_problem_scale_loads(problem, factor, error));
-    TRY(weft_program_bind(part->vector_program, problem->vector, problem->more, error));
+    TRY(weft_inputs_scale_loads(&problem->inputs, factor, error));
+    TRY(weft_program_bind(part->vector_program, problem->forms.vector, problem->system.scratch,
+                          error));
     TRY(weft_program_run(part->vector_program, error));
-    TRY(weft_vector_pull(problem->more, of->values, problem->n_dofs, error));
+    TRY(weft_vector_pull(problem->system.scratch, of->values, problem->fields.n_dofs, error));
     TRY(weft_solution_sum(&of->u, of->values, out, error));
     weft_balance_add_size(of->balance, &of->u, of->values);
-    TRY(weft_problem_scale_loads(problem, now, error));
+    TRY(weft_inputs_scale_loads(&problem->inputs, now, error));
 done:
     return status;
 }
@@ -123,7 +124,7 @@ static void explain_loads(reactions *of, const char *which) {
     (void)snprintf(of->balance->loads_reason, sizeof of->balance->loads_reason,
                    "loads in the residual of %.60s%s are not separable from its other terms, and "
                    "are in 'equation'",
-                   of->problem->file ? of->problem->file : "the problem", which);
+                   of->problem->forms.file ? of->problem->forms.file : "the problem", which);
 }
 
 /* What does not read u are loads, as is what the factor `load` has; the boundary exchanges the rest, and the cells
@@ -164,13 +165,13 @@ static weft_status sum_residual(reactions *of, weft_error *error) {
     weft_problem *problem = of->problem;
     TRY(weft_problem_more_make(problem, error));
     TRY(weft_problem_residual(problem, 1, error));
-    TRY(weft_vector_pull(problem->b, of->r, problem->n_dofs, error));
+    TRY(weft_vector_pull(problem->system.b, of->r, problem->fields.n_dofs, error));
     weft_balance_add_size(of->balance, &of->u, of->r);
-    if (problem->flux)
-        TRY(weft_solution_sum(&of->u, problem->flux, of->balance->loads, error));
+    if (problem->system.flux)
+        TRY(weft_solution_sum(&of->u, problem->system.flux, of->balance->loads, error));
     weft_sums_add(of->balance->loads, -1, of->given);
-    for (int i = 0; i < problem->n_parts; ++i)
-        TRY(sum_part(of, &problem->parts[i], error));
+    for (int i = 0; i < problem->forms.n_parts; ++i)
+        TRY(sum_part(of, &problem->forms.parts[i], error));
 done:
     return status;
 }
@@ -179,13 +180,14 @@ weft_status weft_problem_reactions(weft_problem *problem, weft_problem_balance *
                                    weft_error *error) {
     weft_status status = WEFT_OK;
     reactions of = {.problem = problem};
-    if (!problem->op || problem->time)
+    if (!problem->system.op || problem->steps.t)
         TRY(weft_problem_refuse(WEFT_ERROR_USAGE, "the problem is not solved, or it is in time",
                                 "call weft_problem_reactions_in_time after a step", error));
     TRY(start(problem, out, &of, error));
-    TRY(weft_problem_exchange(problem, out, problem->u, 1, of.given, of.taken, error));
-    TRY(problem->is_nonlinear ? sum_residual(&of, error) : sum_linear(&of, error));
-    TRY(weft_problem_balance_make(problem, out, of.r, error));
+    TRY(weft_balance_exchange(&problem->fields, out, problem->system.u, 1, of.given, of.taken,
+                              error));
+    TRY(problem->forms.is_nonlinear ? sum_residual(&of, error) : sum_linear(&of, error));
+    TRY(weft_balance_make(&problem->fields, problem->system.constraints, out, of.r, error));
 done:
     clear(&of);
     return status;
@@ -197,10 +199,10 @@ done:
 static weft_status take(reactions *of, double weight, weft_memory *vector,
                         double out[WEFT_VALUES_MAX], weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_vector_pull(vector, of->values, of->problem->n_dofs, error));
+    TRY(weft_vector_pull(vector, of->values, of->problem->fields.n_dofs, error));
     TRY(weft_solution_sum(&of->u, of->values, out, error));
     weft_balance_add_size(of->balance, &of->u, of->values);
-    for (int64_t i = 0; weight != 0 && i < of->problem->n_dofs; ++i)
+    for (int64_t i = 0; weight != 0 && i < of->problem->fields.n_dofs; ++i)
         of->r[i] += weight * of->values[i];
 done:
     return status;
@@ -218,7 +220,8 @@ static weft_status add_time(reactions *of, weft_transient *transient,
                                 error));
     TRY(take(of, weight, of->memory[1], r, error));
     TRY(take(of, 0, of->memory[2], b, error));
-    TRY(weft_problem_exchange(of->problem, balance, terms->u[i], weight, given, taken, error));
+    TRY(weft_balance_exchange(&of->problem->fields, balance, terms->u[i], weight, given, taken,
+                              error));
     for (int k = 0; k < WEFT_VALUES_MAX; ++k) {
         balance->loads[k] += weight * (b[k] - given[k]);
         balance->equation[k] += weight * (r[k] + b[k] - taken[k]);
@@ -240,9 +243,9 @@ weft_status weft_problem_reactions_in_time(weft_problem *problem, weft_transient
     TRY(take(&of, 1, of.memory[0], out->storage, error));
     for (int i = terms.n - 1; i >= 0; --i) /* the last is the present time */
         TRY(add_time(&of, transient, &terms, i, error));
-    if (problem->is_nonlinear)
+    if (problem->forms.is_nonlinear)
         explain_loads(&of, "");
-    TRY(weft_problem_balance_make(problem, out, of.r, error));
+    TRY(weft_balance_make(&problem->fields, problem->system.constraints, out, of.r, error));
 done:
     clear(&of);
     return status;

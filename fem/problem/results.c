@@ -9,13 +9,13 @@
 enum { DERIVE_FUNCTIONS_MAX = 128 };
 
 int weft_problem_components(const weft_problem *problem) {
-    return problem->n_values;
+    return problem->fields.n_values;
 }
 
 /* u on the host, as it is on the device. */
 static weft_status pull(weft_problem *problem, weft_error *error) {
     const double *values = NULL;
-    return problem->u && problem->n_fields > 0
+    return problem->system.u && problem->fields.n > 0
                ? weft_problem_pull(problem, &values, error)
                : weft_problem_refuse(WEFT_ERROR_USAGE, "the problem is not solved",
                                      "call weft_problem_solve, for example", error);
@@ -28,7 +28,7 @@ weft_status weft_problem_integrals(weft_problem *problem, double *out, weft_erro
     weft_solution u;
     TRY(pull(problem, error));
     u = weft_problem_solution(problem);
-    for (int k = 0; k < problem->n_values; ++k)
+    for (int k = 0; k < problem->fields.n_values; ++k)
         TRY(weft_solution_integral(&u, k, &out[k], error));
 done:
     return status;
@@ -40,7 +40,7 @@ weft_status weft_problem_errors(weft_problem *problem, const char *const *exact,
     weft_solution u;
     TRY(pull(problem, error));
     u = weft_problem_solution(problem);
-    for (int k = 0; k < problem->n_values; ++k) {
+    for (int k = 0; k < problem->fields.n_values; ++k) {
         double squares[2] = {0, 0};
         TRY(weft_solution_errors(&u, k, exact[k], origin, t, squares, error));
         l2[k] = sqrt(squares[0]);
@@ -55,16 +55,16 @@ done:
 /* Rounding of what the Robin conditions and A pull at modes that they alone hold. */
 static const double SAME_PULL = 1e-12;
 
-/* out = R v, R of Robin conditions; v is left in problem->more. */
+/* out = R v, R of Robin conditions; v is left in problem->system.scratch. */
 static weft_status apply_robin(weft_problem *problem, const double *v, weft_memory *memory,
                                double *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    memset(out, 0, (size_t)problem->n_dofs * sizeof *out);
-    TRY(weft_vector_push(problem->more, v, problem->n_dofs, error));
-    if (!problem->robin)
+    memset(out, 0, (size_t)problem->fields.n_dofs * sizeof *out);
+    TRY(weft_vector_push(problem->system.scratch, v, problem->fields.n_dofs, error));
+    if (!problem->system.robin)
         goto done;
-    TRY(weft_operator_apply(problem->robin, problem->more, memory, error));
-    TRY(weft_vector_pull(memory, out, problem->n_dofs, error));
+    TRY(weft_operator_apply(problem->system.robin, problem->system.scratch, memory, error));
+    TRY(weft_vector_pull(memory, out, problem->fields.n_dofs, error));
 done:
     return status;
 }
@@ -73,12 +73,12 @@ done:
 static weft_status apply_without_robin(weft_problem *problem, const double *v, weft_memory *memory,
                                        double *y, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t n = problem->n_dofs;
+    const int64_t n = problem->fields.n_dofs;
     double *robin = weft_array_make((size_t)n, sizeof *robin);
     if (!robin)
         TRY(weft_out_of_memory(error, NULL));
     TRY(apply_robin(problem, v, memory, robin, error));
-    TRY(weft_operator_apply(problem->op, problem->more, memory, error));
+    TRY(weft_operator_apply(problem->system.op, problem->system.scratch, memory, error));
     TRY(weft_vector_pull(memory, y, n, error));
     for (int64_t i = 0; i < n; ++i)
         y[i] -= robin[i];
@@ -91,8 +91,8 @@ done:
 static weft_status measure_held(weft_problem *problem, weft_memory *memory, double *sum,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t n = problem->n_dofs;
-    const weft_held_modes *held = &problem->modes.held;
+    const int64_t n = problem->fields.n_dofs;
+    const weft_held_modes *held = &problem->system.modes.held;
     double *m = weft_array_make((size_t)n, sizeof *m),
            *pull = weft_array_make((size_t)n, sizeof *m);
     double *robin = weft_array_make((size_t)n, sizeof *m);
@@ -103,7 +103,7 @@ static weft_status measure_held(weft_problem *problem, weft_memory *memory, doub
     TRY(apply_robin(problem, m, memory, robin, error));
     for (int64_t i = 0; i < n; ++i)
         if (fabs(pull[i] - robin[i]) > SAME_PULL * fabs(robin[i]))
-            *sum += (2 * problem->rest[i] + m[i]) * (pull[i] - robin[i]);
+            *sum += (2 * problem->system.rest[i] + m[i]) * (pull[i] - robin[i]);
 done:
     free(m);
     free(pull);
@@ -115,20 +115,20 @@ weft_status weft_problem_energy(weft_problem *problem, double *out, weft_error *
     weft_status status = WEFT_OK;
     double *y = NULL, sum = 0;
     weft_memory *memory = NULL;
-    if (problem->is_nonlinear || problem->time || !problem->op)
+    if (problem->forms.is_nonlinear || problem->steps.t || !problem->system.op)
         TRY(weft_problem_refuse(WEFT_ERROR_USAGE, "the problem has no energy, or it is not solved",
                                 "solve a linear stationary problem before", error));
     TRY(pull(problem, error));
-    const double *u = problem->rest ? problem->rest : problem->u_values;
-    TRY(weft_vector_make(problem->context->device, problem->n_dofs, &y, &memory, error));
+    const double *u = problem->system.rest ? problem->system.rest : problem->system.u_values;
+    TRY(weft_vector_make(problem->context->device, problem->fields.n_dofs, &y, &memory, error));
     TRY(weft_problem_more_make(problem, error));
-    if (!problem->robin)
+    if (!problem->system.robin)
         TRY(weft_problem_robin_make(problem, error));
     TRY(apply_without_robin(problem, u, memory, y, error));
-    for (int64_t k = 0; k < problem->n_dofs; ++k)
+    for (int64_t k = 0; k < problem->fields.n_dofs; ++k)
         y[k] *= u[k];
-    sum = weft_sum(y, problem->n_dofs);
-    if (problem->rest)
+    sum = weft_sum(y, problem->fields.n_dofs);
+    if (problem->system.rest)
         TRY(measure_held(problem, memory, &sum, error));
     *out = sum / 2;
 done:
@@ -169,7 +169,7 @@ static void add_function(functions *f, weft_derive_function one) {
 static void add_input(const weft_problem *problem, const weft_input *input, functions *f) {
     const weft_name_info *info = &input->info;
     const char *name = input->shown;
-    const weft_problem_set *set = weft_problem_set_of(problem, info->over);
+    const weft_problem_set *set = weft_inputs_set_of(&problem->inputs, info->over);
     int64_t first = 0;
     if (!info->over && info->rank <= 4 && f->n_constants < WEFT_FORM_INPUTS) {
         weft_derive_constant *constant = &f->constants[f->n_constants++];
@@ -196,12 +196,13 @@ static void add_input(const weft_problem *problem, const weft_input *input, func
 }
 
 static void list_functions(const weft_problem *problem, functions *f) {
-    for (int i = 0; i < problem->n_fields; ++i)
-        add_function(f, (weft_derive_function){.name = "u",
-                                               .space = problem->fields[i].space,
-                                               .values = problem->u,
-                                               .first = problem->fields[i].first_dof,
-                                               .first_component = problem->fields[i].first_value});
+    for (int i = 0; i < problem->fields.n; ++i)
+        add_function(
+            f, (weft_derive_function){.name = "u",
+                                      .space = problem->fields.list[i].space,
+                                      .values = problem->system.u,
+                                      .first = problem->fields.list[i].first_dof,
+                                      .first_component = problem->fields.list[i].first_value});
     for (int i = 0; i < problem->inputs.n; ++i)
         add_input(problem, &problem->inputs.list[i], f);
 }
@@ -213,14 +214,14 @@ weft_status weft_problem_derive(weft_problem *problem, const weft_derived_quanti
     weft_status status = WEFT_OK;
     functions f = {.n = 0};
     weft_derive_problem whole = settings ? *settings : (weft_derive_problem){.space = NULL};
-    if (!whole.u && !problem->u)
+    if (!whole.u && !problem->system.u)
         TRY(weft_problem_refuse(WEFT_ERROR_USAGE, "the problem is not solved, nor in time",
                                 "call weft_problem_solve, for example", error));
-    whole.space = problem->space;
-    whole.cells = &problem->form.form;
-    whole.in_time |= problem->time != NULL;
-    const bool is_form = problem->n_parts > 0 && !problem->names.is_script;
-    if (!whole.u && (is_form || !weft_problem_is_linear(problem))) {
+    whole.space = problem->fields.space;
+    whole.cells = &problem->forms.first.form;
+    whole.in_time |= problem->steps.t != NULL;
+    const bool is_form = problem->forms.n_parts > 0 && !problem->names.is_script;
+    if (!whole.u && (is_form || !weft_fields_are_linear(&problem->fields))) {
         list_functions(problem, &f);
         whole.functions = f.list;
         whole.n_functions = f.n;
@@ -228,7 +229,7 @@ weft_status weft_problem_derive(weft_problem *problem, const weft_derived_quanti
         whole.n_constants = f.n_constants;
     }
     if (!whole.u)
-        whole.u = problem->u;
+        whole.u = problem->system.u;
     TRY(weft_derive_make(problem->context, &whole, quantities, n, out, error));
 done:
     return status;

@@ -9,50 +9,50 @@
 /* Set what a problem in time takes from this one. */
 static weft_status fill_transient(weft_problem *problem, weft_transient_problem *out,
                                   weft_error *error) {
-    const int n = problem->n_parts;
-    free(problem->transient_parts);
-    problem->transient_parts = calloc((size_t)n + 1, sizeof *problem->transient_parts);
-    if (!problem->transient_parts)
+    const int n = problem->forms.n_parts;
+    free(problem->steps.parts);
+    problem->steps.parts = calloc((size_t)n + 1, sizeof *problem->steps.parts);
+    if (!problem->steps.parts)
         return weft_out_of_memory(error, NULL);
     for (int i = 0; i < n; ++i) {
-        const weft_problem_part *part = &problem->parts[i];
-        problem->transient_parts[i] =
+        const weft_problem_part *part = &problem->forms.parts[i];
+        problem->steps.parts[i] =
             (weft_transient_part){.form = &part->bound.form,
-                                  .matrix = part->has_matrix ? problem->matrix : NULL,
-                                  .mass = part->has_mass ? problem->mass : NULL,
-                                  .vector = part->has_vector ? problem->vector : NULL,
-                                  .mass_name = problem->mass_name,
+                                  .matrix = part->has_matrix ? problem->forms.matrix : NULL,
+                                  .mass = part->has_mass ? problem->forms.mass : NULL,
+                                  .vector = part->has_vector ? problem->forms.vector : NULL,
+                                  .mass_name = problem->forms.mass_name,
                                   .input_name = problem->names.shown};
     }
-    for (int i = 0; i < problem->n_fields; ++i)
-        problem->transient_fields[i] =
-            (weft_transient_field){problem->fields[i].space, problem->fields[i].bc};
-    out->space = problem->space;
-    out->bc = problem->bc;
-    out->fields = problem->transient_fields;
-    out->n_fields = problem->n_fields;
-    out->open = problem->open;
-    out->n_open = problem->n_open;
-    out->constraints = problem->constraints;
+    for (int i = 0; i < problem->fields.n; ++i)
+        problem->steps.fields[i] =
+            (weft_transient_field){problem->fields.list[i].space, problem->fields.list[i].bc};
+    out->space = problem->fields.space;
+    out->bc = problem->fields.bc;
+    out->fields = problem->steps.fields;
+    out->n_fields = problem->fields.n;
+    out->open = problem->system.open.list;
+    out->n_open = problem->system.open.n;
+    out->constraints = problem->system.constraints;
     out->point_loads = problem->point_loads;
-    out->parts = problem->transient_parts;
+    out->parts = problem->steps.parts;
     out->n_parts = n;
-    out->is_nonlinear = problem->is_nonlinear;
-    out->u = problem->u;
-    out->time = problem->time;
-    out->previous = problem->previous;
-    out->length = problem->length;
-    out->moving = weft_problem_moving(problem);
+    out->is_nonlinear = problem->forms.is_nonlinear;
+    out->u = problem->system.u;
+    out->time = problem->steps.t;
+    out->previous = problem->steps.previous;
+    out->length = problem->steps.length;
+    out->moving = weft_inputs_moving(&problem->inputs);
     return WEFT_OK;
 }
 
 weft_status weft_problem_start_step(weft_problem *problem, double length, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (!problem->previous)
+    if (!problem->steps.previous)
         return WEFT_OK;
-    TRY(weft_memory_write(problem->length, 0, &length, sizeof length, error));
-    TRY(weft_memory_copy(problem->previous, problem->u, (size_t)problem->n_dofs * sizeof(double),
-                         error));
+    TRY(weft_memory_write(problem->steps.length, 0, &length, sizeof length, error));
+    TRY(weft_memory_copy(problem->steps.previous, problem->system.u,
+                         (size_t)problem->fields.n_dofs * sizeof(double), error));
 done:
     return status;
 }
@@ -62,13 +62,13 @@ static weft_status choose_again(void *user, double t, weft_transient_solver *sol
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     weft_problem *problem = user;
-    const weft_problem_choice *choice = &problem->linear.choice;
+    const weft_problem_choice *choice = &problem->system.linear.choice;
     char where[64];
     (void)weft_print(where, sizeof where, " in the step to t = %.6g", t);
     TRY(weft_problem_choose_method(problem, where, error));
     if (choice->method == solver->method)
         goto done;
-    problem->changed_at = t;
+    problem->steps.changed_at = t;
     *solver = (weft_transient_solver){choice->method, choice->assembly, choice->preconditioner};
 done:
     return status;
@@ -77,12 +77,12 @@ done:
 /* The constants that the matrix of several functions leaves open, for which it is made once. */
 static weft_status find_open(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (problem->n_fields == 1 || weft_problem_records_only(problem))
+    if (problem->fields.n == 1 || weft_records_only(problem->context))
         return WEFT_OK;
     TRY(weft_problem_operator_make(problem, error));
-    TRY(weft_problem_nullspace_find(problem, error));
+    TRY(weft_nullspace_find(&problem->system, error));
 done:
-    weft_operator_free(&problem->op);
+    weft_operator_free(&problem->system.op);
     return status;
 }
 
@@ -90,23 +90,23 @@ done:
 static weft_status check_mass(weft_problem *problem, const weft_transient_problem *whole,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_problem_choice *choice = &problem->linear.choice;
+    weft_problem_choice *choice = &problem->system.linear.choice;
     double asymmetry = 0;
-    if (weft_problem_records_only(problem))
+    if (weft_records_only(problem->context))
         return WEFT_OK;
     TRY(weft_transient_asymmetry(problem->context, whole, &asymmetry, error));
     if (asymmetry <= WEFT_SYMMETRIC)
         goto done;
-    if (problem->is_symmetric)
-        weft_linear_choose_method(&problem->linear, false, problem->n_fields > 1, asymmetry);
+    if (problem->system.is_symmetric)
+        weft_linear_choose_method(&problem->system.linear, false, problem->fields.n > 1, asymmetry);
     if (weft_assembly_about(choice->assembly)->symmetric_only)
         choice->assembly = WEFT_ASSEMBLY_CSR;
     if (!weft_method_about(choice->method)->needs_symmetric)
         goto done;
-    status = weft_error_set(error, WEFT_ERROR_INPUT,
-                            "the mass matrix '%s' is not symmetric: |M - M^T| is %.1e of |M|",
-                            problem->mass_name ? problem->mass_name : problem->mass, asymmetry);
-    weft_error_location(error, problem->file, NULL, 0, 0);
+    status = weft_error_set(
+        error, WEFT_ERROR_INPUT, "the mass matrix '%s' is not symmetric: |M - M^T| is %.1e of |M|",
+        problem->forms.mass_name ? problem->forms.mass_name : problem->forms.mass, asymmetry);
+    weft_error_location(error, problem->forms.file, NULL, 0, 0);
     weft_error_hint(error, "leave out --method %s, or look at the script",
                     weft_method_about(choice->method)->name);
 done:
@@ -117,7 +117,7 @@ weft_status weft_problem_integrate(weft_problem *problem, const weft_transient_p
                                    weft_transient **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_transient_problem whole = *settings;
-    const weft_linear *linear = &problem->linear;
+    const weft_linear *linear = &problem->system.linear;
     const weft_problem_choice *choice = &linear->choice;
     TRY(weft_problem_constraints_make(problem, error));
     TRY(weft_problem_point_loads_make(problem, error));
@@ -144,21 +144,22 @@ weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_optio
     weft_status status = WEFT_OK;
     weft_transient_problem whole = *settings;
     TRY(weft_options_check("weft_problem_options", options->size, sizeof *options, error));
-    if (!problem->time || problem->bc)
+    if (!problem->steps.t || problem->fields.bc)
         TRY(weft_problem_refuse(WEFT_ERROR_USAGE,
-                                problem->bc ? "the problem was solved before"
-                                            : "the problem has neither a mass nor a scheme",
+                                problem->fields.bc ? "the problem was solved before"
+                                                   : "the problem has neither a mass nor a scheme",
                                 "make another problem, in time", error));
     if (problem->names.previous && whole.tolerance > 0)
         TRY(weft_problem_refuse(WEFT_ERROR_USAGE,
                                 "a tolerance in time is for masses: the errors of a scheme that "
                                 "the forms have are not known",
                                 "let the tolerance be 0, for steps of given lengths", error));
-    TRY(weft_vector_push(problem->u, problem->u_values, problem->n_dofs, error));
+    TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
+                         error));
     TRY(weft_problem_start_step(problem, whole.dt, error));
     TRY(weft_problem_prepare(problem, options,
                              ceil((whole.end - whole.start) / whole.dt) *
-                                 (problem->is_nonlinear ? WEFT_NEWTON_USUAL : 1),
+                                 (problem->forms.is_nonlinear ? WEFT_NEWTON_USUAL : 1),
                              error));
     whole.theta = whole.theta > 0 ? whole.theta : 0.5;
     const weft_newton_options newton = weft_newton_options_default();

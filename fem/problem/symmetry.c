@@ -10,52 +10,55 @@
 static const double ACTION = 1e-9;
 
 static const char *matrix_of(const weft_problem *problem) {
-    return problem->matrix ? problem->matrix : "K";
+    return problem->forms.matrix ? problem->forms.matrix : "K";
 }
 
 /* The method, or the assembly, that was requested is for symmetric matrices.
  * where  "" or the place in a Newton iteration */
 static weft_status refuse_asymmetric(const weft_problem *problem, const char *where,
                                      weft_error *error) {
-    const weft_method_info *method = weft_method_about(problem->linear.choice.method);
+    const weft_method_info *method = weft_method_about(problem->system.linear.choice.method);
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "the local matrix '%s' is not symmetric%s: |K - K^T| is %.1e of |K|",
-                   matrix_of(problem), where, problem->asymmetry);
-    weft_error_location(error, problem->file, NULL, 0, 0);
+                   matrix_of(problem), where, problem->system.asymmetry);
+    weft_error_location(error, problem->forms.file, NULL, 0, 0);
     weft_error_hint(
         error,
         "%s %s needs K(i,j) = K(j,i): leave it out, or look for a first derivative, a tensor that "
         "is not symmetric, or a tangent that is not the derivative of an energy",
         method->needs_symmetric ? "--method" : "--assembly",
         method->needs_symmetric ? method->name
-                                : weft_assembly_name(problem->linear.choice.assembly));
+                                : weft_assembly_name(problem->system.linear.choice.assembly));
     return WEFT_ERROR_INPUT;
 }
 
 /* Choose the method for a matrix of this asymmetry. */
 static weft_status choose_method(weft_problem *problem, bool is_symmetric, double asymmetry,
                                  const char *where, weft_error *error) {
-    const bool needs_other = weft_assembly_about(problem->linear.choice.assembly)->symmetric_only;
-    weft_linear_choose_method(&problem->linear, is_symmetric, problem->n_fields > 1, asymmetry);
-    if (!is_symmetric && (weft_method_about(problem->linear.choice.method)->needs_symmetric ||
-                          (needs_other && problem->linear.options->assembly != WEFT_AUTO)))
+    const bool needs_other =
+        weft_assembly_about(problem->system.linear.choice.assembly)->symmetric_only;
+    weft_linear_choose_method(&problem->system.linear, is_symmetric, problem->fields.n > 1,
+                              asymmetry);
+    if (!is_symmetric &&
+        (weft_method_about(problem->system.linear.choice.method)->needs_symmetric ||
+         (needs_other && problem->system.linear.options->assembly != WEFT_AUTO)))
         return refuse_asymmetric(problem, where, error);
-    if (is_symmetric || !problem->is_symmetric)
+    if (is_symmetric || !problem->system.is_symmetric)
         return WEFT_OK;
     weft_log(problem->context->monitor, WEFT_LOG_INFO, "%s: %s",
-             weft_method_about(problem->linear.choice.method)->title,
-             problem->linear.choice.method_reason);
-    problem->is_symmetric = false;
+             weft_method_about(problem->system.linear.choice.method)->title,
+             problem->system.linear.choice.method_reason);
+    problem->system.is_symmetric = false;
     return weft_problem_choose(problem, error);
 }
 
 /* The greatest of the forms of a problem without parts; NaN if one has it. */
 static weft_status measure_forms(weft_problem *problem, double *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_form_asymmetry(problem->context, &problem->form.form, out, error));
-    for (int i = 0; i < problem->n_more_forms; ++i) {
+    TRY(weft_form_asymmetry(problem->context, &problem->forms.first.form, out, error));
+    for (int i = 0; i < problem->forms.n_more; ++i) {
         double of_one = 0;
-        TRY(weft_form_asymmetry(problem->context, &problem->more_forms[i], &of_one, error));
+        TRY(weft_form_asymmetry(problem->context, &problem->forms.more[i], &of_one, error));
         if (!(of_one <= *out))
             *out = of_one;
     }
@@ -67,12 +70,12 @@ done:
 static weft_status measure(weft_problem *problem, double *out, weft_error *error) {
     weft_status status = WEFT_OK;
     *out = 0;
-    if (problem->n_parts == 0)
+    if (problem->forms.n_parts == 0)
         return measure_forms(problem, out, error);
-    for (int i = 0; i < problem->n_parts; ++i) {
+    for (int i = 0; i < problem->forms.n_parts; ++i) {
         double asymmetry = 0;
-        if (problem->parts[i].symmetry)
-            TRY(weft_symmetry_measure(problem->parts[i].symmetry, &asymmetry, error));
+        if (problem->forms.parts[i].symmetry)
+            TRY(weft_symmetry_measure(problem->forms.parts[i].symmetry, &asymmetry, error));
         if (!(asymmetry <= *out))
             *out = asymmetry;
     }
@@ -81,39 +84,40 @@ done:
 }
 
 static weft_status refuse_matrix(const weft_problem *problem, weft_error *error) {
-    const bool at_zero = problem->is_nonlinear && !problem->has_initial;
-    weft_error_set(error, WEFT_ERROR_INPUT,
-                   "the local matrix '%s' has entries that are not finite numbers%s",
-                   matrix_of(problem),
-                   at_zero                 ? " at u = 0, where Newton's method starts"
-                   : problem->is_nonlinear ? " where Newton's method starts, at the u of --initial"
-                                           : "");
-    if (problem->is_nonlinear)
+    const bool at_zero = problem->forms.is_nonlinear && !problem->has_initial;
+    weft_error_set(
+        error, WEFT_ERROR_INPUT, "the local matrix '%s' has entries that are not finite numbers%s",
+        matrix_of(problem),
+        at_zero                       ? " at u = 0, where Newton's method starts"
+        : problem->forms.is_nonlinear ? " where Newton's method starts, at the u of --initial"
+                                      : "");
+    if (problem->forms.is_nonlinear)
         weft_error_hint(
             error, "the derivative of r has no value there, as that of sqrt(s) for s = 0: start "
                    "elsewhere by --initial EXPR, for example 0.1*x*y, or write "
                    "sqrt(s + 1e-12); otherwise look at --input and --define");
     else
         weft_error_hint(error, "look at the formulas of --input and --define, and at the script's");
-    weft_error_location(error, problem->file, NULL, 0, 0);
+    weft_error_location(error, problem->forms.file, NULL, 0, 0);
     return WEFT_ERROR_INPUT;
 }
 
 static weft_status check_symmetry(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    for (int i = 0; i < problem->n_parts; ++i) {
-        weft_problem_part *part = &problem->parts[i];
+    for (int i = 0; i < problem->forms.n_parts; ++i) {
+        weft_problem_part *part = &problem->forms.parts[i];
         weft_symmetry_free(&part->symmetry); /* of an earlier solve */
         if (part->has_matrix)
             TRY(weft_symmetry_make(problem->context, &part->bound.form, &part->symmetry, error));
     }
-    TRY(measure(problem, &problem->asymmetry, error));
-    if (isnan(problem->asymmetry))
+    TRY(measure(problem, &problem->system.asymmetry, error));
+    if (isnan(problem->system.asymmetry))
         TRY(refuse_matrix(problem, error));
-    if (!problem->is_symmetric && problem->asymmetry > 0) /* a method for others was requested */
+    if (!problem->system.is_symmetric &&
+        problem->system.asymmetry > 0) /* a method for others was requested */
         TRY(weft_problem_choose(problem, error));
-    TRY(choose_method(problem, problem->asymmetry <= WEFT_SYMMETRIC, problem->asymmetry, "",
-                      error));
+    TRY(choose_method(problem, problem->system.asymmetry <= WEFT_SYMMETRIC,
+                      problem->system.asymmetry, "", error));
 done:
     return status;
 }
@@ -123,8 +127,8 @@ weft_status weft_problem_choose_method(weft_problem *problem, const char *where,
     weft_status status = WEFT_OK;
     double asymmetry = 0;
     TRY(measure(problem, &asymmetry, error));
-    if (asymmetry > problem->asymmetry) /* NaN is reported by the solver */
-        problem->asymmetry = asymmetry;
+    if (asymmetry > problem->system.asymmetry) /* NaN is reported by the solver */
+        problem->system.asymmetry = asymmetry;
     TRY(choose_method(problem, !(asymmetry > WEFT_SYMMETRIC_TANGENT), asymmetry, where, error));
 done:
     return status;
@@ -133,14 +137,14 @@ done:
 weft_status weft_problem_check_tangent(weft_problem *problem, int step, int iteration,
                                        weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_assembly before = problem->linear.choice.assembly;
+    const weft_assembly before = problem->system.linear.choice.assembly;
     char where[80];
     snprintf(where, sizeof where, " in load step %d, iteration %d", step, iteration);
     TRY(weft_problem_choose_method(problem, where, error));
-    if (problem->linear.choice.assembly == before)
+    if (problem->system.linear.choice.assembly == before)
         goto done;
-    weft_linear_reset(&problem->linear);
-    weft_operator_free(&problem->op);
+    weft_linear_reset(&problem->system.linear);
+    weft_operator_free(&problem->system.op);
     TRY(weft_problem_operator_make(problem, error));
 done:
     return status;
@@ -152,14 +156,14 @@ static weft_status check_action(weft_problem *problem, weft_error *error) {
     double apart = 0;
     if (!problem->names.action)
         return WEFT_OK;
-    TRY(weft_form_action_difference(problem->context, &problem->form.form, &apart, error));
+    TRY(weft_form_action_difference(problem->context, &problem->forms.first.form, &apart, error));
     if (apart <= ACTION)
         goto done;
     status = weft_error_set(
         error, WEFT_ERROR_INPUT,
         "the script's 'Kv' is not the product of '%s' with v: they differ by %.1e of it",
-        problem->matrix, apart);
-    weft_error_location(error, problem->file, NULL, 0, 0);
+        problem->forms.matrix, apart);
+    weft_error_location(error, problem->forms.file, NULL, 0, 0);
     weft_error_hint(error, "one of them is wrong; without Kv the product is made with the matrix");
 done:
     return status;
@@ -167,21 +171,21 @@ done:
 
 /* At a constant u a tangent may be symmetric, and nowhere else, so that u is changed a little from node to node. */
 static weft_status vary(weft_problem *problem, double *kept, weft_error *error) {
-    const int64_t n = problem->n_dofs;
-    memcpy(kept, problem->u_values, (size_t)n * sizeof *kept);
+    const int64_t n = problem->fields.n_dofs;
+    memcpy(kept, problem->system.u_values, (size_t)n * sizeof *kept);
     for (int64_t i = 0; i < n; ++i)
-        problem->u_values[i] += 1e-3 * (1 + fabs(kept[i])) * (double)(i * 7 % 5);
-    return weft_vector_push(problem->u, problem->u_values, n, error);
+        problem->system.u_values[i] += 1e-3 * (1 + fabs(kept[i])) * (double)(i * 7 % 5);
+    return weft_vector_push(problem->system.u, problem->system.u_values, n, error);
 }
 
 weft_status weft_problem_check_forms(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t n = problem->n_dofs;
+    const int64_t n = problem->fields.n_dofs;
     double *kept = NULL;
-    problem->linear.minres_if_indefinite = true;
-    if (weft_problem_records_only(problem))
+    problem->system.linear.minres_if_indefinite = true;
+    if (weft_records_only(problem->context))
         return WEFT_OK;
-    if (problem->is_nonlinear && weft_problem_is_in_time(problem)) {
+    if (problem->forms.is_nonlinear && weft_problem_is_in_time(problem)) {
         kept = weft_array_make((size_t)n, sizeof *kept);
         if (!kept)
             TRY(weft_out_of_memory(error, NULL));
@@ -190,8 +194,8 @@ weft_status weft_problem_check_forms(weft_problem *problem, weft_error *error) {
     TRY(check_symmetry(problem, error));
     TRY(check_action(problem, error));
     if (kept) {
-        memcpy(problem->u_values, kept, (size_t)n * sizeof *kept);
-        TRY(weft_vector_push(problem->u, kept, n, error));
+        memcpy(problem->system.u_values, kept, (size_t)n * sizeof *kept);
+        TRY(weft_vector_push(problem->system.u, kept, n, error));
     }
 done:
     free(kept);

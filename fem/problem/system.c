@@ -7,10 +7,10 @@
 weft_status weft_problem_vectors_make(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = problem->context->device;
-    const int64_t n = problem->n_dofs;
-    TRY(weft_vector_make(device, n, &problem->u_values, &problem->u, error));
-    TRY(weft_vector_make(device, n, &problem->b_values, &problem->b, error));
-    problem->vectors = (weft_vector_programs){.context = problem->context, .n = n};
+    const int64_t n = problem->fields.n_dofs;
+    TRY(weft_vector_make(device, n, &problem->system.u_values, &problem->system.u, error));
+    TRY(weft_vector_make(device, n, &problem->system.b_values, &problem->system.b, error));
+    problem->system.vectors = (weft_vector_programs){.context = problem->context, .n = n};
     weft_problem_describe(problem);
 done:
     return status;
@@ -20,18 +20,18 @@ weft_status weft_problem_operator_make(weft_problem *problem, weft_error *error)
     weft_status status = WEFT_OK;
     weft_operator *op = NULL;
     const weft_form *robin = NULL;
-    const int n_more = problem->n_more_forms;
-    const int n = 1 + n_more + weft_bc_forms(problem->bc, &robin);
+    const int n_more = problem->forms.n_more;
+    const int n = 1 + n_more + weft_bc_forms(problem->fields.bc, &robin);
     weft_form *forms = calloc((size_t)n, sizeof *forms);
     if (!forms)
         TRY(weft_out_of_memory(error, "an operator"));
-    forms[0] = problem->form.form;
+    forms[0] = problem->forms.first.form;
     for (int i = 1; i < n; ++i)
-        forms[i] = i <= n_more ? problem->more_forms[i - 1] : robin[i - 1 - n_more];
-    TRY(weft_operator_make(problem->context, problem->linear.choice.assembly, forms, n, &op,
+        forms[i] = i <= n_more ? problem->forms.more[i - 1] : robin[i - 1 - n_more];
+    TRY(weft_operator_make(problem->context, problem->system.linear.choice.assembly, forms, n, &op,
                            error));
     TRY(weft_operator_assemble(op, error));
-    problem->op = op;
+    problem->system.op = op;
     op = NULL;
 done:
     weft_operator_free(&op);
@@ -40,58 +40,59 @@ done:
 }
 
 void weft_problem_precompile(weft_problem *problem) {
-    const weft_problem_choice *choice = &problem->linear.choice;
+    const weft_problem_choice *choice = &problem->system.linear.choice;
     const bool has_preconditioner = choice->preconditioner >= 0;
     const weft_preconditioner_info *info =
         has_preconditioner ? weft_preconditioner_about(choice->preconditioner) : NULL;
     const bool on_gpu =
         weft_device_limits(problem->context->device)->execution == WEFT_EXECUTION_SIMT;
-    problem->linear.solves_once = true;
-    const weft_solver_plan plan = {.method = choice->method,
-                                   .has_preconditioner = has_preconditioner,
-                                   .stays_single = on_gpu && info && info->needs_matrix,
-                                   .has_constrained = problem->n_constrained > 0,
-                                   .starts_full = has_preconditioner &&
-                                                  weft_linear_full_cycles(&problem->linear) > 0};
-    weft_solver_compile_in_background(problem->context, problem->op, &plan);
+    problem->system.linear.solves_once = true;
+    const weft_solver_plan plan = {
+        .method = choice->method,
+        .has_preconditioner = has_preconditioner,
+        .stays_single = on_gpu && info && info->needs_matrix,
+        .has_constrained = problem->fields.n_constrained > 0,
+        .starts_full = has_preconditioner && weft_linear_full_cycles(&problem->system.linear) > 0};
+    weft_solver_compile_in_background(problem->context, problem->system.op, &plan);
 }
 
 weft_system weft_problem_system(const weft_problem *problem) {
-    return (weft_system){.op = problem->op,
-                         .b = problem->b,
-                         .u = problem->u,
-                         .constrained = problem->constrained,
-                         .n_constrained = problem->n_constrained};
+    return (weft_system){.op = problem->system.op,
+                         .b = problem->system.b,
+                         .u = problem->system.u,
+                         .constrained = problem->fields.constrained,
+                         .n_constrained = problem->fields.n_constrained};
 }
 
 /* Where the matrix is all that a solve reads. */
 static void evict_cells(weft_problem *problem) {
-    if (problem->space && weft_problem_is_linear(problem) &&
-        weft_assembly_about(problem->linear.choice.assembly)->stores_matrix)
-        weft_space_evict(problem->space);
+    if (problem->fields.space && weft_fields_are_linear(&problem->fields) &&
+        weft_assembly_about(problem->system.linear.choice.assembly)->stores_matrix)
+        weft_space_evict(problem->fields.space);
 }
 
 weft_status weft_problem_solve_system(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_linear *linear = &problem->linear;
+    weft_linear *linear = &problem->system.linear;
     weft_cg_options options;
     weft_system whole, system;
     const double start = weft_context_clock(problem->context);
     linear->solves_once = true;
     TRY(weft_problem_constrain(problem, error));
     whole = weft_problem_system(problem);
-    system = weft_reduction_system(problem->reduction, &whole);
+    system = weft_reduction_system(problem->system.reduction, &whole);
     weft_operator_release_assembly(system.op);
     evict_cells(problem);
-    TRY(weft_linear_solve(linear, &whole, problem->reduction, problem->u_values, &options, error));
+    TRY(weft_linear_solve(linear, &whole, problem->system.reduction, problem->system.u_values,
+                          &options, error));
     linear->solve_seconds =
         weft_context_clock(problem->context) - start - linear->precondition_seconds;
-    if (problem->space)
-        TRY(weft_space_restore(problem->space, error));
+    if (problem->fields.space)
+        TRY(weft_space_restore(problem->fields.space, error));
     const weft_solution u = weft_problem_solution(problem);
-    weft_advise(&problem->linear, &u, system.op);
+    weft_advise(&problem->system.linear, &u, system.op);
     TRY(weft_problem_release(problem, error));
-    TRY(weft_problem_add_held(problem, &options, error));
+    TRY(weft_held_add(&problem->system, &options, error));
     TRY(weft_linear_store_speeds(linear, error));
 done:
     return status;
@@ -100,13 +101,14 @@ done:
 weft_status weft_problem_remove_mean(weft_problem *problem, double integral, weft_error *error) {
     weft_status status = WEFT_OK;
     double measure = 0;
-    if (weft_problem_is_linear(problem))
+    if (weft_fields_are_linear(&problem->fields))
         measure = weft_mesh_measure(problem->mesh);
     else
-        TRY(weft_space_integral(problem->space, NULL, 0, &measure, error));
-    for (int64_t i = 0; i < problem->n_dofs; ++i)
-        problem->u_values[i] -= integral / measure;
-    TRY(weft_vector_push(problem->u, problem->u_values, problem->n_dofs, error));
+        TRY(weft_space_integral(problem->fields.space, NULL, 0, &measure, error));
+    for (int64_t i = 0; i < problem->fields.n_dofs; ++i)
+        problem->system.u_values[i] -= integral / measure;
+    TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
+                         error));
 done:
     return status;
 }

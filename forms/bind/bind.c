@@ -35,7 +35,7 @@ void weft_bind_clear(weft_problem *problem) {
         problem->basis.free(problem->basis.user);
     problem->basis = (weft_problem_basis){NULL, NULL};
     problem->names = (weft_problem_names){.shown = NULL};
-    problem->matrix = problem->vector = problem->mass = NULL;
+    problem->forms.matrix = problem->forms.vector = problem->forms.mass = NULL;
 }
 
 static weft_status start(const weft_bind_options *options, weft_problem *problem,
@@ -48,7 +48,7 @@ static weft_status start(const weft_bind_options *options, weft_problem *problem
         TRY(weft_out_of_memory(error, "a problem"));
     *made = (weft_binding){.problem = problem, .options = options};
     problem->basis = (weft_problem_basis){made, free_binding};
-    problem->file = options->file;
+    problem->forms.file = options->file;
     problem->names = (weft_problem_names){.sum = options->sum,
                                           .given = {.values = options->values,
                                                     .n_values = options->n_values,
@@ -94,18 +94,18 @@ void weft_bind_straighten(const weft_problem *problem, weft_mesh *mesh) {
         "%s: the cells of the forms are straight, and those of %s are curved: of these only the "
         "vertices are used; for curved cells write the forms on a Mesh whose coordinate element "
         "has degree 2",
-        problem->file, mesh->source);
+        problem->forms.file, mesh->source);
     weft_mesh_straighten(mesh);
 }
 
 static weft_status check_sum(const weft_problem *problem, weft_error *error) {
     const char *name = problem->names.sum;
     weft_name_info sum;
-    if (!name || (weft_bind_find(problem->parts[0].compilation, name, &sum) && sum.over &&
+    if (!name || (weft_bind_find(problem->forms.parts[0].compilation, name, &sum) && sum.over &&
                   strcmp(sum.over, "cells") == 0 && sum.rank == 0 && !sum.sparse))
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_INPUT, "'%s' is not a real over cells", name);
-    weft_error_location(error, problem->file, NULL, 0, 0);
+    weft_error_location(error, problem->forms.file, NULL, 0, 0);
     weft_error_hint(error, "a number for each cell can be summed");
     return WEFT_ERROR_INPUT;
 }
@@ -119,7 +119,7 @@ weft_status weft_bind_mesh(weft_problem *problem, struct weft_mesh_copies *copie
         weft_log(problem->context->monitor, WEFT_LOG_WARNING,
                  "%s has no form L, so that the load is zero: the linear form %s is not part of "
                  "the problem; call it L if it is the load",
-                 problem->file, binding->ufl->unused);
+                 problem->forms.file, binding->ufl->unused);
     if (binding->ufl) {
         TRY(weft_ufl_spaces_make(binding, copies, error));
         TRY(weft_ufl_connect(binding, error));
@@ -133,17 +133,17 @@ done:
 
 /* The form of a script, over the cells. */
 static void start_form(const weft_problem *problem, weft_bound_form *out) {
-    weft_form_start(problem->file, problem->parts[0].cells.data, weft_space_cells(problem->space),
-                    out);
-    out->form.components = problem->components;
-    out->form.points = weft_space_data_points(problem->space);
+    weft_form_start(problem->forms.file, problem->forms.parts[0].cells.data,
+                    weft_space_cells(problem->fields.space), out);
+    out->form.components = problem->forms.components;
+    out->form.points = weft_space_data_points(problem->fields.space);
     out->form.action = problem->names.action;
 }
 
 weft_status weft_bind_finish(weft_problem *problem, weft_error *error) {
     weft_binding *binding = binding_of(problem);
-    for (int i = 0; i < problem->n_parts; ++i) {
-        weft_problem_part *part = &problem->parts[i];
+    for (int i = 0; i < problem->forms.n_parts; ++i) {
+        weft_problem_part *part = &problem->forms.parts[i];
         if (binding->ufl)
             weft_ufl_form_start(binding, i, &part->bound);
         else
@@ -160,7 +160,7 @@ weft_status weft_bind_finish(weft_problem *problem, weft_error *error) {
 static weft_status finish(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_problem_vectors_make(problem, error));
-    TRY(weft_problem_scale_loads(problem, 1, error));
+    TRY(weft_inputs_scale_loads(&problem->inputs, 1, error));
     TRY(weft_problem_make_inputs(problem, error));
     TRY(weft_bind_finish(problem, error));
 done:
@@ -171,7 +171,7 @@ weft_status weft_ufl_bind(weft_ufl *ufl, const weft_mesh *mesh, weft_library *li
                           const weft_bind_options *options, weft_problem *problem,
                           weft_error *error) {
     weft_status status = WEFT_OK;
-    problem->mesh = mesh;
+    weft_problem_set_mesh(problem, mesh);
     if (!weft_library_claim(library, ufl))
         TRY(weft_problem_refuse(WEFT_ERROR_USAGE,
                                 "the library has the functions of another form file, whose problem "
@@ -189,12 +189,12 @@ weft_status weft_script_bind(const char *text, const weft_mesh *mesh,
                              const weft_bind_options *options, weft_problem *problem,
                              weft_error *error) {
     weft_status status = WEFT_OK;
-    problem->mesh = mesh;
+    weft_problem_set_mesh(problem, mesh);
     TRY(weft_bind_script(text, options, problem, error));
     TRY(weft_mesh_need_simplices(mesh, "a script", error));
     TRY(weft_bind_mesh(problem, NULL, error));
-    TRY(weft_space_make(problem->context->device, mesh, WEFT_ELEMENT_P1, problem->components,
-                        &problem->space, error));
+    TRY(weft_space_make(problem->context->device, mesh, WEFT_ELEMENT_P1, problem->forms.components,
+                        &problem->fields.space, error));
     weft_problem_count_fields(problem);
     TRY(finish(problem, error));
 done:

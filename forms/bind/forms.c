@@ -20,7 +20,7 @@ static weft_status refuse_stationary(const weft_binding *binding, const char *pr
                    "%s a form file has a mass, or names the solution of the step before, and this "
                    "one has neither a bilinear form m nor '%s'",
                    names_options ? "with --time" : "in time", previous);
-    weft_error_location(error, problem->file, NULL, 0, 0);
+    weft_error_location(error, problem->forms.file, NULL, 0, 0);
     weft_error_hint(error,
                     "write m = inner(u, v)*dx for m du/dt + a u = L, or name another%s; or "
                     "write a step with u_old = Coefficient(element), or another%s, and "
@@ -53,8 +53,8 @@ static weft_status find_problem(weft_ufl *ufl, weft_binding *binding, weft_error
     TRY(weft_ufl_problem_in_time(ufl, options->mass, &binding->ufl, error));
     if (!binding->ufl->mass)
         TRY(refuse_stationary(binding, previous, error));
-    problem->mass = "M";
-    problem->mass_name = binding->ufl->mass;
+    problem->forms.mass = "M";
+    problem->forms.mass_name = binding->ufl->mass;
 done:
     return status;
 }
@@ -75,21 +75,21 @@ static weft_status make_part(const weft_ufl_part *ufl, weft_problem_part *part, 
 weft_status weft_ufl_name_parts(weft_ufl *ufl, weft_binding *binding, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_problem *problem = binding->problem;
-    if (!problem->file)
-        problem->file = ufl->file;
+    if (!problem->forms.file)
+        problem->forms.file = ufl->file;
     TRY(find_problem(ufl, binding, error));
     const weft_ufl_problem *found = binding->ufl;
     binding->dofs = calloc((size_t)found->n_parts + 1, sizeof *binding->dofs);
     if (!binding->dofs)
         TRY(weft_out_of_memory(error, NULL));
-    problem->is_nonlinear = found->nonlinear;
-    problem->is_natural = true; /* as every UFL program */
-    problem->matrix = "K";
-    problem->vector = !found->vector ? NULL : found->nonlinear ? "r" : "b";
+    problem->forms.is_nonlinear = found->nonlinear;
+    problem->fields.is_natural = true; /* as every UFL program */
+    problem->forms.matrix = "K";
+    problem->forms.vector = !found->vector ? NULL : found->nonlinear ? "r" : "b";
     problem->names.shown = plain_name;
     TRY(weft_problem_parts_make(problem, found->n_parts, error));
     for (int i = 0; i < found->n_parts; ++i)
-        TRY(make_part(&found->parts[i], &problem->parts[i], error));
+        TRY(make_part(&found->parts[i], &problem->forms.parts[i], error));
 done:
     return status;
 }

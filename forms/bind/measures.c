@@ -103,7 +103,7 @@ static weft_status refuse_empty(const weft_binding *binding, const weft_ufl_part
                    : interior                     ? "facets between cells"
                                                   : "facets on the boundary",
                    measures[part->domain]);
-    weft_error_location(error, problem->file, NULL, 0, 0);
+    weft_error_location(error, problem->forms.file, NULL, 0, 0);
     if (part->domain != WEFT_UFL_CELLS)
         weft_error_hint(error, "facets %s are integrated over by %s",
                         interior ? "on the boundary" : "between cells", interior ? "ds" : "dS");
@@ -127,12 +127,12 @@ static weft_status connect_part(weft_binding *binding, int i_part, int group, we
                                                WEFT_ENTITIES_INTERIOR};
     const weft_ufl_problem *ufl = binding->ufl;
     const weft_problem *problem = binding->problem;
-    weft_problem_part *part = &problem->parts[i_part];
+    weft_problem_part *part = &problem->forms.parts[i_part];
     weft_entity_dofs *dofs = binding->dofs[i_part] = calloc((size_t)ufl->n_sets, sizeof *dofs);
     if (!dofs)
         TRY(weft_out_of_memory(error, NULL));
     for (int i = 0; i < ufl->n_sets; ++i) {
-        const weft_problem_set *set = &problem->sets[i];
+        const weft_problem_set *set = &problem->inputs.sets[i];
         if (names_connectivity(part->compilation, ufl->sets[i].connectivity))
             TRY(weft_entity_dofs_make((const weft_space *const *)set->spaces, set->n, set->is_flat,
                                       kinds[part->domain], group, &dofs[i], error));
@@ -148,12 +148,12 @@ weft_status weft_ufl_connect(weft_binding *binding, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_problem *problem = binding->problem;
     weft_bind_options options = *binding->options;
-    int *groups = calloc((size_t)problem->n_parts + 1, sizeof *groups);
+    int *groups = calloc((size_t)problem->forms.n_parts + 1, sizeof *groups);
     if (!groups)
         TRY(weft_out_of_memory(error, NULL));
-    options.file = problem->file;
+    options.file = problem->forms.file;
     TRY(weft_ufl_find_groups(binding->ufl, problem->mesh, &options, groups, error));
-    for (int i = 0; i < problem->n_parts; ++i)
+    for (int i = 0; i < problem->forms.n_parts; ++i)
         TRY(connect_part(binding, i, groups[i], error));
 done:
     free(groups);
@@ -173,7 +173,7 @@ void weft_ufl_form_start(const weft_binding *binding, int i_part, weft_bound_for
     const weft_ufl_problem *ufl = binding->ufl;
     const weft_ufl_part *part = &ufl->parts[i_part];
     const weft_entity_dofs *dofs = binding->dofs[i_part];
-    weft_form_start(binding->problem->file, binding->problem->parts[i_part].cells.data,
+    weft_form_start(binding->problem->forms.file, binding->problem->forms.parts[i_part].cells.data,
                     dofs[0].connectivity, out);
     out->form.components = ufl->components;
     out->form.action = part->has_action ? "Kv" : NULL;

@@ -17,7 +17,7 @@ static weft_status check_cells(const weft_binding *binding, weft_error *error) {
     if (of_form != of_mesh) {
         weft_error_set(error, WEFT_ERROR_INPUT, "the forms are for %s, and the mesh has %s",
                        of_form->plural, of_mesh->plural);
-        weft_error_location(error, problem->file, NULL, 0, 0);
+        weft_error_location(error, problem->forms.file, NULL, 0, 0);
         weft_error_hint(error, "give a mesh of %s, or change the cell in the form file",
                         of_form->plural);
         return WEFT_ERROR_INPUT;
@@ -26,7 +26,7 @@ static weft_status check_cells(const weft_binding *binding, weft_error *error) {
         weft_error_set(error, WEFT_ERROR_USAGE,
                        "the cells of the forms are straight, and those of %s are curved",
                        mesh->source);
-        weft_error_location(error, problem->file, NULL, 0, 0);
+        weft_error_location(error, problem->forms.file, NULL, 0, 0);
         weft_error_hint(error, "call weft_mesh_straighten, or write the forms on a Mesh whose "
                                "coordinate element has degree 2");
         return WEFT_ERROR_USAGE;
@@ -41,7 +41,7 @@ static weft_status make_set(const weft_binding *binding, int i, struct weft_mesh
     const weft_ufl_problem *ufl = binding->ufl;
     weft_problem *problem = binding->problem;
     const weft_ufl_set *set = &ufl->sets[i];
-    weft_problem_set *made = &problem->sets[problem->n_sets++];
+    weft_problem_set *made = &problem->inputs.sets[problem->inputs.n_sets++];
     made->name = set->nodes;
     made->is_flat = set->flat;
     for (int k = 0; k < set->n; ++k) {
@@ -53,7 +53,7 @@ static weft_status make_set(const weft_binding *binding, int i, struct weft_mesh
         made->first_values[made->n++] = sub->first_value;
         if (i > 0)
             continue;
-        problem->fields[problem->n_fields++] = (weft_problem_field){
+        problem->fields.list[problem->fields.n++] = (weft_problem_field){
             .space = made->spaces[k],
             .first_value = sub->first_value,
             .is_enrichment = k > 0 && sub->first_value == set->sub[k - 1].first_value};
@@ -68,18 +68,19 @@ weft_status weft_ufl_spaces_make(const weft_binding *binding, struct weft_mesh_c
     const weft_ufl_problem *ufl = binding->ufl;
     weft_problem *problem = binding->problem;
     TRY(check_cells(binding, error));
-    problem->sets = calloc((size_t)ufl->n_sets, sizeof *problem->sets);
-    if (!problem->sets)
+    problem->inputs.sets = calloc((size_t)ufl->n_sets, sizeof *problem->inputs.sets);
+    if (!problem->inputs.sets)
         TRY(weft_out_of_memory(error, NULL));
     for (int i = 0; i < ufl->n_sets; ++i)
         TRY(make_set(binding, i, copies, error));
     weft_problem_count_fields(problem);
-    problem->geometry = ufl->geometry;
-    problem->components = ufl->components;
-    if (problem->n_values > WEFT_VALUES_MAX || problem->n_dofs > INT32_MAX)
+    problem->inputs.geometry = ufl->geometry;
+    problem->forms.components = ufl->components;
+    if (problem->fields.n_values > WEFT_VALUES_MAX || problem->fields.n_dofs > INT32_MAX)
         status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                                 "%d components and %lld dofs: at most %d and 2^31 - 1 can be",
-                                problem->n_values, (long long)problem->n_dofs, WEFT_VALUES_MAX);
+                                problem->fields.n_values, (long long)problem->fields.n_dofs,
+                                WEFT_VALUES_MAX);
 done:
     return status;
 }

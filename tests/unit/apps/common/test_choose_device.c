@@ -263,7 +263,7 @@ static weft_device_kind open_kind(const char *device, const char *mesh, fake_cud
     char heard[400] = "";
     app_run_options options = options_of(mesh);
     app_messages messages = {.monitor = {.log = hear, .user = heard}};
-    app_run run = {.options = &options, .messages = &messages, .work = stationary};
+    app_run run = {.options = &options, .monitor = &messages.monitor, .work = stationary};
     options.device = device;
     enum { CALLS = 1000 };
     snprintf(driver->fail_name, sizeof driver->fail_name, "cuInit");

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static weft_status forecast(app_run *run, int64_t n_nodes, weft_error *error) {
-    weft_linear_choose_method(&run->problem->linear, false, false, 0.5);
+    weft_linear_choose_method(&run->problem->system.linear, false, false, 0.5);
     const weft_problem_memory what = {.problem = {.dimension = 2,
                                                   .width = 3,
                                                   .n_nodes = n_nodes,
@@ -16,9 +16,9 @@ static weft_status forecast(app_run *run, int64_t n_nodes, weft_error *error) {
                                                   .applications = 100,
                                                   .components = 1},
                                       .n_vectors = 2,
-                                      .method = run->problem->linear.choice.method,
+                                      .method = run->problem->system.linear.choice.method,
                                       .restart = run->options->solver.restart};
-    return weft_linear_choose(&run->problem->linear, &what, error);
+    return weft_linear_choose(&run->problem->system.linear, &what, error);
 }
 
 typedef struct case_of {
@@ -45,8 +45,8 @@ static void basis_that_fits(void **state) {
     weft_error error = {0};
     open_case(&c);
     assert_int_equal(forecast(&c.run, 1000, &error), WEFT_OK);
-    assert_int_equal(c.run.problem->linear.choice.method, WEFT_METHOD_GMRES);
-    assert_null(strstr(c.run.problem->linear.choice.method_reason, "memory"));
+    assert_int_equal(c.run.problem->system.linear.choice.method, WEFT_METHOD_GMRES);
+    assert_null(strstr(c.run.problem->system.linear.choice.method_reason, "memory"));
     app_run_clear(&c.run);
 }
 
@@ -57,15 +57,15 @@ static void basis_that_does_not_fit(void **state) {
     weft_error error = {0};
     open_case(&c);
     assert_int_equal(forecast(&c.run, c.rows, &error), WEFT_OK);
-    assert_int_equal(c.run.problem->linear.choice.method, WEFT_METHOD_BICGSTAB);
-    assert_non_null(strstr(c.run.problem->linear.choice.method_reason,
+    assert_int_equal(c.run.problem->system.linear.choice.method, WEFT_METHOD_BICGSTAB);
+    assert_non_null(strstr(c.run.problem->system.linear.choice.method_reason,
                            "the basis of GMRES does not fit into memory"));
     assert_int_equal(forecast(&c.run, c.rows, &error), WEFT_OK);
-    assert_int_equal(c.run.problem->linear.choice.method, WEFT_METHOD_BICGSTAB);
-    assert_non_null(strstr(c.run.problem->linear.choice.method_reason,
+    assert_int_equal(c.run.problem->system.linear.choice.method, WEFT_METHOD_BICGSTAB);
+    assert_non_null(strstr(c.run.problem->system.linear.choice.method_reason,
                            "the basis of GMRES does not fit into memory"));
-    weft_linear_choose_method(&c.run.problem->linear, true, false, 0);
-    assert_int_equal(c.run.problem->linear.choice.method, WEFT_METHOD_CG);
+    weft_linear_choose_method(&c.run.problem->system.linear, true, false, 0);
+    assert_int_equal(c.run.problem->system.linear.choice.method, WEFT_METHOD_CG);
     app_run_clear(&c.run);
 }
 
@@ -78,7 +78,7 @@ static void refused(void **state) {
     open_case(&c);
     c.options.solver.method = WEFT_METHOD_GMRES;
     assert_int_equal(forecast(&c.run, c.rows, &error), WEFT_ERROR_MEMORY);
-    assert_int_equal(c.run.problem->linear.choice.method, WEFT_METHOD_GMRES);
+    assert_int_equal(c.run.problem->system.linear.choice.method, WEFT_METHOD_GMRES);
     app_run_clear(&c.run);
     open_case(&c);
     assert_int_equal(forecast(&c.run, 100 * c.rows, &error), WEFT_ERROR_MEMORY);

@@ -58,11 +58,11 @@ static const weft_input *add(setting *s, const weft_name_info *info, const char 
                              bool in_time) {
     weft_error error = {0};
     const weft_input_source source = {.text = text, .origin = "the test", .in_time = in_time};
-    check(weft_problem_add_input(s->problem, info, &source, &error), &error);
+    check(weft_inputs_add(&s->problem->inputs, info, &source, &error), &error);
     const weft_input *input = &s->problem->inputs.list[s->problem->inputs.n - 1];
-    assert_ptr_equal(weft_problem_input(s->problem, info->name), input->memory);
-    check(weft_vector_pull(input->memory, input->values, weft_problem_input_size(s->problem, info),
-                           &error),
+    assert_ptr_equal(weft_inputs_find(&s->problem->inputs, info->name), input->memory);
+    check(weft_vector_pull(input->memory, input->values,
+                           weft_inputs_size_of(&s->problem->inputs, info), &error),
           &error);
     return input;
 }
@@ -77,7 +77,7 @@ static void over_nodes(void **state) {
     open_setting(&s, mesh);
     const weft_name_info info = describe("w", "nodes", 2);
     const double *values = add(&s, &info, "x, 2*y + 3", false)->values;
-    const double *x = weft_space_points(s.problem->space);
+    const double *x = weft_space_points(s.problem->fields.space);
     for (int64_t i = 0; i < mesh->n_nodes; ++i) {
         assert_close(values[2 * i], x[2 * i], ROUNDING);
         assert_close(values[2 * i + 1], 2 * x[2 * i + 1] + 3, ROUNDING);
@@ -95,7 +95,7 @@ static void over_cells(void **state) {
     const weft_name_info vector = describe("w", "cells", 2), number = describe("k", "cells", 1);
     const double *values = add(&s, &vector, "x, 7", false)->values;
     const double *k = add(&s, &number, "50; @air=0.02", false)->values;
-    const int64_t n_places = weft_problem_input_size(s.problem, &number);
+    const int64_t n_places = weft_inputs_size_of(&s.problem->inputs, &number);
     assert_true(n_places >= mesh->n_cells && n_places % lanes == 0);
     for (int64_t i = 0; i < n_places; ++i) {
         const int64_t c = i < mesh->n_cells ? i : mesh->n_cells - 1;
@@ -122,7 +122,7 @@ static void in_time(void **state) {
     double *x = NULL, k = 0;
     weft_memory *f = add(&s, &field, "x*t + y", true)->memory;
     weft_memory *rate = add(&s, &number, "exp(t)", true)->memory;
-    const weft_transient_inputs moving = weft_problem_moving(s.problem);
+    const weft_transient_inputs moving = weft_inputs_moving(&s.problem->inputs);
     assert_int_equal(moving.n, 2);
     assert_ptr_equal(moving.memories[1], rate);
     check(moving.set(moving.user, 3, &error), &error);
@@ -152,14 +152,14 @@ static void load_factors(void **state) {
     check(weft_memory_make(s.context.device, sizeof seven, &given, &error), &error);
     check(weft_memory_write(given, 0, &seven, sizeof seven, &error), &error);
     const weft_input_source list = {.memory = given, .origin = "the test"};
-    assert_false(weft_problem_has_load(s.problem));
+    assert_false(weft_inputs_have_load(&s.problem->inputs));
     add(&s, &other, "1/40", false);
-    check(weft_problem_add_input(s.problem, &info, &list, &error), &error);
-    assert_true(weft_problem_has_load(s.problem));
+    check(weft_inputs_add(&s.problem->inputs, &info, &list, &error), &error);
+    assert_true(weft_inputs_have_load(&s.problem->inputs));
     for (int i = 1; i < 4; ++i) {
-        check(weft_problem_scale_loads(s.problem, 0.25 * i, &error), &error);
-        check(weft_memory_read(weft_problem_input(s.problem, "load"), 0, &value, sizeof value,
-                               &error),
+        check(weft_inputs_scale_loads(&s.problem->inputs, 0.25 * i, &error), &error);
+        check(weft_memory_read(weft_inputs_find(&s.problem->inputs, "load"), 0, &value,
+                               sizeof value, &error),
               &error);
         assert_true(value == 1.75 * i);
         check(weft_memory_read(s.problem->inputs.load, 0, &value, sizeof value, &error), &error);
@@ -167,7 +167,8 @@ static void load_factors(void **state) {
     }
     check(weft_memory_read(given, 0, &value, sizeof value, &error), &error);
     assert_true(value == 7);
-    check(weft_memory_read(weft_problem_input(s.problem, "k"), 0, &value, sizeof value, &error),
+    check(weft_memory_read(weft_inputs_find(&s.problem->inputs, "k"), 0, &value, sizeof value,
+                           &error),
           &error);
     assert_close(value, 0.025, ROUNDING);
     weft_memory_free(&given);
@@ -207,7 +208,8 @@ static void refusals(void **state) {
         weft_error error = {0};
         const weft_name_info info = describe("w", list[i].over, list[i].components);
         const weft_input_source source = {.text = list[i].text, .origin = "the test"};
-        assert_int_equal(weft_problem_add_input(s.problem, &info, &source, &error), list[i].status);
+        assert_int_equal(weft_inputs_add(&s.problem->inputs, &info, &source, &error),
+                         list[i].status);
         assert_int_equal(s.problem->inputs.n, 0);
         if (list[i].message)
             assert_string_equal(error.message, list[i].message);
@@ -217,7 +219,7 @@ static void refusals(void **state) {
     const weft_name_info info = describe("w", "nodes", 1);
     check(weft_memory_make(s.context.device, 16, &other, &error), &error);
     const weft_input_source source = {.memory = other, .origin = "the test"};
-    assert_int_equal(weft_problem_add_input(s.problem, &info, &source, &error), WEFT_ERROR_USAGE);
+    assert_int_equal(weft_inputs_add(&s.problem->inputs, &info, &source, &error), WEFT_ERROR_USAGE);
     assert_string_equal(error.message, "the list of the input 'w' does not have 9 values");
     weft_memory_free(&other);
     close_setting(&s);

@@ -33,7 +33,7 @@ static void two_materials(void **state) {
     fix(&s, "left", 0, "1");
     for (int pass = 1; pass <= 2; ++pass) { /* again, with half the load */
         if (pass == 2)
-            check(weft_problem_scale_loads(s.problem, 0.5, &error), &error);
+            check(weft_inputs_scale_loads(&s.problem->inputs, 0.5, &error), &error);
         solve(&s);
         const weft_space *space = weft_problem_space(s.problem);
         const double *u = weft_problem_values(s.problem), *x = weft_space_points(space);
@@ -68,8 +68,8 @@ static void taylor_hood(void **state) {
     check(weft_mesh_make_square(4, &mesh, &error), &error);
     open_setting(&s, mesh, stokes);
     check(bind(&s, values, 1, NULL, 0, &error), &error);
-    assert_int_equal(s.problem->n_fields, 2);
-    assert_int_equal(s.problem->n_values, 3);
+    assert_int_equal(s.problem->fields.n, 2);
+    assert_int_equal(s.problem->fields.n_values, 3);
     for (int i = 0; i < 3; ++i) {
         fix(&s, walls[i], 0, "y*(1 - y)");
         fix(&s, walls[i], 1, "0");
@@ -77,7 +77,7 @@ static void taylor_hood(void **state) {
     solve(&s);
     const double *values_of = weft_problem_values(s.problem);
     for (int f = 0; f < 2; ++f) {
-        const weft_problem_field *field = &s.problem->fields[f];
+        const weft_problem_field *field = &s.problem->fields.list[f];
         const double *x = weft_space_points(field->space), *u = values_of + field->first_dof;
         for (int64_t i = 0; i < weft_space_nodes(field->space); ++i) {
             const double y = x[2 * i + 1];
@@ -103,7 +103,7 @@ static void enclosed(void **state) {
     fix(&s, "boundary", 0, "0");
     fix(&s, "boundary", 1, "0");
     solve(&s);
-    const weft_problem_field *pressure = &s.problem->fields[1];
+    const weft_problem_field *pressure = &s.problem->fields.list[1];
     const double *x = weft_space_points(pressure->space);
     const double *u = weft_problem_values(s.problem), *p = u + pressure->first_dof;
     for (int64_t i = 0; i < pressure->first_dof; ++i)
@@ -210,10 +210,12 @@ static void steps_of(const char *text, const weft_problem_value *values, int n_v
         check(weft_transient_step(transient, 0.1, &state, &error), &error);
         assert_int_equal(state.outcome, WEFT_TRANSIENT_DONE);
     }
-    check(weft_vector_pull(s.problem->u, s.problem->u_values, s.problem->n_dofs, &error), &error);
-    const double *x = weft_space_points(s.problem->space);
-    for (int64_t i = 0; i < s.problem->n_dofs; ++i)
-        assert_true(fabs(s.problem->u_values[i] - 2 * x[2 * i]) < CLOSE);
+    check(weft_vector_pull(s.problem->system.u, s.problem->system.u_values,
+                           s.problem->fields.n_dofs, &error),
+          &error);
+    const double *x = weft_space_points(s.problem->fields.space);
+    for (int64_t i = 0; i < s.problem->fields.n_dofs; ++i)
+        assert_true(fabs(s.problem->system.u_values[i] - 2 * x[2 * i]) < CLOSE);
     weft_transient_free(&transient);
     assert_int_equal(weft_problem_in_time(s.problem, &options, &settings, &transient, &error),
                      WEFT_ERROR_USAGE);
@@ -329,7 +331,7 @@ static void mixed_constraints(void **state) {
                 .kind = WEFT_CONSTRAINT_POINT, .point = {0.6, 0.3}, .component = 2, .value = "2"});
     solve(&s);
     for (int f = 0; f < 2; ++f) {
-        const weft_problem_field *field = &s.problem->fields[f];
+        const weft_problem_field *field = &s.problem->fields.list[f];
         const double *x = weft_space_points(field->space),
                      *u = weft_problem_values(s.problem) + field->first_dof;
         for (int64_t i = 0; i < weft_space_nodes(field->space); ++i) {
@@ -369,10 +371,12 @@ static void constraints_in_time(void **state) {
         check(weft_transient_step(transient, 0.1, &now, &error), &error);
         assert_int_equal(now.outcome, WEFT_TRANSIENT_DONE);
     }
-    check(weft_vector_pull(s.problem->u, s.problem->u_values, s.problem->n_dofs, &error), &error);
-    const double *x = weft_space_points(s.problem->space);
-    for (int64_t i = 0; i < s.problem->n_dofs; ++i)
-        assert_true(fabs(s.problem->u_values[i] - 0.5 * x[2 * i]) < CLOSE);
+    check(weft_vector_pull(s.problem->system.u, s.problem->system.u_values,
+                           s.problem->fields.n_dofs, &error),
+          &error);
+    const double *x = weft_space_points(s.problem->fields.space);
+    for (int64_t i = 0; i < s.problem->fields.n_dofs; ++i)
+        assert_true(fabs(s.problem->system.u_values[i] - 0.5 * x[2 * i]) < CLOSE);
     weft_transient_free(&transient);
     close_setting(&s);
 }
