@@ -94,10 +94,13 @@ done:
 }
 
 weft_status app_run_solve(app_run *run, weft_error *error) {
+    weft_status status = WEFT_OK;
     const weft_linear *linear = &run->problem->system.linear;
-    const weft_status status = weft_problem_solve_system(run->problem, error);
+    TRY(weft_problem_solve_system(run->problem, error));
+    TRY(weft_problem_remove_constants(run->problem, error));
     run->seconds.precondition = linear->precondition_seconds;
     run->seconds.solve = linear->solve_seconds;
+done:
     return status;
 }
 

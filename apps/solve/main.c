@@ -62,14 +62,6 @@ static void state(const solve *run, weft_text *out) {
     weft_text_add(out, n > 0 ? " as in the script (default)" : "");
 }
 
-static weft_status check_fixed(solve *run, weft_error *error) {
-    return weft_problem_check_fixed(run->base.problem, error);
-}
-
-static weft_status check_balance(solve *run, weft_error *error) {
-    return weft_problem_check_balance(run->base.problem, error);
-}
-
 static const solve_program script_problem = {
     .name = "solve",
     .advice = {.indefinite = "the matrix is not positive definite: look at the signs in the "
@@ -77,15 +69,8 @@ static const solve_program script_problem = {
                .breakdown = "look at the coefficients, or try --preconditioner none",
                .nan = "a value is not a number or too large: look at --input and --define"},
     .options_read = solve_options_read,
-    .script_read = solve_script_read,
-    .script_try = solve_script_try,
-    .script_fit = solve_script_fit,
     .state = state,
     .form_make = solve_form_make,
-    .fixed_check = check_fixed,
-    .load_make = solve_load_make,
-    .balance_check = check_balance,
-    .integrate = solve_integrate,
     .plan_print = solve_plan_print};
 
 int main(int argc, char **argv) {

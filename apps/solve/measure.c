@@ -15,25 +15,13 @@ done:
     return status;
 }
 
-weft_status solve_integrate(solve *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    TRY(weft_problem_integrals(run->base.problem, run->integral_u, error));
-    if (!run->options->nonlinear && !run->options->time.text)
-        TRY(weft_problem_energy(run->base.problem, &run->base.energy, error));
-done:
-    return status;
-}
-
 weft_status solve_measure(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *names[] = {run->options->sum};
+    const bool has_energy = !run->options->nonlinear && !run->options->time.text;
     const weft_bound_form *form = &run->base.problem->forms.parts[0].bound;
-    TRY(run->program->integrate(run, error));
-    if (run->base.problem->system.linear
-            .project_mean) { /* of the solutions take the one whose integral is zero */
-        TRY(weft_problem_remove_mean(run->base.problem, run->integral_u[0], error));
-        TRY(run->program->integrate(run, error));
-    }
+    TRY(weft_problem_measure(run->base.problem, run->integral_u,
+                             has_energy ? &run->base.energy : NULL, error));
     if (run->exact)
         TRY(measure_errors(run, error));
     if (run->options->sum)

@@ -22,12 +22,9 @@ static weft_status make_operator(solve *run, weft_error *error) {
     TRY(weft_problem_operator_make(run->base.problem, error));
     if (!run->options->nonlinear && !run->base.is_null)
         weft_problem_precompile(run->base.problem);
-    if (run->options->script) /* for the energy and Newton's method */
+    if (run->options->nonlinear)
         TRY(weft_problem_robin_make(run->base.problem, error));
-    TRY(weft_problem_constraints_make(run->base.problem, error));
-    TRY(weft_problem_may_float(run->base.problem)
-            ? weft_problem_find_modes(run->base.problem, error)
-            : run->program->fixed_check(run, error));
+    TRY(weft_problem_check_fixed(run->base.problem, error));
 done:
     return status;
 }
@@ -43,15 +40,27 @@ static weft_status state(solve *run, weft_error *error) {
     return status;
 }
 
+/* Without a vector, and with nothing else that makes u differ from zero. u has its prescribed values. */
+static void advise_load(const solve *run) {
+    const bool is_form = run->script.ufl != NULL;
+    bool is_zero = !run->base.problem->forms.vector && !run->base.is_null &&
+                   !run->options->nonlinear && !app_has_constraints(run->base.options);
+    for (int64_t i = 0; is_zero && i < run->base.problem->fields.n_dofs; ++i)
+        is_zero = run->base.problem->system.u_values[i] == 0 &&
+                  run->base.problem->system.b_values[i] == 0;
+    if (is_zero && run->options->script)
+        weft_log(run->base.monitor, WEFT_LOG_WARNING,
+                 "%s has no %s, and no condition has a value other than 0, so that u = 0 is the "
+                 "solution: write %s for a load",
+                 run->options->script, is_form ? "form L" : "vector b",
+                 is_form ? "L = f*v*dx" : "b[dofs] += ...;");
+}
+
 /* Before the operator: its values in cells and the transposed connectivity are freed by then. */
 static weft_status make_load(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_problem_point_loads_make(run->base.problem, error));
-    TRY(run->program->load_make(run, error));
-    if (!run->options->nonlinear)
-        TRY(weft_problem_point_loads_apply(run->base.problem, error));
-    solve_load_advise(run);
-    weft_problem_release_load(run->base.problem);
+    TRY(weft_problem_load_make(run->base.problem, error));
+    advise_load(run);
     run->base.context.saving.calls[0] = '\0'; /* the example of reports is the operator's */
 done:
     return status;
@@ -81,8 +90,8 @@ static weft_status assemble(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_context_clock(&run->base.context);
     run->components = 1;
-    if (run->program->script_fit)
-        TRY(run->program->script_fit(run, error));
+    if (run->options->script)
+        TRY(solve_script_fit(run, error));
     weft_problem_presume_symmetric(run->base.problem);
     run->base.problem->system.is_symmetric |=
         !run->options->script; /* poisson's matrix is known to be */
@@ -121,10 +130,8 @@ static weft_status solve_newton(solve *run, weft_error *error) {
 /* Krylov method or Newton -> errors -> output */
 static weft_status compute(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (run->base.problem->system.linear.project_mean)
-        TRY(run->program->balance_check(run, error));
     if (!run->options->nonlinear && !run->options->time.text)
-        TRY(weft_nullspace_project(&run->base.problem->system, error));
+        TRY(weft_problem_project_load(run->base.problem, error));
     TRY(run->options->time.text   ? solve_time_run(run, error)
         : run->options->nonlinear ? solve_newton(run, error)
                                   : app_run_solve(&run->base, error));
@@ -178,18 +185,17 @@ static double count_solves(const solve_options *options) {
  * -> Krylov method or Newton -> errors -> output */
 static weft_status run_all(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const solve_program *program = run->program;
     TRY(app_run_start(&run->base, error)); /* the script is read first */
     run->base.problem->expected_solves = count_solves(run->options);
-    if (program->script_read)
-        TRY(program->script_read(run, error));
+    if (run->options->script)
+        TRY(solve_script_read(run, error));
     run->base.work = work_of(run);
     TRY(app_run_open(&run->base, error));
-    if (program->script_try)
-        TRY(program->script_try(run, error));
+    if (run->options->script)
+        TRY(solve_script_try(run, error));
     TRY(solve_check(run, error));
-    if (program->size_check)
-        TRY(program->size_check(run, error));
+    if (!run->options->script)
+        TRY(app_memory_forecast(run->base.device, run->base.options, error));
     TRY(app_run_mesh_make(&run->base, error));
     TRY(weft_context_tune(&run->base.context, run->options->run.solver.tune,
                           run->base.mesh->n_cells, error));

@@ -72,18 +72,8 @@ typedef struct solve_program {
     /** Read the command line. --help, --usage and --version print and exit.
      *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_MEMORY */
     weft_status (*options_read)(int argc, char **argv, solve_options *out, weft_error *error);
-    solve_step *script_read; /* needs no device; may be NULL */
-    solve_step *script_try;  /* compile the script; needs no mesh; may be NULL */
-    solve_step *size_check;  /* before the mesh is made; may be NULL */
-    solve_step *script_fit;  /* compile it for the mesh, set the components; NULL: one */
     void (*state)(const solve *run, weft_text *out); /* the equation and its data, in words */
     solve_step *form_make;                           /* fill in base.problem->form and check it */
-    /* set base.problem->linear.project_mean, or refuse a u that no condition fixes */
-    solve_step *fixed_check;
-    solve_step *load_make; /* compute b, or prepare this for Newton's method */
-    /* if base.problem->linear.project_mean: refuse loads without a solution */
-    solve_step *balance_check;
-    solve_step *integrate;  /* set integral_u and energy */
     solve_step *plan_print; /* print the plans of scripts, on the null device */
     /** Set the names of coefficients for formulas; returns their number; NULL: none. */
     int (*name_coefficients)(const solve *run, weft_derive_alias out[SOLVE_ALIASES_MAX]);
@@ -121,12 +111,11 @@ struct solve {
     double errors[2][SOLVE_VALUES_MAX]; /* in L2 and H1, by component; with --exact */
 };
 
-/** The steps of solve (apps/solve/script.c, load.c, measure.c, report.c).
+/** The steps of solve (apps/solve/script.c, report.c).
  *  Errors  script_read: those of the parser; WEFT_ERROR_INPUT: no matrix or vector is defined.
  *          script_try, script_fit: those of the compiler.
  *          form_make: WEFT_ERROR_INPUT: the matrix is not symmetric, as the requested method needs */
-solve_step solve_script_read, solve_script_try, solve_script_fit, solve_form_make, solve_load_make,
-    solve_integrate, solve_plan_print;
+solve_step solve_script_read, solve_script_try, solve_script_fit, solve_form_make, solve_plan_print;
 void solve_script_clear(solve *run);
 /** Is this the name of a form file that is shipped with Weft, and of no file? (apps/solve/shipped.c) */
 bool solve_is_shipped_form(const char *name);
@@ -140,8 +129,6 @@ weft_status solve_shipped_form_check(const solve_options *options, weft_error *e
 /** Compile every formula of the options to find its errors, and check the output files.
  *  (apps/solve/check.c) */
 weft_status solve_check(solve *run, weft_error *error);
-/** Warn if the load is zero for want of a vector. (apps/solve/load.c) */
-void solve_load_advise(const solve *run);
 /** Compute errors, integrals, energy and probe values. (apps/solve/measure.c) */
 weft_status solve_measure(solve *run, weft_error *error);
 /** Compile the derived quantities, before the solution. (apps/solve/measure.c) */

@@ -25,7 +25,7 @@ weft_status weft_problem_check_tangent(weft_problem *problem, int step, int iter
 
 /* ---- what fixes u (fixed.c) --------------------------------------------------------------- */
 
-/** Find what nothing fixes: modes, open components of a mixed u, or the constant of a scalar, for which
+/** Make the constraints, and find what nothing fixes: modes, open components of a mixed u, or the constant of a scalar, for which
  *  linear.project_mean is set. After the operator.
  *  Errors  WEFT_ERROR_INPUT: a constant that can be added to u, or that rounding would spoil */
 weft_status weft_problem_check_fixed(weft_problem *problem, weft_error *error);

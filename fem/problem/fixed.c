@@ -139,7 +139,7 @@ done:
 }
 
 /* A component without Dirichlet values may be fixed by the matrix, as by a mass term. */
-weft_status weft_problem_check_fixed(weft_problem *problem, weft_error *error) {
+static weft_status check_matrix(weft_problem *problem, weft_error *error) {
     const int c = weft_space_components(problem->fields.space);
     bool fixed[WEFT_VALUES_MAX] = {false}, all_fixed = true;
     if (problem->fields.n > 1)
@@ -156,9 +156,67 @@ weft_status weft_problem_check_fixed(weft_problem *problem, weft_error *error) {
     return all_fixed ? WEFT_OK : check_constants(problem, fixed, error);
 }
 
+/* Of -div(k grad u) and the like, the conditions alone fix a scalar u, perhaps by weak terms. */
+static weft_status check_conditions(weft_problem *problem, weft_error *error) {
+    const weft_fields *fields = &problem->fields;
+    const weft_form *robin = NULL;
+    bool *project_mean = &problem->system.linear.project_mean;
+    int64_t n_parts = 1;
+    const weft_status status = weft_bc_find_free(fields->bc, 0, project_mean, error);
+    if (status == WEFT_ERROR_INPUT)
+        weft_error_hint(
+            error,
+            "add --dirichlet or --robin for a group of that part, or join the parts in the mesh: "
+            "in a .geo file, shared points and curves, or Coherence");
+    if (status != WEFT_OK || *project_mean || weft_records_only(problem->context) ||
+        weft_bc_forms(fields->bc, &robin) == 0)
+        return status;
+    return weft_problem_find_floating(problem, fields->n_constrained > 0, &n_parts, error);
+}
+
+weft_status weft_problem_check_fixed(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_problem_constraints_make(problem, error));
+    if (weft_problem_may_float(problem))
+        TRY(weft_problem_find_modes(problem, error));
+    else if (problem->forms.n_parts > 0)
+        TRY(check_matrix(problem, error));
+    else if (problem->fields.n_values == 1)
+        TRY(check_conditions(problem, error));
+done:
+    return status;
+}
+
+/* int f + int g = 0, of a source and fluxes that are integrated with more points. */
+static weft_status check_source(const weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_balance balance;
+    TRY(weft_bc_balance(problem->fields.bc, problem->forms.source, problem->forms.source_origin,
+                        &balance, error));
+    weft_log(
+        problem->context->monitor, WEFT_LOG_INFO,
+        "pure Neumann: integrals %.10g (source) and %.10g (flux), sum %.3g, accepted up to %.3g",
+        balance.source, balance.flux, balance.sum, balance.bound);
+    if (fabs(balance.sum) <= balance.bound)
+        goto done;
+    status = weft_error_set(
+        error, WEFT_ERROR_INPUT,
+        "with Neumann conditions alone the source and the fluxes must sum to zero, but their "
+        "integrals are %.10g (--source) and %.10g (--neumann, --robin)",
+        balance.source, balance.flux);
+    weft_error_location(error, "--neumann", NULL, 0, 0);
+    weft_error_hint(error,
+                    "subtract %.10g from --source, or fix u somewhere by --dirichlet GROUP=EXPR",
+                    balance.sum / weft_mesh_measure(problem->mesh));
+done:
+    return status;
+}
+
 /* If no condition fixes the constant, check that b sums to zero, up to rounding and the quadrature
  * error of compatible data. */
 weft_status weft_problem_check_balance(const weft_problem *problem, weft_error *error) {
+    if (problem->forms.n_parts == 0)
+        return check_source(problem, error);
     const weft_balance balance = weft_balance_of(problem->system.b_values, problem->fields.n_dofs);
     if (fabs(balance.sum) > balance.bound) {
         weft_error_set(

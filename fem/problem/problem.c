@@ -155,6 +155,7 @@ weft_status weft_problem_condition(weft_problem *problem, const weft_condition *
 }
 
 void weft_problem_form(weft_problem *problem, const weft_form *form) {
+    problem->forms.is_diffusion = false;
     problem->forms.first.form = form ? *form : (weft_form){.text = NULL};
     if (problem->forms.first.form.components == 0 && problem->fields.space)
         problem->forms.first.form.components = weft_space_components(problem->fields.space);
@@ -227,12 +228,13 @@ weft_status weft_problem_refuse(weft_status status, const char *what, const char
     return status;
 }
 
+/* Of a scalar the mean may be zero where no condition fixes it. */
 static weft_status make_conditions(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
+    const int c = problem->fields.n_values;
     const bool may_float = problem->declared.n + problem->declared.n_loads > 0;
     TRY(weft_fields_conditions_make(&problem->fields, error));
-    for (int k = 0; k < problem->fields.n_values && problem->forms.n_parts == 0 && !may_float;
-         ++k) {
+    for (int k = 0; k < c && c > 1 && problem->forms.n_parts == 0 && !may_float; ++k) {
         bool is_free = false;
         TRY(weft_bc_find_free(problem->fields.bc, k, &is_free, error));
         if (is_free)
@@ -243,31 +245,30 @@ done:
     return status;
 }
 
-static weft_status make_load(weft_problem *problem, weft_error *error) {
+weft_status weft_problem_load_make(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
+    const bool is_nonlinear = problem->forms.is_nonlinear;
     TRY(weft_problem_point_loads_make(problem, error));
-    if (problem->forms.n_parts == 0) {
+    if (problem->forms.n_parts == 0)
         TRY(weft_bc_load_make(problem->fields.bc, problem->forms.source,
                               problem->forms.source_origin, WEFT_LOAD_DEGREE, problem->system.b,
                               problem->system.b_values, error));
-    } else {
+    else
         TRY(weft_problem_vectors_compile(problem, error));
+    if (problem->forms.n_parts > 0 && (!is_nonlinear || weft_records_only(problem->context)))
         TRY(weft_problem_load(problem, 1, error));
-    }
     weft_problem_release_load(problem);
-    TRY(weft_problem_point_loads_apply(problem, error));
+    if (!is_nonlinear)
+        TRY(weft_problem_point_loads_apply(problem, error));
 done:
     return status;
 }
 
-/* Find what nothing fixes. Without parts the conditions were checked before they were made. */
-static weft_status check_fixed(weft_problem *problem, weft_error *error) {
+weft_status weft_problem_project_load(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_problem_constraints_make(problem, error));
-    if (weft_problem_may_float(problem))
-        TRY(weft_problem_find_modes(problem, error));
-    else if (problem->forms.n_parts > 0)
-        TRY(weft_problem_check_fixed(problem, error));
+    if (problem->system.linear.project_mean)
+        TRY(weft_problem_check_balance(problem, error));
+    TRY(weft_nullspace_project(&problem->system, error));
 done:
     return status;
 }
@@ -276,15 +277,13 @@ done:
 static weft_status assemble(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_problem_vectors_make(problem, error));
-    TRY(make_load(problem, error));
+    TRY(weft_problem_load_make(problem, error));
     TRY(weft_problem_operator_make(problem, error));
     weft_fields_set_conditions(&problem->fields, 1, problem->system.u_values);
     TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
                          error));
-    TRY(check_fixed(problem, error));
-    if (problem->system.linear.project_mean)
-        TRY(weft_problem_check_balance(problem, error));
-    TRY(weft_nullspace_project(&problem->system, error));
+    TRY(weft_problem_check_fixed(problem, error));
+    TRY(weft_problem_project_load(problem, error));
 done:
     return status;
 }
@@ -316,15 +315,21 @@ done:
     return status;
 }
 
-/* Of what nothing fixes the mean is zero. */
-static weft_status remove_constants(weft_problem *problem, weft_error *error) {
+weft_status weft_problem_remove_constants(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    double integral = 0;
+    double integral = 0, measure = 0;
     TRY(weft_nullspace_remove(&problem->system, error));
     if (!problem->system.linear.project_mean)
         goto done;
-    TRY(weft_space_integral(problem->fields.space, problem->system.u_values, 0, &integral, error));
-    TRY(weft_problem_remove_mean(problem, integral, error));
+    TRY(weft_problem_integrals(problem, &integral, error));
+    if (weft_fields_are_linear(&problem->fields))
+        measure = weft_mesh_measure(problem->mesh);
+    else
+        TRY(weft_space_integral(problem->fields.space, NULL, 0, &measure, error));
+    for (int64_t i = 0; i < problem->fields.n_dofs; ++i)
+        problem->system.u_values[i] -= integral / measure;
+    TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
+                         error));
 done:
     return status;
 }
@@ -341,7 +346,7 @@ weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options
     TRY(weft_problem_prepare(problem, options, 1, error));
     TRY(assemble(problem, error));
     TRY(weft_problem_solve_system(problem, error));
-    TRY(remove_constants(problem, error));
+    TRY(weft_problem_remove_constants(problem, error));
     *report = (weft_problem_report){&problem->system.linear.choice, &problem->system.linear.cg,
                                     problem->system.asymmetry, NULL};
 done:
@@ -357,11 +362,10 @@ static weft_status prepare(weft_problem *problem, const weft_problem_options *op
     TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
                          error));
     TRY(weft_problem_prepare(problem, options, solves, error));
-    TRY(weft_problem_point_loads_make(problem, error));
-    TRY(weft_problem_vectors_compile(problem, error));
+    TRY(weft_problem_load_make(problem, error));
     TRY(weft_problem_operator_make(problem, error));
     TRY(weft_problem_robin_make(problem, error));
-    TRY(check_fixed(problem, error));
+    TRY(weft_problem_check_fixed(problem, error));
 done:
     return status;
 }

@@ -36,6 +36,7 @@ typedef struct weft_problem_forms {
     weft_form *more;                    /* [n_more] of the operator; malloc'd */
     int n_more;
     const char *source, *source_origin; /* of weft_problem_source, or NULL */
+    bool is_diffusion;                  /* `first` is that of weft_problem_diffusion */
 } weft_problem_forms;
 
 /** What steps in time set (steps.c). */
@@ -115,8 +116,30 @@ void weft_problem_precompile(weft_problem *problem);
 weft_system weft_problem_system(const weft_problem *problem);
 /** Solve A u = b with its constraints; u on the host. */
 weft_status weft_problem_solve_system(weft_problem *problem, weft_error *error);
-/** Subtract the mean from a scalar u, given its integral. */
-weft_status weft_problem_remove_mean(weft_problem *problem, double integral, weft_error *error);
+/** After weft_problem_vectors_make: compute b, or of a residual compile what it is made of. */
+weft_status weft_problem_load_make(weft_problem *problem, weft_error *error);
+/** After weft_problem_check_fixed, where u has its prescribed values: refuse a load without a solution, and make others
+ *  orthogonal to what is open.
+ *  Errors  those of weft_problem_check_balance */
+weft_status weft_problem_project_load(weft_problem *problem, weft_error *error);
+/** After a solve: the mean is zero of what nothing fixes. */
+weft_status weft_problem_remove_constants(weft_problem *problem, weft_error *error);
+/** Integrals of u by component, and the energy, on the host.
+ *  integrals  [components]
+ *  energy     NULL: not wanted */
+weft_status weft_problem_measure(weft_problem *problem, double *integrals, double *energy,
+                                 weft_error *error);
+
+/* ---- -div(k grad u) (diffusion.c) ------------------------------------------------------------ */
+
+/** Set the form of the cells to that of -div(k grad u), of a scalar u of degree 1.
+ *  k       a formula; NULL: 1; borrowed, as is origin, which names it in messages
+ *  Errors  WEFT_ERROR_UNSUPPORTED: the cells are not triangles or tetrahedra */
+weft_status weft_problem_diffusion(weft_problem *problem, const char *k, const char *origin,
+                                   weft_error *error);
+/** weft_problem_measure of such a problem. */
+weft_status weft_diffusion_measure(const weft_problem *problem, double *integral, double *energy,
+                                   weft_error *error);
 
 /* ---- constraints and modes (constraints.c, held.c) -------------------------------------------- */
 

@@ -27,8 +27,10 @@ weft_status weft_problem_integrals(weft_problem *problem, double *out, weft_erro
     weft_status status = WEFT_OK;
     weft_solution u;
     TRY(pull(problem, error));
+    if (problem->forms.is_diffusion)
+        TRY(weft_diffusion_measure(problem, out, NULL, error));
     u = weft_problem_solution(problem);
-    for (int k = 0; k < problem->fields.n_values; ++k)
+    for (int k = 0; k < problem->fields.n_values && !problem->forms.is_diffusion; ++k)
         TRY(weft_solution_integral(&u, k, &out[k], error));
 done:
     return status;
@@ -119,6 +121,10 @@ weft_status weft_problem_energy(weft_problem *problem, double *out, weft_error *
         TRY(weft_problem_refuse(WEFT_ERROR_USAGE, "the problem has no energy, or it is not solved",
                                 "solve a linear stationary problem before", error));
     TRY(pull(problem, error));
+    if (problem->forms.is_diffusion) {
+        TRY(weft_diffusion_measure(problem, &sum, out, error));
+        goto done;
+    }
     const double *u = problem->system.rest ? problem->system.rest : problem->system.u_values;
     TRY(weft_vector_make(problem->context->device, problem->fields.n_dofs, &y, &memory, error));
     TRY(weft_problem_more_make(problem, error));
@@ -134,6 +140,21 @@ weft_status weft_problem_energy(weft_problem *problem, double *out, weft_error *
 done:
     weft_memory_free(&memory);
     free(y);
+    return status;
+}
+
+weft_status weft_problem_measure(weft_problem *problem, double *integrals, double *energy,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (problem->forms.is_diffusion) { /* in one pass */
+        TRY(pull(problem, error));
+        TRY(weft_diffusion_measure(problem, integrals, energy, error));
+        goto done;
+    }
+    TRY(weft_problem_integrals(problem, integrals, error));
+    if (energy)
+        TRY(weft_problem_energy(problem, energy, error));
+done:
     return status;
 }
 

@@ -97,18 +97,3 @@ weft_status weft_problem_solve_system(weft_problem *problem, weft_error *error) 
 done:
     return status;
 }
-
-weft_status weft_problem_remove_mean(weft_problem *problem, double integral, weft_error *error) {
-    weft_status status = WEFT_OK;
-    double measure = 0;
-    if (weft_fields_are_linear(&problem->fields))
-        measure = weft_mesh_measure(problem->mesh);
-    else
-        TRY(weft_space_integral(problem->fields.space, NULL, 0, &measure, error));
-    for (int64_t i = 0; i < problem->fields.n_dofs; ++i)
-        problem->system.u_values[i] -= integral / measure;
-    TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
-                         error));
-done:
-    return status;
-}

@@ -127,6 +127,56 @@ static void orders(void **state) {
     assert_true(sqrt(coarse[1] / fine[1]) > 1.8 && sqrt(coarse[1] / fine[1]) < 2.2);
 }
 
+/* -div(grad u) = 2 pi^2 cos(pi x) cos(pi y) without a condition on u: of the solutions the one whose mean is zero. */
+static double error_without_condition(int side) {
+    setting s;
+    weft_error error = {0};
+    weft_problem_report report;
+    double l2 = 0, h1 = 0, integral = 1;
+    const char *exact = "cos(pi*x)*cos(pi*y)";
+    const weft_problem_options options = weft_problem_options_default();
+    open_setting(&s, side, "poisson.weft");
+    add(&s, (weft_condition){WEFT_NEUMANN, .group = "boundary", .value = "0"});
+    weft_problem_source(s.problem, "2*pi^2*cos(pi*x)*cos(pi*y)", "the source");
+    check(weft_problem_solve(s.problem, &options, &report, &error), &error);
+    assert_int_equal(report.result->outcome, WEFT_CG_CONVERGED);
+    check(weft_problem_integrals(s.problem, &integral, &error), &error);
+    assert_true(fabs(integral) < 1e-12);
+    check(weft_problem_errors(s.problem, &exact, "exact", 0, &l2, &h1, &error), &error);
+    close_setting(&s);
+    return l2;
+}
+
+static void without_condition(void **state) {
+    (void)state;
+    const double ratio = error_without_condition(8) / error_without_condition(16);
+    assert_true(ratio > 3.6 && ratio < 4.4);
+}
+
+/* u = 10 + x with k = 1 + y: integral u = 21/2, integral k |grad u|^2 / 2 = 3/4. */
+static void diffusion(void **state) {
+    (void)state;
+    setting s;
+    weft_error error = {0};
+    weft_problem_report report;
+    double integral = 0, energy = 0;
+    weft_problem_options options = weft_problem_options_default();
+    options.tolerance = 1e-14;
+    open_setting(&s, 8, "poisson.weft");
+    check(weft_problem_diffusion(s.problem, "1 + y", "k", &error), &error);
+    add(&s, (weft_condition){WEFT_DIRICHLET, .group = "left", .value = "10"});
+    add(&s, (weft_condition){WEFT_DIRICHLET, .group = "right", .value = "11"});
+    check(weft_problem_solve(s.problem, &options, &report, &error), &error);
+    check(weft_problem_measure(s.problem, &integral, &energy, &error), &error);
+    assert_true(fabs(integral - 10.5) < 1e-9);
+    assert_true(fabs(energy - 0.75) < 1e-9);
+    integral = energy = 0;
+    check(weft_problem_integrals(s.problem, &integral, &error), &error);
+    check(weft_problem_energy(s.problem, &energy, &error), &error);
+    assert_true(fabs(integral - 10.5) < 1e-9 && fabs(energy - 0.75) < 1e-9);
+    close_setting(&s);
+}
+
 static void refused(void **state) {
     (void)state;
     setting s;
@@ -145,6 +195,7 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(in_the_space), cmocka_unit_test(orders),
-                                       cmocka_unit_test(refused)};
+                                       cmocka_unit_test(without_condition),
+                                       cmocka_unit_test(diffusion), cmocka_unit_test(refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
