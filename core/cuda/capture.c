@@ -85,20 +85,19 @@ static weft_status begin(weft_device *device, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cuda_state *state = device->state;
     weft_cuda_recorder *recorder = calloc(1, sizeof *recorder);
-    if (!recorder)
-        return weft_out_of_memory(error, "a device graph");
-    status = weft_cuda_enter(state, error);
-    if (status != WEFT_OK) {
-        free(recorder);
-        return status;
-    }
+    bool entered = false;
     state->recorder = recorder;
+    if (!recorder)
+        TRY(weft_out_of_memory(error, "a device graph"));
+    TRY(weft_cuda_enter(state, error));
+    entered = true;
     TRY(check(state, state->driver.cuGraphCreate(&recorder->graph, 0), "making a graph", error));
     TRY(capture(state, NULL, error));
 done:
     if (status != WEFT_OK)
         weft_cuda_recorder_close(state);
-    weft_cuda_leave(state);
+    if (entered)
+        weft_cuda_leave(state);
     return status;
 }
 
@@ -157,9 +156,9 @@ static weft_status begin_loop(weft_device *device, weft_memory *flag, weft_error
     weft_cuda_recorder *recorder = state->recorder;
     const weft_cuda_array *array = flag->state;
     if (recorder->n_loops == WEFT_CUDA_LOOPS)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "weft_device_graph_while: loops are nested at most %d deep",
-                              WEFT_CUDA_LOOPS);
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "weft_device_graph_while: loops are nested at most %d deep",
+                           WEFT_CUDA_LOOPS));
     TRY(weft_cuda_record_use(state, array, error));
     TRY(weft_cuda_enter(state, error));
     weft_cuda_loop *loop = &recorder->loops[recorder->n_loops];
@@ -182,8 +181,8 @@ static weft_status end_loop(weft_device *device, weft_error *error) {
     weft_cuda_state *state = device->state;
     weft_cuda_recorder *recorder = state->recorder;
     if (recorder->n_loops == 0)
-        return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "weft_device_graph_end_while without weft_device_graph_while");
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE,
+                           "weft_device_graph_end_while without weft_device_graph_while"));
     weft_cuda_loop *loop = &recorder->loops[recorder->n_loops - 1];
     TRY(weft_cuda_enter(state, error));
     status = record_condition(state, loop, error);

@@ -250,7 +250,7 @@ static weft_status make_pool(weft_cuda_state *state, weft_error *error) {
     weft_cu_pool_properties properties = {
         .allocation_type = 1, .location_type = 1, .location_id = state->ordinal};
     if (attribute(state, WEFT_CU_POOLS) == 0)
-        return WEFT_OK;
+        goto done;
     TRY(weft_cuda_check(state, state->driver.cuMemPoolCreate(&state->pool, &properties),
                         "making a memory pool", error));
     TRY(weft_cuda_check(state, state->driver.cuMemPoolSetAttribute(state->pool, POOL_KEEP, &keep),
@@ -296,7 +296,7 @@ weft_status weft_device_cuda_open(weft_device *device, const char *argument,
     TRY(read_argument(argument, &ordinal, &is_traced, error));
     state = calloc(1, sizeof *state);
     if (!state)
-        return weft_out_of_memory(error, "a device");
+        TRY(weft_out_of_memory(error, "a device"));
     pthread_mutex_init(&state->mutex, NULL);
     pthread_mutex_init(&state->transfers, NULL);
     state->arrays.previous = state->arrays.next = &state->arrays;

@@ -57,7 +57,7 @@ weft_status weft_cuda_driver_open(const char *library, weft_cuda_driver *out, we
     /* Never unload the driver: it has started threads and installed handlers. */
     out->library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!out->library)
-        return no_driver(name, error);
+        TRY(no_driver(name, error));
     TRY(find_all(out, error));
     weft_cu_result code = out->cuInit(0);
     if (code != 0)

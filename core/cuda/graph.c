@@ -74,7 +74,7 @@ weft_status weft_cuda_device_graph_run(weft_device *device, void *graph, weft_er
         weft_error_set(error, WEFT_ERROR_USAGE,
                        "an array or module that a device graph uses was freed: it cannot be run");
         weft_error_hint(error, "free the device graph before what it uses, and capture again");
-        return WEFT_ERROR_USAGE;
+        TRY(WEFT_ERROR_USAGE);
     }
     TRY(weft_cuda_enter(state, error));
     pthread_mutex_lock(&state->mutex);

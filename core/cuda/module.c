@@ -191,7 +191,7 @@ weft_status weft_cuda_module_make(weft_module *module, const char *source, weft_
     weft_cuda_state *state = module->device->state;
     weft_cuda_module *made = calloc(1, sizeof *made);
     if (!made)
-        return weft_out_of_memory(error, "a module");
+        TRY(weft_out_of_memory(error, "a module"));
     TRY(make(state, module, source, made, error));
     module->state = made;
     made = NULL;
@@ -252,12 +252,12 @@ weft_status weft_cuda_module_kernel(const weft_module *module, const char *kerne
     for (int i = 0; i < n; ++i)
         if (strcmp(made->kernels[i].name, kernel) == 0) {
             *out = made->kernels[i].function;
-            return WEFT_OK;
+            goto done;
         }
     weft_cu_result code = state->driver.cuModuleGetFunction(out, made->handle, kernel);
     if (code == NOT_FOUND)
-        return weft_error_set(error, WEFT_ERROR_DEVICE, "module %s has no kernel %s", module->name,
-                              kernel);
+        TRY(weft_error_set(error, WEFT_ERROR_DEVICE, "module %s has no kernel %s", module->name,
+                           kernel));
     TRY(weft_cuda_check(state, code, "looking for a kernel", error));
     remember(state, made, kernel, *out);
 done:

@@ -145,7 +145,7 @@ weft_status weft_nvrtc_compile(const weft_nvrtc *nvrtc, int architecture, const 
     snprintf(target, sizeof target, "--gpu-architecture=sm_%d", architecture);
     int code = nvrtc->nvrtcCreateProgram(&program, source, file, 0, NULL, NULL);
     if (code != 0)
-        return compile_failed(nvrtc, "take the source", code, error);
+        TRY(compile_failed(nvrtc, "take the source", code, error));
     code = nvrtc->nvrtcCompileProgram(program, count_options(nvrtc) + 1, arguments);
     if (nvrtc->nvrtcGetProgramLogSize(program, &log_size) != 0)
         log_size = 0;
@@ -160,7 +160,8 @@ weft_status weft_nvrtc_compile(const weft_nvrtc *nvrtc, int architecture, const 
         status = take_result(nvrtc, program, log, out, error);
 done:
     free(log);
-    nvrtc->nvrtcDestroyProgram(&program);
+    if (program)
+        nvrtc->nvrtcDestroyProgram(&program);
     return status;
 }
 

@@ -27,7 +27,7 @@ static weft_status timer_make(weft_device *device, void **state, weft_error *err
     weft_cuda_state *cuda = device->state;
     cuda_timer *timer = calloc(1, sizeof *timer);
     if (!timer)
-        return weft_out_of_memory(error, "a timer");
+        TRY(weft_out_of_memory(error, "a timer"));
     TRY(weft_cuda_enter(cuda, error));
     for (int i = 0; i < 2 && status == WEFT_OK; ++i)
         status =

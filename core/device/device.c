@@ -92,7 +92,7 @@ weft_status weft_device_module(weft_device *device, const char *name, const char
     for (struct weft_kept_module *kept = atomic_load(&device->kept); kept; kept = kept->next)
         if (strcmp(kept->module->name, name) == 0) {
             *out = kept->module;
-            return WEFT_OK;
+            goto done;
         }
     made = calloc(1, sizeof *made);
     if (!made)
@@ -146,9 +146,9 @@ weft_status weft_module_kernel_resources(weft_module *module, const char *kernel
     weft_status status = WEFT_OK;
     const weft_device_table *table = module->device->table;
     if (!table->module_resources)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "%s reports no resource usage of its kernels",
-                              module->device->limits.name);
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "%s reports no resource usage of its kernels",
+                           module->device->limits.name));
     if (table->module_measure)
         TRY(table->module_measure(module, error));
     if (!table->module_resources(module, kernel, out))

@@ -71,7 +71,7 @@ weft_status weft_memory_borrow(weft_device *device, void *address, size_t bytes,
     weft_status status = WEFT_OK;
     weft_memory *memory = NULL;
     if (!address)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "there is no array to borrow");
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "there is no array to borrow"));
     TRY(weft_device_graph_refuses(device, "making an array", error));
     memory = calloc(1, sizeof *memory);
     if (!memory)
@@ -111,7 +111,7 @@ weft_status weft_memory_restore(weft_memory *memory, const void *bytes, weft_err
     weft_status status = WEFT_OK;
     weft_device *device = memory->device;
     if (!memory->evicted)
-        return WEFT_OK;
+        goto done;
     TRY(weft_device_graph_refuses(device, "making an array", error));
     memory->wrapped = false;
     memory->unset = true;

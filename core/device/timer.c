@@ -15,7 +15,7 @@ weft_status weft_timer_make(weft_device *device, weft_timer **out, weft_error *e
     weft_status status = WEFT_OK;
     weft_timer *timer = calloc(1, sizeof *timer);
     if (!timer)
-        return weft_out_of_memory(error, "a timer");
+        TRY(weft_out_of_memory(error, "a timer"));
     timer->device = device;
     if (device->table->timer)
         TRY(device->table->timer->make(device, &timer->state, error));
@@ -64,8 +64,8 @@ weft_status weft_timer_stop(weft_timer *timer, weft_error *error) {
 weft_status weft_timer_seconds(weft_timer *timer, double *seconds, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!timer->marked[0] || !timer->marked[1])
-        return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "a timer is read that was not started and stopped");
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE,
+                           "a timer is read that was not started and stopped"));
     TRY(weft_device_graph_refuses(timer->device, "reading a timer", error));
     if (timer->device->table->timer)
         status = timer->device->table->timer->seconds(timer->device, timer->state, seconds, error);

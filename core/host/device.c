@@ -136,9 +136,9 @@ static weft_status host_launch(weft_device *device, const weft_launch *launch, i
     void **arguments = few;
     host_run run = {.n_elements = launch->n_elements, .n_blocks = n_blocks};
     if (launch->cooperative)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "launch of %s: blocks on the host do not run all at once",
-                              launch->kernel);
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "launch of %s: blocks on the host do not run all at once",
+                           launch->kernel));
     run.kernel = weft_host_module_kernel(launch->module, launch->kernel);
     if (!run.kernel)
         TRY(weft_error_set(error, WEFT_ERROR_DEVICE, "module %s has no kernel %s",

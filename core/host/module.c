@@ -299,7 +299,7 @@ weft_status weft_host_module_make(weft_host_compile *compile, weft_module *modul
     weft_status status = WEFT_OK;
     weft_shared_object *object = calloc(1, sizeof *object);
     if (!object)
-        return weft_out_of_memory(error, "a module");
+        TRY(weft_out_of_memory(error, "a module"));
     TRY(make_object(compile, module, source, object, error));
     module->state = object;
     object = NULL;

@@ -35,13 +35,13 @@ static weft_status open_path(const char *path, int file, weft_shared_object *out
 /* Load through a memfd, so that nobody can change the bytes after their verification. */
 static weft_status load_from_memory(const unsigned char *bytes, size_t size,
                                     weft_shared_object *out, weft_error *error) {
+    weft_status status = WEFT_OK;
     char path[64];
     int file = memfd_create("weft-kernel", MFD_CLOEXEC | MFD_EXEC);
     if (file < 0 && errno == EINVAL)
         file = memfd_create("weft-kernel", MFD_CLOEXEC);
     if (file < 0)
-        return load_error(error, strerror(errno));
-    weft_status status = WEFT_OK;
+        TRY(load_error(error, strerror(errno)));
     if (weft_write_all(file, bytes, size) != WEFT_OK)
         TRY(errno == ENOMEM || errno == ENOSPC ? weft_out_of_memory(error, "a kernel")
                                                : load_error(error, strerror(errno)));

@@ -102,20 +102,19 @@ weft_status weft_device_open(const char *name, const weft_device_options *option
                              weft_device **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device_options usual;
+    weft_device *device = NULL;
     if (!options) {
         usual = weft_device_options_default(NULL);
         options = &usual;
     }
-    status = weft_options_check("weft_device_options", options->size, sizeof *options, error);
-    if (status != WEFT_OK)
-        return status;
+    TRY(weft_options_check("weft_device_options", options->size, sizeof *options, error));
     const bool automatic = weft_device_is_automatic(name);
     const bool from_environment = is_auto(name) && !automatic;
     if (from_environment)
         name = named_in_environment();
-    weft_device *device = calloc(1, sizeof *device);
+    device = calloc(1, sizeof *device);
     if (!device)
-        return weft_out_of_memory(error, "a device");
+        TRY(weft_out_of_memory(error, "a device"));
     device->monitor = options->monitor;
     status = automatic ? open_automatic(device, options, error)
                        : open_kind(device, name, options, error);

@@ -241,18 +241,18 @@ static weft_status open_file(weft_tuning *tuning, bool *used, char *reason, size
     bool missing = false;
     *used = false;
     if (!find_path(tuning, reason, size))
-        return WEFT_OK;
+        goto done;
     bool writable = cache->writable && faccessat(cache->folder, ".", W_OK, AT_EACCESS) == 0;
     if (!check_file(tuning, &missing, reason, size)) {
         if (!missing)
-            return WEFT_OK;
+            goto done;
         int number = 0;
         if (writable && mknodat(cache->folder, TUNING_FILE, S_IFREG | 0600, 0) != 0)
             number = errno == EEXIST ? 0 : errno;
         if (!writable || number != 0) {
             snprintf(reason, size, "cannot write in %s%s%s", cache->path, number ? ": " : "",
                      number ? strerror(number) : "");
-            return WEFT_OK;
+            goto done;
         }
     }
     writable = writable && faccessat(cache->folder, TUNING_FILE, W_OK, AT_EACCESS) == 0;
@@ -262,7 +262,7 @@ static weft_status open_file(weft_tuning *tuning, bool *used, char *reason, size
     if (writable && (found == EMPTY || found == UNSOUND))
         TRY(make_sound(tuning, &found, reason, size, error));
     if (found == NO_MEMORY)
-        return weft_tuning_failed(tuning, SQLITE_NOMEM, "open", error);
+        TRY(weft_tuning_failed(tuning, SQLITE_NOMEM, "open", error));
     *used = found == SOUND;
     if (*used && !writable) {
         if (cache->writable)
@@ -279,16 +279,15 @@ weft_status weft_tuning_open(const weft_device_options *options, weft_tuning **o
     weft_device_options usual;
     char reason[PATH_MAX + 200] = "";
     bool used = false;
+    weft_tuning *tuning = NULL;
     if (!options) {
         usual = weft_device_options_default(NULL);
         options = &usual;
     }
-    status = weft_options_check("weft_device_options", options->size, sizeof *options, error);
-    if (status != WEFT_OK)
-        return status;
-    weft_tuning *tuning = calloc(1, sizeof *tuning);
+    TRY(weft_options_check("weft_device_options", options->size, sizeof *options, error));
+    tuning = calloc(1, sizeof *tuning);
     if (!tuning)
-        return weft_out_of_memory(error, "the tuning database");
+        TRY(weft_out_of_memory(error, "the tuning database"));
     pthread_mutex_init(&tuning->mutex, NULL);
     tuning->monitor = options->monitor;
     weft_cache_open_for(&tuning->cache, "tuning database",

@@ -56,7 +56,7 @@ weft_status weft_tuning_times(weft_tuning *tuning, const char *device, const cha
     TRY(weft_tuning_find(tuning, TUNING_TIMES, keys, primitive ? 2 : 1, arena, &found, error));
     weft_tuning_time *times = weft_arena_alloc(arena, found.n + 1, sizeof *times);
     if (!times)
-        return weft_out_of_memory(error, "the tuning database");
+        TRY(weft_out_of_memory(error, "the tuning database"));
     for (size_t i = 0; i < found.n; ++i) {
         const tuning_value *row = found.values + i * WIDTH;
         times[i] = (weft_tuning_time){
@@ -118,7 +118,7 @@ weft_status weft_tuning_kernels(weft_tuning *tuning, const char *device, weft_ar
     TRY(weft_tuning_find(tuning, TUNING_KERNELS, keys, 1, arena, &found, error));
     weft_tuning_kernel *kernels = weft_arena_alloc(arena, found.n + 1, sizeof *kernels);
     if (!kernels)
-        return weft_out_of_memory(error, "the tuning database");
+        TRY(weft_out_of_memory(error, "the tuning database"));
     for (size_t i = 0; i < found.n; ++i) {
         const tuning_value *row = found.values + i * WIDTH;
         kernels[i] =

@@ -152,7 +152,7 @@ static weft_status make(const char *name, const char *text, size_t length, weft_
     weft_status status = WEFT_OK;
     weft_ufl *ufl = calloc(1, sizeof *ufl);
     if (!ufl)
-        return weft_out_of_memory(error, "a form file");
+        TRY(weft_out_of_memory(error, "a form file"));
     TRY(weft_arena_make(&ufl->context.arena, error));
     ufl->context.error = error;
     ufl->names = (ufl_names){variable_of, ufl};
@@ -198,8 +198,8 @@ weft_status weft_ufl_read_repr(const char *text, size_t length, const weft_ufl_o
     weft_ufl *ufl = NULL;
     weft_error ignored;
     if (length > UFL_TEXT_MAX)
-        return weft_error_set(error, WEFT_ERROR_INPUT, "the form has %zu bytes: at most %d", length,
-                              UFL_TEXT_MAX);
+        TRY(weft_error_set(error, WEFT_ERROR_INPUT, "the form has %zu bytes: at most %d", length,
+                           UFL_TEXT_MAX));
     TRY(check_options(options, error));
     TRY(make("form", text, length, &ufl, error ? error : &ignored));
     const char *python = ufl_repr_text(&ufl->context, text, length);

@@ -139,9 +139,9 @@ static weft_status write_body(const dense_writer *d, int position, weft_error *e
     if (specialisation == NULL) {
         const char *target = weft_arena_print(w->arena, "%s[0] = ", result.base);
         if (target == NULL)
-            return weft_no_memory(error);
+            TRY(weft_no_memory(error));
         weft_source_assign(w, call, target, "            ");
-        return WEFT_OK;
+        goto done;
     }
     for (int i = 0; i < call->n_operands; ++i)
         arguments[i] = (weft_accessor){.base = weft_source_variable(w, call->operands[i].value,
@@ -295,7 +295,7 @@ weft_status weft_source_dense(const source_writer *w, const weft_plan_kernel *ke
     const weft_implementation *one = kernel->implementation;
     dense_writer d = {.w = w, .kernel = kernel, .order = one->order, .n = one->fusion->n_calls};
     if (!weft_dense_find(w->graph, d.order, d.n, &d.dense))
-        return weft_error_set(error, WEFT_ERROR_INTERNAL, "%s has no products", kernel->name);
+        TRY(weft_error_set(error, WEFT_ERROR_INTERNAL, "%s has no products", kernel->name));
     weft_text_add(w->out,
                   "#define THREADS_PER_ELEMENT %d\n"
                   "#define ELEMENTS %d /* of a block */\n",

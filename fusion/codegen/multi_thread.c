@@ -268,7 +268,7 @@ static weft_status write_loads(const source_writer *w, const weft_plan_kernel *k
     const weft_implementation *one = kernel->implementation;
     bool *done = weft_arena_alloc(w->arena, (size_t)one->n_onchip + 1, sizeof *done);
     if (done == NULL)
-        return weft_no_memory(error);
+        TRY(weft_no_memory(error));
     for (int i = 0; i < one->fusion->n_calls; ++i) {
         place_of_call at = {0};
         TRY(find_call(w, kernel, i, &at, error));

@@ -426,7 +426,7 @@ weft_status weft_source_nested(const source_writer *w, const weft_plan_kernel *k
     weft_nested_writer n;
     if (kernel->slice == SLICE_COLUMNS) {
         weft_text_add(w->out, "/* %s: its text depends on the sizes of a run */\n\n", kernel->name);
-        return WEFT_OK;
+        goto done;
     }
     weft_nested_begin(&n, w, kernel);
     weft_source_head(w, kernel);

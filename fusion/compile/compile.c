@@ -73,11 +73,11 @@ static weft_status run_stages(weft_compilation *c, const weft_fragment *fragment
                               weft_error *error) {
     weft_status status = WEFT_OK;
     if (c->options.narrow != NULL && c->limits.execution != WEFT_EXECUTION_SIMT)
-        return weft_error_set(
+        TRY(weft_error_set(
             error, WEFT_ERROR_UNSUPPORTED,
             "lists in single precision beside doubles ('%s') need a device that runs "
             "elements as threads",
-            c->options.narrow);
+            c->options.narrow));
     TRY(weft_script_make(c->arena, fragments, n_fragments, &c->options, &c->script, error));
     TRY(weft_check_variants(c, error));
     TRY(weft_control_make(c, &c->control, error));

@@ -45,7 +45,7 @@ static weft_status choose_again(weft_segment *segment, bool *changed, weft_error
                                         .all = true};
     if (segment->cover_recalled || segment->options.forced_plan != NULL ||
         segment->options.alternative > 0)
-        return WEFT_OK;
+        goto done;
     TRY(weft_covers_begin(&problem, &covers, error));
     TRY(weft_covers_next(covers, &cover, error));
     if (cover == NULL)
@@ -105,7 +105,7 @@ weft_status weft_compilation_correct(weft_compilation *compilation, weft_device 
     bool changed = true;
     if (weft_device_limits(device)->execution != WEFT_EXECUTION_SIMT ||
         compilation->control->n_segments == 0)
-        return WEFT_OK;
+        goto done;
     for (int round = 0; round < ROUNDS && changed; ++round)
         TRY(correct(compilation, device, &changed, error));
 done:

@@ -38,7 +38,7 @@ weft_status weft_check_variants(const weft_compilation *c, weft_error *error) {
                        function);
         if (near != NULL)
             weft_error_hint(error, "did you mean '%s'?", near);
-        return WEFT_ERROR_USAGE;
+        TRY(WEFT_ERROR_USAGE);
     }
 done:
     return status;

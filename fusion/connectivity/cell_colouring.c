@@ -118,7 +118,7 @@ static weft_status colours_make(const weft_connectivity *connectivity, weft_cell
         weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                        "%lld cells are too many to colour (2^32 numbers)", (long long)c.n);
         weft_error_hint(error, "accumulate by atomic additions, the scatter 'coloured'");
-        return WEFT_ERROR_UNSUPPORTED;
+        TRY(WEFT_ERROR_UNSUPPORTED);
     }
     made = calloc(1, sizeof *made);
     c.masks = calloc((size_t)c.n_to + 1, sizeof *c.masks);

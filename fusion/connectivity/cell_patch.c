@@ -361,13 +361,13 @@ static weft_status patches_make(const weft_connectivity *connectivity, int cells
     const int64_t n_patches = (connectivity->n_from + cells - 1) / cells;
     cell_patch_builder b = {.connectivity = connectivity, .n_patches = n_patches};
     if (cells % LANES != 0 || (int64_t)cells * connectivity->width >= UINT16_MAX)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "patches of %d cells with %d nodes each: multiples of %d cells with "
-                              "less than %d nodes in all are supported",
-                              cells, connectivity->width, LANES, UINT16_MAX);
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "patches of %d cells with %d nodes each: multiples of %d cells with "
+                           "less than %d nodes in all are supported",
+                           cells, connectivity->width, LANES, UINT16_MAX));
     b.made = calloc(1, sizeof *b.made);
     if (!b.made)
-        return weft_cells_no_memory(WHAT, connectivity->n_from, error);
+        TRY(weft_cells_no_memory(WHAT, connectivity->n_from, error));
     *b.made = (weft_cell_patches){
         .cells = cells, .width = connectivity->width, .sums = sums, .n_patches = n_patches};
     b.start = weft_array_make((size_t)n_patches + 1, sizeof *b.start);

@@ -103,8 +103,10 @@ weft_status weft_connectivity_make_copied(weft_device *device, const int32_t *in
     if (!fit && !indices)
         TRY(weft_error_set(error, WEFT_ERROR_SHAPE, "an index on the device is not in [0, %lld)",
                            (long long)n_to));
-    if (!fit) /* which says what does not */
-        return weft_connectivity_make(device, indices, n / width, width, n_to, out, error);
+    if (!fit) { /* which says what does not */
+        status = weft_connectivity_make(device, indices, n / width, width, n_to, out, error);
+        goto done;
+    }
     TRY(connectivity_new(device, indices, n / width, width, n_to, out, error));
     (*out)->plain = *plain;
     *plain = NULL;
@@ -177,7 +179,7 @@ weft_status weft_upload_make(weft_device *device, size_t count, size_t size, con
     weft_status status = WEFT_OK;
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes))
-        return weft_cells_no_memory(what, n, error);
+        TRY(weft_cells_no_memory(what, n, error));
     TRY(weft_memory_make_unset(device, bytes, &out->memory, error));
     out->array = weft_memory_host(out->memory);
     if (!out->array && !(out->array = weft_array_make_unset(bytes)))
@@ -237,7 +239,7 @@ weft_status weft_connectivity_interleaved(weft_connectivity *connectivity, int l
     int64_t n = connectivity->n_from, n_blocks = (n + lanes - 1) / lanes;
     weft_connectivity_copy *form = form_find(connectivity, lanes);
     if (!form)
-        return weft_cells_no_memory(what, n, error);
+        TRY(weft_cells_no_memory(what, n, error));
     if (!form->interleaved && weft_setup_on_device(connectivity->device)) {
         TRY(weft_interleave_on_device(connectivity, lanes, &form->interleaved, error));
     } else if (!form->interleaved) {
@@ -367,7 +369,7 @@ weft_status weft_connectivity_transposed(weft_connectivity *connectivity, int la
     const int64_t n = connectivity->n_from, n_places = n * connectivity->width;
     weft_connectivity_copy *form = form_find(connectivity, lanes);
     if (!form)
-        return weft_cells_no_memory("transposed connectivity", n, error);
+        TRY(weft_cells_no_memory("transposed connectivity", n, error));
     if (!form->positions) {
         if (n_places + (int64_t)lanes * connectivity->width > (int64_t)UINT32_MAX) {
             status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
@@ -448,7 +450,7 @@ weft_status weft_connectivity_schedule(weft_connectivity *connectivity, int lane
     weft_status status = WEFT_OK;
     weft_connectivity_copy *form = form_find(connectivity, lanes);
     if (!form)
-        return weft_cells_no_memory("schedule", connectivity->n_from, error);
+        TRY(weft_cells_no_memory("schedule", connectivity->n_from, error));
     if (!form->schedule)
         TRY(weft_schedule_make(connectivity, lanes, &form->schedule, error));
     *out = form->schedule;

@@ -119,12 +119,12 @@ static weft_status build_patches(patch_builder *b, weft_error *error) {
     b->first_unit = weft_array_make((size_t)b->n_patches + 1, sizeof *b->first_unit);
     b->first_halo = weft_array_make((size_t)b->n_patches + 1, sizeof *b->first_halo);
     if (!b->patches || !b->first_unit || !b->first_halo)
-        return weft_cells_no_memory(b->format->what, b->n_from, error);
+        TRY(weft_cells_no_memory(b->format->what, b->n_from, error));
     TRY(weft_device_for(b->device, count_tasks(b), make_patches, b, error));
     if (atomic_load(&b->failed)) {
         if (error)
             *error = b->error;
-        return b->error.status;
+        TRY(b->error.status);
     }
     for (int64_t p = 0; p < b->n_patches; ++p) {
         const weft_patch *patch = &b->patches[p];

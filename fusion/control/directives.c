@@ -95,11 +95,11 @@ static weft_status check_steps(const checker *c, const weft_control_steps *steps
         if (step->kind == CONTROL_LOOP)
             TRY(check_steps(c, &step->body));
         if (is_of_block(c, step))
-            return refuse_product(c, step);
+            TRY(refuse_product(c, step));
         if (step->kind != CONTROL_SEGMENT || call_in(c, step->number) < 0)
             continue;
         if (first >= 0)
-            return refuse(c, steps, first, i);
+            TRY(refuse(c, steps, first, i));
         first = i;
     }
 done:
@@ -111,7 +111,7 @@ weft_status weft_control_check_directives(const weft_compilation *compilation,
     weft_status status = WEFT_OK;
     checker c = {.control = control, .error = error};
     if (compilation->options.plan == WEFT_PLAN_UNFUSED || compilation->options.forced_plan != NULL)
-        return WEFT_OK;
+        goto done;
     for (c.fuse = 1; c.fuse <= control->script->n_fuses; ++c.fuse)
         TRY(check_steps(&c, &control->steps));
 done:

@@ -70,7 +70,7 @@ weft_status weft_control_lift_reductions(control_builder *b) {
     weft_script_loop *loops =
         weft_arena_alloc(b->arena, (size_t)script->n_loops + 1, sizeof *loops);
     if (moved == NULL || loops == NULL)
-        return weft_no_memory(b->error);
+        TRY(weft_no_memory(b->error));
     for (int i = 0; i < script->n_statements; ++i) {
         weft_script_statement statement = script->statements[i];
         const bool whole =

@@ -97,7 +97,7 @@ weft_status weft_control_check_reads(const control_builder *b, const weft_node *
     weft_status status = WEFT_OK;
     if (node->kind == NODE_NAME && weft_control_name_find(b->control, node->name) < 0 &&
         !is_declared(b->script, node->name) && !weft_control_is_open(b, node->name, false))
-        return no_value(b, node, condition);
+        TRY(no_value(b, node, condition));
     for (int i = weft_node_is_apply(node); i < node->n_children; ++i)
         TRY(weft_control_check_reads(b, node->children[i], condition));
 done:

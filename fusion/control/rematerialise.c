@@ -264,8 +264,8 @@ static weft_status steps_make(const weft_compilation *compilation, weft_control 
     bool *recomputed = NULL;
     TRY(WEFT_ALLOC(compilation->arena, recomputed, (size_t)n_loops + 1, error));
     if (compilation->options.predicated)
-        return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "a script with loops cannot be predicated: its loops are");
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE,
+                           "a script with loops cannot be predicated: its loops are"));
     planned.options.forced_plan = NULL;
     TRY(weft_control_build(&planned, NULL, &control, error));
     TRY(choose(&planned, &control, recomputed, error));

@@ -25,7 +25,7 @@ static weft_status check_uniform(const control_builder *b, const weft_node *node
                                        : b->script->indices[name->index_set].name);
             weft_error_hint(b->error,
                             "reductions such as sum and dot make uniform values of lists");
-            return WEFT_ERROR_TYPE;
+            TRY(WEFT_ERROR_TYPE);
         }
     }
     if (node->kind == NODE_CALL && (weft_library_find(library, node->name) != NULL ||
@@ -33,7 +33,7 @@ static weft_status check_uniform(const control_builder *b, const weft_node *node
         weft_error_at(b->error, WEFT_ERROR_TYPE, node->place,
                       "'%s' works on lists: a uniform value is wanted here", node->name);
         weft_error_hint(b->error, "make a name of it before, and update that name in the loop");
-        return WEFT_ERROR_TYPE;
+        TRY(WEFT_ERROR_TYPE);
     }
     for (int i = 0; i < node->n_children; ++i)
         TRY(check_uniform(b, node->children[i]));
@@ -76,8 +76,8 @@ static weft_status scalar_of(const control_builder *b, const weft_graph_builder 
     const weft_shape *shape = t != NULL ? &t->shape : &v->operand.shape;
     const weft_operand *operands = t != NULL ? t->operands : &v->operand;
     if (shape->rank > 0)
-        return weft_error_at(b->error, WEFT_ERROR_SHAPE, place,
-                             "a uniform number is wanted here, not a tensor");
+        TRY(weft_error_at(b->error, WEFT_ERROR_SHAPE, place,
+                          "a uniform number is wanted here, not a tensor"));
     out->n_nodes = t != NULL ? t->n : 1;
     out->n_operands = t != NULL ? t->n_operands : 1;
     TRY(WEFT_ALLOC(b->arena, out->nodes, (size_t)out->n_nodes, b->error));
@@ -86,8 +86,8 @@ static weft_status scalar_of(const control_builder *b, const weft_graph_builder 
     memcpy(out->nodes, t != NULL ? t->nodes : &whole, (size_t)out->n_nodes * sizeof *out->nodes);
     for (int i = 0; i < out->n_operands; ++i) {
         if (operands[i].shape.rank > 0)
-            return weft_error_at(b->error, WEFT_ERROR_SHAPE, place,
-                                 "a uniform number is wanted here, not a tensor");
+            TRY(weft_error_at(b->error, WEFT_ERROR_SHAPE, place,
+                              "a uniform number is wanted here, not a tensor"));
         out->operands[i] =
             weft_control_name_find(b->control, graph->graph->values[operands[i].value].name);
         out->offsets[i] = operands[i].offset;

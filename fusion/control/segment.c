@@ -218,7 +218,7 @@ weft_status weft_control_segment_close(control_builder *b, weft_control_steps *s
     weft_script *script = NULL;
     segment_name *names = NULL;
     if (b->n_open == 0)
-        return WEFT_OK;
+        goto done;
     TRY(segment_script(b, is_loop_body(b, steps, next), &script));
     weft_graph_builder graph = {
         .arena = b->arena, .library = b->compilation->library, .script = script};

@@ -207,11 +207,11 @@ weft_status weft_compilation_print(const weft_compilation *c, const char *stage,
     const bool dot = strcmp(format, "dot") == 0, json = strcmp(format, "json") == 0;
     printer p = {.control = c->control, .stage = stage, .dot = dot, .out = out, .error = error};
     if (!dot && !json && strcmp(format, "text") != 0)
-        return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "there is no format '%s': text, dot and json are", format);
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE,
+                           "there is no format '%s': text, dot and json are", format));
     if ((dot || json) && !has_format(stage, dot))
-        return weft_error_set(error, WEFT_ERROR_USAGE, "only graph%s plan are printed as %s",
-                              dot ? " and" : ", fusions, implementations, cover and", format);
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "only graph%s plan are printed as %s",
+                           dot ? " and" : ", fusions, implementations, cover and", format));
     if (strcmp(stage, "tokens") == 0)
         TRY(print_tokens(c, out, error));
     else if (strcmp(stage, "script") == 0)

@@ -32,17 +32,17 @@ static weft_status accumulation_target(weft_graph_builder *builder,
     weft_value *value =
         known->lazy.arithmetic == NULL ? &graph->values[known->lazy.operand.value] : NULL;
     if (value == NULL || value->producer >= 0 || strcmp(value->name, statement->name) != 0)
-        return weft_error_at(
+        TRY(weft_error_at(
             error, WEFT_ERROR_TYPE, statement->place,
             "'%s' is assigned on line %d: only a new name or an input can be accumulated into",
-            statement->name, known->place.line);
+            statement->name, known->place.line));
     if (builder->first_read[value->id].line != 0) {
         weft_error_at(error, WEFT_ERROR_TYPE, statement->place,
                       "'%s' is accumulated into after it was read on line %d", statement->name,
                       builder->first_read[value->id].line);
         weft_error_hint(error,
                         "a name holds one value: put every accumulation before the first use");
-        return WEFT_ERROR_TYPE;
+        TRY(WEFT_ERROR_TYPE);
     }
     if (value->kind == VALUE_INPUT && (matrix ? value->index_set == UNIFORM : true)) {
         value->kind = kind;
@@ -62,7 +62,7 @@ static weft_status accumulation_target(weft_graph_builder *builder,
         weft_error_at(error, WEFT_ERROR_SHAPE, statement->place, "'%s' is %s", statement->name,
                       text.data != NULL ? text.data : "of another shape");
         weft_text_free(&text);
-        return WEFT_ERROR_SHAPE;
+        TRY(WEFT_ERROR_SHAPE);
     }
     *target = value->id;
 done:
@@ -124,14 +124,14 @@ weft_status weft_graph_accumulate(weft_graph_builder *builder,
         if (known < 0)
             weft_error_hint(error, "declare it: connectivity %s : cells -> nodes[3];",
                             statement->connectivities[i]);
-        return WEFT_ERROR_TYPE;
+        TRY(WEFT_ERROR_TYPE);
     }
     TRY(weft_value_make(builder, statement->value, &v, error));
     if (v.arithmetic != NULL ||
         (v.operand.connectivity < 0 && graph->values[v.operand.value].index_set == UNIFORM))
-        return weft_error_at(
+        TRY(weft_error_at(
             error, WEFT_ERROR_TYPE, statement->place, "only a list over %s can be added here",
-            weft_index_set_name(graph, graph->connectivities[made.connectivity].from));
+            weft_index_set_name(graph, graph->connectivities[made.connectivity].from)));
     TRY(weft_value_copy(builder, &v, statement->place, &source, error));
     made.source = source.value;
     made.call = graph->values[source.value].producer;
@@ -140,7 +140,7 @@ weft_status weft_graph_accumulate(weft_graph_builder *builder,
                       "'%s' leads from %s, but this value is over %s", statement->connectivities[0],
                       weft_index_set_name(graph, graph->connectivities[made.connectivity].from),
                       weft_index_set_name(graph, graph->values[source.value].index_set));
-        return WEFT_ERROR_TYPE;
+        TRY(WEFT_ERROR_TYPE);
     }
     TRY(accumulation_shape(builder, statement, made.connectivity, &source, &shape, error));
     TRY(accumulation_target(builder, statement, made.connectivity, &shape, &made.target, error));

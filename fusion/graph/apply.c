@@ -55,9 +55,9 @@ static weft_status operand(weft_graph_builder *builder, const weft_node *node,
     const int set = weft_operand_index_set(graph, out);
     if (set == UNIFORM || out->shape.rank != 0 ||
         strcmp(graph->index_sets[set].name, op->over) != 0)
-        return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
-                             "'%s' works on scalars over %s: this is something else", op->name,
-                             op->over);
+        TRY(weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                          "'%s' works on scalars over %s: this is something else", op->name,
+                          op->over));
     if (value->shape.rank != 0 || out->connectivity >= 0)
         TRY(weft_operand_copy(builder, out, node->place, out, error));
 done:
@@ -70,16 +70,16 @@ weft_status weft_graph_apply(weft_graph_builder *builder, const weft_node *node,
     static const weft_shape scalar = {0};
     weft_call call = {.label = "apply", .place = node->place, .n_operands = 1};
     if (node->n_children != 2 || node->n_keys > 0)
-        return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
-                             "apply takes an operator and a list, as in apply(A, v)");
+        TRY(weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                          "apply takes an operator and a list, as in apply(A, v)"));
     const weft_script_operator *op = node->children[0]->kind == NODE_NAME
                                          ? find_operator(builder, node->children[0]->name)
                                          : NULL;
     if (op == NULL)
-        return unknown_operator(builder, node->children[0], error);
+        TRY(unknown_operator(builder, node->children[0], error));
     if (op->product_kernel == NULL)
-        return weft_error_at(error, WEFT_ERROR_UNSUPPORTED, node->place,
-                             "the operator '%s' is not known when this is compiled", op->name);
+        TRY(weft_error_at(error, WEFT_ERROR_UNSUPPORTED, node->place,
+                          "the operator '%s' is not known when this is compiled", op->name));
     TRY(WEFT_ALLOC(builder->arena, call.operands, 1, error));
     TRY(operand(builder, node->children[1], op, call.operands, error));
     TRY(operator_number(builder, op->name, &call.op, error));

@@ -34,7 +34,7 @@ weft_status weft_tree_add(weft_graph_builder *builder, tree *t, weft_arithmetic 
     for (int i = *bucket - 1; i >= 0; i = t->next[i])
         if (weft_arithmetic_equal(&t->nodes[i], &node)) {
             *out = i;
-            return WEFT_OK;
+            goto done;
         }
     TRY(WEFT_APPEND(builder->arena, t->next, n_next, *bucket - 1, error));
     TRY(WEFT_APPEND(builder->arena, t->nodes, t->n, node, error));
@@ -109,14 +109,16 @@ static weft_status keep_root(weft_graph_builder *builder, tree *t, const tree *s
 static weft_status tree_value(weft_graph_builder *builder, tree *t, const weft_lazy_value *v,
                               weft_location place, int *root, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (v->arithmetic == NULL)
-        return weft_tree_operand(builder, t, &v->operand, place, root, error);
+    if (v->arithmetic == NULL) {
+        status = weft_tree_operand(builder, t, &v->operand, place, root, error);
+        goto done;
+    }
     const tree *source = v->arithmetic;
     int *moved = NULL;
     for (int i = 0; i < t->n_copies; ++i)
         if (t->copies[i].source == source) {
             *root = t->copies[i].root;
-            return WEFT_OK;
+            goto done;
         }
     TRY(WEFT_ALLOC(builder->arena, moved, (size_t)source->n, error));
     for (int i = 0; i < source->n; ++i) {
@@ -191,8 +193,8 @@ static weft_status tree_select(weft_graph_builder *builder, const name_scope *sc
     weft_status status = WEFT_OK;
     if (condition->kind != NODE_BINARY ||
         !(weft_op_compares(condition->op) || condition->op == CONDITION_AND))
-        return weft_error_at(error, WEFT_ERROR_TYPE, condition->place,
-                             "expected a comparison: select(a < b, ..., ...)");
+        TRY(weft_error_at(error, WEFT_ERROR_TYPE, condition->place,
+                          "expected a comparison: select(a < b, ..., ...)"));
     if (condition->op == CONDITION_AND) {
         int inner[2] = {-1, values[1]};
         TRY(tree_select(builder, scope, condition->children[1], t, values, &inner[0], error));
@@ -215,13 +217,15 @@ static weft_status tree_call(weft_graph_builder *builder, const name_scope *scop
     weft_status status = WEFT_OK;
     const int n_arguments = weft_formula_arguments(node->name);
     int a = -1, b = -1;
-    if (node->table != NULL)
-        return weft_table_inline(builder, scope, node, t, root, error);
+    if (node->table != NULL) {
+        status = weft_table_inline(builder, scope, node, t, root, error);
+        goto done;
+    }
     if (n_arguments > 0 && !weft_is_function(builder, node->name)) {
         if (node->n_children != n_arguments || node->n_keys != 0)
-            return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
-                                 "'%s' takes %d argument%s, not %d", node->name, n_arguments,
-                                 n_arguments == 1 ? "" : "s", node->n_children);
+            TRY(weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                              "'%s' takes %d argument%s, not %d", node->name, n_arguments,
+                              n_arguments == 1 ? "" : "s", node->n_children));
         if (n_arguments == 3) {
             int values[2] = {-1, -1};
             TRY(weft_tree_build(builder, scope, node->children[1], t, &values[0], error));
@@ -246,7 +250,7 @@ static weft_status tree_call(weft_graph_builder *builder, const name_scope *scop
         goto done;
     }
     if (scope->expression != NULL)
-        return weft_unknown_function(builder, node, error);
+        TRY(weft_unknown_function(builder, node, error));
     weft_lazy_value v = {0};
     TRY(weft_function_call(builder, node, &v, error));
     TRY(tree_value(builder, t, &v, node->place, root, error));

@@ -90,13 +90,13 @@ weft_status weft_graph_variant(weft_graph_builder *builder, const weft_script_st
         goto done;
     }
     if (variant < 0 || variant >= call->specialisation->n_variants)
-        return no_such_variant(call, place, variant, error);
+        TRY(no_such_variant(call, place, variant, error));
     if (call->variant >= 0 && call->variant != variant) {
         const weft_location first = call->variant_place;
-        return weft_error_at(
+        TRY(weft_error_at(
             error, WEFT_ERROR_TYPE, place,
             "this call is the same as an earlier one, which is to have variant %d (%s:%d:%d)",
-            call->variant, first.source->name, first.line, first.column);
+            call->variant, first.source->name, first.line, first.column));
     }
     call->variant = variant;
     call->variant_place = place;

@@ -44,14 +44,14 @@ static weft_status formula_arguments(weft_graph_builder *builder, const name_sco
         tree *t = weft_arena_alloc(builder->arena, 1, sizeof *t);
         int root = 0;
         if (t == NULL)
-            return weft_no_memory(error);
+            TRY(weft_no_memory(error));
         t->index_set = UNIFORM;
         TRY(weft_tree_build(builder, outer, node->children[i], t, &root, error));
         arguments[i] = (weft_lazy_value){.arithmetic = t};
     }
     inner->n_bound = inner->first_last = node->n_children;
     if (node->n_children == 0)
-        return wrong_count(node, expression, error);
+        TRY(wrong_count(node, expression, error));
     const weft_shape *shape = &arguments[0].operand.shape;
     if (node->n_children < expression->n_arguments && arguments[0].arithmetic == NULL &&
         shape->rank > 0) {
@@ -59,9 +59,9 @@ static weft_status formula_arguments(weft_graph_builder *builder, const name_sco
         inner->n_bound = whole.shape.sizes[0];
         inner->first_last = expression->n_arguments - n_last;
         if (inner->n_bound > inner->first_last)
-            return weft_error_at(error, WEFT_ERROR_SHAPE, node->place,
-                                 "%d rows for the %d %sarguments of '%s'", inner->n_bound,
-                                 inner->first_last, n_last > 0 ? "first " : "", expression->name);
+            TRY(weft_error_at(error, WEFT_ERROR_SHAPE, node->place,
+                              "%d rows for the %d %sarguments of '%s'", inner->n_bound,
+                              inner->first_last, n_last > 0 ? "first " : "", expression->name));
         for (int i = n_last - 1; i >= 0; --i)
             arguments[inner->first_last + i] = arguments[i + 1];
         weft_shape row = {.rank = whole.shape.rank - 1};
@@ -88,10 +88,10 @@ weft_status weft_formula_inline(weft_graph_builder *builder, const name_scope *o
     weft_lazy_value *arguments = weft_arena_alloc(builder->arena, n + 1, sizeof *arguments);
     name_scope inner = {.expression = expression, .arguments = arguments};
     if (arguments == NULL)
-        return weft_no_memory(error);
+        TRY(weft_no_memory(error));
     if (builder->depth > 32)
-        return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
-                             "expressions call each other too deeply");
+        TRY(weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                          "expressions call each other too deeply"));
     TRY(formula_arguments(builder, outer, node, arguments, &inner, error));
     ++builder->depth;
     status = weft_tree_build(builder, &inner, expression->body, t, root, error);

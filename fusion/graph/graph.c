@@ -34,12 +34,12 @@ weft_shape weft_operand_whole(const weft_graph *graph, const weft_operand *opera
 
 weft_status weft_value_add(weft_graph_builder *builder, const weft_value *value, int *id,
                            weft_error *error) {
+    weft_status status = WEFT_OK;
     weft_graph *graph = builder->graph;
     if (weft_shape_count(&value->shape) > WEFT_ELEMENTS_MAX)
-        return weft_error_at(error, WEFT_ERROR_SHAPE, value->place,
-                             "an element of %d components is more than %d",
-                             weft_shape_count(&value->shape), WEFT_ELEMENTS_MAX);
-    weft_status status = WEFT_OK;
+        TRY(weft_error_at(error, WEFT_ERROR_SHAPE, value->place,
+                          "an element of %d components is more than %d",
+                          weft_shape_count(&value->shape), WEFT_ELEMENTS_MAX));
     const weft_location not_read = {0};
     *id = graph->n_values;
     TRY(WEFT_APPEND(builder->arena, graph->values, graph->n_values, *value, error));
@@ -116,10 +116,10 @@ weft_status weft_call_add(weft_graph_builder *builder, weft_call *call, const we
             id = graph->calls[i].result;
     if (id < 0) {
         if (graph->n_calls == WEFT_CALLS_MAX)
-            return weft_error_at(error, WEFT_ERROR_UNSUPPORTED, call->place,
-                                 "more than %d calls in one script, which functions, arithmetic "
-                                 "and numbers as arguments are",
-                                 WEFT_CALLS_MAX);
+            TRY(weft_error_at(error, WEFT_ERROR_UNSUPPORTED, call->place,
+                              "more than %d calls in one script, which functions, arithmetic "
+                              "and numbers as arguments are",
+                              WEFT_CALLS_MAX));
         weft_value value = {.kind = VALUE_RESULT,
                             .shape = *shape,
                             .index_set = result_index_set(graph, call),
@@ -129,7 +129,7 @@ weft_status weft_call_add(weft_graph_builder *builder, weft_call *call, const we
                             .place = call->place};
         value.name = weft_arena_print(builder->arena, "%s_%d", call->label, graph->n_calls);
         if (value.name == NULL)
-            return weft_no_memory(error);
+            TRY(weft_no_memory(error));
         TRY(weft_value_add(builder, &value, &id, error));
         call->id = graph->n_calls;
         call->part = builder->statement != NULL ? builder->statement->part : -1;
@@ -236,9 +236,9 @@ static weft_status declare_inputs(weft_graph_builder *builder, weft_error *error
             TRY(size_of(builder, input->sizes[k], &value.shape.sizes[k], error));
             count *= value.shape.sizes[k];
             if (count > WEFT_ELEMENTS_MAX)
-                return weft_error_at(error, WEFT_ERROR_SHAPE, input->place,
-                                     "'%s' has more than %d components", input->name,
-                                     WEFT_ELEMENTS_MAX);
+                TRY(weft_error_at(error, WEFT_ERROR_SHAPE, input->place,
+                                  "'%s' has more than %d components", input->name,
+                                  WEFT_ELEMENTS_MAX));
         }
         if (input->over != NULL)
             value.index_set = WEFT_FIND_NAME(builder->graph->index_sets,
@@ -293,7 +293,7 @@ static weft_status mark_return(weft_graph_builder *builder, const weft_script_re
                       ret->name);
         if (near != NULL)
             weft_error_hint(error, "did you mean '%s'?", near);
-        return WEFT_ERROR_TYPE;
+        TRY(WEFT_ERROR_TYPE);
     }
     const weft_value *value =
         b->lazy.arithmetic == NULL ? &graph->values[b->lazy.operand.value] : NULL;
@@ -303,9 +303,8 @@ static weft_status mark_return(weft_graph_builder *builder, const weft_script_re
         goto done;
     }
     if (value != NULL && value->is_input && strcmp(value->name, ret->name) == 0)
-        return weft_error_at(error, WEFT_ERROR_TYPE, ret->place,
-                             "'%s' is an input: return a value that is computed from it",
-                             ret->name);
+        TRY(weft_error_at(error, WEFT_ERROR_TYPE, ret->place,
+                          "'%s' is an input: return a value that is computed from it", ret->name));
     TRY(weft_value_copy(builder, &b->lazy, ret->place, &operand, error));
     /* a value that is returned under two names needs two lists */
     while (is_named_otherwise(graph, &graph->values[operand.value], ret->name))

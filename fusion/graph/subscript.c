@@ -107,7 +107,7 @@ static weft_status tree_component(weft_graph_builder *builder, const weft_node *
     tree *t = weft_arena_alloc(builder->arena, 1, sizeof *t);
     int *moved = weft_arena_alloc(builder->arena, (size_t)base->n + 1, sizeof *moved);
     if (t == NULL || moved == NULL)
-        return weft_no_memory(error);
+        TRY(weft_no_memory(error));
     TRY(operand_component(builder, node, &whole, error));
     t->index_set = UNIFORM;
     for (int i = 0; i < base->n; ++i) {
@@ -135,7 +135,7 @@ weft_status weft_value_subscript(weft_graph_builder *builder, const name_scope *
     weft_lazy_value base = {0};
     const weft_node *list = node->children[0]; /* NAME__field0: an input of a formula */
     if (scope->expression != NULL && (list->kind != NODE_NAME || !strstr(list->name, "__")))
-        return weft_error_at(error, WEFT_ERROR_TYPE, node->place, "a formula has no subscripts");
+        TRY(weft_error_at(error, WEFT_ERROR_TYPE, node->place, "a formula has no subscripts"));
     TRY(weft_value_make(builder, node->children[0], &base, error));
     const weft_node *first = node->children[1];
     const bool named = node->n_children == 2 && first->kind == NODE_NAME;
@@ -144,7 +144,7 @@ weft_status weft_value_subscript(weft_graph_builder *builder, const name_scope *
                                    : -1;
     if (named && connectivity < 0 &&
         WEFT_FIND_NAME(builder->script->parameters, builder->script->n_parameters, first->name) < 0)
-        return unknown_map(builder, first, error);
+        TRY(unknown_map(builder, first, error));
     if (base.arithmetic != NULL && connectivity < 0) {
         TRY(tree_component(builder, node, base.arithmetic, out, error));
         goto done;

@@ -109,7 +109,7 @@ weft_status weft_graph_update(weft_graph_builder *builder, const weft_script_sta
     value->storage = storage;
     value->name = weft_arena_print(builder->arena, "%s_next", statement->name);
     if (value->name == NULL)
-        return weft_no_memory(error);
+        TRY(weft_no_memory(error));
     value->named = true;
     graph->values[storage].updated = true;
     known->lazy = (weft_lazy_value){

@@ -159,10 +159,10 @@ weft_status weft_function_call(weft_graph_builder *builder, const weft_node *nod
     const weft_function *function = weft_library_find(builder->library, node->name);
     const weft_function *reduction = weft_library_find_reduction(builder->library, node->name);
     if (function == NULL && reduction == NULL)
-        return weft_unknown_function(builder, node, error);
+        TRY(weft_unknown_function(builder, node, error));
     if (node->n_children > WEFT_ARGUMENTS_MAX)
-        return weft_error_at(error, WEFT_ERROR_TYPE, node->place, "more than %d arguments",
-                             WEFT_ARGUMENTS_MAX);
+        TRY(weft_error_at(error, WEFT_ERROR_TYPE, node->place, "more than %d arguments",
+                          WEFT_ARGUMENTS_MAX));
     const size_t n = (size_t)node->n_children;
     weft_lazy_value *values = weft_arena_alloc(builder->arena, n + 1, sizeof *values);
     weft_operand *operands = weft_arena_alloc(builder->arena, n + 1, sizeof *operands);
@@ -172,7 +172,7 @@ weft_status weft_function_call(weft_graph_builder *builder, const weft_node *nod
     int index_set = UNIFORM, n_values = 0;
     bool scalars = true;
     if (values == NULL || operands == NULL || keys == NULL)
-        return weft_no_memory(error);
+        TRY(weft_no_memory(error));
     for (size_t i = 0; i < n; ++i) {
         TRY(weft_value_make(builder, node->children[i], &values[i], error));
         if (values[i].arithmetic == NULL)
@@ -257,7 +257,7 @@ weft_status weft_value_copy(weft_graph_builder *builder, const weft_lazy_value *
     TRY(weft_value_materialise(builder, v, UNIFORM, place, out, error));
     const weft_value *value = &builder->graph->values[out->value];
     if (value->index_set == UNIFORM && value->producer < 0)
-        return nothing_to_map_over(place, error);
+        TRY(nothing_to_map_over(place, error));
     if (out->connectivity < 0 && value->producer >= 0 &&
         weft_shape_equal(&value->shape, &out->shape))
         goto done;
@@ -279,14 +279,22 @@ weft_status weft_value_make(weft_graph_builder *builder, const weft_node *node,
     int root = 0;
     const bool is_constant =
         node->kind == NODE_NAME && weft_binding_find(builder, node->name) == NULL;
-    if (node->kind == NODE_NAME && !is_constant)
-        return weft_operand_of_name(builder, node, out, error);
-    if (node->kind == NODE_SUBSCRIPT)
-        return weft_value_subscript(builder, &script, node, out, error);
-    if (weft_is_apply(builder, node))
-        return weft_graph_apply(builder, node, out, error);
-    if (node->kind == NODE_CALL && weft_is_function(builder, node->name))
-        return weft_function_call(builder, node, out, error);
+    if (node->kind == NODE_NAME && !is_constant) {
+        status = weft_operand_of_name(builder, node, out, error);
+        goto done;
+    }
+    if (node->kind == NODE_SUBSCRIPT) {
+        status = weft_value_subscript(builder, &script, node, out, error);
+        goto done;
+    }
+    if (weft_is_apply(builder, node)) {
+        status = weft_graph_apply(builder, node, out, error);
+        goto done;
+    }
+    if (node->kind == NODE_CALL && weft_is_function(builder, node->name)) {
+        status = weft_function_call(builder, node, out, error);
+        goto done;
+    }
     TRY(WEFT_ALLOC(builder->arena, t, 1, error));
     t->index_set = UNIFORM;
     TRY(weft_tree_build(builder, &script, node, t, &root, error));

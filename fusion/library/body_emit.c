@@ -183,7 +183,7 @@ static weft_status write_loop(body_writer *w, const weft_statement *loop) {
             TRY(write_inline(w, loop->body));
         }
         w->locals[loop->local].known = false;
-        return WEFT_OK;
+        goto done;
     }
     static const char *const compares[] = {"<", "<=", ">", ">="};
     if (w->keeps_loops)
@@ -211,8 +211,10 @@ static weft_status write_if(body_writer *w, const weft_statement *s) {
     weft_status status = WEFT_OK;
     int64_t holds = 0;
     TRY(weft_body_check(w, s->condition));
-    if (weft_body_integer(w, s->condition, &holds))
-        return write_inline(w, holds ? s->body : s->otherwise);
+    if (weft_body_integer(w, s->condition, &holds)) {
+        status = write_inline(w, holds ? s->body : s->otherwise);
+        goto done;
+    }
     write_line(w, "if (");
     weft_body_print_integer(w, s->condition);
     weft_text_add(w->out, ") {\n");
@@ -238,12 +240,12 @@ static weft_status write_declaration(body_writer *w, const weft_statement *s) {
         w->locals[s->local].known = weft_body_integer(w, s->value, &value);
         w->locals[s->local].integer = value;
         if (w->locals[s->local].known)
-            return WEFT_OK;
+            goto done;
         indent(w);
         weft_text_add(w->out, "const int %s = ", local->name);
         weft_body_print_integer(w, s->value);
         weft_text_add(w->out, ";\n");
-        return WEFT_OK;
+        goto done;
     }
     if (s->value)
         TRY(weft_body_value_read(w, s->value));
@@ -256,9 +258,9 @@ static weft_status write_declaration(body_writer *w, const weft_statement *s) {
         bool known = weft_body_integer(w, local->extents[k], &size);
         components *= size;
         if (!known || size < 1 || size > WEFT_ELEMENTS_MAX || components > WEFT_ELEMENTS_MAX)
-            return weft_specialisation_refuse(w->specialisation, s->place, NULL, w->error,
-                                              "the array %s would have the size %lld", local->name,
-                                              (long long)size);
+            TRY(weft_specialisation_refuse(w->specialisation, s->place, NULL, w->error,
+                                           "the array %s would have the size %lld", local->name,
+                                           (long long)size));
         weft_text_add(w->out, "[%lld]", (long long)size);
     }
     if (s->value) {
@@ -351,15 +353,16 @@ weft_status weft_body_emit(const weft_specialisation *specialisation, int varian
     weft_status status = WEFT_OK;
     weft_text body = {0};
     char *end = NULL;
+    body_local *locals = NULL;
     if (variant < 0 || variant >= specialisation->n_variants)
-        return weft_error_set(
+        TRY(weft_error_set(
             error, WEFT_ERROR_USAGE, "%s has %d variants: there is none of number %d",
-            specialisation->function->info.name, specialisation->n_variants, variant);
+            specialisation->function->info.name, specialisation->n_variants, variant));
     const weft_variant *written = specialisation->function->variants[variant];
-    body_local *locals = calloc((size_t)written->body.n_locals + 1, sizeof *locals);
+    locals = calloc((size_t)written->body.n_locals + 1, sizeof *locals);
     if (!locals)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the code of %s",
-                              specialisation->function->info.name);
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the code of %s",
+                           specialisation->function->info.name));
     body_writer w = {.locals = locals,
                      .specialisation = specialisation,
                      .variant = written,

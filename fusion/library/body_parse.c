@@ -72,7 +72,7 @@ static weft_status read_declaration(kernel_reader *reader, weft_statement **out,
     do {
         weft_statement *statement = statement_make(reader, STATEMENT_DECLARE);
         if (!statement)
-            return weft_reader_memory(reader);
+            TRY(weft_reader_memory(reader));
         int local = 0;
         TRY(declare(reader, real, &local));
         statement->local = local;
@@ -147,7 +147,7 @@ static weft_status read_for(kernel_reader *reader, weft_statement **out) {
     int scope = reader->n_scope, local = 0;
     weft_statement *statement = statement_make(reader, STATEMENT_FOR);
     if (!statement)
-        return weft_reader_memory(reader);
+        TRY(weft_reader_memory(reader));
     ++reader->token;
     TRY(weft_reader_expect(reader, "(", "after 'for'"));
     TRY(weft_reader_expect(reader, "int", "to declare the loop's variable"));
@@ -185,7 +185,7 @@ static weft_status read_if(kernel_reader *reader, weft_statement **out) {
     weft_status status = WEFT_OK;
     weft_statement *statement = statement_make(reader, STATEMENT_IF);
     if (!statement)
-        return weft_reader_memory(reader);
+        TRY(weft_reader_memory(reader));
     ++reader->token;
     TRY(weft_reader_expect(reader, "(", "after 'if'"));
     TRY(weft_reader_term(reader, &statement->condition));
@@ -214,7 +214,7 @@ static weft_status read_assignment(kernel_reader *reader, weft_statement **out) 
     weft_status status = WEFT_OK;
     weft_statement *statement = statement_make(reader, STATEMENT_ASSIGN);
     if (!statement)
-        return weft_reader_memory(reader);
+        TRY(weft_reader_memory(reader));
     TRY(weft_reader_target(reader, &statement->target));
     for (int i = 0; i < 5 && !statement->op; ++i)
         if (weft_reader_accept(reader, ops[i]))
@@ -238,7 +238,7 @@ static weft_status read_block(kernel_reader *reader, weft_statement **out) {
     int scope = reader->n_scope;
     weft_statement *block = statement_make(reader, STATEMENT_BLOCK);
     if (!block)
-        return weft_reader_memory(reader);
+        TRY(weft_reader_memory(reader));
     const weft_token *open = reader->token++;
     weft_statement **end = &block->body;
     while (!weft_reader_is(reader, "}")) {
@@ -282,7 +282,7 @@ static weft_status read_statement(kernel_reader *reader, weft_statement **out) {
     weft_status status = WEFT_OK;
     weft_statement *last = NULL;
     if (++reader->depth > WEFT_NESTING_MAX)
-        return syntax_error(reader, "nested too deeply", NULL);
+        TRY(syntax_error(reader, "nested too deeply", NULL));
     if (weft_reader_is(reader, "const"))
         ++reader->token;
     if (weft_reader_is(reader, "{")) {
@@ -365,8 +365,10 @@ done:
 /* item := use | statement */
 static weft_status read_item(kernel_reader *reader, weft_statement ***end) {
     weft_status status = WEFT_OK;
-    if (weft_reader_is(reader, "use"))
-        return read_use(reader, end);
+    if (weft_reader_is(reader, "use")) {
+        status = read_use(reader, end);
+        goto done;
+    }
     TRY(read_statement(reader, *end));
     while (**end)
         *end = &(**end)->next;

@@ -70,8 +70,10 @@ weft_status weft_body_value_read(body_writer *w, const weft_term *term) {
     int64_t holds = 0;
     if (term->kind == TERM_INTRINSIC && (weft_intrinsics[term->index].flags & INTRINSIC_MASK) &&
         term->children[0]->type == TYPE_CONDITION &&
-        weft_body_integer(w, term->children[0], &holds))
-        return weft_body_value_read(w, term->children[holds ? 1 : 2]);
+        weft_body_integer(w, term->children[0], &holds)) {
+        status = weft_body_value_read(w, term->children[holds ? 1 : 2]);
+        goto done;
+    }
     for (int k = 0; k < term->n_children; ++k)
         TRY(weft_body_value_read(w, term->children[k]));
     status = read_place(w, term, w->error);

@@ -43,13 +43,14 @@ static weft_status read_literal(kernel_reader *reader, literal *out, int depth) 
     int length = 0;
     if (!weft_reader_is(reader, "[")) {
         if (depth < out->shape.rank)
-            return wrong(reader, "a list, as at the first place,");
+            TRY(wrong(reader, "a list, as at the first place,"));
         TRY(read_number(reader, &value));
-        return WEFT_APPEND(reader->arena, out->values, out->n, value, reader->error);
+        status = WEFT_APPEND(reader->arena, out->values, out->n, value, reader->error);
+        goto done;
     }
     bool first = out->n == 0;
     if (depth == WEFT_RANK_MAX || (!first && depth >= out->shape.rank))
-        return wrong(reader, depth == WEFT_RANK_MAX ? "at most four sizes" : "a number");
+        TRY(wrong(reader, depth == WEFT_RANK_MAX ? "at most four sizes" : "a number"));
     if (first && depth == out->shape.rank)
         out->shape.rank = depth + 1;
     ++reader->token;
@@ -58,7 +59,7 @@ static weft_status read_literal(kernel_reader *reader, literal *out, int depth) 
         ++length;
     } while (weft_reader_accept(reader, ","));
     if (out->shape.sizes[depth] != 0 && out->shape.sizes[depth] != length)
-        return wrong(reader, "lists of one length");
+        TRY(wrong(reader, "lists of one length"));
     out->shape.sizes[depth] = length;
     TRY(weft_reader_expect(reader, "]", "after the numbers"));
 done:
@@ -69,17 +70,17 @@ done:
 static weft_status read_key(kernel_reader *reader, weft_example *example) {
     weft_status status = WEFT_OK;
     if (example->n_keys == WEFT_FUNCTION_NAMES_MAX)
-        return wrong(reader, "fewer parameters");
+        TRY(wrong(reader, "fewer parameters"));
     const char *name = reader->token->text;
     ++reader->token;
     TRY(weft_reader_expect(reader, "=", "and the parameter's value"));
     int sign = weft_reader_accept(reader, "-") ? -1 : 1;
     if (reader->token->kind != TOKEN_NUMBER || !reader->token->integer ||
         reader->token->number > 1e9)
-        return wrong(reader, "the parameter's value, an integer,");
+        TRY(wrong(reader, "the parameter's value, an integer,"));
     example->keys[example->n_keys] = weft_arena_copy(reader->arena, name, strlen(name));
     if (!example->keys[example->n_keys])
-        return weft_reader_memory(reader);
+        TRY(weft_reader_memory(reader));
     example->key_values[example->n_keys++] = sign * (int)reader->token->number;
     ++reader->token;
 done:
@@ -90,14 +91,14 @@ static weft_status read_arguments(kernel_reader *reader, weft_example *example) 
     weft_status status = WEFT_OK;
     const weft_function *function = reader->function;
     if (weft_reader_is(reader, ")"))
-        return WEFT_OK;
+        goto done;
     do {
         if (reader->token->kind == TOKEN_NAME) {
             TRY(read_key(reader, example));
             continue;
         }
         if (example->n_arguments == function->n_arguments)
-            return wrong(reader, "no more arguments");
+            TRY(wrong(reader, "no more arguments"));
         literal value = {.n = 0};
         TRY(read_literal(reader, &value, 0));
         example->arguments[example->n_arguments] = value.shape;
@@ -113,18 +114,18 @@ weft_status weft_reader_example(kernel_reader *reader, const meta_line *meta) {
     weft_function *function = reader->function;
     weft_example *example = weft_arena_alloc(reader->arena, 1, sizeof *example);
     if (!example)
-        return weft_reader_memory(reader);
+        TRY(weft_reader_memory(reader));
     if (function->n_examples == WEFT_EXAMPLES_MAX)
-        return weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, meta->place,
-                             "more than %d examples", WEFT_EXAMPLES_MAX);
+        TRY(weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, meta->place,
+                          "more than %d examples", WEFT_EXAMPLES_MAX));
     reader->mode = READ_FORMULA;
     TRY(weft_meta_tokens(reader, meta));
     if (!weft_reader_accept(reader, function->info.name))
-        return wrong(reader, "the function's own name");
+        TRY(wrong(reader, "the function's own name"));
     TRY(weft_reader_expect(reader, "(", "after the function's name"));
     TRY(read_arguments(reader, example));
     if (example->n_arguments < function->n_arguments)
-        return wrong(reader, "an argument more");
+        TRY(wrong(reader, "an argument more"));
     TRY(weft_reader_expect(reader, ")", "after the arguments"));
     TRY(weft_reader_expect(reader, "=", "and the result"));
     literal result = {.n = 0};
@@ -135,7 +136,7 @@ weft_status weft_reader_example(kernel_reader *reader, const meta_line *meta) {
     example->place = meta->rest_place;
     example->text = weft_arena_copy(reader->arena, meta->rest, (size_t)(meta->end - meta->rest));
     if (!example->text)
-        return weft_reader_memory(reader);
+        TRY(weft_reader_memory(reader));
     function->examples[function->n_examples++] = example;
 done:
     return status;

@@ -18,7 +18,7 @@ weft_status weft_library_make(weft_library **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_library *library = calloc(1, sizeof *library);
     if (!library)
-        return weft_out_of_memory(error, "the library of functions");
+        TRY(weft_out_of_memory(error, "the library of functions"));
     TRY(weft_arena_make(&library->arena, error));
     for (size_t i = 0; i < weft_embedded_kernels_count; ++i)
         TRY(weft_library_add_text(library, weft_embedded_kernels[i].name,
@@ -92,11 +92,11 @@ weft_status weft_library_add_text(weft_library *library, const char *name, const
     const weft_common *commons = library->commons;
     weft_source *source = weft_arena_alloc(library->arena, 1, sizeof *source);
     if (!source)
-        return weft_out_of_memory(error, "the library of functions");
+        TRY(weft_out_of_memory(error, "the library of functions"));
     source->name = weft_arena_copy(library->arena, name, strlen(name));
     source->text = weft_arena_copy(library->arena, text, strlen(text));
     if (!source->name || !source->text)
-        return weft_out_of_memory(error, "the library of functions");
+        TRY(weft_out_of_memory(error, "the library of functions"));
     TRY(weft_kernel_file_read(library->arena, source, &commons, &list, error));
     TRY(reserve(library, list.n, error));
     for (size_t i = 0; i < list.n; ++i)
@@ -144,11 +144,11 @@ static weft_status add_below(weft_library *library, const char *directory, int d
     int n = scandir(directory, &entries, choose, by_name);
     if (n < 0) {
         if (errno == ENOMEM)
-            return weft_out_of_memory(error, "the library of functions");
+            TRY(weft_out_of_memory(error, "the library of functions"));
         status = weft_error_set(error, WEFT_ERROR_IO, "cannot read the directory '%s': %s",
                                 directory, strerror(errno));
         weft_error_hint(error, "--kernels takes a directory of *.kernel.c files");
-        return status;
+        goto done;
     }
     for (int i = 0; i < n; ++i) {
         struct stat about;

@@ -157,8 +157,8 @@ weft_status weft_reader_table(kernel_reader *reader, const meta_line *meta) {
     weft_function *function = reader->function;
     weft_formal_table table = {0};
     if (function->n_tables == WEFT_TABLES_MAX)
-        return weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, meta->place,
-                             "more than %d tables", WEFT_TABLES_MAX);
+        TRY(weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, meta->place, "more than %d tables",
+                          WEFT_TABLES_MAX));
     reader->mode = READ_SIGNATURE;
     TRY(weft_meta_tokens(reader, meta));
     TRY(read_formal(reader, "a table's name", &table.formal));
@@ -186,8 +186,8 @@ weft_status weft_reader_where(kernel_reader *reader, const meta_line *meta) {
     weft_status status = WEFT_OK;
     weft_function *function = reader->function;
     if (function->n_wheres == WEFT_WHERES_MAX)
-        return weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, meta->place,
-                             "more than %d where lines", WEFT_WHERES_MAX);
+        TRY(weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, meta->place,
+                          "more than %d where lines", WEFT_WHERES_MAX));
     reader->mode = READ_FORMULA;
     TRY(weft_meta_tokens(reader, meta));
     weft_term *term = NULL;
@@ -284,10 +284,10 @@ static weft_status read_pattern(kernel_reader *reader, weft_variant *variant) {
         pattern = &variant->result;
     }
     if (token->kind != TOKEN_NAME || !formal)
-        return weft_error_at(
+        TRY(weft_error_at(
             reader->error, WEFT_ERROR_TYPE, token->place,
             "expected an argument or the result with its subscripts, as in A(t,:), found %s",
-            weft_reader_found(reader));
+            weft_reader_found(reader)));
     ++reader->token;
     int n = 0;
     if (weft_reader_accept(reader, "(")) {
@@ -315,10 +315,10 @@ weft_status weft_reader_threads(kernel_reader *reader, const meta_line *meta, we
     weft_function *function = reader->function;
     weft_variant *variant = weft_arena_alloc(reader->arena, 1, sizeof *variant);
     if (!variant)
-        return weft_reader_memory(reader);
+        TRY(weft_reader_memory(reader));
     if (function->n_variants == WEFT_VARIANTS_MAX)
-        return weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, meta->place,
-                             "more than %d variants", WEFT_VARIANTS_MAX);
+        TRY(weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, meta->place,
+                          "more than %d variants", WEFT_VARIANTS_MAX));
     reader->mode = READ_FORMULA;
     TRY(weft_meta_tokens(reader, meta));
     TRY(weft_reader_integer_term(reader, "the number of threads", &variant->threads));
@@ -327,7 +327,7 @@ weft_status weft_reader_threads(kernel_reader *reader, const meta_line *meta, we
         --end;
     variant->threads_text = weft_arena_copy(reader->arena, meta->rest, (size_t)(end - meta->rest));
     if (!variant->threads_text)
-        return weft_reader_memory(reader);
+        TRY(weft_reader_memory(reader));
     variant->line = meta->place.line;
     reader->mode = READ_PATTERN;
     while (reader->token->kind != TOKEN_END)

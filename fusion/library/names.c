@@ -134,7 +134,7 @@ static weft_status read_intrinsic(kernel_reader *reader, const weft_intrinsic *i
     weft_status status = WEFT_OK;
     weft_term *term = weft_reader_term_make(reader, TERM_INTRINSIC, TYPE_REAL);
     if (!term)
-        return weft_reader_memory(reader);
+        TRY(weft_reader_memory(reader));
     term->index = (int)(intrinsic - weft_intrinsics);
     int given = 0;
     ++reader->token;
@@ -177,11 +177,12 @@ weft_status weft_reader_name(kernel_reader *reader, weft_term **out) {
     } else if (reader->mode == READ_BODY && find_data(reader, name, &found, &rank)) {
         term = weft_reader_term_make(reader, found.kind, found.type);
         if (!term)
-            return weft_reader_memory(reader);
+            TRY(weft_reader_memory(reader));
         term->index = found.index;
         ++reader->token;
         *out = term;
-        return read_subscripts(reader, term, name, rank);
+        status = read_subscripts(reader, term, name, rank);
+        goto done;
     } else if ((index = weft_function_name_index(function, name)) >= 0) {
         term = weft_reader_term_make(reader, TERM_SIZE, TYPE_INT);
         if (term)
@@ -190,23 +191,25 @@ weft_status weft_reader_name(kernel_reader *reader, weft_term **out) {
         const char *fresh = NULL;
         term = weft_reader_term_make(reader, TERM_SIZE, TYPE_INT);
         if (!term)
-            return weft_reader_memory(reader);
+            TRY(weft_reader_memory(reader));
         TRY(weft_reader_new_name(reader, "a size's name", &fresh));
         if (function->n_names == WEFT_FUNCTION_NAMES_MAX)
-            return type_error(reader, term, "more than 32 sizes in one function");
+            TRY(type_error(reader, term, "more than 32 sizes in one function"));
         term->index = function->n_names;
         function->names[function->n_names++].name = fresh;
         *out = term;
-        return WEFT_OK;
+        goto done;
     } else {
         const weft_intrinsic *intrinsic = weft_intrinsic_find(name);
         if (intrinsic && (reader->mode == READ_BODY ||
-                          (reader->mode == READ_FORMULA && (intrinsic->flags & INTRINSIC_MASK))))
-            return read_intrinsic(reader, intrinsic, out);
-        return unknown_name(reader);
+                          (reader->mode == READ_FORMULA && (intrinsic->flags & INTRINSIC_MASK)))) {
+            status = read_intrinsic(reader, intrinsic, out);
+            goto done;
+        }
+        TRY(unknown_name(reader));
     }
     if (!term)
-        return weft_reader_memory(reader);
+        TRY(weft_reader_memory(reader));
     ++reader->token;
     *out = term;
 done:

@@ -116,7 +116,7 @@ weft_status weft_product_kernel_read(weft_arena *arena, const weft_source *sourc
     reader r = {.arena = arena, .source = source, .product_kernel = product_kernel, .error = error};
     const char *helpers = NULL;
     if (product_kernel == NULL)
-        return weft_no_memory(error);
+        TRY(weft_no_memory(error));
     for (const char *at = source->text; *at != '\0' && product_kernel->body == NULL;) {
         const char *end = strchr(at, '\n');
         const char *next = end != NULL ? end + 1 : at + strlen(at);
@@ -124,7 +124,7 @@ weft_status weft_product_kernel_read(weft_arena *arena, const weft_source *sourc
         if (strncmp(at, "//@", 3) == 0) {
             const char *text = rest(&r, at + 3, end != NULL ? end : next);
             if (text == NULL)
-                return weft_no_memory(error);
+                TRY(weft_no_memory(error));
             if (strcmp(text, "body") != 0)
                 TRY(read_line(&r, text));
             else {
@@ -132,7 +132,7 @@ weft_status weft_product_kernel_read(weft_arena *arena, const weft_source *sourc
                     helpers != NULL ? weft_arena_copy(arena, helpers, (size_t)(at - helpers)) : "";
                 product_kernel->body = weft_arena_copy(arena, next, strlen(next));
                 if (product_kernel->helpers == NULL || product_kernel->body == NULL)
-                    return weft_no_memory(error);
+                    TRY(weft_no_memory(error));
             }
         } else if (helpers == NULL && product_kernel->name != NULL)
             helpers = at;
@@ -159,7 +159,7 @@ weft_status weft_product_kernel_find(weft_arena *arena, const char *name,
         names[n++] = product_kernel->name;
         if (strcmp(product_kernel->name, name) == 0) {
             *out = product_kernel;
-            return WEFT_OK;
+            goto done;
         }
     }
     weft_text text = {0};

@@ -93,7 +93,7 @@ static weft_status finish_function(file_reader *file, const char *end) {
     weft_function *function = reader->function;
     weft_text text = {0};
     if (!function)
-        return WEFT_OK;
+        goto done;
     const char *name = function->info.name;
     const char *missing = !function->info.kind     ? "//@ kind map"
                           : !function->flops       ? "//@ flops FORMULA"
@@ -172,7 +172,7 @@ static weft_status begin_function(file_reader *file, const meta_line *meta, cons
     TRY(finish_function(file, text));
     reader->function = weft_arena_alloc(reader->arena, 1, sizeof *reader->function);
     if (!reader->function)
-        return weft_reader_memory(reader);
+        TRY(weft_reader_memory(reader));
     reader->function->source = reader->source;
     reader->function->commons = reader->commons;
     reader->function->info.file = reader->source->name;
@@ -189,7 +189,7 @@ static weft_status read_common(file_reader *file, const meta_line *meta, const c
     kernel_reader *reader = &file->reader;
     weft_common *common = weft_arena_alloc(reader->arena, 1, sizeof *common);
     if (!common)
-        return weft_reader_memory(reader);
+        TRY(weft_reader_memory(reader));
     TRY(finish_function(file, text));
     TRY(weft_meta_tokens(reader, meta));
     TRY(weft_reader_new_name(reader, "a name of common statements", &common->name));

@@ -173,18 +173,18 @@ static weft_status take_arguments(binder *b, const weft_shape *arguments, int n_
     weft_status status = WEFT_OK;
     const weft_function *function = b->function;
     if (n_arguments != function->n_arguments)
-        return shape_error(b, "takes %d argument%s, %d %s given", function->n_arguments,
-                           function->n_arguments == 1 ? "" : "s", n_arguments,
-                           n_arguments == 1 ? "is" : "are");
+        TRY(shape_error(b, "takes %d argument%s, %d %s given", function->n_arguments,
+                        function->n_arguments == 1 ? "" : "s", n_arguments,
+                        n_arguments == 1 ? "is" : "are"));
     for (int i = 0; i < n_arguments; ++i) {
         const weft_formal *formal = &function->arguments[i];
         if (arguments[i].rank != formal->rank)
-            return shape_error(
+            TRY(shape_error(
                 b, "%s is %s, but %s is expected", formal->name, shape_of(&arguments[i]).text,
                 formal->rank == 0   ? "a scalar (real)"
                 : formal->rank == 1 ? "a vector (real[n])"
                 : formal->rank == 2 ? "a matrix (real[m,n])"
-                                    : "a tensor with as many sizes as in the signature");
+                                    : "a tensor with as many sizes as in the signature"));
         TRY(bind_shape(b, formal, &arguments[i]));
         b->specialisation->arguments[i] = arguments[i];
     }
@@ -242,26 +242,26 @@ static weft_status make_table(binder *b, const weft_formal_table *table, int i) 
         weft_error_hint(
             b->error, "tables are offered with weft_library_add_table; those of elements come with "
                       "the fem layer");
-        return status;
+        goto done;
     }
     for (int k = 0; k < table->n_arguments; ++k) {
         int64_t value = 0;
         const char *wrong =
             weft_term_evaluate(table->arguments[k], b->specialisation->values, b->bound, &value);
         if (wrong)
-            return shape_error(b, "argument %d of its table %s is %s", k + 1, table->formal.name,
-                               wrong);
+            TRY(shape_error(b, "argument %d of its table %s is %s", k + 1, table->formal.name,
+                            wrong));
         arguments[k] = (int)value;
     }
     weft_table made = {0};
     status = maker->maker(maker->user, arguments, table->n_arguments, b->arena, &made, b->error);
     if (status != WEFT_OK)
-        return place_error(b, status);
+        TRY(place_error(b, status));
     shape.rank = made.rank;
     memcpy(shape.sizes, made.sizes, sizeof made.sizes);
     if (shape.rank != table->formal.rank)
-        return shape_error(b, "its table %s is declared with %d sizes, and %s makes %d",
-                           table->formal.name, table->formal.rank, table->maker, shape.rank);
+        TRY(shape_error(b, "its table %s is declared with %d sizes, and %s makes %d",
+                        table->formal.name, table->formal.rank, table->maker, shape.rank));
     b->specialisation->table_names[i] = table->formal.name;
     b->specialisation->table_shapes[i] = shape;
     b->specialisation->tables[i] = made.values;

@@ -38,56 +38,59 @@ static weft_status read_primary(kernel_reader *reader, weft_term **out) {
     weft_status status = WEFT_OK;
     const weft_token *token = reader->token;
     weft_term *term = NULL;
-    if (token->kind == TOKEN_NAME)
-        return weft_reader_name(reader, out);
+    if (token->kind == TOKEN_NAME) {
+        status = weft_reader_name(reader, out);
+        goto done;
+    }
     if (token->kind == TOKEN_NUMBER) {
         term = weft_reader_term_make(reader, token->integer ? TERM_INTEGER : TERM_NUMBER,
                                      token->integer ? TYPE_INT : TYPE_REAL);
         if (!term)
-            return weft_reader_memory(reader);
+            TRY(weft_reader_memory(reader));
         if (token->integer && token->number > 1e9)
-            return weft_error_at(reader->error, WEFT_ERROR_TYPE, token->place,
-                                 "integers go up to 1000000000: write a larger real as 1e10");
+            TRY(weft_error_at(reader->error, WEFT_ERROR_TYPE, token->place,
+                              "integers go up to 1000000000: write a larger real as 1e10"));
         term->number = token->number;
         term->integer = token->integer ? (int64_t)token->number : 0;
         ++reader->token;
         *out = term;
-        return WEFT_OK;
+        goto done;
     }
     if (weft_reader_accept(reader, "(")) {
         if (weft_reader_is(reader, "int") || weft_reader_is(reader, "real") ||
             weft_reader_is(reader, "double") || weft_reader_is(reader, "float"))
-            return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, reader->token->place,
-                                 "no casts: integers become reals where they meet one");
+            TRY(weft_error_at(reader->error, WEFT_ERROR_SYNTAX, reader->token->place,
+                              "no casts: integers become reals where they meet one"));
         TRY(weft_reader_term(reader, out));
-        return weft_reader_expect(reader, ")", "to close the parenthesis");
+        status = weft_reader_expect(reader, ")", "to close the parenthesis");
+        goto done;
     }
     bool negate = weft_reader_is(reader, "-"), invert = weft_reader_is(reader, "!");
     if (negate || invert || weft_reader_is(reader, "+")) {
         term = weft_reader_term_make(reader, invert ? TERM_NOT : TERM_NEGATE, TYPE_INT);
         if (!term)
-            return weft_reader_memory(reader);
+            TRY(weft_reader_memory(reader));
         ++reader->token;
         if (++reader->depth > WEFT_NESTING_MAX)
-            return type_error(reader, term, "nested too deeply");
+            TRY(type_error(reader, term, "nested too deeply"));
         weft_term *child = NULL;
         TRY(read_primary(reader, &child));
         --reader->depth;
         bool logical = child->type == TYPE_CONDITION || child->type == TYPE_MASK;
         if (logical != invert)
-            return type_error(reader, term,
-                              invert ? "'!' belongs before a comparison"
-                                     : "a sign belongs before a value, not a comparison");
+            TRY(type_error(reader, term,
+                           invert ? "'!' belongs before a comparison"
+                                  : "a sign belongs before a value, not a comparison"));
         term->type = child->type;
         term->children[term->n_children++] = child;
         *out = negate || invert ? term : child;
-        return WEFT_OK;
+        goto done;
     }
     if (weft_reader_is(reader, "&") || weft_reader_is(reader, "*"))
-        return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, token->place,
-                             "no pointers: data is read and written by A(i,j)");
-    return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, token->place,
-                         "expected a value, found %s", weft_reader_found(reader));
+        TRY(weft_error_at(reader->error, WEFT_ERROR_SYNTAX, token->place,
+                          "no pointers: data is read and written by A(i,j)"));
+    TRY(weft_error_at(reader->error, WEFT_ERROR_SYNTAX, token->place, "expected a value, found %s",
+                      weft_reader_found(reader)));
 done:
     return status;
 }
@@ -113,28 +116,27 @@ static int binary_of(const kernel_reader *reader, weft_binary *out) {
 
 /* Set the type of a op b from those of its children. */
 static weft_status type_binary(kernel_reader *reader, weft_term *term) {
+    weft_status status = WEFT_OK;
     const weft_term *a = term->children[0], *b = term->children[1];
     bool logical_a = a->type == TYPE_CONDITION || a->type == TYPE_MASK;
     bool logical_b = b->type == TYPE_CONDITION || b->type == TYPE_MASK;
     if (term->binary <= BINARY_AND) {
         if (!logical_a || !logical_b)
-            return type_error(reader, logical_a ? b : a, "'&&' and '||' join comparisons");
+            TRY(type_error(reader, logical_a ? b : a, "'&&' and '||' join comparisons"));
         if (a->type != b->type)
-            return type_error(reader, term,
-                              "comparisons of integers and of reals cannot be joined");
+            TRY(type_error(reader, term, "comparisons of integers and of reals cannot be joined"));
         term->type = a->type;
-        return WEFT_OK;
+        goto done;
     }
     if (logical_a || logical_b)
-        return type_error(reader, logical_a ? a : b,
-                          "a comparison is not a value: use select(condition, a, b)");
+        TRY(type_error(reader, logical_a ? a : b,
+                       "a comparison is not a value: use select(condition, a, b)"));
     bool real = a->type == TYPE_REAL || b->type == TYPE_REAL;
-    weft_status status = WEFT_OK;
     if (real) {
         TRY(weft_reader_check_real(reader, a, "this"));
         TRY(weft_reader_check_real(reader, b, "this"));
         if (term->binary == BINARY_MODULO)
-            return type_error(reader, term, "'%' is for integers");
+            TRY(type_error(reader, term, "'%' is for integers"));
     }
     if (term->binary < BINARY_ADD)
         term->type = real ? TYPE_MASK : TYPE_CONDITION;
@@ -151,15 +153,15 @@ static weft_status read_level(kernel_reader *reader, int level, weft_term **out)
     weft_binary binary = BINARY_ADD;
     int found, chain = 0;
     if (++reader->depth > WEFT_NESTING_MAX)
-        return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, reader->token->place,
-                             "nested too deeply");
+        TRY(weft_error_at(reader->error, WEFT_ERROR_SYNTAX, reader->token->place,
+                          "nested too deeply"));
     TRY(read_primary(reader, &left));
     while ((found = binary_of(reader, &binary)) >= level && found > 0) {
         weft_term *term = weft_reader_term_make(reader, TERM_BINARY, TYPE_INT);
         if (!term)
-            return weft_reader_memory(reader);
+            TRY(weft_reader_memory(reader));
         if (++chain > WEFT_CHAIN_MAX)
-            return type_error(reader, term, "an expression of more than 400 operators: split it");
+            TRY(type_error(reader, term, "an expression of more than 400 operators: split it"));
         term->binary = binary;
         ++reader->token;
         term->children[0] = left;
@@ -169,8 +171,8 @@ static weft_status read_level(kernel_reader *reader, int level, weft_term **out)
         left = term;
     }
     if (weft_reader_is(reader, "?"))
-        return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, reader->token->place,
-                             "no '?': use select(condition, a, b), which runs in lanes");
+        TRY(weft_error_at(reader->error, WEFT_ERROR_SYNTAX, reader->token->place,
+                          "no '?': use select(condition, a, b), which runs in lanes"));
     --reader->depth;
     *out = left;
 done:

@@ -189,7 +189,7 @@ static weft_status add_sizes(test_case_maker *m, int attempt) {
     values_of(m, attempt, values);
     TRY(try_values(m, values, m->arena, &specialisation));
     if (!specialisation)
-        return out_of_memory(m);
+        TRY(out_of_memory(m));
     const char *sizes = "", *keys = "";
     for (int i = 0; i < m->n_free && sizes && keys; ++i) {
         const weft_name *name = &m->function->names[m->free[i]];
@@ -199,7 +199,7 @@ static weft_status add_sizes(test_case_maker *m, int attempt) {
             keys = weft_arena_print(m->arena, "%s, %s = %d", keys, name->name, values[m->free[i]]);
     }
     if (!sizes || !keys)
-        return out_of_memory(m);
+        TRY(out_of_memory(m));
     weft_test_case *test_case = add_test_case(m, specialisation);
     test_case->sizes = sizes;
     test_case->keys = keys;
@@ -233,7 +233,7 @@ static weft_status add_example(test_case_maker *m, const weft_example *example) 
         keys = weft_arena_print(m->arena, "%s, %s = %d", keys, example->keys[i],
                                 example->key_values[i]);
     if (!keys)
-        return out_of_memory(m);
+        TRY(out_of_memory(m));
     weft_test_case *test_case = add_test_case(m, specialisation);
     test_case->sizes = example->text;
     test_case->keys = keys;

@@ -150,9 +150,9 @@ static weft_status locate(prover *p, const weft_term *term, const weft_shape *sh
         const weft_term *child = term->children[k];
         TRY(integer_of(p, child, &subscripts[k]));
         if (subscripts[k] < 0 || subscripts[k] >= shape->sizes[k])
-            return refuse(p, child->place,
-                          "this subscript is %lld in thread %d of %d, outside the size %d",
-                          (long long)subscripts[k], (int)p->w.thread, p->threads, shape->sizes[k]);
+            TRY(refuse(p, child->place,
+                       "this subscript is %lld in thread %d of %d, outside the size %d",
+                       (long long)subscripts[k], (int)p->w.thread, p->threads, shape->sizes[k]));
         *component = *component * shape->sizes[k] + subscripts[k];
     }
 done:
@@ -196,7 +196,7 @@ static weft_status check_result(prover *p, const weft_term *term, bool writes) {
         weft_error_hint(p->w.error,
                         "threads run at the same time, without a barrier inside a body: a thread "
                         "reads only those components of the result that it wrote before");
-        return WEFT_ERROR_TYPE;
+        TRY(WEFT_ERROR_TYPE);
     }
     if (!writes)
         goto done;
@@ -205,7 +205,7 @@ static weft_status check_result(prover *p, const weft_term *term, bool writes) {
         refuse(p, term->place, "the threads %d and %d of %d both write %s", *writer, thread,
                p->threads, text.text);
         weft_error_hint(p->w.error, "each component of the result is written by one thread");
-        return WEFT_ERROR_TYPE;
+        TRY(WEFT_ERROR_TYPE);
     }
     p->n_written += *writer != thread;
     *writer = thread;
@@ -220,7 +220,8 @@ static weft_status check_reads(prover *p, const weft_term *term) {
     if (term->kind == TERM_INTRINSIC && (weft_intrinsics[term->index].flags & INTRINSIC_MASK) &&
         term->children[0]->type == TYPE_CONDITION) {
         TRY(integer_of(p, term->children[0], &ignored));
-        return check_reads(p, term->children[ignored ? 1 : 2]);
+        status = check_reads(p, term->children[ignored ? 1 : 2]);
+        goto done;
     }
     if (term->kind == TERM_ARGUMENT) {
         TRY(locate(p, term, &s->arguments[term->index], subscripts, &ignored));
@@ -291,9 +292,9 @@ static weft_status run(prover *p, const weft_statement *first) {
     weft_status status = WEFT_OK;
     for (const weft_statement *s = first; s; s = s->next) {
         if (++p->steps > STEPS_MAX)
-            return refuse(p, line_of(p),
-                          "the %d threads of this body have too many accesses to check them",
-                          p->threads);
+            TRY(refuse(p, line_of(p),
+                       "the %d threads of this body have too many accesses to check them",
+                       p->threads));
         if (s->kind == STATEMENT_DECLARE && !p->variant->body.locals[s->local].real)
             p->w.locals[s->local].known =
                 weft_body_integer(&p->w, s->value, &p->w.locals[s->local].integer);
@@ -318,9 +319,9 @@ static weft_status take_part(prover *p, int operand, const weft_pattern *pattern
             continue;
         TRY(integer_of(p, term, part));
         if (*part < 0 || *part >= shape->sizes[k])
-            return refuse(p, term->place,
-                          "this subscript is %lld in thread %d of %d, outside the size %d",
-                          (long long)*part, (int)p->w.thread, p->threads, shape->sizes[k]);
+            TRY(refuse(p, term->place,
+                       "this subscript is %lld in thread %d of %d, outside the size %d",
+                       (long long)*part, (int)p->w.thread, p->threads, shape->sizes[k]));
     }
 done:
     return status;
@@ -366,7 +367,7 @@ static weft_status prove_variant(prover *p) {
                         "the threads of a body together write the whole result: is '%s' the right "
                         "number of threads?",
                         p->variant->threads_text);
-        return WEFT_ERROR_TYPE;
+        TRY(WEFT_ERROR_TYPE);
     }
 done:
     return status;

@@ -129,7 +129,7 @@ weft_status weft_kernel_tokens_make(kernel_reader *reader, const char *text, siz
     do {
         tokens = weft_array_grow(reader->scratch, tokens, n, sizeof *tokens);
         if (!tokens)
-            return weft_reader_memory(reader);
+            TRY(weft_reader_memory(reader));
         tokens[n].place = s.place;
         TRY(scan_token(reader, &s, &tokens[n]));
     } while (tokens[n++].kind != TOKEN_END);

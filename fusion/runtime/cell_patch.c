@@ -83,10 +83,10 @@ weft_status weft_program_cell_patch_grid(const weft_program_segment *p,
     size_t bytes = 0;
     TRY(count_shared(p, kernel, &bytes, error));
     if (bytes > p->segment->limits.onchip_bytes)
-        return weft_error_set(
+        TRY(weft_error_set(
             error, WEFT_ERROR_UNSUPPORTED,
             "patches of %d cells need %zu bytes of shared memory, %s has %zu a block",
-            kernel->patch_cells, bytes, p->segment->limits.name, p->segment->limits.onchip_bytes);
+            kernel->patch_cells, bytes, p->segment->limits.name, p->segment->limits.onchip_bytes));
     launch->block_threads = weft_cell_patch_threads(kernel->patch_cells);
     launch->n_blocks = (launch->n_elements + kernel->patch_cells - 1) / kernel->patch_cells;
     launch->shared_bytes = (int)bytes;

@@ -36,11 +36,11 @@ weft_status weft_program_graph_prepare(weft_program *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t n = (size_t)count_loops(p) + 1;
     if (count_loops(p) == 0 || !weft_program_threaded(p) || p->graph != NULL)
-        return WEFT_OK;
+        goto done;
     struct weft_loop_graph *graph = calloc(1, sizeof *graph);
     p->graph = graph;
     if (graph == NULL)
-        return weft_no_memory(error);
+        TRY(weft_no_memory(error));
     graph->active = calloc(n, sizeof(weft_memory *));
     graph->count = calloc(n, sizeof(weft_memory *));
     graph->recordings = calloc(n, sizeof(weft_device_graph *));
@@ -138,8 +138,10 @@ static weft_status launch_iteration(weft_program *p, const weft_control_step *lo
     weft_status status = WEFT_OK;
     const weft_control_step *step = NULL;
     const weft_plan_kernel *joined = weft_control_joined(p->compilation->control, loop, &step);
-    if (joined == NULL)
-        return launch(p, kernel, n_arguments, error);
+    if (joined == NULL) {
+        status = launch(p, kernel, n_arguments, error);
+        goto done;
+    }
     weft_program_segment *segment = p->segments[step->number];
     TRY(weft_program_kernel_arguments(segment, joined, p->arguments + n_arguments, error));
     weft_launch whole = {.module = p->module,

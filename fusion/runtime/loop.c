@@ -39,7 +39,7 @@ static weft_status evaluate(const weft_program *p, const weft_control_scalar *sc
     if (scalar->n_operands > FEW)
         values = calloc((size_t)scalar->n_operands, sizeof *values);
     if (values == NULL)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while running a program");
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while running a program"));
     for (int i = 0; i < scalar->n_operands; ++i)
         TRY(uniform_read(p, scalar->operands[i], scalar->offsets[i], &values[i], error));
     *out = weft_control_evaluate(scalar, values);
@@ -83,7 +83,7 @@ static weft_status asks(const weft_program *p, const weft_control_step *loop, in
     double most = 0, condition = 0;
     *out = iterations == 0;
     if (weft_device_limits(p->device)->records_only)
-        return WEFT_OK;
+        goto done;
     TRY(evaluate(p, &loop->most, &most, error));
     *out = most >= (double)iterations + !weft_fault("one_iteration_more");
     if (!*out)

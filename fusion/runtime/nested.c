@@ -90,7 +90,7 @@ static weft_status prepare_module(weft_program_segment *p, const weft_plan_kerne
     weft_module_free(&launch->module);
     if (!weft_nested_shape_make(p->segment, kernel, p->sizes[set->first], p->sizes[set->second],
                                 &launch->shape))
-        return WEFT_OK;
+        goto done;
     TRY(weft_source_nested_sized(p->segment, kernel, &launch->shape, &text, error));
     TRY(weft_module_make(p->device, kernel->name, text.data, &launch->module, error));
 done:

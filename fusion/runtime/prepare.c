@@ -86,8 +86,8 @@ static weft_status prepare_matrix(const weft_program_segment *p, const weft_valu
     weft_status status = WEFT_OK;
     const weft_plan *plan = p->segment->plan;
     if (p->data[matrix->id] == NULL)
-        return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "matrix '%s' has no values and positions bound", matrix->name);
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "matrix '%s' has no values and positions bound",
+                           matrix->name));
     for (int k = 0; k < plan->n_kernels; ++k)
         for (int i = 0; i < plan->kernels[k].n_arguments; ++i) {
             const weft_argument *argument = &plan->kernels[k].arguments[i];
@@ -136,14 +136,16 @@ static weft_status prepare_value(weft_program_segment *p, const weft_value *valu
     weft_status status = WEFT_OK;
     size_t needed = 0;
     const int i = value->id;
-    if (value->kind == VALUE_MATRIX)
-        return prepare_matrix(p, value, error);
+    if (value->kind == VALUE_MATRIX) {
+        status = prepare_matrix(p, value, error);
+        goto done;
+    }
     TRY(list_bytes(p, value->index_set, weft_shape_count(&value->shape), value->name, &needed,
                    error));
     if (weft_value_is_narrow(&p->segment->options, value))
         needed /= 2;
     if (value->is_input && p->data[i] == NULL)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "input '%s' is not bound", value->name);
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "input '%s' is not bound", value->name));
     TRY(weft_program_own(p->device, value->name, needed, &p->data[i], &p->own[i], error));
     TRY(check_alignment(p, value, error));
 done:
@@ -230,7 +232,7 @@ weft_status weft_program_partials(weft_program_segment *p, int value, size_t nee
     weft_status status = WEFT_OK;
     weft_memory **partials = &p->partials[value];
     if (*partials != NULL && weft_memory_bytes(*partials) >= needed)
-        return WEFT_OK;
+        goto done;
     weft_memory_free(partials);
     TRY(weft_memory_make(p->device, needed, partials, error));
 done:
@@ -261,7 +263,7 @@ static weft_status prepare_predicate(weft_program_segment *p, weft_error *error)
     weft_status status = WEFT_OK;
     const uint32_t yes = 1;
     if (!p->segment->plan->predicated || p->active != NULL || p->always != NULL)
-        return WEFT_OK;
+        goto done;
     TRY(weft_memory_make(p->device, sizeof yes, &p->always, error));
     status = weft_memory_write(p->always, 0, &yes, sizeof yes, error);
     if (status != WEFT_OK)
@@ -277,7 +279,7 @@ static weft_status prepare_buffer(weft_program_segment *p, int number, weft_erro
     size_t needed = 0;
     TRY(list_bytes(p, buffer->index_set, buffer->components, "a buffer", &needed, error));
     if (*memory != NULL && weft_memory_bytes(*memory) >= needed)
-        return WEFT_OK;
+        goto done;
     if (p->shared == NULL)
         weft_memory_free(memory);
     *memory = NULL;
@@ -290,7 +292,7 @@ done:
 weft_status weft_program_prepare(weft_program_segment *p, weft_error *error) {
     weft_status status = WEFT_OK;
     if (p->ready)
-        return WEFT_OK;
+        goto done;
     TRY(weft_program_nested_choose(p, error));
     const weft_graph *graph = p->segment->graph;
     const weft_plan *plan = p->segment->plan;

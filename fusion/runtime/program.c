@@ -56,7 +56,7 @@ weft_status weft_program_make(weft_device *device, const weft_compilation *compi
     const weft_control *control = compilation->control;
     weft_program *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return no_memory(error);
+        TRY(no_memory(error));
     made->device = device;
     made->compilation = compilation;
     TRY(allocate(made, error));
@@ -221,8 +221,8 @@ weft_status weft_program_bind_connectivity(weft_program *p, const char *name,
     const weft_script *script = p->compilation->control->script;
     const int found = WEFT_FIND_NAME(script->connectivities, script->n_connectivities, name);
     if (found < 0)
-        return none_of(error, "connectivity", name, &script->connectivities->name,
-                       script->n_connectivities, sizeof *script->connectivities);
+        TRY(none_of(error, "connectivity", name, &script->connectivities->name,
+                    script->n_connectivities, sizeof *script->connectivities));
     for (int k = 0; k < p->compilation->control->n_segments; ++k)
         TRY(weft_program_segment_connectivity(p->segments[k], name, connectivity, error));
     size_set(p, script->connectivities[found].from, weft_connectivity_from(connectivity));
@@ -424,10 +424,10 @@ static weft_status prepare_name(weft_program *p, int i, weft_error *error) {
     const weft_control_name *name = &control->names[i];
     size_t needed = 0;
     if (name->matrix || (!is_needed(p, &control->steps, i) && !is_captured(p, i)))
-        return WEFT_OK;
+        goto done;
     TRY(name_bytes(p, name, &needed, error));
     if (name->is_input && p->memory[i] == NULL)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "input '%s' is not bound", name->name);
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "input '%s' is not bound", name->name));
     TRY(weft_program_own(p->device, name->name, needed, &p->memory[i], &p->own[i], error));
     if (name->is_input && !p->beginning[i] && weft_memory_bytes(p->memory[i]) != needed)
         TRY(refuse_length(name->name, weft_memory_bytes(p->memory[i]), needed, error));
@@ -448,10 +448,10 @@ weft_status weft_program_prepare_all(weft_program *p, weft_error *error) {
     const weft_control *control = p->compilation->control;
     for (int i = 0; i < control->script->n_operators; ++i)
         if (control->script->operators[i].product_kernel == NULL && p->operators[i].apply == NULL)
-            return weft_error_set(error, WEFT_ERROR_USAGE, "operator '%s' is not bound",
-                                  control->script->operators[i].name);
+            TRY(weft_error_set(error, WEFT_ERROR_USAGE, "operator '%s' is not bound",
+                               control->script->operators[i].name));
     if (p->ready)
-        return WEFT_OK;
+        goto done;
     TRY(weft_program_graph_prepare(p, error));
     for (int i = 0; i < control->n_segments; ++i)
         TRY(weft_program_check_connectivities(p->segments[i], error));

@@ -102,7 +102,7 @@ weft_status weft_program_patch_grid(const weft_program_segment *p, const weft_pl
                        made->most_local, patch.nodes, bytes, p->segment->limits.name,
                        p->segment->limits.onchip_bytes);
         weft_error_hint(error, "renumber the nodes, so that neighbours have near numbers");
-        return WEFT_ERROR_UNSUPPORTED;
+        TRY(WEFT_ERROR_UNSUPPORTED);
     }
     launch->n_elements = made->n_nodes;
     launch->block_threads = patch.threads;

@@ -56,7 +56,7 @@ weft_status weft_program_segment_make(weft_device *device, const weft_segment *s
     weft_status status = WEFT_OK;
     weft_program_segment *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return out_of_memory(error);
+        TRY(out_of_memory(error));
     made->device = device;
     made->segment = made->first = segment;
     made->module = module;

@@ -57,10 +57,10 @@ weft_status weft_program_shared_buffer(const weft_program_segment *p, size_t nee
     weft_status status = WEFT_OK;
     weft_shared_buffers *shared = p->shared;
     if ((*out = find(p, needed)) != NULL)
-        return WEFT_OK;
+        goto done;
     weft_memory **list = realloc(shared->list, ((size_t)shared->n + 1) * sizeof(weft_memory *));
     if (list == NULL)
-        return weft_no_memory(error);
+        TRY(weft_no_memory(error));
     shared->list = list;
     TRY(weft_memory_make(p->device, needed, &list[shared->n], error));
     *out = list[shared->n++];

@@ -88,12 +88,12 @@ static weft_status read_piece(script_parser *parser, const char *origin,
     const char *text = weft_arena_copy(parser->arena, piece->text, piece->length);
     const char *group = NULL;
     if (!text)
-        return weft_script_no_memory(parser->error);
+        TRY(weft_script_no_memory(parser->error));
     if (piece->group[0] != '\0') {
         group = weft_arena_copy(parser->arena, piece->group, strlen(piece->group));
         origin = weft_arena_print(parser->arena, "%s @%s", origin, piece->group);
         if (!group || !origin)
-            return weft_script_no_memory(parser->error);
+            TRY(weft_script_no_memory(parser->error));
     }
     TRY(read_formula(parser, expression, origin, text, &body));
     TRY(weft_script_add_body(parser, expression, group, body));
@@ -159,14 +159,14 @@ weft_status weft_script_data_input(script_parser *parser, const weft_script_expr
     weft_script_input input = {.place = place, .over_place = place};
     weft_token token = {.kind = TOKEN_NAME, .place = place};
     if (script->n_indices == 0)
-        return refuse_no_place(parser, place);
+        TRY(refuse_no_place(parser, place));
     *n = 0;
     input.over = expression->over ? expression->over
                  : on_cells       ? script->connectivities[0].from
                                   : script->indices[0].name;
     input.name = weft_arena_print(parser->arena, "%s__%s", expression->name, suffix);
     if (!input.name)
-        return weft_script_no_memory(parser->error);
+        TRY(weft_script_no_memory(parser->error));
     if (is_affine && on_cells) {
         TRY(count_coordinates(parser, n));
         *n += 1;
@@ -284,7 +284,7 @@ static weft_status choose(script_parser *parser, const weft_script_expression *e
                           FORMULAS_BY_GROUP_MAX - 1);
             weft_error_hint(parser->error, "any number of groups may have numbers; every formula "
                                            "is evaluated for each cell");
-            return WEFT_ERROR_UNSUPPORTED;
+            TRY(WEFT_ERROR_UNSUPPORTED);
         }
         if (k == s->n)
             s->formulas[s->n++] = body;

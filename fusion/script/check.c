@@ -87,16 +87,16 @@ static weft_status check_body(const weft_script_expression *expression, const we
     weft_status status = WEFT_OK;
     if (node->kind == NODE_SUBSCRIPT && node->children[0]->kind == NODE_NAME &&
         is_data(expression, node->children[0]))
-        return WEFT_OK;
+        goto done;
     if (node->kind == NODE_SUBSCRIPT)
-        return weft_error_at(error, WEFT_ERROR_TYPE, node->place,
-                             "a formula has no subscripts: its arguments are numbers");
+        TRY(weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                          "a formula has no subscripts: its arguments are numbers"));
     if (node->kind == NODE_CALL && !weft_script_is_reference(expression, node))
         TRY(check_call_in_body(node, error));
     if (node->kind == NODE_NAME && strcmp(node->name, "pi") != 0 && !is_data(expression, node) &&
         weft_name_index(expression->arguments, expression->n_arguments, sizeof(char *),
                         node->name) < 0)
-        return unknown_in_body(expression, node, error);
+        TRY(unknown_in_body(expression, node, error));
     for (int i = 0; i < node->n_children; ++i)
         TRY(check_body(expression, node->children[i], error));
 done:

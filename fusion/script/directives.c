@@ -12,7 +12,7 @@ static weft_status parse_choice(script_parser *parser, const char *wanted, weft_
     const weft_token *token = weft_script_token(parser);
     const bool number = token->kind == TOKEN_NUMBER && token->integer;
     if (!number && (token->kind != TOKEN_NAME || weft_script_reserved(token->text)))
-        return weft_script_unexpected(parser, wanted);
+        TRY(weft_script_unexpected(parser, wanted));
     TRY(weft_script_node_make(parser, number ? NODE_NUMBER : NODE_NAME, token->place, out));
     (*out)->number = token->number;
     (*out)->integer = number;
@@ -119,9 +119,9 @@ weft_status weft_script_parse_together(script_parser *parser) {
     const weft_location place = parser->tokens[parser->position - 1].place;
     weft_script_together block = {.combination = -1, .place = place};
     if (parser->together > 0 || parser->fuse > 0)
-        return weft_error_at(parser->error, WEFT_ERROR_SYNTAX, place,
-                             "a %s block must not contain a together block",
-                             parser->fuse > 0 ? "fuse" : "together");
+        TRY(weft_error_at(parser->error, WEFT_ERROR_SYNTAX, place,
+                          "a %s block must not contain a together block",
+                          parser->fuse > 0 ? "fuse" : "together"));
     for (int i = 0; i < WEFT_SCRIPT_COMBINATIONS && block.combination < 0; ++i)
         if (weft_script_accept(parser, weft_script_combinations[i]))
             block.combination = i;
@@ -149,8 +149,8 @@ weft_status weft_script_parse_fuse(script_parser *parser) {
     const weft_location place = parser->tokens[parser->position - 1].place;
     weft_script_fuse fuse = {.place = place};
     if (parser->fuse > 0)
-        return weft_error_at(parser->error, WEFT_ERROR_SYNTAX, place,
-                             "a fuse block must not contain another one");
+        TRY(weft_error_at(parser->error, WEFT_ERROR_SYNTAX, place,
+                          "a fuse block must not contain another one"));
     TRY(parse_choices(parser, &fuse));
     TRY(weft_script_expect(parser, "{", "before the statements that are to share a kernel"));
     SCRIPT_APPEND(parser, script->fuses, script->n_fuses, fuse);

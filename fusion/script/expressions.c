@@ -240,8 +240,10 @@ static weft_status parse_first_argument(script_parser *parser, const weft_token 
                                         weft_node **out) {
     weft_status status = WEFT_OK;
     const int start = parser->position;
-    if (strcmp(name->text, "select") == 0)
-        return weft_script_parse_condition(parser, out);
+    if (strcmp(name->text, "select") == 0) {
+        status = weft_script_parse_condition(parser, out);
+        goto done;
+    }
     TRY(weft_script_parse_expression(parser, out));
     if (weft_script_is_conditional(name->text) && weft_script_at_comparison(parser)) {
         parser->position = start;

@@ -123,8 +123,8 @@ static weft_status check_applies(const script_parser *parser, const weft_node *n
     int first = 0;
     if (weft_node_is_apply(node)) {
         if (node->n_children != 2 || node->n_keys > 0)
-            return weft_error_at(parser->error, WEFT_ERROR_TYPE, node->place,
-                                 "'apply' takes an operator and a list: apply(A, v)");
+            TRY(weft_error_at(parser->error, WEFT_ERROR_TYPE, node->place,
+                              "'apply' takes an operator and a list: apply(A, v)"));
         TRY(check_operator(parser, node->children[0]));
         first = 1;
     }
@@ -134,7 +134,7 @@ static weft_status check_applies(const script_parser *parser, const weft_node *n
             weft_error_at(parser->error, WEFT_ERROR_TYPE, node->place,
                           "'%s' is an operator and has no value", node->name);
             weft_error_hint(parser->error, "its product with a list v is apply(%s, v)", node->name);
-            return WEFT_ERROR_TYPE;
+            TRY(WEFT_ERROR_TYPE);
         }
     }
     for (int i = first; i < node->n_children; ++i)

@@ -44,6 +44,7 @@ script_name *weft_script_find(const script_parser *parser, const char *name) {
 
 weft_status weft_script_declare(script_parser *parser, const weft_token *token,
                                 script_name_kind kind) {
+    weft_status status = WEFT_OK;
     const script_name *earlier = weft_script_find(parser, token->text);
     if (earlier) {
         weft_error_at(parser->error, WEFT_ERROR_TYPE, token->place, "'%s' is already %s (%s:%d:%d)",
@@ -57,17 +58,16 @@ weft_status weft_script_declare(script_parser *parser, const weft_token *token,
                         outside ? "its next value in a loop is an update: update %s = ..."
                                 : "every name is given once: choose another name here",
                         token->text);
-        return WEFT_ERROR_TYPE;
+        TRY(WEFT_ERROR_TYPE);
     }
     if (kind == SCRIPT_EXPRESSION && weft_formula_arguments(token->text) > 0)
-        return weft_error_at(
+        TRY(weft_error_at(
             parser->error, WEFT_ERROR_TYPE, token->place,
             "'%s' is a function of the language: choose another name for the expression",
-            token->text);
+            token->text));
     if (parser->n_names >= WEFT_NAMES_MAX)
-        return weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, token->place,
-                             "more than %d names in one script", WEFT_NAMES_MAX);
-    weft_status status = WEFT_OK;
+        TRY(weft_error_at(parser->error, WEFT_ERROR_UNSUPPORTED, token->place,
+                          "more than %d names in one script", WEFT_NAMES_MAX));
     const script_name name = {token->text, kind, token->place, parser->loop};
     SCRIPT_APPEND(parser, parser->names, parser->n_names, name);
 done:

@@ -92,7 +92,7 @@ static weft_status join_name(operator_writer *w, written_operator *op, const cha
     if (weft_script_find(w->parser, name)) {
         prefix = weft_arena_print(w->parser->arena, "%s_", op->choice->name);
         if (!prefix)
-            return weft_script_no_memory(w->parser->error);
+            TRY(weft_script_no_memory(w->parser->error));
     }
     TRY(fresh_name(w->parser, prefix, name, out));
     TRY(declare_name(w->parser, *out, place, kind));
@@ -195,7 +195,7 @@ static weft_status read_operator(operator_writer *w, written_operator *op) {
     script_parser inner = {.arena = parser->arena, .loop = -1, .error = parser->error};
     inner.script = weft_arena_alloc(parser->arena, 1, sizeof *inner.script);
     if (!inner.script)
-        return weft_script_no_memory(parser->error);
+        TRY(weft_script_no_memory(parser->error));
     TRY(weft_script_read_texts(&inner, op->choice->fragments, op->choice->n_fragments));
     TRY(weft_script_check_applies(&inner));
     op->script = inner.script;
@@ -375,7 +375,7 @@ static weft_status choices_read(operator_writer *w, const weft_compile_options *
         const weft_operator_choice *choice = &options->operators[i];
         const int known = WEFT_FIND_NAME(script->operators, script->n_operators, choice->name);
         if (known < 0)
-            return weft_script_unknown_option(w->parser, choice->name, SCRIPT_OPERATOR);
+            TRY(weft_script_unknown_option(w->parser, choice->name, SCRIPT_OPERATOR));
         script->operators[known].product_kernel = choice->product_kernel;
         script->operators[known].is_long = choice->is_long;
         written_operator op = {.choice = choice};

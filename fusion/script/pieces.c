@@ -89,7 +89,7 @@ weft_status weft_formula_next(const char **text, weft_formula_piece *out, const 
     while (out->length > 0 && is_blank(start[out->length - 1]))
         --out->length;
     if (out->length == 0)
-        return refuse(*text, start, origin, "a formula is missing here", error);
+        TRY(refuse(*text, start, origin, "a formula is missing here", error));
     *text = skip(*end ? end + 1 : end);
 done:
     return status;

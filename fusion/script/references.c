@@ -131,7 +131,7 @@ weft_status weft_script_mask_references(script_parser *parser, weft_script_expre
     const char *inside = NULL;
     *out = weft_arena_copy(parser->arena, source->text, strlen(source->text));
     if (!*out)
-        return weft_script_no_memory(parser->error);
+        TRY(weft_script_no_memory(parser->error));
     for (const char *at = source->text; *at; ++at) {
         const int function = function_at(source->text, at, &inside);
         if (function < 0)

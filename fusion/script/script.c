@@ -16,11 +16,11 @@ weft_status weft_script_start_text(script_parser *parser, weft_source *source, c
     weft_token *tokens = NULL;
     int n = 0;
     if (!text)
-        return weft_error_set(parser->error, WEFT_ERROR_USAGE, "%s: there is no text", name);
+        TRY(weft_error_set(parser->error, WEFT_ERROR_USAGE, "%s: there is no text", name));
     source->name = weft_arena_copy(parser->arena, name, strlen(name));
     source->text = weft_arena_copy(parser->arena, text, strlen(text));
     if (!source->name || !source->text)
-        return weft_script_no_memory(parser->error);
+        TRY(weft_script_no_memory(parser->error));
     TRY(weft_tokens_make(parser->arena, source, &tokens, &n, parser->error));
     parser->tokens = tokens;
     parser->position = 0;
@@ -166,22 +166,21 @@ weft_status weft_script_integer(const weft_script *script, const weft_node *node
     int a = 0, b = 0;
     if (node->kind == NODE_NUMBER && node->integer) {
         if (node->number > INT_MAX)
-            return weft_error_at(error, WEFT_ERROR_SHAPE, node->place, "this integer is too large");
+            TRY(weft_error_at(error, WEFT_ERROR_SHAPE, node->place, "this integer is too large"));
         a = (int)node->number;
     } else if (node->kind == NODE_NAME) {
         TRY(integer_name(script, node, &a, error));
     } else if (node->kind == NODE_NEGATE) {
         TRY(weft_script_integer(script, node->children[0], &b, error));
         if (__builtin_sub_overflow(0, b, &a))
-            return weft_error_at(error, WEFT_ERROR_SHAPE, node->place, "this integer is too large");
+            TRY(weft_error_at(error, WEFT_ERROR_SHAPE, node->place, "this integer is too large"));
     } else if (node->kind == NODE_BINARY) {
         TRY(weft_script_integer(script, node->children[0], &a, error));
         TRY(weft_script_integer(script, node->children[1], &b, error));
         TRY(integer_binary(node, a, b, &a, error));
     } else {
-        return weft_error_at(
-            error, WEFT_ERROR_TYPE, node->place,
-            "expected an integer: numbers without a point, parameters and + - * /");
+        TRY(weft_error_at(error, WEFT_ERROR_TYPE, node->place,
+                          "expected an integer: numbers without a point, parameters and + - * /"));
     }
     *out = a;
 done:

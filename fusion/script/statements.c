@@ -71,16 +71,16 @@ static weft_status product_index(script_parser *parser, const weft_token *first,
         weft_error_at(parser->error, WEFT_ERROR_TYPE, second->place,
                       "a list over two index sets needs two different ones");
         weft_error_hint(parser->error, "declare a second one, which may have the same size");
-        return WEFT_ERROR_TYPE;
+        TRY(WEFT_ERROR_TYPE);
     }
     product.name = weft_arena_print(parser->arena, "%s, %s", first->text, second->text);
     if (product.name == NULL)
-        return weft_no_memory(parser->error);
+        TRY(weft_no_memory(parser->error));
     *name = product.name;
     for (int i = 0; i < script->n_indices; ++i) {
         weft_script_index *index = &script->indices[i];
         if (strcmp(index->name, product.name) == 0)
-            return WEFT_OK;
+            goto done;
         index->plain |=
             strcmp(index->name, first->text) == 0 || strcmp(index->name, second->text) == 0;
     }

@@ -88,7 +88,7 @@ weft_status weft_setup_launch(weft_setup *setup, const weft_setup_kernel *kernel
     weft_status status = WEFT_OK;
     const int file = file_find(kernel->file);
     if (kernel->n <= 0)
-        return WEFT_OK;
+        goto done;
     weft_module **module = file >= 0 ? &setup->modules[file] : NULL;
     if (!module || !*module)
         TRY(module_load(setup, kernel->file, module, error));

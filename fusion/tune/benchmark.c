@@ -52,7 +52,7 @@ weft_status weft_benchmark_positions(weft_device *device, const int32_t *indices
     const size_t count = (size_t)(blocks * lanes) * (size_t)entries;
     uint32_t *values = calloc(count + 1, sizeof *values);
     if (!values)
-        return weft_out_of_memory(error, "the positions of a synthetic matrix");
+        TRY(weft_out_of_memory(error, "the positions of a synthetic matrix"));
     for (int64_t i = 0; i < n; ++i)
         for (int k = 0; k < entries; ++k)
             values[(i / lanes * entries + k) * lanes + i % lanes] =

@@ -70,10 +70,10 @@ static weft_status measure_point(calibration *c, int i, const weft_tuning_point 
                  error ? error->message : primitive->name);
         c->unsupported[i] = true;
         ++c->result->n_unsupported;
-        return WEFT_OK;
+        status = WEFT_OK;
+        goto done;
     }
-    if (status != WEFT_OK)
-        return status;
+    TRY(status);
     ++c->result->n_measured;
     if (!(isfinite(seconds) && seconds > 0)) /* below the clock's resolution */
         seconds = 1e-15;

@@ -319,13 +319,11 @@ weft_status weft_calibrate(weft_device *device, const weft_library *library,
                .primitives = primitives,
                .is_gpu = weft_target_is_simt(limits)};
     weft_device_identity(device, identity);
-    status = weft_options_check("weft_calibration_options", options->size, sizeof *options, error);
-    if (status != WEFT_OK)
-        return status;
+    TRY(weft_options_check("weft_calibration_options", options->size, sizeof *options, error));
     with = *options;
     if (!with.measure && limits->records_only)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "the device %s: there is nothing to measure", limits->name);
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "the device %s: there is nothing to measure", limits->name));
     TRY(weft_tuning_describe(tuning, identity, limits->name, error));
     if (!with.measure) {
         with.measure = measure;

@@ -182,7 +182,7 @@ static weft_status spread_queue(searcher *s, weft_error *error) {
     weft_cover **all = weft_arena_alloc(s->arena, SPREAD_OF + 1, sizeof(weft_cover *));
     s->queue = weft_arena_alloc(s->arena, (size_t)wanted + 1, sizeof(weft_cover *));
     if (!all || !s->queue)
-        return weft_no_memory(error);
+        TRY(weft_no_memory(error));
     for (; n < most; ++n) {
         TRY(weft_covers_next(s->covers, &all[n], error));
         if (!all[n])
@@ -214,7 +214,7 @@ static weft_status confirm(searcher *s, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_search_candidate again = {0}, *best = &s->out->candidates[s->out->best];
     if (s->out->n_measured == 0)
-        return WEFT_OK;
+        goto done;
     TRY(weft_compile_cover(s->script, s->tried[s->out->best], &s->compilations[0], error));
     TRY(weft_device_for(s->device, 1, make_program, s, error));
     for (int i = 0; i < CONFIRMATIONS; ++i) {

@@ -55,7 +55,7 @@ static weft_status make_values(weft_synthetic_run *r, int64_t count, weft_memory
     uint32_t state = 12345;
     void *values = calloc((size_t)count + 1, sizeof(double));
     if (!values)
-        return weft_out_of_memory(error, "trying a script");
+        TRY(weft_out_of_memory(error, "trying a script"));
     for (int64_t i = 0; i < count; ++i) {
         state = state * 1664525u + 1013904223u;
         const double one = 0.5 + (double)(state >> 8) / (double)(1u << 24);
@@ -132,12 +132,12 @@ weft_status weft_synthetic_run_make(weft_device *device, const weft_compilation 
     weft_synthetic_run *r = NULL;
     const weft_segment *segment = weft_compilation_only(compilation);
     if (!segment || segment->graph->n_operators > 0)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "a script with loops or operators cannot be tried alone");
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "a script with loops or operators cannot be tried alone"));
     const weft_graph *graph = segment->graph;
     r = calloc(1, sizeof *r);
     if (!r)
-        return weft_out_of_memory(error, "trying a script");
+        TRY(weft_out_of_memory(error, "trying a script"));
     r->device = device;
     r->single = compilation->options.single;
     r->lanes = segment->plan->lanes;
@@ -247,7 +247,7 @@ weft_status weft_synthetic_run_time(weft_synthetic_run *r, weft_program *program
     const weft_segment *segment = weft_compilation_only(compilation);
     if (!segment || segment->graph->n_values != r->n_values ||
         segment->graph->n_connectivities != r->n_connectivities)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "the data are another script's");
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "the data are another script's"));
     TRY(bind_all(r, segment->graph, program, error));
     TRY(time_runs(r, program, -1, worthless, seconds, error));
 done:
