@@ -156,11 +156,12 @@ done:
 
 static weft_status evaluate_all(weft_bc *bc, weft_error *error) {
     weft_status status = WEFT_OK;
+    double *all = NULL;
     if (bc->n_pieces == 0) /* u = 0 */
-        return WEFT_OK;
-    double *all = weft_array_make_unset((uint64_t)weft_space_dofs(bc->space) * sizeof *all);
+        goto done;
+    all = weft_array_make_unset((uint64_t)weft_space_dofs(bc->space) * sizeof *all);
     if (!all)
-        return weft_out_of_memory(error, "boundary conditions");
+        TRY(weft_out_of_memory(error, "boundary conditions"));
     for (int64_t i = 0; i < bc->n_constrained; ++i)
         all[bc->constrained[i]] = 0;
     for (int i = 0; i < bc->n_pieces; ++i)
@@ -323,7 +324,7 @@ weft_status weft_bc_operator_make(weft_bc *bc, weft_assembly assembly, const wef
     const int n = bc->n_all_forms;
     weft_form *forms = calloc((size_t)n + 1, sizeof *forms);
     if (!forms)
-        return weft_out_of_memory(error, "boundary conditions");
+        TRY(weft_out_of_memory(error, "boundary conditions"));
     forms[0] = *cells;
     memcpy(forms + 1, bc->forms, (size_t)n * sizeof *forms);
     TRY(weft_operator_make(bc->context, assembly, forms, n + 1, &op, error));

@@ -9,7 +9,7 @@ static weft_status sum_given(const weft_bc *bc, const weft_bc_piece *piece, weft
     weft_status status = WEFT_OK;
     weft_bound_form form;
     if (!weft_bc_has_flux(&piece->condition))
-        return WEFT_OK;
+        goto done;
     TRY(weft_memory_zero(memory, error));
     TRY(weft_bc_flux_form(bc, piece, WEFT_LOAD_DEGREE, memory, &form, error));
     TRY(weft_bc_add_load(bc, &form, bc->facets[piece->facets].n, memory, values, error));
@@ -43,7 +43,7 @@ weft_status weft_bc_exchange(weft_bc *bc, weft_memory *u, double *given, double 
     for (int i = 0; i < n; ++i)
         given[i] = taken[i] = 0;
     if (bc->n_forms == 0)
-        return WEFT_OK;
+        goto done;
     TRY(weft_vector_make(bc->context->device, weft_bc_dofs(bc), &values, &memory, error));
     for (int i = 0; i < bc->n_pieces; ++i) {
         if (bc->pieces[i].condition.kind != WEFT_ROBIN)

@@ -23,10 +23,10 @@ static weft_status check_functions(const weft_space *space, int group, int64_t n
     weft_status status = WEFT_OK;
     weft_sides exterior = {0};
     if (width == 0)
-        return refuse_functions("functions that are zero on all facets, such as bubbles",
-                                "leave the condition out", error);
+        TRY(refuse_functions("functions that are zero on all facets, such as bubbles",
+                             "leave the condition out", error));
     if (weft_family_about(weft_space_element(space)->family)->is_continuous)
-        return WEFT_OK;
+        goto done;
     TRY(weft_sides_exterior(weft_space_mesh(space), group, &exterior, error));
     if (exterior.n != n)
         TRY(refuse_functions(
@@ -176,8 +176,10 @@ weft_status weft_bc_facets_make(const weft_bc *bc, int group, int component, wef
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     *out = (weft_bc_facets){.group = group, .component = component};
-    if (bc->is_linear)
-        return make_linear(bc, group, out, error);
+    if (bc->is_linear) {
+        status = make_linear(bc, group, out, error);
+        goto done;
+    }
     TRY(list_nodes(bc->space, group, out, error));
     TRY(connect(bc, out, error));
     TRY(make_geometry(bc, group, out, error));

@@ -163,13 +163,15 @@ static weft_status make_source(const weft_bc *bc, const char *source, const char
     weft_status status = WEFT_OK;
     weft_text cells = {0};
     if (!source || is_zero(source))
-        return WEFT_OK;
+        goto done;
     if (bc->place.n_dofs > 0)
-        return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "sources are for the functions of one space, not for mixed ones");
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE,
+                           "sources are for the functions of one space, not for mixed ones"));
     origin = origin ? origin : "source";
-    if (!weft_formula_by_group(source))
-        return make_cell_source(bc, source, origin, degree, b, values, error);
+    if (!weft_formula_by_group(source)) {
+        status = make_cell_source(bc, source, origin, degree, b, values, error);
+        goto done;
+    }
     TRY(cell_source(bc, source, origin, &cells, error));
     if (cells.length > 0)
         TRY(make_cell_source(bc, cells.data, origin, degree, b, values, error));

@@ -205,7 +205,7 @@ static weft_status find_whole(const weft_bc *bc, bool *is_whole, weft_error *err
     weft_memory *indices = NULL, *sizes = NULL, *sampled = NULL, *parent = NULL, *count = NULL;
     const int64_t n_sampling = (mesh->n_cells / SAMPLED + THREADS) / THREADS; /* blocks */
     if (!weft_setup_on_device(device) || weft_connectivity_indices(cells) != mesh->cells)
-        return WEFT_OK;
+        goto done;
     TRY(weft_setup_make(device, &setup, error));
     TRY(weft_connectivity_interleaved(cells, (int)lanes, &indices, error));
     TRY(weft_setup_numbers(setup, (int64_t[]){weft_connectivity_width(cells), lanes, SAMPLED}, 3,

@@ -62,7 +62,7 @@ static weft_status mark_group(const weft_data_points *points, int group, unsigne
     const int c = weft_space_components(mover->space);
     unsigned char *all = weft_array_make((size_t)nodes->n, 1);
     if (!all)
-        return weft_out_of_memory(error, "boundary conditions");
+        TRY(weft_out_of_memory(error, "boundary conditions"));
     TRY(nodes->mark(nodes, group, all, error));
     for (int64_t i = 0; i < mover->n; ++i)
         marks[i] = all[mover->dofs[i] / c];
@@ -80,7 +80,7 @@ static weft_status make_mover(weft_bc *bc, int piece, const int32_t *owners, dou
     for (int64_t i = 0; i < bc->n_constrained; ++i)
         mover->n += owners[i] == piece;
     if (mover->n == 0)
-        return WEFT_OK;
+        goto done;
     ++bc->steps.n_movers;
     mover->dofs = weft_array_make((size_t)mover->n, sizeof *mover->dofs);
     if (!mover->dofs)
@@ -226,11 +226,11 @@ done:
 weft_status weft_bc_apply(weft_bc *bc, weft_memory *u, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!weft_bc_moves(bc).dirichlet)
-        return WEFT_OK;
+        goto done;
     if (!bc->steps.movers)
         TRY(make_movers(bc, error));
     if (bc->steps.n_movers == 0)
-        return WEFT_OK;
+        goto done;
     if (!bc->steps.values.program)
         TRY(make_values(bc, error));
     TRY(weft_program_bind(bc->steps.values.program, "u", u, error));

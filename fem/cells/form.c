@@ -56,19 +56,18 @@ weft_status weft_form_actions_make(weft_context *context, const weft_form *form,
     const weft_form_kernel *list = NULL;
     int n = 0;
     if (!form->kernels)
-        return WEFT_OK;
+        goto done;
     status =
         form->kernels->make(form->kernels, weft_device_limits(context->device), &list, &n, &why);
     if (status == WEFT_ERROR_UNSUPPORTED || n > WEFT_FORM_KERNELS) {
         weft_log(context->monitor, WEFT_LOG_INFO, "%s: products from local matrices: %s",
                  form->name, why.message);
-        return WEFT_OK;
+        status = WEFT_OK;
+        goto done;
     }
-    if (status != WEFT_OK) {
-        if (error)
-            *error = why;
-        return status;
-    }
+    if (status != WEFT_OK && error)
+        *error = why;
+    TRY(status);
     for (int i = 0; i < n; ++i)
         TRY(add_action(context, form, &list[i], out, error));
     weft_log(context->monitor, WEFT_LOG_INFO, "%s: products by sum factorisation", form->name);

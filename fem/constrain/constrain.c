@@ -45,7 +45,7 @@ weft_status weft_constraints_make_in(weft_context *context, const weft_constrain
     weft_status status = WEFT_OK;
     weft_constraints *made = calloc(1, sizeof *made);
     if (!made)
-        return weft_out_of_memory(error, "constraints");
+        TRY(weft_out_of_memory(error, "constraints"));
     made->context = context;
     made->space = fields[0].space;
     made->bc = fields[0].bc;
@@ -265,7 +265,7 @@ static weft_status add_check(weft_constraints *constraints, const constraint_ter
     const size_t n = (size_t)constraints->n_checks + 1;
     constraint_row *checks = realloc(constraints->checks, n * sizeof *checks);
     if (!checks)
-        return weft_out_of_memory(error, "constraints");
+        TRY(weft_out_of_memory(error, "constraints"));
     constraints->checks = checks;
     TRY(make_row(terms, -1, &checks[n - 1], error));
     constraints->n_checks += 1;

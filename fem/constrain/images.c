@@ -178,7 +178,7 @@ static weft_status match_facet(weft_constraints *constraints, const sides *s, co
         }
         const int partner = node_at(element, d, xi);
         if (partner < 0)
-            return weft_error_set(error, WEFT_ERROR_INTERNAL, "a facet has no symmetric nodes");
+            TRY(weft_error_set(error, WEFT_ERROR_INTERNAL, "a facet has no symmetric nodes"));
         TRY(constraint_match_nodes(constraints, s->field,
                                    s->of.nodes[from->number * s->of.width + k],
                                    s->of.nodes[to->number * s->of.width + partner], origin, error));
@@ -256,7 +256,7 @@ weft_status weft_constraints_images(weft_constraints *constraints, const char *o
         weft_error_hint(error,
                         "in a .geo file, Periodic Curve or Periodic Surface does; or name two "
                         "groups: --periodic GROUP=GROUP");
-        return constraint_locate(origin, WEFT_ERROR_INPUT, error);
+        TRY(constraint_locate(origin, WEFT_ERROR_INPUT, error));
     }
     for (int i = 0; i < constraints->fields.n; ++i) {
         const weft_constraint_field *field = &constraints->fields.list[i];

@@ -33,7 +33,7 @@ weft_status weft_point_loads_make_in(weft_context *context, const weft_constrain
     weft_status status = WEFT_OK;
     weft_point_loads *made = calloc(1, sizeof *made);
     if (!made)
-        return weft_out_of_memory(error, "loads at points");
+        TRY(weft_out_of_memory(error, "loads at points"));
     TRY(constraint_fields_make(fields, n, &made->fields, error));
     made->values = (point_values){.context = context, .space = fields[0].space, .bc = fields[0].bc};
     made->vectors = (weft_vector_programs){.context = context, .n = made->fields.n_dofs};

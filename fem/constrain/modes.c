@@ -192,7 +192,7 @@ weft_status weft_free_modes_find(weft_constraints *constraints, weft_operator *o
     weft_free_modes made = {0};
     if (constraints->fields.n > 1) { /* constants of their components are the caller's */
         *out = made;
-        return WEFT_OK;
+        goto done;
     }
     TRY(constraints_resolve(constraints, error));
     TRY(candidates_make(constraints, &found, error));
@@ -289,7 +289,7 @@ static weft_status pin(weft_constraints *constraints, int n_modes, double *left,
             if (constraints->row_of[i] == -1 && (at < 0 || fabs(mode[i]) > fabs(mode[at])))
                 at = i;
         if (at < 0 || mode[at] == 0)
-            return weft_error_set(error, WEFT_ERROR_INTERNAL, "no dof fixes mode %d", k);
+            TRY(weft_error_set(error, WEFT_ERROR_INTERNAL, "no dof fixes mode %d", k));
         for (int l = k + 1; l < n_modes; ++l) {
             const double factor = left[l * n + at] / mode[at];
             for (int64_t i = 0; i < n; ++i)
@@ -309,7 +309,7 @@ weft_status weft_constraints_pin(weft_constraints *constraints, weft_free_modes 
     const int n_pins = modes->n + (b ? modes->held.n : 0);
     double *left = NULL;
     if (n_pins == 0)
-        return WEFT_OK;
+        goto done;
     if (b) {
         weft_held_modes_balance(&modes->held, constraints->n_dofs, b);
         TRY(balance(constraints, modes, b, error));

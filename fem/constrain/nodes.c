@@ -25,7 +25,7 @@ static weft_status find_cell(const weft_space *space, const double *point, int64
     double xi[3];
     if (is_linear(space)) {
         weft_mesh_locate(mesh, point, cell, shape);
-        return WEFT_OK;
+        goto done;
     }
     TRY(weft_mesh_locate_cells(weft_space_device(space), mesh, point, 1, cell, xi, error));
     if (*cell >= 0)
@@ -142,8 +142,10 @@ weft_status constraint_parts(const weft_space *space, const weft_bc *bc, int32_t
     const int32_t *nodes = weft_space_cell_nodes(space);
     const int width = weft_space_element(space)->n_nodes, v = weft_mesh_cell_vertices(mesh);
     int32_t *part = NULL;
-    if (nodes == mesh->cells)
-        return weft_bc_parts(bc, out, n, error);
+    if (nodes == mesh->cells) {
+        status = weft_bc_parts(bc, out, n, error);
+        goto done;
+    }
     part = weft_array_make((size_t)mesh->n_nodes, sizeof *part);
     if (!part)
         TRY(weft_out_of_memory(error, "free modes"));
@@ -238,7 +240,7 @@ weft_status constraint_mass_apply(const weft_space *space, const double *v, doub
     memset(y, 0, (size_t)weft_space_dofs(space) * sizeof *y);
     if (is_linear(space)) {
         apply_linear(space, v, y);
-        return WEFT_OK;
+        goto done;
     }
     TRY(product_make(space, &p, error));
     for (int64_t cell = 0; cell < weft_space_mesh(space)->n_cells; ++cell)

@@ -166,7 +166,7 @@ weft_status weft_reduction_make(weft_constraints *constraints, weft_reduction **
     weft_status status = WEFT_OK;
     weft_reduction *made = calloc(1, sizeof *made);
     if (!made)
-        return weft_out_of_memory(error, "constraints");
+        TRY(weft_out_of_memory(error, "constraints"));
     made->constraints = constraints;
     made->vectors =
         (weft_vector_programs){.context = constraints->context, .n = constraints->n_dofs};
@@ -264,7 +264,7 @@ static weft_status sum_check(const weft_constraints *constraints, const constrai
     weft_status status = WEFT_OK;
     double *at = weft_array_make((size_t)row->n, sizeof *at);
     if (!at)
-        return weft_out_of_memory(error, "constraints");
+        TRY(weft_out_of_memory(error, "constraints"));
     *sum = factor * row->constant;
     *size = fabs(*sum);
     TRY(read_dofs(row, constraints->n_dofs, u, at, error));
@@ -301,7 +301,7 @@ static weft_status check_values(const weft_reduction *reduction, double factor, 
     const int n = constraints->n_checks;
     double *sums = weft_array_make(2 * (size_t)n, sizeof *sums), *sizes = sums + n, largest = 0;
     if (!sums)
-        return weft_out_of_memory(error, "constraints");
+        TRY(weft_out_of_memory(error, "constraints"));
     for (int i = 0; i < n; ++i) {
         TRY(sum_check(constraints, &constraints->checks[i], factor, u, &sums[i], &sizes[i], error));
         largest = fmax(largest, sizes[i]);
@@ -321,11 +321,12 @@ static weft_status set_constants(weft_reduction *reduction, weft_error *error) {
     weft_constraints *constraints = reduction->constraints;
     const int64_t n = constraints->n_dofs;
     int n_changed = 0;
+    int32_t *changed = NULL;
     if (constraints->values.n_values == 0)
-        return WEFT_OK;
-    int32_t *changed = weft_array_make((size_t)constraints->n_rows + 1, sizeof *changed);
+        goto done;
+    changed = weft_array_make((size_t)constraints->n_rows + 1, sizeof *changed);
     if (!changed)
-        return weft_out_of_memory(error, "constraints");
+        TRY(weft_out_of_memory(error, "constraints"));
     TRY(point_values_evaluate(&constraints->values, error));
     for (int i = 0; i < constraints->n_rows; ++i) {
         const constraint_row *row = &constraints->rows[i];
@@ -375,7 +376,7 @@ weft_status weft_reduction_project(weft_reduction *reduction, weft_memory *weigh
     const size_t bytes = (size_t)n * sizeof(double);
     double *work = weft_array_make(3 * (size_t)n, sizeof *work);
     if (!work)
-        return weft_out_of_memory(error, "constraints");
+        TRY(weft_out_of_memory(error, "constraints"));
     TRY(weft_memory_read(weights, 0, work, bytes, error));
     TRY(weft_memory_read(u, 0, work + n, bytes, error));
     TRY(weft_reduction_fill(reduction, 1, u, error));
@@ -408,10 +409,12 @@ weft_status weft_reduction_enter(weft_reduction *reduction, const weft_system *w
     weft_status status = WEFT_OK;
     weft_terms start = {0}, rest = {0};
     if (!reduction)
-        return WEFT_OK;
+        goto done;
     TRY(weft_vectors_mask(&reduction->vectors, whole->u, reduction->kept, reduction->v, error));
-    if (!reduction->has_constant) /* x = C v */
-        return weft_reduction_restrict(reduction, whole->b, reduction->load, error);
+    if (!reduction->has_constant) { /* x = C v */
+        status = weft_reduction_restrict(reduction, whole->b, reduction->load, error);
+        goto done;
+    }
     TRY(weft_operator_apply(reduction->expand, reduction->v, reduction->work, error));
     weft_terms_add(&start, 1, whole->u);
     weft_terms_add(&start, -1, reduction->work);
@@ -430,11 +433,11 @@ weft_status weft_reduction_leave(weft_reduction *reduction, const weft_system *w
     weft_status status = WEFT_OK;
     weft_terms terms = {0};
     if (!reduction)
-        return WEFT_OK;
+        goto done;
     TRY(weft_operator_apply(reduction->expand, reduction->v,
                             reduction->has_constant ? reduction->work : whole->u, error));
     if (!reduction->has_constant)
-        return WEFT_OK;
+        goto done;
     weft_terms_add(&terms, 1, reduction->work);
     weft_terms_add(&terms, 1, reduction->x0);
     TRY(weft_vectors_sum(&reduction->vectors, &terms, whole->u, error));

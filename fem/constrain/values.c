@@ -27,10 +27,11 @@ weft_status point_entries_write(weft_memory *to, const double *values, int64_t n
                                 const int32_t *changed, int n_changed, weft_error *error) {
     weft_status status = WEFT_OK;
     if (n_changed > SINGLE_MOST)
-        return weft_memory_write(to, 0, values, (size_t)n * sizeof *values, error);
-    for (int i = 0; i < n_changed; ++i)
-        TRY(weft_memory_write(to, (size_t)changed[i] * sizeof *values, &values[changed[i]],
-                              sizeof *values, error));
+        TRY(weft_memory_write(to, 0, values, (size_t)n * sizeof *values, error));
+    else
+        for (int i = 0; i < n_changed; ++i)
+            TRY(weft_memory_write(to, (size_t)changed[i] * sizeof *values, &values[changed[i]],
+                                  sizeof *values, error));
 done:
     return status;
 }
@@ -180,7 +181,7 @@ weft_status point_values_evaluate(point_values *values, weft_error *error) {
     weft_status status = WEFT_OK;
     char name[32];
     if (values->n_formulas == 0)
-        return WEFT_OK;
+        goto done;
     if (!values->evaluation.program)
         TRY(compile(values, error));
     TRY(weft_program_run(values->evaluation.program, error));

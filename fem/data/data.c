@@ -141,7 +141,7 @@ static weft_status find_list(weft_data *data, const weft_data_info *info, const 
     for (int i = 0; i < data->n; ++i)
         if (strcmp(data->entries[i].key, key) == 0) {
             *out = data->entries[i].memory;
-            return WEFT_OK;
+            goto done;
         }
     TRY(entry_add(data, &made, error));
     memcpy(made->key, key, sizeof key);
@@ -239,10 +239,9 @@ weft_status weft_data_bind(weft_data *data, const weft_compilation *compilation,
         site at;
         weft_compilation_data(compilation, i, &info);
         if (!data)
-            return refuse(
-                &info, WEFT_ERROR_USAGE,
-                "'%s' has formulas by group or fields of files, but there is no mesh here",
-                "give one formula for everything, or set weft_context.data", error);
+            TRY(refuse(&info, WEFT_ERROR_USAGE,
+                       "'%s' has formulas by group or fields of files, but there is no mesh here",
+                       "give one formula for everything, or set weft_context.data", error));
         TRY(find_site(data, &info, sites, &at, error));
         TRY(find_list(data, &info, &at, &memory, error));
         TRY(weft_program_bind(program, info.input, memory, error));

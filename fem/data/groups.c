@@ -84,7 +84,7 @@ weft_status weft_data_of_cells(const weft_mesh *mesh, const weft_data_info *info
     const int other = find_other(info);
     int32_t *owner = weft_array_make((size_t)mesh->n_cells, sizeof *owner);
     if (!owner)
-        return weft_out_of_memory(error, "values by group");
+        TRY(weft_out_of_memory(error, "values by group"));
     for (int64_t c = 0; c < mesh->n_cells; ++c)
         owner[c] = -1;
     for (int i = 0; i < info->n; ++i) {
@@ -195,7 +195,7 @@ static weft_status refuse_point(weft_device *device, const weft_mesh *mesh,
     char text[64];
     TRY(weft_mesh_locate_cells(device, mesh, point, 1, &cell, xi, error));
     if (cell >= 0)
-        return refuse_missing(mesh, info, cell, error);
+        TRY(refuse_missing(mesh, info, cell, error));
     status = weft_error_set(error, WEFT_ERROR_INPUT, "'%s' has no value at %s", info->expression,
                             weft_point_text(point, mesh->dimension, text));
     weft_error_hint(error, "add a formula without a group, for all others");

@@ -155,7 +155,7 @@ weft_status weft_derive_make(weft_context *context, const weft_derive_problem *p
     weft_status status = WEFT_OK;
     weft_derive *derive = calloc(1, sizeof *derive);
     if (!derive)
-        return weft_out_of_memory(error, "derived quantities");
+        TRY(weft_out_of_memory(error, "derived quantities"));
     *derive = (weft_derive){.context = context, .problem = *problem};
     TRY(check_space(problem, error));
     TRY(weft_arena_make(&derive->arena, error));

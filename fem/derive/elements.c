@@ -99,13 +99,13 @@ weft_status derive_elements_find(weft_derive *derive, int i, weft_error *error) 
     quantity->is_whole = true;
     quantity->side = quantity->facets = -1;
     if (!name || quantity->given.kind == WEFT_DERIVE_FIELD)
-        return WEFT_OK;
+        goto done;
     quantity->is_whole = false;
     if (weft_mesh_group(mesh, name, &group, NULL) != WEFT_OK &&
         weft_mesh_cell_group(mesh, name, &group, NULL) == WEFT_OK) {
         quantity->first = mesh->groups[group].first_cell;
         quantity->n = mesh->groups[group].n_cells;
-        return WEFT_OK;
+        goto done;
     }
     if (weft_mesh_group(mesh, name, &quantity->facets, NULL) != WEFT_OK)
         TRY(find_sides(mesh, quantity, error));
@@ -115,7 +115,7 @@ weft_status derive_elements_find(weft_derive *derive, int i, weft_error *error) 
             derive_is_equal(derive->quantities[k].given.group, name)) {
             quantity->first = derive->quantities[k].first;
             quantity->n = derive->quantities[k].n;
-            return WEFT_OK;
+            goto done;
         }
     TRY(add_facets(derive, quantity, error));
 done:
@@ -160,9 +160,9 @@ weft_status derive_side_check(const weft_derive *derive, const derive_quantity *
     weft_text names = {0};
     if (quantity->elements != DERIVE_FACETS || !quantity->is_sided || quantity->side >= 0 ||
         quantity->facets < 0)
-        return WEFT_OK;
+        goto done;
     if (!has_interior(mesh, &mesh->groups[quantity->facets]))
-        return WEFT_OK;
+        goto done;
     TRY(list_sides(mesh, quantity, &names, error));
     status = weft_error_set(
         error, WEFT_ERROR_INPUT,

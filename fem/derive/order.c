@@ -34,9 +34,9 @@ static weft_status refuse_circle(const sorter *s, int i, weft_error *error) {
 static weft_status place(sorter *s, int i, int depth) {
     weft_status status = WEFT_OK;
     if (is_placed(s, i))
-        return WEFT_OK;
+        goto done;
     if (depth > s->n)
-        return refuse_circle(s, i, s->error);
+        TRY(refuse_circle(s, i, s->error));
     for (int k = 0; k < s->n; ++k)
         if (k != i && is_field(s, k) && strcmp(s->quantities[k].name, s->quantities[i].name) != 0 &&
             weft_has_word(s->quantities[i].text, s->quantities[k].name))

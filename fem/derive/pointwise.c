@@ -106,11 +106,11 @@ static weft_status make_lists(weft_derive *derive, derive_quantity *quantity, we
     char name[300];
     quantity->lists = weft_arena_alloc(derive->arena, (size_t)quantity->n_lists, sizeof(double *));
     if (!quantity->lists)
-        return weft_out_of_memory(error, "derived quantities");
+        TRY(weft_out_of_memory(error, "derived quantities"));
     for (int k = 0; k < quantity->n_lists; ++k) {
         quantity->lists[k] = weft_array_make((size_t)n, (size_t)c * sizeof(double));
         if (!quantity->lists[k])
-            return weft_out_of_memory(error, "derived quantities");
+            TRY(weft_out_of_memory(error, "derived quantities"));
     }
     TRY(weft_vector_make(derive->context->device, t->rows * c, &t->results[i],
                          &t->result_memories[i], error));
@@ -128,7 +128,7 @@ weft_status derive_pointwise_make(weft_derive *derive, derive_elements elements,
     const weft_form *form = derive->scope.form;
     weft_text text = {0};
     if (!derive_is_wanted(derive, elements))
-        return WEFT_OK;
+        goto done;
     if (!t->results)
         t->results = calloc((size_t)derive->n_quantities, sizeof *t->results);
     if (!t->result_memories)
@@ -244,7 +244,7 @@ static weft_status run_set(weft_derive *derive, derive_elements elements, derive
         is_wanted |= derive->quantities[i].elements == elements &&
                      derive_pointwise_set(derive, &derive->quantities[i]) == set;
     if (!is_wanted)
-        return WEFT_OK;
+        goto done;
     const int64_t all = derive->parts[elements].n_elements,
                   most = t->rows / t->sets[elements][set].n;
     for (int64_t first = 0; first < all; first += most)

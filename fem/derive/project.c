@@ -44,7 +44,7 @@ static weft_status make_mass(weft_derive *derive, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_bound_form form;
     if (derive->mass)
-        return WEFT_OK;
+        goto done;
     TRY(weft_form_ship(derive->problem.space, "mass.weft", weft_space_cells(derive->problem.space),
                        &form, error));
     TRY(weft_operator_make(derive->context, WEFT_ASSEMBLY_CSR, &form.form, 1, &derive->mass,

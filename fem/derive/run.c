@@ -362,11 +362,11 @@ static weft_status make_lists(weft_derive *derive, derive_quantity *quantity, we
         weft_arena_alloc(derive->arena, (size_t)quantity->n_lists, sizeof(weft_memory *));
     quantity->lists = weft_arena_alloc(derive->arena, (size_t)quantity->n_lists, sizeof(double *));
     if (!quantity->memories || !quantity->lists)
-        return weft_out_of_memory(error, "derived quantities");
+        TRY(weft_out_of_memory(error, "derived quantities"));
     for (int k = 0; k < quantity->n_lists; ++k) {
         quantity->lists[k] = weft_array_make(n_padded, sizeof(double));
         if (!quantity->lists[k])
-            return weft_out_of_memory(error, "derived quantities");
+            TRY(weft_out_of_memory(error, "derived quantities"));
     }
     for (int k = 0; k < n_results(quantity); ++k) {
         TRY(weft_memory_make(derive->context->device, n_padded * sizeof(double),
@@ -384,7 +384,7 @@ weft_status derive_part_make(weft_derive *derive, derive_elements elements, weft
     const weft_form *form = derive->problem.cells;
     weft_text text = {0};
     if (!derive_is_wanted(derive, elements))
-        return WEFT_OK;
+        goto done;
     if (elements == DERIVE_FACETS)
         TRY(weft_connectivity_make(derive->context->device, part->cell_nodes, part->n_elements,
                                    derive->scope.dimension + 1,
@@ -430,7 +430,7 @@ static weft_status fetch(const weft_derive *derive, derive_quantity *quantity, w
     if (!plain && c > 1) {
         blocks = weft_array_make((size_t)(padded * c), sizeof *blocks);
         if (!blocks)
-            return weft_out_of_memory(error, "derived quantities");
+            TRY(weft_out_of_memory(error, "derived quantities"));
     }
     for (int k = 0; k < n_results(quantity); ++k) {
         double *to = blocks ? blocks : quantity->lists[k];
@@ -451,7 +451,7 @@ static weft_status solve_nodal(weft_derive *derive, derive_quantity *quantity, w
     char name[64];
     double *loads = weft_array_make((size_t)n, sizeof *loads);
     if (!loads)
-        return weft_out_of_memory(error, "derived quantities");
+        TRY(weft_out_of_memory(error, "derived quantities"));
     for (int k = 0; k < quantity->n_lists; ++k) {
         snprintf(name, sizeof name, "derived_load_%d_%d", quantity->index, k);
         TRY(weft_memory_read(weft_program_result(program, name), 0, loads,
@@ -468,7 +468,7 @@ weft_status derive_part_run(weft_derive *derive, derive_elements elements, weft_
     weft_status status = WEFT_OK;
     derive_part *part = &derive->parts[elements];
     if (!part->compiled.program)
-        return WEFT_OK;
+        goto done;
     if (part->n_elements > 0)
         TRY(weft_program_run(part->compiled.program, error));
     if (weft_device_limits(derive->context->device)->records_only || part->n_elements == 0)

@@ -118,7 +118,7 @@ weft_status derive_tabulated_make(weft_derive *derive, weft_error *error) {
     const weft_mesh *mesh = weft_space_mesh(derive->problem.space);
     struct derive_tabulated *t = calloc(1, sizeof *t);
     if (!t)
-        return weft_out_of_memory(error, "derived quantities");
+        TRY(weft_out_of_memory(error, "derived quantities"));
     derive->tabulated = t;
     TRY(weft_cell_map_make(mesh, &t->map, error));
     TRY(weft_space_make(derive->context->device, mesh,
@@ -218,7 +218,7 @@ static weft_status tabulate(weft_derive *derive, derive_source *source, derive_e
                             weft_error *error) {
     weft_status status = WEFT_OK;
     if (!source->space)
-        return WEFT_OK;
+        goto done;
     const weft_element *element = weft_space_element(source->space);
     const int d = derive->tabulated->map.d;
     for (int s = 0; s < DERIVE_SETS; ++s) {
@@ -227,7 +227,7 @@ static weft_status tabulate(weft_derive *derive, derive_source *source, derive_e
         *table = weft_array_make((size_t)((1 + d) * points->n) + 1,
                                  (size_t)element->n_nodes * sizeof **table);
         if (!*table)
-            return weft_out_of_memory(error, "derived quantities");
+            TRY(weft_out_of_memory(error, "derived quantities"));
         if (points->n > 0)
             TRY(weft_element_tabulate(element, 1, points->n, points->xi, *table, error));
     }
@@ -322,7 +322,7 @@ static weft_status pull_cells(weft_derive *derive, derive_source *source, weft_e
     const int64_t padded = (n + lanes - 1) / lanes * lanes * source->components;
     double *blocks = weft_array_make((size_t)padded, sizeof *blocks);
     if (!blocks)
-        return weft_out_of_memory(error, "derived quantities");
+        TRY(weft_out_of_memory(error, "derived quantities"));
     TRY(weft_memory_read(source->memory, 0, blocks, (size_t)padded * sizeof *blocks, error));
     weft_deinterleave(blocks, n, source->components, lanes, source->values);
 done:
@@ -338,16 +338,16 @@ static weft_status take_surplus(const struct derive_tabulated *t, int bubble, we
     const derive_source *base = NULL;
     double *there = NULL;
     if (!s->space || !weft_space_element(s->space)->span_vanishes)
-        return WEFT_OK;
+        goto done;
     for (int i = 1; i < bubble; ++i)
         if (t->sources[i].list == s->list && t->sources[i].component == s->component)
             base = &t->sources[i];
     if (!base || !base->space)
-        return WEFT_OK;
+        goto done;
     const int64_t n = rows_of(t, s) * s->components;
     there = weft_array_make((size_t)n, sizeof *there);
     if (!there)
-        return weft_out_of_memory(error, "derived quantities");
+        TRY(weft_out_of_memory(error, "derived quantities"));
     TRY(weft_space_interpolate(base->space, base->values, s->components, s->space, there, error));
     for (int64_t i = 0; i < n; ++i)
         s->values[i] -= there[i];

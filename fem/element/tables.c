@@ -10,8 +10,8 @@ weft_status weft_simplex_quadrature(weft_arena *arena, int d, int degree, int *q
     weft_status status = WEFT_OK;
     weft_quadrature rule = {0};
     if (d < 1 || d > 3)
-        return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "quadrature exists on simplices of dimension 1, 2 and 3, not %d", d);
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE,
+                           "quadrature exists on simplices of dimension 1, 2 and 3, not %d", d));
     TRY(weft_quadrature_make(simplices[d - 1], WEFT_SCHEME_DEFAULT, degree, &rule, error));
     const size_t n = (size_t)rule.n, size = n * (size_t)d;
     double *all_points = weft_arena_alloc(arena, size, sizeof *all_points);
@@ -59,7 +59,7 @@ static weft_status make_shape(void *user, const int *arguments, int n_arguments,
     TRY(weft_simplex_quadrature(arena, d, arguments[1], &q, &points, &weights, error));
     double *shape = weft_arena_alloc(arena, (size_t)(d + 1) * (size_t)q, sizeof *shape);
     if (!shape)
-        return weft_out_of_memory(error, "a table of shape functions");
+        TRY(weft_out_of_memory(error, "a table of shape functions"));
     for (int p = 0; p < q; ++p) {
         double sum = 0;
         for (int i = 0; i < d; ++i) {

@@ -99,7 +99,7 @@ static weft_status start(void *library, cholmod_state *s, char *description, wef
                    c->precise == 0 && c->try_catch == 0;
     }
     if (!is_known)
-        return weft_external_unknown_version(&weft_external_cholmod, version[0], version[1], error);
+        TRY(weft_external_unknown_version(&weft_external_cholmod, version[0], version[1], error));
     c->supernodal = SUPERNODAL;
     c->quick_return_if_not_posdef = 1;
     c->print = 0;
@@ -157,7 +157,7 @@ static weft_status make(void *library, const char *method, const weft_external_s
     weft_status status = WEFT_OK;
     cholmod_state *s = calloc(1, sizeof *s);
     if (!s)
-        return weft_out_of_memory(error, "CHOLMOD");
+        TRY(weft_out_of_memory(error, "CHOLMOD"));
     *state = s;
     TRY(start(library, s, description, error));
     TRY(matrix_make(s, system, error));

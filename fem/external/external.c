@@ -79,7 +79,7 @@ weft_status weft_external_make(weft_external_kind kind, const weft_external_matr
     void *handle = NULL;
     weft_external *solver = calloc(1, sizeof *solver);
     if (!solver)
-        return weft_out_of_memory(error, library->title);
+        TRY(weft_out_of_memory(error, library->title));
     solver->library = library;
     solver->pattern = matrix->pattern;
     if (!method && matrix->is_general && library->info.takes_general)

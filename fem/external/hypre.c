@@ -136,7 +136,7 @@ static weft_status start(void *library, hypre_state *s, char *description, weft_
     TRY(weft_external_functions(library, "hypre", function_names, N_FUNCTIONS, &s->hypre, error));
     s->hypre.HYPRE_VersionNumber(&version[0], &version[2], &version[4], NULL);
     if (version[0] != 2 || version[2] < FIRST_MINOR)
-        return weft_external_unknown_version(&weft_external_hypre, version[0], version[2], error);
+        TRY(weft_external_unknown_version(&weft_external_hypre, version[0], version[2], error));
     TRY(weft_external_mpi_start(library, "hypre", &s->self, error));
     const char *name = dlsym(library, "HYPRE_Initialize") ? "HYPRE_Initialize" : "HYPRE_Init";
     TRY(weft_external_functions(library, "hypre", &name, 1, &initialize, error));
@@ -201,13 +201,13 @@ static weft_status make(void *library, const char *method, const weft_external_s
     weft_status status = WEFT_OK;
     hypre_state *s = calloc(1, sizeof *s);
     if (!s)
-        return weft_out_of_memory(error, "hypre");
+        TRY(weft_out_of_memory(error, "hypre"));
     *state = s;
     s->n = system->n;
     s->rows = weft_array_make((size_t)s->n, sizeof *s->rows);
     s->sizes = weft_array_make((size_t)s->n, sizeof *s->sizes);
     if (!s->rows || !s->sizes)
-        return weft_out_of_memory(error, "hypre");
+        TRY(weft_out_of_memory(error, "hypre"));
     TRY(start(library, s, description, error));
     TRY(vector_make(s, &s->b, &s->par_b, error));
     TRY(vector_make(s, &s->x, &s->par_x, error));

@@ -56,14 +56,14 @@ weft_status weft_external_mpi_start(void *library, const char *title, void **sel
          *world = dlsym(library, "ompi_mpi_comm_world");
     void *report = dlsym(library, "ompi_mpi_errors_return");
     if (!own || !world || !report)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "this %s does not use Open MPI, the one that Weft can start", title);
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "this %s does not use Open MPI, the one that Weft can start", title));
     TRY(find(library, &mpi, error));
     mpi.MPI_Initialized(&is_running);
     mpi.MPI_Finalized(&is_stopped);
     if (is_stopped)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "%s needs MPI, which was stopped in this process", title);
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "%s needs MPI, which was stopped in this process", title));
     if (!is_running) {
         TRY(start(&mpi, library, error));
         mpi.MPI_Comm_set_errhandler(world, report);

@@ -230,7 +230,7 @@ static weft_status make(void *library, const char *method, const weft_external_s
     int version[8] = {0};
     petsc_state *s = calloc(1, sizeof *s);
     if (!s)
-        return weft_out_of_memory(error, "PETSc");
+        TRY(weft_out_of_memory(error, "PETSc"));
     *state = s;
     s->n = system->n;
     TRY(start(library, s, error));

@@ -128,7 +128,7 @@ weft_status weft_external_system_fill(weft_external_system *system, const weft_p
     weft_status status = WEFT_OK;
     int *scratch = weft_array_make((size_t)system->n, sizeof *scratch);
     if (!scratch)
-        return weft_out_of_memory(error, "a check of symmetry");
+        TRY(weft_out_of_memory(error, "a check of symmetry"));
     for (int row = 0; row < system->n; ++row)
         TRY(fill_row(system, row, pattern, values, error));
     if (!system->is_general)

@@ -10,7 +10,7 @@ void weft_compile_in_background(const weft_context *context, const weft_fragment
     weft_compilation *compilation = NULL;
     weft_arena *arena = NULL;
     if (!weft_device_has_compiled(context->device) || weft_context_searches(context))
-        return;
+        goto done;
     quiet.monitor = NULL;
     planned.plan = context->plan;
     TRY(weft_arena_make(&arena, &error));

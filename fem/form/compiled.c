@@ -170,9 +170,9 @@ weft_status weft_compiled_make_all(weft_context *context, const weft_compile_req
     const double start = weft_clock();
     compile_job *jobs = n > 0 ? calloc((size_t)n, sizeof *jobs) : NULL;
     if (n == 0)
-        return WEFT_OK;
+        goto done;
     if (!jobs)
-        return weft_out_of_memory(error, "scripts");
+        TRY(weft_out_of_memory(error, "scripts"));
     for (int i = 0; i < n; ++i) {
         jobs[i].request = &requests[i];
         jobs[i].context = *context;
@@ -188,7 +188,7 @@ weft_status weft_compiled_make_all(weft_context *context, const weft_compile_req
         TRY(weft_device_for(context->device, n, run_job, jobs, error));
     TRY(finish_jobs(context, jobs, n, weft_clock() - start, error));
 done:
-    for (int i = 0; i < n; ++i)
+    for (int i = 0; jobs && i < n; ++i)
         weft_compiled_free(&jobs[i].made);
     free(jobs);
     return status;

@@ -39,16 +39,16 @@ weft_status weft_vector_dofs_make(weft_device *device, const weft_form *form, we
     int64_t n = 0;
     *out = (weft_vector_dofs){.connectivity = form->dofs};
     if (c == 1)
-        return WEFT_OK;
+        goto done;
     out->connectivity = NULL;
     if (__builtin_mul_overflow(n_cells, (int64_t)width * c, &n) ||
         weft_form_vector_dofs(form) > INT32_MAX)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "%lld nodes of %d components are more than 2^31 - 1 dofs",
-                              (long long)weft_connectivity_to(form->dofs), c);
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "%lld nodes of %d components are more than 2^31 - 1 dofs",
+                           (long long)weft_connectivity_to(form->dofs), c));
     out->indices = weft_array_make_unset((uint64_t)n * sizeof *out->indices);
     if (!out->indices)
-        return weft_out_of_memory(error, "the dofs of cells");
+        TRY(weft_out_of_memory(error, "the dofs of cells"));
     const int64_t n_nodes = n_cells * width;
     TRY(weft_device_for(device, (n_nodes + CHUNK - 1) / CHUNK, chunk_number,
                         &(numbering){nodes, out->indices, n_nodes, c}, error));

@@ -38,7 +38,7 @@ weft_status weft_field_measure_make(weft_context *context, const weft_nodal_fiel
     weft_status status = WEFT_OK;
     weft_field_measure *measure = calloc(1, sizeof *measure);
     if (!measure)
-        return weft_out_of_memory(error, "measures");
+        TRY(weft_out_of_memory(error, "measures"));
     measure->dimension = field->mesh->dimension;
     measure->has_exact = exact != NULL;
     TRY(weft_memory_make(context->device, sizeof(double), &measure->t, error));

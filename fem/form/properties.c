@@ -31,7 +31,7 @@ weft_status weft_symmetry_make(weft_context *context, const weft_form *form, wef
     const weft_compile_options options = weft_form_options(form);
     weft_symmetry *symmetry = calloc(1, sizeof *symmetry);
     if (!symmetry)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory to look at a form");
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "no memory to look at a form"));
     TRY(check_make(context, fragments, 2, &options, &symmetry->check, error));
     TRY(weft_compiled_bind_form(&symmetry->check, form, error));
     *out = symmetry;

@@ -22,10 +22,10 @@ weft_status weft_context_tune(weft_context *context, int most, int64_t n_cells, 
     weft_device_options options = weft_device_options_default(context->monitor);
     struct weft_context_tuning *made = NULL;
     if (limits->records_only)
-        return WEFT_OK;
+        goto done;
     made = calloc(1, sizeof *made);
     if (!made)
-        return weft_out_of_memory(error, "measured times");
+        TRY(weft_out_of_memory(error, "measured times"));
     if (most == 0 && options.cache == WEFT_CACHE_ON)
         options.cache = WEFT_CACHE_READ; /* without a search nothing is stored */
     made->most = most;
@@ -72,15 +72,17 @@ static weft_status search(const weft_context *context, const weft_search_script 
                                      .elements = searched->options->elements,
                                      .confirm = true};
     status = weft_search_covers(context->device, searched, &how, arena, &result, error);
-    if (status == WEFT_ERROR_UNSUPPORTED)
-        return WEFT_OK;
+    if (status == WEFT_ERROR_UNSUPPORTED) {
+        status = WEFT_OK;
+        goto done;
+    }
     TRY(status);
     if (result.scatter > WEFT_SEARCH_SCATTER_MOST) {
         weft_log(context->monitor, WEFT_LOG_WARNING,
                  "%s: repeated runs of the best plan differ by %.0f %%: the "
                  "machine is busy; no plan is stored",
                  searched->fragments[0].name, 100 * result.scatter);
-        return WEFT_OK;
+        goto done;
     }
     const weft_search_candidate *best = &result.candidates[result.best];
     weft_log(
@@ -115,7 +117,7 @@ weft_status weft_context_tuned(const weft_context *context, const weft_fragment 
     weft_tuning_best_plan best_plan;
     char script[33];
     if (!t)
-        return WEFT_OK;
+        goto done;
     weft_context_costs(context, options);
     const int size_class = weft_tuning_size_class(options->elements);
     TRY(weft_script_hash(context->library, fragments, n_fragments, options, script, error));

@@ -30,7 +30,7 @@ static weft_status compile(weft_vector_programs *vectors, const char *name, cons
     const weft_fragment fragment = {name, text->data};
     const weft_compile_options options = {.size = sizeof options, .elements = vectors->n};
     if (text->failed)
-        return weft_out_of_memory(error, "a sum of vectors");
+        TRY(weft_out_of_memory(error, "a sum of vectors"));
     TRY(weft_compiled_make(vectors->context, &fragment, 1, &options, out, error));
     TRY(weft_program_size(out->program, "nodes", vectors->n, error));
 done:

@@ -138,7 +138,7 @@ weft_status weft_checkpoint_write(const char *path, const weft_mesh *mesh,
     char mesh_hash[HASH], hash[HASH], step[32];
     weft_field *fields = calloc((size_t)n + 1, sizeof *fields);
     if (!fields)
-        return weft_out_of_memory(error, path);
+        TRY(weft_out_of_memory(error, path));
     for (int i = 0; i < n; ++i)
         fields[i] = (weft_field){
             .name = checkpoint->names[i], .n_components = 1, .values = checkpoint->lists[i]};

@@ -81,7 +81,7 @@ static weft_status write_pieces(const writer *w, const data_set *d, fill_piece f
     hid_t set = -1;
     void *piece = malloc(PIECE * 3 * sizeof(double));
     if (!piece)
-        return weft_error_set(w->error, WEFT_ERROR_MEMORY, "%s: out of memory", w->path);
+        TRY(weft_error_set(w->error, WEFT_ERROR_MEMORY, "%s: out of memory", w->path));
     TRY(make_set(w, w->vtk, d, &set));
     for (int64_t first = 0; first < d->n; first += PIECE) {
         int64_t count = d->n - first < PIECE ? d->n - first : PIECE;
@@ -115,11 +115,13 @@ static weft_status write_cells(const writer *w) {
     const int64_t rows = width < PIECE ? PIECE / width : 1;
     hid_t set = -1;
     int32_t *piece = NULL;
-    if (!w->grid.order)
-        return write_set(w, w->vtk, &d, w->grid.cells);
+    if (!w->grid.order) {
+        status = write_set(w, w->vtk, &d, w->grid.cells);
+        goto done;
+    }
     piece = malloc((size_t)(rows * width) * sizeof *piece);
     if (!piece)
-        return weft_error_set(w->error, WEFT_ERROR_MEMORY, "%s: out of memory", w->path);
+        TRY(weft_error_set(w->error, WEFT_ERROR_MEMORY, "%s: out of memory", w->path));
     TRY(make_set(w, w->vtk, &d, &set));
     for (int64_t first = 0; first < w->grid.n_cells; first += rows) {
         const int64_t n = w->grid.n_cells - first < rows ? w->grid.n_cells - first : rows;

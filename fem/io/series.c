@@ -111,7 +111,7 @@ static weft_status begin(weft_series *s, const weft_series_options *options,
     bool resume = false;
     if (is_there(s->path)) {
         if (!options->resume && !options->overwrite)
-            return refuse_existing(s->path, error);
+            TRY(refuse_existing(s->path, error));
         TRY(s->kind->look(s, &found, error));
         resume = options->resume && found.is_series && strcmp(found.mesh, s->mesh_hash) == 0 &&
                  strcmp(found.problem, s->problem) == 0;
@@ -222,9 +222,9 @@ weft_status weft_series_add(weft_series *s, double t, const double *const *value
                             weft_error *error) {
     weft_status status = WEFT_OK;
     if (s->n_steps > 0 && t <= s->last)
-        return WEFT_OK;
+        goto done;
     if (s->n_more == 0)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "%s has no room for another step", s->path);
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "%s has no room for another step", s->path));
     TRY(s->kind->add(s, t, values, error));
     s->n_steps += 1;
     s->n_more -= 1;

@@ -70,7 +70,7 @@ static weft_status extend_numbers(const weft_series_preallocation *j, const step
     hid_t set = -1;
     int64_t *values = malloc((size_t)j->capacity * sizeof *values);
     if (!values)
-        return weft_error_set(j->error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path);
+        TRY(weft_error_set(j->error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path));
     for (int64_t i = 0; i < j->capacity; ++i)
         values[i] = numbers->first + i * numbers->by;
     TRY(extend_set(j, numbers->name, j->capacity, numbers->width));
@@ -110,7 +110,7 @@ static weft_status handle_offsets(const weft_series_preallocation *j) {
     const weft_result_content content = content_of(j);
     char(*names)[WEFT_MASK_NAME_BYTES] = calloc((size_t)j->s->mesh->n_groups + 1, sizeof *names);
     if (!names)
-        return weft_error_set(j->error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path);
+        TRY(weft_error_set(j->error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path));
     weft_mask_names(&content, names);
     for (int g = 0; g < j->s->mesh->n_groups; ++g) {
         (void)snprintf(path, sizeof path, "VTKHDF/Steps/CellDataOffsets/%s", names[g]);
@@ -278,7 +278,7 @@ static weft_status send_offsets(const weft_series_preallocation *j, const weft_s
     char field[256];
     int64_t *entries = malloc((n + 1) * bytes);
     if (!entries)
-        return weft_error_set(j->error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path);
+        TRY(weft_error_set(j->error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path));
     for (int i = 0; i < j->s->n_fields; ++i) {
         name_field(j, i, field, sizeof field);
         TRY(find_entries(j, field, weft_series_rows(j->s, i), j->s->fields[i].n_components,
@@ -398,7 +398,7 @@ weft_status weft_series_look(void *user, int out, weft_error *error) {
     j->error = error;
     weft_hdf5_start();
     if (open_old(j, H5F_ACC_RDONLY) != WEFT_OK)
-        return WEFT_OK;
+        goto done;
     hid_t count = weft_hdf5_open_attribute(j->file, "VTKHDF/Steps", "NSteps");
     hid_t values = open_known(j, "VTKHDF/Steps/Values");
     name_field(j, 0, field, sizeof field);
@@ -407,14 +407,14 @@ weft_status weft_series_look(void *user, int out, weft_error *error) {
     if (count < 0 || H5Aread(count, H5T_NATIVE_INT64, &found.n_steps) < 0 || found.n_steps < 0 ||
         !read_hash(j->file, "SeriesMesh", found.mesh) ||
         !read_hash(j->file, "SeriesProblem", found.problem) || n_times < 0 || !read_offsets(j, &at))
-        return WEFT_OK;
+        goto done;
     if (found.n_steps > n_times) /* killed between writing the two numbers */
         found.n_steps = n_times;
     found.times = malloc(((size_t)n_times + 1) * sizeof *found.times);
     if (!found.times)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path);
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory", j->s->path));
     if (H5Dread(values, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, found.times) < 0)
-        return WEFT_OK;
+        goto done;
     TRY(weft_child_write(out, &found, sizeof found, error));
     TRY(weft_child_write(out, found.times, (size_t)found.n_steps * sizeof *found.times, error));
     if (strcmp(found.mesh, j->s->mesh_hash) == 0 && strcmp(found.problem, j->s->problem) == 0 &&

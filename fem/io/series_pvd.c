@@ -158,10 +158,10 @@ static weft_status look_into(weft_series *s, const pvd *p, bool indexed, weft_er
 static weft_status open_folder(weft_series *s, const pvd *p, bool indexed, weft_error *error) {
     weft_status status = WEFT_OK;
     if (mkdir(p->folder, 0777) != 0 && errno != EEXIST)
-        return weft_cannot_write(p->folder, errno, error);
+        TRY(weft_cannot_write(p->folder, errno, error));
     s->file = open(p->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (s->file < 0)
-        return weft_cannot_write(p->folder, errno, error);
+        TRY(weft_cannot_write(p->folder, errno, error));
     TRY(weft_series_lock(s->file, s->path, error));
     TRY(look_into(s, p, indexed, error));
 done:
@@ -185,7 +185,7 @@ static weft_status begin(weft_series *s, bool resume, const weft_series_found *f
     weft_status status = WEFT_OK;
     pvd *p = calloc(1, sizeof *p);
     if (!p)
-        return weft_out_of_memory(error, s->path);
+        TRY(weft_out_of_memory(error, s->path));
     s->state = p;
     TRY(name_folder(s, p, error));
     TRY(open_folder(s, p, found->is_series, error));

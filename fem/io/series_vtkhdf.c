@@ -57,7 +57,7 @@ static weft_status look(weft_series *s, weft_series_found *out, weft_error *erro
     TRY(weft_reading_limits_find(s->path, false, (weft_reading_limits){0}, &limits, error));
     s->state = s->state ? s->state : calloc(1, sizeof(weft_series_offsets));
     if (!s->state)
-        return weft_out_of_memory(error, s->path);
+        TRY(weft_out_of_memory(error, s->path));
     TRY(weft_child_start(weft_series_look, &j, s->path, &limits, &child, error));
     weft_series_found found = {0};
     if (weft_child_read(&child, &found, sizeof found)) {
@@ -183,7 +183,7 @@ static weft_status begin(weft_series *s, bool resume, const weft_series_found *f
     filling f = {s, !resume, s->n_steps + s->n_more};
     s->state = s->state ? s->state : calloc(1, sizeof(weft_series_offsets));
     if (!s->state)
-        return weft_out_of_memory(error, s->path);
+        TRY(weft_out_of_memory(error, s->path));
     const weft_series_offsets *p = s->state;
     if (resume) {
         TRY(open_series(s, error));

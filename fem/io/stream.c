@@ -60,7 +60,7 @@ static weft_status read_header(reader *r) {
     weft_stream_header header;
     weft_mesh_data *data = r->data;
     if (r->has_header)
-        return broken(r, "a second header");
+        TRY(broken(r, "a second header"));
     TRY(read_bytes(r, &header, sizeof header));
     const bool known = header.cell >= 0 && header.cell < WEFT_CELL_TYPES;
     if (!known || header.dimension < 1 || header.dimension > 3 || header.n_groups < 0 ||
@@ -70,7 +70,7 @@ static weft_status read_header(reader *r) {
         header.n_group_cells > INT64_MAX / 64 || header.n_group_points < 0 ||
         header.n_group_points > INT64_MAX / 64 || header.n_pairs < 0 ||
         header.n_pairs > INT64_MAX / 64 || header.n_left_nodes < 0)
-        return broken(r, "absurd counts");
+        TRY(broken(r, "absurd counts"));
     data->dimension = header.dimension;
     data->cell = (weft_cell_type)header.cell;
     data->degree = header.degree;
@@ -86,7 +86,7 @@ static weft_status read_header(reader *r) {
     for (int i = 0; i < N_ARRAYS; ++i)
         announced += bytes[i];
     if (!can_come(r, announced))
-        return broken(r, "it announces more than it holds");
+        TRY(broken(r, "it announces more than it holds"));
     r->source->n_left_nodes = header.n_left_nodes;
     data->n_nodes = header.n_nodes;
     data->n_cells = header.n_cells;
@@ -132,17 +132,17 @@ static weft_status read_group(reader *r) {
     weft_status status = WEFT_OK;
     weft_stream_group from;
     if (!r->has_header || r->n_groups == r->data->n_groups)
-        return broken(r, "more groups than announced");
+        TRY(broken(r, "more groups than announced"));
     TRY(read_bytes(r, &from, sizeof from));
     if (from.dimension < 0 || from.dimension > r->data->dimension || from.first_facet < 0 ||
         from.n_facets < 0 || from.first_facet > r->data->n_group_facets - from.n_facets)
-        return broken(r, "a group of facets that are not there");
+        TRY(broken(r, "a group of facets that are not there"));
     if (from.first_cell < 0 || from.n_cells < 0 ||
         from.first_cell > r->data->n_group_cells - from.n_cells)
-        return broken(r, "a group of cells that are not there");
+        TRY(broken(r, "a group of cells that are not there"));
     if (from.first_point < 0 || from.n_points < 0 ||
         from.first_point > r->data->points.n_nodes - from.n_points)
-        return broken(r, "a group of points that are not there");
+        TRY(broken(r, "a group of points that are not there"));
     weft_group *group = &r->data->groups[r->n_groups++];
     from.name[sizeof from.name - 1] = '\0';
     weft_copy_cut(group->name, sizeof group->name, from.name);
@@ -236,29 +236,36 @@ static weft_status read_record(reader *r) {
     TRY(read_bytes(r, &record, sizeof record));
     uint64_t bytes = record_bytes(record.kind);
     if (bytes != UINT64_MAX && bytes != record.bytes)
-        return broken(r, "a record of the wrong length");
+        TRY(broken(r, "a record of the wrong length"));
     switch (record.kind) {
     case WEFT_STREAM_PROGRESS:
-        return read_progress(r);
+        status = read_progress(r);
+        break;
     case WEFT_STREAM_LOG:
-        return read_log(r);
+        status = read_log(r);
+        break;
     case WEFT_STREAM_ERROR:
-        return read_message(r);
+        status = read_message(r);
+        break;
     case WEFT_STREAM_HEADER:
-        return read_header(r);
+        status = read_header(r);
+        break;
     case WEFT_STREAM_COORDINATES:
     case WEFT_STREAM_CELLS:
     case WEFT_STREAM_GROUP_FACETS:
     case WEFT_STREAM_GROUP_CELLS:
     case WEFT_STREAM_GROUP_POINTS:
     case WEFT_STREAM_PAIRS:
-        return read_array(r, (int)(record.kind - WEFT_STREAM_COORDINATES), record.bytes);
+        status = read_array(r, (int)(record.kind - WEFT_STREAM_COORDINATES), record.bytes);
+        break;
     case WEFT_STREAM_GROUP:
-        return read_group(r);
+        status = read_group(r);
+        break;
     case WEFT_STREAM_END:
-        return read_end(r);
+        status = read_end(r);
+        break;
     default:
-        return broken(r, "a record of unknown kind");
+        status = broken(r, "a record of unknown kind");
     }
 done:
     return status;

@@ -71,7 +71,7 @@ static weft_status read_mask(weft_vtkhdf_reader *r, int g, const char *name, uin
         const int64_t wanted = 2 * *capacity + data->n_cells;
         int32_t *list = realloc(data->group_cells, (size_t)wanted * sizeof *list);
         if (!list)
-            return weft_vtkhdf_no_memory(r);
+            TRY(weft_vtkhdf_no_memory(r));
         data->group_cells = list;
         *capacity = wanted;
     }
@@ -93,10 +93,12 @@ static weft_status read_cell_groups(weft_vtkhdf_reader *r) {
     const int n = r->data.n_groups;
     int64_t capacity = 0;
     hid_t text = -1;
+    char(*names)[WEFT_MASK_NAME_BYTES] = NULL;
+    uint8_t *mask = NULL;
     if (n == 0 || !weft_hdf5_has(r->file, "Weft/GroupCellData"))
-        return WEFT_OK;
-    char(*names)[WEFT_MASK_NAME_BYTES] = calloc((size_t)n, sizeof *names);
-    uint8_t *mask = malloc((size_t)r->n_cells + 1);
+        goto done;
+    names = calloc((size_t)n, sizeof *names);
+    mask = malloc((size_t)r->n_cells + 1);
     if (!names || !mask)
         TRY(weft_vtkhdf_no_memory(r));
     text = H5Tcopy(H5T_C_S1);
@@ -122,7 +124,7 @@ static weft_status read_numbers(weft_vtkhdf_reader *r, const char *name, int wid
     weft_status status = WEFT_OK;
     hid_t set = -1;
     if (!weft_hdf5_has(r->file, name))
-        return WEFT_OK;
+        goto done;
     *n = -1;
     TRY(weft_vtkhdf_open_set(r, name, n, width, &set));
     H5Dclose(set);
@@ -167,7 +169,7 @@ weft_status weft_vtkhdf_read_groups(weft_vtkhdf_reader *r) {
     int32_t *facets = NULL, *numbers = NULL;
     hid_t set = -1;
     if (!weft_hdf5_has(r->file, "Weft"))
-        return WEFT_OK;
+        goto done;
     TRY(weft_vtkhdf_open_set(r, "Weft/Facets", &n_facets, d, &set));
     H5Dclose(set);
     TRY(weft_vtkhdf_open_set(r, "Weft/GroupFacets", &n, 0, &set));

@@ -173,7 +173,7 @@ static weft_status read_cells(weft_vtkhdf_reader *r) {
     int64_t n_wanted = 0;
     r->types = malloc((size_t)r->n_cells + 1);
     if (!r->types)
-        return weft_vtkhdf_no_memory(r);
+        TRY(weft_vtkhdf_no_memory(r));
     TRY(weft_vtkhdf_read_set(r, "VTKHDF/Types", r->n_cells, 0, H5T_NATIVE_UINT8, r->types));
     TRY(check_types(r, &n_wanted));
     const int64_t width = weft_cell_of(r->data.cell)->n_entities[0];

@@ -92,11 +92,11 @@ static weft_status try_method(weft_linear *linear, weft_problem_memory *what, in
         linear->options->method == WEFT_AUTO && what->method == WEFT_METHOD_GMRES;
     status = try_preconditioner(linear, what, kind, may_change ? &too_large : error);
     if (!may_change || status == WEFT_OK)
-        return status;
+        goto done;
     if (status != WEFT_ERROR_MEMORY) {
         if (error)
             *error = too_large;
-        return status;
+        goto done;
     }
     what->method = linear->choice.method = WEFT_METHOD_BICGSTAB;
     linear->choice.basis_is_too_large = true;

@@ -12,13 +12,13 @@ weft_status weft_problem_assembly_choose(weft_device *device, const weft_problem
     weft_text reason = {0};
     if (options->assembly != WEFT_AUTO) {
         *out = (weft_assembly)options->assembly;
-        return WEFT_OK;
+        goto done;
     }
     if (preconditioner >= 0 && weft_preconditioner_about(preconditioner)->needs_matrix) {
         *out = WEFT_ASSEMBLY_CSR;
         weft_log(monitor, WEFT_LOG_INFO, "csr, whose matrix the preconditioner %s needs",
                  weft_preconditioner_about(preconditioner)->name);
-        return WEFT_OK;
+        goto done;
     }
     TRY(weft_assembly_choose(weft_device_limits(device), problem, out, &reason, error));
     weft_log(monitor, WEFT_LOG_INFO, "%s",

@@ -34,7 +34,7 @@ weft_status weft_linear_accept(const weft_linear *linear, const weft_transient_o
               ((cg->outcome == WEFT_CG_STAGNATION || cg->outcome == WEFT_CG_MAX_ITERATIONS) &&
                cg->residual < 0.1);
     if (n_open == 0)
-        return WEFT_OK;
+        goto done;
     values = weft_array_make((size_t)n, sizeof *values);
     if (!values)
         TRY(weft_out_of_memory(error, "a component without its mean"));

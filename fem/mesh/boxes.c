@@ -279,7 +279,7 @@ weft_status weft_mesh_make_boxes(weft_cell_type type, int64_t n, weft_mesh **out
     weft_mesh_data data = {.dimension = d, .cell = type};
     char source[32];
     if (d < 1 || (cell->simplex && d > 1))
-        return weft_error_set(error, WEFT_ERROR_USAGE, "%s are not boxes", cell->plural);
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "%s are not boxes", cell->plural));
     TRY(check_n(cell, names[d - 1], n, error));
     snprintf(source, sizeof source, "%s:%lld", names[d - 1], (long long)n);
     data.n_nodes = power(n + 1, d);

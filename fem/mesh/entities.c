@@ -113,9 +113,9 @@ weft_status weft_entities_make(const weft_mesh *mesh, int dimension, weft_entiti
     numbering s = {mesh, cell, dimension, per_cell, NULL, NULL};
     weft_entities made = {.dimension = dimension, .per_cell = per_cell};
     if (n_slots > UINT32_MAX)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "%s: the %lld cells have 2^32 edges or faces or more", mesh->source,
-                              (long long)mesh->n_cells);
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "%s: the %lld cells have 2^32 edges or faces or more", mesh->source,
+                           (long long)mesh->n_cells));
     s.start = calloc((size_t)mesh->n_nodes + 2, sizeof *s.start);
     s.entries = malloc(((size_t)n_slots + 1) * sizeof *s.entries);
     made.number = malloc(((size_t)n_slots + 1) * sizeof *made.number);

@@ -177,14 +177,17 @@ static weft_status list_points(const weft_mesh *mesh, const weft_group *group, i
 weft_status weft_mesh_group_nodes(const weft_mesh *mesh, int group, int32_t **out, int64_t *n,
                                   weft_error *error) {
     weft_status status = WEFT_OK;
-    if (group >= 0 && mesh->groups[group].n_points > 0)
-        return list_points(mesh, &mesh->groups[group], out, n, error);
     const int w = weft_mesh_facet_vertices(mesh);
     int64_t count = 0, facets = group_size(mesh, group);
     int32_t *nodes = NULL;
-    unsigned char *seen = weft_array_make((size_t)mesh->n_nodes, 1);
+    unsigned char *seen = NULL;
+    if (group >= 0 && mesh->groups[group].n_points > 0) {
+        status = list_points(mesh, &mesh->groups[group], out, n, error);
+        goto done;
+    }
+    seen = weft_array_make((size_t)mesh->n_nodes, 1);
     if (!seen)
-        goto no_memory;
+        TRY(weft_out_of_memory(error, "the nodes of a group"));
     for (int64_t i = 0; i < facets; ++i) {
         const int32_t *facet = group_facet(mesh, group, i);
         for (int k = 0; k < w; ++k) {
@@ -194,16 +197,13 @@ weft_status weft_mesh_group_nodes(const weft_mesh *mesh, int group, int32_t **ou
     }
     nodes = weft_array_make((size_t)count, sizeof *nodes);
     if (!nodes)
-        goto no_memory;
+        TRY(weft_out_of_memory(error, "the nodes of a group"));
     weft_marks_list(seen, mesh->n_nodes, nodes);
     *out = nodes;
     *n = count;
 done:
     free(seen);
     return status;
-no_memory:
-    status = weft_out_of_memory(error, "the nodes of a group");
-    goto done;
 }
 
 static weft_status find_points(const weft_mesh *mesh, const char *name, const char *origin,

@@ -241,7 +241,7 @@ weft_status weft_locator_make(weft_device *device, const weft_locator_cells *cel
     keyed *keys = NULL;
     weft_locator *l = calloc(1, sizeof *l);
     if (!l)
-        return weft_out_of_memory(error, "a tree of cells");
+        TRY(weft_out_of_memory(error, "a tree of cells"));
     *l = (weft_locator){.device = device, .s = *cells};
     find_extent(l);
     count_levels(l);
@@ -568,7 +568,7 @@ weft_status weft_mesh_locate_points(weft_device *device, const weft_mesh *mesh,
     if (n <= FEW) {
         for (int64_t i = 0; i < n; ++i)
             weft_mesh_locate(mesh, points + i * d, &cells[i], barycentric + i * (d + 1));
-        return WEFT_OK;
+        goto done;
     }
     TRY(weft_locator_make(device, &simplices, &locator, error));
     TRY(weft_locator_find(locator, points, n, false, cells, barycentric, error));

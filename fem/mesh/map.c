@@ -121,7 +121,7 @@ static weft_status locate_simplices(weft_device *device, const weft_mesh *mesh,
     const int d = mesh->dimension;
     double *barycentric = weft_array_make((size_t)n, (size_t)(d + 1) * sizeof *barycentric);
     if (!barycentric)
-        return weft_out_of_memory(error, "the cells of points");
+        TRY(weft_out_of_memory(error, "the cells of points"));
     TRY(weft_mesh_locate_points(device, mesh, points, n, cells, barycentric, error));
     for (int64_t i = 0; i < n; ++i)
         memcpy(xi + i * d, barycentric + i * (d + 1) + 1, (size_t)d * sizeof *xi);
@@ -137,8 +137,10 @@ weft_status weft_mesh_locate_cells(weft_device *device, const weft_mesh *mesh, c
     weft_locator *locator = NULL;
     weft_cell_map map = {0};
     int32_t *order = NULL;
-    if (weft_mesh_cell(mesh)->simplex && d > 1 && !mesh->curve)
-        return locate_simplices(device, mesh, points, n, cells, xi, error);
+    if (weft_mesh_cell(mesh)->simplex && d > 1 && !mesh->curve) {
+        status = locate_simplices(device, mesh, points, n, cells, xi, error);
+        goto done;
+    }
     TRY(weft_cell_map_make(mesh, &map, error));
     weft_locator_cells tree = {.dimension = d,
                                .n_cells = mesh->n_cells,

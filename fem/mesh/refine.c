@@ -152,7 +152,7 @@ static weft_status find_edges(refinement *r, weft_device *device, int64_t *n_edg
     r->number = calloc(n + 1, sizeof *r->number);
     r->ends = weft_scratch_make((size_t)mesh->n_cells * (size_t)edge_count(mesh), sizeof *r->ends);
     if (!r->start || !r->number || !r->ends)
-        return weft_refine_no_memory(mesh, error);
+        TRY(weft_refine_no_memory(mesh, error));
     TRY(for_chunks(device, mesh->n_cells, count_ends, r, error));
     for (size_t i = 0; i < n; ++i)
         r->start[i + 1] += r->start[i];
@@ -510,7 +510,7 @@ weft_status weft_mesh_refine_levels(weft_device *device, weft_hierarchy *hierarc
     weft_error why = {0};
     int n_made = 1;
     if (times == 0)
-        return WEFT_OK;
+        goto done;
     weft_mesh_copies_free(copies);
     if (suits_device(device, levels[0].mesh, times))
         TRY(leave_to_host(weft_refine_levels_on_device(device, hierarchy, &n_made, copies, &why),

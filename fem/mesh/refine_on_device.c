@@ -228,7 +228,7 @@ weft_status weft_refine_on_device(weft_device *device, const weft_mesh *mesh, in
     refinement r = {.device = device, .width = weft_mesh_cell_vertices(mesh)};
     weft_mesh *made = NULL, *next = NULL;
     if (is_refused(mesh, error))
-        return WEFT_ERROR_UNSUPPORTED;
+        TRY(WEFT_ERROR_UNSUPPORTED);
     TRY(weft_setup_make(device, &r.setup, error));
     TRY(weft_setup_numbers(r.setup, (int64_t[]){r.width}, 1, &r.sizes, error));
     TRY(mesh_send(&r, mesh, error));
@@ -260,7 +260,7 @@ weft_status weft_refine_levels_on_device(weft_device *device, weft_hierarchy *hi
     refinement r = {.device = device, .width = weft_mesh_cell_vertices(coarse)};
     *n_made = 1;
     if (is_refused(coarse, error))
-        return WEFT_ERROR_UNSUPPORTED;
+        TRY(WEFT_ERROR_UNSUPPORTED);
     TRY(weft_setup_make(device, &r.setup, error));
     TRY(weft_setup_numbers(r.setup, (int64_t[]){r.width}, 1, &r.sizes, error));
     TRY(mesh_send(&r, coarse, error));

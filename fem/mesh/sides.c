@@ -106,7 +106,7 @@ weft_status weft_sides_of_cells(const weft_mesh *mesh, int group, int cells, wef
     unsigned char *marks = weft_array_make((size_t)mesh->n_cells, 1);
     *two = 0;
     if (!marks)
-        return weft_out_of_memory(error, "the sides of the facets");
+        TRY(weft_out_of_memory(error, "the sides of the facets"));
     for (int64_t i = 0; i < from->n_cells; ++i)
         marks[mesh->group_cells[from->first_cell + i]] = 1;
     TRY(sides_of_group(mesh, group, ANY, marks, out, two, error));
@@ -126,8 +126,10 @@ weft_status weft_sides_interior(const weft_mesh *mesh, int group, weft_sides *ou
     weft_entities facets = {0};
     weft_sides sides = {0};
     int64_t *slots = NULL, n = 0;
-    if (group >= 0)
-        return sides_of_group(mesh, group, INTERIOR, NULL, out, NULL, error);
+    if (group >= 0) {
+        status = sides_of_group(mesh, group, INTERIOR, NULL, out, NULL, error);
+        goto done;
+    }
     TRY(make_facets(mesh, &facets, &slots, error));
     for (int64_t f = 0; f < facets.n; ++f)
         n += slots[2 * f + 1] >= 0;

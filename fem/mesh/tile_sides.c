@@ -138,7 +138,7 @@ static weft_status pair_nodes(const weft_mesh *mesh, weft_tile_sides *sides, int
         n += (sides->on_low[i] & bit) != 0;
     low = malloc(((size_t)n + 1) * sizeof *low);
     if (!low)
-        return no_memory(mesh, error);
+        TRY(no_memory(mesh, error));
     n = 0;
     for (int64_t i = 0; i < mesh->n_nodes; ++i)
         if (sides->on_low[i] & bit)

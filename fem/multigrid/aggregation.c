@@ -120,8 +120,10 @@ done:
 static weft_status aggregates_make(const weft_coarsening *level, const weft_node_graph *graph,
                                    weft_node_sets *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (!level->x)
-        return weft_nodes_gather(level, graph, out, error);
+    if (!level->x) {
+        status = weft_nodes_gather(level, graph, out, error);
+        goto done;
+    }
     TRY(weft_nodes_bisect(level, graph, out, error));
     TRY(weft_nodes_connect(level, graph, out, error));
 done:

@@ -72,8 +72,10 @@ static weft_status csr_make(weft_context *context, const weft_form *forms, int n
                             weft_operator **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_operator *op = NULL;
-    if (weft_device_limits(context->device)->execution == WEFT_EXECUTION_SIMT)
-        return weft_operator_make_sell(context, forms, n_forms, out, error);
+    if (weft_device_limits(context->device)->execution == WEFT_EXECUTION_SIMT) {
+        status = weft_operator_make_sell(context, forms, n_forms, out, error);
+        goto done;
+    }
     TRY(weft_matrix_parts_make(context, &csr_table, 0, forms, n_forms, &op, error));
     TRY(weft_matrix_parts_pattern(op, &op->pattern, error));
     if (op->pattern)

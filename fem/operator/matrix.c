@@ -71,7 +71,7 @@ static weft_status sell_matrix(weft_operator *op, weft_memory **values, weft_err
     const weft_pattern *pattern = op->pattern;
     *values = NULL;
     if (op->single || !pattern->row_start)
-        return WEFT_OK;
+        goto done;
     if (!matrix->exported)
         TRY(weft_memory_make(op->context->device, (size_t)pattern->n_entries * sizeof(double),
                              &matrix->exported, error));
@@ -132,7 +132,7 @@ static weft_status sell_values(weft_operator *op, const weft_sell *layout, const
     placing p = {layout, op->pattern, values, weft_array_make((size_t)layout->n_values, size),
                  single};
     if (!p.out)
-        return weft_out_of_memory(error, "a sparse matrix");
+        TRY(weft_out_of_memory(error, "a sparse matrix"));
     TRY(weft_device_for(device, layout->n_blocks, place_block, &p, error));
     TRY(weft_memory_write(weft_sell_matrix_values(((given_matrix *)op->state)->sell), 0, p.out,
                           (size_t)layout->n_values * size, error));

@@ -31,7 +31,7 @@ weft_status weft_matrix_parts_pattern(const weft_operator *op, weft_pattern **ou
     int n = 0;
     const weft_connectivity **list = calloc((size_t)op->n_parts, sizeof *list);
     if (!list)
-        return weft_out_of_memory(error, "a sparse matrix");
+        TRY(weft_out_of_memory(error, "a sparse matrix"));
     for (int i = 0; i < op->n_parts; ++i)
         if (i == 0 || parts[i].form.adds_couplings)
             list[n++] = parts[i].vector_dofs.connectivity;

@@ -13,21 +13,20 @@ weft_status weft_operator_make(weft_context *context, weft_assembly assembly,
                                weft_error *error) {
     weft_status status = WEFT_OK;
     if (n_forms < 1)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "an operator needs a form");
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "an operator needs a form"));
     for (int i = 0; i < n_forms; ++i) {
         if (!forms[i].dofs)
-            return weft_error_set(error, WEFT_ERROR_USAGE, "the form %s has no dofs",
-                                  forms[i].name);
+            TRY(weft_error_set(error, WEFT_ERROR_USAGE, "the form %s has no dofs", forms[i].name));
         if (weft_connectivity_to(forms[i].dofs) != weft_connectivity_to(forms[0].dofs))
-            return weft_error_set(error, WEFT_ERROR_SHAPE,
-                                  "the forms %s and %s have %lld and %lld dofs", forms[0].name,
-                                  forms[i].name, (long long)weft_connectivity_to(forms[0].dofs),
-                                  (long long)weft_connectivity_to(forms[i].dofs));
+            TRY(weft_error_set(error, WEFT_ERROR_SHAPE,
+                               "the forms %s and %s have %lld and %lld dofs", forms[0].name,
+                               forms[i].name, (long long)weft_connectivity_to(forms[0].dofs),
+                               (long long)weft_connectivity_to(forms[i].dofs)));
         if (weft_form_components(&forms[i]) != weft_form_components(&forms[0]))
-            return weft_error_set(error, WEFT_ERROR_SHAPE,
-                                  "the forms %s and %s have %d and %d components per node",
-                                  forms[0].name, forms[i].name, weft_form_components(&forms[0]),
-                                  weft_form_components(&forms[i]));
+            TRY(weft_error_set(error, WEFT_ERROR_SHAPE,
+                               "the forms %s and %s have %d and %d components per node",
+                               forms[0].name, forms[i].name, weft_form_components(&forms[0]),
+                               weft_form_components(&forms[i])));
     }
     TRY(weft_operator_format_of(assembly)->make(context, forms, n_forms, out, error));
 done:

@@ -60,7 +60,7 @@ static weft_status rows_on_device(const weft_operator *op, weft_connectivity *do
     weft_row_cells own = {0};
     if (!sell->halos.start) {
         *error = sell->why;
-        return WEFT_ERROR_UNSUPPORTED;
+        TRY(WEFT_ERROR_UNSUPPORTED);
     }
     if (!has_cells)
         TRY(weft_row_cells_make(sell->setup, dofs, band, &own, error));
@@ -210,7 +210,7 @@ static weft_status part_keep(const weft_operator *op, weft_matrix_part *part, we
     const size_t bytes = n_padded * 2 * sizeof(uint64_t); /* and what they are made from */
     if (!part->by_owners || part->n_bands == 1 ||
         bytes > weft_device_bytes_free(op->context->device) / 2)
-        return WEFT_OK;
+        goto done;
     part->n_bands = 1;
     TRY(rows_make(op, &part->assemble, part->form.dofs, &all, &part->rows, error));
     TRY(part_bind(op, part, error));
@@ -226,8 +226,10 @@ static weft_status part_assemble(weft_operator *op, weft_matrix_part *part, bool
     weft_status status = WEFT_OK;
     weft_error why = {0};
     *again = false;
-    if (!part->by_owners)
-        return weft_program_run(part->assemble.program, error);
+    if (!part->by_owners) {
+        status = weft_program_run(part->assemble.program, error);
+        goto done;
+    }
     status = part->n_bands > 1 ? run_bands(op, part, &why)
                                : weft_program_run(part->assemble.program, &why);
     TRY(weft_status_supported(status, &why, again, error));

@@ -91,7 +91,7 @@ static weft_status facets_sort(weft_setup *setup, const weft_mesh *mesh, int64_t
     weft_device_simplices facets = {0};
     int32_t *nodes = moves->facets + first * w;
     if (n == 0)
-        return WEFT_OK;
+        goto done;
     TRY(simplices_send(setup, nodes, n, w, &facets, error));
     TRY(weft_simplices_sort_on_device(setup, &facets, new_of, mesh->n_nodes, error));
     TRY(weft_memory_read(facets.nodes, 0, nodes, bytes * (size_t)w, error));
@@ -107,7 +107,7 @@ static weft_status points_follow(weft_mesh *mesh, weft_memory *new_of, weft_erro
     const size_t bytes = (size_t)mesh->n_nodes * sizeof(int32_t);
     int32_t *numbers = NULL;
     if (mesh->points.n_nodes == 0 && mesh->points.n_pairs == 0)
-        return WEFT_OK;
+        goto done;
     numbers = weft_scratch_make((size_t)mesh->n_nodes, sizeof *numbers);
     if (!numbers)
         TRY(weft_out_of_memory(error, "the numbers of nodes"));

@@ -83,8 +83,8 @@ static weft_status points_make(bisection *b, weft_error *error) {
     double longest = 0;
     extents *e = malloc(sizeof *e);
     if (!e)
-        return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory to order %lld nodes",
-                              (long long)b->mesh->n_nodes);
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "no memory to order %lld nodes",
+                           (long long)b->mesh->n_nodes));
     e->b = b;
     TRY(weft_device_for(b->device, WEFT_SPLIT_CHUNKS, chunk_extents, e, error));
     for (int c = 0; c < b->mesh->dimension; ++c) {

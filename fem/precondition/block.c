@@ -78,7 +78,7 @@ static weft_status make_cycle(const weft_preconditioner *whole, const weft_block
                             weft_element_has_vertices(weft_space_element(block->space));
     p->cycle = calloc(1, sizeof *p->cycle);
     if (!p->cycle)
-        return weft_out_of_memory(error, "a preconditioner");
+        TRY(weft_out_of_memory(error, "a preconditioner"));
     *p->cycle = (weft_preconditioner){.kind = has_levels ? &weft_preconditioner_multigrid
                                                          : &weft_preconditioner_aggregation,
                                       .context = whole->context,
@@ -243,7 +243,7 @@ static weft_status make_condensed(weft_preconditioner *preconditioner, weft_cond
     weft_device *device = preconditioner->context->device;
     const size_t bytes = (size_t)c->matrix.n_rows * sizeof(double);
     if (!c->is_any)
-        return WEFT_OK;
+        goto done;
     TRY(make_operator(preconditioner, &c->down, &state->down, error));
     TRY(make_operator(preconditioner, &c->up, &state->up, error));
     if (state->is_triangular)
@@ -263,7 +263,7 @@ static weft_status block_make(weft_preconditioner *preconditioner, weft_error *e
     TRY(check_problem(problem, error));
     block_state *state = preconditioner->state = calloc(1, sizeof *state);
     if (!state)
-        return weft_out_of_memory(error, "a preconditioner");
+        TRY(weft_out_of_memory(error, "a preconditioner"));
     TRY(weft_matrix_on_host(problem, &A, &own, error));
     weft_device *device = preconditioner->context->device;
     TRY(weft_condense(device, &A, problem, &condensation, error));
@@ -327,7 +327,7 @@ static weft_status solve_pair(const weft_preconditioner *preconditioner, int num
     part *own = &state->parts[number];
     part *other = &state->parts[state->blocks.list[number].partner];
     if (!own->pair)
-        return WEFT_OK;
+        goto done;
     TRY(copy(own, own->r, r, false, error));
     TRY(copy(other, other->r, r, false, error));
     own->cycle->active = preconditioner->active;
@@ -382,8 +382,10 @@ static weft_status block_apply(weft_preconditioner *preconditioner, weft_memory 
                                weft_error *error) {
     weft_status status = WEFT_OK;
     const block_state *state = preconditioner->state;
-    if (!state->down)
-        return solve_rest(preconditioner, r, z, error);
+    if (!state->down) {
+        status = solve_rest(preconditioner, r, z, error);
+        goto done;
+    }
     TRY(weft_operator_apply(state->down, r, state->lower, error));
     TRY(solve_rest(preconditioner, state->lower, state->upper, error));
     TRY(weft_operator_apply(state->up, state->upper, z, error));

@@ -288,7 +288,7 @@ static weft_status make_coupled(const weft_block_analysis *a, weft_block *block,
         block->has_pair ? &block->pair : &a->blocks->list[block->partner].pair;
     const double scale = block->has_pair ? 1 : pair->scale;
     if (a->problem->is_general && !block->has_pair)
-        return WEFT_OK;
+        goto done;
     TRY(weft_coupled_matrices(a->device, pair, &block->matrix, &block->coupling, error));
     for (int64_t k = 0; k < block->matrix.row_start[block->n]; ++k)
         block->matrix.values[k] *= scale;

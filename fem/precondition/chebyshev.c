@@ -133,11 +133,11 @@ static weft_status chebyshev_make(weft_preconditioner *preconditioner, weft_erro
     const int64_t n = weft_operator_dofs(preconditioner->problem.op);
     const int wanted = preconditioner->problem.degree;
     if (wanted < 0 || wanted > WEFT_CHEBYSHEV_DEGREE_MAX)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "the degree of a smoother is 1 to %d",
-                              WEFT_CHEBYSHEV_DEGREE_MAX);
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "the degree of a smoother is 1 to %d",
+                           WEFT_CHEBYSHEV_DEGREE_MAX));
     chebyshev *state = preconditioner->state = calloc(1, sizeof *state);
     if (!state)
-        return weft_out_of_memory(error, "a preconditioner");
+        TRY(weft_out_of_memory(error, "a preconditioner"));
     report->degree = wanted > 0 ? wanted : DEGREE;
     report->levels[0].n_rows = n;
     report->levels[0].n_entries = weft_operator_entries(preconditioner->problem.op);

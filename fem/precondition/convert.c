@@ -27,8 +27,10 @@ weft_status weft_cycle_conversion(weft_cycle *cycle, weft_error *error) {
                                                            "return square;\n"};
     const weft_compile_options options = {.size = sizeof options,
                                           .predicated = cycle->is_predicated};
-    if (!cycle->single)
-        return make_divide(cycle, error);
+    if (!cycle->single) {
+        status = make_divide(cycle, error);
+        goto done;
+    }
     TRY(weft_compiled_make(cycle->context, &fragment, 1, &options, &cycle->size, error));
     TRY(weft_memory_make(cycle->context->device, sizeof(double), &cycle->square, error));
     TRY(weft_program_size(cycle->size.program, "fine", cycle->levels[0].n, error));
@@ -51,9 +53,11 @@ weft_status weft_cycle_convert_in(weft_cycle *cycle, weft_memory *r, weft_memory
                                   weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cycle_level *finest = &cycle->levels[0];
-    if (cycle->single)
-        return weft_lists_to_single(cycle->lists, finest->n, square, r, finest->a, finest->b,
-                                    error);
+    if (cycle->single) {
+        status =
+            weft_lists_to_single(cycle->lists, finest->n, square, r, finest->a, finest->b, error);
+        goto done;
+    }
     TRY(weft_program_bind(cycle->divide.program, "r", r, error));
     TRY(weft_program_run(cycle->divide.program, error));
 done:

@@ -108,7 +108,7 @@ weft_status weft_coupled_solver_make(weft_context *context, const weft_coupled *
     weft_device *device = context->device;
     weft_coupled_solver *s = calloc(1, sizeof *s);
     if (!s)
-        return weft_out_of_memory(error, "a preconditioner");
+        TRY(weft_out_of_memory(error, "a preconditioner"));
     s->context = context;
     weft_memory **lists[] = {&s->sum, &s->h, &s->product, &s->rest, &s->second};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)

@@ -14,12 +14,14 @@ weft_status weft_cycle_place(const weft_cycle *cycle, const double *values, int6
                              weft_memory **out, weft_error *error) {
     weft_status status = WEFT_OK;
     float *converted = NULL;
-    if (!cycle->single)
-        return weft_memory_place(cycle->context->device, values, (size_t)n, sizeof *values, out,
-                                 error);
+    if (!cycle->single) {
+        status = weft_memory_place(cycle->context->device, values, (size_t)n, sizeof *values, out,
+                                   error);
+        goto done;
+    }
     converted = malloc((size_t)n * sizeof *converted + 1);
     if (!converted)
-        return weft_out_of_memory(error, "a level of multigrid");
+        TRY(weft_out_of_memory(error, "a level of multigrid"));
     for (int64_t i = 0; i < n; ++i)
         converted[i] = (float)values[i];
     TRY(weft_memory_place(cycle->context->device, converted, (size_t)n, sizeof *converted, out,
@@ -284,7 +286,7 @@ weft_status weft_cycle_make(weft_context *context, weft_cycle_source *sources, i
                         .is_predicated = weft_device_captures(context->device),
                         .levels = calloc((size_t)n_levels, sizeof *out->levels)};
     if (!out->levels)
-        return weft_out_of_memory(error, "the levels of multigrid");
+        TRY(weft_out_of_memory(error, "the levels of multigrid"));
     for (int i = 0; i < n_levels; ++i) {
         out->levels[i].n = sources[i].A ? sources[i].A->n_rows : weft_operator_dofs(sources[i].op);
         out->levels[i].degree = sources[i].degree;
@@ -344,13 +346,14 @@ weft_status weft_cycle_run_from(weft_cycle *cycle, int number, weft_memory *acti
     weft_status status = WEFT_OK;
     weft_cycle_level *level = &cycle->levels[number];
     if (number + 1 == cycle->n_levels)
-        return weft_program_run(cycle->coarsest.program, error);
-    for (int i = 0; i < 1 + level->is_twice; ++i) {
-        const weft_cycle_step down = i == 0 ? WEFT_CYCLE_DOWN : WEFT_CYCLE_AGAIN;
-        TRY(weft_cycle_program_run(cycle, &level->programs[down], active, error));
-        TRY(weft_cycle_run_from(cycle, number + 1, active, error));
-        TRY(weft_cycle_program_run(cycle, &level->programs[WEFT_CYCLE_UP], active, error));
-    }
+        TRY(weft_program_run(cycle->coarsest.program, error));
+    else
+        for (int i = 0; i < 1 + level->is_twice; ++i) {
+            const weft_cycle_step down = i == 0 ? WEFT_CYCLE_DOWN : WEFT_CYCLE_AGAIN;
+            TRY(weft_cycle_program_run(cycle, &level->programs[down], active, error));
+            TRY(weft_cycle_run_from(cycle, number + 1, active, error));
+            TRY(weft_cycle_program_run(cycle, &level->programs[WEFT_CYCLE_UP], active, error));
+        }
 done:
     return status;
 }

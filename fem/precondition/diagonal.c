@@ -25,7 +25,7 @@ static weft_status refuse(const weft_preconditioner_problem *problem, weft_memor
     int64_t k = 0;
     double *values = malloc(PIECE * sizeof *values);
     if (!values)
-        return weft_out_of_memory(error, "the diagonal of a preconditioner");
+        TRY(weft_out_of_memory(error, "the diagonal of a preconditioner"));
     TRY(weft_operator_diagonal(problem->op, d, error));
     for (int64_t first = 0; first < n; first += PIECE) {
         const int64_t count = n - first < PIECE ? n - first : PIECE;

@@ -82,7 +82,7 @@ static weft_status start(lanczos *run, weft_memory *d, int64_t n, double *rz, we
     enum { PIECE = 1 << 16 };
     double *inverse = malloc(2 * PIECE * sizeof *inverse), *values = inverse + PIECE;
     if (!inverse)
-        return weft_out_of_memory(error, "a bound of eigenvalues");
+        TRY(weft_out_of_memory(error, "a bound of eigenvalues"));
     *rz = 0;
     for (int64_t first = 0; first < n; first += PIECE) {
         const int64_t count = n - first < PIECE ? n - first : PIECE;
@@ -139,7 +139,7 @@ static weft_status compile(weft_context *context, const weft_operator_in_script 
         .size = sizeof options, .operators = &choice, .n_operators = 1};
     if (steps->compiled.program && steps->product_kernel == choice.product_kernel &&
         steps->brings_dot == choice.brings_dot)
-        return WEFT_OK;
+        goto done;
     weft_eigenvalue_steps_clear(steps);
     TRY(weft_compiled_make(context, &fragment, 1, &options, &steps->compiled, error));
     steps->product_kernel = choice.product_kernel;

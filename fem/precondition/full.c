@@ -160,7 +160,7 @@ static weft_status make_full(weft_cycle *cycle, weft_error *error) {
     const size_t real_bytes = cycle->single ? sizeof(float) : sizeof(double);
     weft_cycle_full *full = cycle->full = calloc(1, sizeof *full);
     if (!full)
-        return weft_out_of_memory(error, "full multigrid");
+        TRY(weft_out_of_memory(error, "full multigrid"));
     full->n_levels = count_meshes(cycle);
     full->levels = calloc((size_t)full->n_levels, sizeof *full->levels);
     if (!full->levels)
@@ -325,8 +325,10 @@ weft_status weft_cycle_run_start(weft_cycle *cycle, int cycles, weft_memory *r, 
     weft_status status = WEFT_OK;
     weft_full_report report;
     const weft_cycle_level *finest = &cycle->levels[0];
-    if (cycle->full ? cycle->full->n_levels < 2 : count_meshes(cycle) < 2)
-        return weft_cycle_run_full(cycle, cycles, r, z, &report, error);
+    if (cycle->full ? cycle->full->n_levels < 2 : count_meshes(cycle) < 2) {
+        status = weft_cycle_run_full(cycle, cycles, r, z, &report, error);
+        goto done;
+    }
     TRY(begin(cycle, r, error));
     TRY(run_levels(cycle, 1, cycles, error));
     if (cycle->single) {

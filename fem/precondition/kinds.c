@@ -76,7 +76,7 @@ weft_status weft_preconditioner_make(weft_context *context, int kind,
     weft_status status = WEFT_OK;
     weft_preconditioner *made = calloc(1, sizeof *made);
     if (!made)
-        return weft_out_of_memory(error, "a preconditioner");
+        TRY(weft_out_of_memory(error, "a preconditioner"));
     *made = (weft_preconditioner){.kind = kinds[kind],
                                   .context = context,
                                   .problem = *problem,

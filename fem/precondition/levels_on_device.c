@@ -107,8 +107,10 @@ static weft_status make_scaled(const levels_work *w, device_level *level, weft_c
     weft_status status = WEFT_OK;
     weft_sell_matrix *scaled = NULL;
     if (level->csr.values &&
-        weft_operator_uses_csr_vector(level->csr.pattern.n_rows, level->csr.pattern.n_entries))
-        return make_csr_vector(w, level, source, error);
+        weft_operator_uses_csr_vector(level->csr.pattern.n_rows, level->csr.pattern.n_entries)) {
+        status = make_csr_vector(w, level, source, error);
+        goto done;
+    }
     TRY(weft_sell_matrix_scaled(w->setup, level->sell, source->a, w->half_precision, &scaled,
                                 error));
     TRY(weft_operator_from_sell(w->context, &scaled, weft_operator_entries(level->op), &source->op,
@@ -247,7 +249,7 @@ weft_status weft_levels_finest(weft_context *context, const weft_preconditioner_
     device_level level = {.op = problem->op};
     *made = false;
     if (!weft_setup_on_device(context->device))
-        return WEFT_OK;
+        goto done;
     TRY(open_finest(&w, problem, &level, made, error));
     if (!*made)
         goto done;
@@ -472,7 +474,7 @@ weft_status weft_levels_on_device(weft_context *context, const weft_levels_optio
     *out = (weft_levels){0};
     if (!weft_setup_on_device(context->device) || options->most_levels < 2 ||
         weft_operator_dofs(options->problem->op) <= options->coarsest_rows)
-        return WEFT_OK;
+        goto done;
     TRY(options->hierarchy ? make_by_hierarchy(&w, options, made, error)
                            : make_by_aggregation(&w, options, made, error));
 done:

@@ -107,13 +107,15 @@ weft_status weft_preconditioner_lift(weft_preconditioner *preconditioner, weft_m
     weft_device *device = preconditioner->context->device;
     double *values = NULL, *host = weft_memory_host(x);
     if (!preconditioner->kind->full)
-        return weft_preconditioner_refuse_full(preconditioner, error);
+        TRY(weft_preconditioner_refuse_full(preconditioner, error));
     const size_t bytes = (size_t)weft_space_dofs(problem->space) * sizeof *values;
     if (weft_memory_bytes(x) < bytes)
-        return weft_error_set(error, WEFT_ERROR_SHAPE, "x must hold %lld doubles",
-                              (long long)(bytes / sizeof *values));
-    if (host)
-        return lift(problem, device, host, error);
+        TRY(weft_error_set(error, WEFT_ERROR_SHAPE, "x must hold %lld doubles",
+                           (long long)(bytes / sizeof *values)));
+    if (host) {
+        status = lift(problem, device, host, error);
+        goto done;
+    }
     values = weft_array_make_unset(bytes);
     if (!values)
         TRY(weft_out_of_memory(error, "boundary values on the levels of multigrid"));

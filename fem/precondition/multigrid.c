@@ -73,7 +73,7 @@ weft_status weft_matrix_on_host(const weft_preconditioner_problem *problem, weft
         weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                        "multigrid needs an operator that stores its matrix");
         weft_error_hint(error, "use --assembly csr");
-        return WEFT_ERROR_UNSUPPORTED;
+        TRY(WEFT_ERROR_UNSUPPORTED);
     }
     TRY(weft_operator_matrix(op, &values, error));
     *out = (weft_csr){pattern->n_rows, pattern->n_rows, pattern->row_start, pattern->columns,
@@ -203,7 +203,7 @@ static weft_status make(weft_preconditioner *preconditioner,
                   .degree = degree};
     multigrid *state = preconditioner->state = calloc(1, sizeof *state);
     if (!state)
-        return weft_out_of_memory(error, "a preconditioner");
+        TRY(weft_out_of_memory(error, "a preconditioner"));
     if (problem->degree < 0 || degree > WEFT_CHEBYSHEV_DEGREE_MAX)
         TRY(weft_error_set(error, WEFT_ERROR_USAGE, "the degree of a smoother is 1 to %d",
                            WEFT_CHEBYSHEV_DEGREE_MAX));
@@ -310,7 +310,7 @@ static weft_status aggregate_on_device(building *b, weft_to_coarsen *from, bool 
     if (!problem->space || weft_space_components(problem->space) != 1 ||
         weft_space_coarsens(problem->space) || !weft_space_points(problem->space) ||
         problem->is_general || b->given)
-        return WEFT_OK;
+        goto done;
     TRY(take_levels(b, &options, made, error));
     if (*made)
         *from = (weft_to_coarsen){.A = &b->on_device.last,
@@ -326,8 +326,10 @@ static weft_status coarsen_by_aggregation(building *b, weft_error *error) {
     weft_to_coarsen from = finest(b);
     bool made = false;
     TRY(aggregate_on_device(b, &from, &made, error));
-    if (made)
-        return aggregate(b, &from, error);
+    if (made) {
+        status = aggregate(b, &from, error);
+        goto done;
+    }
     TRY(read_matrix(b, error));
     if (weft_space_coarsens(b->problem->space))
         TRY(coarsen_degree(b, &from, error));
@@ -478,7 +480,7 @@ static weft_status coarsen_by_hierarchy(building *b, weft_error *error) {
         weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                        "multigrid needs a mesh that was refined, with its levels");
         weft_error_hint(error, "use --refine, or --preconditioner aggregation");
-        return WEFT_ERROR_UNSUPPORTED;
+        TRY(WEFT_ERROR_UNSUPPORTED);
     }
     const int most = b->problem->levels > 0 && b->problem->levels < hierarchy->n_levels
                          ? b->problem->levels

@@ -63,7 +63,7 @@ static weft_status exchange_part(reactions *of, const weft_problem_part *part, w
     weft_operator *op = NULL;
     double taken[WEFT_VALUES_MAX], exchange[WEFT_VALUES_MAX] = {0};
     if (!is_on_boundary(part) || !part->has_matrix)
-        return WEFT_OK;
+        goto done;
     TRY(weft_operator_make(problem->context, WEFT_ASSEMBLY_MATRIX_FREE, &part->bound.form, 1, &op,
                            error));
     TRY(weft_operator_assemble(op, error));
@@ -134,7 +134,7 @@ static weft_status sum_part(reactions *of, const weft_problem_part *part, weft_e
     weft_problem_balance *balance = of->balance;
     double whole[WEFT_VALUES_MAX], rest[WEFT_VALUES_MAX] = {0};
     if (!part->vector_program)
-        return WEFT_OK;
+        goto done;
     TRY(sum_vector(of, part, of->problem->inputs.load_factor, whole, error));
     if (!weft_compilation_reads(part->vector_compilation, "u")) {
         weft_sums_add(balance->loads, -1, whole);

@@ -26,7 +26,7 @@ weft_status weft_solution_term(const weft_solution *u, int i, double **out, weft
     const double *own = u->values + field->first_dof;
     double *values = weft_array_make((size_t)n, sizeof *values);
     if (!values)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     if (field->is_enrichment)
         TRY(weft_space_interpolate(u->fields[i - 1].space, u->values + u->fields[i - 1].first_dof,
                                    c, field->space, values, error));
@@ -56,7 +56,7 @@ static weft_status take_component(const weft_solution *u, int k, weft_memory **o
     const int c = u->n_values;
     double *values = weft_array_make((size_t)u->mesh->n_nodes, sizeof *values);
     if (!values)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     for (int64_t i = 0; i < u->mesh->n_nodes; ++i)
         values[i] = u->values[i * c + k];
     TRY(weft_memory_place(u->context->device, values, (size_t)u->mesh->n_nodes, sizeof *values, out,
@@ -85,8 +85,10 @@ weft_status weft_solution_integral(const weft_solution *u, int k, double *out, w
     weft_status status = WEFT_OK;
     const int first = (int)(weft_solution_field(u, k) - u->fields), last = find_last(u, first);
     double *term = NULL, sum = 0;
-    if (u->is_linear)
-        return integrate_linear(u, k, out, error);
+    if (u->is_linear) {
+        status = integrate_linear(u, k, out, error);
+        goto done;
+    }
     for (int i = first; i <= last; ++i) {
         double part = 0;
         TRY(weft_solution_term(u, i, &term, error));
@@ -127,7 +129,7 @@ static weft_status whole_make(const weft_solution *u, int k, whole_function *out
     double *term = NULL;
     *out = (whole_function){.space = field->space, .values = u->values + field->first_dof};
     if (last == first)
-        return WEFT_OK;
+        goto done;
     for (int i = first; i <= last; ++i) {
         const int own = weft_space_element(u->fields[i].space)->degree;
         degree = own > degree ? own : degree;
@@ -185,8 +187,10 @@ weft_status weft_solution_errors(const weft_solution *u, int k, const char *exac
     weft_status status = WEFT_OK;
     whole_function whole = {.space = NULL};
     weft_text formula = {0};
-    if (u->is_linear)
-        return measure_linear(u, k, exact, origin, t, squares, error);
+    if (u->is_linear) {
+        status = measure_linear(u, k, exact, origin, t, squares, error);
+        goto done;
+    }
     TRY(whole_make(u, k, &whole, error));
     TRY(write_formula(exact, t, &formula, error));
     TRY(weft_space_measure_errors(u->context, whole.space, whole.values,

@@ -198,17 +198,17 @@ weft_status weft_krylov_prepare(weft_solver *cg, weft_error *error) {
     const weft_krylov_method *method = weft_krylov_method_of(cg->options->method);
     const int restart = weft_krylov_restart(cg->options);
     if (restart < 1 || restart > WEFT_RESTART_MAX)
-        return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "the restart length must lie in [1, %d]: it is %d", WEFT_RESTART_MAX,
-                              restart);
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE,
+                           "the restart length must lie in [1, %d]: it is %d", WEFT_RESTART_MAX,
+                           restart));
     const bool has_operator_m = cg->options->preconditioner != NULL;
     if (cg->krylov && cg->krylov->method == method && cg->krylov->restart == restart &&
         cg->krylov->has_operator_m == has_operator_m)
-        return WEFT_OK;
+        goto done;
     weft_krylov_free(&cg->krylov);
     cg->krylov = calloc(1, sizeof *cg->krylov);
     if (!cg->krylov)
-        return weft_out_of_memory(error, method->info.title);
+        TRY(weft_out_of_memory(error, method->info.title));
     cg->krylov->method = method;
     cg->krylov->restart = restart;
     cg->krylov->has_operator_m = has_operator_m;

@@ -133,7 +133,7 @@ static weft_status at_rounding(const iterate *now, bool *yes, weft_error *error)
     weft_memory *r = newton->r, *u = problem->u;
     double norms[3];
     if (!now->is_stuck && !(now->change <= UNCHANGED * now->size)) /* K is of another u */
-        return WEFT_OK;
+        goto done;
     if (problem->constraints) {
         r = newton->restricted;
         u = newton->before;
@@ -189,7 +189,7 @@ static weft_status judge(const iterate *now, weft_error *error) {
     double terms = 0;
     state->scale = fmax(now->all, now->start);
     if (state->iteration == 0 || isnan(state->norm))
-        return WEFT_OK;
+        goto done;
     if (state->norm <= tolerance * state->scale && is_step_small(now)) {
         TRY(measure_terms(now, &terms, error));
         state->scale = fmax(now->all, fmax(fmin(now->start, terms), DBL_EPSILON * now->start));

@@ -16,10 +16,10 @@ static weft_status persistent_keep(weft_solver *cg, char *reason, size_t size, w
     weft_persistent_shape shape;
     weft_error why = {0};
     if (weft_persistent_suits(cg->persistent, cg->context, n, n_entries, jacobi))
-        return WEFT_OK;
+        goto done;
     weft_persistent_free(&cg->persistent);
     if (!weft_persistent_fits(limits, n, n_entries, &shape, reason, size))
-        return WEFT_OK;
+        goto done;
     const weft_pattern *pattern = weft_operator_pattern(cg->op);
     if (!pattern)
         TRY(weft_out_of_memory(error, "the pattern of a matrix"));
@@ -31,7 +31,7 @@ static weft_status persistent_keep(weft_solver *cg, char *reason, size_t size, w
                  "cg: one kernel for all iterations does not compile, so they are launched one by "
                  "one:\n%s",
                  why.message);
-        return WEFT_OK;
+        status = WEFT_OK;
     }
     if (status != WEFT_OK && error)
         *error = why;
@@ -45,7 +45,7 @@ weft_status weft_cg_persistent_prepare(weft_solver *cg, bool *is_persistent, wef
     char reason[200] = "the operator stores no matrix";
     *is_persistent = false;
     if (weft_device_limits(cg->context->device)->execution != WEFT_EXECUTION_SIMT)
-        return WEFT_OK;
+        goto done;
     if (cg->persistent_refused)
         snprintf(reason, sizeof reason, "the compiler refused the kernel before");
     else if (weft_operator_entries(cg->op) > 0)

@@ -176,7 +176,7 @@ weft_status weft_persistent_make(weft_context *context, const weft_pattern *patt
     bool fits = false;
     weft_persistent *p = calloc(1, sizeof *p);
     if (!p)
-        return weft_out_of_memory(error, "conjugate gradients");
+        TRY(weft_out_of_memory(error, "conjugate gradients"));
     *p = (weft_persistent){.device = context->device,
                            .n = pattern->n_rows,
                            .n_entries = pattern->n_entries,

@@ -248,7 +248,7 @@ weft_status weft_persistent_layout_make(weft_device *device, const weft_pattern 
     weft_persistent_layout *layout = calloc(1, sizeof *layout);
     weft_persistent_work work = {.layout = layout, .pattern = pattern};
     if (!layout)
-        return no_memory(error);
+        TRY(no_memory(error));
     layout->shape = *shape;
     layout->has_diagonal = has_diagonal;
     layout->n = pattern->n_rows;

@@ -376,7 +376,7 @@ weft_status weft_solver_make(weft_context *context, weft_operator *op, weft_solv
     weft_status status = WEFT_OK;
     weft_solver *solver = calloc(1, sizeof *solver);
     if (!solver)
-        return weft_out_of_memory(error, "conjugate gradients");
+        TRY(weft_out_of_memory(error, "conjugate gradients"));
     solver->context = context;
     solver->op = op;
     solver->n = weft_operator_dofs(op);

@@ -207,7 +207,7 @@ weft_status weft_cg_true_residual(weft_solver *cg, weft_cg_convergence *converge
                                   weft_error *error) {
     weft_status status = WEFT_OK;
     if (convergence->is_true)
-        return WEFT_OK;
+        goto done;
     if (cg->options->project_mean)
         TRY(weft_cg_run(cg, WEFT_CG_MEAN, error));
     TRY(weft_cg_residual(cg, error));

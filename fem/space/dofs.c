@@ -39,8 +39,8 @@ static weft_status flatten(const weft_space *const *spaces, int n, weft_entities
     for (int i = 0; i < n; ++i) {
         width += dofs_of_cell(spaces[i]);
         if (weft_space_mesh(spaces[i]) != weft_space_mesh(spaces[0]))
-            return weft_error_set(error, WEFT_ERROR_USAGE,
-                                  "part %d of a mixed space is on another mesh", i + 1);
+            TRY(weft_error_set(error, WEFT_ERROR_USAGE,
+                               "part %d of a mixed space is on another mesh", i + 1));
     }
     for (int i = 0; i < n; ++i) {
         const int32_t *nodes = weft_space_cell_nodes(spaces[i]);
@@ -75,11 +75,13 @@ weft_status weft_entity_dofs_make(const weft_space *const *spaces, int n, bool f
                                   weft_error *error) {
     weft_status status = WEFT_OK;
     weft_space_sides sides = {0};
-    if (n > 1 || flat)
-        return flatten(spaces, n, kind, group, out, error);
+    if (n > 1 || flat) {
+        status = flatten(spaces, n, kind, group, out, error);
+        goto done;
+    }
     if (kind == WEFT_ENTITIES_CELLS && group < 0) {
         out->connectivity = weft_space_cells(spaces[0]);
-        return WEFT_OK;
+        goto done;
     }
     TRY(sides_make(spaces[0], kind, group, &sides, error));
     out->indices = sides.nodes;

@@ -52,10 +52,10 @@ static weft_status cell_points_make(const weft_space *space, cell_points *out, w
     *out = (cell_points){
         .width = width, .cells = weft_space_cells(space), .x = weft_space_coordinates(space)};
     if (element->is_pointwise)
-        return WEFT_OK;
+        goto done;
     if (n > INT32_MAX)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "more than 2^31 - 1 points at which a formula is evaluated");
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "more than 2^31 - 1 points at which a formula is evaluated"));
     out->indices = weft_array_make((size_t)n, sizeof *out->indices);
     if (!out->indices)
         TRY(weft_out_of_memory(error, "the points of a space"));
@@ -139,12 +139,14 @@ weft_status weft_space_evaluate_timed(weft_context *context, const weft_space *s
     bool has_groups = false;
     weft_bound_form form;
     if (element->value_size != 1)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "a formula for functions with %d components", element->value_size);
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "a formula for functions with %d components", element->value_size));
     if (!formula->when) /* those of conditions, which have a time, may be groups of facets */
         TRY(find_groups(formula->text, formula->origin, &has_groups, error));
-    if (!element->is_pointwise || (has_groups && !weft_element_is_on_vertices(element)))
-        return evaluate_cells(context, space, formula, memory, values, error);
+    if (!element->is_pointwise || (has_groups && !weft_element_is_on_vertices(element))) {
+        status = evaluate_cells(context, space, formula, memory, values, error);
+        goto done;
+    }
     /* values at nodes are found once for all cells that share them */
     TRY(weft_form_ship(space, formula->when ? "nodal_time.weft" : "nodal.weft", NULL, &form,
                        error));

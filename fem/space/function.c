@@ -34,9 +34,9 @@ weft_status weft_formula_evaluate(weft_context *context, const char *text, const
     weft_memory *time = NULL, *memory = NULL;
     weft_bound_form form;
     if (weft_formula_constant(text, value))
-        return WEFT_OK;
+        goto done;
     if (!t && weft_has_word(text, "t"))
-        return refuse_time(text, origin, error);
+        TRY(refuse_time(text, origin, error));
     TRY(weft_vector_make(context->device, 1, &times, &time, error));
     TRY(weft_vector_make(context->device, 1, &values, &memory, error));
     *times = t ? *t : 0;

@@ -28,7 +28,7 @@ static weft_status number_nodes(weft_space *space, weft_error *error) {
     const weft_mesh *mesh = space->mesh;
     space->n_nodes = mesh->n_nodes;
     if (weft_element_is_on_vertices(space->element))
-        return WEFT_OK;
+        goto done;
     TRY(weft_nodes_number(space->device, mesh, space->element, &space->own_cells, &space->n_nodes,
                           error));
     TRY(weft_nodes_place(mesh, space->element->n_nodes, space->element->points, space->own_cells,
@@ -53,7 +53,7 @@ static weft_status send(weft_space *space, weft_mesh_copies *copies, weft_error 
     if (copies && copies->x) {
         space->x = copies->x;
         copies->x = NULL;
-        return WEFT_OK;
+        goto done;
     }
     TRY(weft_memory_wrap(space->device, x,
                          (size_t)space->n_nodes * (size_t)mesh->dimension * sizeof *x, &space->x,
@@ -106,7 +106,7 @@ static weft_status make_points(weft_space *space, weft_error *error) {
     weft_status status = WEFT_OK;
     space->points = weft_data_nodes(space->mesh, "nodes");
     if (weft_element_is_on_vertices(space->element))
-        return WEFT_OK;
+        goto done;
     if (!weft_element_is_shared(space->element) &&
         !weft_family_about(space->element->family)->is_global)
         TRY(find_inside(space, error));
@@ -132,11 +132,11 @@ weft_status weft_space_make_with(weft_device *device, const weft_mesh *mesh,
     weft_status status = WEFT_OK;
     weft_space *space = NULL;
     if (components < 1)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "a space has at least one component, not %d",
-                              components);
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "a space has at least one component, not %d",
+                           components));
     space = calloc(1, sizeof *space);
     if (!space)
-        return weft_out_of_memory(error, "a space");
+        TRY(weft_out_of_memory(error, "a space"));
     *space = (weft_space){.device = device, .mesh = mesh, .components = components};
     TRY(weft_element_make(kind.family, weft_mesh_cell(mesh)->type, kind.degree, &space->element,
                           error));

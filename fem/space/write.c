@@ -25,7 +25,7 @@ static weft_status make_table(weft_space_output *out, const weft_space *lattice,
     const weft_element *e = weft_space_element(out->space), *at = weft_space_element(lattice);
     const size_t width = (size_t)at->n_nodes;
     if (!out->own && at->lattice_degree <= 2)
-        return WEFT_OK;
+        goto done;
     out->points = malloc(width * (size_t)weft_cell_of(e->cell)->dimension * sizeof *out->points);
     out->table = malloc(width * (size_t)e->n_nodes * sizeof *out->table);
     if (!out->points || !out->table)
@@ -52,10 +52,10 @@ weft_status weft_space_output_make(const weft_space *space, weft_space_output **
     const weft_family_info *about = weft_family_about(e->family);
     weft_space_output *made = NULL;
     if (about->at_points || about->value_size > 1 || weft_element_is_constant(e))
-        return refuse_element(error);
+        TRY(refuse_element(error));
     made = calloc(1, sizeof *made);
     if (!made)
-        return weft_out_of_memory(error, "a result");
+        TRY(weft_out_of_memory(error, "a result"));
     made->space = space;
     if (e->lattice_degree == 0)
         TRY(weft_space_make(

@@ -20,7 +20,7 @@ weft_status weft_lists_make(weft_device *device, weft_lists **out, weft_error *e
     const char *text = "";
     weft_lists *lists = calloc(1, sizeof *lists);
     if (!lists)
-        return weft_out_of_memory(error, "kernels for lists");
+        TRY(weft_out_of_memory(error, "kernels for lists"));
     lists->device = device;
     for (const weft_embedded_file *file = weft_embedded_operators; file->name; ++file)
         if (strcmp(file->name, "lists.cu") == 0)
@@ -61,7 +61,7 @@ weft_status weft_lists_set(weft_lists *lists, weft_memory *list, const int32_t *
     if (!lists->module) {
         for (int64_t i = 0; values && i < n; ++i)
             values[entries[i]] = value;
-        return WEFT_OK;
+        goto done;
     }
     TRY(weft_memory_place(lists->device, entries, (size_t)n, sizeof *entries, &where, error));
     TRY(weft_memory_place(lists->device, &value, 1, sizeof value, &what, error));

@@ -233,7 +233,7 @@ static weft_status rows_fill(weft_device *device, weft_pattern_work *w, weft_pat
     pattern->columns =
         weft_array_make_unset((uint64_t)pattern->n_entries * sizeof *pattern->columns);
     if (!pattern->columns)
-        return no_memory(error, w->n_cells);
+        TRY(no_memory(error, w->n_cells));
     w->columns = pattern->columns;
     TRY(weft_device_for(device, CHUNKS, chunk_transpose, w, error));
     if (w->shared)

@@ -216,14 +216,14 @@ static weft_status work_run(weft_device *device, weft_position_work *work, weft_
     weft_status status = WEFT_OK;
     int64_t n_tasks = (work->n_blocks + TASK_BLOCKS - 1) / TASK_BLOCKS;
     if (!work->positions)
-        return WEFT_OK;
+        goto done;
     if (work->n_upper) {
         work->mirror =
             weft_scratch_make((size_t)work->row_start[work->n_rows], sizeof *work->mirror);
         if (!work->mirror)
-            return weft_error_set(error, WEFT_ERROR_MEMORY,
-                                  "no memory for the matrix positions of %lld cells",
-                                  (long long)work->n_cells);
+            TRY(weft_error_set(error, WEFT_ERROR_MEMORY,
+                               "no memory for the matrix positions of %lld cells",
+                               (long long)work->n_cells));
         TRY(weft_device_for(device, (work->n_rows + TASK_ROWS - 1) / TASK_ROWS, find.mirror, work,
                             error));
     }

@@ -200,7 +200,7 @@ done:
 weft_status weft_sell_matrix_make_values(weft_sell_matrix *m, weft_error *error) {
     weft_status status = WEFT_OK;
     if (m->values)
-        return WEFT_OK;
+        goto done;
     TRY(weft_memory_make(m->device, (size_t)m->n_values * sizeof(double), &m->values, error));
     m->arguments[0] = m->values;
 done:
@@ -303,8 +303,10 @@ static weft_status halve(weft_setup *setup, const weft_sell_matrix *from, weft_m
     weft_memory *sizes = NULL, *bad = NULL;
     weft_error why = {0};
     status = weft_sell_halos_make(setup, from, to->n_rows, &to->halos, &to->longest_halo, &why);
-    if (status == WEFT_ERROR_UNSUPPORTED) /* a halo is too long */
-        return WEFT_OK;
+    if (status == WEFT_ERROR_UNSUPPORTED) { /* a halo is too long */
+        status = WEFT_OK;
+        goto done;
+    }
     if (status != WEFT_OK && error)
         *error = why;
     TRY(status);
@@ -336,10 +338,8 @@ weft_status weft_sell_matrix_scaled(weft_setup *setup, weft_sell_matrix *matrix,
     weft_sell_matrix *made = calloc(1, sizeof *made);
     if (made && !matrix->n_uses && (matrix->n_uses = malloc(sizeof *matrix->n_uses)))
         *matrix->n_uses = 1;
-    if (!made || !matrix->n_uses) {
-        free(made);
-        return weft_out_of_memory(error, "a SELL matrix");
-    }
+    if (!made || !matrix->n_uses)
+        TRY(weft_out_of_memory(error, "a SELL matrix"));
     *made = *matrix;
     made->values = made->diagonal = NULL;
     made->halos = (weft_device_halos){0};

@@ -133,7 +133,7 @@ weft_status weft_symmetric_make(weft_device *device, const weft_pattern *pattern
     symmetric_make make = {
         .pattern = pattern, .edge = edge, .most_rounds = weft_symmetric_rounds_most(options)};
     if (!edge)
-        return no_memory(error, pattern->n_rows);
+        TRY(no_memory(error, pattern->n_rows));
     edge->n_rows = pattern->n_rows;
     edge->n_patches = n_patches;
     edge->patches = weft_array_make((size_t)n_patches, sizeof *edge->patches);
