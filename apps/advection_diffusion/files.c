@@ -79,7 +79,7 @@ weft_status ad_series_open(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text problem = {0};
     if (!run->options->run.output)
-        return WEFT_OK;
+        goto done;
     weft_series_options options = ad_series_options(run);
     write_problem(run, &problem);
     if (problem.failed)
@@ -115,9 +115,10 @@ done:
 weft_status ad_restart(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *path = run->options->files.resume;
+    app_state state = {0};
     if (!path)
-        return WEFT_OK;
-    app_state state = state_of(run);
+        goto done;
+    state = state_of(run);
     TRY(app_state_read(&state, path, run->base.mesh, error));
     if (state.step > run->options->steps) {
         status = weft_error_set(error, WEFT_ERROR_USAGE,

@@ -44,7 +44,7 @@ weft_status ad_history_add(ad_run *run, weft_error *error) {
     const int n = run->base.points.n;
     double *probes = NULL;
     if (!run->history.path)
-        return WEFT_OK;
+        goto done;
     probes = calloc((size_t)n + 1, sizeof *probes);
     if (!probes)
         TRY(weft_out_of_memory(error, NULL));

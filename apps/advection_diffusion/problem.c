@@ -61,7 +61,7 @@ static weft_status find_probes(ad_run *run, weft_error *error) {
     run->probe_cells = calloc((size_t)probes->n + 1, sizeof *run->probe_cells);
     run->probe_weights = calloc((size_t)probes->n + 1, sizeof *run->probe_weights);
     if (!run->probe_cells || !run->probe_weights)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     TRY(app_probes_locate(probes, run->base.device, run->base.mesh, run->probe_cells,
                           run->probe_weights, error));
 done:

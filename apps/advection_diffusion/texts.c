@@ -63,7 +63,7 @@ static weft_status split_group(const char *option, const char *text, weft_formul
     piece->group[0] = '\0';
     *rest = text;
     if (text[strspn(text, " \t")] != '@')
-        return WEFT_OK;
+        goto done;
     TRY(weft_formula_next(&at, piece, option, error)); /* up to the first row's end */
     *rest = piece->text;
 done:

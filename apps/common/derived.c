@@ -99,7 +99,7 @@ weft_status app_run_derive_make(app_run *run, const weft_derive_problem *setting
     weft_derived_quantity *quantities = NULL;
     weft_derive_problem complete = *settings;
     if (options->n == 0)
-        return WEFT_OK;
+        goto done;
     quantities = calloc((size_t)options->n, sizeof *quantities);
     if (!quantities)
         TRY(weft_out_of_memory(error, NULL));

@@ -61,7 +61,7 @@ weft_status app_files_check(const app_run_options *options, const char *script,
     const int n = LINES + options->lines.n;
     file *files = calloc((size_t)n, sizeof *files);
     if (!files)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     snprintf(resumed, sizeof resumed, "the file of %s", t->resume_option ? t->resume_option : "");
     files[MESH] = (file){options->mesh.name, NULL, "the mesh"};
     files[SCRIPT] = (file){script, NULL, "the script"};

@@ -117,7 +117,7 @@ weft_status app_gnuplot_run(const char *folder, const char *script, const weft_m
     *drawn = false;
     if (!app_find_in_path("gnuplot", program, sizeof program)) {
         weft_log(monitor, WEFT_LOG_INFO, "gnuplot is not installed: %s is not drawn", script);
-        return WEFT_OK;
+        goto done;
     }
     snprintf(f.prefix, sizeof f.prefix, ".tmp-%016" PRIx64 "-", weft_random());
     snprintf(set_prefix, sizeof set_prefix, "weft_new = '%s'", f.prefix);

@@ -133,7 +133,7 @@ static weft_status keep_preconditioner(const char *problem, weft_problem_options
     char name[64];
     int kind = WEFT_JACOBI;
     if (options->preconditioner != WEFT_AUTO)
-        return WEFT_OK;
+        goto done;
     if (find_choice(problem, " --preconditioner ", name, sizeof name))
         TRY(weft_preconditioner_find(name, &kind, error));
     options->earlier = kind;
@@ -147,7 +147,7 @@ weft_status app_resume_choices(const char *path, weft_problem_options *options, 
     weft_assembly assembly = 0;
     int choice = 0;
     if (!path)
-        return WEFT_OK;
+        goto done;
     TRY(weft_checkpoint_problem(path, &problem, error));
     if (options->assembly == WEFT_AUTO && find_choice(problem, " --assembly ", name, sizeof name)) {
         TRY(app_parse_assembly(name, NULL, NULL, &assembly, error));

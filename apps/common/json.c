@@ -97,11 +97,13 @@ weft_status app_file_write(const char *path, const char *text, weft_error *error
     int descriptor = -1;
     if (strcmp(path, "-") == 0) {
         if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
-            return refuse_file(error, "standard output", errno);
-        return WEFT_OK;
+            TRY(refuse_file(error, "standard output", errno));
+        goto done;
     }
-    if (is_special(path))
-        return write_special(path, text, error);
+    if (is_special(path)) {
+        status = write_special(path, text, error);
+        goto done;
+    }
     TRY(open_beside(path, &temporary, &descriptor, error));
     int cause = write_text(descriptor, text);
     open_mode(descriptor);
@@ -140,7 +142,7 @@ weft_status app_file_check(const char *path, weft_error *error) {
     char *temporary = NULL;
     int descriptor = -1;
     if (strcmp(path, "-") == 0 || is_special(path))
-        return WEFT_OK;
+        goto done;
     TRY(open_beside(path, &temporary, &descriptor, error));
     close(descriptor);
     unlink(temporary);

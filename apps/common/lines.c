@@ -65,7 +65,7 @@ weft_status app_run_lines_check(const app_run *run, weft_error *error) {
         weft_error_hint(error, d == 1   ? "write --line X:X:N=FILE.csv"
                                : d == 2 ? "write --line X,Y:X,Y:N=FILE.csv"
                                         : "write --line X,Y,Z:X,Y,Z:N=FILE.csv");
-        return WEFT_ERROR_USAGE;
+        TRY(WEFT_ERROR_USAGE);
     }
 done:
     return status;

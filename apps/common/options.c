@@ -424,7 +424,7 @@ static weft_status split_quoted(const char *option, const char *text, const char
                                         : "expected '=' after the name in quotes");
         weft_error_hint(error, "write %s '\"NAME\"=...'; a quote in the name is written twice",
                         option);
-        return WEFT_ERROR_USAGE;
+        TRY(WEFT_ERROR_USAGE);
     }
     TRY(split_at(option, text, (size_t)(rest - text), form, &whole, &value, error));
     read_quoted(text, whole); /* shorter than the text with its quotes */

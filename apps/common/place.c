@@ -48,8 +48,10 @@ weft_status app_place_points(const app_place *place, const weft_mesh *mesh, cons
     weft_status status = WEFT_OK;
     const size_t bytes = (size_t)mesh->dimension * sizeof(double);
     TRY(app_place_check(place, mesh->dimension, origin, form, error));
-    if (place->group)
-        return weft_mesh_group_points(mesh, place->group, origin, out, n, error);
+    if (place->group) {
+        status = weft_mesh_group_points(mesh, place->group, origin, out, n, error);
+        goto done;
+    }
     *out = malloc(bytes);
     if (!*out)
         TRY(weft_out_of_memory(error, NULL));

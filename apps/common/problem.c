@@ -149,24 +149,25 @@ static weft_status read_value(problem_reader *r, const yaml_event_t *event, int 
     weft_status status = WEFT_OK;
     value *v = weft_arena_alloc(r->arena, 1, sizeof *v);
     if (!v)
-        return weft_out_of_memory(r->error, NULL);
+        TRY(weft_out_of_memory(r->error, NULL));
     v->line = (int)event->start_mark.line + 1;
     v->column = (int)event->start_mark.column + 1;
     if (depth > DEPTH_MAX)
-        return refuse_value(r, v, NULL, "these lists are nested too deep");
+        TRY(refuse_value(r, v, NULL, "these lists are nested too deep"));
     if (event->type == YAML_ALIAS_EVENT)
-        return refuse_value(r, v, "repeat the value; one that starts with * is put in quotes",
-                            "aliases are not allowed");
+        TRY(refuse_value(r, v, "repeat the value; one that starts with * is put in quotes",
+                         "aliases are not allowed"));
     if (event->type == YAML_SCALAR_EVENT) {
         const char *text = (const char *)event->data.scalar.value;
         if (strlen(text) != event->data.scalar.length)
-            return refuse_value(r, v, NULL, "this value contains a zero byte");
+            TRY(refuse_value(r, v, NULL, "this value contains a zero byte"));
         v->text = weft_arena_copy(r->arena, text, strlen(text));
         *out = v;
-        return v->text ? WEFT_OK : weft_out_of_memory(r->error, NULL);
+        status = v->text ? WEFT_OK : weft_out_of_memory(r->error, NULL);
+        goto done;
     }
     if (event->type != YAML_SEQUENCE_START_EVENT && event->type != YAML_MAPPING_START_EVENT)
-        return refuse_value(r, v, NULL, "expected a value");
+        TRY(refuse_value(r, v, NULL, "expected a value"));
     v->kind = event->type == YAML_SEQUENCE_START_EVENT ? VALUE_LIST : VALUE_MAP;
     TRY(read_items(r, v, v->kind == VALUE_LIST ? YAML_SEQUENCE_END_EVENT : YAML_MAPPING_END_EVENT,
                    depth + 1));
@@ -243,14 +244,14 @@ static const char *quote(problem_reader *r, const char *name) {
 
 /* A text, or the texts of a list with commas between them. */
 static weft_status join(problem_reader *r, const value *v, const char **out) {
-    if (v->kind == VALUE_TEXT) {
-        *out = v->text;
-        return WEFT_OK;
-    }
-    if (v->kind == VALUE_MAP || !v->first)
-        return refuse_value(r, v, NULL, "expected a value, or a list of values");
     weft_status status = WEFT_OK;
     weft_text text = {0};
+    if (v->kind == VALUE_TEXT) {
+        *out = v->text;
+        goto done;
+    }
+    if (v->kind == VALUE_MAP || !v->first)
+        TRY(refuse_value(r, v, NULL, "expected a value, or a list of values"));
     for (const value *item = v->first; item; item = item->next) {
         if (item->kind != VALUE_TEXT)
             TRY(refuse_value(r, item, NULL, "expected a value"));
@@ -300,7 +301,8 @@ static weft_status add_grouped(problem_reader *r, const app_option_table *table,
     const char *text = NULL;
     if (v->kind != VALUE_MAP) {
         TRY(join(r, v, &text));
-        return add_entry(r, table, row, v, text);
+        status = add_entry(r, table, row, v, text);
+        goto done;
     }
     for (const value *item = v->first; item; item = item->next) {
         const bool is_default = strcmp(item->key, "default") == 0;
@@ -331,10 +333,10 @@ static weft_status add_value(problem_reader *r, const app_option_table *table,
     const row_form form = form_of(row);
     const char *text = NULL;
     if (form == FORM_FLAG)
-        return add_flag(r, table, row, v);
-    if (form == FORM_GROUPED)
-        return add_grouped(r, table, row, v);
-    if (v->kind == VALUE_MAP && form == FORM_KEYED) {
+        TRY(add_flag(r, table, row, v));
+    else if (form == FORM_GROUPED)
+        TRY(add_grouped(r, table, row, v));
+    else if (v->kind == VALUE_MAP && form == FORM_KEYED) {
         for (const value *item = v->first; item; item = item->next)
             TRY(add_keyed(r, table, row, item));
     } else if (v->kind == VALUE_LIST && row && row->is_joined) {
@@ -402,7 +404,7 @@ weft_status app_problem_read(const char *path, const app_command_line *line, wef
         .path = path, .arena = arena, .line = line, .entries = entries, .error = error};
     value *root = NULL;
     if (!yaml_parser_initialize(&r.parser))
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     TRY(read_content(&r));
     TRY(read_document(&r, &root));
     for (const value *v = root ? root->first : NULL; v; v = v->next)

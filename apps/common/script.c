@@ -88,14 +88,17 @@ weft_status app_script_read(const char *name, char **text, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *shipped = NULL;
     size_t length = 0;
-    if (strcmp(name, "-") == 0)
-        return read_stdin(text, error);
+    if (strcmp(name, "-") == 0) {
+        status = read_stdin(text, error);
+        goto done;
+    }
     if (access(name, F_OK) != 0) {
         shipped = find_shipped(name);
         if (!shipped)
-            return refuse_script(name, NULL, error);
+            TRY(refuse_script(name, NULL, error));
         *text = strdup(shipped);
-        return *text ? WEFT_OK : weft_out_of_memory(error, NULL);
+        status = *text ? WEFT_OK : weft_out_of_memory(error, NULL);
+        goto done;
     }
     TRY(weft_file_read_as(name, WEFT_FILE_SCRIPT, text, &length, error));
     if (strlen(*text) != length) {
@@ -120,8 +123,10 @@ weft_status app_script_read_forms(const char *name, const weft_ufl_options *opti
                                   char **text, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text script = {0};
-    if (!app_is_form_file(name))
-        return app_script_read(name, text, error);
+    if (!app_is_form_file(name)) {
+        status = app_script_read(name, text, error);
+        goto done;
+    }
     TRY(weft_ufl_read(name, options, ufl, error));
     TRY(weft_ufl_script(*ufl, &script, error));
     *text = script.data;

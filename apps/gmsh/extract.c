@@ -250,8 +250,8 @@ static weft_status keep_group(extraction *e, int dimension, int tag, weft_stream
     int *entities = NULL, failed = 0;
     size_t n_entities = 0;
     if (e->entities_are_groups && tag < 0)
-        return refuse(e, WEFT_ERROR_UNSUPPORTED, "give every part a number from 0 on",
-                      "a part of it has a negative number, and cannot be a group");
+        TRY(refuse(e, WEFT_ERROR_UNSUPPORTED, "give every part a number from 0 on",
+                   "a part of it has a negative number, and cannot be a group"));
     const char *known = msh_names_find(&e->mesh->names, dimension, tag);
     if (!known)
         gmshModelGetPhysicalName(dimension, tag, &name, &failed);

@@ -111,7 +111,7 @@ static weft_status check_other_file(const geo_file *file, const geo_token *word,
     char *path = NULL, *options = NULL;
     struct stat info;
     if (name->kind != GEO_STRING)
-        return refuse(file, word, "%s takes a name here that is computed%s", "");
+        TRY(refuse(file, word, "%s takes a name here that is computed%s", ""));
     path = path_beside(file->path, name);
     size_t length = path ? strlen(path) + 5 : 0;
     options = path ? malloc(length) : NULL;
@@ -201,7 +201,7 @@ static weft_status check_file(const char *path, int depth, int *n_files, weft_er
                        FILES_MOST);
         weft_error_location(error, path, NULL, 0, 0);
         weft_error_hint(error, "remove the Include or Merge of the file itself");
-        return WEFT_ERROR_INPUT;
+        TRY(WEFT_ERROR_INPUT);
     }
     TRY(weft_file_read_as(path, WEFT_FILE_GEOMETRY, &text, &length, error));
     geo_file file = {path, text, geo_reader_make(text, length, is_command), depth, n_files, error};

@@ -116,13 +116,13 @@ static weft_status parse_arguments(int n, char **texts, arguments *out, weft_err
     while ((option = getopt_long(n, texts, "", options, NULL)) != -1)
         TRY(take_argument(option, texts[optind - 1], out, error));
     if (optind + 1 != n)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "one file is needed: see weft-gmsh --help");
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "one file is needed: see weft-gmsh --help"));
     out->path = texts[optind];
     if (out->save && !path_ends_with(out->save, ".msh"))
-        return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "--save writes MSH files, and %s does not end with .msh", out->save);
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE,
+                           "--save writes MSH files, and %s does not end with .msh", out->save));
     if (!out->save && (out->binary || out->version > 0))
-        return weft_error_set(error, WEFT_ERROR_USAGE, "--msh and --binary belong to --save");
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "--msh and --binary belong to --save"));
 done:
     return status;
 }
@@ -241,7 +241,7 @@ int main(int n, char **texts) {
     if (from.parent > 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != (pid_t)from.parent)
-            return 3;
+            _exit(3);
     }
     if (isatty(1) && !from.save) {
         status = weft_error_set(&error, WEFT_ERROR_USAGE,

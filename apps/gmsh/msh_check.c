@@ -33,24 +33,23 @@ static weft_status check_format(msh_file *file) {
     char text[64];
     int type = 0, bytes = 0;
     if (!msh_line(file, &line, &length))
-        return msh_cut(file, "MeshFormat");
+        TRY(msh_cut(file, "MeshFormat"));
     snprintf(text, sizeof text, "%.*s", length < 60 ? (int)length : 60, line);
     if (sscanf(text, "%lf %d %d", &file->version, &type, &bytes) != 3 || type < 0 || type > 1 ||
         bytes != 8)
-        return file->at >= file->size
-                   ? msh_cut(file, "MeshFormat")
-                   : msh_error(file, line, length, "no version, file type and data size (8) here");
+        TRY(file->at >= file->size
+                ? msh_cut(file, "MeshFormat")
+                : msh_error(file, line, length, "no version, file type and data size (8) here"));
     file->binary = type == 1;
     TRY(check_version(file));
     if (type == 1) {
         int64_t one = msh_int(file);
         file->swapped = one == 0x01000000;
         if (file->cut)
-            return msh_cut(file, "MeshFormat");
+            TRY(msh_cut(file, "MeshFormat"));
         if (one != 1 && !file->swapped)
-            return msh_error(
-                file, NULL, 0,
-                "$MeshFormat does not contain the number 1, so the file is not binary");
+            TRY(msh_error(file, NULL, 0,
+                          "$MeshFormat does not contain the number 1, so the file is not binary"));
     }
     TRY(file->binary ? msh_check_binary(file, "MeshFormat") : msh_check_ascii(file, "MeshFormat"));
 done:
@@ -87,24 +86,26 @@ static weft_status check_section(msh_file *file, const char *line, size_t length
     weft_status status = WEFT_OK;
     char section[64];
     if (length < 2 && file->at >= file->size)
-        return msh_cut(file, "");
+        TRY(msh_cut(file, ""));
     if (length < 2 || length > 60)
-        return msh_error(file, line, length, "no section has this name");
+        TRY(msh_error(file, line, length, "no section has this name"));
     snprintf(section, sizeof section, "%.*s", (int)length - 1, line + 1);
     if (strcmp(section, "MeshFormat") == 0 && file->version > 0)
-        return msh_error(file, line, length, "$MeshFormat comes first, and once");
-    if (strcmp(section, "MeshFormat") == 0 && file->at < file->size)
-        return check_format(file);
+        TRY(msh_error(file, line, length, "$MeshFormat comes first, and once"));
+    if (strcmp(section, "MeshFormat") == 0 && file->at < file->size) {
+        status = check_format(file);
+        goto done;
+    }
     if (file->version == 0 && file->at >= file->size)
-        return msh_cut(file, "");
+        TRY(msh_cut(file, ""));
     if (file->version == 0 && strcmp(section, "NOD") == 0)
         file->version = 1;
     if (file->version == 0 && strcmp(section, "Comments") != 0)
-        return not_msh(file);
+        TRY(not_msh(file));
     if (file->at >= file->size)
-        return msh_cut(file, section);
+        TRY(msh_cut(file, section));
     if (strncmp(section, "End", 3) == 0)
-        return msh_error(file, line, length, "$%s closes nothing", section);
+        TRY(msh_error(file, line, length, "$%s closes nothing", section));
     TRY(check_name(file, section, line, length));
     file->has_nodes |= strcmp(section, "Nodes") == 0 || strcmp(section, "NOD") == 0 ||
                        (file->version < 3 && strcmp(section, "ParametricNodes") == 0);
@@ -122,12 +123,12 @@ weft_status msh_check_mapped(msh_file *file) {
     const char *line;
     size_t length;
     if (file->size == 0 || file->text[0] != '$')
-        return not_msh(file);
+        TRY(not_msh(file));
     while (msh_line(file, &line, &length))
         if (length > 0 && *line == '$')
             TRY(check_section(file, line, length));
     if (file->version == 0)
-        return not_msh(file);
+        TRY(not_msh(file));
     if (!file->has_nodes || !file->has_elements) {
         status =
             msh_error(file, NULL, 0, "the file has no $%s", file->has_nodes ? "Elements" : "Nodes");

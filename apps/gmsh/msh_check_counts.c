@@ -144,8 +144,8 @@ static weft_status text_entity(msh_file *file, const char *section, int dimensio
     groups = from;
     right = right && skip_word_list(&from) && (dimension == 0 || skip_word_list(&from));
     if (!right)
-        return msh_error(file, line, length, "this line of $%s has fewer numbers than it announces",
-                         section);
+        TRY(msh_error(file, line, length, "this line of $%s has fewer numbers than it announces",
+                      section));
     TRY(msh_check_tag(file, section, tag));
     TRY(check_tags(file, section, groups));
 done:
@@ -167,7 +167,7 @@ static weft_status text_entities(msh_file *file, const char *section, bool parts
     TRY(msh_numbers_line(file, section, n, 4));
     for (int d = 0; d < 4; ++d) {
         if (n[d] < 0)
-            return msh_error(file, NULL, 0, "$%s has a negative count", section);
+            TRY(msh_error(file, NULL, 0, "$%s has a negative count", section));
         for (int64_t i = 0; i < n[d]; ++i)
             TRY(text_entity(file, section, d, parts));
     }
@@ -196,7 +196,7 @@ static weft_status text_periodic(msh_file *file) {
         TRY(msh_numbers_line(file, "Periodic", link, 3));
         TRY(msh_content_line(file, "Periodic", &line, &length));
         if (!skip_word_list(&(words){line, length}))
-            return msh_error(file, line, length, "a count and as many numbers were expected");
+            TRY(msh_error(file, line, length, "a count and as many numbers were expected"));
         TRY(msh_numbers_line(file, "Periodic", &n_pairs, 1));
         for (int64_t k = 0; k < n_pairs; ++k)
             TRY(text_pair(file));
@@ -220,7 +220,7 @@ static weft_status text_ghosts(msh_file *file) {
         words from = {line, length};
         if (msh_integers(line, length, &element, 1) < 1 || !skip_words(&from, 2) ||
             !skip_word_list(&from))
-            return msh_error(file, line, length, "an element with its parts was expected");
+            TRY(msh_error(file, line, length, "an element with its parts was expected"));
         TRY(msh_check_number(file, "GhostElements", element));
     }
 done:

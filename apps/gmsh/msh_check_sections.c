@@ -53,9 +53,8 @@ static weft_status number_lines(msh_file *file, const char *section, int64_t n) 
     for (int64_t i = 0; i < n; ++i) {
         TRY(msh_content_line(file, section, &line, &length));
         if (msh_integers(line, length, numbers, 2) != 1)
-            return file->at >= file->size
-                       ? msh_cut(file, section)
-                       : msh_error(file, line, length, "one number was expected");
+            TRY(file->at >= file->size ? msh_cut(file, section)
+                                       : msh_error(file, line, length, "one number was expected"));
     }
 done:
     return status;
@@ -105,14 +104,14 @@ static weft_status elements_2(msh_file *file, const char *section) {
         int came = msh_integers(line, length, values, 256);
         int nodes = came > 1 ? msh_type_nodes(values[1]) : 0;
         if (came > 1 && nodes == 0)
-            return type_error(file, line, length, values[0], values[1]);
+            TRY(type_error(file, line, length, values[0], values[1]));
         bool right = file->version < 2
                          ? came == 5 + nodes && values[4] == nodes
                          : came >= 3 && values[2] >= 0 && values[2] <= 100 &&
                                came == 3 + values[2] + nodes &&
                                (values[2] < 4 || (values[5] >= 0 && values[5] <= values[2] - 3));
         if (!right)
-            return short_element(file, line, length);
+            TRY(short_element(file, line, length));
         ++file->counts.elements[values[1]];
     }
 done:
@@ -128,8 +127,8 @@ static weft_status point_lines(msh_file *file, int64_t n, int width) {
         TRY(msh_content_line(file, "Nodes", &line, &length));
         if (msh_reals(line, length) == width)
             continue;
-        return file->at >= file->size ? msh_cut(file, "Nodes")
-                                      : msh_error(file, line, length, "this is not a point");
+        TRY(file->at >= file->size ? msh_cut(file, "Nodes")
+                                   : msh_error(file, line, length, "this is not a point"));
     }
 done:
     return status;
@@ -155,9 +154,9 @@ static weft_status parametric_nodes_2(msh_file *file, const char *section) {
     for (int64_t i = 0; i < n; ++i) {
         TRY(msh_content_line(file, section, &line, &length));
         if (msh_reals(line, length) < 6)
-            return file->at >= file->size
-                       ? msh_cut(file, section)
-                       : msh_error(file, line, length, "this is not a point with parameters");
+            TRY(file->at >= file->size
+                    ? msh_cut(file, section)
+                    : msh_error(file, line, length, "this is not a point with parameters"));
     }
     file->counts.nodes += n;
 done:
@@ -184,8 +183,8 @@ static weft_status nodes_4(msh_file *file) {
         TRY(msh_numbers_line(file, "Nodes", block, 4));
         int64_t parametric = block[2] ? block[newer ? 0 : 1] : 0;
         if (parametric < 0 || parametric > 3)
-            return msh_error(file, NULL, 0, "$Nodes has a block of dimension %lld",
-                             (long long)parametric);
+            TRY(msh_error(file, NULL, 0, "$Nodes has a block of dimension %lld",
+                          (long long)parametric));
         if (newer)
             TRY(number_lines(file, "Nodes", block[3]));
         TRY(point_lines(file, block[3], (newer ? 3 : 4) + (int)parametric));
@@ -209,15 +208,15 @@ static weft_status elements_4(msh_file *file) {
         int64_t block[4], values[160];
         TRY(msh_content_line(file, "Elements", &line, &length));
         if (msh_integers(line, length, block, 4) < 4 || block[3] < 0)
-            return msh_error(file, line, length, "4 whole numbers were expected in $Elements");
+            TRY(msh_error(file, line, length, "4 whole numbers were expected in $Elements"));
         int nodes = msh_type_nodes(block[2]);
         if (nodes == 0)
-            return type_error(file, line, length, -1, block[2]);
+            TRY(type_error(file, line, length, -1, block[2]));
         TRY(msh_check_tag(file, "Elements", block[file->version > 4 ? 1 : 0]));
         for (int64_t i = 0; i < block[3]; ++i) {
             TRY(msh_content_line(file, "Elements", &line, &length));
             if (msh_integers(line, length, values, nodes + 1) < nodes + 1)
-                return short_element(file, line, length);
+                TRY(short_element(file, line, length));
             for (int k = 1; k <= nodes; ++k)
                 TRY(msh_check_number(file, "Elements", values[k]));
         }
@@ -246,13 +245,13 @@ weft_status msh_check_ascii(msh_file *file, const char *section) {
         TRY(msh_check_counts(file, section));
     for (;;) {
         if (!msh_line(file, &line, &length))
-            return msh_cut(file, section);
+            TRY(msh_cut(file, section));
         if (is_end(line, length, section))
             break;
         if (length > 0 && *line == '$' && file->at >= file->size)
-            return msh_cut(file, section);
+            TRY(msh_cut(file, section));
         if (length > 0 && *line == '$' && strcmp(section, "Comments") != 0)
-            return msh_error(file, line, length, "$End%s was expected before this", section);
+            TRY(msh_error(file, line, length, "$End%s was expected before this", section));
     }
 done:
     return status;
@@ -285,17 +284,17 @@ static weft_status binary_elements_2(msh_file *file) {
     weft_status status = WEFT_OK;
     int64_t n = count_line(file);
     if (n < 0)
-        return msh_cut(file, "Elements");
+        TRY(msh_cut(file, "Elements"));
     for (int64_t came = 0; came < n && !file->cut;) {
         int64_t type = msh_int(file), block = msh_int(file), tags = msh_int(file);
         if (file->cut)
             break;
         int nodes = msh_type_nodes(type);
         if (nodes == 0)
-            return type_error(file, NULL, 0, -1, type);
+            TRY(type_error(file, NULL, 0, -1, type));
         if (block <= 0 || tags < 0 || tags > 100)
-            return msh_error(file, NULL, 0, "$Elements has a block of %lld elements with %lld tags",
-                             (long long)block, (long long)tags);
+            TRY(msh_error(file, NULL, 0, "$Elements has a block of %lld elements with %lld tags",
+                          (long long)block, (long long)tags));
         if (tags > 3)
             TRY(check_parts_2(file, block, tags, nodes));
         else
@@ -355,7 +354,7 @@ static weft_status binary_elements_4(msh_file *file) {
             break;
         int nodes = msh_type_nodes(type);
         if (nodes == 0)
-            return type_error(file, NULL, 0, -1, type);
+            TRY(type_error(file, NULL, 0, -1, type));
         for (int64_t i = 0; i < n && !file->cut; ++i) {
             msh_skip(file, 1, 8);
             for (int k = 0; k < nodes && !file->cut; ++k)
@@ -415,12 +414,12 @@ weft_status msh_check_binary(msh_file *file, const char *section) {
     else
         msh_find_end(file, section);
     if (file->cut)
-        return msh_cut(file, section);
+        TRY(msh_cut(file, section));
     const char *line = "";
     size_t length = 0;
     while (length == 0)
         if (!msh_line(file, &line, &length))
-            return msh_cut(file, section);
+            TRY(msh_cut(file, section));
     if (!is_end(line, length, section)) {
         bool cut = file->at >= file->size && length < strlen(section) + 4;
         status = cut ? msh_cut(file, section)

@@ -100,7 +100,7 @@ static weft_status medit_elements(msh_file *file, int type, msh_old *old) {
     weft_status status = WEFT_OK;
     int64_t n = -1, nodes[4], reference = 0;
     if (!medit_integer(file, &n) || n < 0)
-        return msh_error(file, NULL, 0, "a count was expected");
+        TRY(msh_error(file, NULL, 0, "a count was expected"));
     for (int64_t i = 0; i < n; ++i) {
         bool right = true;
         for (int k = 0; k < msh_type_nodes(type); ++k)
@@ -263,10 +263,10 @@ static weft_status read_list(vtk *v, int64_t n, const number_type *type, const c
                              int64_t **out) {
     weft_status status = WEFT_OK;
     if (n < 0 || (uint64_t)n > v->file->size || *out)
-        return msh_error(v->file, NULL, 0, "a number of %s was expected, once", what);
+        TRY(msh_error(v->file, NULL, 0, "a number of %s was expected, once", what));
     *out = malloc(((size_t)n + 1) * sizeof **out);
     if (!*out)
-        return weft_out_of_memory(v->file->error, "a mesh");
+        TRY(weft_out_of_memory(v->file->error, "a mesh"));
     for (int64_t i = 0; i < n; ++i)
         if (!read_whole(v, type, &(*out)[i]))
             TRY(cut(v->file, what));
@@ -280,7 +280,7 @@ static weft_status vtk_cells(vtk *v) {
     size_t length;
     const number_type *type = NULL;
     if (!read_integer(v->file, &v->n_offsets) || !read_integer(v->file, &v->n_connectivity))
-        return msh_error(v->file, NULL, 0, "two counts were expected after CELLS");
+        TRY(msh_error(v->file, NULL, 0, "two counts were expected after CELLS"));
     for (int i = 0; i < 2; ++i) {
         if (!msh_word(v->file, &word, &length) || !is(word, length, i ? "CONNECTIVITY" : "OFFSETS"))
             TRY(msh_error(v->file, NULL, 0, "%s was expected here",
@@ -310,7 +310,7 @@ static weft_status vtk_fields(vtk *v) {
     int64_t n = 0, components = 0, tuples = 0;
     const number_type *type = NULL;
     if (!msh_word(v->file, &word, &length) || !read_integer(v->file, &n))
-        return msh_error(v->file, NULL, 0, "a name and a count were expected after FIELD");
+        TRY(msh_error(v->file, NULL, 0, "a name and a count were expected after FIELD"));
     for (int64_t i = 0; i < n; ++i) {
         if (!msh_word(v->file, &word, &length) || !read_integer(v->file, &components) ||
             !read_integer(v->file, &tuples) || components < 0 || tuples < 0 || components > 1000 ||

@@ -88,12 +88,12 @@ weft_status msh_read_names(msh_file *file) {
     size_t start = file->at;
     TRY(msh_numbers_line(file, "PhysicalNames", &n, 1));
     if (n > (int64_t)(file->size - file->at))
-        return msh_error(file, NULL, 0, "$PhysicalNames announces %lld names", (long long)n);
+        TRY(msh_error(file, NULL, 0, "$PhysicalNames announces %lld names", (long long)n));
     msh_names_clear(&file->names);
     file->names.start = start;
     file->names.list = calloc((size_t)n + 1, sizeof *file->names.list);
     if (!file->names.list)
-        return weft_out_of_memory(file->error, NULL);
+        TRY(weft_out_of_memory(file->error, NULL));
     for (int64_t i = 0; i < n; ++i) {
         const char *line;
         size_t length;

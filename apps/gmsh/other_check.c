@@ -54,8 +54,8 @@ static weft_status check_medit(msh_file *file) {
             if (!is_word(line, length, names[i]))
                 continue;
             if (!msh_line(file, &line, &length) || msh_integers(line, length, &n, 1) < 1 || n < 0)
-                return msh_error(file, NULL, 0, "a count was expected on the line after %s",
-                                 names[i]);
+                TRY(msh_error(file, NULL, 0, "a count was expected on the line after %s",
+                              names[i]));
             TRY(check_medit_list(file, names[i], strlen(names[i]), n));
             break;
         }
@@ -251,7 +251,7 @@ weft_status other_check(const char *path, weft_error *error) {
     weft_status status = WEFT_OK;
     msh_file file = {.path = path, .error = error};
     if (!find_format(path))
-        return WEFT_OK;
+        goto done;
     TRY(msh_map(&file));
     status = other_check_mapped(&file);
     msh_unmap(&file);

@@ -47,7 +47,7 @@ static weft_status resolve_automatic(const weft_monitor *monitor, const char **n
     if (!is_automatic && strcmp(*name, "auto") == 0)
         *name = getenv("WEFT_DEVICE");
     if (!is_automatic)
-        return WEFT_OK;
+        goto done;
     TRY(weft_device_open(*name, &plain, &device, error));
     *name = weft_device_limits(device)->execution == WEFT_EXECUTION_SIMT ? "cuda" : "host";
 done:
@@ -133,7 +133,7 @@ static weft_status list_cases(const scaling_options *options, scaling_cases *out
     const int n_with = with->n > 0 ? with->n : 1, n_systems = assemblies->n * n_with;
     out->cases = calloc((size_t)(out->n_levels * out->devices.n * n_systems), sizeof *out->cases);
     if (!out->cases)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     for (int l = 0; l < out->n_levels; ++l)
         for (int k = 0; k < out->devices.n; ++k)
             for (int i = 0; i < n_systems; ++i) {

@@ -77,7 +77,7 @@ weft_status scaling_levels_make(const scaling_options *options, scaling_cases *o
     const int most = options->meshes.n * n_sizes * options->n_refine;
     out->levels = calloc((size_t)most, sizeof *out->levels);
     if (!out->levels)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     for (int i = 0; i < most; ++i) {
         const int refine = options->refine[i % options->n_refine];
         const int size = i / options->n_refine % n_sizes;

@@ -44,7 +44,7 @@ static weft_status write_mesh(const scaling_options *options, const scaling_leve
     reading.size = sizeof reading;
     reading.cell_size = level->size[0] ? strtod(level->size, NULL) : 0;
     if (access(path, R_OK) == 0)
-        return WEFT_OK;
+        goto done;
     TRY(weft_mesh_read_with(level->file, &reading, monitor, &mesh, error));
     TRY(weft_result_write(path, mesh, NULL, 0, error));
     weft_log(monitor, WEFT_LOG_INFO, "%s: %lld cells", path, (long long)mesh->n_cells);

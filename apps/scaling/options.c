@@ -64,7 +64,7 @@ static weft_status read_assemblies(const app_option *row, const char *option, co
     weft_assembly assembly;
     scaling_list_clear(list);
     if (strcmp(text, "all") == 0)
-        return WEFT_OK;
+        goto done;
     TRY(scaling_list_add(option, text, list, error));
     for (int i = 0; i < list->n; ++i)
         TRY(app_parse_assembly(list->items[i], NULL, NULL, &assembly, error));

@@ -235,7 +235,7 @@ weft_status scaling_results_make(const scaling_options *options, const scaling_c
     *out = (scaling_results){.options = options, .cases = cases};
     out->results = calloc((size_t)cases->n_cases, sizeof *out->results);
     if (!out->results)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     find_phases(study, out);
     for (int i = 0; i < cases->n_cases; ++i) {
         scaling_result *result = &out->results[i];

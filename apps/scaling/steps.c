@@ -50,7 +50,7 @@ static weft_status find_number(const scaling_cases *cases, const char *name, dou
     if (!text) {
         weft_error_set(error, WEFT_ERROR_USAGE, "--fit-dt needs %s behind --", name);
         weft_error_hint(error, "give --dt and --steps of the first mesh there");
-        return WEFT_ERROR_USAGE;
+        TRY(WEFT_ERROR_USAGE);
     }
     TRY(app_parse_number(name, text, 1e-300, 1e9, out, error));
 done:
@@ -63,11 +63,11 @@ weft_status scaling_steps_check(const scaling_options *options, const scaling_ca
     const scaling_app *app = scaling_app_at(options->app);
     double number = 0;
     if (!options->fit_dt)
-        return WEFT_OK;
+        goto done;
     if (!app->default_velocity || !cases->own_problem) {
         weft_error_set(error, WEFT_ERROR_USAGE, "--fit-dt has no effect here");
         weft_error_hint(error, "it is for advection_diffusion with a problem given after --");
-        return WEFT_ERROR_USAGE;
+        TRY(WEFT_ERROR_USAGE);
     }
     TRY(find_number(cases, "--dt", &number, error));
     TRY(find_number(cases, "--steps", &number, error));
@@ -83,7 +83,7 @@ weft_status scaling_steps_make(const scaling_options *options, const weft_monito
     double side = 1, first = 1, dt = 0, steps = 0;
     int dimension = 2;
     if (!app->default_velocity || (cases->own_problem && !options->fit_dt))
-        return WEFT_OK;
+        goto done;
     if (options->fit_dt) {
         TRY(find_number(cases, "--dt", &dt, error));
         TRY(find_number(cases, "--steps", &steps, error));

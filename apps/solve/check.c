@@ -37,7 +37,7 @@ static weft_status collect(const solve_options *options, formulas *f, weft_error
     f->pieces = calloc(room, sizeof *f->pieces);
     f->n_pieces = calloc(room, sizeof *f->n_pieces);
     if (!f->pieces || !f->n_pieces)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     TRY(app_formulas_add(&f->all, "--source", options->source, error));
     TRY(app_formulas_add(&f->all, "--diffusivity", options->diffusivity, error));
     if (options->exact)

@@ -16,7 +16,7 @@ static weft_status split_group(solve_binding *made, weft_error *error) {
     weft_status status = WEFT_OK;
     char *joined = NULL, *at = strchr(made->name, '@');
     if (!at)
-        return WEFT_OK;
+        goto done;
     *at = '\0';
     TRY(app_formula_add_group(made->origin, at + 1, made->value, &joined, error));
     free(made->value);

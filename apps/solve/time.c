@@ -142,7 +142,7 @@ static weft_status series_open(solve *run, weft_error *error) {
     weft_text problem = {0};
     weft_series_options options = series_options(run);
     if (!run->base.options->output)
-        return WEFT_OK;
+        goto done;
     solve_problem_write(run, &problem);
     if (problem.failed)
         TRY(weft_out_of_memory(error, NULL));
@@ -157,7 +157,7 @@ static weft_status series_add(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_clock();
     if (!run->time.series.series)
-        return WEFT_OK;
+        goto done;
     TRY(pull(run, error));
     TRY(app_series_add(&run->base, &run->time.series, run->time.state.t, error));
 done:
@@ -169,7 +169,7 @@ static weft_status history_add(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_clock();
     if (!run->time.history.path)
-        return WEFT_OK;
+        goto done;
     TRY(pull(run, error));
     TRY(app_run_measure_probes(&run->base, error));
     if (run->base.derive)

@@ -93,9 +93,10 @@ weft_status solve_resume(solve *run, weft_error *error) {
     const solve_time_options *time = &run->options->time;
     weft_transient_state *at = &run->time.state;
     double numbers[WEFT_TRANSIENT_NUMBERS];
+    app_state state = {0};
     if (!time->files.resume || run->base.is_null)
-        return WEFT_OK;
-    app_state state = state_of(run, numbers);
+        goto done;
+    state = state_of(run, numbers);
     TRY(app_state_read(&state, time->files.resume, run->base.mesh, error));
     TRY(weft_transient_resume(run->time.transient, numbers, at, error));
     if (at->t > time->end * (1 + 1e-9))

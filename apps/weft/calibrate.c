@@ -78,14 +78,14 @@ static weft_status collect(const weft_tool_options *options, const weft_library 
         const char **names = weft_arena_alloc(set->arena, n, sizeof *names);
         bool known = weft_formula_describe(options->arguments[i], &formula);
         if (!names)
-            return weft_out_of_memory(error, NULL);
+            TRY(weft_out_of_memory(error, NULL));
         for (size_t k = 0; k < n; ++k) {
             weft_library_info(library, k, &info);
             names[k] = info.name;
             known = known || strcmp(info.name, options->arguments[i]) == 0;
         }
         if (!known)
-            return weft_tool_refuse("function", options->arguments[i], names, n, error);
+            TRY(weft_tool_refuse("function", options->arguments[i], names, n, error));
     }
     for (int single = options->single; single < 2 - options->only_double; ++single) {
         if (!functions)

@@ -43,7 +43,7 @@ static weft_status keep(checker *c, const char *name, const char *script,
                  "%s: repeated runs of the best plan differ by %.0f %%: the "
                  "machine is busy; its plan is not stored",
                  name, 100 * result->scatter);
-        return WEFT_OK;
+        goto done;
     }
     const weft_search_candidate *best = &result->candidates[result->best];
     const weft_tuning_best_plan best_plan = {script, weft_tuning_size_class(one_case->elements),
@@ -93,7 +93,7 @@ static weft_status choose_elements(const checker *c, const weft_fragment *fragme
     double bytes = 0;
     *out = c->options->elements;
     if (*out > 0)
-        return WEFT_OK;
+        goto done;
     TRY(weft_compile(c->library, limits, fragments, n, options, &compilation, error));
     for (int i = 0; i < weft_compilation_kernels(compilation); ++i) {
         weft_kernel_info info;
@@ -249,7 +249,7 @@ static weft_status fit(checker *c, weft_script_class script_class, weft_error *e
         if (c->cases[i].result.script_class == script_class)
             cases[n++] = c->cases[i];
     if (n == 0)
-        return WEFT_OK;
+        goto done;
     TRY(weft_tuning_get(c->tuning, c->identity, "launch seconds", &launch, &found, error));
     weft_prediction_fit(cases, n, found ? launch : 0,
                         (double)weft_device_limits(c->device)->l2_bytes, &e);
@@ -317,7 +317,7 @@ weft_status weft_tool_check(const weft_tool_options *options, const weft_library
     const weft_limits *limits = weft_device_limits(device);
     checker *c = calloc(1, sizeof *c);
     if (!c)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     *c = (checker){.options = options, .library = library, .device = device, .tuning = tuning};
     if (limits->records_only)
         TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
@@ -348,8 +348,10 @@ weft_status weft_tool_check(const weft_tool_options *options, const weft_library
         TRY(fit(c, (weft_script_class)k, error));
 done:
     weft_measured_costs_free(&costs);
-    weft_arena_free(&c->arena);
-    json_decref(c->json);
+    if (c) {
+        weft_arena_free(&c->arena);
+        json_decref(c->json);
+    }
     free(c);
     return status;
 }

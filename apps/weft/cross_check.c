@@ -117,7 +117,7 @@ static weft_status expect(const round_data *r, int k, int chained, weft_error *e
     for (int64_t i = 0; test_case->result.values && i < r->n * m; ++i)
         expected[i] = test_case->result.values[i % m];
     if (test_case->result.values)
-        return WEFT_OK;
+        goto done;
     for (int i = 0; i < test_case->n_arguments; ++i)
         arguments[i] = i == chained ? d->got : d->plain[i];
     arguments[test_case->n_arguments] = d->plain[ARGUMENTS];
@@ -190,7 +190,7 @@ static weft_status give(round_data *r, int k, int i, weft_error *error) {
     char name[32];
     double *values = malloc(count * sizeof *values);
     if (!values)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     lay_out(r, k, i, values);
     for (size_t c = 0; r->single && c < count; ++c) { /* converted to float in place */
         float value = (float)values[c];

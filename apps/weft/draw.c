@@ -122,11 +122,10 @@ static weft_status read_covers(drawing *d, const json_t *list, const char *where
     weft_status status = WEFT_OK;
     one->n = (int)json_array_size(list);
     if (!json_is_array(list) || one->n == 0)
-        return refuse_key(d, where, "covers", "contains no covers: there is nothing to plot",
-                          error);
+        TRY(refuse_key(d, where, "covers", "contains no covers: there is nothing to plot", error));
     one->covers = weft_arena_alloc(d->arena, (size_t)one->n, sizeof *one->covers);
     if (!one->covers)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     for (int i = 0; i < one->n; ++i) {
         const json_t *item = json_array_get(list, (size_t)i);
         draw_cover *cover = &one->covers[i];
@@ -343,10 +342,10 @@ weft_status weft_tool_draw(const weft_tool_options *options, const weft_monitor 
     drawing d = {
         .path = options->draw, .out = options->out, .monitor = monitor, .arena = options->arena};
     if (!d.path || !d.out)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "--plot FILE and --out DIR go together");
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "--plot FILE and --out DIR go together"));
     if (options->check || options->json || options->n_arguments > 0 || options->n_devices > 0)
-        return weft_error_set(error, WEFT_ERROR_USAGE,
-                              "--plot measures nothing: give it only a file and --out DIR");
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE,
+                           "--plot measures nothing: give it only a file and --out DIR"));
     TRY(read_drawing(&d, error));
     if (mkdir(d.out, 0777) != 0 && errno != EEXIST) {
         weft_error_set(error, WEFT_ERROR_IO, "cannot make this folder: %s", strerror(errno));

@@ -71,7 +71,7 @@ weft_status weft_tool_emulated_open(const weft_device_options *options, weft_dev
     emulated_device *emulated = calloc(1, sizeof *emulated);
     with.compiler = "g++ -x c++";
     if (emulated == NULL)
-        return weft_out_of_memory(error, "a device");
+        TRY(weft_out_of_memory(error, "a device"));
     TRY(weft_device_open("null:h200", options, &gpu, error));
     TRY(weft_device_open("host:1", &with, &device, error));
     emulated->host = device->table;

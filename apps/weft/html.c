@@ -59,7 +59,7 @@ static weft_status find_measured(const weft_tool_tuned *tuned, const weft_compil
     weft_tuning_kernel *known = NULL;
     size_t n = 0;
     if (tuned->tuning == NULL) /* a device that measures nothing */
-        return WEFT_OK;
+        goto done;
     TRY(weft_tuning_kernels(tuned->tuning, tuned->identity, tuned->arena, &known, &n, error));
     for (int i = 0; i < weft_compilation_kernels(compilation); ++i) {
         weft_kernel_info info;

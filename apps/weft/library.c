@@ -78,7 +78,7 @@ static weft_status show_function(const weft_library *library, const char *name, 
     size_t n = weft_library_size(library);
     const char **names = calloc(n + 1, sizeof *names);
     if (!names)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     for (size_t i = 0; i < n; ++i) {
         weft_function_info info;
         weft_library_info(library, i, &info);

@@ -185,7 +185,7 @@ static weft_status make_script(weft_library *library, const char *name, bool *us
     *uses_own = access(kernel, F_OK) == 0;
     if (!*uses_own) {
         fill_in(script_text, name, out);
-        return WEFT_OK;
+        goto done;
     }
     TRY(weft_file_read_as(kernel, WEFT_FILE_KERNELS, &text, &length, error));
     TRY(weft_library_add_text(library, kernel, text, error));

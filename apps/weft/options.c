@@ -73,7 +73,7 @@ weft_status weft_tool_variant(const app_option *row, const char *option, const c
     const size_t most = sizeof options->variants / sizeof *options->variants;
     const char *number = NULL;
     if ((size_t)options->n_variants == most)
-        return too_many(option, most, error);
+        TRY(too_many(option, most, error));
     weft_variant_choice *made = &options->variants[options->n_variants];
     TRY(split(options, option, text, "FUNCTION=NUMBER", &made->function, &number, error));
     TRY(app_parse_integer(option, number, 0, 1000, &made->variant, error));
@@ -100,7 +100,7 @@ weft_status weft_tool_product_kernel(const app_option *row, const char *option, 
     weft_status status = WEFT_OK;
     const size_t most = sizeof options->operators / sizeof *options->operators;
     if ((size_t)options->n_operators == most)
-        return too_many(option, most, error);
+        TRY(too_many(option, most, error));
     weft_operator_choice *made = &options->operators[options->n_operators];
     *made = (weft_operator_choice){0};
     TRY(split(options, option, text, "OPERATOR=NAME", &made->name, &made->product_kernel, error));
@@ -226,7 +226,7 @@ weft_status weft_tool_action_read(const app_option *table, const char *doc, cons
     TRY(weft_tool_read(table, NULL, "list|verify|clear", doc, argc, argv, out, error));
     for (int i = 0; i < 3 && out->n_arguments > 0; ++i)
         if (strcmp(out->arguments[0], names[i]) == 0)
-            return WEFT_OK;
+            goto done;
     if (out->n_arguments > 0)
         TRY(weft_tool_refuse("action", out->arguments[0], names, 3, error));
     status = weft_error_set(error, WEFT_ERROR_USAGE, "what should be done with %s?", of);

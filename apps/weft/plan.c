@@ -178,7 +178,7 @@ weft_status weft_tool_plan(int argc, char **argv, const weft_monitor *monitor, i
     weft_tool_options options = {.n_arguments_max = 3};
     saved_plan *plans = calloc(2, sizeof *plans);
     if (plans == NULL)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     TRY(weft_tool_read(NULL, NULL, "diff FILE FILE", doc, argc, argv, &options, error));
     if (options.n_arguments != 3 || strcmp(options.arguments[0], "diff") != 0) {
         status = weft_error_set(error, WEFT_ERROR_USAGE, "two saved plans are compared");
@@ -189,8 +189,8 @@ weft_status weft_tool_plan(int argc, char **argv, const weft_monitor *monitor, i
     TRY(read_plan(options.arguments[2], &plans[1], error));
     *code = compare_plans(&plans[0], &plans[1]);
 done:
-    json_decref(plans[0].root);
-    json_decref(plans[1].root);
+    for (int i = 0; plans && i < 2; ++i)
+        json_decref(plans[i].root);
     free(plans);
     weft_tool_clear(&options);
     return status;

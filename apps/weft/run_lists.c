@@ -77,7 +77,7 @@ static weft_status fill(weft_run *run, list *l, const setting *given, weft_error
     int64_t n_nodes = 0;
     double *column = weft_array_make((size_t)l->padded, sizeof *column);
     if (!column)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     const weft_condition group = {.group = given->group, .origin = given->origin};
     if (given->group && !is_text(l->info.over, "nodes"))
         TRY(weft_run_refuse(run, "leave out @GROUP, or write a formula with select", error,

@@ -179,7 +179,7 @@ static weft_status test_function(tester *t, size_t i, weft_error *error) {
         .library = t->library, .host = t->host, .seed = t->seed, .emulated = t->emulated};
     weft_library_info(t->library, i, &test_case.info);
     if (!is_below(test_case.info.file, t->directory))
-        return WEFT_OK;
+        goto done;
     ++t->n_functions;
     TRY(weft_arena_make(&arena, error));
     TRY(weft_test_cases_make(t->library, i, arena, &test_case.test_cases, error));

@@ -41,7 +41,7 @@ static weft_status search(weft_tool_tuned *t, weft_device *device, const weft_li
                  "repeated runs of the best plan differ by %.0f %%: the "
                  "machine is busy; no plan is stored; repeat the search when the machine is idle",
                  100 * result.scatter);
-        return WEFT_OK;
+        goto done;
     }
     const weft_search_candidate *best = &result.candidates[result.best];
     const weft_tuning_best_plan best_plan = {t->script, size_class_of(options), best->cover,
@@ -63,7 +63,7 @@ weft_status weft_tool_tune(weft_tool_tuned *t, weft_device *device, const weft_l
         if (most > 0)
             status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                                     "the device %s: there is nothing to measure", limits->name);
-        return status;
+        goto done;
     }
     if (most == 0 && how.cache == WEFT_CACHE_ON)
         how.cache = WEFT_CACHE_READ; /* read-only use must not create the database */
