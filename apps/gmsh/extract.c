@@ -237,7 +237,7 @@ static int group_entities(const extraction *e, int dimension, int tag, int **out
         return failed;
     }
     *out = gmshMalloc(sizeof **out);
-    if (*out == NULL)
+    if (!*out)
         return 1;
     (*out)[0] = tag;
     *n = 1;

@@ -41,8 +41,7 @@ static weft_status emulated_launch(weft_device *device, const weft_launch *launc
     const weft_host_kernel named = weft_host_module_kernel(launch->module, launch->kernel);
     const weft_host_kernel entry = weft_host_module_kernel(launch->module, "emulate_wide");
     (void)n_blocks; /* of lanes */
-    if (named == NULL || entry == NULL || launch->cooperative ||
-        launch->n_arguments >= WEFT_EMULATED_ARGUMENTS)
+    if (!named || !entry || launch->cooperative || launch->n_arguments >= WEFT_EMULATED_ARGUMENTS)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                               "the kernel %s cannot be emulated on the host", launch->kernel);
     memcpy(&kernel, &named, sizeof kernel);
@@ -70,7 +69,7 @@ weft_status weft_tool_emulated_open(const weft_device_options *options, weft_dev
     weft_device_options with = *options;
     emulated_device *emulated = calloc(1, sizeof *emulated);
     with.compiler = "g++ -x c++";
-    if (emulated == NULL)
+    if (!emulated)
         TRY(weft_out_of_memory(error, "a device"));
     TRY(weft_device_open("null:h200", options, &gpu, error));
     TRY(weft_device_open("host:1", &with, &device, error));

@@ -23,7 +23,7 @@ static weft_status make_seconds(const weft_compilation *compilation, double **ou
                                 weft_error *error) {
     const int n = weft_compilation_kernels(compilation);
     *out = calloc((size_t)n + 1, sizeof **out);
-    if (*out == NULL)
+    if (!*out)
         return weft_out_of_memory(error, NULL);
     for (int i = 0; i < n; ++i)
         (*out)[i] = -1;
@@ -58,7 +58,7 @@ static weft_status find_measured(const weft_tool_tuned *tuned, const weft_compil
     weft_status status = WEFT_OK;
     weft_tuning_kernel *known = NULL;
     size_t n = 0;
-    if (tuned->tuning == NULL) /* a device that measures nothing */
+    if (!tuned->tuning) /* a device that measures nothing */
         goto done;
     TRY(weft_tuning_kernels(tuned->tuning, tuned->identity, tuned->arena, &known, &n, error));
     for (int i = 0; i < weft_compilation_kernels(compilation); ++i) {

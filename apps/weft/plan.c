@@ -36,7 +36,7 @@ static void take_plan(saved_plan *plan, const json_t *one) {
             const json_t *call = json_array_get(calls, k);
             const char *name = json_string_value(json_object_get(call, "result"));
             plan->calls[plan->n_calls++] =
-                (saved_call){name != NULL ? name : "", plan->n_kernels,
+                (saved_call){name ? name : "", plan->n_kernels,
                              (int)json_integer_value(json_object_get(call, "variant"))};
         }
         if (json_array_size(calls) == 0 || plan->n_kernels == MOST_CALLS)
@@ -97,7 +97,7 @@ static bool has_kernel(const saved_plan *plan, const saved_plan *other, int kern
         if (plan->calls[i].kernel != kernel)
             continue;
         const saved_call *same = find_call(other, plan->calls[i].name);
-        if (same == NULL || (n > 0 && same->kernel != there))
+        if (!same || (n > 0 && same->kernel != there))
             return false;
         there = same->kernel;
         ++n;
@@ -147,7 +147,7 @@ static int compare_plans(const saved_plan *a, const saved_plan *b) {
     }
     for (int i = 0; i < a->n_calls; ++i) {
         const saved_call *same = find_call(b, a->calls[i].name);
-        if (same == NULL || same->variant == a->calls[i].variant)
+        if (!same || same->variant == a->calls[i].variant)
             continue;
         printf("'%s' is done by variant %d, and by variant %d\n", same->name, a->calls[i].variant,
                same->variant);
@@ -177,7 +177,7 @@ weft_status weft_tool_plan(int argc, char **argv, const weft_monitor *monitor, i
     weft_status status = WEFT_OK;
     weft_tool_options options = {.n_arguments_max = 3};
     saved_plan *plans = calloc(2, sizeof *plans);
-    if (plans == NULL)
+    if (!plans)
         TRY(weft_out_of_memory(error, NULL));
     TRY(weft_tool_read(NULL, NULL, "diff FILE FILE", doc, argc, argv, &options, error));
     if (options.n_arguments != 3 || strcmp(options.arguments[0], "diff") != 0) {

@@ -8,7 +8,7 @@
 
 bool weft_fault(const char *bug) {
     const char *wanted = getenv("WEFT_FAULT");
-    return wanted != NULL && strcmp(wanted, bug) == 0;
+    return wanted && strcmp(wanted, bug) == 0;
 }
 
 #else

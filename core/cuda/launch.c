@@ -122,7 +122,7 @@ static weft_status run_kernel(weft_cuda_state *state, const weft_launch *launch,
         TRY(check_fits(state, launch, function, threads, n_groups, error));
     if (launch->cooperative)
         attributes[n_attributes++] = (weft_cu_attribute){.id = COOPERATIVE, .value.allowed = 1};
-    if (launch->waits && state->architecture >= DEPENDENT_CAPABILITY && state->recorder == NULL)
+    if (launch->waits && state->architecture >= DEPENDENT_CAPABILITY && !state->recorder)
         attributes[n_attributes++] = (weft_cu_attribute){.id = DEPENDENT, .value.allowed = 1};
     TRY(weft_cuda_record_uses(state, launch, error));
     pthread_mutex_lock(&state->mutex);

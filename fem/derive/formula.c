@@ -263,8 +263,7 @@ static weft_status rewrite_word(rewriter *r, weft_error *error) {
 
 static weft_status check_character(const rewriter *r, weft_error *error) {
     const char c = *r->at, word[] = {c, '\0'};
-    const bool is_comparison =
-        c == '=' && r->at > r->quantity->text && strchr("<>", r->at[-1]) != NULL;
+    const bool is_comparison = c == '=' && r->at > r->quantity->text && strchr("<>", r->at[-1]);
     if (strchr(";#{}", c) || (c == '=' && r->depth == 0 && !is_comparison))
         return refuse(r, r->at, WEFT_ERROR_SYNTAX, "write one expression", error,
                       "unexpected '%s' in a formula", word);

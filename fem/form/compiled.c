@@ -39,7 +39,7 @@ static weft_status add_saving(weft_context *context, const weft_fragment *fragme
     weft_saving *sum = &context->saving, one;
     weft_error reason = {0};
     weft_text names = {0};
-    if (context->monitor == NULL || context->plan != WEFT_PLAN_FUSED)
+    if (!context->monitor || context->plan != WEFT_PLAN_FUSED)
         return WEFT_OK;
     const weft_status status = weft_compilation_saving(compilation, &one, &reason);
     if (status == WEFT_ERROR_MEMORY)

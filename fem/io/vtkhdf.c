@@ -60,11 +60,11 @@ char *weft_hdf5_text(hid_t attribute, bool *out_of_memory) {
     *out_of_memory = false;
     if (is_text && H5Tis_variable_str(type) > 0) {
         if (H5Aread(attribute, type, &variable) >= 0 && variable)
-            *out_of_memory = (out = strdup(variable)) == NULL;
+            *out_of_memory = !(out = strdup(variable));
         if (variable)
             H5free_memory(variable);
     } else if (is_text) {
-        *out_of_memory = (out = calloc(size + 1, 1)) == NULL;
+        *out_of_memory = !(out = calloc(size + 1, 1));
         if (out && H5Aread(attribute, type, out) < 0) {
             free(out);
             out = NULL;

@@ -37,7 +37,7 @@ const ufl_node *ufl_map_put(ufl_graph *graph, ufl_map *map, const ufl_node *key,
     if ((map->bits == 0 || 2 * (map->n + 1) > (size_t)1 << map->bits) && !grow(graph, map))
         return NULL;
     size_t at = slot(map, key);
-    map->n += map->keys[at] == NULL;
+    map->n += !map->keys[at];
     map->keys[at] = key;
     map->values[at] = value;
     return value;

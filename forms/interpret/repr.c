@@ -412,7 +412,7 @@ char *ufl_repr_text(ufl_context *context, const char *text, size_t length) {
                                           "blocked element", "mixed element"};
     char *copy = ufl_copy(context, text, length);
     for (size_t i = 0; copy && i < sizeof phrases / sizeof phrases[0]; ++i)
-        for (char *at = copy; (at = strstr(at, phrases[i])) != NULL;) {
+        for (char *at = copy; (at = strstr(at, phrases[i]));) {
             size_t n = strlen(phrases[i]);
             for (size_t k = 0; k < n; ++k)
                 at[k] = at[k] == ' ' ? '_' : at[k];

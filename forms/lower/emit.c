@@ -348,7 +348,7 @@ static const ufl_lowered *lower_as(ufl_graph *graph, const ufl_prepared *form, i
                          .vector = vector,
                          .degree = form->degrees[number]};
     context->place = integral->place;
-    if ((integral->type == UFL_CELL) != (facets == NULL) ||
+    if ((integral->type == UFL_CELL) != !facets ||
         (integral->type != UFL_CELL && integral->type != UFL_EXTERIOR_FACET && !interior))
         return ufl_fail(context, WEFT_ERROR_UNSUPPORTED, "integrals over %s are not compiled",
                         ufl_measure_name(integral->type));

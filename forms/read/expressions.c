@@ -354,7 +354,7 @@ static ufl_syntax *parse_comparison(ufl_parser *parser) {
     ufl_syntax *first = parse_binary(parser, 1), *node = NULL;
     const char *symbol = NULL;
     ufl_place place = ufl_token_now(parser)->place;
-    while (first && (symbol = accept_comparison(parser)) != NULL) {
+    while (first && (symbol = accept_comparison(parser))) {
         node = node ? node : join(parser, UFL_COMPARISON, place, NULL, first, NULL);
         if (!node)
             return NULL;

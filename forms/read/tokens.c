@@ -37,7 +37,7 @@ static bool add(ufl_lexer *lexer, ufl_token_kind kind, const char *start, size_t
 
 /* Is the character one of the set? A zero byte never is. */
 static bool is_in(char c, const char *set) {
-    return c != '\0' && strchr(set, c) != NULL;
+    return c != '\0' && strchr(set, c);
 }
 
 /* Step over one line end: LF, CR LF or CR. */

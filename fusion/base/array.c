@@ -12,7 +12,7 @@ void *weft_array_grow(weft_arena *arena, void *array, int n, size_t size) {
     if (n != 0 && (n < 8 || (n & (n - 1)) != 0))
         return array;
     void *grown = weft_arena_alloc(arena, n == 0 ? 8 : 2 * (size_t)n, size);
-    if (grown != NULL && n > 0)
+    if (grown && n > 0)
         memcpy(grown, array, (size_t)n * size);
     return grown;
 }

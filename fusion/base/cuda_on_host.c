@@ -23,7 +23,7 @@ static const char behind_instructions[] = "/* The sums of a row in all computing
 
 void weft_cuda_on_host(const char *cuda, weft_text *out) {
     const char *cut = strstr(cuda, first_instruction);
-    const char *behind = cut != NULL ? strstr(cut, behind_instructions) : NULL;
+    const char *behind = cut ? strstr(cut, behind_instructions) : NULL;
     static const weft_prelude_value none[] = {{NULL, NULL}};
     weft_prelude_write("cuda_on_host.h", none, out);
     while (*cuda != '\0') {
@@ -31,17 +31,17 @@ void weft_cuda_on_host(const char *cuda, weft_text *out) {
         int which = -1;
         for (int i = 0; i < N_REPLACED; ++i) {
             const char *found = strstr(cuda, replaced[i][0]);
-            if (found != NULL && found < next) {
+            if (found && found < next) {
                 next = found;
                 which = i;
             }
         }
-        if (behind != NULL && cuda <= cut && next >= cut) {
+        if (behind && cuda <= cut && next >= cut) {
             next = cut;
             which = -1;
         }
         weft_text_add_bytes(out, cuda, (size_t)(next - cuda));
-        cuda = behind != NULL && next == cut ? behind : next;
+        cuda = behind && next == cut ? behind : next;
         if (which >= 0) {
             weft_text_add(out, "%s", replaced[which][1]);
             cuda += strlen(replaced[which][0]);

@@ -120,7 +120,7 @@ const weft_intrinsic *weft_intrinsic_find(const char *name) {
 
 const weft_intrinsic *weft_formula_intrinsic(const char *name) {
     const weft_intrinsic *found = weft_intrinsic_find(name);
-    return found != NULL && (found->flags & INTRINSIC_BODY_ONLY) == 0 ? found : NULL;
+    return found && (found->flags & INTRINSIC_BODY_ONLY) == 0 ? found : NULL;
 }
 
 size_t weft_formula_names(const char *names[WEFT_INTRINSICS_MAX]) {
@@ -133,12 +133,12 @@ size_t weft_formula_names(const char *names[WEFT_INTRINSICS_MAX]) {
 
 int weft_formula_arguments(const char *name) {
     const weft_intrinsic *found = weft_formula_intrinsic(name);
-    return found != NULL ? found->n_arguments : 0;
+    return found ? found->n_arguments : 0;
 }
 
 bool weft_formula_describe(const char *name, weft_formula_info *out) {
     const weft_intrinsic *found = weft_formula_intrinsic(name);
-    if (found == NULL)
+    if (!found)
         return false;
     *out = (weft_formula_info){found->name, found->domain, found->n_arguments};
     return true;
@@ -152,5 +152,5 @@ const char *weft_formula_instead(const char *name) {
 }
 
 double weft_intrinsic_value(const weft_intrinsic *intrinsic, double x, double y) {
-    return intrinsic->one != NULL ? intrinsic->one(x) : intrinsic->two(x, y);
+    return intrinsic->one ? intrinsic->one(x) : intrinsic->two(x, y);
 }

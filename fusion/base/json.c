@@ -44,7 +44,7 @@ static int add(const char *bytes, size_t n, void *out) {
 }
 
 void weft_json_write(json_t *root, weft_text *out) {
-    if (root == NULL || json_dump_callback(root, add, out, JSON_INDENT(2)) != 0)
+    if (!root || json_dump_callback(root, add, out, JSON_INDENT(2)) != 0)
         out->failed = true;
     weft_text_add_bytes(out, "\n", 1);
     json_decref(root);

@@ -34,7 +34,7 @@ static span part(span line, int k) {
     const char *p = line.text, *end = line.text + line.length;
     for (; k > 0 && p < end; --k) {
         const char *found = memchr(p, ';', (size_t)(end - p));
-        p = found != NULL ? found + 1 : end;
+        p = found ? found + 1 : end;
     }
     while (p < end && *p == ' ')
         ++p;
@@ -47,7 +47,7 @@ static bool are_equal(span a, span b) {
 }
 
 static span value_of(const prelude_writer *w, span name) {
-    for (const weft_prelude_value *value = w->values; value->name != NULL; ++value)
+    for (const weft_prelude_value *value = w->values; value->name; ++value)
         if (are_equal(name, (span){value->name, strlen(value->name)}))
             return (span){value->text, strlen(value->text)};
     for (int k = 0; part(w->columns, k).length > 0; ++k)
@@ -62,8 +62,8 @@ static void write_text(const prelude_writer *w, span text) {
     const char *p = text.text, *end = p + text.length;
     for (;;) {
         const char *at = memchr(p, '@', (size_t)(end - p));
-        const char *close = at != NULL ? memchr(at + 1, '@', (size_t)(end - at - 1)) : NULL;
-        if (close == NULL)
+        const char *close = at ? memchr(at + 1, '@', (size_t)(end - at - 1)) : NULL;
+        if (!close)
             break;
         weft_text_add_bytes(w->out, p, (size_t)(at - p));
         write_text(w, value_of(w, (span){at + 1, (size_t)(close - at - 1)}));
@@ -93,7 +93,7 @@ static const char *write_table(const prelude_writer *w, const char *text) {
 
 void weft_prelude_write(const char *file, const weft_prelude_value *values, weft_text *out) {
     const weft_embedded_file *found = weft_embedded_preludes;
-    while (found->name != NULL && strcmp(found->name, file) != 0)
+    while (found->name && strcmp(found->name, file) != 0)
         ++found;
     assert(found->name != NULL);
     const prelude_writer w = {.out = out, .values = values, .columns = {"", 0}, .row = {"", 0}};

@@ -167,7 +167,7 @@ static seen *place_of(const weft_residues *r, int64_t near) {
 static bool enlarge(weft_residues *r) {
     const weft_residues old = *r;
     seen *table = weft_arena_alloc(r->arena, 2 * old.capacity, sizeof *table);
-    if (table == NULL)
+    if (!table)
         return false;
     r->table = table;
     r->capacity = 2 * old.capacity;

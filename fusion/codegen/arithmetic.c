@@ -68,7 +68,7 @@ static formula formula_of(const source_writer *w, const weft_call *call) {
     int *uses = weft_arena_alloc(w->arena, n, sizeof *uses);
     bool *is_below = weft_arena_alloc(w->arena, n, sizeof *is_below);
     f.names = weft_arena_alloc(w->arena, n, sizeof *f.names);
-    if (all == NULL || uses == NULL || is_below == NULL || f.names == NULL) {
+    if (!all || !uses || !is_below || !f.names) {
         w->out->failed = true;
         return (formula){.w = w};
     }
@@ -122,7 +122,7 @@ static void number_write(const source_writer *w, double number) {
         snprintf(text, sizeof text, "__builtin_nan(\"\")");
     else if (isinf(number))
         snprintf(text, sizeof text, "%s__builtin_inf()", number < 0 ? "-" : "");
-    else if (strpbrk(text, ".e") == NULL)
+    else if (!strpbrk(text, ".e"))
         strcat(text, ".0");
     weft_text_add(w->out, w->single ? "(scalar)%s" : "%s", text);
 }
@@ -222,7 +222,7 @@ void weft_source_uniforms(const source_writer *w, const weft_plan_kernel *kernel
     for (int i = 0; i < fusion->n_calls; ++i) {
         const weft_call *call = &w->graph->calls[fusion->calls[i]];
         const formula f = call->n_arithmetic > 0 ? formula_of(w, call) : (formula){.w = w};
-        if (f.call != NULL)
+        if (f.call)
             declare(&f, 'u', "    ");
     }
 }
@@ -234,7 +234,7 @@ static bool has_shared(const formula *f) {
 void weft_source_assign(const source_writer *w, const weft_call *call, const char *target,
                         const char *indent) {
     const formula f = formula_of(w, call);
-    if (f.call == NULL)
+    if (!f.call)
         return;
     const bool shares = has_shared(&f);
     if (shares) {
@@ -252,7 +252,7 @@ void weft_source_arithmetic(const source_writer *w, const weft_call *call, const
     const int count = weft_shape_count(&w->graph->values[call->result].shape);
     const bool is_scalar = w->graph->values[call->result].shape.rank == 0;
     const char *target = weft_arena_print(w->arena, is_scalar ? "%s[0] = " : "%s[c] = ", result);
-    if (target == NULL) {
+    if (!target) {
         w->out->failed = true;
         return;
     }

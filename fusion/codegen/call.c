@@ -20,15 +20,15 @@ const char *weft_source_variable(const source_writer *w, int value, int connecti
     else {
         const char *map_name = w->graph->connectivities[connectivity].name;
         const char *loaded = weft_arena_print(w->arena, "%s_at_%s", name, map_name);
-        const bool clashes = loaded == NULL || name_taken(w->graph, loaded, -1) ||
-                             name_taken(w->graph, name, value) || strstr(name, "_at_") != NULL ||
-                             strstr(map_name, "_at_") != NULL;
+        const bool clashes = !loaded || name_taken(w->graph, loaded, -1) ||
+                             name_taken(w->graph, name, value) || strstr(name, "_at_") ||
+                             strstr(map_name, "_at_");
         variable = clashes ? weft_arena_print(w->arena, "v_%d_%d_%s", value, connectivity, name)
                            : weft_arena_print(w->arena, "v_%s", loaded);
     }
-    if (variable == NULL)
+    if (!variable)
         w->out->failed = true; /* reported at the end, like text that runs out of memory */
-    return variable != NULL ? variable : "v_out_of_memory";
+    return variable ? variable : "v_out_of_memory";
 }
 
 /* The number of threads of the variant that one thread of the element computes. */
@@ -41,7 +41,7 @@ void weft_source_open_threads(const source_writer *w, const weft_call *call, int
                               const source_threads *threads) {
     const int n = call->specialisation->threads[variant];
     bool unrolled = false;
-    for (int i = 0; threads->own != NULL && i <= call->n_operands; ++i)
+    for (int i = 0; threads->own && i <= call->n_operands; ++i)
         unrolled |= threads->own[i];
     if (threads->width == 0)
         weft_text_add(w->out, "        for (int t = 0; t < %d; t += 1) {\n", n);
@@ -68,8 +68,8 @@ const char *weft_source_own(const source_writer *w, const weft_call *call, int v
     const char *part =
         weft_arena_print(w->arena, "(%s + round * %d)", variable,
                          weft_specialisation_thread_count(call->specialisation, variant, operand));
-    w->out->failed |= part == NULL;
-    return part != NULL ? part : variable;
+    w->out->failed |= !part;
+    return part ? part : variable;
 }
 
 static weft_status function_call(const source_writer *w, const weft_call *call, int variant,
@@ -87,11 +87,11 @@ static weft_status function_call(const source_writer *w, const weft_call *call, 
         arguments[i] = (weft_accessor){.base = weft_source_variable(w, call->operands[i].value,
                                                                     call->operands[i].connectivity),
                                        .offset = call->operands[i].offset};
-        if (in->own != NULL && in->own[i])
+        if (in->own && in->own[i])
             arguments[i] =
                 (weft_accessor){.base = weft_source_own(w, call, variant, i, in), .own = true};
     }
-    if (in->own != NULL && in->own[n])
+    if (in->own && in->own[n])
         result = (weft_accessor){.base = weft_source_own(w, call, variant, -1, in), .own = true};
     if (threads > 1)
         weft_source_open_threads(w, call, variant, in);
@@ -118,7 +118,7 @@ void weft_source_call_comment(const source_writer *w, const weft_call *call) {
 
 weft_status weft_source_call_statements(const source_writer *w, const weft_call *call, int variant,
                                         const source_threads *threads, weft_error *error) {
-    if (call->specialisation != NULL)
+    if (call->specialisation)
         return function_call(w, call, variant, threads, error);
     weft_source_arithmetic(w, call, weft_source_variable(w, call->result, -1));
     return WEFT_OK;

@@ -20,9 +20,9 @@ typedef struct dense_writer {
 
 static void add_stencil(const char *name, weft_text *out) {
     const weft_embedded_file *file = weft_embedded_gemm;
-    while (file->name != NULL && strcmp(file->name, name) != 0)
+    while (file->name && strcmp(file->name, name) != 0)
         ++file;
-    weft_text_add(out, "%s", file->name != NULL ? file->text : "");
+    weft_text_add(out, "%s", file->name ? file->text : "");
 }
 
 void weft_source_dense_prelude(const weft_limits *limits, bool single, weft_text *out) {
@@ -136,9 +136,9 @@ static weft_status write_body(const dense_writer *d, int position, weft_error *e
     const weft_body_style style = {
         .splat = w->backend->splat, .thread = "c", .indent = "            ", .unroll = w->unroll};
     weft_accessor arguments[WEFT_ARGUMENTS_MAX];
-    if (specialisation == NULL) {
+    if (!specialisation) {
         const char *target = weft_arena_print(w->arena, "%s[0] = ", result.base);
-        if (target == NULL)
+        if (!target)
             TRY(weft_no_memory(error));
         weft_source_assign(w, call, target, "            ");
         goto done;

@@ -105,8 +105,8 @@ const char *weft_source_positions(const source_writer *w, int matrix, int connec
         connectivity == value->connectivity
             ? weft_arena_print(w->arena, "positions_%s", value->name)
             : weft_arena_print(w->arena, "positions%d_%s", connectivity, value->name);
-    w->out->failed |= name == NULL;
-    return name != NULL ? name : "";
+    w->out->failed |= !name;
+    return name ? name : "";
 }
 
 void weft_source_argument_name(const source_writer *w, const weft_argument *argument) {
@@ -454,7 +454,7 @@ static weft_status write_kernel(const source_writer *w, const weft_plan_kernel *
 
 static int count_statements(const char *text) {
     int n = 0;
-    for (const char *c = text; (c = strchr(c, ';')) != NULL; ++c)
+    for (const char *c = text; (c = strchr(c, ';')); ++c)
         n += c[1] == '\n';
     return n;
 }
@@ -490,7 +490,7 @@ weft_status weft_source_kernels(const weft_segment *segment, weft_text *out, wef
                                   .out = out};
     for (int i = 0; i < plan->n_kernels; ++i)
         TRY(write_bounded(&writer, &plan->kernels[i], error));
-    if (segment->otherwise != NULL)
+    if (segment->otherwise)
         TRY(weft_source_kernels(segment->otherwise, out, error));
     if (out->failed)
         status = weft_no_memory(error);
@@ -503,8 +503,8 @@ const weft_backend *weft_source_backend(const weft_limits *limits) {
     const size_t n = sizeof backends / sizeof *backends;
     size_t i = 0;
     while (i + 1 < n &&
-           (limits->language != NULL ? strcmp(limits->language, backends[i]->language) != 0
-                                     : weft_target_is_simt(limits) != backends[i]->is_threaded))
+           (limits->language ? strcmp(limits->language, backends[i]->language) != 0
+                             : weft_target_is_simt(limits) != backends[i]->is_threaded))
         ++i;
     return backends[i];
 }

@@ -158,7 +158,7 @@ static weft_status store_result(const source_writer *w, const place_of_call *at,
     const char *base = own ? weft_source_own(w, call, at->variant, -1, &at->threads)
                            : weft_source_variable(w, call->result, -1);
     const char *from = weft_arena_print(w->arena, "%s[c]", base);
-    if (from == NULL)
+    if (!from)
         return weft_no_memory(error);
     if (!is_stored(w, at->kernel, call->result))
         return WEFT_OK;
@@ -173,7 +173,7 @@ static weft_status store_result(const source_writer *w, const place_of_call *at,
     weft_source_open_threads(w, call, at->variant, &at->threads);
     for (int k = 0; k < n; ++k) {
         from = own ? weft_arena_print(w->arena, "%s[%d]", base, k) : from;
-        if (from == NULL)
+        if (!from)
             return weft_no_memory(error);
         open_component(w, at, -1, k);
         store_component(w, at, from);
@@ -243,7 +243,7 @@ static weft_status find_call(const source_writer *w, const weft_plan_kernel *ker
     const weft_call *call = &w->graph->calls[one->order[position]];
     const int variant = one->variants[position];
     bool *own = weft_arena_alloc(w->arena, (size_t)call->n_operands + 1, sizeof *own);
-    if (own == NULL)
+    if (!own)
         return weft_no_memory(error);
     for (int k = 0; k <= call->n_operands; ++k) {
         const int m = one->slots[position][k];
@@ -254,8 +254,8 @@ static weft_status find_call(const source_writer *w, const weft_plan_kernel *ker
                            .call = call,
                            .position = position,
                            .variant = variant,
-                           .alone = call->specialisation == NULL ||
-                                    call->specialisation->threads[variant] == 1,
+                           .alone =
+                               !call->specialisation || call->specialisation->threads[variant] == 1,
                            .threads = {.width = one->threads_per_element, .own = own}};
     return WEFT_OK;
 }
@@ -267,7 +267,7 @@ static weft_status write_loads(const source_writer *w, const weft_plan_kernel *k
     weft_status status = WEFT_OK;
     const weft_implementation *one = kernel->implementation;
     bool *done = weft_arena_alloc(w->arena, (size_t)one->n_onchip + 1, sizeof *done);
-    if (done == NULL)
+    if (!done)
         TRY(weft_no_memory(error));
     for (int i = 0; i < one->fusion->n_calls; ++i) {
         place_of_call at = {0};

@@ -72,7 +72,7 @@ static void mark(const weft_nested_writer *n, int phase, int member, bool *neede
         const int producer = graph->values[call->operands[k].value].producer;
         const int m = producer >= 0 ? weft_nested_member(n, producer) : -1;
         if (m >= 0 && !needed[m] && weft_nested_is_over_product(n, &graph->calls[producer]) &&
-            graph->calls[producer].reduction == NULL &&
+            !graph->calls[producer].reduction &&
             (n->phase[m] == phase || is_recomputed(n, call->operands[k].value)))
             mark(n, phase, m, needed);
     }
@@ -220,7 +220,7 @@ static void write_result(const weft_nested_writer *n, const weft_call *call) {
     weft_text *out = n->w->out;
     const char *name = weft_nested_name(n, call->result);
     const int count = count_of(n, call->result);
-    if (call->reduction == NULL) {
+    if (!call->reduction) {
         if (weft_nested_is_stored(n, call->result))
             weft_text_add(out, "            nested_store(p_%s, v_%s, %d, i, j, n_second, lanes);\n",
                           weft_nested_storage(n, call->result), name, count);

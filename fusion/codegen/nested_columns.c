@@ -71,8 +71,7 @@ static bool is_supported(const weft_nested_writer *n, int *n_matrices, int *n_ro
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[n->fusion->calls[i]];
         const weft_value *result = &graph->values[call->result];
-        if (result->shape.rank > 0 ||
-            (call->reduction != NULL && call->reduction->over == REDUCE_ALL) ||
+        if (result->shape.rank > 0 || (call->reduction && call->reduction->over == REDUCE_ALL) ||
             (weft_nested_is_over_product(n, call) && weft_nested_is_closed(n, call) &&
              n->phase[i] > 0))
             return false;
@@ -256,7 +255,7 @@ static void write_element_loads(const weft_nested_writer *n, const bool *needed,
                 "            const real v_%s[1] = {rows[%d * STEPS * ROWS + own_row + k * "
                 "ROWS]};\n",
                 name, weft_nested_load_number(n, value));
-        else if (place == NULL)
+        else if (!place)
             weft_text_add(out, "            real(&v_%s)[1] = h_%s[k][q];\n", name, name);
         else
             weft_text_add(out,
@@ -269,7 +268,7 @@ static void write_element_loads(const weft_nested_writer *n, const bool *needed,
 static void write_result(const weft_nested_writer *n, const weft_call *call) {
     weft_text *out = n->w->out;
     const char *name = weft_nested_name(n, call->result);
-    if (call->reduction == NULL) {
+    if (!call->reduction) {
         if (weft_nested_is_stored(n, call->result))
             weft_text_add(out, "            s_%s[q] = v_%s[0];\n", name, name);
         return;
@@ -290,8 +289,8 @@ static void write_stores(const weft_nested_writer *n, int phase, bool declare) {
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const weft_call *call = &n->w->graph->calls[n->fusion->calls[i]];
         const char *name = weft_nested_name(n, call->result);
-        if (n->phase[i] != phase || !weft_nested_is_over_product(n, call) ||
-            call->reduction != NULL || !weft_nested_is_stored(n, call->result))
+        if (n->phase[i] != phase || !weft_nested_is_over_product(n, call) || call->reduction ||
+            !weft_nested_is_stored(n, call->result))
             continue;
         if (declare)
             weft_text_add(n->w->out, "            real s_%s[VECTOR];\n", name);

@@ -35,7 +35,7 @@ static bool count_columns(const weft_nested_writer *n, int *n_matrices, int *n_v
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[n->fusion->calls[i]];
         if (graph->values[call->result].shape.rank > 0 ||
-            (call->reduction != NULL && call->reduction->over == REDUCE_ALL))
+            (call->reduction && call->reduction->over == REDUCE_ALL))
             return false;
     }
     return *n_matrices > 0;
@@ -213,7 +213,7 @@ static void write_row_start(const weft_nested_writer *n) {
 static void write_result(const weft_nested_writer *n, const weft_call *call) {
     weft_text *out = n->w->out;
     const char *name = weft_nested_name(n, call->result);
-    if (call->reduction == NULL) {
+    if (!call->reduction) {
         if (weft_nested_is_stored(n, call->result))
             weft_text_add(out, "            nested_store(p_%s, v_%s, 1, i, j, n_second, 1);\n",
                           weft_nested_storage(n, call->result), name);

@@ -68,7 +68,7 @@ static weft_status write_load_row(const source_writer *w, const weft_plan_kernel
     const weft_operand *v = &w->graph->calls[kernel->product].operands[0];
     const weft_call *prologue = kernel->prologue >= 0 ? &w->graph->calls[kernel->prologue] : NULL;
     weft_text_add(w->out, "    const auto load_row = [&](int64_t row) -> real {\n");
-    if (prologue == NULL) {
+    if (!prologue) {
         weft_text_add(w->out, "        return p_%s[row];\n    };\n",
                       weft_source_variable(w, weft_value_storage(w->graph, v->value), -1) + 2);
         goto done;

@@ -32,7 +32,7 @@ bool weft_control_uses(const weft_control_step *step, int name) {
     if (step->kind == CONTROL_LOOP) {
         const weft_control_step *last = weft_control_last_scalars(step);
         uses = scalar_uses(&step->most, name) || scalar_uses(&step->condition, name) ||
-               (last != NULL && weft_control_uses(last, name));
+               (last && weft_control_uses(last, name));
     }
     for (int i = 0; i < step->n_scalars; ++i)
         uses |= scalar_uses(&step->scalars[i], name);
@@ -44,7 +44,7 @@ const weft_plan_kernel *weft_control_joined(const weft_control *control,
                                             const weft_control_step **step) {
     const int at = loop->body.n - 1 - (weft_control_last_scalars(loop) != NULL);
     const weft_control_step *segment = at >= 0 ? &loop->body.list[at] : NULL;
-    if (segment == NULL || segment->kind != CONTROL_SEGMENT)
+    if (!segment || segment->kind != CONTROL_SEGMENT)
         return NULL;
     const weft_plan *plan = control->segments[segment->number]->plan;
     if (plan->n_kernels == 0 || plan->kernels[plan->n_kernels - 1].kind != KERNEL_FINAL_REDUCTION)
@@ -68,7 +68,7 @@ static weft_status scalar_data(weft_arena *arena, const weft_control *control, w
     static const char *const extra[EXTRA] = {"condition", "most"};
     graph->values =
         weft_arena_alloc(arena, (size_t)control->n_names + EXTRA, sizeof *graph->values);
-    if (graph->values == NULL)
+    if (!graph->values)
         return weft_no_memory(error);
     for (int i = 0; i < control->n_names; ++i)
         graph->values[i] = (weft_value){.id = i, .name = control->names[i].name};
@@ -87,7 +87,7 @@ static weft_status write_scalar(const scalar_writer *w, const weft_control_scala
                                 int target, weft_error *error) {
     weft_operand *operands =
         weft_arena_alloc(w->source.arena, (size_t)scalar->n_operands + 1, sizeof *operands);
-    if (operands == NULL)
+    if (!operands)
         return weft_no_memory(error);
     for (int i = 0; i < scalar->n_operands; ++i)
         operands[i] = (weft_operand){
@@ -152,7 +152,7 @@ static weft_status write_loop_kernel(const scalar_writer *w, const weft_control_
     const int condition = w->control->n_names + CONDITION, most = w->control->n_names + MOST;
     const weft_control_step *segment = NULL;
     const weft_plan_kernel *joined = begin ? NULL : weft_control_joined(w->control, loop, &segment);
-    const weft_graph *graph = joined != NULL ? w->control->segments[segment->number]->graph : NULL;
+    const weft_graph *graph = joined ? w->control->segments[segment->number]->graph : NULL;
     weft_text_add(out, "FINISH loop_%d_%s(int64_t n_elements", loop->number,
                   begin ? "begin" : "iteration");
     write_names(w, loop, false);
@@ -162,18 +162,18 @@ static weft_status write_loop_kernel(const scalar_writer *w, const weft_control_
         weft_text_add(out, ",\n    const scalar *value_of_%d", i);
     for (int i = 0; i < WEFT_HISTORIES_MAX; ++i)
         weft_text_add(out, ",\n    scalar *history_of_%d", i);
-    if (joined != NULL)
+    if (joined)
         weft_source_joined_arguments(out, joined);
     weft_text_add(out, "%s)\n{\n", inner ? ",\n    const uint32_t *outside" : "");
-    if (joined != NULL)
+    if (joined)
         weft_source_joined(out, graph, joined);
     weft_text_add(out, "    if (threadIdx.x > 0%s)\n        return;\n",
-                  begin || joined != NULL ? "" : " || *active == 0");
+                  begin || joined ? "" : " || *active == 0");
     if (inner)
         weft_text_add(out,
                       "    if (*outside == 0) {\n        *active = 0;\n        return;\n    }\n");
     write_names(w, loop, true);
-    if (last != NULL)
+    if (last)
         TRY(write_scalars(w, last, error));
     weft_text_add(out, "    const uint32_t iterations = %s;\n    *count = iterations;\n",
                   begin ? "0" : "*count + 1");
@@ -258,7 +258,7 @@ weft_status weft_source_make(const weft_compilation *c, const char **out, weft_e
     if (backend->is_threaded)
         TRY(write_steps(&writer, &c->control->steps, NULL, error));
     *out = text.failed ? NULL : weft_arena_copy(c->arena, text.data, text.length);
-    if (*out == NULL)
+    if (!*out)
         status = weft_no_memory(error);
 done:
     weft_text_free(&text);

@@ -206,7 +206,7 @@ static int elements_of(const source_writer *w, const weft_plan_kernel *kernel) {
 
 /* A compiler cannot move loads before stores, so the loads of all elements are written first. */
 bool weft_source_prefetches(const source_writer *w, const weft_plan_kernel *kernel) {
-    return w->backend->is_threaded && kernel->implementation != NULL &&
+    return w->backend->is_threaded && kernel->implementation &&
            weft_components_prefetched(w->graph, kernel->implementation, elements_of(w, kernel)) > 0;
 }
 

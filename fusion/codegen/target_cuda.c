@@ -15,7 +15,7 @@ static void functions(weft_text *out) {
             continue;
         weft_text_add(out, "INLINE real weft_%s(real x%s) { return ", one->name,
                       two ? ", real y" : "");
-        if (one->c != NULL)
+        if (one->c)
             weft_text_add(out, "%s(x%s)", one->c, two ? ", y" : "");
         else
             weft_text_add(out, "%s", one->plain);

@@ -19,7 +19,7 @@ static bool takes_differences(const patch_writer *s, const weft_operand *load) {
             const weft_operand *operand = &call->operands[k];
             if (operand->value != load->value || operand->connectivity != load->connectivity)
                 continue;
-            if (call->specialisation == NULL ||
+            if (!call->specialisation ||
                 weft_shape_count(&operand->shape) !=
                     s->width * weft_patch_load_count(s->w->graph, load) ||
                 !weft_function_shifts(call->specialisation->function, k))
@@ -33,7 +33,7 @@ static weft_status list_staged(patch_writer *s, weft_error *error) {
     const weft_graph *graph = s->w->graph;
     s->parts = weft_arena_alloc(s->w->arena, (size_t)weft_patch_staged_count(graph, s->patch) + 1,
                                 sizeof *s->parts);
-    if (s->parts == NULL)
+    if (!s->parts)
         return weft_no_memory(error);
     for (int pass = 0; pass < 2; ++pass) /* the vector first, because LOAD may compute it */
         for (int i = 0; i < s->patch->n_loads; ++i) {
@@ -49,7 +49,7 @@ static weft_status list_staged(patch_writer *s, weft_error *error) {
 /* "s1[local].b"; "s2[local]" for the last of an odd number of parts; "next_s1.b" for local NULL */
 static void write_staged(const patch_writer *s, int part, const char *local) {
     const char *member = part == s->n_parts - 1 && part % 2 == 0 ? "" : part % 2 ? ".b" : ".a";
-    if (local == NULL)
+    if (!local)
         weft_text_add(s->w->out, "next_s%d%s", part / 2, member);
     else
         weft_text_add(s->w->out, "s%d[%s]%s", part / 2, local, member);

@@ -11,10 +11,10 @@
 #include <string.h>
 
 static weft_status copy_text(weft_arena *arena, const char **text, weft_error *error) {
-    if (*text == NULL)
+    if (!*text)
         return WEFT_OK;
     *text = weft_arena_copy(arena, *text, strlen(*text));
-    return *text != NULL ? WEFT_OK : weft_no_memory(error);
+    return *text ? WEFT_OK : weft_no_memory(error);
 }
 
 /* Copy the operator choices. Fragments are not copied, because they are read during the call. */
@@ -72,7 +72,7 @@ done:
 static weft_status run_stages(weft_compilation *c, const weft_fragment *fragments, int n_fragments,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    if (c->options.narrow != NULL && c->limits.execution != WEFT_EXECUTION_SIMT)
+    if (c->options.narrow && c->limits.execution != WEFT_EXECUTION_SIMT)
         TRY(weft_error_set(
             error, WEFT_ERROR_UNSUPPORTED,
             "lists in single precision beside doubles ('%s') need a device that runs "
@@ -94,7 +94,7 @@ weft_status weft_compile(const weft_library *library, const weft_limits *limits,
     static const weft_compile_options defaults = {.size = sizeof defaults};
     weft_arena *arena = NULL;
     weft_compilation *made = NULL;
-    if (options == NULL)
+    if (!options)
         options = &defaults;
     TRY(weft_options_check("weft_compile_options", options->size, sizeof *options, error));
     TRY(weft_arena_make(&arena, error));
@@ -120,7 +120,7 @@ weft_status weft_compile_cover(const weft_compilation *base, weft_cover *cover,
     weft_control *control = weft_arena_alloc(arena, 1, sizeof *control);
     weft_segment *segment = weft_arena_alloc(arena, 1, sizeof *segment);
     weft_segment **segments = weft_arena_alloc(arena, 1, sizeof *segments);
-    if (made == NULL || control == NULL || segment == NULL || segments == NULL)
+    if (!made || !control || !segment || !segments)
         TRY(weft_no_memory(error));
     *made = *base;
     *control = *base->control;
@@ -141,7 +141,7 @@ done:
 }
 
 void weft_compilation_free(weft_compilation **compilation) {
-    if (compilation == NULL || *compilation == NULL)
+    if (!compilation || !*compilation)
         return;
     weft_arena *arena = (*compilation)->arena;
     weft_module_free(&(*compilation)->module);
@@ -182,11 +182,11 @@ void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_ke
     *out = (weft_kernel_info){
         .name = kernel->name,
         .index_set = weft_index_set_name((*segment)->graph, kernel->index_set),
-        .n_calls = kernel->implementation != NULL ? kernel->implementation->fusion->n_calls : 0,
+        .n_calls = kernel->implementation ? kernel->implementation->fusion->n_calls : 0,
         .bytes_loaded = kernel->bytes_loaded,
         .bytes_stored = kernel->bytes_stored,
         .flops = kernel->flops,
-        .seconds = kernel->implementation != NULL ? kernel->implementation->cost : kernel->seconds,
+        .seconds = kernel->implementation ? kernel->implementation->cost : kernel->seconds,
         .is_member = kernel->kind == KERNEL_MEMBER,
         .is_sized = kernel->kind == KERNEL_NESTED && kernel->slice == SLICE_COLUMNS,
         .patches = weft_kernel_is_patch(kernel->kind),

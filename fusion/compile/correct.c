@@ -43,12 +43,11 @@ static weft_status choose_again(weft_segment *segment, bool *changed, weft_error
                                         .implementations = segment->implementations,
                                         .kind = segment->options.plan,
                                         .all = true};
-    if (segment->cover_recalled || segment->options.forced_plan != NULL ||
-        segment->options.alternative > 0)
+    if (segment->cover_recalled || segment->options.forced_plan || segment->options.alternative > 0)
         goto done;
     TRY(weft_covers_begin(&problem, &covers, error));
     TRY(weft_covers_next(covers, &cover, error));
-    if (cover == NULL)
+    if (!cover)
         goto done;
     bool same = cover->n == segment->cover->n;
     for (int i = 0; same && i < cover->n; ++i)

@@ -59,11 +59,11 @@ static void report_value(const weft_compilation *compilation, int i, weft_name_i
         .name = compilation->script->statements[i].name, .kind = WEFT_NAME_VALUE, .rank = -1};
     if (report_kept(control, out))
         return;
-    for (int k = 0; value == NULL && k < control->n_segments; ++k) {
+    for (int k = 0; !value && k < control->n_segments; ++k) {
         graph = control->segments[k]->graph;
         value = find_value(graph, out->name);
     }
-    if (value == NULL)
+    if (!value)
         return;
     out->rank = value->shape.rank;
     memcpy(out->sizes, value->shape.sizes, sizeof out->sizes);

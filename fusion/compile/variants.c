@@ -15,8 +15,8 @@ typedef struct function_names {
 static weft_status add_functions(function_names *f, const weft_node *node, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_library *library = f->compilation->library;
-    if (node->kind == NODE_CALL && (weft_library_find(library, node->name) != NULL ||
-                                    weft_library_find_reduction(library, node->name) != NULL))
+    if (node->kind == NODE_CALL && (weft_library_find(library, node->name) ||
+                                    weft_library_find_reduction(library, node->name)))
         TRY(WEFT_APPEND(f->compilation->arena, f->names, f->n, node->name, error));
     for (int i = 0; i < node->n_children; ++i)
         TRY(add_functions(f, node->children[i], error));
@@ -36,7 +36,7 @@ weft_status weft_check_variants(const weft_compilation *c, weft_error *error) {
         const char *near = weft_nearest_name(function, called.names, (size_t)called.n);
         weft_error_set(error, WEFT_ERROR_USAGE, "a variant is chosen for '%s', which is not called",
                        function);
-        if (near != NULL)
+        if (near)
             weft_error_hint(error, "did you mean '%s'?", near);
         TRY(WEFT_ERROR_USAGE);
     }

@@ -180,7 +180,7 @@ static void fill_row(symmetric_work *work) {
     bank_use use = {0};
     int n = 0;
     row->n_cells = s->rings[work->next[s->n_rings]].n_cells;
-    for (int32_t *link; n < LANES && (link = choose_patch(work, &use)) != NULL; ++n) {
+    for (int32_t *link; n < LANES && (link = choose_patch(work, &use)); ++n) {
         const weft_edge_ring *edge_ring = &s->rings[*link];
         for (int v = 0; v < edge_ring->n_cells + 3; ++v) {
             int32_t *given = place_given(work, edge_ring, v);

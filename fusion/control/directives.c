@@ -110,7 +110,7 @@ weft_status weft_control_check_directives(const weft_compilation *compilation,
                                           const weft_control *control, weft_error *error) {
     weft_status status = WEFT_OK;
     checker c = {.control = control, .error = error};
-    if (compilation->options.plan == WEFT_PLAN_UNFUSED || compilation->options.forced_plan != NULL)
+    if (compilation->options.plan == WEFT_PLAN_UNFUSED || compilation->options.forced_plan)
         goto done;
     for (c.fuse = 1; c.fuse <= control->script->n_fuses; ++c.fuse)
         TRY(check_steps(&c, &control->steps));

@@ -35,7 +35,7 @@ static weft_status lift(lifter *l, const weft_script_statement *statement, weft_
     weft_status status = WEFT_OK;
     const weft_library *library = l->b->compilation->library;
     const bool is_call = (*node)->kind == NODE_CALL;
-    if (is_call && weft_library_find_reduction(library, (*node)->name) != NULL) {
+    if (is_call && weft_library_find_reduction(library, (*node)->name)) {
         weft_node *name = NULL;
         TRY(WEFT_ALLOC(l->b->arena, name, 1, l->b->error));
         weft_script_statement lifted = {.value = *node,
@@ -49,7 +49,7 @@ static weft_status lift(lifter *l, const weft_script_statement *statement, weft_
         TRY(statement_append(l, &lifted));
         *node = name;
     } else if (!is_call ||
-               (weft_library_find(library, (*node)->name) == NULL && !weft_node_is_apply(*node))) {
+               (!weft_library_find(library, (*node)->name) && !weft_node_is_apply(*node))) {
         for (int i = 0; i < (*node)->n_children; ++i)
             TRY(lift(l, statement, &(*node)->children[i]));
     }
@@ -59,7 +59,7 @@ done:
 
 static bool updates_list(const weft_script *script, const weft_script_statement *statement) {
     const int i = WEFT_FIND_NAME(script->inputs, script->n_inputs, statement->name);
-    return statement->update && i >= 0 && script->inputs[i].over != NULL;
+    return statement->update && i >= 0 && script->inputs[i].over;
 }
 
 weft_status weft_control_lift_reductions(control_builder *b) {
@@ -69,13 +69,13 @@ weft_status weft_control_lift_reductions(control_builder *b) {
     int *moved = weft_arena_alloc(b->arena, (size_t)script->n_statements + 1, sizeof *moved);
     weft_script_loop *loops =
         weft_arena_alloc(b->arena, (size_t)script->n_loops + 1, sizeof *loops);
-    if (moved == NULL || loops == NULL)
+    if (!moved || !loops)
         TRY(weft_no_memory(b->error));
     for (int i = 0; i < script->n_statements; ++i) {
         weft_script_statement statement = script->statements[i];
         const bool whole =
             statement.value->kind == NODE_CALL && !statement.update &&
-            weft_library_find_reduction(b->compilation->library, statement.value->name) != NULL;
+            weft_library_find_reduction(b->compilation->library, statement.value->name);
         moved[i] = l.n_made;
         if (!whole && !statement.accumulate && !updates_list(script, &statement)) {
             TRY(copy_node(b, statement.value, &statement.value));

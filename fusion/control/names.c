@@ -85,7 +85,7 @@ static weft_status no_value(const control_builder *b, const weft_node *node, boo
     }
     const char *near = weft_nearest_name(node->name, script->names, (size_t)script->n_names);
     weft_error_at(b->error, WEFT_ERROR_TYPE, node->place, "'%s' has no value here", node->name);
-    if (near != NULL)
+    if (near)
         weft_error_hint(b->error, "did you mean '%s'?", near);
     else
         weft_error_hint(b->error, "assign it first, or declare it: input %s : real;", node->name);
@@ -108,7 +108,7 @@ weft_status weft_control_fresh_name(control_builder *b, const char *name, const 
     weft_script *script = b->script;
     for (int i = 1; i < WEFT_NAMES_MAX; ++i) {
         const char *made = weft_arena_print(b->arena, "%s_%d", name, i);
-        if (made == NULL)
+        if (!made)
             return weft_no_memory(b->error);
         if (weft_name_index(script->names, script->n_names, sizeof *script->names, made) >= 0)
             continue;

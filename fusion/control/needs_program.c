@@ -23,11 +23,11 @@ static bool may_be_uniform(const weft_library *library, const weft_script *scrip
                 strcmp(script->statements[i].name, node->name) == 0)
                 return !script->statements[i].accumulate &&
                        may_be_uniform(library, script, script->statements[i].value, depth + 1);
-        return input == NULL || input->over == NULL;
+        return !input || !input->over;
     }
-    if (node->kind == NODE_CALL && weft_library_find_reduction(library, node->name) != NULL)
+    if (node->kind == NODE_CALL && weft_library_find_reduction(library, node->name))
         return true;
-    if (node->kind == NODE_CALL && weft_library_find(library, node->name) != NULL)
+    if (node->kind == NODE_CALL && weft_library_find(library, node->name))
         return false;
     for (int i = 0; i < node->n_children; ++i)
         if (!may_be_uniform(library, script, node->children[i], depth))
@@ -43,13 +43,13 @@ static weft_status returns_pending(weft_arena *arena, const weft_library *librar
     TRY(weft_graph_statements(&graph, error));
     for (int i = 0; i < script->n_returns; ++i) {
         const binding *known = weft_binding_find(&graph, script->returns[i].name);
-        if (known == NULL)
+        if (!known)
             continue;
         const int value = known->lazy.operand.value;
-        *out |= known->lazy.arithmetic != NULL ||
-                (graph.graph->values[value].index_set == UNIFORM &&
-                 graph.graph->values[value].producer < 0 &&
-                 strcmp(graph.graph->values[value].name, known->name) != 0);
+        *out |=
+            known->lazy.arithmetic || (graph.graph->values[value].index_set == UNIFORM &&
+                                       graph.graph->values[value].producer < 0 &&
+                                       strcmp(graph.graph->values[value].name, known->name) != 0);
     }
 done:
     return status;
@@ -69,14 +69,14 @@ weft_status weft_control_needs_steps(weft_arena *arena, const weft_library *libr
     bool probe = false;
     *out = script->n_loops > 0;
     for (int i = 0; i < script->n_operators; ++i)
-        *out |= script->operators[i].product_kernel == NULL;
+        *out |= !script->operators[i].product_kernel;
     /* for operators of every kind, so that the choice of an implementation does not decide whether
      * a script is legal */
     *out |= script->n_operators > 0 && updates_twice(script);
     for (int i = 0; i < script->n_statements && !*out; ++i) {
         const weft_script_statement *statement = &script->statements[i];
         const weft_script_input *input = find_input(script, statement->name);
-        *out = statement->update && input != NULL && input->over == NULL;
+        *out = statement->update && input && !input->over;
     }
     for (int i = 0; i < script->n_statements; ++i)
         for (int k = 0; k < script->n_returns; ++k) {

@@ -20,7 +20,7 @@ static weft_status flush(control_builder *b, weft_control_steps *steps, int next
     if (b->n_deferred == 0)
         goto done;
     weft_control_step *last = steps->n > 0 ? &steps->list[steps->n - 1] : NULL;
-    if (last == NULL || last->kind != CONTROL_SCALARS) {
+    if (!last || last->kind != CONTROL_SCALARS) {
         const weft_control_step fresh = {
             .kind = CONTROL_SCALARS, .number = b->control->n_scalar_steps++, .loop = b->loop};
         TRY(weft_control_step_add(b, steps, &fresh));
@@ -48,7 +48,7 @@ static bool reads_deferred(const control_builder *b, const weft_node *node) {
 static weft_status check_updated(const control_builder *b, int name,
                                  const weft_script_statement *statement) {
     const weft_control_name *known = name >= 0 ? &b->control->names[name] : NULL;
-    if (known == NULL)
+    if (!known)
         return weft_error_at(b->error, WEFT_ERROR_TYPE, statement->place,
                              "'%s' has no value that could be updated", statement->name);
     if (known->matrix)
@@ -115,8 +115,8 @@ static bool asks_dot(const control_builder *b, int i, const char *v) {
 static weft_status made_name(control_builder *b, const weft_script_statement *statement,
                              const weft_control_name *like, int *id) {
     weft_control_name made = {.name = statement->name,
-                              .shape = like != NULL ? like->shape : (weft_shape){0},
-                              .index_set = like != NULL ? like->index_set : UNIFORM,
+                              .shape = like ? like->shape : (weft_shape){0},
+                              .index_set = like ? like->index_set : UNIFORM,
                               .loop = b->loop,
                               .place = statement->place};
     made.returned = WEFT_FIND_NAME(b->script->returns, b->script->n_returns, statement->name) >= 0;
@@ -142,7 +142,7 @@ static weft_status read_apply(control_builder *b, weft_control_steps *steps, int
     TRY(check_applied(b, &script->operators[step.op], step.v, v));
     const weft_control_name like = b->control->names[step.v];
     TRY(made_name(b, statement, &like, &step.y));
-    if (choice != NULL && choice->brings_dot && like.shape.rank == 0 && asks_dot(b, i, v->name)) {
+    if (choice && choice->brings_dot && like.shape.rank == 0 && asks_dot(b, i, v->name)) {
         TRY(made_name(b, &script->statements[i + 1], NULL, &step.dot));
         ++*used;
     }
@@ -190,7 +190,7 @@ static int loop_starting(const control_builder *b, int statement) {
 static bool is_opaque(const control_builder *b, const weft_node *apply) {
     const weft_script *script = b->script;
     const int i = WEFT_FIND_NAME(script->operators, script->n_operators, apply->children[0]->name);
-    return i < 0 || script->operators[i].product_kernel == NULL;
+    return i < 0 || !script->operators[i].product_kernel;
 }
 
 static weft_status read_block(control_builder *b, weft_control_steps *steps, int first, int last) {
@@ -237,7 +237,7 @@ static weft_status add_inputs(control_builder *b) {
         name.shape.rank = input->rank;
         for (int k = 0; k < input->rank; ++k)
             TRY(weft_script_integer(script, input->sizes[k], &name.shape.sizes[k], b->error));
-        if (input->over != NULL)
+        if (input->over)
             name.index_set = WEFT_FIND_NAME(script->indices, script->n_indices, input->over);
         TRY(weft_control_name_add(b, &name, &id));
     }
@@ -250,7 +250,7 @@ static weft_status add_choices(control_builder *b) {
     const weft_script *script = b->script;
     b->control->choices =
         weft_arena_alloc(b->arena, (size_t)script->n_operators + 1, sizeof *b->control->choices);
-    if (b->control->choices == NULL)
+    if (!b->control->choices)
         return weft_no_memory(b->error);
     for (int i = 0; i < script->n_operators; ++i) {
         const int k =
@@ -291,7 +291,7 @@ weft_status weft_control_build(const weft_compilation *compilation, const bool *
     b.control->last_loop = -1;
     TRY(check_returns(&b));
     TRY(weft_control_lift_reductions(&b));
-    for (int i = 0; recomputed != NULL && i < b.script->n_loops; ++i)
+    for (int i = 0; recomputed && i < b.script->n_loops; ++i)
         if (recomputed[i])
             TRY(weft_control_rematerialise(&b, i));
     TRY(add_inputs(&b));

@@ -16,7 +16,7 @@ static const double DEFAULT_TRIP_COUNT = 100;
 static bool has_call(const control_builder *b, const weft_node *node) {
     const weft_library *library = b->compilation->library;
     if (weft_node_is_apply(node) ||
-        (node->kind == NODE_CALL && weft_library_find_reduction(library, node->name) != NULL))
+        (node->kind == NODE_CALL && weft_library_find_reduction(library, node->name)))
         return true;
     for (int i = 0; i < node->n_children; ++i)
         if (has_call(b, node->children[i]))
@@ -27,7 +27,7 @@ static bool has_call(const control_builder *b, const weft_node *node) {
 /* Does an expression read a list, directly or through a statement before `before`? */
 static bool is_list(const weft_script *script, const weft_node *node, int before) {
     for (int i = 0; i < script->n_inputs; ++i)
-        if (script->inputs[i].over != NULL && weft_control_node_reads(node, script->inputs[i].name))
+        if (script->inputs[i].over && weft_control_node_reads(node, script->inputs[i].name))
             return true;
     for (int i = 0; i < before; ++i)
         if (weft_control_node_reads(node, script->statements[i].name) &&
@@ -117,7 +117,7 @@ weft_status weft_control_rematerialise(control_builder *b, int loop) {
     weft_script_loop *loops =
         weft_arena_alloc(b->arena, (size_t)script->n_loops + 1, sizeof *loops);
     int *place = weft_arena_alloc(b->arena, (size_t)n + 1, sizeof *place), n_made = 0;
-    if (moved == NULL || made == NULL || loops == NULL || place == NULL)
+    if (!moved || !made || !loops || !place)
         TRY(weft_no_memory(b->error));
     if (recomputable(b, loop, moved) == 0)
         goto done;
@@ -188,7 +188,7 @@ static weft_status find_recomputable(const weft_compilation *c, const weft_contr
     bool *moved =
         weft_arena_alloc(c->arena, (size_t)control->script->n_statements + 1, sizeof *moved);
     *n = 0;
-    if (moved == NULL)
+    if (!moved)
         return weft_no_memory(error);
     if (control->script->loops[loop].parent < 0)
         *n = recomputable(&b, loop, moved);
@@ -269,7 +269,7 @@ static weft_status steps_make(const weft_compilation *compilation, weft_control 
     planned.options.forced_plan = NULL;
     TRY(weft_control_build(&planned, NULL, &control, error));
     TRY(choose(&planned, &control, recomputed, error));
-    if (compilation->options.forced_plan != NULL)
+    if (compilation->options.forced_plan)
         TRY(force(compilation, recomputed, &control, error));
     TRY(weft_control_check_directives(compilation, control, error));
     *out = control;

@@ -18,7 +18,7 @@ static weft_status check_uniform(const control_builder *b, const weft_node *node
     if (node->kind == NODE_NAME) {
         const int id = weft_control_name_find(b->control, node->name);
         const weft_control_name *name = id >= 0 ? &b->control->names[id] : NULL;
-        if (name != NULL && (name->index_set != UNIFORM || name->matrix)) {
+        if (name && (name->index_set != UNIFORM || name->matrix)) {
             weft_error_at(b->error, WEFT_ERROR_TYPE, node->place,
                           "'%s' is over %s: a uniform value is wanted here", node->name,
                           name->matrix ? "a sparse pattern"
@@ -28,8 +28,8 @@ static weft_status check_uniform(const control_builder *b, const weft_node *node
             TRY(WEFT_ERROR_TYPE);
         }
     }
-    if (node->kind == NODE_CALL && (weft_library_find(library, node->name) != NULL ||
-                                    weft_library_find_reduction(library, node->name) != NULL)) {
+    if (node->kind == NODE_CALL && (weft_library_find(library, node->name) ||
+                                    weft_library_find_reduction(library, node->name))) {
         weft_error_at(b->error, WEFT_ERROR_TYPE, node->place,
                       "'%s' works on lists: a uniform value is wanted here", node->name);
         weft_error_hint(b->error, "make a name of it before, and update that name in the loop");
@@ -46,7 +46,7 @@ static weft_status uniform_inputs(const control_builder *b, const weft_node *nod
     script->n_inputs = 0;
     script->inputs =
         weft_arena_alloc(b->arena, (size_t)b->control->n_names + 1, sizeof *script->inputs);
-    if (script->inputs == NULL)
+    if (!script->inputs)
         return weft_no_memory(b->error);
     for (int i = 0; i < b->control->n_names; ++i) {
         const weft_control_name *name = &b->control->names[i];
@@ -58,7 +58,7 @@ static weft_status uniform_inputs(const control_builder *b, const weft_node *nod
             (weft_script_input){.name = name->name, .rank = name->shape.rank, .place = name->place};
         for (int k = 0; k < input->rank; ++k) {
             input->sizes[k] = weft_arena_alloc(b->arena, 1, sizeof(weft_node));
-            if (input->sizes[k] == NULL)
+            if (!input->sizes[k])
                 return weft_no_memory(b->error);
             *input->sizes[k] =
                 (weft_node){.kind = NODE_NUMBER, .number = name->shape.sizes[k], .integer = true};
@@ -73,17 +73,17 @@ static weft_status scalar_of(const control_builder *b, const weft_graph_builder 
     weft_status status = WEFT_OK;
     static const weft_arithmetic whole = {.op = ARITHMETIC_OPERAND, .a = -1, .b = -1};
     const tree *t = v->arithmetic;
-    const weft_shape *shape = t != NULL ? &t->shape : &v->operand.shape;
-    const weft_operand *operands = t != NULL ? t->operands : &v->operand;
+    const weft_shape *shape = t ? &t->shape : &v->operand.shape;
+    const weft_operand *operands = t ? t->operands : &v->operand;
     if (shape->rank > 0)
         TRY(weft_error_at(b->error, WEFT_ERROR_SHAPE, place,
                           "a uniform number is wanted here, not a tensor"));
-    out->n_nodes = t != NULL ? t->n : 1;
-    out->n_operands = t != NULL ? t->n_operands : 1;
+    out->n_nodes = t ? t->n : 1;
+    out->n_operands = t ? t->n_operands : 1;
     TRY(WEFT_ALLOC(b->arena, out->nodes, (size_t)out->n_nodes, b->error));
     TRY(WEFT_ALLOC(b->arena, out->operands, (size_t)out->n_operands + 1, b->error));
     TRY(WEFT_ALLOC(b->arena, out->offsets, (size_t)out->n_operands + 1, b->error));
-    memcpy(out->nodes, t != NULL ? t->nodes : &whole, (size_t)out->n_nodes * sizeof *out->nodes);
+    memcpy(out->nodes, t ? t->nodes : &whole, (size_t)out->n_nodes * sizeof *out->nodes);
     for (int i = 0; i < out->n_operands; ++i) {
         if (operands[i].shape.rank > 0)
             TRY(weft_error_at(b->error, WEFT_ERROR_SHAPE, place,

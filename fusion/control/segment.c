@@ -32,7 +32,7 @@ static bool is_read_here(const control_builder *b, const char *name) {
 
 static weft_status size_node(const control_builder *b, int size, weft_node **out) {
     weft_node *node = weft_arena_alloc(b->arena, 1, sizeof *node);
-    if (node == NULL)
+    if (!node)
         return weft_no_memory(b->error);
     *node = (weft_node){.kind = NODE_NUMBER, .number = size, .integer = true};
     *out = node;
@@ -79,7 +79,7 @@ done:
 static void name_type(const weft_graph_builder *graph, const weft_lazy_value *v,
                       weft_control_name *name, bool *pending) {
     *pending = false;
-    if (v->arithmetic != NULL) {
+    if (v->arithmetic) {
         name->shape = v->arithmetic->shape;
         name->index_set = UNIFORM;
         *pending = true;
@@ -122,7 +122,7 @@ static weft_status segment_names(const control_builder *b, const weft_graph_buil
         names[i] = (segment_name){.value = statement->value};
         names[i].name = (weft_control_name){
             .name = statement->name, .loop = b->loop, .place = statement->place};
-        if (known != NULL)
+        if (known)
             name_type(graph, &known->lazy, &names[i].name, &names[i].pending);
         names[i].is_new =
             !statement->update && weft_control_name_find(b->control, statement->name) < 0;
@@ -138,7 +138,7 @@ static weft_status segment_names(const control_builder *b, const weft_graph_buil
 static weft_status segment_make(const weft_compilation *c, weft_script *script, int number,
                                 int loop, weft_segment **out, weft_error *error) {
     weft_segment *made = weft_arena_alloc(c->arena, 1, sizeof *made);
-    if (made == NULL)
+    if (!made)
         return weft_no_memory(error);
     *made = (weft_segment){.arena = c->arena,
                            .library = c->library,

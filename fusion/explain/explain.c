@@ -151,7 +151,7 @@ static void explain_block(const explanation *e, const weft_implementation *one) 
                   one->serial_iterations == 1 ? "" : "s");
     if (one->serial_iterations > 1 && one->threads_per_element == 0)
         weft_text_add(e->out, " with stride %d", one->stride);
-    for (int i = 0; i < graph->n_fuses && e->segment->options.forced_plan == NULL; ++i) {
+    for (int i = 0; i < graph->n_fuses && !e->segment->options.forced_plan; ++i) {
         const weft_fuse *fuse = &graph->fuses[i];
         bool asks = false;
         for (int k = 0; k < FUSE_CHOICES; ++k)
@@ -174,7 +174,7 @@ static void explain_onchip(const explanation *e) {
         const weft_plan_kernel *kernel = &plan->kernels[i];
         const weft_implementation *one = kernel->implementation;
         int kept = 0;
-        if (one == NULL)
+        if (!one)
             continue;
         if (one->threads_per_element > 0)
             weft_text_add(e->out,
@@ -211,7 +211,7 @@ static int chosen_variant(const explanation *e, int call) {
     const weft_plan *plan = e->plans[WEFT_PLAN_FUSED];
     for (int i = 0; i < plan->n_kernels; ++i) {
         const weft_implementation *one = plan->kernels[i].implementation;
-        for (int k = 0; one != NULL && k < one->fusion->n_calls; ++k)
+        for (int k = 0; one && k < one->fusion->n_calls; ++k)
             if (one->order[k] == call)
                 return one->variants[k];
     }
@@ -241,7 +241,7 @@ static void explain_variants(const explanation *e) {
         weft_print_to_column(e->out, start, 24);
         weft_text_add(e->out, "%s", call->label);
         weft_print_to_column(e->out, start, 48);
-        if (call->specialisation != NULL)
+        if (call->specialisation)
             explain_granularities(e, call, chosen_variant(e, i));
         else
             weft_text_add(e->out, "1*");

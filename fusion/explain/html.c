@@ -68,12 +68,12 @@ static void write_kernel(const weft_segment *segment, const weft_plan_kernel *ke
     weft_report_text(kernel->name, out);
     weft_text_add(out, "</a></td><td>%s</td><td>%d</td>",
                   weft_index_set_name(segment->graph, kernel->index_set),
-                  one != NULL ? one->fusion->n_calls : 0);
+                  one ? one->fusion->n_calls : 0);
     static const char *const counts[] = {"", " k", " M", " G"};
     write_bytes(kernel->bytes_loaded, out);
     write_bytes(kernel->bytes_stored, out);
     write_amount(kernel->flops, counts, 4, out);
-    write_time(one != NULL ? one->cost : 0, one != NULL, out);
+    write_time(one ? one->cost : 0, one != NULL, out);
     write_time(measured, measured >= 0, out);
     weft_text_add(out, "</tr>\n");
 }
@@ -84,7 +84,7 @@ static void write_kernels(const weft_segment *segment, int first, const double *
                        "<th>stored</th><th>flop</th><th>predicted</th><th>measured</th></tr>\n");
     for (int i = 0; i < segment->plan->n_kernels; ++i)
         write_kernel(segment, &segment->plan->kernels[i], first + i,
-                     seconds != NULL ? seconds[first + i] : -1, out);
+                     seconds ? seconds[first + i] : -1, out);
     weft_text_add(out, "</table>\n");
 }
 
@@ -97,7 +97,7 @@ static int kernel_of_line(const weft_compilation *c, const weft_source *source, 
         const weft_segment *segment = c->control->segments[s];
         for (int i = 0; i < segment->plan->n_kernels; ++i) {
             const weft_implementation *one = segment->plan->kernels[i].implementation;
-            for (int k = 0; one != NULL && k < one->fusion->n_calls; ++k) {
+            for (int k = 0; one && k < one->fusion->n_calls; ++k) {
                 const weft_location *place = &segment->graph->calls[one->order[k]].place;
                 if (place->line == line && strcmp(place->source->name, source->name) == 0)
                     return first + i;

@@ -52,7 +52,7 @@ void weft_report_dot_write(const report_drawing *d, weft_text *out) {
 static bool read_numbers(const char *text, int n, double *out) {
     for (int i = 0; i < n; ++i) {
         char *end = NULL;
-        if (text == NULL)
+        if (!text)
             return false;
         out[i] = weft_number_read(text, &end);
         if (end == text)
@@ -70,7 +70,7 @@ static const char *text_of(const json_t *object, const char *key) {
 static int number_of(const char *name, const char *prefix, int n) {
     const size_t length = strlen(prefix);
     char *end = NULL;
-    if (name == NULL || strncmp(name, prefix, length) != 0)
+    if (!name || strncmp(name, prefix, length) != 0)
         return -1;
     const long number = strtol(name + length, &end, 10);
     return end == name + length || *end || number < 0 || number >= n ? -1 : (int)number;
@@ -130,7 +130,7 @@ static bool read_edge(report_drawing *d, const frame *from, const json_t *object
         at += strcspn(at, " ");
         at += *at == ' ';
     }
-    const bool fine = path.data != NULL && !path.failed;
+    const bool fine = path.data && !path.failed;
     d->edges[edge].path = fine ? weft_arena_copy(d->arena, path.data, path.length) : NULL;
     *n_read += d->edges[edge].path != NULL;
     weft_text_free(&path);
@@ -145,7 +145,7 @@ static int count_drawn(const report_drawing *d) {
 }
 
 bool weft_report_dot_read(report_drawing *d, const char *json) {
-    json_t *root = json != NULL ? json_loads(json, 0, NULL) : NULL;
+    json_t *root = json ? json_loads(json, 0, NULL) : NULL;
     const json_t *objects = json_object_get(root, "objects"),
                  *edges = json_object_get(root, "edges");
     double v[4];

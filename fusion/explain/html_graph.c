@@ -39,7 +39,7 @@ static int break_lines(char *text) {
     for (char *c = text; *c; ++c) {
         if (*c == ' ')
             blank = c;
-        if (c - start < LINE_MOST || blank == NULL)
+        if (c - start < LINE_MOST || !blank)
             continue;
         *blank = '\n';
         start = blank + 1;
@@ -65,7 +65,7 @@ static weft_status set_node(graph_report *p, int node, int band, int margin, wef
     weft_status status = WEFT_OK;
     char *copy =
         text->failed || !text->data ? NULL : weft_arena_copy(p->d.arena, text->data, text->length);
-    if (copy == NULL) {
+    if (!copy) {
         status = weft_no_memory(error);
     } else {
         const int n_lines = break_lines(copy);
@@ -83,7 +83,7 @@ static weft_status set_nodes(graph_report *p, weft_error *error) {
     const weft_graph *graph = p->graph;
     for (int k = 0; k < p->plan->n_kernels; ++k) {
         const weft_implementation *one = p->plan->kernels[k].implementation;
-        for (int i = 0; one != NULL && i < one->fusion->n_calls; ++i) {
+        for (int i = 0; one && i < one->fusion->n_calls; ++i) {
             const weft_call *call = &graph->calls[one->order[i]];
             weft_text text = {0};
             weft_print_name(graph, call->result, &text);
@@ -114,7 +114,7 @@ static weft_status add_edge(graph_report *p, int from, int to, bool accumulates,
     const report_edge edge = {from, to, accumulates,
                               weft_arena_copy(d->arena, what->data ? what->data : "", what->length),
                               NULL};
-    if (what->failed || edge.what == NULL)
+    if (what->failed || !edge.what)
         status = weft_no_memory(error);
     for (int i = 0; drawn && i < d->n_edges; ++i)
         drawn = d->edges[i].from != from || d->edges[i].to != to ||
@@ -203,7 +203,7 @@ static weft_status place(graph_report *p, const weft_report_layout *layout, weft
     report_drawing *d = &p->d;
     weft_text dot = {0};
     bool placed = false;
-    if (layout != NULL && d->n_edges <= EDGES_MOST) {
+    if (layout && d->n_edges <= EDGES_MOST) {
         weft_report_dot_write(d, &dot);
         char *answer = dot.failed ? NULL : layout->run(layout->user, dot.data);
         placed = weft_report_dot_read(d, answer);

@@ -79,7 +79,7 @@ static void explain_barrier(const explanation *e, const weft_call *a, const weft
         weft_text_add(e->out, "'");
         weft_print_name(graph, through, e->out);
         const int producer = graph->values[through].producer;
-        weft_text_add(e->out, producer >= 0 && graph->calls[producer].reduction == NULL
+        weft_text_add(e->out, producer >= 0 && !graph->calls[producer].reduction
                                   ? "' must be complete before it is loaded through a connectivity"
                                   : "' must be complete before it is read: a global barrier");
     }
@@ -105,7 +105,7 @@ static const char *pruned_together(const explanation *e, int a, int b, bool *any
             !weft_fusion_contains(all->list[i].fusion, b))
             continue;
         *any = true;
-        if (all->list[i].reason == NULL)
+        if (!all->list[i].reason)
             return NULL;
         why = all->list[i].reason;
     }
@@ -117,12 +117,11 @@ static void explain_candidate(const explanation *e, int a, int b) {
     bool any = false, found = false;
     double seconds = 0;
     const char *why = pruned_together(e, a, b, &any);
-    if (e->segment->options.forced_plan != NULL || why != NULL || !any) {
+    if (e->segment->options.forced_plan || why || !any) {
         weft_text_add(e->out, "not fused: %s",
-                      e->segment->options.forced_plan != NULL
-                          ? "the plan that is forced has them apart"
-                      : why != NULL ? why
-                                    : "no block of a kernel with both is what the script asks for");
+                      e->segment->options.forced_plan ? "the plan that is forced has them apart"
+                      : why                           ? why
+                            : "no block of a kernel with both is what the script asks for");
         return;
     }
     weft_text_add(e->out, "could be fused: candidate, not chosen");

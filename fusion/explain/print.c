@@ -69,7 +69,7 @@ static weft_status print_segment(printer *p, const weft_control_step *step) {
         indent(p);
         weft_text_add(p->out, "segment %d of %d\n", step->number + 1, p->control->n_segments);
     }
-    if (p->stage == NULL)
+    if (!p->stage)
         return weft_explain_segment(segment, p->out, p->error);
     print_stage(segment, p->stage, p->dot, p->out);
     return WEFT_OK;
@@ -96,8 +96,8 @@ static void print_between(const printer *p, const weft_control_step *step) {
 static void print_choice(const printer *p, int loop) {
     const weft_control *control = p->control;
     const weft_control_choice *choice =
-        control->choices_of_loops != NULL ? &control->choices_of_loops[loop] : NULL;
-    if (choice == NULL || choice->n == 0)
+        control->choices_of_loops ? &control->choices_of_loops[loop] : NULL;
+    if (!choice || choice->n == 0)
         return;
     indent(p);
     weft_text_add(
@@ -181,7 +181,7 @@ static json_t *segment_json(const weft_segment *s, const char *stage) {
 static json_t *all_json(const weft_compilation *c, const char *stage) {
     const weft_control *control = c->control;
     const weft_segment *only = weft_compilation_only(c);
-    if (only != NULL)
+    if (only)
         return segment_json(only, stage);
     json_t *list = json_array();
     if (strcmp(stage, "plan") == 0 && control->script->n_loops > 0)
@@ -197,7 +197,7 @@ static weft_status no_such_stage(const char *stage, weft_error *error) {
     weft_error_hint(
         error,
         "%s%s%sthe stages are tokens, script, graph, fusions, implementations, cover, plan, source",
-        near != NULL ? "did you mean '" : "", near != NULL ? near : "", near != NULL ? "'? " : "");
+        near ? "did you mean '" : "", near ? near : "", near ? "'? " : "");
     return WEFT_ERROR_USAGE;
 }
 
@@ -243,7 +243,7 @@ weft_status weft_compilation_explain(const weft_compilation *compilation, weft_t
     weft_status status = WEFT_OK;
     printer p = {.control = compilation->control, .out = out, .error = error};
     TRY(print_steps(&p, &compilation->control->steps));
-    if (weft_compilation_only(compilation) == NULL)
+    if (!weft_compilation_only(compilation))
         explain_counts(compilation->control, out);
     if (out->failed)
         status = weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while explaining");

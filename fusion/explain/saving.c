@@ -14,7 +14,7 @@ static double moved(const weft_plan_kernel *kernel) {
 
 static bool is_made_by(const weft_plan_kernel *kernel, int call) {
     const weft_implementation *made = kernel->implementation; /* NULL: a gather */
-    return made != NULL && weft_fusion_contains(made->fusion, call);
+    return made && weft_fusion_contains(made->fusion, call);
 }
 
 /* Bytes per element that the calls of one kernel move in the unfused plan. */
@@ -64,7 +64,7 @@ static weft_status add_saving(const weft_segment *c, weft_saving *sum, weft_erro
     sum->n_unfused += unfused->n_kernels;
     for (int i = 0; i < fused->n_kernels; ++i) {
         const weft_plan_kernel *kernel = &fused->kernels[i];
-        if (kernel->implementation == NULL || kernel->implementation->fusion->n_calls < 2)
+        if (!kernel->implementation || kernel->implementation->fusion->n_calls < 2)
             continue;
         const double apart = moved_apart(unfused, kernel);
         if (!(apart - moved(kernel) > sum->bytes_unfused - sum->bytes))

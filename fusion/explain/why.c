@@ -39,8 +39,7 @@ static weft_status no_such_call(const weft_control *control, const char *name, w
     const char *near = weft_nearest_name(name, names, n);
     weft_error_set(error, WEFT_ERROR_USAGE, "no call makes '%s'", name);
     weft_error_hint(error, "%s%s%sweft compile SCRIPT --print graph shows the calls",
-                    near != NULL ? "did you mean '" : "", near != NULL ? near : "",
-                    near != NULL ? "'? " : "");
+                    near ? "did you mean '" : "", near ? near : "", near ? "'? " : "");
     return WEFT_ERROR_USAGE;
 }
 
@@ -81,9 +80,9 @@ static void print_kernels(const weft_segment *c, int a, int b, weft_text *out) {
     int kernel[2] = {-1, -1};
     for (int i = 0; i < c->plan->n_kernels; ++i) {
         const weft_implementation *one = c->plan->kernels[i].implementation;
-        if (one != NULL && weft_fusion_contains(one->fusion, a))
+        if (one && weft_fusion_contains(one->fusion, a))
             kernel[0] = i;
-        if (one != NULL && weft_fusion_contains(one->fusion, b))
+        if (one && weft_fusion_contains(one->fusion, b))
             kernel[1] = i;
     }
     if (kernel[0] < 0 || kernel[1] < 0)
@@ -128,7 +127,7 @@ static weft_status why(const weft_segment *c, int a, int b, weft_text *out, weft
     weft_print_name(c->graph, c->graph->calls[b].result, out);
     weft_text_add(out, ": ");
     weft_explain_pair(&e, &c->graph->calls[a < b ? a : b], &c->graph->calls[a < b ? b : a]);
-    if (c->options.forced_plan == NULL) {
+    if (!c->options.forced_plan) {
         TRY(weft_explain_best_with(c, a, b, true, &together, &seconds[0], error));
         TRY(weft_explain_best_with(c, a, b, false, &apart, &seconds[1], error));
         print_time("together", together, seconds[0], out);

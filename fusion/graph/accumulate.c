@@ -13,7 +13,7 @@ static weft_status accumulation_target(weft_graph_builder *builder,
     const bool matrix = statement->n_connectivities == 2;
     const weft_value_kind kind = matrix ? VALUE_MATRIX : VALUE_ACCUMULATED;
     const binding *known = weft_binding_find(builder, statement->name);
-    if (known == NULL) {
+    if (!known) {
         weft_lazy_value v = {.operand = {.connectivity = -1, .shape = *shape}};
         weft_value value = {.name = statement->name,
                             .named = true,
@@ -29,9 +29,8 @@ static weft_status accumulation_target(weft_graph_builder *builder,
         *target = v.operand.value;
         goto done;
     }
-    weft_value *value =
-        known->lazy.arithmetic == NULL ? &graph->values[known->lazy.operand.value] : NULL;
-    if (value == NULL || value->producer >= 0 || strcmp(value->name, statement->name) != 0)
+    weft_value *value = !known->lazy.arithmetic ? &graph->values[known->lazy.operand.value] : NULL;
+    if (!value || value->producer >= 0 || strcmp(value->name, statement->name) != 0)
         TRY(weft_error_at(
             error, WEFT_ERROR_TYPE, statement->place,
             "'%s' is assigned on line %d: only a new name or an input can be accumulated into",
@@ -60,7 +59,7 @@ static weft_status accumulation_target(weft_graph_builder *builder,
         weft_text_add(&text, " over %s",
                       weft_index_set_name(graph, graph->connectivities[connectivity].to));
         weft_error_at(error, WEFT_ERROR_SHAPE, statement->place, "'%s' is %s", statement->name,
-                      text.data != NULL ? text.data : "of another shape");
+                      text.data ? text.data : "of another shape");
         weft_text_free(&text);
         TRY(WEFT_ERROR_SHAPE);
     }
@@ -90,7 +89,7 @@ static weft_status accumulation_shape(const weft_graph_builder *builder,
         weft_text_add(&text, ", this is ");
         weft_shape_print(&source->shape, &text);
         weft_error_at(error, WEFT_ERROR_SHAPE, statement->place, "'%s' adds %s", m->name,
-                      text.data != NULL ? text.data : "another shape");
+                      text.data ? text.data : "another shape");
         weft_text_free(&text);
         return WEFT_ERROR_SHAPE;
     }
@@ -127,7 +126,7 @@ weft_status weft_graph_accumulate(weft_graph_builder *builder,
         TRY(WEFT_ERROR_TYPE);
     }
     TRY(weft_value_make(builder, statement->value, &v, error));
-    if (v.arithmetic != NULL ||
+    if (v.arithmetic ||
         (v.operand.connectivity < 0 && graph->values[v.operand.value].index_set == UNIFORM))
         TRY(weft_error_at(
             error, WEFT_ERROR_TYPE, statement->place, "only a list over %s can be added here",

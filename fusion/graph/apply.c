@@ -26,7 +26,7 @@ static weft_status unknown_operator(const weft_graph_builder *builder, const wef
     const char *near = weft_nearest_name(name, names, n);
     weft_error_at(error, WEFT_ERROR_TYPE, node->place,
                   "apply wants an operator first, as in apply(A, v)");
-    if (near != NULL)
+    if (near)
         weft_error_hint(error, "did you mean '%s'?", near);
     return WEFT_ERROR_TYPE;
 }
@@ -75,9 +75,9 @@ weft_status weft_graph_apply(weft_graph_builder *builder, const weft_node *node,
     const weft_script_operator *op = node->children[0]->kind == NODE_NAME
                                          ? find_operator(builder, node->children[0]->name)
                                          : NULL;
-    if (op == NULL)
+    if (!op)
         TRY(unknown_operator(builder, node->children[0], error));
-    if (op->product_kernel == NULL)
+    if (!op->product_kernel)
         TRY(weft_error_at(error, WEFT_ERROR_UNSUPPORTED, node->place,
                           "the operator '%s' is not known when this is compiled", op->name));
     TRY(WEFT_ALLOC(builder->arena, call.operands, 1, error));

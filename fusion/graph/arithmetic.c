@@ -54,8 +54,7 @@ weft_status weft_tree_widen(const weft_graph_builder *builder, tree *t, const we
         weft_text_add(&text, " and ");
         weft_shape_print(shape, &text);
         weft_error_at(error, WEFT_ERROR_SHAPE, place,
-                      "elementwise arithmetic of different shapes: %s",
-                      text.data != NULL ? text.data : "");
+                      "elementwise arithmetic of different shapes: %s", text.data ? text.data : "");
         weft_error_hint(error, "shapes must be equal, or one a scalar; mmul, mvmul and dot are the "
                                "products of tensors");
         weft_text_free(&text);
@@ -109,7 +108,7 @@ static weft_status keep_root(weft_graph_builder *builder, tree *t, const tree *s
 static weft_status tree_value(weft_graph_builder *builder, tree *t, const weft_lazy_value *v,
                               weft_location place, int *root, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (v->arithmetic == NULL) {
+    if (!v->arithmetic) {
         status = weft_tree_operand(builder, t, &v->operand, place, root, error);
         goto done;
     }
@@ -159,7 +158,7 @@ static weft_status tree_name(weft_graph_builder *builder, const name_scope *scop
                              const weft_node *node, tree *t, int *root, weft_error *error) {
     weft_lazy_value v = {0};
     const weft_script_expression *expression = scope->expression;
-    if (expression != NULL) {
+    if (expression) {
         const int i = weft_name_index(expression->arguments, expression->n_arguments,
                                       sizeof(char *), node->name);
         if (i >= 0 && (i < scope->n_bound || i >= scope->first_last))
@@ -173,14 +172,13 @@ static weft_status tree_name(weft_graph_builder *builder, const name_scope *scop
             return WEFT_ERROR_TYPE;
         }
     }
-    if (strcmp(node->name, "pi") == 0 &&
-        (expression != NULL || weft_binding_find(builder, "pi") == NULL))
+    if (strcmp(node->name, "pi") == 0 && (expression || !weft_binding_find(builder, "pi")))
         return weft_tree_add(
             builder, t, (weft_arithmetic){.op = ARITHMETIC_NUMBER, .number = PI, .a = -1, .b = -1},
             root, error);
     const weft_script *script = builder->script;
     const int parameter = WEFT_FIND_NAME(script->parameters, script->n_parameters, node->name);
-    if (expression == NULL && parameter >= 0)
+    if (!expression && parameter >= 0)
         return tree_integer(builder, t, script->parameters[parameter].value, root, error);
     weft_status status = weft_operand_of_name(builder, node, &v, error);
     return status != WEFT_OK ? status : tree_value(builder, t, &v, node->place, root, error);
@@ -217,7 +215,7 @@ static weft_status tree_call(weft_graph_builder *builder, const name_scope *scop
     weft_status status = WEFT_OK;
     const int n_arguments = weft_formula_arguments(node->name);
     int a = -1, b = -1;
-    if (node->table != NULL) {
+    if (node->table) {
         status = weft_table_inline(builder, scope, node, t, root, error);
         goto done;
     }
@@ -245,11 +243,11 @@ static weft_status tree_call(weft_graph_builder *builder, const name_scope *scop
         goto done;
     }
     const weft_script_expression *expression = weft_formula_find(builder, node->name);
-    if (expression != NULL) {
+    if (expression) {
         TRY(weft_formula_inline(builder, scope, node, expression, t, root, error));
         goto done;
     }
-    if (scope->expression != NULL)
+    if (scope->expression)
         TRY(weft_unknown_function(builder, node, error));
     weft_lazy_value v = {0};
     TRY(weft_function_call(builder, node, &v, error));

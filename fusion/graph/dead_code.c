@@ -73,7 +73,7 @@ weft_status weft_graph_eliminate_dead(weft_arena *arena, weft_graph *graph, weft
     bool *live_accumulation =
         weft_arena_alloc(arena, (size_t)graph->n_accumulations + 1, sizeof *live_accumulation);
     int *moved = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *moved);
-    if (live == NULL || live_accumulation == NULL || moved == NULL)
+    if (!live || !live_accumulation || !moved)
         return weft_no_memory(error);
     mark(graph, live, live_accumulation);
     compact(graph, live, live_accumulation, moved);

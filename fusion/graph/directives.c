@@ -15,7 +15,7 @@ weft_status weft_graph_fuses(weft_graph_builder *builder, weft_error *error) {
         fuses[i].place = script->fuses[i].place;
         for (int k = 0; k < FUSE_CHOICES; ++k) {
             const weft_node *node = script->fuses[i].choices[k];
-            if (node == NULL)
+            if (!node)
                 continue;
             TRY(weft_script_integer(script, node, &fuses[i].choices[k], error));
             fuses[i].places[k] = node->place;
@@ -34,7 +34,7 @@ static int made_by(const weft_graph_builder *builder, const weft_script_statemen
     if (statement->accumulate)
         return graph->accumulations[graph->n_accumulations - 1].source;
     const binding *b = weft_binding_find(builder, statement->name);
-    return b != NULL && b->lazy.arithmetic == NULL ? b->lazy.operand.value : -1;
+    return b && !b->lazy.arithmetic ? b->lazy.operand.value : -1;
 }
 
 static weft_call *outermost_call(const weft_graph_builder *builder,
@@ -45,7 +45,7 @@ static weft_call *outermost_call(const weft_graph_builder *builder,
     for (int value = called ? made_by(builder, statement) : -1; value >= 0;) {
         const int producer = graph->values[value].producer;
         weft_call *call = producer >= 0 ? &graph->calls[producer] : NULL;
-        if (call == NULL || call->specialisation != NULL)
+        if (!call || call->specialisation)
             return call;
         value = call->n_operands == 1 ? call->operands[0].value : -1; /* a copy of it */
     }
@@ -81,7 +81,7 @@ weft_status weft_graph_variant(weft_graph_builder *builder, const weft_script_st
     int variant = 0;
     weft_call *call = outermost_call(builder, statement);
     TRY(weft_script_integer(builder->script, statement->variant, &variant, error));
-    if (call == NULL) {
+    if (!call) {
         status = weft_error_at(error, WEFT_ERROR_TYPE, place,
                                "only the call of a function has variants, and '%s' is not a call",
                                statement->name);

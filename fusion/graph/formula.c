@@ -37,13 +37,13 @@ static weft_status formula_arguments(weft_graph_builder *builder, const name_sco
     const weft_script_expression *expression = inner->expression;
     const int n_last = node->n_children - 1;
     for (int i = 0; i < node->n_children; ++i) {
-        if (outer->expression == NULL && is_whole(builder, node->children[i])) {
+        if (!outer->expression && is_whole(builder, node->children[i])) {
             TRY(weft_value_make(builder, node->children[i], &arguments[i], error));
             continue;
         }
         tree *t = weft_arena_alloc(builder->arena, 1, sizeof *t);
         int root = 0;
-        if (t == NULL)
+        if (!t)
             TRY(weft_no_memory(error));
         t->index_set = UNIFORM;
         TRY(weft_tree_build(builder, outer, node->children[i], t, &root, error));
@@ -53,8 +53,7 @@ static weft_status formula_arguments(weft_graph_builder *builder, const name_sco
     if (node->n_children == 0)
         TRY(wrong_count(node, expression, error));
     const weft_shape *shape = &arguments[0].operand.shape;
-    if (node->n_children < expression->n_arguments && arguments[0].arithmetic == NULL &&
-        shape->rank > 0) {
+    if (node->n_children < expression->n_arguments && !arguments[0].arithmetic && shape->rank > 0) {
         const weft_operand whole = arguments[0].operand;
         inner->n_bound = whole.shape.sizes[0];
         inner->first_last = expression->n_arguments - n_last;
@@ -87,7 +86,7 @@ weft_status weft_formula_inline(weft_graph_builder *builder, const name_scope *o
                                                                    : expression->n_arguments);
     weft_lazy_value *arguments = weft_arena_alloc(builder->arena, n + 1, sizeof *arguments);
     name_scope inner = {.expression = expression, .arguments = arguments};
-    if (arguments == NULL)
+    if (!arguments)
         TRY(weft_no_memory(error));
     if (builder->depth > 32)
         TRY(weft_error_at(error, WEFT_ERROR_TYPE, node->place,
@@ -101,11 +100,10 @@ weft_status weft_formula_inline(weft_graph_builder *builder, const name_scope *o
     /* a formula that does not use its arguments still has their shape */
     for (int i = 0; i < inner.n_bound; ++i) {
         const weft_lazy_value *v = &arguments[i];
-        const int set = v->arithmetic != NULL ? v->arithmetic->index_set
-                                              : weft_operand_index_set(builder->graph, &v->operand);
-        TRY(weft_tree_widen(builder, t,
-                            v->arithmetic != NULL ? &v->arithmetic->shape : &v->operand.shape, set,
-                            node->place, error));
+        const int set = v->arithmetic ? v->arithmetic->index_set
+                                      : weft_operand_index_set(builder->graph, &v->operand);
+        TRY(weft_tree_widen(builder, t, v->arithmetic ? &v->arithmetic->shape : &v->operand.shape,
+                            set, node->place, error));
     }
 done:
     return status;

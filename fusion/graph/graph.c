@@ -81,19 +81,18 @@ static bool operand_equal(const weft_operand *a, const weft_operand *b) {
 
 static bool call_equal(const weft_graph *graph, const weft_call *a, const weft_call *b,
                        const weft_shape *shape) {
-    if ((a->specialisation == NULL) != (b->specialisation == NULL) ||
-        a->n_operands != b->n_operands || a->index_set != b->index_set ||
-        !weft_shape_equal(&graph->values[a->result].shape, shape))
+    if (!a->specialisation != !b->specialisation || a->n_operands != b->n_operands ||
+        a->index_set != b->index_set || !weft_shape_equal(&graph->values[a->result].shape, shape))
         return false;
     for (int i = 0; i < a->n_operands; ++i)
         if (!operand_equal(&a->operands[i], &b->operands[i]))
             return false;
-    return a->specialisation != NULL ? specialisation_equal(a->specialisation, b->specialisation)
-                                     : arithmetic_equal(a, b);
+    return a->specialisation ? specialisation_equal(a->specialisation, b->specialisation)
+                             : arithmetic_equal(a, b);
 }
 
 static int result_index_set(const weft_graph *graph, const weft_call *call) {
-    if (call->reduction == NULL)
+    if (!call->reduction)
         return call->index_set;
     switch (call->reduction->over) {
     case REDUCE_FIRST:
@@ -128,13 +127,13 @@ weft_status weft_call_add(weft_graph_builder *builder, weft_call *call, const we
                             .connectivity = -1,
                             .place = call->place};
         value.name = weft_arena_print(builder->arena, "%s_%d", call->label, graph->n_calls);
-        if (value.name == NULL)
+        if (!value.name)
             TRY(weft_no_memory(error));
         TRY(weft_value_add(builder, &value, &id, error));
         call->id = graph->n_calls;
-        call->part = builder->statement != NULL ? builder->statement->part : -1;
-        call->fuse = builder->statement != NULL ? builder->statement->fuse : 0;
-        call->together = builder->statement != NULL ? builder->statement->together : 0;
+        call->part = builder->statement ? builder->statement->part : -1;
+        call->fuse = builder->statement ? builder->statement->fuse : 0;
+        call->together = builder->statement ? builder->statement->together : 0;
         call->variant = -1;
         call->result = id;
         TRY(WEFT_APPEND(builder->arena, graph->calls, graph->n_calls, *call, error));
@@ -192,7 +191,7 @@ static weft_status declare_maps(weft_graph_builder *builder, weft_error *error) 
                                                 .second = -1};
     graph->n_index_sets = script->n_indices;
     for (int i = 0; i < script->n_indices; ++i) {
-        if (script->indices[i].first == NULL)
+        if (!script->indices[i].first)
             continue;
         weft_index_set *product = &graph->index_sets[i];
         product->first =
@@ -240,7 +239,7 @@ static weft_status declare_inputs(weft_graph_builder *builder, weft_error *error
                                   "'%s' has more than %d components", input->name,
                                   WEFT_ELEMENTS_MAX));
         }
-        if (input->over != NULL)
+        if (input->over)
             value.index_set = WEFT_FIND_NAME(builder->graph->index_sets,
                                              builder->graph->n_index_sets, input->over);
         v.operand = (weft_operand){.connectivity = -1, .shape = value.shape};
@@ -258,7 +257,7 @@ static weft_status assign(weft_graph_builder *builder, const weft_script_stateme
     weft_status status = WEFT_OK;
     weft_lazy_value v = {0};
     TRY(weft_value_make(builder, statement->value, &v, error));
-    if (v.arithmetic == NULL) {
+    if (!v.arithmetic) {
         /* the first name that is assigned becomes the name of the value */
         weft_value *value = &builder->graph->values[v.operand.value];
         if (value->producer >= 0 && !value->named && v.operand.connectivity < 0 &&
@@ -286,23 +285,22 @@ static weft_status mark_return(weft_graph_builder *builder, const weft_script_re
     weft_graph *graph = builder->graph;
     const binding *b = weft_binding_find(builder, ret->name);
     weft_operand operand = {0};
-    if (b == NULL) {
+    if (!b) {
         const char *near = NULL;
         TRY(weft_nearest_binding(builder, ret->name, &near, error));
         weft_error_at(error, WEFT_ERROR_TYPE, ret->place, "'%s' is returned but has no value",
                       ret->name);
-        if (near != NULL)
+        if (near)
             weft_error_hint(error, "did you mean '%s'?", near);
         TRY(WEFT_ERROR_TYPE);
     }
-    const weft_value *value =
-        b->lazy.arithmetic == NULL ? &graph->values[b->lazy.operand.value] : NULL;
-    if (value != NULL && (value->kind == VALUE_ACCUMULATED || value->kind == VALUE_MATRIX) &&
+    const weft_value *value = !b->lazy.arithmetic ? &graph->values[b->lazy.operand.value] : NULL;
+    if (value && (value->kind == VALUE_ACCUMULATED || value->kind == VALUE_MATRIX) &&
         strcmp(value->name, ret->name) == 0) {
         graph->values[value->id].returned = true;
         goto done;
     }
-    if (value != NULL && value->is_input && strcmp(value->name, ret->name) == 0)
+    if (value && value->is_input && strcmp(value->name, ret->name) == 0)
         TRY(weft_error_at(error, WEFT_ERROR_TYPE, ret->place,
                           "'%s' is an input: return a value that is computed from it", ret->name));
     TRY(weft_value_copy(builder, &b->lazy, ret->place, &operand, error));
@@ -332,7 +330,7 @@ weft_status weft_graph_statements(weft_graph_builder *builder, weft_error *error
             TRY(weft_graph_accumulate(builder, &script->statements[i], error));
         else
             TRY(assign(builder, &script->statements[i], error));
-        if (script->statements[i].variant != NULL)
+        if (script->statements[i].variant)
             TRY(weft_graph_variant(builder, &script->statements[i], error));
     }
 done:

@@ -21,8 +21,8 @@ void weft_arithmetic_find_uniform(const weft_graph *graph, weft_call *call) {
             node->op == ARITHMETIC_OPERAND ? &call->operands[node->operand] : NULL;
         int children[4];
         const int n = weft_arithmetic_children(node, children);
-        node->is_uniform = operand == NULL || (graph->values[operand->value].index_set < 0 &&
-                                               operand->shape.rank == 0);
+        node->is_uniform =
+            !operand || (graph->values[operand->value].index_set < 0 && operand->shape.rank == 0);
         for (int k = 0; k < n; ++k)
             node->is_uniform &= call->arithmetic[children[k]].is_uniform;
     }
@@ -56,7 +56,7 @@ double weft_arithmetic_flops(const weft_call *call, const weft_shape *shape, boo
     for (int i = 0; i < call->n_arithmetic; ++i) {
         const weft_arithmetic_op op = call->arithmetic[i].op;
         const weft_intrinsic *intrinsic = weft_arithmetic_intrinsic(call, i);
-        if (intrinsic != NULL)
+        if (intrinsic)
             sum += intrinsics ? intrinsic->flops : 0;
         else
             sum += op != ARITHMETIC_NUMBER && op != ARITHMETIC_OPERAND;

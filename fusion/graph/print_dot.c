@@ -37,7 +37,7 @@ void weft_print_dot_value(const weft_graph *graph, const weft_value *value, weft
 void weft_print_dot_call(const weft_graph *graph, const weft_call *call, weft_text *out) {
     weft_text text = {0};
     weft_text_add(out, "c%d [shape=box, label=\"", call->id);
-    if (call->specialisation != NULL)
+    if (call->specialisation)
         weft_text_add_dot(out, call->label);
     else {
         weft_print_call(graph, call, &text);

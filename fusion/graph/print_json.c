@@ -90,7 +90,7 @@ static json_t *call_text(const weft_graph *graph, const weft_call *call) {
 static json_t *parameters(const weft_call *call) {
     const weft_specialisation *specialisation = call->specialisation;
     json_t *made = json_object();
-    for (int i = 0; specialisation != NULL && i < specialisation->n_names; ++i) {
+    for (int i = 0; specialisation && i < specialisation->n_names; ++i) {
         const int known =
             weft_function_name_index(specialisation->function, specialisation->names[i]);
         if (known < 0 || !specialisation->function->names[known].is_parameter)
@@ -104,14 +104,14 @@ static json_t *call_json(const weft_graph *graph, const weft_call *call) {
     json_t *operands = json_array();
     for (int i = 0; i < call->n_operands; ++i)
         weft_json_append(&operands, weft_graph_json_operand(graph, &call->operands[i]));
-    return json_pack(
-        "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i}", "id", call->id, "function",
-        call->specialisation != NULL ? weft_json_string(call->label) : json_null(), "text",
-        call_text(graph, call), "operands", operands, "parameters", parameters(call), "result",
-        weft_graph_json_name(graph, call->result), "index_set",
-        weft_graph_json_index_set(graph, call->index_set), "flops", weft_json_number(call->flops),
-        "file", weft_json_string(call->place.source->name), "line", call->place.line, "column",
-        call->place.column);
+    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i}", "id", call->id,
+                     "function", call->specialisation ? weft_json_string(call->label) : json_null(),
+                     "text", call_text(graph, call), "operands", operands, "parameters",
+                     parameters(call), "result", weft_graph_json_name(graph, call->result),
+                     "index_set", weft_graph_json_index_set(graph, call->index_set), "flops",
+                     weft_json_number(call->flops), "file",
+                     weft_json_string(call->place.source->name), "line", call->place.line, "column",
+                     call->place.column);
 }
 
 json_t *weft_graph_json(const weft_graph *graph) {

@@ -24,7 +24,7 @@ static void own_type(const weft_graph *graph, const weft_call *call, int *index_
 bool weft_print_needs_like(const weft_graph *graph, const weft_call *call) {
     const weft_value *result = &graph->values[call->result];
     int index_set, rank;
-    if (call->specialisation != NULL || call->product_kernel != NULL)
+    if (call->specialisation || call->product_kernel)
         return false;
     own_type(graph, call, &index_set, &rank);
     /* `update` makes a copy, over the index set of its target */

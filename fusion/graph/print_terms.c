@@ -174,13 +174,13 @@ static void print_tree(const weft_graph *graph, const weft_call *call, int index
 
 void weft_print_call(const weft_graph *graph, const weft_call *call, weft_text *out) {
     const weft_specialisation *specialisation = call->specialisation;
-    if (call->product_kernel != NULL) {
+    if (call->product_kernel) {
         weft_text_add(out, "apply(%s, ", graph->operators[call->op]);
         weft_print_operand(graph, &call->operands[0], out);
         weft_text_add(out, ")");
         return;
     }
-    if (specialisation == NULL) {
+    if (!specialisation) {
         print_tree(graph, call, call->n_arithmetic - 1, 0, out);
         return;
     }
@@ -202,9 +202,8 @@ void weft_print_call(const weft_graph *graph, const weft_call *call, weft_text *
 static bool is_silent_copy(const weft_graph *graph, int value) {
     const weft_value *d = &graph->values[value];
     const weft_call *call = d->producer >= 0 ? &graph->calls[d->producer] : NULL;
-    if (call == NULL || d->named || d->returned || call->specialisation != NULL ||
-        call->product_kernel != NULL || call->n_arithmetic != 1 ||
-        call->arithmetic[0].op != ARITHMETIC_OPERAND ||
+    if (!call || d->named || d->returned || call->specialisation || call->product_kernel ||
+        call->n_arithmetic != 1 || call->arithmetic[0].op != ARITHMETIC_OPERAND ||
         !weft_shape_equal(&call->operands[0].shape, &d->shape))
         return false;
     for (int i = 0; i < graph->n_calls; ++i)

@@ -50,7 +50,7 @@ static weft_status operand_component(weft_graph_builder *builder, const weft_nod
         weft_text text = {0};
         weft_shape_print(&shape, &text);
         weft_error_at(error, WEFT_ERROR_SHAPE, node->place, "%d subscript%s for a %s", n,
-                      n == 1 ? "" : "s", text.data != NULL ? text.data : "scalar");
+                      n == 1 ? "" : "s", text.data ? text.data : "scalar");
         weft_text_free(&text);
         return WEFT_ERROR_SHAPE;
     }
@@ -83,7 +83,7 @@ static weft_status unknown_map(weft_graph_builder *builder, const weft_node *nod
     const weft_script *script = builder->script;
     const size_t n = (size_t)(graph->n_connectivities + script->n_parameters);
     const char **names = weft_arena_alloc(builder->arena, n + 1, sizeof *names);
-    if (names == NULL)
+    if (!names)
         return weft_no_memory(error);
     for (int i = 0; i < graph->n_connectivities; ++i)
         names[i] = graph->connectivities[i].name;
@@ -92,7 +92,7 @@ static weft_status unknown_map(weft_graph_builder *builder, const weft_node *nod
     const char *near = weft_nearest_name(node->name, names, n);
     weft_error_at(error, WEFT_ERROR_TYPE, node->place,
                   "'%s' is neither a connectivity nor a parameter", node->name);
-    if (near != NULL)
+    if (near)
         weft_error_hint(error, "did you mean '%s'?", near);
     else
         weft_error_hint(error, "declare it: connectivity %s : cells -> nodes[3];", node->name);
@@ -106,7 +106,7 @@ static weft_status tree_component(weft_graph_builder *builder, const weft_node *
     weft_operand whole = {.connectivity = -1, .shape = base->shape};
     tree *t = weft_arena_alloc(builder->arena, 1, sizeof *t);
     int *moved = weft_arena_alloc(builder->arena, (size_t)base->n + 1, sizeof *moved);
-    if (t == NULL || moved == NULL)
+    if (!t || !moved)
         TRY(weft_no_memory(error));
     TRY(operand_component(builder, node, &whole, error));
     t->index_set = UNIFORM;
@@ -134,7 +134,7 @@ weft_status weft_value_subscript(weft_graph_builder *builder, const name_scope *
     weft_status status = WEFT_OK;
     weft_lazy_value base = {0};
     const weft_node *list = node->children[0]; /* NAME__field0: an input of a formula */
-    if (scope->expression != NULL && (list->kind != NODE_NAME || !strstr(list->name, "__")))
+    if (scope->expression && (list->kind != NODE_NAME || !strstr(list->name, "__")))
         TRY(weft_error_at(error, WEFT_ERROR_TYPE, node->place, "a formula has no subscripts"));
     TRY(weft_value_make(builder, node->children[0], &base, error));
     const weft_node *first = node->children[1];
@@ -145,7 +145,7 @@ weft_status weft_value_subscript(weft_graph_builder *builder, const name_scope *
     if (named && connectivity < 0 &&
         WEFT_FIND_NAME(builder->script->parameters, builder->script->n_parameters, first->name) < 0)
         TRY(unknown_map(builder, first, error));
-    if (base.arithmetic != NULL && connectivity < 0) {
+    if (base.arithmetic && connectivity < 0) {
         TRY(tree_component(builder, node, base.arithmetic, out, error));
         goto done;
     }

@@ -7,15 +7,15 @@
 
 static weft_status check_target(const weft_graph *graph, const binding *known,
                                 const weft_script_statement *statement, weft_error *error) {
-    if (known == NULL)
+    if (!known)
         return weft_error_at(error, WEFT_ERROR_TYPE, statement->place,
                              "'%s' has no value that could be updated", statement->name);
     const weft_value *value =
-        known->lazy.arithmetic == NULL ? &graph->values[known->lazy.operand.value] : NULL;
-    if (value != NULL && value->storage >= 0)
+        !known->lazy.arithmetic ? &graph->values[known->lazy.operand.value] : NULL;
+    if (value && value->storage >= 0)
         return weft_error_at(error, WEFT_ERROR_TYPE, statement->place,
                              "'%s' is updated twice: join the two into one", statement->name);
-    if (value == NULL || value->kind != VALUE_INPUT || known->lazy.operand.connectivity >= 0 ||
+    if (!value || value->kind != VALUE_INPUT || known->lazy.operand.connectivity >= 0 ||
         value->index_set == UNIFORM) {
         weft_error_at(error, WEFT_ERROR_TYPE, statement->place,
                       "'%s' cannot be updated: only input lists over an index set can",
@@ -38,7 +38,7 @@ static weft_status check_value(const weft_graph *graph, const weft_value *target
     weft_shape_print(&v->shape, &text);
     weft_text_add(&text, " over %s", weft_index_set_name(graph, value->index_set));
     weft_error_at(error, WEFT_ERROR_SHAPE, statement->place, "'%s' is %s", statement->name,
-                  text.data != NULL ? text.data : "of another shape");
+                  text.data ? text.data : "of another shape");
     weft_text_free(&text);
     return WEFT_ERROR_SHAPE;
 }
@@ -51,7 +51,7 @@ static weft_status keep_old_values(weft_graph_builder *builder, const binding *u
     const int storage = updated->lazy.operand.value;
     for (int i = 0; i < builder->n_names && !weft_fault("old_name_updated"); ++i) {
         binding *b = &builder->names[i];
-        if (b == updated || b->lazy.arithmetic != NULL || b->lazy.operand.value != storage)
+        if (b == updated || b->lazy.arithmetic || b->lazy.operand.value != storage)
             continue;
         weft_operand copy = {0};
         TRY(weft_operand_copy(builder, &b->lazy.operand, b->place, &copy, error));
@@ -67,7 +67,7 @@ static bool reads_around(const weft_graph *graph, int call, int list) {
     const weft_call *reader = &graph->calls[call];
     for (int i = 0; i < reader->n_operands; ++i)
         if (reader->operands[i].value == list &&
-            (reader->operands[i].connectivity >= 0 || reader->product_kernel != NULL))
+            (reader->operands[i].connectivity >= 0 || reader->product_kernel))
             return true;
     return false;
 }
@@ -108,7 +108,7 @@ weft_status weft_graph_update(weft_graph_builder *builder, const weft_script_sta
     weft_value *value = &graph->values[next.value];
     value->storage = storage;
     value->name = weft_arena_print(builder->arena, "%s_next", statement->name);
-    if (value->name == NULL)
+    if (!value->name)
         TRY(weft_no_memory(error));
     value->named = true;
     graph->values[storage].updated = true;

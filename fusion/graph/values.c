@@ -14,7 +14,7 @@ weft_status weft_nearest_binding(const weft_graph_builder *builder, const char *
                                  const char **near, weft_error *error) {
     const char **names =
         weft_arena_alloc(builder->arena, (size_t)builder->n_names + 1, sizeof *names);
-    if (names == NULL)
+    if (!names)
         return weft_no_memory(error);
     for (int i = 0; i < builder->n_names; ++i)
         names[i] = builder->names[i].name;
@@ -29,7 +29,7 @@ static weft_status unknown_name(weft_graph_builder *builder, const weft_node *no
     if (status != WEFT_OK)
         return status;
     weft_error_at(error, WEFT_ERROR_TYPE, node->place, "'%s' has no value here", node->name);
-    if (near != NULL)
+    if (near)
         weft_error_hint(error, "did you mean '%s'?", near);
     else
         weft_error_hint(error, "assign it first, or declare it: input %s : real over ...;",
@@ -40,10 +40,10 @@ static weft_status unknown_name(weft_graph_builder *builder, const weft_node *no
 weft_status weft_operand_of_name(weft_graph_builder *builder, const weft_node *node,
                                  weft_lazy_value *out, weft_error *error) {
     const binding *b = weft_binding_find(builder, node->name);
-    if (b == NULL)
+    if (!b)
         return unknown_name(builder, node, error);
     *out = b->lazy;
-    if (b->lazy.arithmetic == NULL) {
+    if (!b->lazy.arithmetic) {
         int id = b->lazy.operand.value;
         const weft_value *value = &builder->graph->values[id];
         if (value->kind == VALUE_MATRIX)
@@ -68,7 +68,7 @@ weft_status weft_unknown_function(weft_graph_builder *builder, const weft_node *
     const int n_expressions = builder->script->n_expressions;
     const char **all =
         weft_arena_alloc(builder->arena, n + n_intrinsics + (size_t)n_expressions, sizeof *all);
-    if (all == NULL)
+    if (!all)
         return weft_no_memory(error);
     size_t count = 0;
     for (size_t i = 0; i < n; ++i)
@@ -78,11 +78,11 @@ weft_status weft_unknown_function(weft_graph_builder *builder, const weft_node *
     for (int i = 0; i < n_expressions; ++i)
         all[count++] = builder->script->expressions[i].name;
     const char *instead = weft_formula_instead(node->name);
-    const char *near = instead == NULL ? weft_nearest_name(node->name, all, count) : NULL;
+    const char *near = !instead ? weft_nearest_name(node->name, all, count) : NULL;
     weft_error_at(error, WEFT_ERROR_TYPE, node->place, "there is no function '%s'", node->name);
-    if (near != NULL)
+    if (near)
         weft_error_hint(error, "did you mean '%s'? 'weft library' lists them all", near);
-    else if (instead != NULL && *instead)
+    else if (instead && *instead)
         weft_error_hint(error, "write %s instead", instead);
     else
         weft_error_hint(error, "'weft library' lists the functions; --kernels DIR adds your own");
@@ -139,8 +139,7 @@ static weft_status check_nested(weft_graph_builder *builder, const weft_node *no
             node->name);
     for (int i = 0; i < node->n_children; ++i) {
         const int over = weft_function_over(function, i);
-        const bool is_uniform =
-            values[i].arithmetic != NULL && values[i].arithmetic->index_set == UNIFORM;
+        const bool is_uniform = values[i].arithmetic && values[i].arithmetic->index_set == UNIFORM;
         const int found = is_uniform ? UNIFORM : graph->values[operands[i].value].index_set;
         const int expected = over == 0 ? UNIFORM : index_set_over(graph, index_set, over);
         if (found != expected)
@@ -158,7 +157,7 @@ weft_status weft_function_call(weft_graph_builder *builder, const weft_node *nod
     weft_status status = WEFT_OK;
     const weft_function *function = weft_library_find(builder->library, node->name);
     const weft_function *reduction = weft_library_find_reduction(builder->library, node->name);
-    if (function == NULL && reduction == NULL)
+    if (!function && !reduction)
         TRY(weft_unknown_function(builder, node, error));
     if (node->n_children > WEFT_ARGUMENTS_MAX)
         TRY(weft_error_at(error, WEFT_ERROR_TYPE, node->place, "more than %d arguments",
@@ -171,11 +170,11 @@ weft_status weft_function_call(weft_graph_builder *builder, const weft_node *nod
     weft_specialisation *specialisation = NULL;
     int index_set = UNIFORM, n_values = 0;
     bool scalars = true;
-    if (values == NULL || operands == NULL || keys == NULL)
+    if (!values || !operands || !keys)
         TRY(weft_no_memory(error));
     for (size_t i = 0; i < n; ++i) {
         TRY(weft_value_make(builder, node->children[i], &values[i], error));
-        if (values[i].arithmetic == NULL)
+        if (!values[i].arithmetic)
             operands[n_values++] = values[i].operand;
     }
     TRY(common_index_set(builder, operands, n_values, node->place, &index_set, error));
@@ -185,7 +184,7 @@ weft_status weft_function_call(weft_graph_builder *builder, const weft_node *nod
         shapes[i] = operands[i].shape;
         scalars = scalars && shapes[i].rank == 0;
     }
-    if (reduction != NULL && (function == NULL || scalars))
+    if (reduction && (!function || scalars))
         function = reduction;
     for (int i = 0; i < node->n_keys; ++i)
         TRY(weft_script_integer(builder->script, node->key_values[i], &keys[i], error));
@@ -230,7 +229,7 @@ static weft_status nothing_to_map_over(weft_location place, weft_error *error) {
 weft_status weft_value_materialise(weft_graph_builder *builder, const weft_lazy_value *v,
                                    int index_set, weft_location place, weft_operand *out,
                                    weft_error *error) {
-    if (v->arithmetic == NULL) {
+    if (!v->arithmetic) {
         *out = v->operand;
         return WEFT_OK;
     }
@@ -267,8 +266,8 @@ done:
 }
 
 bool weft_is_function(const weft_graph_builder *builder, const char *name) {
-    return weft_library_find(builder->library, name) != NULL ||
-           weft_library_find_reduction(builder->library, name) != NULL;
+    return weft_library_find(builder->library, name) ||
+           weft_library_find_reduction(builder->library, name);
 }
 
 weft_status weft_value_make(weft_graph_builder *builder, const weft_node *node,
@@ -277,8 +276,7 @@ weft_status weft_value_make(weft_graph_builder *builder, const weft_node *node,
     const name_scope script = {0};
     tree *t = NULL;
     int root = 0;
-    const bool is_constant =
-        node->kind == NODE_NAME && weft_binding_find(builder, node->name) == NULL;
+    const bool is_constant = node->kind == NODE_NAME && !weft_binding_find(builder, node->name);
     if (node->kind == NODE_NAME && !is_constant) {
         status = weft_operand_of_name(builder, node, out, error);
         goto done;
@@ -308,7 +306,7 @@ done:
 }
 
 bool weft_name_is_narrow(const weft_compile_options *options, const char *name) {
-    return options->narrow != NULL && !options->single && strcmp(options->narrow, name) == 0;
+    return options->narrow && !options->single && strcmp(options->narrow, name) == 0;
 }
 
 bool weft_value_is_narrow(const weft_compile_options *options, const weft_value *value) {

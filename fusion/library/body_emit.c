@@ -281,7 +281,7 @@ static weft_status write_assignment(body_writer *w, const weft_statement *s) {
         TRY(weft_body_value_read(w, s->target));
     weft_body_value_set(w, s->target);
     indent(w);
-    const bool stored = w->style->store != NULL && s->op == '=' && s->target->kind == TERM_RESULT;
+    const bool stored = w->style->store && s->op == '=' && s->target->kind == TERM_RESULT;
     if (stored)
         weft_text_add(w->out, "%s(&", w->style->store);
     weft_body_print_place(w, s->target);

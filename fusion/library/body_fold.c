@@ -18,7 +18,7 @@ bool weft_body_integer(const body_writer *w, const weft_term *term, int64_t *out
         *out = w->thread;
         return w->thread_known;
     case TERM_LOCAL:
-        if (term->type != TYPE_INT || w->locals == NULL || !w->locals[term->index].known)
+        if (term->type != TYPE_INT || !w->locals || !w->locals[term->index].known)
             return false;
         *out = w->locals[term->index].integer;
         return true;

@@ -342,7 +342,7 @@ static weft_status read_use(kernel_reader *reader, weft_statement ***end) {
     const weft_common *common =
         name->kind == TOKEN_NAME ? weft_common_find(reader->commons, name->text, strlen(name->text))
                                  : NULL;
-    if (common == NULL) {
+    if (!common) {
         status =
             weft_error_at(reader->error, WEFT_ERROR_TYPE, name->place,
                           "there are no common statements '%s' above", weft_reader_found(reader));

@@ -61,12 +61,12 @@ static void print_component(body_writer *w, const char *base, int64_t offset, co
     int64_t strides[WEFT_RANK_MAX];
     for (int k = shape->rank - 1; k >= 0; --k) {
         strides[k] = stride;
-        stride *= own == NULL || own->subscripts[k] == NULL ? shape->sizes[k] : 1;
+        stride *= !own || !own->subscripts[k] ? shape->sizes[k] : 1;
     }
     bool first = true;
     weft_text_add(w->out, "%s[", base);
     for (int k = 0; k < shape->rank; ++k) {
-        if (own != NULL && own->subscripts[k] != NULL)
+        if (own && own->subscripts[k])
             continue;
         if (weft_body_integer(w, term->children[k], &value)) {
             offset += value * strides[k];
@@ -248,7 +248,7 @@ static void print_mixed(body_writer *w, const weft_term *term, int level) {
         add(w, ")");
     } else if (term->type == TYPE_MASK) {
         print_mask(w, term);
-    } else if ((only = unit_factor(w, term)) != NULL) {
+    } else if ((only = unit_factor(w, term))) {
         print_mixed(w, only, level);
     } else if (term->kind == TERM_INTRINSIC) {
         if (!(weft_intrinsics[term->index].flags & INTRINSIC_MASK) ||

@@ -56,7 +56,7 @@ static weft_residue *place_of(runner *r, const weft_term *term) {
     for (int k = 0; k < local->rank; ++k)
         sizes[k] = (int)integer_of(r, local->extents[k]);
     const int64_t offset = offset_of(r, term, local->rank, sizes);
-    if (r->locals[term->index] == NULL || offset >= r->counts[term->index]) {
+    if (!r->locals[term->index] || offset >= r->counts[term->index]) {
         fail(r);
         return r->result;
     }
@@ -187,13 +187,13 @@ static void declare(runner *r, const weft_statement *s) {
     if (r->counts[s->local] < count)
         r->locals[s->local] =
             weft_arena_alloc(r->arena, (size_t)count, sizeof *r->locals[s->local]);
-    if (r->locals[s->local] == NULL) {
+    if (!r->locals[s->local]) {
         fail(r);
         return;
     }
     r->counts[s->local] = (int)count;
     memset(r->locals[s->local], 0, (size_t)count * sizeof *r->locals[s->local]);
-    if (s->value != NULL)
+    if (s->value)
         r->locals[s->local][0] = real_of(r, s->value);
 }
 
@@ -204,7 +204,7 @@ static void assign(runner *r, const weft_statement *s) {
 }
 
 static void run(runner *r, const weft_statement *first) {
-    for (const weft_statement *s = first; s != NULL && !r->failed; s = s->next) {
+    for (const weft_statement *s = first; s && !r->failed; s = s->next) {
         if (++r->steps > STEPS_MAX)
             fail(r);
         else if (s->kind == STATEMENT_BLOCK)
@@ -233,7 +233,7 @@ bool weft_specialisation_residues(const weft_specialisation *specialisation, wef
                 .locals = weft_arena_alloc(arena, n_locals, sizeof *r.locals),
                 .counts = weft_arena_alloc(arena, n_locals, sizeof *r.counts)};
     r.w.locals = weft_arena_alloc(arena, n_locals, sizeof *r.w.locals);
-    if (r.locals == NULL || r.counts == NULL || r.w.locals == NULL)
+    if (!r.locals || !r.counts || !r.w.locals)
         return false;
     for (int t = 0; t < specialisation->threads[0] && !r.failed; ++t) {
         r.w.thread = t;

@@ -3,7 +3,7 @@
 #include "fusion/library/library.h"
 
 static bool reads_result(const weft_term *term) {
-    if (term == NULL)
+    if (!term)
         return false;
     if (term->kind == TERM_RESULT)
         return true;
@@ -14,7 +14,7 @@ static bool reads_result(const weft_term *term) {
 }
 
 static bool only_assigns(const weft_statement *first) {
-    for (const weft_statement *s = first; s != NULL; s = s->next) {
+    for (const weft_statement *s = first; s; s = s->next) {
         if (reads_result(s->value) || reads_result(s->condition))
             return false;
         if (s->kind == STATEMENT_ASSIGN && s->op != '=' && s->target->kind == TERM_RESULT)

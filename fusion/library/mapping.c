@@ -15,7 +15,7 @@ static const weft_shape *shape_of(const weft_specialisation *specialisation, int
 int weft_specialisation_writer(const weft_specialisation *specialisation, int variant,
                                int component) {
     const int *writers = specialisation->writers[variant];
-    return writers != NULL ? writers[component] : 0;
+    return writers ? writers[component] : 0;
 }
 
 bool weft_specialisation_reads(const weft_specialisation *specialisation, int variant, int argument,
@@ -27,8 +27,7 @@ bool weft_specialisation_reads(const weft_specialisation *specialisation, int va
         .specialisation = specialisation, .variant = v, .thread_known = true, .thread = thread};
     for (int k = shape->rank - 1; k >= 0; component /= shape->sizes[k--]) {
         int64_t subscript = 0;
-        if (pattern->subscripts[k] != NULL &&
-            weft_body_integer(&w, pattern->subscripts[k], &subscript) &&
+        if (pattern->subscripts[k] && weft_body_integer(&w, pattern->subscripts[k], &subscript) &&
             subscript != component % shape->sizes[k])
             return false;
     }
@@ -42,8 +41,8 @@ int weft_specialisation_thread_count(const weft_specialisation *specialisation, 
     bool stated = operand >= 0;
     int n = 1;
     for (int k = 0; k < shape->rank; ++k) {
-        stated = stated || pattern->subscripts[k] != NULL;
-        n *= pattern->subscripts[k] == NULL ? shape->sizes[k] : 1;
+        stated = stated || pattern->subscripts[k];
+        n *= !pattern->subscripts[k] ? shape->sizes[k] : 1;
     }
     return stated ? n : 0;
 }
@@ -59,7 +58,7 @@ int weft_specialisation_thread_component(const weft_specialisation *specialisati
     int stride = 1, component = 0;
     for (int k = shape->rank - 1; k >= 0; --k) {
         int64_t subscript = number % shape->sizes[k];
-        if (pattern->subscripts[k] == NULL)
+        if (!pattern->subscripts[k])
             number /= shape->sizes[k];
         else if (!weft_body_integer(&w, pattern->subscripts[k], &subscript) || subscript < 0 ||
                  subscript >= shape->sizes[k])
@@ -81,7 +80,7 @@ void weft_specialisation_component(const weft_specialisation *specialisation, in
                      .out = out};
     int stride = 1, constant = 0;
     for (int k = shape->rank - 1; k >= 0; --k) {
-        if (pattern->subscripts[k] == NULL) {
+        if (!pattern->subscripts[k]) {
             constant += number % shape->sizes[k] * stride;
             number /= shape->sizes[k];
         } else {

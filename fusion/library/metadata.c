@@ -38,7 +38,7 @@ static weft_status read_over(kernel_reader *reader, weft_formal *formal) {
         const char *name = NULL;
         int index = 0;
         TRY(weft_reader_new_name(reader, "an index set's name", &name));
-        while (index < 2 && function->index_sets[index] != NULL &&
+        while (index < 2 && function->index_sets[index] &&
                strcmp(function->index_sets[index], name) != 0)
             ++index;
         if (index == 2)
@@ -453,7 +453,7 @@ weft_status weft_reader_check_over(kernel_reader *reader) {
     weft_function *function = reader->function;
     const weft_formal *result = &function->result;
     bool has_both = false;
-    if (function->index_sets[0] == NULL)
+    if (!function->index_sets[0])
         return WEFT_OK;
     for (int i = 0; i < function->n_arguments; ++i)
         has_both |= function->arguments[i].over == 3;

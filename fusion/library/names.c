@@ -109,13 +109,13 @@ static weft_status unknown_name(kernel_reader *reader) {
     }
     const weft_token *token = reader->token;
     const char *instead = weft_formula_instead(token->text);
-    const char *near = instead == NULL ? weft_nearest_name(token->text, names, n) : NULL;
+    const char *near = !instead ? weft_nearest_name(token->text, names, n) : NULL;
     weft_status status = weft_error_at(reader->error, WEFT_ERROR_TYPE, token->place,
                                        "'%s' is not known here", token->text);
     if (near)
         weft_error_hint(reader->error, "did you mean '%s'?", near);
-    else if (reader->mode == READ_BODY && instead != NULL && *instead &&
-             strchr(instead, '^') == NULL) /* an operator of scripts only */
+    else if (reader->mode == READ_BODY && instead && *instead &&
+             !strchr(instead, '^')) /* an operator of scripts only */
         weft_error_hint(reader->error, "write %s instead", instead);
     else if (reader->mode == READ_BODY)
         weft_error_hint(reader->error,

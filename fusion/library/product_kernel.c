@@ -43,7 +43,7 @@ static weft_status read_number(const reader *r, const char *text, int *out) {
 static weft_status read_argument(reader *r, const char *text) {
     weft_product_kernel *product_kernel = r->product_kernel;
     const char *patch = strchr(text, '*'), *name = patch, *end = NULL;
-    if (patch == NULL)
+    if (!patch)
         return broken(r, "an argument is a pointer, as in: argument const double *values");
     if (product_kernel->n_arguments == WEFT_PRODUCT_ARGUMENTS_MAX)
         return broken(r, "a product kernel has 16 arguments at most");
@@ -56,7 +56,7 @@ static weft_status read_argument(reader *r, const char *text) {
     const weft_product_argument argument = {
         weft_arena_copy(r->arena, text, (size_t)(patch + 1 - text)),
         weft_arena_copy(r->arena, name, (size_t)(end - name))};
-    if (argument.type == NULL || argument.name == NULL)
+    if (!argument.type || !argument.name)
         return weft_no_memory(r->error);
     return WEFT_APPEND(r->arena, product_kernel->arguments, product_kernel->n_arguments, argument,
                        r->error);
@@ -95,7 +95,7 @@ static weft_status read_line(reader *r, const char *text) {
 
 static weft_status check(const reader *r) {
     const weft_product_kernel *product_kernel = r->product_kernel;
-    if (product_kernel->name == NULL || product_kernel->body == NULL)
+    if (!product_kernel->name || !product_kernel->body)
         return broken(r, "a product kernel needs a line 'rows NAME' and a 'body'");
     if (product_kernel->threads < 32 || product_kernel->threads > WEFT_CUDA_REDUCTION_TILE ||
         WEFT_CUDA_REDUCTION_TILE % product_kernel->threads != 0)
@@ -115,26 +115,26 @@ weft_status weft_product_kernel_read(weft_arena *arena, const weft_source *sourc
     weft_product_kernel *product_kernel = weft_arena_alloc(arena, 1, sizeof *product_kernel);
     reader r = {.arena = arena, .source = source, .product_kernel = product_kernel, .error = error};
     const char *helpers = NULL;
-    if (product_kernel == NULL)
+    if (!product_kernel)
         TRY(weft_no_memory(error));
-    for (const char *at = source->text; *at != '\0' && product_kernel->body == NULL;) {
+    for (const char *at = source->text; *at != '\0' && !product_kernel->body;) {
         const char *end = strchr(at, '\n');
-        const char *next = end != NULL ? end + 1 : at + strlen(at);
+        const char *next = end ? end + 1 : at + strlen(at);
         ++r.line;
         if (strncmp(at, "//@", 3) == 0) {
-            const char *text = rest(&r, at + 3, end != NULL ? end : next);
-            if (text == NULL)
+            const char *text = rest(&r, at + 3, end ? end : next);
+            if (!text)
                 TRY(weft_no_memory(error));
             if (strcmp(text, "body") != 0)
                 TRY(read_line(&r, text));
             else {
                 product_kernel->helpers =
-                    helpers != NULL ? weft_arena_copy(arena, helpers, (size_t)(at - helpers)) : "";
+                    helpers ? weft_arena_copy(arena, helpers, (size_t)(at - helpers)) : "";
                 product_kernel->body = weft_arena_copy(arena, next, strlen(next));
-                if (product_kernel->helpers == NULL || product_kernel->body == NULL)
+                if (!product_kernel->helpers || !product_kernel->body)
                     TRY(weft_no_memory(error));
             }
-        } else if (helpers == NULL && product_kernel->name != NULL)
+        } else if (!helpers && product_kernel->name)
             helpers = at;
         at = next;
     }
@@ -166,7 +166,7 @@ weft_status weft_product_kernel_find(weft_arena *arena, const char *name,
     for (size_t i = 0; i < n; ++i)
         weft_text_add(&text, "%s%s", i > 0 ? ", " : "", names[i]);
     status = weft_error_set(error, WEFT_ERROR_USAGE, "there is no product kernel '%s'", name);
-    weft_error_hint(error, "there are: %s", text.data != NULL ? text.data : "none");
+    weft_error_hint(error, "there are: %s", text.data ? text.data : "none");
     weft_text_free(&text);
 done:
     return status;

@@ -104,7 +104,7 @@ static weft_status try_values(test_case_maker *m, const int *values, weft_arena 
         out, &made);
     if (status == WEFT_ERROR_MEMORY)
         return out_of_memory(m);
-    if (status == WEFT_ERROR_TYPE && m->error != NULL)
+    if (status == WEFT_ERROR_TYPE && m->error)
         *m->error = made;
     if (status == WEFT_ERROR_TYPE) /* not the sizes: the function is wrong */
         return status;

@@ -82,7 +82,7 @@ static bool depends_on_thread(const prover *p, const weft_term *term) {
 
 /* Is a subscript the pattern's term, perhaps by way of ints? */
 static bool is_same(const prover *p, const weft_term *term, const weft_term *pattern) {
-    while (term->kind == TERM_LOCAL && p->definitions[term->index] != NULL)
+    while (term->kind == TERM_LOCAL && p->definitions[term->index])
         term = p->definitions[term->index];
     bool same = term->kind == pattern->kind && term->index == pattern->index &&
                 term->integer == pattern->integer && term->binary == pattern->binary &&
@@ -102,8 +102,8 @@ static bool term_is_open(const prover *p, const weft_term *term) {
         if (!indexed)
             open = term_is_open(p, term->children[k]);
         else
-            open = pattern != NULL ? !is_same(p, term->children[k], pattern)
-                                   : depends_on_thread(p, term->children[k]);
+            open = pattern ? !is_same(p, term->children[k], pattern)
+                           : depends_on_thread(p, term->children[k]);
     }
     return open;
 }
@@ -120,8 +120,8 @@ static bool mark(prover *p, const weft_statement *first) {
             p->varies[s->local] = depends_on_thread(p, s->value) ||
                                   (s->kind == STATEMENT_FOR && depends_on_thread(p, s->condition));
         } else {
-            open = (s->target != NULL && term_is_open(p, s->target)) ||
-                   (s->value != NULL && term_is_open(p, s->value));
+            open = (s->target && term_is_open(p, s->target)) ||
+                   (s->value && term_is_open(p, s->value));
         }
         nested = mark(p, s->body);
         nested = mark(p, s->otherwise) || nested;
@@ -315,7 +315,7 @@ static weft_status take_part(prover *p, int operand, const weft_pattern *pattern
         const weft_term *term = pattern->subscripts[k];
         int64_t *part = &p->part[operand][k];
         *part = ALL;
-        if (term == NULL)
+        if (!term)
             continue;
         TRY(integer_of(p, term, part));
         if (*part < 0 || *part >= shape->sizes[k])

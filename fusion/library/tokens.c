@@ -191,7 +191,7 @@ weft_status weft_reader_new_name(kernel_reader *reader, const char *what, const 
     bool taken = strncmp(token->text, "v_", 2) == 0 || strncmp(token->text, "weft_", 5) == 0 ||
                  token->text[0] == '_' || token->text[length - 1] == '_' ||
                  is_macro_name(token->text);
-    taken = taken || weft_intrinsic_find(token->text) != NULL ||
+    taken = taken || weft_intrinsic_find(token->text) ||
             weft_name_index(reserved, (int)(sizeof reserved / sizeof *reserved), sizeof *reserved,
                             token->text) >= 0;
     if (taken) {

@@ -5,7 +5,7 @@
 
 static weft_status patches_of(const weft_program_segment *p, int connectivity, int cells, bool sums,
                               const weft_cell_patches **out, weft_error *error) {
-    if (p->connectivities[connectivity] == NULL)
+    if (!p->connectivities[connectivity])
         return weft_error_set(error, WEFT_ERROR_USAGE, "connectivity '%s' is not bound",
                               p->segment->graph->connectivities[connectivity].name);
     return weft_connectivity_cell_patches(p->connectivities[connectivity], cells, sums, out, error);

@@ -35,16 +35,16 @@ bool weft_program_threaded(const weft_program *p) {
 weft_status weft_program_graph_prepare(weft_program *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t n = (size_t)count_loops(p) + 1;
-    if (count_loops(p) == 0 || !weft_program_threaded(p) || p->graph != NULL)
+    if (count_loops(p) == 0 || !weft_program_threaded(p) || p->graph)
         goto done;
     struct weft_loop_graph *graph = calloc(1, sizeof *graph);
     p->graph = graph;
-    if (graph == NULL)
+    if (!graph)
         TRY(weft_no_memory(error));
     graph->active = calloc(n, sizeof(weft_memory *));
     graph->count = calloc(n, sizeof(weft_memory *));
     graph->recordings = calloc(n, sizeof(weft_device_graph *));
-    if (graph->active == NULL || graph->count == NULL || graph->recordings == NULL)
+    if (!graph->active || !graph->count || !graph->recordings)
         TRY(weft_no_memory(error));
     for (int i = 0; i < count_loops(p); ++i) {
         TRY(weft_memory_make(p->device, sizeof(uint32_t), &graph->active[i], error));
@@ -65,19 +65,19 @@ done:
 
 void weft_program_forget(weft_program *p) {
     struct weft_loop_graph *graph = p->graph;
-    for (int i = 0; graph != NULL && graph->recordings != NULL && i < count_loops(p); ++i)
+    for (int i = 0; graph && graph->recordings && i < count_loops(p); ++i)
         weft_device_graph_free(&graph->recordings[i]);
 }
 
 void weft_program_graph_free(weft_program *p) {
     struct weft_loop_graph *graph = p->graph;
-    if (graph == NULL)
+    if (!graph)
         return;
     weft_program_forget(p);
     for (int i = 0; i < count_loops(p); ++i) {
-        if (graph->active != NULL)
+        if (graph->active)
             weft_memory_free(&graph->active[i]);
-        if (graph->count != NULL)
+        if (graph->count)
             weft_memory_free(&graph->count[i]);
     }
     weft_memory_free(&graph->capacities);
@@ -91,14 +91,13 @@ void weft_program_graph_free(weft_program *p) {
 }
 
 weft_memory *weft_program_graph_flag(const weft_program *p, int loop) {
-    return p->graph != NULL && loop >= 0 ? p->graph->active[loop] : NULL;
+    return p->graph && loop >= 0 ? p->graph->active[loop] : NULL;
 }
 
 weft_status weft_program_graph_activate(const weft_program *p, int loop, weft_error *error) {
     const uint32_t yes = 1;
     const struct weft_loop_graph *graph = p->graph;
-    return graph != NULL ? weft_memory_write(graph->active[loop], 0, &yes, sizeof yes, error)
-                         : WEFT_OK;
+    return graph ? weft_memory_write(graph->active[loop], 0, &yes, sizeof yes, error) : WEFT_OK;
 }
 
 /* ---- kernels of one thread ------------------------------------------------------------------- */
@@ -138,7 +137,7 @@ static weft_status launch_iteration(weft_program *p, const weft_control_step *lo
     weft_status status = WEFT_OK;
     const weft_control_step *step = NULL;
     const weft_plan_kernel *joined = weft_control_joined(p->compilation->control, loop, &step);
-    if (joined == NULL) {
+    if (!joined) {
         status = launch(p, kernel, n_arguments, error);
         goto done;
     }
@@ -196,7 +195,7 @@ static bool has_double_buffers(const weft_program *p, const weft_control_step *l
         const weft_control_step *step = &loop->body.list[i];
         const weft_plan *plan =
             step->kind == CONTROL_SEGMENT ? p->segments[step->number]->segment->plan : NULL;
-        for (int k = 0; plan != NULL && k < plan->n_kernels; ++k)
+        for (int k = 0; plan && k < plan->n_kernels; ++k)
             for (int j = 0; j < plan->kernels[k].n_arguments; ++j)
                 if (plan->kernels[k].arguments[j].kind == ARGUMENT_DOUBLE_BUFFER)
                     return true;
@@ -220,7 +219,7 @@ static weft_status record_loop(weft_program *p, const weft_control_step *loop, w
     weft_status status = WEFT_OK;
     const weft_control_step *last = weft_control_last_scalars(loop);
     const weft_control_step *joined = NULL;
-    if (weft_control_joined(p->compilation->control, loop, &joined) != NULL)
+    if (weft_control_joined(p->compilation->control, loop, &joined))
         p->segments[joined->number]->leaves_join = true;
     const int iterations = recorded_iterations(p, loop);
     TRY(launch_loop(p, loop, true, error));
@@ -233,7 +232,7 @@ static weft_status record_loop(weft_program *p, const weft_control_step *loop, w
     }
     TRY(weft_device_graph_end_while(p->device, error));
 done:
-    if (joined != NULL)
+    if (joined)
         p->segments[joined->number]->leaves_join = false;
     return status;
 }
@@ -284,7 +283,7 @@ weft_status weft_program_graph_run(weft_program *p, const weft_control_step *loo
     weft_status status = WEFT_OK;
     struct weft_loop_graph *graph = p->graph;
     uint32_t count = 0;
-    if (graph->recordings[loop->number] == NULL)
+    if (!graph->recordings[loop->number])
         TRY(record(p, loop, error));
     TRY(weft_device_graph_run(graph->recordings[loop->number], error));
     TRY(weft_memory_read(graph->count[loop->number], 0, &count, sizeof count, error));

@@ -21,7 +21,7 @@ weft_status weft_program_group_prepare(weft_program_segment *p, int number, weft
         first += blocks_of(p, &members[m]);
     }
     const size_t bytes = 2 * (size_t)n * sizeof *sizes;
-    if (p->members[number] == NULL)
+    if (!p->members[number])
         TRY(weft_memory_make(p->device, bytes, &p->members[number], error));
     TRY(weft_memory_write(p->members[number], 0, sizes, bytes, error));
 done:

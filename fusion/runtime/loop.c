@@ -38,7 +38,7 @@ static weft_status evaluate(const weft_program *p, const weft_control_scalar *sc
     double few[FEW] = {0}, *values = few;
     if (scalar->n_operands > FEW)
         values = calloc((size_t)scalar->n_operands, sizeof *values);
-    if (values == NULL)
+    if (!values)
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while running a program"));
     for (int i = 0; i < scalar->n_operands; ++i)
         TRY(uniform_read(p, scalar->operands[i], scalar->offsets[i], &values[i], error));
@@ -118,7 +118,7 @@ static weft_status run_loop(weft_program *p, const weft_control_step *loop, weft
     const bool counted = loop->number == p->compilation->control->last_loop;
     int64_t iterations = 0;
     bool again = false;
-    if (loop->loop < 0 && p->graph != NULL && weft_device_captures(p->device)) {
+    if (loop->loop < 0 && p->graph && weft_device_captures(p->device)) {
         TRY(weft_program_graph_run(p, loop, &iterations, error));
         TRY(restore_buffers(p, &loop->body, error));
         goto done;

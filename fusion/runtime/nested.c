@@ -32,7 +32,7 @@ static parts parts_of(const weft_program_segment *p, const weft_plan_kernel *ker
     parts made = {.n_slices = p->sizes[set->first]};
     if (kernel->slice == SLICE_COLUMNS)
         made.n_slices = (p->sizes[set->second] + lanes - 1) / lanes;
-    if (launch->module != NULL)
+    if (launch->module)
         made.n_parts = launch->shape.n_parts;
     else if (p->segment->plan->is_simt) {
         const int multiprocessors = p->segment->limits.multiprocessors;
@@ -55,8 +55,8 @@ weft_status weft_program_nested_choose(weft_program_segment *p, weft_error *erro
             fits = fits && weft_nested_shape_make(p->first, &plan->kernels[i], p->sizes[set->first],
                                                   p->sizes[set->second], &shape);
     }
-    fits ^= weft_fault("plan_for_other_sizes") && p->first->otherwise != NULL;
-    if (!fits && p->first->otherwise == NULL) {
+    fits ^= weft_fault("plan_for_other_sizes") && p->first->otherwise;
+    if (!fits && !p->first->otherwise) {
         weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                        "no kernel holds columns of a matrix of these sizes");
         weft_error_hint(error, "remove the fuse block that needs it");
@@ -73,7 +73,7 @@ static weft_status prepare_sizes(weft_program_segment *p, const weft_plan_kernel
     const int64_t sizes[] = {p->sizes[set->first], p->sizes[set->second],
                              parts_of(p, kernel).n_parts};
     weft_memory **memory = &p->nested[number_of(p, kernel)].sizes;
-    if (*memory == NULL)
+    if (!*memory)
         TRY(weft_memory_make(p->device, sizeof sizes, memory, error));
     TRY(weft_memory_write(*memory, 0, sizes, sizeof sizes, error));
 done:
@@ -102,12 +102,12 @@ done:
 static weft_status prepare_schedule(weft_schedule **out, const parts *all, weft_error *error) {
     weft_schedule *made = calloc(1, sizeof *made);
     weft_schedule_free(out);
-    if (made == NULL)
+    if (!made)
         return weft_no_memory(error);
     made->n_colours = all->n_parts > 0;
     made->colour_start = calloc(2, sizeof *made->colour_start);
     made->ranges = calloc((size_t)all->n_parts + 1, sizeof *made->ranges);
-    if (made->colour_start == NULL || made->ranges == NULL) {
+    if (!made->colour_start || !made->ranges) {
         weft_schedule_free(&made);
         return weft_no_memory(error);
     }
@@ -148,7 +148,7 @@ weft_status weft_program_nested_grid(const weft_program_segment *p, const weft_p
     (void)error;
     launch->n_elements = all.n_slices;
     launch->lanes = 1;
-    if (own->module != NULL) {
+    if (own->module) {
         launch->module = own->module;
         launch->block_threads =
             own->shape.threads + (kernel->slice == SLICE_ROWS ? WEFT_CUDA_LANES : 0);

@@ -36,7 +36,7 @@ static weft_status check_positions(const weft_program_segment *p, const weft_val
     const size_t n_values = weft_memory_bytes(p->data[matrix->id]) / real_bytes;
     const uint32_t *list = weft_memory_host(positions->memory);
     const size_t n = needed / sizeof *list;
-    if (list == NULL || n == 0)
+    if (!list || n == 0)
         return WEFT_OK;
     if (positions->n_checked != n) {
         positions->greatest = 0;
@@ -58,10 +58,10 @@ static weft_status prepare_positions(const weft_program_segment *p, const weft_v
     const int64_t lanes = p->segment->plan->lanes, n = p->sizes[connectivity->from];
     weft_bound_positions *positions =
         &p->positions[weft_program_positions_place(p, matrix->id, through)];
-    if (positions->memory == NULL && through == matrix->connectivity)
+    if (!positions->memory && through == matrix->connectivity)
         return weft_error_set(error, WEFT_ERROR_USAGE,
                               "matrix '%s' has no values and positions bound", matrix->name);
-    if (positions->memory == NULL) {
+    if (!positions->memory) {
         weft_error_set(error, WEFT_ERROR_USAGE, "matrix '%s' has no positions bound for '%s'",
                        matrix->name, connectivity->name);
         weft_error_hint(error,
@@ -85,7 +85,7 @@ static weft_status prepare_matrix(const weft_program_segment *p, const weft_valu
                                   weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_plan *plan = p->segment->plan;
-    if (p->data[matrix->id] == NULL)
+    if (!p->data[matrix->id])
         TRY(weft_error_set(error, WEFT_ERROR_USAGE, "matrix '%s' has no values and positions bound",
                            matrix->name));
     for (int k = 0; k < plan->n_kernels; ++k)
@@ -101,7 +101,7 @@ done:
 weft_status weft_program_own(weft_device *device, const char *name, size_t needed,
                              weft_memory **memory, bool *own, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (*memory == NULL || (*own && weft_memory_bytes(*memory) < needed)) {
+    if (!*memory || (*own && weft_memory_bytes(*memory) < needed)) {
         weft_memory_free(memory);
         *own = true;
         TRY(weft_memory_make(device, needed, memory, error));
@@ -144,7 +144,7 @@ static weft_status prepare_value(weft_program_segment *p, const weft_value *valu
                    error));
     if (weft_value_is_narrow(&p->segment->options, value))
         needed /= 2;
-    if (value->is_input && p->data[i] == NULL)
+    if (value->is_input && !p->data[i])
         TRY(weft_error_set(error, WEFT_ERROR_USAGE, "input '%s' is not bound", value->name));
     TRY(weft_program_own(p->device, value->name, needed, &p->data[i], &p->own[i], error));
     TRY(check_alignment(p, value, error));
@@ -178,7 +178,7 @@ weft_status weft_program_check_connectivities(const weft_program_segment *p, wef
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->segment->graph;
     for (int i = 0; i < graph->n_connectivities; ++i) {
-        if (p->connectivities[i] == NULL)
+        if (!p->connectivities[i])
             continue;
         TRY(check_size(p, &graph->connectivities[i], true,
                        weft_connectivity_from(p->connectivities[i]), error));
@@ -207,12 +207,12 @@ static weft_status chunks_make(weft_program_segment *p, const weft_plan_kernel *
     const int64_t n_chunks = weft_program_reduction_tiles(p, kernel->index_set);
     const int64_t n_colours = kernel->n_scatters > 0 ? n_chunks : n_chunks > 0;
     weft_schedule *made = calloc(1, sizeof *made);
-    if (made == NULL)
+    if (!made)
         return weft_no_memory(error);
     made->n_colours = (int)n_colours;
     made->colour_start = calloc((size_t)n_colours + 1, sizeof *made->colour_start);
     made->ranges = calloc((size_t)n_chunks + 1, sizeof *made->ranges);
-    if (made->colour_start == NULL || made->ranges == NULL) {
+    if (!made->colour_start || !made->ranges) {
         weft_schedule_free(&made);
         return weft_no_memory(error);
     }
@@ -231,7 +231,7 @@ weft_status weft_program_partials(weft_program_segment *p, int value, size_t nee
                                   weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory **partials = &p->partials[value];
-    if (*partials != NULL && weft_memory_bytes(*partials) >= needed)
+    if (*partials && weft_memory_bytes(*partials) >= needed)
         goto done;
     weft_memory_free(partials);
     TRY(weft_memory_make(p->device, needed, partials, error));
@@ -262,7 +262,7 @@ done:
 static weft_status prepare_predicate(weft_program_segment *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const uint32_t yes = 1;
-    if (!p->segment->plan->predicated || p->active != NULL || p->always != NULL)
+    if (!p->segment->plan->predicated || p->active || p->always)
         goto done;
     TRY(weft_memory_make(p->device, sizeof yes, &p->always, error));
     status = weft_memory_write(p->always, 0, &yes, sizeof yes, error);
@@ -278,13 +278,13 @@ static weft_status prepare_buffer(weft_program_segment *p, int number, weft_erro
     weft_memory **memory = &p->buffers[number];
     size_t needed = 0;
     TRY(list_bytes(p, buffer->index_set, buffer->components, "a buffer", &needed, error));
-    if (*memory != NULL && weft_memory_bytes(*memory) >= needed)
+    if (*memory && weft_memory_bytes(*memory) >= needed)
         goto done;
-    if (p->shared == NULL)
+    if (!p->shared)
         weft_memory_free(memory);
     *memory = NULL;
-    TRY(p->shared != NULL ? weft_program_shared_buffer(p, needed, memory, error)
-                          : weft_memory_make(p->device, needed, memory, error));
+    TRY(p->shared ? weft_program_shared_buffer(p, needed, memory, error)
+                  : weft_memory_make(p->device, needed, memory, error));
 done:
     return status;
 }

@@ -17,8 +17,7 @@ weft_status weft_program_product_allocate(weft_program_segment *p, weft_error *e
 }
 
 void weft_program_product_free(weft_program_segment *p) {
-    for (int i = 0;
-         p->double_buffers != NULL && p->swapped != NULL && i < p->segment->graph->n_values; ++i) {
+    for (int i = 0; p->double_buffers && p->swapped && i < p->segment->graph->n_values; ++i) {
         if (p->swapped[i]) { /* data[i] is our buffer, double_buffers[i] the caller's memory */
             weft_memory *bound = p->double_buffers[i];
             p->double_buffers[i] = p->data[i];
@@ -36,7 +35,7 @@ void weft_program_product_free(weft_program_segment *p) {
 static const weft_product_kernel *find_product_kernel(const weft_graph *graph, const char *name,
                                                       int *op) {
     for (int i = 0; i < graph->n_calls; ++i)
-        if (graph->calls[i].product_kernel != NULL &&
+        if (graph->calls[i].product_kernel &&
             strcmp(graph->operators[graph->calls[i].op], name) == 0) {
             *op = graph->calls[i].op;
             return graph->calls[i].product_kernel;
@@ -49,7 +48,7 @@ weft_status weft_program_segment_rows(weft_program_segment *p, const char *name,
                                       weft_error *error) {
     int op = 0;
     const weft_product_kernel *product_kernel = find_product_kernel(p->segment->graph, name, &op);
-    if (product_kernel == NULL)
+    if (!product_kernel)
         return WEFT_OK;
     if (strcmp(product_kernel->name, rows->product_kernel) != 0 ||
         product_kernel->n_arguments != rows->n_arguments)
@@ -74,8 +73,7 @@ static weft_status prepare_double_buffers(weft_program_segment *p, const weft_pl
         if (kernel->arguments[i].kind != ARGUMENT_DOUBLE_BUFFER)
             continue;
         const size_t bytes = weft_memory_bytes(p->data[value]);
-        if (p->double_buffers[value] != NULL &&
-            weft_memory_bytes(p->double_buffers[value]) >= bytes)
+        if (p->double_buffers[value] && weft_memory_bytes(p->double_buffers[value]) >= bytes)
             continue;
         weft_memory_free(&p->double_buffers[value]);
         TRY(weft_memory_make(p->device, bytes, &p->double_buffers[value], error));
@@ -88,7 +86,7 @@ static weft_status check_rows(const weft_program_segment *p, const weft_plan_ker
                               weft_error *error) {
     const weft_graph *graph = p->segment->graph;
     const int op = graph->calls[kernel->product].op;
-    if (p->rows[op] == NULL)
+    if (!p->rows[op])
         return weft_error_set(error, WEFT_ERROR_USAGE, "operator '%s' is not bound",
                               graph->operators[op]);
     if (p->sizes[kernel->index_set] != p->rows[op]->n_rows)
@@ -117,10 +115,9 @@ weft_status weft_program_product_argument(const weft_program_segment *p,
     *out = argument->kind == ARGUMENT_DOUBLE_BUFFER
                ? p->double_buffers[argument->index]
                : p->rows[argument->index]->arguments[argument->part];
-    return *out != NULL
-               ? WEFT_OK
-               : weft_error_set(error, WEFT_ERROR_USAGE, "argument %d of operator '%s' is missing",
-                                argument->part, p->segment->graph->operators[argument->index]);
+    return *out ? WEFT_OK
+                : weft_error_set(error, WEFT_ERROR_USAGE, "argument %d of operator '%s' is missing",
+                                 argument->part, p->segment->graph->operators[argument->index]);
 }
 
 weft_status weft_program_product_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,

@@ -25,8 +25,8 @@ static weft_status allocate(weft_program *p, weft_error *error) {
     p->beginning = calloc((size_t)control->n_names + 1, sizeof *p->beginning);
     p->operators = calloc((size_t)control->script->n_operators + 1, sizeof *p->operators);
     p->arguments = calloc((size_t)control->n_names + (size_t)n_joined + 16, sizeof(weft_memory *));
-    if (p->sizes == NULL || p->segments == NULL || p->memory == NULL || p->own == NULL ||
-        p->beginning == NULL || p->operators == NULL || p->arguments == NULL)
+    if (!p->sizes || !p->segments || !p->memory || !p->own || !p->beginning || !p->operators ||
+        !p->arguments)
         return no_memory(error);
     p->iterations = -1;
     for (int i = 0; i < control->script->n_indices; ++i)
@@ -55,7 +55,7 @@ weft_status weft_program_make(weft_device *device, const weft_compilation *compi
     weft_status status = WEFT_OK;
     const weft_control *control = compilation->control;
     weft_program *made = calloc(1, sizeof *made);
-    if (made == NULL)
+    if (!made)
         TRY(no_memory(error));
     made->device = device;
     made->compilation = compilation;
@@ -72,14 +72,14 @@ done:
 }
 
 void weft_program_free(weft_program **program) {
-    if (program == NULL || *program == NULL)
+    if (!program || !*program)
         return;
     weft_program *p = *program;
     const weft_control *control = p->compilation->control;
     weft_program_graph_free(p);
-    for (int i = 0; p->segments != NULL && i < control->n_segments; ++i)
+    for (int i = 0; p->segments && i < control->n_segments; ++i)
         weft_program_segment_free(&p->segments[i]);
-    for (int i = 0; p->memory != NULL && p->own != NULL && i < control->n_names; ++i)
+    for (int i = 0; p->memory && p->own && i < control->n_names; ++i)
         if (p->own[i])
             weft_memory_free(&p->memory[i]);
     if (p->owns_module)
@@ -110,9 +110,8 @@ static weft_status no_such(weft_error *error, const char *what, const char *name
         weft_text_add(&text, "%s%s", i > 0 ? ", " : "", names[i]);
     const char *near = weft_nearest_name(name, names, n);
     weft_error_set(error, WEFT_ERROR_USAGE, "there is no %s '%s' in this script", what, name);
-    weft_error_hint(error, "%s%s%sit has: %s", near != NULL ? "did you mean '" : "",
-                    near != NULL ? near : "", near != NULL ? "'? " : "",
-                    text.data != NULL ? text.data : "none");
+    weft_error_hint(error, "%s%s%sit has: %s", near ? "did you mean '" : "", near ? near : "",
+                    near ? "'? " : "", text.data ? text.data : "none");
     weft_text_free(&text);
     return WEFT_ERROR_USAGE;
 }
@@ -122,7 +121,7 @@ static void size_products(weft_program *p) {
     const weft_script *script = p->compilation->control->script;
     for (int i = 0; i < script->n_indices; ++i) {
         const weft_script_index *product = &script->indices[i];
-        if (product->first == NULL)
+        if (!product->first)
             continue;
         const int64_t first =
             p->sizes[WEFT_FIND_NAME(script->indices, script->n_indices, product->first)];
@@ -164,10 +163,10 @@ weft_status weft_program_size(weft_program *p, const char *index_set, int64_t n,
     const char *names[64];
     size_t count = 0;
     for (int i = 0; i < script->n_indices && count < 64; ++i)
-        if (script->indices[i].first == NULL)
+        if (!script->indices[i].first)
             names[count++] = script->indices[i].name;
     const int found = WEFT_FIND_NAME(script->indices, script->n_indices, index_set);
-    if (found < 0 || script->indices[found].first != NULL)
+    if (found < 0 || script->indices[found].first)
         return no_such(error, "index set", index_set, names, count);
     if (n < 0)
         return weft_error_set(error, WEFT_ERROR_SHAPE, "index set '%s' cannot have %lld members",
@@ -283,7 +282,7 @@ weft_status weft_program_bind_product(weft_program *p, const char *name,
     size_t n = 0;
     bool found = false;
     for (int i = 0; i < control->script->n_operators && n < 64; ++i)
-        if (control->script->operators[i].product_kernel != NULL)
+        if (control->script->operators[i].product_kernel)
             names[n++] = control->script->operators[i].name;
     for (int i = 0; i < control->n_segments; ++i)
         TRY(weft_program_segment_rows(p->segments[i], name, rows, &found, error));
@@ -300,7 +299,7 @@ void weft_program_predicate(weft_program *p, weft_memory *active) {
         if (segment->segment->loop >= 0) /* predicated by its loop */
             continue;
         segment->active = active;
-        segment->ready = segment->ready && active != NULL;
+        segment->ready = segment->ready && active;
     }
 }
 
@@ -314,7 +313,7 @@ weft_status weft_program_bind_operator(weft_program *p, const char *name, weft_p
                                        void *user, weft_error *error) {
     const weft_script *script = p->compilation->script;
     const int found = WEFT_FIND_NAME(script->operators, script->n_operators, name);
-    if (found < 0 || script->operators[found].product_kernel != NULL)
+    if (found < 0 || script->operators[found].product_kernel)
         return none_of(error, "opaque operator", name, &script->operators->name,
                        script->n_operators, sizeof *script->operators);
     p->operators[found] = (weft_program_operator){apply, user};
@@ -342,8 +341,7 @@ weft_status weft_program_record_history(weft_program *p, const char *name, weft_
     }
     if (found < 0)
         return no_such(error, "uniform value in a loop", name, names, n);
-    if (memory != NULL &&
-        (capacity < 0 || (size_t)capacity > weft_memory_bytes(memory) / real_bytes))
+    if (memory && (capacity < 0 || (size_t)capacity > weft_memory_bytes(memory) / real_bytes))
         return weft_error_set(error, WEFT_ERROR_SHAPE, "no room for %lld values of '%s'",
                               (long long)capacity, name);
     for (int i = WEFT_HISTORIES_MAX - 1; i >= 0; --i)
@@ -355,7 +353,7 @@ weft_status weft_program_record_history(weft_program *p, const char *name, weft_
     if (slot < 0)
         return weft_error_set(error, WEFT_ERROR_USAGE, "more than %d histories",
                               WEFT_HISTORIES_MAX);
-    p->captured[slot] = memory != NULL ? found : -1;
+    p->captured[slot] = memory ? found : -1;
     p->histories[slot] = memory;
     p->capacities[slot] = capacity;
     weft_program_forget(p);
@@ -426,7 +424,7 @@ static weft_status prepare_name(weft_program *p, int i, weft_error *error) {
     if (name->matrix || (!is_needed(p, &control->steps, i) && !is_captured(p, i)))
         goto done;
     TRY(name_bytes(p, name, &needed, error));
-    if (name->is_input && p->memory[i] == NULL)
+    if (name->is_input && !p->memory[i])
         TRY(weft_error_set(error, WEFT_ERROR_USAGE, "input '%s' is not bound", name->name));
     TRY(weft_program_own(p->device, name->name, needed, &p->memory[i], &p->own[i], error));
     if (name->is_input && !p->beginning[i] && weft_memory_bytes(p->memory[i]) != needed)
@@ -438,7 +436,7 @@ done:
 static weft_status prepare_segment(weft_program *p, int number, weft_error *error) {
     const weft_control *control = p->compilation->control;
     for (int i = 0; i < control->n_names; ++i)
-        if (p->memory[i] != NULL)
+        if (p->memory[i])
             weft_program_segment_bind(p->segments[number], control->names[i].name, p->memory[i]);
     return weft_program_prepare(p->segments[number], error);
 }
@@ -447,7 +445,7 @@ weft_status weft_program_prepare_all(weft_program *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_control *control = p->compilation->control;
     for (int i = 0; i < control->script->n_operators; ++i)
-        if (control->script->operators[i].product_kernel == NULL && p->operators[i].apply == NULL)
+        if (!control->script->operators[i].product_kernel && !p->operators[i].apply)
             TRY(weft_error_set(error, WEFT_ERROR_USAGE, "operator '%s' is not bound",
                                control->script->operators[i].name));
     if (p->ready)

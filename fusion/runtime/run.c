@@ -48,7 +48,7 @@ static weft_status launch_argument(weft_program_segment *p, const weft_argument 
     case ARGUMENT_PATCH:
     case ARGUMENT_CELL_PATCH:
     case ARGUMENT_GATHER:
-        if (p->connectivities[argument->index] == NULL) {
+        if (!p->connectivities[argument->index]) {
             status = weft_error_set(error, WEFT_ERROR_USAGE, "connectivity '%s' is not bound",
                                     p->segment->graph->connectivities[argument->index].name);
             break;
@@ -103,9 +103,9 @@ static weft_status launch_schedule(weft_program_segment *p, const weft_plan_kern
     if (p->segment->plan->is_simt) /* stores are atomic, by owners or by cell colours */
         return WEFT_OK;
     *out = p->chunks[kernel - p->segment->plan->kernels];
-    if (connectivity < 0 || *out != NULL)
+    if (connectivity < 0 || *out)
         return WEFT_OK;
-    if (!several && p->connectivities[connectivity] != NULL)
+    if (!several && p->connectivities[connectivity])
         return weft_connectivity_schedule(p->connectivities[connectivity], lanes, out, error);
     *serial = (serial_schedule){.start = {0, 1},
                                 .range = {{0, weft_program_blocks(p, kernel->index_set)}}};
@@ -125,7 +125,7 @@ done:
 }
 
 static weft_memory *active_of(const weft_program_segment *p) {
-    return p->active != NULL ? p->active : p->always;
+    return p->active ? p->active : p->always;
 }
 
 /* Zero the target of accumulating stores; predicated like the kernel itself. */
@@ -282,9 +282,8 @@ weft_status weft_program_grid(const weft_program_segment *p, const weft_plan_ker
                               weft_launch *launch, weft_error *error) {
     launch->n_elements = kernel->index_set >= 0 ? p->sizes[kernel->index_set] : 1;
     launch->lanes = p->segment->plan->lanes;
-    return launchers[kernel->kind].grid != NULL
-               ? launchers[kernel->kind].grid(p, kernel, launch, error)
-               : WEFT_OK;
+    return launchers[kernel->kind].grid ? launchers[kernel->kind].grid(p, kernel, launch, error)
+                                        : WEFT_OK;
 }
 
 static weft_status launch_kernel(weft_program_segment *p, const weft_plan_kernel *kernel,

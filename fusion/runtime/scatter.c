@@ -138,12 +138,11 @@ weft_status weft_program_matrix_argument(const weft_program_segment *p,
         rows->start,      rows->rows, rows->word_start, rows->words,
         rows->halo_start, rows->halo, rows->first,      rows->cells};
     *out = memories[argument->part];
-    return *out != NULL
-               ? WEFT_OK
-               : weft_error_set(
-                     error, WEFT_ERROR_USAGE,
-                     "matrix '%s' is made row by row: what its rows need (%d) is not bound",
-                     p->segment->graph->values[argument->index].name, argument->part);
+    return *out ? WEFT_OK
+                : weft_error_set(
+                      error, WEFT_ERROR_USAGE,
+                      "matrix '%s' is made row by row: what its rows need (%d) is not bound",
+                      p->segment->graph->values[argument->index].name, argument->part);
 }
 
 weft_status weft_program_matrix_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,

@@ -12,13 +12,13 @@ static weft_status out_of_memory(weft_error *error) {
 /* Sizes of the tables, for either of the two plans. */
 static size_t most_kernels(const weft_program_segment *p) {
     const weft_segment *other = p->first->otherwise;
-    const int n = p->first->plan->n_kernels, m = other != NULL ? other->plan->n_kernels : 0;
+    const int n = p->first->plan->n_kernels, m = other ? other->plan->n_kernels : 0;
     return (size_t)(n > m ? n : m);
 }
 
 static size_t most_buffers(const weft_program_segment *p) {
     const weft_segment *other = p->first->otherwise;
-    const int n = p->first->plan->n_buffers, m = other != NULL ? other->plan->n_buffers : 0;
+    const int n = p->first->plan->n_buffers, m = other ? other->plan->n_buffers : 0;
     return (size_t)(n > m ? n : m);
 }
 
@@ -40,10 +40,9 @@ static weft_status allocate_tables(weft_program_segment *p, weft_error *error) {
     p->arguments =
         calloc(6 * n_values + 4 * (size_t)graph->n_connectivities + WEFT_PRODUCT_ARGUMENTS_MAX + 1,
                sizeof *p->arguments);
-    if (p->sizes == NULL || p->data == NULL || p->own == NULL || p->positions == NULL ||
-        p->matrix_rows == NULL || p->connectivities == NULL || p->buffers == NULL ||
-        p->partials == NULL || p->nested == NULL || p->members == NULL || p->chunks == NULL ||
-        p->arguments == NULL)
+    if (!p->sizes || !p->data || !p->own || !p->positions || !p->matrix_rows ||
+        !p->connectivities || !p->buffers || !p->partials || !p->nested || !p->members ||
+        !p->chunks || !p->arguments)
         return out_of_memory(error);
     for (int i = 0; i < graph->n_index_sets; ++i)
         p->sizes[i] = -1;
@@ -55,7 +54,7 @@ weft_status weft_program_segment_make(weft_device *device, const weft_segment *s
                                       weft_error *error) {
     weft_status status = WEFT_OK;
     weft_program_segment *made = calloc(1, sizeof *made);
-    if (made == NULL)
+    if (!made)
         TRY(out_of_memory(error));
     made->device = device;
     made->segment = made->first = segment;
@@ -69,26 +68,26 @@ done:
 }
 
 static void free_tables(weft_program_segment *p) {
-    for (int i = 0; p->data != NULL && p->own != NULL && i < p->segment->graph->n_values; ++i)
+    for (int i = 0; p->data && p->own && i < p->segment->graph->n_values; ++i)
         if (p->own[i])
             weft_memory_free(&p->data[i]);
-    for (int i = 0; p->buffers != NULL && p->shared == NULL && i < (int)most_buffers(p); ++i)
+    for (int i = 0; p->buffers && !p->shared && i < (int)most_buffers(p); ++i)
         weft_memory_free(&p->buffers[i]);
-    for (int i = 0; p->partials != NULL && i < p->segment->graph->n_values; ++i)
+    for (int i = 0; p->partials && i < p->segment->graph->n_values; ++i)
         weft_memory_free(&p->partials[i]);
-    for (int i = 0; p->nested != NULL && i < (int)most_kernels(p); ++i) {
+    for (int i = 0; p->nested && i < (int)most_kernels(p); ++i) {
         weft_memory_free(&p->nested[i].sizes);
         weft_module_free(&p->nested[i].module);
     }
-    for (int i = 0; p->members != NULL && i < (int)most_kernels(p); ++i)
+    for (int i = 0; p->members && i < (int)most_kernels(p); ++i)
         weft_memory_free(&p->members[i]);
-    for (int i = 0; p->chunks != NULL && i < (int)most_kernels(p); ++i)
+    for (int i = 0; p->chunks && i < (int)most_kernels(p); ++i)
         weft_schedule_free(&p->chunks[i]);
     weft_program_product_free(p);
 }
 
 void weft_program_segment_free(weft_program_segment **segment) {
-    if (segment == NULL || *segment == NULL)
+    if (!segment || !*segment)
         return;
     weft_program_segment *p = *segment;
     free_tables(p);
@@ -186,7 +185,7 @@ bool weft_program_segment_matrix(weft_program_segment *p, const char *name, weft
     if (found < 0 || graph->values[found].kind != VALUE_MATRIX)
         return false;
     weft_program_segment_positions(p, found, graph->values[found].connectivity, positions);
-    if (rows != NULL)
+    if (rows)
         p->matrix_rows[found] = *rows;
     p->ready = false;
     return true;

@@ -11,14 +11,14 @@ struct weft_shared_buffers {
 
 weft_status weft_shared_buffers_make(weft_shared_buffers **out, weft_error *error) {
     weft_shared_buffers *made = calloc(1, sizeof *made);
-    if (made == NULL)
+    if (!made)
         return weft_no_memory(error);
     *out = made;
     return WEFT_OK;
 }
 
 void weft_shared_buffers_free(weft_shared_buffers **shared) {
-    if (shared == NULL || *shared == NULL)
+    if (!shared || !*shared)
         return;
     for (int i = 0; i < (*shared)->n; ++i)
         weft_memory_free(&(*shared)->list[i]);
@@ -45,8 +45,7 @@ static weft_memory *find(const weft_program_segment *p, size_t needed) {
     for (int i = 0; i < p->shared->n; ++i) {
         weft_memory *memory = p->shared->list[i];
         const size_t bytes = weft_memory_bytes(memory);
-        if (bytes >= needed && (found == NULL || bytes < weft_memory_bytes(found)) &&
-            !is_taken(p, memory))
+        if (bytes >= needed && (!found || bytes < weft_memory_bytes(found)) && !is_taken(p, memory))
             found = memory;
     }
     return found;
@@ -56,10 +55,10 @@ weft_status weft_program_shared_buffer(const weft_program_segment *p, size_t nee
                                        weft_memory **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_shared_buffers *shared = p->shared;
-    if ((*out = find(p, needed)) != NULL)
+    if ((*out = find(p, needed)))
         goto done;
     weft_memory **list = realloc(shared->list, ((size_t)shared->n + 1) * sizeof(weft_memory *));
-    if (list == NULL)
+    if (!list)
         TRY(weft_no_memory(error));
     shared->list = list;
     TRY(weft_memory_make(p->device, needed, &list[shared->n], error));

@@ -70,9 +70,9 @@ weft_status weft_script_add_body(script_parser *parser, weft_script_expression *
                                  const char *group, weft_node *body) {
     for (int i = 0; i < expression->n_bodies; ++i) {
         const char *other = expression->groups[i];
-        if (other == NULL ? group != NULL : group == NULL || strcmp(other, group) != 0)
+        if (!other ? group != NULL : !group || strcmp(other, group) != 0)
             continue;
-        if (group == NULL)
+        if (!group)
             return weft_error_at(parser->error, WEFT_ERROR_TYPE, body->place,
                                  "'%s' has two formulas without a group", expression->name);
         return weft_error_at(parser->error, WEFT_ERROR_TYPE, body->place,
@@ -243,8 +243,8 @@ static bool is_number(const weft_node *node, double *value) {
 
 static bool is_equal(const weft_node *a, const weft_node *b) {
     if (a->kind != b->kind || a->op != b->op || a->n_children != b->n_children ||
-        (a->kind == NODE_NUMBER && a->number != b->number) ||
-        (a->name == NULL) != (b->name == NULL) || (a->name && strcmp(a->name, b->name) != 0))
+        (a->kind == NODE_NUMBER && a->number != b->number) || !a->name != !b->name ||
+        (a->name && strcmp(a->name, b->name) != 0))
         return false;
     for (int i = 0; i < a->n_children; ++i)
         if (!is_equal(a->children[i], b->children[i]))

@@ -43,7 +43,7 @@ done:
 }
 
 void weft_script_print_using(const weft_script_statement *statement, weft_text *out) {
-    if (statement->variant == NULL)
+    if (!statement->variant)
         return;
     weft_text_add(out, " using variant ");
     weft_node_print(statement->variant, out);
@@ -65,7 +65,7 @@ static weft_status parse_choices(script_parser *parser, weft_script_fuse *fuse) 
                                     "the words before '{' are");
             goto done;
         }
-        if (fuse->choices[choice] != NULL)
+        if (fuse->choices[choice])
             TRY(weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place,
                               "'%s' is listed twice", token->text));
         TRY(parse_choice(parser, "a number", &fuse->choices[choice]));
@@ -195,7 +195,7 @@ void weft_script_print_directives_start(const weft_script *script, int statement
     weft_text_add(out, "fuse ");
     for (int i = 0; i < FUSE_CHOICES; ++i) {
         const weft_node *choice = script->fuses[fuse - 1].choices[i];
-        if (choice == NULL)
+        if (!choice)
             continue;
         weft_text_add(out, "%s ", choice_words[i]);
         weft_node_print(choice, out);

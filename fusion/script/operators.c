@@ -258,7 +258,7 @@ static weft_status copy_directives(operator_writer *w, const weft_script *script
     statement->loop = product->loop;
     statement->part += product->part;
     statement->fuse = product->fuse;
-    if (statement->variant != NULL)
+    if (statement->variant)
         TRY(node_copy(parser, statement->variant, names, n_names, &statement->variant));
     statement->together = product->together;
     if (together > 0 && product->together == 0 && product->fuse == 0) {
@@ -274,7 +274,7 @@ static weft_status copy_directives(operator_writer *w, const weft_script *script
     if (made[fuse] == 0) {
         weft_script_fuse block = script->fuses[fuse - 1];
         for (int k = 0; k < FUSE_CHOICES; ++k)
-            if (block.choices[k] != NULL)
+            if (block.choices[k])
                 TRY(node_copy(parser, block.choices[k], names, n_names, &block.choices[k]));
         SCRIPT_APPEND(parser, parser->script->fuses, parser->script->n_fuses, block);
         made[fuse] = parser->script->n_fuses;

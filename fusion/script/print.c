@@ -134,7 +134,7 @@ static void print_input(const weft_script *script, int i, weft_text *out) {
 static void print_declarations(const weft_script *script, weft_text *out) {
     bool first = true; /* a product of two index sets is declared by the lists over it */
     for (int i = 0; i < script->n_indices; ++i) {
-        if (script->indices[i].first != NULL)
+        if (script->indices[i].first)
             continue;
         weft_text_add(out, "%s%s%s", first ? "index " : ", ", script->indices[i].name,
                       script->indices[i].plain ? " plain" : "");
@@ -162,7 +162,7 @@ static void print_declarations(const weft_script *script, weft_text *out) {
  * of groups without other characters than letters, digits and _. */
 static bool is_writable(const weft_script_expression *expression) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-    bool fine = expression->n_references == 0 && expression->groups[0] == NULL;
+    bool fine = expression->n_references == 0 && !expression->groups[0];
     for (int i = 1; i < expression->n_bodies; ++i) {
         const char *group = expression->groups[i];
         fine = fine && group && group[0] > '9' && group[strspn(group, letters)] == '\0' &&

@@ -74,7 +74,7 @@ static weft_status product_index(script_parser *parser, const weft_token *first,
         TRY(WEFT_ERROR_TYPE);
     }
     product.name = weft_arena_print(parser->arena, "%s, %s", first->text, second->text);
-    if (product.name == NULL)
+    if (!product.name)
         TRY(weft_no_memory(parser->error));
     *name = product.name;
     for (int i = 0; i < script->n_indices; ++i) {

@@ -180,7 +180,7 @@ static weft_status find_operands(weft_benchmark_writer *p,
     }
     p->n_results = p->counts[0] = r->intrinsic ? 1 : find_size(r->name, "n", 1);
     p->n_arguments = 1;
-    if (weft_cost_intrinsic(r) != NULL && !r->shared)
+    if (weft_cost_intrinsic(r) && !r->shared)
         return WEFT_OK;
     if (strcmp(r->function, "arithmetic") == 0 && p->n_results > 0 && !r->shared)
         return WEFT_OK;

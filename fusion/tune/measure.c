@@ -165,7 +165,7 @@ static weft_status make_data(bench *b, const weft_benchmark *benchmark, weft_mem
     weft_memory **positions = r->real_bytes == 4 ? &b->positions_float[benchmark->width]
                                                  : &b->positions[benchmark->width];
     if (benchmark->positions) {
-        if (*positions == NULL)
+        if (!*positions)
             TRY(weft_benchmark_positions(b->device, b->indices[benchmark->width], benchmark->n,
                                          benchmark->width, lanes, positions, error));
         *connectivity = *positions;

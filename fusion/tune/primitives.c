@@ -113,7 +113,7 @@ done:
 }
 
 static bool is_wanted(const char *name, const char *const *functions, int n) {
-    return functions == NULL || weft_name_index(functions, n, sizeof *functions, name) >= 0;
+    return !functions || weft_name_index(functions, n, sizeof *functions, name) >= 0;
 }
 
 /* Use the second and third choice of sizes: the first is the smallest possible. */
@@ -151,9 +151,9 @@ static weft_status add_intrinsics(const set_maker *m, const char *const *functio
     for (int i = 0; i < weft_intrinsics_count; ++i) {
         const weft_cost_primitive one =
             weft_cost_of_intrinsic(m->set->arena, &weft_intrinsics[i], m->single);
-        if (one.name == NULL)
+        if (!one.name)
             TRY(weft_no_memory(m->error));
-        if ((weft_intrinsics[i].one != NULL || weft_intrinsics[i].two != NULL) &&
+        if ((weft_intrinsics[i].one || weft_intrinsics[i].two) &&
             is_wanted(one.function, functions, n))
             TRY(weft_cost_primitive_set_add(m->set, &one, m->error));
     }
