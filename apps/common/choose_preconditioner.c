@@ -12,19 +12,19 @@ weft_status app_run_choose_levels(const app_run *run, app_mesh_options *mesh, we
     const int64_t n_nodes = app_mesh_built_in_nodes(mesh, &dimension);
     if (options->until_discretisation) {
         mesh->levels = APP_LEVELS_BUILT_IN;
-        return WEFT_OK;
+        goto done;
     }
     if (options->preconditioner != WEFT_AUTO ||
         weft_linear_jacobi_because(options, run->problem->system.linear.choice.method, true))
-        return WEFT_OK;
+        goto done;
     mesh->levels = mesh->refine > 0 ? APP_LEVELS_REFINED : APP_LEVELS_NONE;
     if (options->earlier != WEFT_AUTO) {
         if (options->earlier >= 0 && weft_preconditioner_about(options->earlier)->needs_levels)
             mesh->levels = APP_LEVELS_BUILT_IN;
-        return WEFT_OK;
+        goto done;
     }
     if (n_nodes == 0)
-        return WEFT_OK;
+        goto done;
     TRY(weft_speeds_read(run->device, NULL, &speeds, error));
     const double expected = weft_cg_iterations_expected(dimension, n_nodes, options->tolerance);
     const double solves = fmax(run->problem->expected_solves, 1);

@@ -21,7 +21,7 @@ static weft_status make_nodes(const app_run *run, app_shown *out, weft_error *er
     weft_element_kind kind = {WEFT_LAGRANGE, 1};
     if (run->problem->fields.n == 1 && has_nodes(run->problem->fields.space)) {
         out->nodes = run->problem->fields.space;
-        return WEFT_OK;
+        goto done;
     }
     for (int i = 0; i < run->problem->fields.n; ++i) {
         const weft_element *element = weft_space_element(run->problem->fields.list[i].space);
@@ -110,11 +110,11 @@ static weft_status evaluate(const app_run *run, const app_shown *shown, int n, d
     if (shown->fields[n].on_cells) {
         for (int64_t k = 0; k < run->mesh->n_cells * c; ++k)
             at[k] = u[(int64_t)weft_space_cell_nodes(field->space)[k / c] * c + k % c];
-        return WEFT_OK;
+        goto done;
     }
     if (shown->nodes == field->space) {
         memcpy(at, u, (size_t)weft_space_dofs(field->space) * sizeof *at);
-        return WEFT_OK;
+        goto done;
     }
     TRY(weft_space_interpolate(field->space, u, c, shown->nodes, at, error));
     for (int k = i + 1; k < run->problem->fields.n && run->problem->fields.list[k].is_enrichment;

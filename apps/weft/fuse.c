@@ -103,7 +103,7 @@ static void log_scatter(const weft_tool_options *options, const weft_compilation
         return;
     for (int i = 0; i < weft_compilation_kernels(compilation); ++i) {
         weft_compilation_kernel(compilation, i, &info);
-        if (info.scatter != NULL && strcmp(info.scatter, options->scatter_name) != 0) {
+        if (info.scatter && strcmp(info.scatter, options->scatter_name) != 0) {
             weft_log(monitor, WEFT_LOG_WARNING,
                      "--scatter %s cannot be used for kernel %s on this device: it uses %s",
                      options->scatter_name, info.name, info.scatter);
@@ -141,7 +141,7 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
                                             .n_operators = options->n_operators};
     TRY(weft_tool_scripts_read(options->arguments, options->n_arguments, &options->ufl, &scripts,
                                error));
-    if (options->force != NULL)
+    if (options->force)
         TRY(weft_file_read_as(options->force, WEFT_FILE_PLAN, &forced, NULL, error));
     compile_options.forced_plan = forced;
     TRY(weft_tool_library_make(options, &library, error));
@@ -156,16 +156,16 @@ static weft_status print_compilation(const weft_tool_options *options, bool expl
     weft_tool_tune_log(&tuned, &compile_options, compilation, monitor);
     if (options->tune > 0)
         TRY(weft_tool_kernels_keep(&tuned, device, compilation, &compile_options, error));
-    if (options->html != NULL)
+    if (options->html)
         TRY(weft_tool_html(options->html, &tuned, compilation, &compile_options, monitor, error));
-    else if (options->why[0] != NULL)
+    else if (options->why[0])
         TRY(weft_compilation_why(compilation, options->why[0], options->why[1], &out, error));
     else if (explain) {
         TRY(weft_compilation_explain(compilation, &out, error));
         weft_tool_tune_explain(&compile_options, compilation, &out);
     } else
         TRY(weft_compilation_print(compilation, options->print, options->format, &out, error));
-    if ((explain && options->html == NULL && options->why[0] == NULL) ||
+    if ((explain && !options->html && !options->why[0]) ||
         (!explain && strcmp(options->format, "text") == 0 &&
          (strcmp(options->print, "plan") == 0 || strcmp(options->print, "implementations") == 0)))
         TRY(weft_tool_resources(device, compilation, &out, error));

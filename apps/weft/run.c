@@ -276,7 +276,7 @@ weft_status weft_tool_run(int argc, char **argv, const weft_monitor *monitor, in
     weft_run *run = calloc(1, sizeof *run);
     (void)code;
     if (!run)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     *run = (weft_run){.options = &options, .base = {.options = &options.run, .monitor = monitor}};
     const app_command_line line = {.arguments = "SCRIPT",
                                    .doc = doc,
@@ -291,7 +291,8 @@ weft_status weft_tool_run(int argc, char **argv, const weft_monitor *monitor, in
     TRY(check(&options, error));
     TRY(run_all(run, error));
 done:
-    clear(run);
+    if (run)
+        clear(run);
     free(run);
     settings_clear(&options.inputs);
     settings_clear(&options.defines);

@@ -99,11 +99,10 @@ static weft_status list_exchange(const weft_fields *fields, weft_flows *exchange
     const weft_condition *list = fields->conditions;
     weft_flow *flow = NULL;
     if (exchange->n > 0)
-        return WEFT_OK;
-    for (int i = 0; i < fields->n_conditions; ++i) {
+        goto done;
+    for (int i = 0; i < fields->n_conditions; ++i)
         if (list[i].kind == WEFT_ROBIN)
             TRY(enter(exchange, list, i, &flow, error));
-    }
 done:
     return status;
 }
@@ -144,10 +143,10 @@ weft_status weft_balance_exchange(const weft_fields *fields, weft_problem_balanc
     double *sums = NULL;
     int entry = -1;
     if (weft_bc_forms(fields->bc, &forms) == 0)
-        return WEFT_OK;
+        goto done;
     sums = calloc(4 * (size_t)fields->n_conditions, sizeof *sums);
     if (!sums)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     TRY(exchange_of(fields, u, sums, error));
     TRY(list_exchange(fields, &balance->exchange, error));
     for (int i = 0; i < fields->n_conditions; ++i) {
@@ -173,7 +172,7 @@ static weft_status react(const weft_fields *fields, const weft_problem_field *fi
     const int c = weft_space_components(field->space), n = fields->n_conditions;
     double *own = calloc((size_t)(n + c), sizeof *own);
     if (!own)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     TRY(weft_reactions(field->bc, r + field->first_dof, own, n > 0 ? n : c, error));
     take_own(fields, field, own, out);
     for (int i = 0; n == 0 && i < c; ++i)
@@ -191,7 +190,7 @@ static weft_status add_reactions(const weft_fields *fields, weft_flows *reaction
     weft_flow *flow = NULL;
     double *all = calloc((size_t)fields->n_conditions + WEFT_VALUES_MAX, sizeof *all);
     if (!all)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     for (int f = 0; f < fields->n; ++f)
         TRY(react(fields, &fields->list[f], r, all, error));
     if (fields->n_conditions == 0 && !weft_fields_are_natural(fields))

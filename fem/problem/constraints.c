@@ -49,7 +49,7 @@ static weft_declared_target target(const weft_problem *problem) {
 weft_status weft_problem_constraints_make(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     if (problem->declared.n == 0)
-        return WEFT_OK;
+        goto done;
     TRY(check_facets(problem, error));
     TRY(make_constraints(problem, error));
     const weft_declared_target to = target(problem);
@@ -62,7 +62,7 @@ weft_status weft_problem_point_loads_make(weft_problem *problem, weft_error *err
     weft_constraint_field fields[WEFT_FIELDS_MAX];
     weft_status status = WEFT_OK;
     if (problem->declared.n_loads == 0)
-        return WEFT_OK;
+        goto done;
     list_fields(problem, fields);
     TRY(weft_point_loads_make_in(problem->context, fields, problem->fields.n, &problem->point_loads,
                                  error));
@@ -75,7 +75,7 @@ done:
 weft_status weft_problem_point_loads_apply(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!problem->point_loads)
-        return WEFT_OK;
+        goto done;
     TRY(weft_point_loads_apply(problem->point_loads, problem->system.b, error));
     TRY(weft_vector_pull(problem->system.b, problem->system.b_values, problem->fields.n_dofs,
                          error));
@@ -150,7 +150,7 @@ done:
 weft_status weft_problem_reduce(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!problem->system.constraints || weft_constraints_empty(problem->system.constraints))
-        return WEFT_OK;
+        goto done;
     if (!weft_assembly_about(problem->system.linear.choice.assembly)
              ->stores_matrix) { /* what was chosen before it was known */
         weft_operator_free(&problem->system.op);

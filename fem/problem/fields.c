@@ -50,7 +50,7 @@ static weft_status make_field(weft_fields *fields, weft_problem_field *field, we
     int n = 0;
     weft_condition *list = calloc((size_t)fields->n_conditions + 1, sizeof *list);
     if (!list)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     for (int i = 0; i < fields->n_conditions && !field->is_enrichment; ++i) {
         const int k = fields->conditions[i].component - field->first_value;
         if (k < 0 || k >= c)

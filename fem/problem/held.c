@@ -141,7 +141,7 @@ weft_status weft_held_add(weft_assembled *system, const weft_cg_options *options
     amounts a = {0};
     double *first = NULL;
     if (held->n == 0 || !system->modes_are_pinned || system->linear.cg.outcome != WEFT_CG_CONVERGED)
-        return WEFT_OK;
+        goto done;
     TRY(start(&a, system, options, error));
     first = calloc((size_t)held->n, sizeof *first);
     if (!first)

@@ -106,8 +106,10 @@ static weft_status evaluate_centres(weft_inputs *inputs, const char *text, const
     weft_status status = WEFT_OK;
     const char *output = "u";
     weft_bound_form form;
-    if (!weft_fields_are_linear(inputs->fields))
-        return evaluate_constants(inputs, text, origin, cells->values, error);
+    if (!weft_fields_are_linear(inputs->fields)) {
+        status = evaluate_constants(inputs, text, origin, cells->values, error);
+        goto done;
+    }
     TRY(weft_form_ship(inputs->fields->space, "centres.weft",
                        weft_space_cells(inputs->fields->space), &form, error));
     weft_form_bind_expression(&form, "value", text, origin);
@@ -243,8 +245,10 @@ weft_status weft_inputs_fill(weft_inputs *inputs, const weft_name_info *info,
     const weft_problem_set *set = weft_inputs_set_of(inputs, info->over);
     const int c = weft_input_components(info);
     char **list = NULL;
-    if (set && set->is_flat)
-        return fill_flat(inputs, set, source, values, error);
+    if (set && set->is_flat) {
+        status = fill_flat(inputs, set, source, values, error);
+        goto done;
+    }
     TRY(weft_input_split(source, c, &list, error));
     for (int k = 0; k < c; ++k)
         TRY(info->over ? fill(inputs, weft_input_space(inputs, info), list[k], source->origin, k, c,
@@ -331,7 +335,7 @@ static weft_status compute(weft_inputs *inputs, const weft_input_source *source,
         TRY(weft_inputs_check_length(inputs, &input->info, source, error));
     if (source->memory && !is_load(input)) {
         input->memory = source->memory;
-        return WEFT_OK;
+        goto done;
     }
     TRY(weft_vector_make(inputs->fields->context->device, n, &input->values, &input->memory,
                          error));

@@ -313,13 +313,15 @@ static weft_status start_solution(weft_problem *problem, const weft_name_info *i
             weft_error_hint(error, "write input u : real over nodes;");
         else
             weft_error_hint(error, "write input u : real[%d] over nodes;", c);
-        return WEFT_ERROR_INPUT;
+        TRY(WEFT_ERROR_INPUT);
     }
     if (!value)
-        return WEFT_OK;
+        goto done;
     const weft_input_source source = source_of(problem, value, info);
-    if (!source.memory)
-        return weft_inputs_fill(&problem->inputs, info, &source, problem->system.u_values, error);
+    if (!source.memory) {
+        status = weft_inputs_fill(&problem->inputs, info, &source, problem->system.u_values, error);
+        goto done;
+    }
     TRY(weft_inputs_check_length(&problem->inputs, info, &source, error));
     TRY(weft_vector_pull(source.memory, problem->system.u_values, problem->fields.n_dofs, error));
 done:
@@ -344,7 +346,7 @@ static weft_status make_time(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = problem->context->device;
     if (!weft_problem_is_in_time(problem))
-        return WEFT_OK;
+        goto done;
     TRY(weft_memory_make(device, sizeof(double), &problem->steps.t, error));
     if (!problem->names.previous)
         goto done;

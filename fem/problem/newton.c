@@ -220,7 +220,7 @@ static weft_status remove_mode(load_step *step, int k, double most, weft_error *
                                  .modes = problem->system.modes.modes + k * n,
                                  .weighted = problem->system.modes.weighted + k * n};
     if (!kept)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     memcpy(kept, problem->system.u_values, (size_t)n * sizeof *kept);
     weft_free_modes_remove(&one, n, problem->system.u_values);
     TRY(weft_vector_push(problem->system.u, problem->system.u_values, n, error));
@@ -241,7 +241,7 @@ static weft_status decide_modes(load_step *step, weft_error *error) {
     weft_problem *problem = step->problem;
     const weft_problem_iteration *last = &problem->newton.iterations[problem->newton.n - 1];
     if (problem->system.modes.n == 0 || !problem->newton.converged)
-        return WEFT_OK;
+        goto done;
     TRY(weft_free_modes_check(&problem->system.modes, problem->fields.n_dofs,
                               problem->system.b_values,
                               fmax(1e-6, 10 * step->options->tolerance) * last->scale, error));
@@ -275,10 +275,10 @@ static weft_status check_steps(load_step *step, weft_error *error) {
     double *values = NULL;
     if (step->options->load_steps == 1 || reads_load(problem) ||
         has_values(problem->system.flux, n))
-        return WEFT_OK;
+        goto done;
     values = weft_array_make((size_t)n, sizeof *values);
     if (!values)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     weft_fields_set_conditions(&problem->fields, 1, values);
     if (problem->system.reduction) {
         TRY(weft_vector_push(step->guess, values, n, error));

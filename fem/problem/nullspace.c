@@ -48,7 +48,7 @@ static weft_status is_constrained(const weft_assembled *system, const component 
     for (int64_t i = of->first; i < of->last; i += of->step)
         e[i] = 1;
     if (!system->constraints || *out)
-        return WEFT_OK;
+        goto done;
     TRY(weft_constraints_fill(system->constraints, false, e, error));
     for (int64_t i = 0; i < system->fields->n_dofs; ++i) {
         const bool is_own = i >= of->first && i < of->last && (i - of->first) % of->step == 0;
@@ -124,7 +124,7 @@ weft_status weft_nullspace_find(weft_assembled *system, weft_error *error) {
     double *values[2] = {NULL, NULL};
     weft_memory *memory[2] = {NULL, NULL};
     if (weft_records_only(system->fields->context))
-        return WEFT_OK;
+        goto done;
     TRY(make_vectors(system, values, memory, error));
     for (int k = 0; k < system->fields->n_values; ++k) {
         const component of = component_of(system, k);
@@ -211,7 +211,7 @@ weft_status weft_nullspace_project(weft_assembled *system, weft_error *error) {
     double *values[2] = {NULL, NULL}, *rows = NULL;
     weft_memory *memory[2] = {NULL, NULL};
     if (system->open.n == 0 || weft_records_only(system->fields->context))
-        return WEFT_OK;
+        goto done;
     TRY(make_vectors(system, values, memory, error));
     rows = weft_array_make((size_t)system->fields->n_dofs, sizeof *rows);
     if (!rows)

@@ -171,7 +171,7 @@ weft_status weft_problem_load(weft_problem *problem, double factor, weft_error *
     const weft_solution u = weft_problem_solution(problem);
     double *sum = weft_array_make((size_t)n, sizeof *sum);
     if (!sum)
-        return weft_out_of_memory(error, NULL);
+        TRY(weft_out_of_memory(error, NULL));
     for (int i = 0; i < problem->forms.n_parts; ++i) {
         weft_problem_part *part = &problem->forms.parts[i];
         if (!part->vector_program)
@@ -205,7 +205,7 @@ static weft_status add(weft_problem *problem, double factor, weft_memory *x, wef
     weft_terms terms = {0};
     weft_terms_add(&terms, factor, x);
     if (terms.n == 0)
-        return WEFT_OK;
+        goto done;
     TRY(weft_vectors_sum(&problem->system.vectors, &terms, problem->system.scratch, error));
     TRY(weft_vectors_add(&problem->system.vectors, problem->system.b, problem->system.scratch,
                          error));

@@ -303,8 +303,8 @@ weft_status weft_problem_prepare(weft_problem *problem, const weft_problem_optio
                                  double solves, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!problem->forms.first.form.text)
-        return weft_problem_refuse(WEFT_ERROR_USAGE, "the problem has no form",
-                                   "call weft_problem_form", error);
+        TRY(weft_problem_refuse(WEFT_ERROR_USAGE, "the problem has no form",
+                                "call weft_problem_form", error));
     start_linear(problem, options);
     TRY(make_conditions(problem, error));
     weft_problem_presume_symmetric(problem);

@@ -49,7 +49,7 @@ static weft_status fill_transient(weft_problem *problem, weft_transient_problem 
 weft_status weft_problem_start_step(weft_problem *problem, double length, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!problem->steps.previous)
-        return WEFT_OK;
+        goto done;
     TRY(weft_memory_write(problem->steps.length, 0, &length, sizeof length, error));
     TRY(weft_memory_copy(problem->steps.previous, problem->system.u,
                          (size_t)problem->fields.n_dofs * sizeof(double), error));
@@ -77,8 +77,6 @@ done:
 /* The constants that the matrix of several functions leaves open, for which it is made once. */
 static weft_status find_open(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (problem->fields.n == 1 || weft_records_only(problem->context))
-        return WEFT_OK;
     TRY(weft_problem_operator_make(problem, error));
     TRY(weft_nullspace_find(&problem->system, error));
 done:
@@ -93,7 +91,7 @@ static weft_status check_mass(weft_problem *problem, const weft_transient_proble
     weft_problem_choice *choice = &problem->system.linear.choice;
     double asymmetry = 0;
     if (weft_records_only(problem->context))
-        return WEFT_OK;
+        goto done;
     TRY(weft_transient_asymmetry(problem->context, whole, &asymmetry, error));
     if (asymmetry <= WEFT_SYMMETRIC)
         goto done;
@@ -121,7 +119,8 @@ weft_status weft_problem_integrate(weft_problem *problem, const weft_transient_p
     const weft_problem_choice *choice = &linear->choice;
     TRY(weft_problem_constraints_make(problem, error));
     TRY(weft_problem_point_loads_make(problem, error));
-    TRY(find_open(problem, error));
+    if (problem->fields.n > 1 && !weft_records_only(problem->context))
+        TRY(find_open(problem, error));
     TRY(fill_transient(problem, &whole, error));
     whole.preconditioner = choice->preconditioner;
     whole.is_exchangeable = linear->options->preconditioner == WEFT_AUTO;

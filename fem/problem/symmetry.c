@@ -71,14 +71,15 @@ static weft_status measure(weft_problem *problem, double *out, weft_error *error
     weft_status status = WEFT_OK;
     *out = 0;
     if (problem->forms.n_parts == 0)
-        return measure_forms(problem, out, error);
-    for (int i = 0; i < problem->forms.n_parts; ++i) {
-        double asymmetry = 0;
-        if (problem->forms.parts[i].symmetry)
-            TRY(weft_symmetry_measure(problem->forms.parts[i].symmetry, &asymmetry, error));
-        if (!(asymmetry <= *out))
-            *out = asymmetry;
-    }
+        TRY(measure_forms(problem, out, error));
+    else
+        for (int i = 0; i < problem->forms.n_parts; ++i) {
+            double asymmetry = 0;
+            if (problem->forms.parts[i].symmetry)
+                TRY(weft_symmetry_measure(problem->forms.parts[i].symmetry, &asymmetry, error));
+            if (!(asymmetry <= *out))
+                *out = asymmetry;
+        }
 done:
     return status;
 }
@@ -155,7 +156,7 @@ static weft_status check_action(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     double apart = 0;
     if (!problem->names.action)
-        return WEFT_OK;
+        goto done;
     TRY(weft_form_action_difference(problem->context, &problem->forms.first.form, &apart, error));
     if (apart <= ACTION)
         goto done;
@@ -184,7 +185,7 @@ weft_status weft_problem_check_forms(weft_problem *problem, weft_error *error) {
     double *kept = NULL;
     problem->system.linear.minres_if_indefinite = true;
     if (weft_records_only(problem->context))
-        return WEFT_OK;
+        goto done;
     if (problem->forms.is_nonlinear && weft_problem_is_in_time(problem)) {
         kept = weft_array_make((size_t)n, sizeof *kept);
         if (!kept)
