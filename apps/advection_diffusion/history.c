@@ -62,8 +62,8 @@ weft_status ad_history_add(ad_run *run, weft_error *error) {
                                            .components = 1,
                                            .resumes = run->first_step > 0},
                         error));
+    run->base.seconds.measure += weft_clock() - start;
 done:
     free(probes);
-    run->base.seconds.measure += weft_clock() - start;
     return status;
 }

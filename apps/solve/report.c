@@ -19,11 +19,12 @@ static bool is_solved(const solve *run) {
 weft_status solve_output_write(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_clock();
-    if (!run->options->time.text && /* whose series is written */
-        app_output_wanted(&run->options->run, is_solved(run), run->base.monitor))
-        TRY(app_run_result_write(&run->base, error));
+    if (run->options->time.text || /* its series is written */
+        !app_output_wanted(&run->options->run, is_solved(run), run->base.monitor))
+        goto done;
+    TRY(app_run_result_write(&run->base, error));
+    run->base.seconds.output = weft_clock() - start;
 done:
-    run->base.seconds.output += weft_clock() - start;
     return status;
 }
 

@@ -160,8 +160,8 @@ static weft_status series_add(solve *run, weft_error *error) {
         goto done;
     TRY(pull(run, error));
     TRY(app_series_add(&run->base, &run->time.series, run->time.state.t, error));
-done:
     run->base.seconds.output += weft_clock() - start;
+done:
     return status;
 }
 
@@ -181,8 +181,8 @@ static weft_status history_add(solve *run, weft_error *error) {
                                            .probes = run->base.probes,
                                            .components = run->base.problem->fields.n_values},
                         error));
-done:
     run->base.seconds.measure += weft_clock() - start;
+done:
     return status;
 }
 
