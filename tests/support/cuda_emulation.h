@@ -31,11 +31,11 @@ static inline int emulation_run_compiler(const char *source, const char *object)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Skips the test where there is no g++. */
+/* Skips the test where there is no g++. Threads make kernels at once: their stacks tell their files apart. */
 static inline void emulation_make(const char *cpp, const char *folder, const char *object) {
     char source[PATH_MAX], made[PATH_MAX];
-    snprintf(source, sizeof source, "%s/%d.cu", folder, (int)getpid());
-    snprintf(made, sizeof made, "%s/%d.so", folder, (int)getpid());
+    snprintf(source, sizeof source, "%s/%d_%p.cu", folder, (int)getpid(), (void *)source);
+    snprintf(made, sizeof made, "%s/%d_%p.so", folder, (int)getpid(), (void *)source);
     FILE *file = fopen(source, "w");
     assert_non_null(file);
     fputs(cpp, file);
