@@ -23,6 +23,7 @@
 #include "fem/weft_result.h"
 #include "fem/weft_solver.h"
 #include "fem/weft_time.h"
+#include "fem/weft_time_scheme.h"
 #include "fem/weft_transient.h"
 
 #endif

@@ -7,23 +7,11 @@
 
 #include "fem/weft_point_load.h"
 #include "fem/weft_solver.h"
+#include "fem/weft_time_scheme.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef enum weft_time_scheme {
-    WEFT_TIME_THETA, /* order 2 for theta = 1/2, else 1 */
-    WEFT_TIME_BDF2,  /* order 2; the first step is one of SDIRK2 */
-    WEFT_TIME_SDIRK2 /* order 2: TR-BDF2, two solves per step, with the same matrix */
-} weft_time_scheme;
-typedef struct weft_time_scheme_info {
-    const char *name, *help;
-} weft_time_scheme_info;
-int weft_time_scheme_count(void);
-const weft_time_scheme_info *weft_time_scheme_about(weft_time_scheme scheme);
-/** Errors  WEFT_ERROR_USAGE (no such scheme; the hint has the nearest name, and all) */
-weft_status weft_time_scheme_find(const char *name, weft_time_scheme *out, weft_error *error);
 
 /** One of the forms whose sum the problem is, over the cells, or some of them, or facets. Names of
  *  values of its script; NULL: it has none. */
@@ -151,7 +139,7 @@ typedef struct weft_transient weft_transient;
  *  context  borrowed; must outlive the result
  *  out      caller's; weft_transient_free
  *  Errors   those of weft_operator_make, weft_bc_apply, weft_reduction_fill and weft_preconditioner_make;
- *           WEFT_ERROR_USAGE (constraints, and an assembly that stores no matrix); *out untouched */
+ *           WEFT_ERROR_USAGE (no such scheme; constraints, and an assembly that stores no matrix); *out untouched */
 weft_status weft_transient_make(weft_context *context, const weft_transient_problem *problem,
                                 weft_transient **out, weft_error *error);
 void weft_transient_free(weft_transient **transient);

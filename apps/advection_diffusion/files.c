@@ -60,7 +60,7 @@ static void write_problem(const ad_run *run, weft_text *out) {
                   weft_advection_diffusion_reassembles(&run->problem) ? "every-step" : "once",
                   o->run.solver.tolerance, run->problem.max_iterations,
                   weft_assembly_name(run->base.problem->system.linear.choice.assembly), o->initial);
-    if (o->runge_kutta != WEFT_RUNGE_KUTTA_4)
+    if (o->runge_kutta > 0) /* which the first, the default, is not */
         weft_text_add(out, " --scheme %s", weft_runge_kutta_about(o->runge_kutta)->name);
     for (int i = 0; i < o->velocity.n; ++i)
         weft_text_add(out, "%s%s%s", i == 0 ? " --velocity '" : ",", o->velocity.list[i].text,

@@ -81,6 +81,21 @@ static void list_advection_schemes(weft_text *out) {
     list_schemes(weft_runge_kutta_about, out);
 }
 
+/* "bdf2 (default: ..., of order 2, 1 solve per step), ...", of the schemes of problems in time. */
+static void list_time_schemes(weft_text *out) {
+    const int n = weft_time_scheme_count();
+    for (int i = 0; i < n; ++i) {
+        const weft_time_scheme_info *about = weft_time_scheme_about((weft_time_scheme)i);
+        weft_text help = {0};
+        weft_text_add(&help, "%s%s, of order %d%s, %d solve%s per step",
+                      i == (int)weft_time_scheme_default() ? "default: " : "", about->help,
+                      about->order, about->takes_theta ? " for 0.5, else 1" : "", about->n_stages,
+                      about->n_stages > 1 ? "s" : "");
+        add_item(i, n, about->name, help.data ? help.data : "", out);
+        weft_text_free(&help);
+    }
+}
+
 static void list_assembly_names(weft_text *out) {
     weft_assembly_list(out, false);
 }
@@ -99,6 +114,7 @@ static char *fill_in(int key, const char *text, void *input) {
                  {"{preconditioners}", list_preconditioners},
                  {"{methods}", weft_method_list},
                  {"{splittings}", list_splittings},
+                 {"{time schemes}", list_time_schemes},
                  {"{advection schemes}", list_advection_schemes}};
     (void)key;
     (void)input;

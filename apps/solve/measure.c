@@ -51,7 +51,7 @@ static weft_status balance_in_time(solve *run, weft_error *error) {
         weft_log(run->base.monitor, WEFT_LOG_WARNING, "no step was made: there are no reactions");
     if (solve_time_is_own(run))
         run->base.balance_note = "as the script writes its own scheme; storage is in 'equation'";
-    else if (options->scheme == WEFT_TIME_THETA && options->theta < 1)
+    else if (weft_time_scheme_about(options->scheme)->takes_theta && options->theta < 1)
         run->base.balance_note = "means over the last step";
 done:
     return status;

@@ -46,9 +46,7 @@ const app_option solve_time_option_table[] = {
      "t = 0 to END. The script makes the local matrix M too; its input t is the time, and "
      "conditions may use t",
      .read = read_time, .is_joined = true},
-    {"scheme", "NAME",
-     "bdf2 (default), sdirk2 (TR-BDF2, two solves per step), both of order 2 and stable for any "
-     "step, or theta",
+    {"scheme", "NAME", "{time schemes}; all are stable for steps of any length",
      APP_BY(read_scheme, solve_time_options, scheme)},
     {"theta", "THETA",
      "Weight of the new time in the theta scheme: 0.5 (default) is Crank-Nicolson, of order 2, 1 "
@@ -91,7 +89,7 @@ const app_option solve_time_option_table[] = {
     {0}};
 
 solve_time_options solve_time_options_default(void) {
-    return (solve_time_options){.scheme = WEFT_TIME_BDF2,
+    return (solve_time_options){.scheme = weft_time_scheme_default(),
                                 .theta = 0.5,
                                 .previous = "u_old",
                                 .files = {.resume_option = "--resume"}};
@@ -133,7 +131,7 @@ weft_status solve_time_options_check(const solve_time_options *options, weft_err
         return WEFT_ERROR_USAGE;
     }
     if (options->theta != solve_time_options_default().theta &&
-        options->scheme != WEFT_TIME_THETA) {
+        !weft_time_scheme_about(options->scheme)->takes_theta) {
         weft_error_set(error, WEFT_ERROR_USAGE, "--theta is for the scheme theta");
         weft_error_location(error, "--theta", NULL, 0, 0);
         weft_error_hint(error, "add --scheme theta");

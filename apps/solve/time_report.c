@@ -9,7 +9,7 @@ void solve_time_print(const solve *run) {
     printf("time        %s", solve_time_is_own(run)
                                  ? "scheme of the script"
                                  : weft_time_scheme_about(run->options->time.scheme)->name);
-    if (!solve_time_is_own(run) && run->options->time.scheme == WEFT_TIME_THETA)
+    if (!solve_time_is_own(run) && weft_time_scheme_about(run->options->time.scheme)->takes_theta)
         printf(" %g", run->options->time.theta);
     const double steps = state->step > 0 ? (double)state->step : 1;
     printf(", %" PRId64 " step%s to t = %.10g", state->step, state->step == 1 ? "" : "s", state->t);
@@ -91,8 +91,9 @@ int solve_time_report(const solve *run) {
               "--newton-iterations, or look whether K is the derivative of r\n",
               stderr);
     else
-        fputs("no step is short enough for --time-tolerance\nhint: raise it; a jump in the data "
-              "takes bdf2 or sdirk2\n",
-              stderr);
+        fprintf(stderr,
+                "no step is short enough for --time-tolerance\nhint: raise it; a jump in the data "
+                "takes a scheme that damps it, such as %s\n",
+                weft_time_scheme_about(weft_time_scheme_default())->name);
     return 1;
 }

@@ -3,7 +3,7 @@
 
 #include "fem/form/form.h"
 
-enum { WEFT_TERMS_MAX = 6 };
+enum { WEFT_TERMS_MAX = 8 }; /* those of a stage, fem/time/scheme.h */
 /** Terms of a sum of vectors. Start from {0}. */
 typedef struct weft_terms {
     double factor[WEFT_TERMS_MAX];

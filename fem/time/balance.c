@@ -14,7 +14,8 @@ static weft_status make_storage(weft_transient *transient, double weight, weft_m
     TRY(weft_vectors_sum(&transient->vectors, &solutions, transient->work, error));
     TRY(weft_operator_apply(transient->system.mass, transient->work, transient->work2, error));
     weft_terms_add(&all, 1, transient->work2);
-    weft_terms_add(&all, -factor * stage->u[2], transient->mass_u[2]);
+    for (int i = 2; i <= WEFT_TIME_STAGES; ++i)
+        weft_terms_add(&all, -factor * stage->u[i], transient->mass_u[i]);
     TRY(weft_vectors_sum(&transient->vectors, &all, storage, error));
 done:
     return status;
@@ -24,12 +25,12 @@ weft_status weft_transient_balance(weft_transient *transient, weft_memory *stora
                                    weft_transient_terms *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_time_stage *stage = &transient->last;
-    const double weight = 1 / (1 + stage->q[0]), t = transient->state.t;
+    const double weight = 1 / (1 + stage->q), t = transient->state.t;
     *out = (weft_transient_terms){.n = 0};
     if (transient->dt_before <= 0 || !transient->has_last)
         return WEFT_OK;
-    *out = (weft_transient_terms){.n = stage->q[0] > 0 ? 2 : 1,
-                                  .weights = {weight, weight * stage->q[0]},
+    *out = (weft_transient_terms){.n = stage->q > 0 ? 2 : 1,
+                                  .weights = {weight, weight * stage->q},
                                   .t = {t, t - transient->dt_before},
                                   .u = {transient->u, transient->u_before}};
     if (transient->system.mass)

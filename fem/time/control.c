@@ -1,8 +1,8 @@
 /* Estimates the local error of a step, and chooses the length of the next one.
  *
- *  The estimates are those of the methods themselves: of theta and BDF2 the leading term of the
- *  truncation error, with derivatives by divided differences of the last solutions; of TR-BDF2 the
- *  difference to the embedded method of order 3, multiplied by (M + d h K)^-1 M, so that stiff
+ *  The estimates are those of the methods themselves (fem/time/scheme.h): the leading term of the
+ *  truncation error, with derivatives by divided differences of the last solutions; or the
+ *  difference to an embedded method, multiplied by (M + h/a K)^-1 M, so that stiff
  *  components do not dominate it. Norms are |e| = sqrt(e.M e).
  *
  *  An error e decays at the rate e.K e / e.M e. Only the errors made during the last time 1/rate remain, so
@@ -18,7 +18,8 @@ static const double LEAST_SHARE = 1e-3;
 static const double SAFETY = 0.9, GROWTH_MOST = 2, SHRINK_MOST = 0.2, GROWTH_LEAST = 1.25;
 
 int weft_time_order(const weft_transient_problem *problem) {
-    return problem->scheme == WEFT_TIME_THETA && problem->theta != 0.5 ? 1 : 2;
+    const weft_time_scheme_info *about = weft_time_scheme_about(problem->scheme);
+    return about->takes_theta && problem->theta != 0.5 ? 1 : about->order;
 }
 
 /* The divided difference over the last n + 1 solutions, the present one first. */
@@ -31,15 +32,6 @@ static void divided_difference(const double *t, int n, double *factors) {
     }
 }
 
-/* C h^(p+1) times the derivative of order p + 1, of which the divided difference is 1/(p+1)!. */
-static double truncation(const weft_transient *transient, double dt) {
-    const double theta = transient->problem.theta, before = transient->dt_before;
-    if (transient->problem.scheme == WEFT_TIME_THETA)
-        return theta == 0.5 ? dt * dt * dt / 12 * 6 : (theta - 0.5) * dt * dt * 2;
-    const double ratio = dt / before, a = (1 + 2 * ratio) / (1 + ratio);
-    return dt * dt * (dt + before) / a;
-}
-
 /* work2 = e, at free dofs */
 static weft_status by_history(weft_transient *transient, double dt, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -47,7 +39,8 @@ static weft_status by_history(weft_transient *transient, double dt, weft_error *
     const double t[] = {dt, 0, -transient->dt_before, -transient->dt_before - transient->dt_older};
     weft_memory *const u[] = {transient->u, transient->u_old, transient->u_before,
                               transient->u_older};
-    const double factor = truncation(transient, dt);
+    const double factor = weft_time_row_now(transient)->truncation(transient->problem.theta, dt,
+                                                                   transient->dt_before);
     weft_terms e = {0};
     double factors[4];
     divided_difference(t, order + 1, factors);
@@ -63,11 +56,12 @@ done:
 static weft_status by_embedded(weft_transient *transient, weft_error *error) {
     static const double TOLERANCE = 1e-6; /* unknowns without mass, as a pressure, may dominate r */
     weft_status status = WEFT_OK;
-    const double w = sqrt(2) / 4, d = 1 - sqrt(2) / 2;
+    double weights[WEFT_TIME_STAGES + 1] = {0};
     weft_terms terms = {0};
-    weft_terms_add(&terms, (4 * w - 1) / 3 / d, transient->residual[0]);
-    weft_terms_add(&terms, -1.0 / 3 / d, transient->residual[1]);
-    weft_terms_add(&terms, 2.0 / 3, transient->residual_now);
+    weft_time_row_now(transient)->embedded(weights);
+    for (int i = 0; i < WEFT_TIME_STAGES; ++i)
+        weft_terms_add(&terms, weights[i], transient->residual[i]);
+    weft_terms_add(&terms, weights[WEFT_TIME_STAGES], transient->residual_now);
     TRY(weft_vectors_sum(&transient->vectors, &terms, transient->rhs, error));
     TRY(weft_memory_zero(transient->work2, error));
     TRY(weft_time_solve(transient, transient->rhs, transient->work2, TOLERANCE, error));
@@ -91,10 +85,12 @@ done:
     return status;
 }
 
-weft_time_scheme weft_time_scheme_now(const weft_transient *transient) {
-    const bool starts = transient->problem.tolerance > 0 &&
-                        transient->n_history < weft_time_order(&transient->problem);
-    return starts ? WEFT_TIME_SDIRK2 : transient->problem.scheme;
+const weft_time_row *weft_time_row_now(const weft_transient *transient) {
+    const weft_transient_problem *problem = &transient->problem;
+    const weft_time_row *row = weft_time_row_of(problem->scheme);
+    const bool has_differences = problem->tolerance > 0 && !row->embedded;
+    const int needed = has_differences ? weft_time_order(problem) : row->about.n_before;
+    return transient->n_history < needed ? weft_time_row_to_start() : row;
 }
 
 /* The length of a step with the error `allowed` instead of `norm`, which is proportional to dt^power. */
@@ -112,15 +108,15 @@ weft_status weft_time_control(weft_transient *transient, double dt, bool *accept
                               weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_transient_problem *problem = &transient->problem;
-    const bool embedded = weft_time_scheme_now(transient) == WEFT_TIME_SDIRK2;
-    const int order = embedded ? 2 : weft_time_order(problem);
+    const weft_time_row *row = weft_time_row_now(transient);
+    const int order = row->embedded ? row->embedded_order : weft_time_order(problem);
     double square = 0, norm = 0, rate = 0;
     TRY(weft_vectors_product(&transient->vectors, transient->u, transient->mass_now, &square,
                              error));
     transient->size = fmax(transient->size, sqrt(fabs(square)));
-    TRY(embedded ? by_embedded(transient, error) : by_history(transient, dt, error));
+    TRY(row->embedded ? by_embedded(transient, error) : by_history(transient, dt, error));
     TRY(measure(transient, &norm, &rate, error));
-    if (!embedded) /* (a M + K)^-1 a M of it */
+    if (!row->embedded) /* (a M + K)^-1 a M of it */
         norm /= 1 + rate / transient->system.a;
     const double share = dt * (rate + 1 / (problem->end - problem->start));
     const double allowed = problem->tolerance * transient->size * fmin(fmax(share, LEAST_SHARE), 1);

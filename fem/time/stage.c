@@ -7,10 +7,9 @@ double weft_time_shift(const weft_time_stage *stage, double dt) {
 
 void weft_time_known(const weft_transient *transient, const weft_time_stage *stage, double dt,
                      weft_terms *terms) {
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i <= WEFT_TIME_STAGES; ++i)
         weft_terms_add(terms, stage->a / dt * stage->u[i], transient->mass_u[i]);
-    for (int i = 0; i < 2; ++i)
-        weft_terms_add(terms, -stage->q[i], transient->residual[i]);
+    weft_terms_add(terms, -stage->q, transient->residual[0]);
 }
 
 weft_status weft_time_solve(weft_transient *transient, weft_memory *b, weft_memory *x,

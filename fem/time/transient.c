@@ -6,18 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VECTORS = 20 };
+enum { VECTORS = 12 + 2 * WEFT_TIME_STAGES };
 
 static int list_vectors(weft_transient *transient, weft_memory **out[VECTORS]) {
     weft_memory **const all[] = {
-        &transient->load,         &transient->rhs,         &transient->work,
-        &transient->mass_u[0],    &transient->mass_u[1],   &transient->mass_u[2],
-        &transient->mass_now,     &transient->residual[0], &transient->residual[1],
-        &transient->residual_now, &transient->u_old,       &transient->u_before,
-        &transient->u_older,      &transient->work2,       &transient->is_free,
-        &transient->of_given};
+        &transient->load,      &transient->rhs,         &transient->work,
+        &transient->work2,     &transient->mass_now,    &transient->mass_u[0],
+        &transient->mass_u[1], &transient->residual[0], &transient->residual_now,
+        &transient->u_old,     &transient->u_before,    &transient->u_older,
+        &transient->is_free};
+    int n = sizeof all / sizeof *all;
+    const int own = weft_time_scheme_about(transient->problem.scheme)->n_stages,
+              start = weft_time_row_to_start()->about.n_stages;
     memcpy(out, all, sizeof all);
-    return sizeof all / sizeof *all;
+    for (int i = 1; i < (own > start ? own : start); ++i) {
+        out[n++] = &transient->mass_u[i + 1];
+        out[n++] = &transient->residual[i];
+    }
+    if (transient->problem.n_open > 0)
+        out[n++] = &transient->of_given;
+    return n;
 }
 
 static weft_status make_vectors(weft_transient *transient, weft_error *error) {
@@ -25,9 +33,8 @@ static weft_status make_vectors(weft_transient *transient, weft_error *error) {
     weft_memory **all[VECTORS];
     const int n = list_vectors(transient, all);
     for (int i = 0; i < n; ++i)
-        if (all[i] != &transient->of_given || transient->problem.n_open > 0)
-            TRY(weft_memory_make(transient->vectors.context->device,
-                                 (size_t)transient->vectors.n * sizeof(double), all[i], error));
+        TRY(weft_memory_make(transient->vectors.context->device,
+                             (size_t)transient->vectors.n * sizeof(double), all[i], error));
 done:
     return status;
 }
@@ -79,6 +86,9 @@ weft_status weft_transient_make(weft_context *context, const weft_transient_prob
     weft_status status = WEFT_OK;
     weft_transient *transient = NULL;
     TRY(weft_options_check("weft_cg_options", problem->solver.size, sizeof problem->solver, error));
+    if (!weft_time_row_of(problem->scheme))
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "there is no time integration scheme %d",
+                           (int)problem->scheme));
     transient = calloc(1, sizeof *transient);
     if (!transient)
         TRY(weft_out_of_memory(error, "a form in time"));
@@ -148,8 +158,8 @@ static weft_status solve_stages(weft_transient *transient, const weft_time_stage
         TRY(guess(transient, stages[i].c, dt, error));
         TRY(weft_time_stage_solve(transient, &stages[i], dt, error));
         if (i + 1 < n) {
-            swap(&transient->mass_now, &transient->mass_u[2]);
-            swap(&transient->residual_now, &transient->residual[1]);
+            swap(&transient->mass_now, &transient->mass_u[2 + i]);
+            swap(&transient->residual_now, &transient->residual[1 + i]);
         }
     }
 done:
@@ -172,14 +182,22 @@ static void advance(weft_transient *transient, double dt) {
     transient->state.dt = dt;
 }
 
+/* Is r_n in an equation of the step? */
+static bool needs_residual(const weft_time_stage *stages, int n) {
+    for (int i = 0; i < n; ++i)
+        if (stages[i].q != 0)
+            return true;
+    return false;
+}
+
 /* Solve for u at the end of a step, which is not taken yet. */
 static weft_status attempt(weft_transient *transient, double dt, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t bytes = (size_t)transient->vectors.n * sizeof(double);
     weft_time_stage stages[WEFT_TIME_STAGES];
-    const double ratio = transient->dt_before > 0 ? dt / transient->dt_before : 0;
-    int n =
-        weft_time_stages(weft_time_scheme_now(transient), transient->problem.theta, ratio, stages);
+    const weft_time_row *row = weft_time_row_now(transient);
+    int n = row->about.n_stages;
+    row->stages(transient->problem.theta, dt / transient->dt_before, stages);
     if (transient->problem.previous) {
         stages[0] = weft_time_own_stage;
         n = 1;
@@ -188,7 +206,7 @@ static weft_status attempt(weft_transient *transient, double dt, weft_error *err
         return weft_error_set(error, WEFT_ERROR_USAGE, "a time step of length %g", dt);
     transient->state.iterations = transient->state.newton = 0;
     transient->state.outcome = WEFT_TRANSIENT_DONE;
-    if (weft_time_needs_residual(stages, n) && !transient->has_residual)
+    if (needs_residual(stages, n) && !transient->has_residual)
         TRY(weft_time_residual_start(transient, error));
     TRY(weft_memory_copy(transient->u_old, transient->u, bytes, error));
     if (transient->problem.previous) {

@@ -1,6 +1,6 @@
 /** Shared by the files that integrate any form in time.
  *
- *      fem/time/scheme.c     coefficients of the schemes
+ *      fem/time/scheme.c     the table of schemes, each in a file of its name
  *      fem/time/means.c      constants that the mass alone holds
  *      fem/time/system.c     operators and right-hand sides from the form and the conditions
  *      fem/time/fields.c     the functions of a mixed space
@@ -13,6 +13,7 @@
 
 #include "fem/linear/newton.h"
 #include "fem/time/scheme.h"
+#include "fem/weft_transient.h"
 
 /** The forms a M + K and M and the vector of a part. */
 typedef struct weft_time_part {
@@ -55,10 +56,10 @@ struct weft_transient {
     weft_memory *load; /* b, or r */
     weft_memory *rhs, *work, *work2;
     weft_memory *of_given; /* A g, g the prescribed values; of problems with open constants */
-    /* M u, at the start of the step, of the step before, and of stage 1; and of the present U */
-    weft_memory *mass_u[3], *mass_now;
-    weft_memory *residual[2], *residual_now; /* r_n, r_1; of the present U */
-    weft_memory *is_free;                    /* 1, at Dirichlet dofs 0 */
+    /* M u, at the start of the step, of the step before, and of each stage but the last; of the present U */
+    weft_memory *mass_u[WEFT_TIME_STAGES + 1], *mass_now;
+    weft_memory *residual[WEFT_TIME_STAGES], *residual_now; /* r_n, r_1, ...; of the present U */
+    weft_memory *is_free;                                   /* 1, at Dirichlet dofs 0 */
     weft_newton newton;
     weft_memory *u_older; /* at the start of the step two before, for estimates of errors */
     weft_memory *u_old, *u_before; /* at the start of the step, and of the step before */
@@ -135,9 +136,9 @@ weft_status weft_time_newton(weft_transient *transient, const weft_time_stage *s
                              weft_error *error);
 /** The order of the problem's scheme. (fem/time/control.c) */
 int weft_time_order(const weft_transient_problem *problem);
-/** The scheme of the next step: with a tolerance WEFT_TIME_SDIRK2 until the errors of others can be
- *  estimated. */
-weft_time_scheme weft_time_scheme_now(const weft_transient *transient);
+/** The scheme of the next step: another one until there are as many solutions as the problem's needs, or the
+ *  estimate of its error. */
+const weft_time_row *weft_time_row_now(const weft_transient *transient);
 /** Estimate the error of the step that was solved.
  *  next  what the next step should be, or this one, if it is not accepted */
 weft_status weft_time_control(weft_transient *transient, double dt, bool *accepted, double *next,

@@ -22,6 +22,7 @@ from .forms import FormFile
 from .mesh import Mesh
 from .mixed import MixedConditions, MixedSpace
 from .operator import AdvectionDiffusion, Conditions, Form, Operator, Solution, Space
+from .options import time_schemes
 from .problem import Problem
 from .report import Newton, NewtonIteration, NotConverged, Report
 from .script import Program, Script
@@ -31,4 +32,5 @@ __all__ = ["AdvectionDiffusion", "Array", "Balance", "Condition", "Conditions", 
            "Dirichlet", "Error", "Extrema", "FileError", "Form", "FormFile", "InputError", "Mesh", "MixedConditions",
            "MixedSpace", "Neumann", "Newton", "NewtonIteration", "NotConverged", "Operator", "OutOfMemoryError",
            "Periodic", "PointLoad", "PointValue", "Problem", "Program", "Report", "Robin", "Script", "ScriptError",
-           "Solution", "Space", "Step", "Steps", "Symmetry", "Tie", "UnsupportedError", "UsageError", "__version__"]
+           "Solution", "Space", "Step", "Steps", "Symmetry", "Tie", "UnsupportedError", "UsageError", "__version__",
+           "time_schemes"]

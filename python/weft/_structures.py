@@ -318,6 +318,11 @@ class weft_preconditioner_info(Structure):
                 ("needs_host", c_bool)]
 
 
+class weft_time_scheme_info(Structure):
+    _fields_ = [("name", c_char_p), ("help", c_char_p), ("order", c_int), ("n_stages", c_int), ("n_before", c_int),
+                ("takes_theta", c_bool), ("damps", c_bool)]
+
+
 class weft_entity_dofs(Structure):
     _fields_ = [("connectivity", c_void_p), ("indices", POINTER(c_int32))]
 
@@ -365,6 +370,10 @@ class weft_bind_options(_Options):
 class weft_ufl_form_info(Structure):
     _fields_ = [("name", c_char_p), ("rank", c_int), ("n_integrals", c_int), ("n_coefficients", c_int),
                 ("n_constants", c_int)]
+
+
+class weft_step_scheme_info(Structure):
+    _fields_ = [("name", c_char_p), ("help", c_char_p), ("title", c_char_p)]
 
 
 class weft_method_info(Structure):

@@ -12,7 +12,7 @@ from .conditions import Condition, Neumann, Number, condition_rows
 from .device import Array, Device
 from .forms import FormFile
 from .mesh import Mesh, _view
-from .options import method_number, preconditioner_number
+from .options import method_number, preconditioner_number, step_scheme_number
 from .report import NotConverged, history_of, method_name
 from .script import Script, _count, _expressions, _interleave, _parameters, _text_of, kinds
 
@@ -531,19 +531,21 @@ class AdvectionDiffusion:
     diffusivity  a formula, or d * d of a symmetric tensor by rows; None: no diffusion
     dirichlet    group -> formula; elsewhere mu dT/dn = 0
     initial      a formula, or the values at the nodes
+    scheme       of the advection, by the name that `advection_diffusion --scheme` has; None: its default
     """
 
     def __init__(self, mesh: Mesh, dt: float, velocity: Optional[Sequence[Number]] = None,
                  diffusivity: Union[None, Number, Sequence[Number]] = None,
                  dirichlet: Optional[Mapping[str, Number]] = None, initial: Any = 0, theta: float = 0.5,
                  splitting: str = "strang", lumped: bool = False, assembly: str = "csr", tolerance: float = 1e-10,
-                 max_iterations: int = 10000, device: Optional[Device] = None) -> None:
+                 max_iterations: int = 10000, device: Optional[Device] = None,
+                 scheme: Optional[str] = None) -> None:
         import numpy
 
         self.device, self.mesh = device or Device(), mesh
         self.space = Space(mesh, self.device)
-        if splitting not in ("lie", "strang"):
-            raise UsageError("splitting is %r, expected 'lie' or 'strang'" % splitting, "usage")
+        splitting_number = step_scheme_number("splitting", lib.weft_splitting_about, splitting)
+        scheme_number = step_scheme_number("scheme", lib.weft_runge_kutta_about, scheme) if scheme else 0
         number = c_int()
         lib.weft_assembly_find(encode(assembly), byref(number))
         values = None
@@ -567,7 +569,7 @@ class AdvectionDiffusion:
             space=self.space._handle.pointer, velocity=made["velocity"], diffusivity=made["diffusivity"],
             n_velocity=len(velocity or []), n_diffusivity=len(tensor),
             conditions=(s.weft_condition * max(len(rows), 1))(*rows), n_conditions=len(rows), preconditioner=-1,
-            dt=dt, theta=theta, splitting=int(splitting == "strang"), lumped=lumped, assembly=number,
+            dt=dt, theta=theta, splitting=splitting_number, runge_kutta=scheme_number, lumped=lumped, assembly=number,
             tolerance=tolerance, max_iterations=max_iterations)
         if values is None:
             problem.initial = s.weft_expression(b"", encode(str(initial)), b"initial")

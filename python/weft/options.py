@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from ctypes import byref, c_int
-from typing import Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 from . import _structures as s
 from ._library import UsageError, encode, lib
@@ -35,6 +35,22 @@ def preconditioner_number(name: str) -> int:
     names = [lib.weft_preconditioner_about(i).contents.name.decode() for i in range(lib.weft_preconditioner_count())]
     if name not in names:
         raise UsageError("no preconditioner is called %r; %s" % (name, nearest(name, [*_PRECONDITIONERS, *names])), "usage")
+    return names.index(name)
+
+
+def time_schemes() -> Dict[str, str]:
+    """The time integration schemes of Problem.steps, by name, with a few words on each."""
+    rows = [lib.weft_time_scheme_about(i).contents for i in range(lib.weft_time_scheme_count())]
+    return {row.name.decode(): row.help.decode() for row in rows}
+
+
+def step_scheme_number(what: str, about: Any, name: str) -> int:
+    """Of a splitting or an explicit scheme of advection-diffusion steps."""
+    names: List[str] = []
+    while about(len(names)):
+        names.append(about(len(names)).contents.name.decode())
+    if name not in names:
+        raise UsageError("%s is %r, expected %s" % (what, name, " or ".join(map(repr, names))), "usage")
     return names.index(name)
 
 

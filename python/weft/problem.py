@@ -230,8 +230,8 @@ class Problem(Results):
             raise UsageError("initial has %d values, expected %d" % (len(values), self.n_dofs), "usage")
         lib.weft_problem_set_values(self._handle.pointer, values.ctypes.data_as(POINTER(c_double)))
 
-    def steps(self, dt: float, end: float, start: float = 0, initial: Any = None, scheme: str = "bdf2", theta: float = 0,
-              tolerance: float = 0, newton_tolerance: float = 0, newton_iterations: int = 0,
+    def steps(self, dt: float, end: float, start: float = 0, initial: Any = None, scheme: Optional[str] = None,
+              theta: float = 0, tolerance: float = 0, newton_tolerance: float = 0, newton_iterations: int = 0,
               must_converge: bool = True) -> Steps:
         """Integrate M du/dt + K u = b, or M du/dt + r(u) = 0, in time; an iterator over the steps.
 
@@ -240,15 +240,16 @@ class Problem(Results):
 
         dt         length of a step; with a tolerance, of the first one that is tried. The last ends at `end`
         initial    u at the start: formulas, or values in the shape of u; None: 0
-        scheme     "bdf2", "sdirk2" or "theta"
-        theta      of scheme "theta": 1/2, the default, or up to 1, implicit Euler
+        scheme     one of weft.time_schemes(); None: the default of the library
+        theta      of the theta scheme: 1/2, the default, or up to 1, implicit Euler
         tolerance  of the error at the end, relative to the largest u, for steps of a length that is chosen; 0: all have
                    the length dt
         """
         if not (dt > 0 and end > start):
             raise UsageError("dt is %r, start %r and end %r: expected dt > 0 and start < end" % (dt, start, end), "usage")
-        number = c_int()
-        lib.weft_time_scheme_find(encode(scheme), byref(number))
+        number = c_int(lib.weft_time_scheme_default())
+        if scheme is not None:
+            lib.weft_time_scheme_find(encode(scheme), byref(number))
         handle = self._bound(True)
         self._set_initial(initial)
         settings = s.weft_transient_problem(
