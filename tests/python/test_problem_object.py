@@ -195,8 +195,9 @@ class Problems(unittest.TestCase):
     # ---- time -------------------------------------------------------------------------------
 
     def test_orders_in_time(self):
-        """u = x exp(-t) is in the space at each time: what is wrong is of order 2 in time, and of implicit Euler 1."""
-        for scheme, theta, order in (("bdf2", 0, 2), ("sdirk2", 0, 2), ("theta", 0, 2), ("theta", 1, 1)):
+        """u = x exp(-t) is in the space at each time: what is wrong is of the order of the scheme."""
+        for scheme, theta, order in (("bdf2", 0, 2), ("sdirk2", 0, 2), ("theta", 0, 2), ("theta", 1, 1),
+                                     ("sdirk3", 0, 2.8)):
             errors = []
             for dt in (0.1, 0.05):
                 problem = self.problem(HEAT, degree=2, tolerance=1e-12, values={"k": 1, "f": "-x*exp(-t)"}, conditions=[
@@ -485,6 +486,9 @@ a, L = u*v*dx, f*v*dx
             heat.steps(dt=1, end=2, scheme="bfd2")
         with self.assertRaisesRegex(weft.UsageError, "expected dt > 0"):
             heat.steps(dt=0, end=2)
+        for scheme in weft.time_schemes():
+            with self.assertRaisesRegex(weft.UsageError, "or %s|%s[, ]" % (scheme, scheme)):
+                heat.steps(dt=1, end=2, scheme=scheme + "?")
 
 
 if __name__ == "__main__":

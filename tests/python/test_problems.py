@@ -409,6 +409,9 @@ return d, s;""")
         self.assertLess(abs(T - exact).max(), 2e-3)
         with self.assertRaisesRegex(weft.UsageError, "components of the velocity"):
             weft.AdvectionDiffusion(weft.Mesh("square:4"), dt=0.1, velocity=("1",), device=self.device)
+        for wrong, expected in ((dict(splitting="none"), "'lie' or 'strang'"), (dict(scheme="none"), "'rk4' or 'rk3'")):
+            with self.assertRaisesRegex(weft.UsageError, "is 'none', expected %s" % expected):
+                weft.AdvectionDiffusion(weft.Mesh("square:4"), dt=0.1, diffusivity=1, device=self.device, **wrong)
 
     def test_transport_in_time(self):
         # A body whose boundary is kept at 2 becomes 2; the t of sqrt is not the time.
