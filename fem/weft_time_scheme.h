@@ -12,7 +12,8 @@ extern "C" {
 typedef enum weft_time_scheme {
     WEFT_TIME_THETA,
     WEFT_TIME_BDF2,
-    WEFT_TIME_SDIRK2
+    WEFT_TIME_SDIRK2,
+    WEFT_TIME_SDIRK3
 } weft_time_scheme;
 
 typedef struct weft_time_scheme_info {

@@ -4,11 +4,12 @@
 
 #include <string.h>
 
-extern const weft_time_row weft_time_theta, weft_time_bdf2, weft_time_sdirk2;
+extern const weft_time_row weft_time_theta, weft_time_bdf2, weft_time_sdirk2, weft_time_sdirk3;
 
 static const weft_time_row *const rows[] = {[WEFT_TIME_THETA] = &weft_time_theta,
                                             [WEFT_TIME_BDF2] = &weft_time_bdf2,
-                                            [WEFT_TIME_SDIRK2] = &weft_time_sdirk2};
+                                            [WEFT_TIME_SDIRK2] = &weft_time_sdirk2,
+                                            [WEFT_TIME_SDIRK3] = &weft_time_sdirk3};
 enum { SCHEMES = sizeof rows / sizeof *rows };
 
 const weft_time_stage weft_time_own_stage = {.c = 1};

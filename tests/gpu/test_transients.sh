@@ -38,7 +38,7 @@ for problem in heat cube adaptive nonlinear table form; do
     run "$problem-host" host "${arguments[@]}"
     run "$problem-cuda" cuda "${arguments[@]}"
 done
-for scheme in sdirk2 theta; do
+for scheme in sdirk2 sdirk3 theta; do
     for problem in heat nonlinear; do
         declare -n arguments=$problem
         run "$problem$scheme-host" host --scheme $scheme "${arguments[@]}"
@@ -49,4 +49,4 @@ for assembly in csr matrix-free lma edge; do
     run "heat-$assembly" cuda --assembly $assembly "${heat[@]}"
 done
 compare 20 heat cube adaptive nonlinear table form \
-    heatsdirk2 heattheta nonlinearsdirk2 nonlineartheta
+    heatsdirk2 heatsdirk3 heattheta nonlinearsdirk2 nonlinearsdirk3 nonlineartheta

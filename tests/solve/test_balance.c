@@ -232,8 +232,9 @@ static void schemes(void **state) {
     static const char *const all[][4] = {{"--scheme", "bdf2", "--theta", "0.5"},
                                          {"--scheme", "sdirk2", "--theta", "0.5"},
                                          {"--scheme", "theta", "--theta", "0.5"},
-                                         {"--scheme", "theta", "--theta", "1"}};
-    for (int i = 0; i < 4; ++i) {
+                                         {"--scheme", "theta", "--theta", "1"},
+                                         {"--scheme", "sdirk3", "--theta", "0.5"}};
+    for (int i = 0; i < 5; ++i) {
         const char *const *scheme = all[i];
         json_t *root =
             SOLVE(0, "heat.weft", "--mesh", "square:4", "--time", "0.02,0.1", scheme[0], scheme[1],

@@ -107,11 +107,11 @@ static double chosen_error(const char *file, bool is_nonlinear, const char *sche
 
 static void chosen_steps(void **state) {
     (void)state;
-    static const char *const schemes[] = {"bdf2", "sdirk2", "theta"};
+    static const char *const schemes[] = {"bdf2", "sdirk2", "theta", "sdirk3"};
     static const double allowed = 2e-3 * 0.70710678118654752;
     char *folder = test_folder_make(), *file = test_path(folder, "flow.ufl");
     for (int nonlinear = 0; nonlinear < 2; ++nonlinear)
-        for (int i = 0; i < (nonlinear ? 1 : 3); ++i) {
+        for (int i = 0; i < (nonlinear ? 1 : 4); ++i) {
             double fixed, steps;
             test_text_write(file, chosen_flows[nonlinear]);
             const double space =

@@ -25,8 +25,9 @@ static void the_mean_stays(void **state) {
         expect(MASS("--neumann=left=0", "--time=1e5,1e6", preconditioners[i]), 20.5, 1e-8);
         expect(MASS("--neumann=left=0", "--time=1e8,1e9", preconditioners[i]), 20.5, 1e-6);
     }
-    static const char *const schemes[] = {"--scheme=theta", "--scheme=bdf2", "--scheme=sdirk2"};
-    for (int i = 0; i < 3; ++i) {
+    static const char *const schemes[] = {"--scheme=theta", "--scheme=bdf2", "--scheme=sdirk2",
+                                          "--scheme=sdirk3"};
+    for (int i = 0; i < 4; ++i) {
         expect(MASS("--neumann=left=0", "--time=1e6,1e7", schemes[i]), 20.5, 1e-7);
         expect(MASS("--neumann=left=0", "--periodic=bottom=top", "--time=1e6,1e7", schemes[i]),
                20.5, 1e-7);

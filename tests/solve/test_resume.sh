@@ -39,7 +39,7 @@ components=1
 adapted=0
 heat=(heat.weft --mesh square:12 --initial 'x*y' --define 'source=t' --dirichlet left=t --robin 'right=2,sin(t)'
     --define 'conductivity=1+x*t' --preconditioner jacobi)
-for scheme in theta bdf2 sdirk2; do
+for scheme in theta bdf2 sdirk2 sdirk3; do
     same "$scheme" "${heat[@]}" --scheme $scheme
 done
 adapted=1

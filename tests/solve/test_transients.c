@@ -48,6 +48,50 @@ static void test_orders(void **state) {
                        TOLERANCE);
 }
 
+/* u' = -u^2, which is 1/(1 + t), of no space: no order is lost to boundaries. A scheme of order 3 is below those of order 2
+ * at the same step, and with a tolerance takes fewer steps; errors add up to the tolerance within a factor of three. */
+static void test_reaction(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        double order;
+    } schemes[] = {{"bdf2", 2}, {"sdirk2", 2}, {"theta", 2}, {"sdirk3", 3}};
+    char *folder = test_folder_make(), *script = test_path(folder, "reaction.weft");
+    test_text_write(script, "parameter d = 2, degree = 4;\n"
+                            "index cells, nodes;\n"
+                            "connectivity dofs : cells -> nodes[d + 1];\n"
+                            "input x : real[d] over nodes;\n"
+                            "input u : real over nodes;\n"
+                            "J = jacobian(x[dofs]);\n"
+                            "T = interpolate(u[dofs], degree = degree);\n"
+                            "M = shape_shape(J);\n"
+                            "K = quadrature_shape_shape(2*T, J, degree = degree);\n"
+                            "r[dofs] += quadrature_load(T*T, J, degree = degree);\n");
+    double errors[4][3], steps[4];
+    for (int s = 0; s < 4; ++s) {
+        static const char *const times[] = {"--time=0.1,1", "--time=0.05,1", "--time=0.01,1"};
+        for (int i = 0; i < 3; ++i) {
+            json_t *root = app_solve(
+                "solve", 0,
+                (const char *const[]){script, "--nonlinear", "--mesh=square:2", times[i],
+                                      i == 2 ? "--time-tolerance=1e-4" : "--time-tolerance=0",
+                                      "--scheme", schemes[s].name, "--initial=1",
+                                      "--neumann=boundary=0", "--tolerance=1e-12",
+                                      "--newton-tolerance=1e-12", "--exact=1/(1+t)", NULL});
+            const json_t *time = json_object_get(root, "time");
+            assert_string_equal(app_text(time, "scheme"), schemes[s].name);
+            errors[s][i] = app_number(root, "l2_error");
+            steps[s] = app_number(time, "steps");
+            json_decref(root);
+        }
+        assert_double_near(schemes[s].order, log2(errors[s][0] / errors[s][1]), 0, TOLERANCE);
+        assert_true(errors[s][2] < 3e-4);
+    }
+    assert_true(errors[3][1] < errors[1][1] / 10 && steps[3] < steps[1]);
+    free(script);
+    test_folder_remove(&folder);
+}
+
 /* A last step that is shorter ends at the end; the result does not depend on the assembly. */
 static void test_ends(void **state) {
     (void)state;
@@ -299,10 +343,11 @@ static void test_null(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_orders),      cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_newton),      cmocka_unit_test(test_tolerance),
-        cmocka_unit_test(test_jump),        cmocka_unit_test(test_history),
-        cmocka_unit_test(test_forms),       cmocka_unit_test(test_mass_of_forms),
-        cmocka_unit_test(test_long_cycles), cmocka_unit_test(test_null)};
+        cmocka_unit_test(test_orders),        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_reaction),      cmocka_unit_test(test_newton),
+        cmocka_unit_test(test_tolerance),     cmocka_unit_test(test_jump),
+        cmocka_unit_test(test_history),       cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_mass_of_forms), cmocka_unit_test(test_long_cycles),
+        cmocka_unit_test(test_null)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
