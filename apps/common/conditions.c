@@ -84,9 +84,9 @@ done:
 weft_status app_pieces_make(const app_conditions *conditions, const weft_mesh *mesh, int components,
                             app_pieces *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t room = (size_t)conditions->n * (size_t)components + 1;
-    out->list = calloc(room, sizeof *out->list);
-    out->texts = calloc(room, sizeof *out->texts);
+    const size_t capacity = (size_t)conditions->n * (size_t)components + 1;
+    out->list = calloc(capacity, sizeof *out->list);
+    out->texts = calloc(capacity, sizeof *out->texts);
     if (!out->list || !out->texts)
         TRY(weft_out_of_memory(error, NULL));
     for (int i = 0; i < conditions->n; ++i) {

@@ -229,9 +229,9 @@ done:
     return status;
 }
 
-weft_status app_array_room(void *array, int n, size_t size, weft_error *error) {
+weft_status app_array_reserve(void *array, int n, size_t size, weft_error *error) {
     void *items = NULL;
-    if (n & (n - 1)) /* the room of n elements is a power of two */
+    if (n & (n - 1)) /* the capacity for n elements is a power of two */
         return WEFT_OK;
     memcpy(&items, array, sizeof items);
     items = reallocarray(items, n ? 2 * (size_t)n : 1, size);

@@ -155,26 +155,26 @@ done:
 
 /* A derived field with the components that ParaView expects; at the shown nodes, if it is at those of the
  * first function.
- * room  [rows][components] of the result, to be freed */
+ * buffer  [rows][components] of the result, to be freed */
 static weft_status show_derived(const app_run *run, const app_shown *shown,
-                                const weft_field *derived, weft_field *out, double **room,
+                                const weft_field *derived, weft_field *out, double **buffer,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = derived->n_components, wide = c == 2 ? 3 : c == 4 ? 9 : c;
     const int64_t rows = derived->on_cells ? run->mesh->n_cells : weft_space_nodes(shown->nodes);
     const bool is_elsewhere = !derived->on_cells && shown->nodes != run->problem->fields.space;
     double *at = NULL;
-    *room = weft_array_make((size_t)rows, (size_t)wide * sizeof **room);
+    *buffer = weft_array_make((size_t)rows, (size_t)wide * sizeof **buffer);
     if (is_elsewhere)
         at = weft_array_make((size_t)rows, (size_t)c * sizeof *at);
-    if (!*room || (is_elsewhere && !at))
+    if (!*buffer || (is_elsewhere && !at))
         TRY(weft_out_of_memory(error, "a result"));
     if (is_elsewhere)
         TRY(weft_space_interpolate(run->problem->fields.space, derived->values, c, shown->nodes, at,
                                    error));
-    fill_up(at ? at : derived->values, rows, c, wide, *room);
+    fill_up(at ? at : derived->values, rows, c, wide, *buffer);
     *out = *derived;
-    out->values = *room;
+    out->values = *buffer;
     out->n_components = wide;
 done:
     free(at);
@@ -186,22 +186,22 @@ weft_status app_run_result_write(const app_run *run, weft_error *error) {
     app_shown shown = {0};
     const weft_field *derived = NULL;
     const int n_derived = run->derive ? weft_derive_fields(run->derive, &derived) : 0;
-    double **rooms = calloc((size_t)n_derived + 1, sizeof *rooms);
+    double **buffers = calloc((size_t)n_derived + 1, sizeof *buffers);
     weft_field *fields = calloc((size_t)(n_derived + run->problem->fields.n) + 1, sizeof *fields);
-    if (!fields || !rooms)
+    if (!fields || !buffers)
         TRY(weft_out_of_memory(error, NULL));
     TRY(shown_make(run, &shown, error));
     TRY(shown_update(run, &shown, error));
     memcpy(fields, shown.fields, (size_t)shown.n * sizeof *fields);
     for (int i = 0; i < n_derived; ++i)
-        TRY(show_derived(run, &shown, &derived[i], &fields[shown.n + i], &rooms[i], error));
+        TRY(show_derived(run, &shown, &derived[i], &fields[shown.n + i], &buffers[i], error));
     fields[shown.n + n_derived] = (weft_field){.name = "problem", .text = run->statement};
     TRY(weft_space_write(run->options->output, shown.nodes, fields,
                          shown.n + n_derived + (run->statement != NULL), error));
 done:
-    for (int i = 0; rooms && i < n_derived; ++i)
-        free(rooms[i]);
-    free(rooms);
+    for (int i = 0; buffers && i < n_derived; ++i)
+        free(buffers[i]);
+    free(buffers);
     free(fields);
     shown_clear(&shown);
     return status;
@@ -218,9 +218,10 @@ weft_status app_series_make(const app_run *run, const weft_series_options *optio
     TRY(shown_make(run, &made.shown, error));
     TRY(weft_space_output_make(made.shown.nodes, &made.output, error));
     for (int i = 0; i < made.shown.n; ++i) {
-        made.rooms[i] = weft_array_make((size_t)weft_space_nodes(made.shown.nodes),
-                                        (size_t)made.shown.fields[i].n_components * sizeof(double));
-        if (!made.rooms[i])
+        made.buffers[i] =
+            weft_array_make((size_t)weft_space_nodes(made.shown.nodes),
+                            (size_t)made.shown.fields[i].n_components * sizeof(double));
+        if (!made.buffers[i])
             TRY(weft_out_of_memory(error, "a series"));
     }
     complete.fields = made.shown.fields;
@@ -244,7 +245,7 @@ weft_status app_series_add(const app_run *run, app_series *series, double t, wef
         values[i] = shown->fields[i].on_cells
                         ? shown->values[i]
                         : weft_space_output_values(series->output, shown->fields[i].n_components,
-                                                   shown->values[i], series->rooms[i]);
+                                                   shown->values[i], series->buffers[i]);
     TRY(weft_series_add(series->series, t, values, error));
 done:
     return status;
@@ -253,7 +254,7 @@ done:
 weft_status app_series_close(app_series *series, weft_error *error) {
     const weft_status status = weft_series_close(&series->series, error);
     for (int i = 0; i < WEFT_FIELDS_MAX; ++i)
-        free(series->rooms[i]);
+        free(series->buffers[i]);
     weft_space_output_free(&series->output);
     shown_clear(&series->shown);
     *series = (app_series){0};

@@ -20,7 +20,7 @@ typedef struct app_shown {
 typedef struct app_series {
     app_shown shown;
     weft_space_output *output;
-    double *rooms[WEFT_FIELDS_MAX]; /* of values at the nodes of VTK's cells */
+    double *buffers[WEFT_FIELDS_MAX]; /* of values at the nodes of VTK's cells */
     weft_series *series;
 } app_series;
 /** Make the series of --output.

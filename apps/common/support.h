@@ -106,13 +106,13 @@ weft_status app_split_assignment(const char *option, const char *text, const cha
 weft_status app_split_comma(const char *option, const char *text, const char *form, char **left,
                             char **right, weft_error *error);
 
-/** Make room for one more element in a malloc'd array of n, which only this function made larger.
+/** Reserve memory for one more element of a malloc'd array of n, which only this function made larger.
  *  array   the address of the array's pointer
  *  Errors  WEFT_ERROR_MEMORY; the array is as it was */
-weft_status app_array_room(void *array, int n, size_t size, weft_error *error);
+weft_status app_array_reserve(void *array, int n, size_t size, weft_error *error);
 /** Append an element to such an array: WEFT_OK, or WEFT_ERROR_MEMORY. */
 #define APP_APPEND(array, n, element, error)                                                       \
-    (app_array_room(&(array), n, sizeof *(array), error) == WEFT_OK                                \
+    (app_array_reserve(&(array), n, sizeof *(array), error) == WEFT_OK                             \
          ? ((array)[(n)++] = (element), (weft_status)WEFT_OK)                                      \
          : (weft_status)WEFT_ERROR_MEMORY)
 

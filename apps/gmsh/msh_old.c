@@ -108,13 +108,13 @@ weft_status msh_old_add(msh_file *file, msh_old *old, msh_old_element element,
     weft_status status = WEFT_OK;
     const int n = msh_type_nodes(element.type);
     TRY(msh_check_tag(file, "Elements", element.physical));
-    element.first = old->n_places;
-    TRY(grow((void **)&old->elements, &old->element_room, old->n_elements + 1,
+    element.first = old->n_element_nodes;
+    TRY(grow((void **)&old->elements, &old->element_capacity, old->n_elements + 1,
              sizeof *old->elements, file->error));
-    TRY(grow((void **)&old->nodes, &old->place_room, old->n_places + n, sizeof *old->nodes,
-             file->error));
-    memcpy(old->nodes + old->n_places, nodes, (size_t)n * sizeof *nodes);
-    old->n_places += n;
+    TRY(grow((void **)&old->nodes, &old->element_node_capacity, old->n_element_nodes + n,
+             sizeof *old->nodes, file->error));
+    memcpy(old->nodes + old->n_element_nodes, nodes, (size_t)n * sizeof *nodes);
+    old->n_element_nodes += n;
     old->elements[old->n_elements++] = element;
 done:
     return status;
@@ -179,15 +179,15 @@ static weft_status read_link(msh_file *file, msh_old *old) {
         TRY(msh_content_line(file, "Periodic", &line, &length));
     if (msh_integers(line, length, &n, 1) < 1 || n < 0)
         TRY(msh_error(file, line, length, "a count was expected in $Periodic"));
-    TRY(grow((void **)&old->links, &old->link_room, old->n_links + 1, sizeof *old->links,
+    TRY(grow((void **)&old->links, &old->link_capacity, old->n_links + 1, sizeof *old->links,
              file->error));
     old->links[old->n_links++] = (msh_old_link){(int)head[0], head[1], head[2], old->n_pairs, n};
     for (int64_t i = 0; i < n; ++i) {
         TRY(msh_content_line(file, "Periodic", &line, &length));
         if (msh_integers(line, length, pair, 2) < 2)
             TRY(msh_error(file, line, length, "two nodes were expected in $Periodic"));
-        TRY(grow((void **)&old->pairs, &old->pair_room, 2 * (old->n_pairs + 1), sizeof *old->pairs,
-                 file->error));
+        TRY(grow((void **)&old->pairs, &old->pair_capacity, 2 * (old->n_pairs + 1),
+                 sizeof *old->pairs, file->error));
         memcpy(old->pairs + 2 * old->n_pairs++, pair, sizeof pair);
     }
 done:

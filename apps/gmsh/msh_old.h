@@ -21,13 +21,13 @@ typedef struct msh_old_link {
 typedef struct msh_old {
     int64_t n_nodes, *numbers; /* as the file numbers the nodes */
     double *x;                 /* [n_nodes][3] */
-    int64_t n_elements, element_room;
+    int64_t n_elements, element_capacity;
     msh_old_element *elements;
-    int64_t n_places, place_room, *nodes; /* of the elements */
-    int64_t n_links, link_room;
+    int64_t n_element_nodes, element_node_capacity, *nodes; /* of the elements */
+    int64_t n_links, link_capacity;
     msh_old_link *links;
-    int64_t n_pairs, pair_room, *pairs; /* node, its image */
-    int64_t greatest_part;              /* that an element names, its ghosts included */
+    int64_t n_pairs, pair_capacity, *pairs; /* node, its image */
+    int64_t greatest_part;                  /* that an element names, its ghosts included */
 } msh_old;
 /** Read a file that msh_check has passed, from its start.
  *  file    mapped; version, binary and swapped are set

@@ -86,7 +86,7 @@ static weft_status number_used(rewriting *r) {
     r->place = calloc((size_t)old->n_nodes + 1, sizeof *r->place);
     if (!r->place)
         return weft_out_of_memory(r->error, "a .msh file");
-    for (int64_t i = 0; i < old->n_places; ++i)
+    for (int64_t i = 0; i < old->n_element_nodes; ++i)
         r->place[old->nodes[i]] = 1;
     for (int64_t i = 0; i < old->n_nodes; ++i)
         if (r->place[i])

@@ -33,9 +33,9 @@ done:
 
 static weft_status collect(const solve_options *options, formulas *f, weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t room = (size_t)(2 * options->run.conditions.n + options->inputs.n) + 2;
-    f->pieces = calloc(room, sizeof *f->pieces);
-    f->n_pieces = calloc(room, sizeof *f->n_pieces);
+    const size_t capacity = (size_t)(2 * options->run.conditions.n + options->inputs.n) + 2;
+    f->pieces = calloc(capacity, sizeof *f->pieces);
+    f->n_pieces = calloc(capacity, sizeof *f->n_pieces);
     if (!f->pieces || !f->n_pieces)
         TRY(weft_out_of_memory(error, NULL));
     TRY(app_formulas_add(&f->all, "--source", options->source, error));

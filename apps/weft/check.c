@@ -348,10 +348,8 @@ weft_status weft_tool_check(const weft_tool_options *options, const weft_library
         TRY(fit(c, (weft_script_class)k, error));
 done:
     weft_measured_costs_free(&costs);
-    if (c) {
-        weft_arena_free(&c->arena);
-        json_decref(c->json);
-    }
+    weft_arena_free(c ? &c->arena : NULL);
+    json_decref(c ? c->json : NULL);
     free(c);
     return status;
 }

@@ -167,20 +167,20 @@ static weft_status fill(weft_inputs *inputs, const weft_space *space, const char
                is_null = weft_device_limits(inputs->fields->context->device)->records_only;
     const int64_t lanes = count_lanes(inputs);
     const int64_t n = on_cells ? inputs->fields->mesh->n_cells : weft_space_nodes(space);
-    const int64_t n_places = on_cells ? (n + lanes - 1) / lanes * lanes : n;
+    const int64_t n_padded = on_cells ? (n + lanes - 1) / lanes * lanes : n;
     const int32_t *nodes = on_cells ? weft_space_cell_nodes(inputs->fields->space) : NULL;
     const int width = on_cells ? weft_space_element(inputs->fields->space)->n_nodes : 0;
     column made = {0};
     double constant = 0;
     const bool is_constant = weft_formula_constant(text, &constant);
     if (!is_constant) {
-        TRY(weft_vector_make(inputs->fields->context->device, n_places, &made.values, &made.memory,
+        TRY(weft_vector_make(inputs->fields->context->device, n_padded, &made.values, &made.memory,
                              error));
         TRY(on_cells ? evaluate_centres(inputs, text, origin, &made, error)
                      : weft_space_evaluate(inputs->fields->context, space, text, origin,
                                            made.memory, made.values, error));
     }
-    for (int64_t i = 0; i < n_places; ++i) {
+    for (int64_t i = 0; i < n_padded; ++i) {
         const int64_t from = i < n ? i : n - 1; /* spare lanes repeat the last cell */
         const double value = is_constant ? constant : made.values[from];
         if (!isfinite(value) && !is_null)

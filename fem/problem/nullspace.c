@@ -13,8 +13,8 @@ static const double UNSEEN = 1e-10;
 /* The dofs of a component of u. */
 typedef weft_transient_open component;
 
-/* Is this field an enrichment of the one before? */
-static bool goes_on(const weft_assembled *system, const weft_problem_field *field) {
+/* Does this field enrich the one before, whose component continues in it? */
+static bool continues(const weft_assembled *system, const weft_problem_field *field) {
     return field < system->fields->list + system->fields->n && field->is_enrichment;
 }
 
@@ -25,7 +25,7 @@ static component component_of(const weft_assembled *system, int k) {
     const int c = weft_space_components(field->space);
     component out = {field->first_dof + k - field->first_value,
                      field->first_dof + weft_space_dofs(field->space), c};
-    while (goes_on(system, ++field))
+    while (continues(system, ++field))
         out.last += weft_space_dofs(field->space);
     return out;
 }

@@ -119,27 +119,27 @@ weft_status weft_space_write(const char *path, const weft_space *space, const we
     weft_status status = WEFT_OK;
     weft_space_output *output = NULL;
     weft_field *shown = calloc((size_t)n_fields + 1, sizeof *shown);
-    double **rooms = calloc((size_t)n_fields + 1, sizeof *rooms);
-    if (!shown || !rooms)
+    double **buffers = calloc((size_t)n_fields + 1, sizeof *buffers);
+    if (!shown || !buffers)
         TRY(weft_out_of_memory(error, "a result"));
     TRY(weft_space_output_make(space, &output, error));
     for (int f = 0; f < n_fields; ++f) {
         shown[f] = fields[f];
         if (fields[f].on_cells || fields[f].text || !output->table)
             continue;
-        rooms[f] = weft_array_make((size_t)output->nodes.n,
-                                   (size_t)fields[f].n_components * sizeof **rooms);
-        if (!rooms[f])
+        buffers[f] = weft_array_make((size_t)output->nodes.n,
+                                     (size_t)fields[f].n_components * sizeof **buffers);
+        if (!buffers[f])
             TRY(weft_out_of_memory(error, "a result"));
         shown[f].values =
-            weft_space_output_values(output, fields[f].n_components, fields[f].values, rooms[f]);
+            weft_space_output_values(output, fields[f].n_components, fields[f].values, buffers[f]);
     }
     TRY(weft_result_write_nodes(path, weft_space_mesh(space), weft_space_output_nodes(output),
                                 shown, n_fields, error));
 done:
-    for (int f = 0; rooms && f < n_fields; ++f)
-        free(rooms[f]);
-    free(rooms);
+    for (int f = 0; buffers && f < n_fields; ++f)
+        free(buffers[f]);
+    free(buffers);
     free(shown);
     weft_space_output_free(&output);
     return status;

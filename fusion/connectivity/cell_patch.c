@@ -128,23 +128,23 @@ static void counts_free(patch_counts *counts) {
 /* The nodes by their numbers of contributions, sorted by counting. */
 static bool counts_make(const cell_patch_builder *b, int64_t patch, patch_counts *out) {
     const int n = patch_nodes(b, patch), width = b->made->width;
-    const int n_places = (int)patch_cells(b, patch) * width;
+    const int n_corners = (int)patch_cells(b, patch) * width;
     const int32_t *indices = patch_indices(b, patch);
-    int32_t *bins = calloc((size_t)n_places + 2, sizeof *bins);
+    int32_t *bins = calloc((size_t)n_corners + 2, sizeof *bins);
     *out = (patch_counts){.count = calloc((size_t)n + 1, sizeof *out->count),
                           .first = calloc((size_t)n + 1, sizeof *out->first),
                           .sorted = malloc(((size_t)n + 1) * sizeof *out->sorted)};
     const bool made = bins && out->count && out->first && out->sorted;
-    for (int i = 0; made && i < n_places; ++i)
+    for (int i = 0; made && i < n_corners; ++i)
         ++out->count[local_number(b, patch, indices[i])];
     for (int i = 0; made && i < n; ++i) {
         out->first[i + 1] = out->first[i] + out->count[i];
-        ++bins[n_places - out->count[i] + 1];
+        ++bins[n_corners - out->count[i] + 1];
     }
-    for (int i = 0; made && i < n_places; ++i)
+    for (int i = 0; made && i < n_corners; ++i)
         bins[i + 1] += bins[i];
     for (int i = 0; made && i < n; ++i)
-        out->sorted[bins[n_places - out->count[i]]++] = (uint16_t)i;
+        out->sorted[bins[n_corners - out->count[i]]++] = (uint16_t)i;
     free(bins);
     return made;
 }

@@ -345,11 +345,11 @@ static weft_status transpose_on_host(const weft_connectivity *connectivity, int 
     static const char what[] = "transposed connectivity";
     weft_upload starts = {0}, places = {0};
     weft_memory *made = NULL;
-    const int64_t n = connectivity->n_from, n_places = n * connectivity->width;
+    const int64_t n = connectivity->n_from, n_indices = n * connectivity->width;
     TRY(weft_upload_make(connectivity->device, (size_t)connectivity->n_to + 1, sizeof(int64_t),
                          what, n, &starts, error));
-    TRY(weft_upload_make(connectivity->device, (size_t)n_places, sizeof(uint32_t), what, n, &places,
-                         error));
+    TRY(weft_upload_make(connectivity->device, (size_t)n_indices, sizeof(uint32_t), what, n,
+                         &places, error));
     TRY(transpose(connectivity, lanes, starts.array, places.array, error));
     TRY(weft_upload_send(&starts, &made, error));
     TRY(weft_upload_send(&places, positions, error));
@@ -366,12 +366,12 @@ weft_status weft_connectivity_transposed(weft_connectivity *connectivity, int la
                                          weft_memory **start, weft_memory **positions,
                                          weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t n = connectivity->n_from, n_places = n * connectivity->width;
+    const int64_t n = connectivity->n_from, n_indices = n * connectivity->width;
     weft_connectivity_copy *form = form_find(connectivity, lanes);
     if (!form)
         TRY(weft_cells_no_memory("transposed connectivity", n, error));
     if (!form->positions) {
-        if (n_places + (int64_t)lanes * connectivity->width > (int64_t)UINT32_MAX) {
+        if (n_indices + (int64_t)lanes * connectivity->width > (int64_t)UINT32_MAX) {
             status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                                     "%lld cells of %d places are too many to gather (2^32 places)",
                                     (long long)n, connectivity->width);

@@ -46,13 +46,13 @@ int weft_patch_warps(int nodes) {
 /* List the cell corners at each own node, in ascending order of cell. */
 static weft_status list_corners(patch_work *work, weft_error *error) {
     const int width = work->source->width, nodes = work->source->nodes;
-    const int n_places = work->n_cells * width;
+    const int n_corners = work->n_cells * width;
     work->corner_start = calloc((size_t)nodes + 2, sizeof *work->corner_start);
-    work->corners = malloc(((size_t)n_places + 1) * sizeof *work->corners);
+    work->corners = malloc(((size_t)n_corners + 1) * sizeof *work->corners);
     if (!work->corner_start || !work->corners)
         return no_memory(error);
     int32_t *start = work->corner_start + 1; /* shifted: corner_start then has the starts */
-    for (int i = 0; i < n_places; ++i)
+    for (int i = 0; i < n_corners; ++i)
         if (work->local[i] < nodes)
             ++start[work->local[i]];
     int32_t sum = 0;
@@ -61,7 +61,7 @@ static weft_status list_corners(patch_work *work, weft_error *error) {
         start[i] = sum;
         sum += count;
     }
-    for (int i = 0; i < n_places; ++i)
+    for (int i = 0; i < n_corners; ++i)
         if (work->local[i] < nodes)
             work->corners[start[work->local[i]]++] = i;
     work->n_corners = sum;

@@ -159,10 +159,10 @@ static weft_residue real_of(runner *r, const weft_term *term) {
 static void run(runner *r, const weft_statement *first);
 
 static void run_loop(runner *r, const weft_statement *loop) {
-    int64_t i = integer_of(r, loop->value), goes_on = 0;
+    int64_t i = integer_of(r, loop->value), holds = 0;
     const int64_t bound = integer_of(r, loop->condition);
-    for (weft_term_binary(loop->compare, i, bound, &goes_on); goes_on && !r->failed;
-         weft_term_binary(loop->compare, i, bound, &goes_on)) {
+    for (weft_term_binary(loop->compare, i, bound, &holds); holds && !r->failed;
+         weft_term_binary(loop->compare, i, bound, &holds)) {
         r->w.locals[loop->local].known = true;
         r->w.locals[loop->local].integer = i;
         run(r, loop->body);

@@ -244,11 +244,11 @@ static weft_status run(prover *p, const weft_statement *first);
 
 static weft_status run_loop(prover *p, const weft_statement *loop) {
     weft_status status = WEFT_OK;
-    int64_t i = 0, bound = 0, goes_on = 0;
+    int64_t i = 0, bound = 0, holds = 0;
     TRY(integer_of(p, loop->value, &i));
     TRY(integer_of(p, loop->condition, &bound));
-    for (weft_term_binary(loop->compare, i, bound, &goes_on); goes_on;
-         weft_term_binary(loop->compare, i, bound, &goes_on)) {
+    for (weft_term_binary(loop->compare, i, bound, &holds); holds;
+         weft_term_binary(loop->compare, i, bound, &holds)) {
         p->w.locals[loop->local].known = true;
         p->w.locals[loop->local].integer = i;
         TRY(run(p, loop->body));

@@ -70,7 +70,7 @@ weft_status weft_script_add_body(script_parser *parser, weft_script_expression *
                                  const char *group, weft_node *body) {
     for (int i = 0; i < expression->n_bodies; ++i) {
         const char *other = expression->groups[i];
-        if (!other ? group != NULL : !group || strcmp(other, group) != 0)
+        if (other && group ? strcmp(other, group) != 0 : other != group)
             continue;
         if (!group)
             return weft_error_at(parser->error, WEFT_ERROR_TYPE, body->place,
