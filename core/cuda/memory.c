@@ -94,33 +94,27 @@ weft_status weft_cuda_memory_make(weft_memory *memory, weft_error *error) {
     weft_cuda_state *state = memory->device->state;
     weft_cuda_array *array = NULL;
     size_t whole = memory->bytes + WEFT_PADDING;
+    bool entered = false;
     TRY(weft_cuda_enter(state, error));
+    entered = true;
     array = calloc(1, sizeof *array);
-    if (!array) {
-        status = weft_out_of_memory(error, "an array");
-        goto leave;
-    }
+    if (!array)
+        TRY(weft_out_of_memory(error, "an array"));
     weft_cu_result code = allocate(state, whole, &array->address);
-    if (code == WEFT_CU_OUT_OF_MEMORY) {
-        status = weft_cuda_memory_full(memory->device, memory->bytes, error);
-        goto leave;
-    }
-    status = weft_cuda_check(state, code, "making an array", error);
-    if (status != WEFT_OK)
-        goto leave;
+    if (code == WEFT_CU_OUT_OF_MEMORY)
+        TRY(weft_cuda_memory_full(memory->device, memory->bytes, error));
+    TRY(weft_cuda_check(state, code, "making an array", error));
     code = state->driver.cuMemsetD8Async(array->address, 0, whole, state->stream);
-    status = weft_cuda_check(state, code, "clearing an array", error);
-    if (status != WEFT_OK) {
+    if (code != 0)
         (void)give_back(state, array->address);
-        goto leave;
-    }
+    TRY(weft_cuda_check(state, code, "clearing an array", error));
     array->bytes = memory->bytes;
     list_add(state, array);
     memory->state = array;
     array = NULL;
-leave:
-    weft_cuda_leave(state);
 done:
+    if (entered)
+        weft_cuda_leave(state);
     free(array);
     return status;
 }

@@ -249,13 +249,14 @@ weft_status weft_vtu_write(int file, const weft_result_content *content, weft_er
     w.coded = malloc(CODED);
     w.names = calloc(n_groups + 1, sizeof *w.names);
     w.arrays = calloc(n_groups + (size_t)content->n_fields + 4, sizeof *w.arrays);
-    if (!piece || !w.coded || !w.names || !w.arrays)
-        goto no_memory;
-    weft_mask_names(content, w.names);
-    list_arrays(&w);
-    write_all(&w, piece);
+    w.failed = !piece || !w.coded || !w.names || !w.arrays;
+    if (!w.failed) {
+        weft_mask_names(content, w.names);
+        list_arrays(&w);
+        write_all(&w, piece);
+    }
     if (w.failed)
-        goto no_memory;
+        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory", content->path));
     if (w.number != 0)
         status = weft_cannot_write(content->path, w.number, error);
 done:
@@ -266,7 +267,4 @@ done:
     free(w.arrays);
     weft_text_free(&w.head);
     return status;
-no_memory:
-    status = weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory", content->path);
-    goto done;
 }

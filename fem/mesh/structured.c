@@ -22,6 +22,15 @@ static weft_status check_n(const char *shape, int64_t n, int64_t limit, const ch
     return WEFT_ERROR_USAGE;
 }
 
+static weft_status no_memory(int64_t n_nodes, int64_t n_cells, const char *source,
+                             weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_MEMORY,
+                   "%s: out of memory for a mesh of %lld nodes and %lld cells", source,
+                   (long long)n_nodes, (long long)n_cells);
+    weft_error_hint(error, "use a coarser mesh or a machine with more memory");
+    return WEFT_ERROR_MEMORY;
+}
+
 /* Allocate a mesh whose facets are the boundary, each in one of 2 d groups. Its layers are first
  * touched by the threads that make them (NUMA). */
 static weft_status mesh_alloc(int dimension, int64_t n_nodes, int64_t n_cells, int64_t n_facets,
@@ -30,7 +39,7 @@ static weft_status mesh_alloc(int dimension, int64_t n_nodes, int64_t n_cells, i
     size_t d = (size_t)dimension;
     weft_mesh *mesh = calloc(1, sizeof *mesh);
     if (!mesh)
-        goto no_memory;
+        TRY(no_memory(n_nodes, n_cells, source, error));
     mesh->dimension = dimension;
     mesh->n_nodes = n_nodes;
     mesh->n_cells = n_cells;
@@ -45,18 +54,12 @@ static weft_status mesh_alloc(int dimension, int64_t n_nodes, int64_t n_cells, i
     mesh->group_cells = weft_array_make(0, sizeof *mesh->group_cells);
     if (!mesh->x || !mesh->cells || !mesh->facets || !mesh->groups || !mesh->group_facets ||
         !mesh->group_cells)
-        goto no_memory;
+        TRY(no_memory(n_nodes, n_cells, source, error));
     *out = mesh;
     mesh = NULL;
 done:
     weft_mesh_free(&mesh);
     return status;
-no_memory:
-    status = weft_error_set(error, WEFT_ERROR_MEMORY,
-                            "%s: out of memory for a mesh of %lld nodes and %lld cells", source,
-                            (long long)n_nodes, (long long)n_cells);
-    weft_error_hint(error, "use a coarser mesh or a machine with more memory");
-    goto done;
 }
 
 static void name_groups(weft_mesh *mesh, const char *const *names, int64_t facets_a_group) {

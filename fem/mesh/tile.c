@@ -20,7 +20,7 @@ typedef struct mesh_tiling {
     int64_t *first_node;   /* [n_tiles + 1] */
 } mesh_tiling;
 
-static weft_status no_memory(const weft_mesh *tile, weft_error *error) {
+weft_status weft_tile_no_memory(const weft_mesh *tile, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory for repeating it", tile->source);
     weft_error_hint(error, "repeat it less often, or use a machine with more memory");
     return WEFT_ERROR_MEMORY;
@@ -151,7 +151,7 @@ static weft_status tile_group_cells(mesh_tiling *tiling, weft_error *error) {
         n += tile->groups[g].n_cells * tiling->n_tiles;
     mesh->group_cells = weft_array_make((size_t)n, sizeof *mesh->group_cells);
     if (!mesh->group_cells)
-        return no_memory(tile, error);
+        return weft_tile_no_memory(tile, error);
     n = 0;
     for (int g = 0; g < tile->n_groups; ++g) {
         const weft_group *group = &tile->groups[g];
@@ -174,7 +174,7 @@ static weft_status tile_facets(mesh_tiling *tiling, weft_error *error) {
     int32_t *number =
         malloc(((size_t)tile->n_facets * (size_t)tiling->n_tiles + 1) * sizeof *number);
     if (!sides || !number)
-        goto no_memory;
+        TRY(weft_tile_no_memory(tile, error));
     for (int64_t f = 0; f < tile->n_facets; ++f)
         sides[f] = (uint8_t)facet_sides(tiling, f);
     mesh->n_boundary_facets = number_facets(tiling, sides, 0, tile->n_boundary_facets, 0, number);
@@ -185,7 +185,7 @@ static weft_status tile_facets(mesh_tiling *tiling, weft_error *error) {
         weft_array_make((size_t)mesh->n_facets, (size_t)tile->dimension * sizeof *mesh->facets);
     mesh->groups = weft_array_make((size_t)tile->n_groups, sizeof *mesh->groups);
     if (!mesh->facets || !mesh->groups)
-        goto no_memory;
+        TRY(weft_tile_no_memory(tile, error));
     fill_facets(tiling, number);
     for (int g = 0; g < tile->n_groups; ++g) {
         mesh->groups[g] = tile->groups[g];
@@ -196,16 +196,13 @@ static weft_status tile_facets(mesh_tiling *tiling, weft_error *error) {
     }
     mesh->group_facets = weft_array_make((size_t)n_group_facets, sizeof *mesh->group_facets);
     if (!mesh->group_facets)
-        goto no_memory;
+        TRY(weft_tile_no_memory(tile, error));
     for (int g = 0; g < tile->n_groups; ++g)
         group_facets(tiling, number, g, mesh->group_facets + mesh->groups[g].first_facet);
 done:
     free(sides);
     free(number);
     return status;
-no_memory:
-    status = no_memory(tile, error);
-    goto done;
 }
 
 /* ---- nodes and cells ----------------------------------------------------------------------- */
@@ -221,7 +218,7 @@ static weft_status place_nodes(mesh_tiling *tiling, weft_error *error) {
         int32_t *place = malloc((size_t)tile->n_nodes * sizeof *place);
         tiling->place[kind] = place;
         if (!place)
-            return no_memory(tile, error);
+            return weft_tile_no_memory(tile, error);
         for (int64_t i = 0; i < tile->n_nodes; ++i)
             place[i] = tiling->sides.on_high[i] & kind ? -1 : (int32_t)tiling->n_own[kind]++;
     }
@@ -232,7 +229,7 @@ static weft_status number_tiles(mesh_tiling *tiling, weft_error *error) {
     int64_t at[3], n = 0;
     tiling->first_node = malloc(((size_t)tiling->n_tiles + 1) * sizeof *tiling->first_node);
     if (!tiling->first_node)
-        return no_memory(tiling->tile, error);
+        return weft_tile_no_memory(tiling->tile, error);
     for (int64_t t = 0; t < tiling->n_tiles; ++t) {
         tiling->first_node[t] = n;
         n += tiling->n_own[tile_kind(tiling, t, at)];
@@ -269,7 +266,7 @@ static weft_status mesh_alloc(mesh_tiling *tiling, weft_error *error) {
     const uint64_t d = (uint64_t)tile->dimension;
     weft_mesh *mesh = tiling->mesh = calloc(1, sizeof *mesh);
     if (!mesh)
-        return no_memory(tile, error);
+        return weft_tile_no_memory(tile, error);
     mesh->dimension = tile->dimension;
     mesh->n_nodes = tiling->first_node[tiling->n_tiles];
     mesh->n_cells = tile->n_cells * tiling->n_tiles;
@@ -277,7 +274,7 @@ static weft_status mesh_alloc(mesh_tiling *tiling, weft_error *error) {
     mesh->x = weft_array_make_unset((uint64_t)mesh->n_nodes * d * sizeof *mesh->x);
     mesh->cells = weft_array_make_unset((uint64_t)mesh->n_cells * (d + 1) * sizeof *mesh->cells);
     if (!mesh->x || !mesh->cells)
-        return no_memory(tile, error);
+        return weft_tile_no_memory(tile, error);
     char times[64], source[sizeof mesh->source + sizeof times];
     snprintf(
         times, sizeof times, d == 3 ? ", repeated %lld x %lld x %lld" : ", repeated %lld x %lld",

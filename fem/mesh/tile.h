@@ -19,3 +19,5 @@ typedef struct weft_tile_sides {
 weft_status weft_tile_sides_find(const weft_mesh *mesh, const int64_t counts[3],
                                  weft_tile_sides *out, weft_error *error);
 void weft_tile_sides_free(weft_tile_sides *sides);
+/** Returns WEFT_ERROR_MEMORY. */
+weft_status weft_tile_no_memory(const weft_mesh *tile, weft_error *error);

@@ -18,11 +18,6 @@ typedef struct side_facet {
     int32_t nodes[3]; /* ascending; 2D: the first is -1 */
 } side_facet;
 
-static weft_status no_memory(const weft_mesh *mesh, weft_error *error) {
-    return weft_error_set(error, WEFT_ERROR_MEMORY, "%s: out of memory for repeating it",
-                          mesh->source);
-}
-
 static int compare_nodes(const void *a, const void *b) {
     const side_node *p = a, *q = b;
     for (int k = 0; k < 2; ++k)
@@ -138,7 +133,7 @@ static weft_status pair_nodes(const weft_mesh *mesh, weft_tile_sides *sides, int
         n += (sides->on_low[i] & bit) != 0;
     low = malloc(((size_t)n + 1) * sizeof *low);
     if (!low)
-        TRY(no_memory(mesh, error));
+        TRY(weft_tile_no_memory(mesh, error));
     n = 0;
     for (int64_t i = 0; i < mesh->n_nodes; ++i)
         if (sides->on_low[i] & bit)
@@ -195,7 +190,7 @@ static weft_status pair_facets(const weft_mesh *mesh, const weft_tile_sides *sid
     for (int side = 0; side < 2; ++side) {
         facets[side] = malloc(((size_t)mesh->n_boundary_facets + 1) * sizeof *facets[side]);
         if (!facets[side])
-            TRY(no_memory(mesh, error));
+            TRY(weft_tile_no_memory(mesh, error));
         for (int64_t f = 0; f < mesh->n_boundary_facets; ++f)
             if (all_on(on[side], mesh->facets + f * d, d, bit))
                 facets[side][n[side]++] =
@@ -225,7 +220,7 @@ weft_status weft_tile_sides_find(const weft_mesh *mesh, const int64_t counts[3],
             good &= sides.partner[a] != NULL;
         }
     if (!good)
-        TRY(no_memory(mesh, error));
+        TRY(weft_tile_no_memory(mesh, error));
     const double tolerance = TOLERANCE * find_box(mesh, &sides);
     mark_sides(mesh, &sides, tolerance);
     for (int a = 0; a < mesh->dimension; ++a) {

@@ -36,12 +36,10 @@ static weft_status apply(void *user, const weft_program_product *product, weft_e
     weft_status status = WEFT_OK;
     const weft_operator_in_script *in_script = user;
     weft_operator *op = in_script->op;
-    if (!product->vy && product->active && op->table->apply_predicated) {
-        status = op->table->apply_predicated(op, product, error);
-        goto done;
-    }
     if (!product->vy) {
-        status = weft_operator_apply(op, product->v, product->y, error);
+        status = product->active && op->table->apply_predicated
+                     ? op->table->apply_predicated(op, product, error)
+                     : weft_operator_apply(op, product->v, product->y, error);
         goto done;
     }
     TRY(weft_csr_product_dots(op->context->device, op->pattern, weft_memory_host(op->values),

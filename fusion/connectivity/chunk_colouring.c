@@ -87,6 +87,11 @@ static void schedule_fill(weft_schedule *schedule, const weft_colouring *colouri
     start[colouring->n_colours] = colouring->n_chunks;
 }
 
+static weft_status no_memory(int64_t n, weft_error *error) {
+    return weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the schedule of %lld cells",
+                          (long long)n);
+}
+
 weft_status weft_schedule_make(const weft_connectivity *connectivity, int lanes,
                                weft_schedule **out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -99,21 +104,17 @@ weft_status weft_schedule_make(const weft_connectivity *connectivity, int lanes,
     colouring.masks = calloc((size_t)weft_connectivity_to(connectivity) + 1, sizeof(uint64_t));
     colouring.colours = calloc(n_chunks + 1, sizeof(int32_t));
     if (!schedule || !colouring.masks || !colouring.colours)
-        goto no_memory;
+        TRY(no_memory(n, error));
     colour_chunks(&colouring, weft_connectivity_indices(connectivity),
                   colouring.chunk_blocks * lanes * width, n * width);
     schedule->n_colours = colouring.n_colours;
     schedule->colour_start = calloc((size_t)colouring.n_colours + 1, sizeof(int64_t));
     schedule->ranges = calloc(n_chunks + 1, sizeof *schedule->ranges);
     if (!schedule->colour_start || !schedule->ranges)
-        goto no_memory;
+        TRY(no_memory(n, error));
     schedule_fill(schedule, &colouring);
     *out = schedule;
     schedule = NULL;
-    goto done;
-no_memory:
-    status = weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for the schedule of %lld cells",
-                            (long long)n);
 done:
     weft_schedule_free(&schedule);
     free(colouring.masks);

@@ -278,28 +278,22 @@ weft_status weft_value_make(weft_graph_builder *builder, const weft_node *node,
     int root = 0;
     const bool is_constant = node->kind == NODE_NAME && !weft_binding_find(builder, node->name);
     if (node->kind == NODE_NAME && !is_constant) {
-        status = weft_operand_of_name(builder, node, out, error);
-        goto done;
-    }
-    if (node->kind == NODE_SUBSCRIPT) {
-        status = weft_value_subscript(builder, &script, node, out, error);
-        goto done;
-    }
-    if (weft_is_apply(builder, node)) {
-        status = weft_graph_apply(builder, node, out, error);
-        goto done;
-    }
-    if (node->kind == NODE_CALL && weft_is_function(builder, node->name)) {
-        status = weft_function_call(builder, node, out, error);
-        goto done;
-    }
-    TRY(WEFT_ALLOC(builder->arena, t, 1, error));
-    t->index_set = UNIFORM;
-    TRY(weft_tree_build(builder, &script, node, t, &root, error));
-    *out = (weft_lazy_value){.arithmetic = t};
-    if (t->index_set != UNIFORM) {
-        TRY(weft_tree_make_call(builder, t, UNIFORM, node->place, &out->operand, error));
-        out->arithmetic = NULL;
+        TRY(weft_operand_of_name(builder, node, out, error));
+    } else if (node->kind == NODE_SUBSCRIPT) {
+        TRY(weft_value_subscript(builder, &script, node, out, error));
+    } else if (weft_is_apply(builder, node)) {
+        TRY(weft_graph_apply(builder, node, out, error));
+    } else if (node->kind == NODE_CALL && weft_is_function(builder, node->name)) {
+        TRY(weft_function_call(builder, node, out, error));
+    } else {
+        TRY(WEFT_ALLOC(builder->arena, t, 1, error));
+        t->index_set = UNIFORM;
+        TRY(weft_tree_build(builder, &script, node, t, &root, error));
+        *out = (weft_lazy_value){.arithmetic = t};
+        if (t->index_set != UNIFORM) {
+            TRY(weft_tree_make_call(builder, t, UNIFORM, node->place, &out->operand, error));
+            out->arithmetic = NULL;
+        }
     }
 done:
     return status;

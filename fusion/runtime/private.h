@@ -133,6 +133,8 @@ weft_status weft_program_colours_launch(weft_program_segment *p, const weft_plan
  *  prepared again for other lists, perhaps while the device captures, keeps them. */
 weft_status weft_program_partials(weft_program_segment *p, int value, size_t needed,
                                   weft_error *error);
+/** Returns WEFT_ERROR_MEMORY. */
+weft_status weft_program_no_memory(weft_error *error);
 /** Make *memory where nothing is bound, or where what the program owns is too small.
  *  Errors  WEFT_ERROR_SHAPE: the bound memory has less than `needed` bytes; those of
  *          weft_memory_make */

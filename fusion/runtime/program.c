@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static weft_status no_memory(weft_error *error) {
-    return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while preparing a program");
-}
-
 static weft_status allocate(weft_program *p, weft_error *error) {
     const weft_control *control = p->compilation->control;
     int n_joined = 0; /* most arguments of a final reduction */
@@ -27,7 +23,7 @@ static weft_status allocate(weft_program *p, weft_error *error) {
     p->arguments = calloc((size_t)control->n_names + (size_t)n_joined + 16, sizeof(weft_memory *));
     if (!p->sizes || !p->segments || !p->memory || !p->own || !p->beginning || !p->operators ||
         !p->arguments)
-        return no_memory(error);
+        return weft_program_no_memory(error);
     p->iterations = -1;
     for (int i = 0; i < control->script->n_indices; ++i)
         p->sizes[i] = -1;
@@ -56,7 +52,7 @@ weft_status weft_program_make(weft_device *device, const weft_compilation *compi
     const weft_control *control = compilation->control;
     weft_program *made = calloc(1, sizeof *made);
     if (!made)
-        TRY(no_memory(error));
+        TRY(weft_program_no_memory(error));
     made->device = device;
     made->compilation = compilation;
     TRY(allocate(made, error));

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static weft_status out_of_memory(weft_error *error) {
+weft_status weft_program_no_memory(weft_error *error) {
     return weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory while preparing a program");
 }
 
@@ -43,7 +43,7 @@ static weft_status allocate_tables(weft_program_segment *p, weft_error *error) {
     if (!p->sizes || !p->data || !p->own || !p->positions || !p->matrix_rows ||
         !p->connectivities || !p->buffers || !p->partials || !p->nested || !p->members ||
         !p->chunks || !p->arguments)
-        return out_of_memory(error);
+        return weft_program_no_memory(error);
     for (int i = 0; i < graph->n_index_sets; ++i)
         p->sizes[i] = -1;
     return weft_program_product_allocate(p, error);
@@ -55,7 +55,7 @@ weft_status weft_program_segment_make(weft_device *device, const weft_segment *s
     weft_status status = WEFT_OK;
     weft_program_segment *made = calloc(1, sizeof *made);
     if (!made)
-        TRY(out_of_memory(error));
+        TRY(weft_program_no_memory(error));
     made->device = device;
     made->segment = made->first = segment;
     made->module = module;
