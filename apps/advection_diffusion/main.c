@@ -24,10 +24,7 @@ static weft_status solve(ad_run *run, weft_error *error) {
     TRY(ad_restart(run, error));
     TRY(ad_derive_make(run, error));
     run->base.seconds.assembly = weft_context_clock(&run->base.context) - start;
-    if (run->base.is_null)
-        TRY(ad_plan_print(run, error));
-    else
-        TRY(ad_solve(run, error));
+    TRY(run->base.is_null ? ad_plan_print(run, error) : ad_solve(run, error));
     if (run->base.derive)
         TRY(weft_derive_run(run->base.derive, run->state.t, error));
     app_run_finish(&run->base);

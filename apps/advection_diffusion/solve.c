@@ -83,10 +83,7 @@ weft_status ad_solve(ad_run *run, weft_error *error) {
                   : spent > 4 * LONG && at_once > 1 ? at_once / 2
                                                     : at_once;
         report(run, begin);
-        if (run->state.outcome == WEFT_STEP_DONE)
-            TRY(attend(run, error));
-        else
-            TRY(ad_record_add(run, error));
+        TRY(run->state.outcome == WEFT_STEP_DONE ? attend(run, error) : ad_record_add(run, error));
     }
     if (run->state.step < options->steps)
         TRY(stop(run, error));

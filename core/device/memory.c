@@ -37,10 +37,8 @@ static weft_status make_memory(weft_device *device, void *array, size_t bytes, b
     memory->bytes = bytes;
     memory->wrapped = array != NULL;
     memory->unset = unset;
-    if (array)
-        TRY(device->table->memory_wrap(memory, array, error));
-    else
-        TRY(device->table->memory_make(memory, error));
+    TRY(array ? device->table->memory_wrap(memory, array, error)
+              : device->table->memory_make(memory, error));
     count_bytes(device, bytes);
     *out = memory;
     memory = NULL;

@@ -83,10 +83,8 @@ weft_status weft_tuning_forget(weft_tuning *tuning, const char *device, weft_err
                           device);
     weft_text_add(&sql, "COMMIT;");
     pthread_mutex_lock(&tuning->mutex);
-    if (sql.failed)
-        status = weft_out_of_memory(error, "the tuning database");
-    else
-        status = weft_tuning_execute(tuning, sql.data, "clear", error);
+    status = sql.failed ? weft_out_of_memory(error, "the tuning database")
+                        : weft_tuning_execute(tuning, sql.data, "clear", error);
     if (status != WEFT_OK)
         (void)sqlite3_exec(tuning->database, "ROLLBACK", NULL, NULL, NULL);
     pthread_mutex_unlock(&tuning->mutex);

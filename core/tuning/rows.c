@@ -50,10 +50,8 @@ weft_status weft_tuning_tables_make(weft_tuning *tuning, weft_error *error) {
     }
     weft_text_add(&sql, "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT;",
                   TUNING_APPLICATION, WEFT_TUNING_FORMAT);
-    if (sql.failed)
-        status = weft_out_of_memory(error, "the tuning database");
-    else
-        status = weft_tuning_execute(tuning, sql.data, "make", error);
+    status = sql.failed ? weft_out_of_memory(error, "the tuning database")
+                        : weft_tuning_execute(tuning, sql.data, "make", error);
     if (status != WEFT_OK)
         (void)sqlite3_exec(tuning->database, "ROLLBACK", NULL, NULL, NULL);
     weft_text_free(&sql);
@@ -106,10 +104,8 @@ static weft_status put_rows(weft_tuning *tuning, int table, const tuning_value *
     int code = sqlite3_prepare_v2(tuning->database, sql, -1, &statement, NULL);
     for (size_t i = 0; i < n && code == SQLITE_OK; ++i)
         code = put_row(statement, t->types, rows + i * width);
-    if (code != SQLITE_OK)
-        status = weft_tuning_failed(tuning, code, "write", error);
-    else
-        status = weft_tuning_execute(tuning, "COMMIT", "write", error);
+    status = code != SQLITE_OK ? weft_tuning_failed(tuning, code, "write", error)
+                               : weft_tuning_execute(tuning, "COMMIT", "write", error);
     sqlite3_finalize(statement);
     if (status != WEFT_OK)
         (void)sqlite3_exec(tuning->database, "ROLLBACK", NULL, NULL, NULL);

@@ -391,10 +391,8 @@ weft_status weft_mesh_make_from(weft_mesh_data *data, const char *source, int64_
     int64_t n_flipped = 0, n_others = 0;
     double *curve = NULL;
     TRY(check_data(data, source, &n_flipped, &curve, &n_others, error));
-    if (is_simplicial(data))
-        TRY(weft_facets_find(data, &facets, &faults, error));
-    else
-        TRY(weft_facets_find_any(data, &facets, &faults, error));
+    TRY(is_simplicial(data) ? weft_facets_find(data, &facets, &faults, error)
+                            : weft_facets_find_any(data, &facets, &faults, error));
     TRY(check_faults(data, &faults, source, error));
     mesh = calloc(1, sizeof *mesh);
     if (!mesh)

@@ -407,10 +407,9 @@ static weft_status cells_apply(weft_operator *op, weft_memory *v, weft_memory *y
     weft_part *parts = op->parts;
     for (int i = 0; i < op->n_parts; ++i) {
         TRY(part_prepare(op, i, error));
-        if (parts[i].actions.n > 0)
-            TRY(weft_form_actions_run(&parts[i].actions, v, y, NULL, i == 0, error));
-        else
-            TRY(product_run(&parts[i].product, v, y, error));
+        TRY(parts[i].actions.n > 0
+                ? weft_form_actions_run(&parts[i].actions, v, y, NULL, i == 0, error)
+                : product_run(&parts[i].product, v, y, error));
     }
 done:
     return status;
@@ -498,10 +497,8 @@ weft_status weft_operator_make_cells(weft_context *context, const weft_form *for
         parts[i].scatter = scatter_of(context, scatter, &forms[i]);
     }
     for (int i = 0; i < n_forms; ++i) {
-        if (stores)
-            TRY(part_store(op, &parts[i], error));
-        else
-            TRY(weft_form_actions_make(context, &parts[i].form, &parts[i].actions, error));
+        TRY(stores ? part_store(op, &parts[i], error)
+                   : weft_form_actions_make(context, &parts[i].form, &parts[i].actions, error));
         if (parts[i].actions.n > 0)
             continue;
         if (!stores)

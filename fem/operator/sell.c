@@ -396,8 +396,7 @@ static weft_status make_layout(weft_operator *op, weft_connectivity *dofs, weft_
     weft_error why = {0};
     bool unsupported = !weft_setup_on_device(op->context->device) || op->pattern;
     if (!unsupported) {
-        status = layout_on_device(op, dofs, &why);
-        TRY(weft_status_supported(status, &why, &unsupported, error));
+        TRY(weft_status_supported(layout_on_device(op, dofs, &why), &why, &unsupported, error));
         if (unsupported)
             weft_log(op->context->monitor, WEFT_LOG_INFO, "the matrix is laid out on the host: %s",
                      why.message);

@@ -402,10 +402,8 @@ weft_status weft_nested_write_rows(const weft_nested_writer *n, const weft_neste
         TRY(write_pass(n, phase, error));
         const int first = closed;
         closed = write_sends(n, phase, first);
-        if (phase == n->phases - 1 && late)
-            TRY(write_late(n, first, "count > 0", error));
-        else
-            TRY(write_receives(n, phase, first, error));
+        TRY(phase == n->phases - 1 && late ? write_late(n, first, "count > 0", error)
+                                           : write_receives(n, phase, first, error));
         closed = phase == n->phases - 1 ? first : closed;
     }
     weft_text_add(n->w->out, "        }\n");

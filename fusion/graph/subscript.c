@@ -151,10 +151,8 @@ weft_status weft_value_subscript(weft_graph_builder *builder, const name_scope *
     }
     weft_operand operand = {0};
     TRY(weft_value_materialise(builder, &base, UNIFORM, node->place, &operand, error));
-    if (connectivity >= 0)
-        TRY(operand_gather(builder, node, connectivity, &operand, error));
-    else
-        TRY(operand_component(builder, node, &operand, error));
+    TRY(connectivity >= 0 ? operand_gather(builder, node, connectivity, &operand, error)
+                          : operand_component(builder, node, &operand, error));
     *out = (weft_lazy_value){.operand = operand};
 done:
     return status;

@@ -272,10 +272,8 @@ static weft_status parse_call(script_parser *parser, const weft_token *name, wef
         } else if (node->n_keys > 0)
             TRY(weft_error_at(parser->error, WEFT_ERROR_SYNTAX, token->place,
                               "arguments come before '%s = ...'", node->keys[0]));
-        if (!key && node->n_children == 0)
-            TRY(parse_first_argument(parser, name, &child));
-        else
-            TRY(weft_script_parse_expression(parser, &child));
+        TRY(!key && node->n_children == 0 ? parse_first_argument(parser, name, &child)
+                                          : weft_script_parse_expression(parser, &child));
         if (key)
             TRY(add_key(parser, node, token->text, child));
         else

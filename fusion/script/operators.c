@@ -412,10 +412,8 @@ weft_status weft_script_write_operators(script_parser *parser,
         moved[i] = w.n_made;
         parser->loop = statement->loop;
         TRY(lift_applies(&w, statement, &statement->value));
-        if (weft_node_is_apply(statement->value))
-            TRY(add_apply(&w, statement));
-        else
-            TRY(append(&w, statement));
+        TRY(weft_node_is_apply(statement->value) ? add_apply(&w, statement)
+                                                 : append(&w, statement));
     }
     moved[script->n_statements] = w.n_made;
     for (int i = 0; i < script->n_loops; ++i) {

@@ -65,10 +65,8 @@ static weft_status make_module(bench *b, batch *one, int from, int n, weft_modul
         }
     }
     snprintf(name, sizeof name, "calibrate-%d", one->first + from);
-    if (text.failed)
-        status = weft_out_of_memory(error, "a calibration");
-    else
-        status = weft_module_make(b->device, name, text.data, out, error);
+    status = text.failed ? weft_out_of_memory(error, "a calibration")
+                         : weft_module_make(b->device, name, text.data, out, error);
 done:
     weft_text_free(&text);
     return status;

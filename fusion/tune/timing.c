@@ -32,10 +32,7 @@ static weft_status time_round(const weft_timing_loop *watch, int repeats,
                               weft_device_graph *device_graph, double *seconds, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_timer_start(watch->timer, error));
-    if (device_graph)
-        TRY(weft_device_graph_run(device_graph, error));
-    else
-        TRY(do_work(watch, repeats, error));
+    TRY(device_graph ? weft_device_graph_run(device_graph, error) : do_work(watch, repeats, error));
     TRY(weft_timer_stop(watch->timer, error));
     TRY(weft_timer_seconds(watch->timer, seconds, error));
     *seconds /= repeats;
