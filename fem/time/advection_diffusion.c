@@ -76,7 +76,7 @@ static weft_status set_diagonal(weft_advection_diffusion *ad, weft_ad_operator w
     double *d = NULL;
     if (!ad->operators[which] || !ad->lists[list] ||
         weft_device_limits(ad->context->device)->records_only)
-        return WEFT_OK;
+        goto done;
     d = weft_array_make((size_t)ad->n, sizeof *d);
     if (!d)
         TRY(weft_out_of_memory(error, "advection and diffusion"));
@@ -124,7 +124,7 @@ weft_status weft_advection_diffusion_make(weft_context *context,
     weft_status status = WEFT_OK;
     weft_advection_diffusion *ad = calloc(1, sizeof *ad);
     if (!ad)
-        return weft_out_of_memory(error, "advection and diffusion");
+        TRY(weft_out_of_memory(error, "advection and diffusion"));
     ad->context = context;
     ad->problem = problem;
     ad->mesh = weft_space_mesh(problem->space);

@@ -82,7 +82,7 @@ weft_status weft_time_fields_project(weft_transient *transient, weft_memory *b, 
     double *values = NULL, *given = NULL, *is_free = NULL;
     if (problem->n_open == 0 ||
         weft_device_limits(transient->vectors.context->device)->records_only)
-        return WEFT_OK;
+        goto done;
     values = weft_array_make((size_t)n, sizeof *values);
     given = weft_array_make((size_t)n, sizeof *given);
     is_free = weft_array_make((size_t)n, sizeof *is_free);

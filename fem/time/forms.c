@@ -90,7 +90,7 @@ static weft_status make_operator(weft_advection_diffusion *ad, weft_ad_operator 
     const int n = 1 + (has_robin ? ad->n_robin : 0);
     weft_form *forms = calloc((size_t)n, sizeof *forms);
     if (!forms)
-        return weft_out_of_memory(error, "advection and diffusion");
+        TRY(weft_out_of_memory(error, "advection and diffusion"));
     forms[0] = ad->forms[which].form;
     if (has_robin)
         TRY(weft_ad_robin_forms(ad, which,

@@ -64,7 +64,7 @@ done:
 weft_status weft_ad_load_make(weft_advection_diffusion *ad, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!ad->has_load)
-        return WEFT_OK;
+        goto done;
     if (ad->problem->source.text)
         TRY(make_source(ad, error));
     TRY(compute(ad, ad->lists[WEFT_AD_LOAD], error));
@@ -78,12 +78,12 @@ weft_status weft_ad_robin_forms(weft_advection_diffusion *ad, weft_ad_operator w
     const weft_form *robin = NULL;
     struct weft_ad_robin *made = &ad->robin[which == WEFT_AD_C];
     if (ad->n_robin == 0)
-        return WEFT_OK;
+        goto done;
     (void)weft_bc_forms(ad->bc, &robin);
     made->forms = calloc((size_t)ad->n_robin, sizeof *made->forms);
     made->texts = calloc((size_t)ad->n_robin, sizeof *made->texts);
     if (!made->forms || !made->texts)
-        return weft_out_of_memory(error, "advection and diffusion");
+        TRY(weft_out_of_memory(error, "advection and diffusion"));
     for (int i = 0; i < ad->n_robin; ++i) {
         TRY(weft_time_scale_form(&robin[i], share, &made->texts[i], &made->forms[i], error));
         out[i] = made->forms[i].form;

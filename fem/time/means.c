@@ -121,7 +121,7 @@ static weft_status need_robin(means *m, weft_error *error) {
     const weft_form *robin = NULL;
     const int n_robin = m->robin ? 0 : weft_bc_forms(m->system->problem->bc, &robin);
     if (n_robin == 0)
-        return WEFT_OK;
+        goto done;
     TRY(weft_operator_make(m->system->context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin, &m->robin,
                            error));
     TRY(weft_operator_assemble(m->robin, error));
@@ -223,7 +223,7 @@ weft_status weft_time_means_find(weft_time_system *system, weft_error *error) {
     weft_held_modes_clear(&system->means);
     system->is_singular = false;
     if (needs_none(system))
-        return WEFT_OK;
+        goto done;
     TRY(start(&m, system, error));
     if (m.n_parts > PARTS_MOST)
         goto done;
@@ -247,7 +247,7 @@ weft_status weft_time_means_round(weft_time_system *system, weft_memory *work, w
     double *values = NULL;
     means m = {0};
     if (needs_none(system))
-        return WEFT_OK;
+        goto done;
     TRY(start(&m, system, error));
     values = weft_array_make((size_t)m.n, sizeof *values);
     if (!values)
@@ -292,7 +292,7 @@ weft_status weft_time_means_enter(weft_time_system *system, weft_memory *b, weft
     weft_held_modes *held = &system->means;
     double *values = NULL;
     if (held->n == 0)
-        return WEFT_OK;
+        goto done;
     values = weft_array_make((size_t)n, sizeof *values);
     if (!values)
         TRY(weft_out_of_memory(error, "means"));
@@ -316,7 +316,7 @@ weft_status weft_time_means_leave(weft_time_system *system, weft_memory *b, weft
     weft_held_modes *held = &system->means;
     double *values = NULL, *lack = NULL;
     if (held->n == 0)
-        return WEFT_OK;
+        goto done;
     values = weft_array_make((size_t)n, sizeof *values);
     lack = weft_array_make((size_t)held->n, sizeof *lack);
     if (!values || !lack)

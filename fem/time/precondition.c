@@ -9,7 +9,7 @@ weft_status weft_ad_precondition(weft_advection_diffusion *ad, weft_error *error
     int64_t n = 0;
     const int32_t *kept = ad->bc ? weft_bc_constrained(ad->bc, &n) : NULL;
     if (!weft_ad_is_preconditioned(ad) || weft_device_limits(ad->context->device)->records_only)
-        return WEFT_OK;
+        goto done;
     const weft_preconditioner_problem what = {.op = ad->operators[WEFT_AD_B],
                                               .constrained = kept,
                                               .n_constrained = n,

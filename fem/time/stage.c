@@ -32,7 +32,7 @@ static weft_status take_residual(weft_transient *transient, const weft_time_stag
     weft_status status = WEFT_OK;
     weft_terms terms = {0};
     if (!transient->system.mass)
-        return WEFT_OK;
+        goto done;
     TRY(weft_operator_apply(transient->system.mass, transient->u, transient->mass_now, error));
     weft_terms_add(&terms, -stage->a / dt, transient->mass_now);
     weft_time_known(transient, stage, dt, &terms);

@@ -35,7 +35,7 @@ static weft_status reads(const weft_time_system *system, const weft_form *form, 
     weft_compilation *compilation = NULL;
     weft_text text = {0};
     if (!value)
-        return WEFT_OK;
+        goto done;
     weft_text_add(&text, "return %s;\n", value);
     const weft_fragment fragments[] = {{form->name, form->text}, {value, text.data}};
     const weft_compile_options options = weft_form_options(form);
@@ -196,7 +196,7 @@ static weft_status make_operator(weft_time_system *system, bool is_mass, weft_er
     weft_form *forms = calloc((size_t)(n_robin + problem->n_parts), sizeof *forms);
     int n = 0;
     if (!forms)
-        return weft_out_of_memory(error, "a form in time");
+        TRY(weft_out_of_memory(error, "a form in time"));
     for (int i = 0; i < problem->n_parts; ++i)
         if (problem->parts[i].mass || (problem->parts[i].matrix && !is_mass))
             forms[n++] = is_mass ? system->parts[i].mass.form : system->parts[i].total.form;
@@ -232,7 +232,7 @@ static weft_status make_reduction(weft_time_system *system, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_transient_problem *problem = system->problem;
     if (!problem->constraints || weft_constraints_empty(problem->constraints))
-        return WEFT_OK;
+        goto done;
     if (!weft_assembly_about(problem->assembly)->stores_matrix) {
         status = weft_error_set(error, WEFT_ERROR_USAGE,
                                 "constraints need a matrix, and the assembly %s stores none",
@@ -285,7 +285,7 @@ weft_status weft_time_system_make(weft_context *context, weft_transient_problem 
         .vector_moves = problem->previous != NULL,
         .parts = calloc((size_t)problem->n_parts, sizeof *out->parts)};
     if (!out->parts)
-        return weft_out_of_memory(error, "a form in time");
+        TRY(weft_out_of_memory(error, "a form in time"));
     out->vector_moves |= out->flux_moves;
     for (int i = 0; i < problem->n_fields; ++i)
         out->spaces[i] = problem->fields[i].space;
@@ -362,7 +362,7 @@ static weft_status choose(weft_time_system *system, weft_error *error) {
     weft_problem_choice *used = &system->linear.choice;
     weft_transient_solver now = {used->method, used->assembly, system->problem->preconditioner};
     if (!choice->choose || !weft_method_about(now.method)->needs_symmetric)
-        return WEFT_OK;
+        goto done;
     TRY(choice->choose(choice->user, system->at, &now, error));
     if (now.method == used->method)
         goto done;
@@ -383,7 +383,7 @@ weft_status weft_time_system_assemble(weft_time_system *system, double a, bool t
     weft_status status = WEFT_OK;
     const bool changes = system->matrix_moves || system->problem->is_nonlinear;
     if (system->is_assembled && !changes && system->a == a)
-        return WEFT_OK;
+        goto done;
     system->is_assembled = false;
     if (to_solve && changes)
         TRY(choose(system, error));
@@ -481,7 +481,7 @@ weft_status weft_time_system_load(weft_time_system *system, weft_vector_programs
     const bool is_nonlinear = system->problem->is_nonlinear;
     if (!is_nonlinear && system->has_vector &&
         (!system->vector_moves || system->vector_at == system->at))
-        return WEFT_OK;
+        goto done;
     TRY(run_vectors(system, vectors, is_nonlinear ? system->raw : load, error));
     TRY(is_nonlinear ? add_conditions(system, vectors, u, load, error)
                      : add_fluxes(system, load, error));

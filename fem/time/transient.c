@@ -46,7 +46,7 @@ static weft_status project(weft_transient *transient, double *values, weft_error
     weft_time_system *system = &transient->system;
     const int64_t n = transient->vectors.n;
     if (!system->reduction || !system->mass)
-        return WEFT_OK;
+        goto done;
     for (int64_t i = 0; i < n; ++i)
         values[i] = 1;
     TRY(weft_memory_write(transient->work, 0, values, (size_t)n * sizeof *values, error));
@@ -63,7 +63,7 @@ static weft_status set_start(weft_transient *transient, weft_error *error) {
     const weft_transient_problem *problem = &transient->problem;
     double *values = weft_array_make((size_t)n, sizeof *values);
     if (!values)
-        return weft_out_of_memory(error, "a form in time");
+        TRY(weft_out_of_memory(error, "a form in time"));
     TRY(weft_vector_pull(transient->u, values, n, error));
     weft_time_fields_values(problem, values);
     TRY(weft_vector_push(transient->u, values, n, error));
@@ -203,7 +203,7 @@ static weft_status attempt(weft_transient *transient, double dt, weft_error *err
         n = 1;
     }
     if (!(dt > 0) || !isfinite(dt))
-        return weft_error_set(error, WEFT_ERROR_USAGE, "a time step of length %g", dt);
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "a time step of length %g", dt));
     transient->state.iterations = transient->state.newton = 0;
     transient->state.outcome = WEFT_TRANSIENT_DONE;
     if (needs_residual(stages, n) && !transient->has_residual)
