@@ -50,7 +50,7 @@ typedef struct weft_form_input {
     weft_memory *memory;
 } weft_form_input;
 
-/** A connectivity of a form besides its dofs, for what it gathers from other nodes. */
+/** A connectivity of a form besides its dofs, for values that it gathers from other nodes. */
 typedef struct weft_form_connectivity {
     const char *name; /* in the script: connectivity NAME : cells -> ... */
     weft_connectivity *connectivity;

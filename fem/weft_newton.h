@@ -1,4 +1,4 @@
-/** Newton's method: options of a solve of r(u) = 0, and what it was like. */
+/** Newton's method: options of a solve of r(u) = 0, and its report. */
 #ifndef WEFT_NEWTON_H
 #define WEFT_NEWTON_H
 

@@ -1,6 +1,6 @@
 /** Concentrated loads: sources and forces at points.
  *
- *      In: points, values. Out: what they add to a right-hand side. */
+ *      In: points, values. Out: their contributions to a right-hand side. */
 #ifndef WEFT_POINT_LOAD_H
 #define WEFT_POINT_LOAD_H
 

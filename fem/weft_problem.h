@@ -1,6 +1,6 @@
 /** How a problem on a mesh is solved.
  *
- *      In: options, which are never changed. Out: what was chosen, and why. */
+ *      In: options, which are never changed. Out: the choices, and their reasons. */
 #ifndef WEFT_PROBLEM_H
 #define WEFT_PROBLEM_H
 
@@ -52,7 +52,7 @@ typedef struct weft_problem_choice {
     size_t bytes;            /* estimated, of the device's memory, at most; 0: no estimate */
     char method_reason[WEFT_CHOICE_REASON], preconditioner_reason[WEFT_CHOICE_REASON];
 } weft_problem_choice;
-/** What is chosen before anything is known: what is requested; CG and Jacobi's preconditioner. */
+/** The choice before anything is known: the requested one, or CG and Jacobi's preconditioner. */
 weft_problem_choice weft_problem_choice_start(const weft_problem_options *options);
 
 /** The method that WEFT_AUTO stands for with an operator of forms, outside a problem, and why.
@@ -86,7 +86,7 @@ typedef struct weft_problem_report {
     const weft_problem_choice *choice;
     const weft_cg_result *result; /* an outcome other than WEFT_CG_CONVERGED is not an error */
     double asymmetry;             /* |K - K^T| / |K|, as measured */
-    /* NULL: the problem is linear. One that has not converged is no error */
+    /* NULL: the problem is linear. One that has not converged is not an error */
     const weft_problem_newton_report *newton;
 } weft_problem_report;
 

@@ -60,7 +60,7 @@ typedef struct host_run {
     const weft_module *module;
     const weft_gemm_product *product;
     division division;
-    int64_t n, units; /* products; what is divided: products, columns or rows, in units of `unit` */
+    int64_t n, units; /* products; divided: products, columns or rows, in units of `unit` */
     int unit, tasks;
     weft_status status[WEFT_GEMM_TASKS];
     weft_error errors[WEFT_GEMM_TASKS];

@@ -110,7 +110,7 @@ weft_gemm_product weft_gemm_transposed(const weft_gemm_product *product, int64_t
 weft_status weft_gemm_transpose(weft_gemm_kernels *kernels, const weft_gemm_product *product,
                                 int64_t n, int transposed, weft_gemm_product *out,
                                 weft_error *error);
-/** Compile a source, or find what was compiled from the same text. Several threads may call it at once.
+/** Compile a source, or find the kernel of the same text. Several threads may call it at once.
  *  module  the kernels' */
 weft_status weft_gemm_compile(weft_gemm_kernels *kernels, const weft_text *source,
                               weft_module **module, weft_error *error);

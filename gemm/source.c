@@ -59,7 +59,7 @@ weft_status weft_gemm_source(const weft_gemm_variant *variant, const weft_gemm_p
     if (point->stencil == WEFT_GEMM_DIRECT) {
         weft_text_add(out, "typedef %s real;\n#define MATRIX_DEPTH %d\n",
                       single ? "float" : "double", single ? 0 : variant->matrix_depth);
-        /* what is contiguous in shared memory is read four entries at once */
+        /* entries that are contiguous in shared memory are read four at once */
         const bool staged = single && !complex && point->values[DIRECT_STAGED] != 0;
         weft_text_add(out, "#define ROWS_RUN %d\n#define COLUMNS_RUN %d\n",
                       staged && !along[0] && point->values[DIRECT_M] % 2 == 0, staged && !along[1]);

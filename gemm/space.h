@@ -89,7 +89,7 @@ typedef struct weft_gemm_limits {
  *  tell. */
 weft_gemm_limits weft_gemm_limits_of(const weft_limits *limits);
 
-/** What is worth trying, beyond what is possible. */
+/** Guidelines: which of the possible candidates are worth trying. */
 typedef struct weft_gemm_guidelines {
     int warps; /* resident, at least */
     /* mma: multiply-adds per shared element of a warp's tile; fma: multiply-adds per 16 bytes read

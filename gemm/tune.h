@@ -1,5 +1,5 @@
 /** The search for the fastest kernel of a product. In: a product in device memory, seconds. Out: every
- *  candidate with what was measured of it, and which is the best; winners in the tuning database. */
+ *  candidate with its measurements, and which is the best; winners in the tuning database. */
 #pragma once
 
 #include "core/weft_tuning.h"

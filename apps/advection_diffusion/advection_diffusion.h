@@ -95,7 +95,7 @@ void ad_problem_set(ad_run *run);
  *  Errors  WEFT_ERROR_INPUT: no such group (lists those that exist), WEFT_ERROR_USAGE: formulas or
  *          probes for another dimension */
 weft_status ad_dofs_make(ad_run *run, weft_error *error);
-/** Say what is solved: run->base.statement. (apps/advection_diffusion/report.c) */
+/** State the problem: run->base.statement. (apps/advection_diffusion/report.c) */
 weft_status ad_state(ad_run *run, weft_error *error);
 /** Check the coefficients, and warn of steps that are too long. (apps/advection_diffusion/problem.c)
  *  Errors  those of weft_advection_diffusion_check */

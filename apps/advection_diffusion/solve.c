@@ -29,7 +29,7 @@ static int history_every(const ad_run *run) {
     return run->options->files.history_every > 0 ? run->options->files.history_every : 1;
 }
 
-/* Do what is due after the current step. */
+/* Write and measure after the current step, where it is due. */
 static weft_status attend(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const ad_options *options = run->options;

@@ -1,4 +1,4 @@
-/* Chooses which levels of a mesh are kept for the preconditioner of a run, and stores what was measured. */
+/* Chooses which levels of a mesh are kept for the preconditioner of a run, and stores the measured times. */
 #include "apps/common/run.h"
 
 #include <math.h>

@@ -34,7 +34,7 @@ weft_status app_state_write(const app_state *state, const char *path, const weft
 weft_status app_state_read(app_state *state, const char *path, const weft_mesh *mesh,
                            weft_error *error);
 
-/** Of a run that continues from a checkpoint: let what is automatic be as it was.
+/** Of a run that continues from a checkpoint: keep its automatic choices.
  *  path    of the checkpoint; NULL: no effect
  *  Errors  those of weft_checkpoint_problem; the preconditioner is not known */
 weft_status app_resume_choices(const char *path, weft_problem_options *options, weft_error *error);

@@ -50,7 +50,7 @@ weft_status app_stdout_check(weft_error *error) {
     return WEFT_OK;
 }
 
-/* Print what was fused, and the memory traffic that this saves. */
+/* Print the fused calls, and the memory traffic that fusion saves. */
 static void print_saving(const weft_saving *saving, const char *script) {
     int length = (int)strlen(saving->index_set);
     if (length > 1 && saving->index_set[length - 1] == 's') /* "per cell", of cells */

@@ -18,7 +18,7 @@ typedef struct app_run {
     weft_context context;
     app_work work;                      /* for the choice of the device */
     char device_reason[APP_REASON_MAX]; /* why it was chosen */
-    bool host_preferred; /* the device was chosen here, for its little work or what it needs */
+    bool host_preferred; /* the device was chosen here, for small work or a feature */
     bool is_null;        /* the device computes nothing */
     weft_mesh *mesh;
     app_mesh_made mesh_made;
@@ -38,7 +38,7 @@ typedef struct app_run {
     weft_derive *derive;               /* NULL: no derived quantities */
     weft_problem_balance balance;      /* with --reactions */
     const char *balance_note;          /* printed behind it; NULL: nothing */
-    char *statement; /* what was solved (apps/common/statement.h); malloc'd; NULL: not yet */
+    char *statement; /* the problem in words (apps/common/statement.h); malloc'd; NULL: not yet */
 } app_run;
 
 void app_run_clear(app_run *run);

@@ -1,4 +1,4 @@
-/* Says in one line what was solved: equation, data, conditions, defaults. */
+/* States the solved problem in one line: equation, data, conditions, defaults. */
 #include "apps/common/statement.h"
 #include "apps/common/constraints.h"
 #include "apps/common/fem.h"

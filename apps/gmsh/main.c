@@ -143,7 +143,7 @@ static bool is_debugged(void) {
     return level && strcmp(level, "debug") == 0;
 }
 
-/* What the thread that runs Gmsh is given, and what it gives back. */
+/* Arguments and results of the thread that runs Gmsh. */
 typedef struct loading {
     const arguments *from;
     stream *out;

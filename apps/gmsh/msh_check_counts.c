@@ -1,5 +1,5 @@
 /* Sections of MSH 4 that hold lists with counts of their own: $Entities, $PartitionedEntities,
- * $Periodic and $GhostElements. Gmsh takes memory for a count before it reads what is counted. */
+ * $Periodic and $GhostElements. Gmsh takes memory for a count before it reads the items. */
 #include "apps/gmsh/weft_gmsh.h"
 
 #include <string.h>

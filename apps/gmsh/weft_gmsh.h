@@ -56,7 +56,7 @@ typedef struct msh_file {
     weft_error *error;
 } msh_file;
 
-/** Check what Gmsh does not: that every section is closed and holds what it announces, so that no
+/** Check, since Gmsh does not, that every section is closed and holds what it announces, so that no
  *  count in it makes Gmsh take memory that the file does not fill, and that every element type is
  *  one of Gmsh's.
  *  names   NULL allowed; msh_names_clear
@@ -131,7 +131,7 @@ weft_status other_check_mapped(msh_file *file);
  *  that it includes or merges, and the option file that Gmsh reads beside each. Nothing is
  * executed. Errors  WEFT_ERROR_UNSUPPORTED with file and line; WEFT_ERROR_IO, WEFT_ERROR_MEMORY */
 weft_status geo_check(const char *path, weft_error *error);
-/** geo_check of a text that ends with a zero byte behind its length, and of what it includes. */
+/** geo_check of a text that ends with a zero byte behind its length, and of the files that it includes. */
 weft_status geo_check_text(const char *path, const char *text, size_t length, weft_error *error);
 /** As geo_check, of the option file PATH.opt alone, where there is one. */
 weft_status geo_check_options(const char *path, weft_error *error);
@@ -174,7 +174,7 @@ weft_status load_check_log(const char *path, int failed, size_t *seen, stream *o
 
 /* ---- save.c ----------------------------------------------------------------------------- */
 
-/** Write what was loaded as a .msh file, version 2.2 or 4.1: next to its place, then read again and
+/** Write the loaded mesh as a .msh file, version 2.2 or 4.1: next to its place, then read again and
  *  renamed, so that it is whole or not there.  Errors  WEFT_ERROR_IO, WEFT_ERROR_INPUT */
 weft_status save(const char *path, const loaded *mesh, double version, bool binary, stream *out,
                  weft_error *error);

@@ -40,7 +40,7 @@ static void state_bindings(const solve_bindings *bindings, weft_text *out) {
         app_state_datum(out, bindings->list[i].name, bindings->list[i].value, "");
 }
 
-/* The equation, its file, and what was given; then the expressions of the script that were not. */
+/* The equation, its file, and the given expressions; then those of the script that were not given. */
 static void state(const solve *run, weft_text *out) {
     const solve_options *options = run->options;
     const weft_compilation *compilation = run->base.problem->forms.parts[0].compilation;

@@ -211,7 +211,7 @@ static weft_status step(solve *run, weft_error *error) {
                : weft_transient_step(run->time.transient, dt, &run->time.state, error);
 }
 
-/* Do what is due after a step. */
+/* Write and measure after a step, where it is due. */
 static weft_status attend(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const int every = run->options->time.files.output_every,

@@ -28,7 +28,7 @@ weft_status solve_time_options_check(const solve_time_options *options, weft_err
 /** State of a run in time. */
 typedef struct solve_time {
     weft_transient *transient;
-    weft_problem_choice first; /* what was chosen before the first step */
+    weft_problem_choice first; /* the choice before the first step */
     weft_transient_state state;
     weft_transient_outcome outcome;
     app_series series;

@@ -12,7 +12,7 @@ enum { BLOCK_THREADS = 128 };
 
 typedef struct emulated_device {
     weft_device_table table;       /* the device's: the host's with other modules and launches */
-    const weft_device_table *host; /* what it was */
+    const weft_device_table *host; /* before the emulation */
     int order;                     /* of threads and blocks */
 } emulated_device;
 

@@ -81,7 +81,7 @@ weft_status gemm_products_run(const gemm_options *options, weft_gemm_type type,
 /** What weft gemm report is asked for. Texts are borrowed. */
 typedef struct gemm_report_options {
     const char *device, *folder, *compare; /* compare: NULL, or another library */
-    double tune;                           /* seconds of each search; 0: only what is stored */
+    double tune;                           /* seconds of each search; 0: only stored winners */
     int64_t sizes[3];                      /* m, n, k; of complex types m / 2, n / 2, k */
     weft_gemm_op (*ops)[2];                /* [n_ops] */
     int n_ops;

@@ -56,7 +56,7 @@ weft_status weft_tool_read(const app_option *table, const app_option *more, cons
                            const char *doc, int argc, char **argv, weft_tool_options *out,
                            weft_error *error);
 /** The same for a command that is followed by list, verify or clear: arguments[0] is one of them.
- *  of  what is listed, for messages */
+ *  of  the listed things, for messages */
 weft_status weft_tool_action_read(const app_option *table, const char *doc, const char *of,
                                   int argc, char **argv, weft_tool_options *out, weft_error *error);
 void weft_tool_clear(weft_tool_options *options);

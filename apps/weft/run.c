@@ -1,4 +1,4 @@
-/* weft run: runs a script on a mesh, with loops of its own, and writes what it returns and updates. */
+/* weft run: runs a script on a mesh, with loops of its own, and writes the values that it returns and updates. */
 #include "apps/weft/run.h"
 #include "apps/common/files.h"
 #include "apps/common/problem.h"

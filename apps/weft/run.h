@@ -61,7 +61,7 @@ typedef struct weft_run {
  *  format  of the message, for `name` */
 weft_status weft_run_refuse(const weft_run *run, const char *hint, weft_error *error,
                             const char *format, const char *name);
-/** Bind the mesh and all inputs, and memory for what is returned. */
+/** Bind the mesh and all inputs, and memory for the returned values. */
 weft_status weft_run_bind(weft_run *run, weft_error *error);
 /** Read, print and write what the script has returned or updated. */
 weft_status weft_run_pull(weft_run *run, weft_error *error);

@@ -205,7 +205,7 @@ uint64_t weft_random(void) {
     return random;
 }
 
-/* Rename, so that what is there is never half of it, and a link is not followed. */
+/* Rename, so that the file is never half written, and a link is not followed. */
 weft_status weft_file_replace(const char *path, const void *bytes, size_t size) {
     const size_t capacity = strlen(path) + 40;
     char *name = malloc(capacity);

@@ -39,7 +39,7 @@ weft_status weft_file_open(const char *path, int flags, int *out, int64_t *size,
 uint64_t weft_random(void);
 /** Replace a file, or make it: under another name first. A link at its place is replaced, not
  *  followed. Sets no message.
- *  Errors  WEFT_ERROR_IO with errno set; what was there is untouched */
+ *  Errors  WEFT_ERROR_IO with errno set; an earlier file is untouched */
 weft_status weft_file_replace(const char *path, const void *bytes, size_t size);
 
 /** Write all bytes, by repeated calls of write if necessary. Sets no message.

@@ -16,7 +16,7 @@ static void sort_few(uint32_t *numbers, size_t n) {
     }
 }
 
-/* Each number goes to the next free place of its digit, and what was there to its own. */
+/* Each number goes to the next free position of its digit, and the number that it displaces to its own. */
 static void sort_by_digits(uint32_t *numbers, size_t n, int shift) {
     size_t next[DIGITS] = {0}, end[DIGITS], sum = 0;
     if (n <= FEW) {

@@ -62,7 +62,7 @@ done:
     return status;
 }
 
-/* Ordered with what is still written from the buffer, in the same stream. */
+/* In the same stream, so that it follows earlier transfers from the buffer. */
 static weft_status read_piece(const transfer *t, int k, size_t at, size_t n, weft_error *error) {
     static const char what[] = "reading an array";
     weft_status status = WEFT_OK;

@@ -104,7 +104,7 @@ struct weft_module {
     void *state;
 };
 
-/** Wait for what is being compiled for later, and drop the rest. */
+/** Wait for background compiles that have started, and drop the others. */
 void weft_store_queue_end(weft_device *device);
 /** Refuse an operation that cannot be captured.
  *  what    for the message: "reading an array"

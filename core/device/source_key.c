@@ -11,7 +11,7 @@ static size_t literal_length(const char *at) {
     return at[n] == at[0] ? n + 1 : n;
 }
 
-/* 0: here is no comment. */
+/* 0: there is no comment at this position. */
 static size_t comment_length(const char *at) {
     if (at[1] == '*') {
         const char *end = strstr(at + 2, "*/");

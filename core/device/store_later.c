@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Half of the processors: what is needed first is compiled beside them. */
+/* Half of the processors: kernels that are needed first are compiled beside them. */
 enum { THREADS_MOST = 16 };
 
 /* A source of a module. Jobs stay in the list, so that none is given twice. */

@@ -1,4 +1,4 @@
-/* Text of messages: points, and what is appended or cut. */
+/* Text of messages: points, and appending and cutting. */
 #include "fem/base/text.h"
 #include "core/base/number.h"
 #include "fem/weft_function.h"

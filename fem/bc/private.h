@@ -91,7 +91,7 @@ bool weft_bc_has_flux(const weft_condition *condition);
 /** The load of a Neumann or Robin condition, added to b. */
 weft_status weft_bc_flux_form(const weft_bc *bc, const weft_bc_piece *piece, int degree,
                               weft_memory *b, weft_bound_form *out, weft_error *error);
-/** Add a load to b [n_dofs] over n elements, and refuse what is not finite.
+/** Add a load to b [n_dofs] over n elements, and refuse values that are not finite.
  *  values  b on the host */
 weft_status weft_bc_add_load(const weft_bc *bc, const weft_bound_form *form, int64_t n,
                              weft_memory *b, double *values, weft_error *error);

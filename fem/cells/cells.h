@@ -78,7 +78,7 @@ weft_module *weft_cell_action_module(const weft_cell_action *action);
 
 /* ---- products of forms ---- */
 
-/** A kernel of a form, and the names in its script of what it reads. */
+/** A kernel of a form, and the names in its script of the values that it reads. */
 typedef struct weft_form_kernel {
     const weft_cell_kernel *kernel;
     const char *coordinates, *vertices; /* an input and its connectivity */

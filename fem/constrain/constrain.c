@@ -128,7 +128,7 @@ void constraint_terms_free(constraint_terms *terms) {
     *terms = (constraint_terms){0};
 }
 
-/* Insertion sort by dof, then sum what is equal: terms are few. */
+/* Insertion sort by dof, then sum the terms of each dof: there are few. */
 static void merge(constraint_terms *terms) {
     int n = 0;
     for (int i = 1; i < terms->n; ++i) {

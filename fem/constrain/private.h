@@ -135,7 +135,7 @@ weft_status constraint_terms_add(constraint_terms *terms, int32_t dof, double fa
 weft_status constraint_point_terms(const constraint_fields *fields, int value, const double *point,
                                    const char *origin, constraint_terms *terms, weft_error *error);
 void constraint_terms_free(constraint_terms *terms);
-/** Replace dependent dofs by what they are expressed by, and merge.
+/** Replace dependent dofs by the terms that express them, and merge.
  *  source  of the equation: it is joined with those of these dofs */
 weft_status constraint_terms_expand(weft_constraints *constraints, constraint_terms *terms,
                                     int source, weft_error *error);

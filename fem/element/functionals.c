@@ -1,4 +1,4 @@
-/* The functionals of elements: their terms, where they are, and what they make of functions. */
+/* The functionals of elements: their terms, their points, and their values for functions. */
 #include "fem/element/family.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Opens shared libraries, looks up their functions, and undoes what they do to signals. */
+/* Opens shared libraries, looks up their functions, and restores the signal handlers that they replace. */
 #include "fem/external/private.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/* The table of libraries, and what they share. Not installed. */
+/* The table of libraries, and their common functions. Not installed. */
 #pragma once
 
 #include "fem/external/external.h"

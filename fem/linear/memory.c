@@ -37,7 +37,7 @@ typedef struct cell_bytes {
     size_t connectivity;
     size_t load;      /* needed besides, while the right-hand side is made */
     size_t evicted;   /* connectivity and coordinates, while the system is solved */
-    size_t integrals; /* two lists over cells that are summed, with what they are made from */
+    size_t integrals; /* two lists over cells that are summed, and their sources */
 } cell_bytes;
 
 /* A right-hand side gathered from the cells on a GPU: its values in cells and the transposed
@@ -80,7 +80,7 @@ static cell_bytes count_cells(const weft_limits *limits, const weft_problem_memo
     return bytes;
 }
 
-/* Coordinates, vectors and the largest of what is there at one time:
+/* Coordinates, vectors and the most that is allocated at one time:
  * the right-hand side, which is made first (in Newton's method again, beside the operator); the
  * operator, and what its assembly needs; the solver or, after it, two fields on cells that are summed, and the
  * preconditioner, when what assembly needs is freed. */

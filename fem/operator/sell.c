@@ -207,7 +207,7 @@ static weft_status part_keep(const weft_operator *op, weft_matrix_part *part, we
     const weft_target_range all = band_rows(op, 0, 1);
     const size_t n_padded =
         (size_t)weft_connectivity_from(dofs) * (size_t)weft_connectivity_width(dofs);
-    const size_t bytes = n_padded * 2 * sizeof(uint64_t); /* and what they are made from */
+    const size_t bytes = n_padded * 2 * sizeof(uint64_t); /* and their sources */
     if (!part->by_owners || part->n_bands == 1 ||
         bytes > weft_device_bytes_free(op->context->device) / 2)
         goto done;

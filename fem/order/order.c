@@ -27,8 +27,8 @@ done:
     return status;
 }
 
-/* What a device has no memory for, or refuses, is done by the host.
- *  wanted  of made, what is not only work space */
+/* The host orders a mesh for which the device has no memory, or which it refuses.
+ *  wanted  the arrays of made that are not only work space */
 static weft_status order_anywhere(weft_device *device, weft_mesh *mesh,
                                   const weft_order_options *options, const weft_renumbering *made,
                                   const weft_renumbering *wanted, weft_mesh_copies *copies,

@@ -76,7 +76,7 @@ static int widest_row(const weft_csr *P) {
     return (int)most;
 }
 
-/* The entries of P by rows of equal length; what is beyond a row's end has weight 0, and rows without
+/* The entries of P by rows of equal length; entries beyond a row's end have weight 0, and rows without
  * entries refer to different columns, of which none gets long lists. */
 static weft_status transfer_of_matrix(const weft_cycle *cycle, weft_cycle_level *level,
                                       const weft_csr *P, int *width, weft_error *error) {

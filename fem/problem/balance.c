@@ -8,7 +8,7 @@
 
 /* Of the terms at all nodes: a balance that is farther from zero gets a warning. */
 static const double FAR = 1e-4;
-/* The same for what is rounding, and is not printed. */
+/* The same for values that are rounding, and are not printed. */
 static const double ROUNDING = 1e-11;
 
 /* ---- flows ----------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /** Makes the balance of a solution (fem/weft_problem_results.h).
  *
- *      In:  the residual r = A u - b, and what it is made of
+ *      In:  the residual r = A u - b, and its terms
  *      Out: reactions + loads + exchange - equation - storage, which is zero up to what the solver leaves of r */
 #pragma once
 

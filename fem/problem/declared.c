@@ -14,7 +14,7 @@ void weft_declared_clear(weft_declared *declared) {
     *declared = (weft_declared){.list = NULL};
 }
 
-/* ---- what is given ----------------------------------------------------------------------- */
+/* ---- declarations ------------------------------------------------------------------------ */
 
 /* What is wrong with a constraint; NULL: nothing. */
 static const char *find_fault(const weft_constraint *one, const char **hint) {

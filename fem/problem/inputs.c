@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what they stand over ---------------------------------------------------------------- */
+/* ---- index sets -------------------------------------------------------------------------- */
 
 int weft_input_components(const weft_name_info *info) {
     int n = 1;

@@ -35,7 +35,7 @@ weft_status weft_problem_check_given(const weft_problem *problem, weft_error *er
 
 /* ---- the texts --------------------------------------------------------------------------- */
 
-/* Bind what is given to a form besides inputs. */
+/* Bind the expressions and parameters that are given to a form, besides inputs. */
 static void bind_given(const weft_problem *problem, int dimension, weft_bound_form *out) {
     const weft_problem_given *given = given_of(problem);
     for (int i = 0; i < given->n_expressions; ++i) {

@@ -11,7 +11,7 @@ enum { WEFT_NEWTON_USUAL = 4 };
 
 void weft_problem_newton_clear(weft_problem_newton_report *report);
 
-/** Solve r(u) = 0 from the present u, to be found in problem->newton. A method that does not converge is no error. After
+/** Solve r(u) = 0 from the present u, to be found in problem->newton. It is not an error that the method does not converge. After
  *  weft_problem_vectors_compile, weft_problem_check_forms and weft_problem_operator_make.
  *  Errors  WEFT_ERROR_INPUT: a tangent is not symmetric, as requested options need; the load has a part in free modes;
  *          those of weft_solver_solve */

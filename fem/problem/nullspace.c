@@ -191,7 +191,7 @@ done:
     return status;
 }
 
-/* More than the error of interpolating what is prescribed. */
+/* More than the error of interpolating prescribed values. */
 static const double INCOMPATIBLE = 1e-2;
 
 /* terms  without signs, of what cancels in the rows too */

@@ -1,6 +1,6 @@
 /** The forms of a problem, each integrated over one domain: they add up to K and b, or to r(u) and its derivative K.
  *
- *      In: scripts, with what they read. Out: the vector b, or r(u). */
+ *      In: scripts, with their inputs. Out: the vector b, or r(u). */
 #pragma once
 
 #include "fem/problem/balance.h"
@@ -23,7 +23,7 @@ typedef struct weft_problem_part {
     /* of its cells or facets to the dofs of u; borrowed; NULL: that of the space of u */
     weft_connectivity *dofs;
     weft_compilation *compilation; /* of the text; owns the names that inputs have */
-    weft_bound_form bound;         /* of cells, with what it reads */
+    weft_bound_form bound;         /* of cells, with its inputs */
     weft_symmetry *symmetry;       /* of the matrix; NULL: not yet */
     weft_compilation *vector_compilation;
     weft_program *vector_program;

@@ -1,6 +1,6 @@
 /** A problem on a mesh: functions u of a space, conditions and constraints on them, forms and a load.
  *
- *      In: these, and options. Out: u, with what was chosen to solve for it, and why.
+ *      In: these, and options. Out: u, with the choices of its solve, and their reasons.
  *
  *  weft_problem_make and weft_problem_solve do everything; the programs call the steps between them. */
 #pragma once
@@ -116,7 +116,7 @@ void weft_problem_precompile(weft_problem *problem);
 weft_system weft_problem_system(const weft_problem *problem);
 /** Solve A u = b with its constraints; u on the host. */
 weft_status weft_problem_solve_system(weft_problem *problem, weft_error *error);
-/** After weft_problem_vectors_make: compute b, or of a residual compile what it is made of. */
+/** After weft_problem_vectors_make: compute b, or compile the terms of a residual. */
 weft_status weft_problem_load_make(weft_problem *problem, weft_error *error);
 /** After weft_problem_check_fixed, where u has its prescribed values: refuse a load without a solution, and make others
  *  orthogonal to what is open.

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* A body whose length is that many times its thickness bends, as a rule. With n cells through its thickness linear ones bend by about
- * n^2 / (n^2 + 3) of what is right. */
+ * n^2 / (n^2 + 3) of the right one. */
 static const double SLENDER = 5, FEW = 6;
 
 /* Weights, centre and covariance of the cells. */

@@ -1,4 +1,4 @@
-/* Forms with what is bound to them: scripts over the cells, facets or nodes of a space. */
+/* Forms with their bindings: scripts over the cells, facets or nodes of a space. */
 #include "fem/form/form.h"
 #include "fem/mesh/mesh.h"
 #include "fem/space/private.h"

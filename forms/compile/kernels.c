@@ -1,4 +1,4 @@
-/* Kernels of whole cells for the matrix of a part of a problem, with the names of what they read. */
+/* Kernels of whole cells for the matrix of a part of a problem, with the names of their inputs. */
 #include "forms/compile/compile.h"
 #include "forms/lower/action.h"
 

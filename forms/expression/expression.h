@@ -2,7 +2,7 @@
  *  In: operand nodes and payload. Out: an immutable, hash-consed directed acyclic graph: equal nodes
  *  are one, so pointers compare; a node's id is above those of its operands. Every node keeps the place
  *  of the call that first made it. Checks and simplifications are in forms/operators; this folder only
- *  stores what it is given.
+ *  stores its arguments.
  *
  *      expression.c   making and finding nodes
  *      print.c        expression to text

@@ -236,7 +236,7 @@ void weft_ufl_free(weft_ufl **ufl) {
     *ufl = NULL;
 }
 
-/* ---- what was read ---- */
+/* ---- the file's contents ---- */
 
 int weft_ufl_n_forms(const weft_ufl *ufl) {
     return ufl->module->n_forms;

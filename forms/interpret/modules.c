@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- constants: what is not a function ---- */
+/* ---- constants ---- */
 
 static const char *const ufl_constants[] = {
     "dx",          "ds",         "dS",     "dP", "dr", "i", "j",        "k",        "l",

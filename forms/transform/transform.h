@@ -14,7 +14,7 @@
 
 #include "forms/form/form.h"
 
-/** One pass over several expressions, which share what they have in common. Start from {0}. */
+/** One pass over several expressions, which share common subexpressions. Start from {0}. */
 typedef struct ufl_pass {
     ufl_map map;
     struct ufl_ruleset *rulesets;

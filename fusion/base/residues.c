@@ -1,4 +1,4 @@
-/* Computes modulo 2^61 - 1, with random values of what is not rational. */
+/* Computes modulo 2^61 - 1, with random values of functions that are not rational. */
 #include "fusion/base/residues.h"
 #include "core/base/number.h"
 #include "fusion/base/array.h"

@@ -32,7 +32,7 @@ weft_residue weft_residue_number(weft_residues *r, double number);
 weft_residue weft_residue_add(weft_residue a, weft_residue b);
 weft_residue weft_residue_subtract(weft_residue a, weft_residue b);
 weft_residue weft_residue_multiply(weft_residue a, weft_residue b);
-/** a/0 is 0: at a random point only what is 0 everywhere is 0. */
+/** a/0 is 0: at a random point only an expression that is 0 everywhere is 0. */
 weft_residue weft_residue_divide(weft_residue a, weft_residue b);
 /** a^n, also for negative n. */
 weft_residue weft_residue_power(weft_residue a, int64_t n);

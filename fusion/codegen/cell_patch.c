@@ -80,7 +80,7 @@ static void write_regions(const cell_writer *c) {
                           "    staged += %d * n_m_%s;\n",
                           i, weft_patch_load_count(c->w->graph, &kernel->loads[i]),
                           connectivity_name(c->w, kernel->loads[i].connectivity));
-    /* results overwrite what is staged, when no cell reads it any more */
+    /* results overwrite staged values that no cell reads any more */
     weft_text_add(out,
                   "    if (staged < results + %d * n_m_%s)\n"
                   "        staged = results + %d * n_m_%s;\n"

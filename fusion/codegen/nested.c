@@ -167,7 +167,7 @@ static int kept_after(const weft_nested_writer *n, int value) {
     return weft_nested_is_closed(n, &graph->calls[producer]) ? n->phase[m] : n->phases;
 }
 
-/* Open a loop over the rows that are walked together, with what they keep from before a phase. */
+/* Open a loop over the rows that are walked together, with the values that they keep from before a phase. */
 static void open_rows(const weft_nested_writer *n, const char *indent, int phase) {
     weft_text_add(n->w->out,
                   "%sUNROLL for (int r = 0; r < %d; ++r) {\n"

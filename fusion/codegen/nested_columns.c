@@ -354,7 +354,7 @@ static weft_status write_steps(const weft_nested_writer *n, int phase, bool held
     const weft_graph *graph = n->w->graph;
     weft_text *out = n->w->out;
     bool needed[WEFT_CALLS_MAX] = {false};
-    for (int i = 0; i < n->fusion->n_calls; ++i) /* what was computed before is held */
+    for (int i = 0; i < n->fusion->n_calls; ++i) /* results of earlier calls are held */
         needed[i] = n->phase[i] == phase &&
                     weft_nested_is_over_product(n, &graph->calls[n->fusion->calls[i]]);
     weft_text_add(out,

@@ -1,5 +1,5 @@
 /** Terms: expressions of the metadata and bodies of kernel files, as fusion/library/terms.c reads
- *  them, and what they are worth. */
+ *  them, and their values. */
 #pragma once
 
 #include "fusion/script/script.h"

@@ -35,7 +35,7 @@ bool weft_setup_file(int number, char *name, size_t size);
 /** Compile all of these kernels into the device's kernel cache, on other threads
  *  (weft_module_store_later). Nothing happens where set-up does not run on the device. */
 void weft_setup_precompile(weft_device *device);
-/** Append the CUDA source of kernels/setup/FILE.cu with what it needs.
+/** Append the CUDA source of kernels/setup/FILE.cu with the files that it includes.
  *  Errors  WEFT_ERROR_INTERNAL (no such file), _MEMORY */
 weft_status weft_setup_source(const char *file, weft_text *text, weft_error *error);
 /** Place numbers on the device, as arguments of kernels.
