@@ -138,7 +138,7 @@ done:
 }
 
 static const char *const orderings[] = {"auto", "bisection", "metis", "none", NULL};
-const char *const app_plan_names[] = {"fused", "unfused", NULL};
+static const char *const plans[] = {"fused", "unfused", NULL};
 
 const app_option app_reading_options[] = {
     {"mesh-memory", "SIZE",
@@ -151,6 +151,23 @@ const app_option app_reading_options[] = {
     {"trust-geo", NULL,
      "Accept a FILE.geo that runs programs or writes files; by default it is refused",
      APP_FLAG(weft_mesh_options, trust_geo, true)},
+    {0}};
+
+const app_option app_program_options[] = {
+    {.help = "Device and reports:"},
+    {"device", "NAME",
+     "auto (default: a GPU if there is one, but the host for work that is done before a GPU has "
+     "started, as predicted), " APP_DEVICE_NAMES,
+     APP_TEXT(app_run_options, device)},
+    {"plan", "NAME", "fused (default) or unfused", APP_CHOICE(app_run_options, plan, plans)},
+    {"json", "FILE|-",
+     "Write the results as JSON; - is standard output, where then nothing else is printed",
+     APP_TEXT(app_run_options, json)},
+    {"quiet", NULL, "Print only errors", 'q', APP_FLAG(app_run_options, verbosity, APP_QUIET)},
+    {"verbose", NULL,
+     "Print the steps of the program, the kernels, and of a stationary problem about twenty "
+     "residuals",
+     'v', APP_FLAG(app_run_options, verbosity, APP_VERBOSE)},
     {0}};
 
 const app_option app_mesh_options_table[] = {
@@ -177,9 +194,6 @@ const app_option app_solver_options[] = {
      "Storage of the matrix: auto (default: the fastest as predicted; --verbose prints the "
      "predictions), {assemblies}",
      .read = app_read_assembly},
-    {"plan", "NAME", "fused (default) or unfused",
-     APP_CHOICE(app_run_options, plan, app_plan_names)},
-    {"device", "NAME", APP_DEVICE_HELP, APP_TEXT(app_run_options, device)},
     {"preconditioner", "NAME",
      "auto (default: jacobi, aggregation or, on refined meshes, multigrid, by predicted time), "
      "jacobi, none, {preconditioners}",
@@ -286,8 +300,4 @@ const app_option app_result_options[] = {
      APP_TEXT(app_run_options, output)},
     {"keep-unconverged", NULL, "Write --output even if the solver has not converged",
      APP_FLAG(app_run_options, keep_unconverged, true)},
-    {"json", "FILE|-", APP_JSON_HELP, APP_TEXT(app_run_options, json)},
-    {"quiet", NULL, "Print only errors", 'q', APP_FLAG(app_run_options, verbosity, APP_QUIET)},
-    {"verbose", NULL, "Print the steps of the program, the kernels, and about twenty residuals",
-     'v', APP_FLAG(app_run_options, verbosity, APP_VERBOSE)},
     {0}};

@@ -27,23 +27,18 @@ typedef struct app_run_options {
 } app_run_options;
 
 /** Tables of these options; the conditions' are the app's own. app_reading_options is of
- *  weft_mesh_options, the others of app_run_options. */
-extern const app_option app_mesh_options_table[], app_reading_options[], app_solver_options[],
-    app_derivation_options[], app_derive_options[], app_constraint_options[], app_result_options[];
+ *  weft_mesh_options, the others of app_run_options. All programs that solve take app_program_options. */
+extern const app_option app_program_options[], app_mesh_options_table[], app_reading_options[],
+    app_solver_options[], app_derivation_options[], app_derive_options[], app_constraint_options[],
+    app_result_options[];
 /** What reads --assembly and --preconditioner (into app_run_options), --dirichlet, --neumann and --robin (into
  *  app_conditions) and --probe (into app_probes). */
 app_option_read app_read_assembly, app_read_preconditioner, app_read_condition, app_read_probe;
 #define APP_CONDITION(type, kind) APP_BY(app_read_condition, type, run.conditions), .low = (kind)
-extern const char *const app_plan_names[]; /* of --plan */
 /** Help that the apps share. */
 #define APP_DEVICE_NAMES                                                                           \
     "host, host:THREADS, host:THREADS:SET (sse2, avx2, avx512 or neon), cuda, or null (plans, "    \
     "but computes nothing)"
-#define APP_DEVICE_HELP                                                                            \
-    "auto (default: a GPU if there is one, but the host for work that is done before a GPU has "   \
-    "started, as predicted), " APP_DEVICE_NAMES
-#define APP_JSON_HELP                                                                              \
-    "Write the results as JSON; - is standard output, where then nothing else is printed"
 #define APP_ENVIRONMENT_HELP                                                                       \
     "Environment: WEFT_LOG=error|warning|info|debug, WEFT_DEVICE, WEFT_CACHE=on|read|off, "        \
     "WEFT_KEEP=FOLDER, WEFT_INSTRUCTIONS=SET, CC."

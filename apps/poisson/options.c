@@ -58,7 +58,8 @@ weft_status poisson_options_read(int argc, char **argv, solve_options *out, weft
                                               {app_solver_options, &out->run},
                                               {app_derivation_options, &out->run},
                                               {app_derive_options, &out->run},
-                                              {app_result_options, &out->run}},
+                                              {app_result_options, &out->run},
+                                              {app_program_options, &out->run}},
                                    .texts = &out->run.texts,
                                    .argument = app_argument_refuse};
     TRY(app_command_line_read(&line, argc, argv, error));

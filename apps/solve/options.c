@@ -247,7 +247,8 @@ weft_status solve_options_read(int argc, char **argv, solve_options *out, weft_e
                                               {app_derivation_options, &out->run},
                                               {app_derive_options, &out->run},
                                               {app_result_options, &out->run},
-                                              {sum_options, out}},
+                                              {sum_options, out},
+                                              {app_program_options, &out->run}},
                                    .texts = &out->run.texts,
                                    .argument = read_script,
                                    .user = out};
