@@ -81,7 +81,7 @@ static void list_advection_schemes(weft_text *out) {
     list_schemes(weft_runge_kutta_about, out);
 }
 
-/* "bdf2 (default: ..., of order 2, 1 solve per step), ...", of the schemes of problems in time. */
+/* "name (default: ..., of order 2, 1 solve per step), ...", of the schemes of problems in time. */
 static void list_time_schemes(weft_text *out) {
     const int n = weft_time_scheme_count();
     for (int i = 0; i < n; ++i) {
