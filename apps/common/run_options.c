@@ -165,9 +165,8 @@ const app_option app_program_options[] = {
      APP_TEXT(app_run_options, json)},
     {"quiet", NULL, "Print only errors", 'q', APP_FLAG(app_run_options, verbosity, APP_QUIET)},
     {"verbose", NULL,
-     "Print the steps of the program, the kernels, and of a stationary problem about twenty "
-     "residuals",
-     'v', APP_FLAG(app_run_options, verbosity, APP_VERBOSE)},
+     "Print the steps, the kernels, and of a stationary problem about twenty residuals", 'v',
+     APP_FLAG(app_run_options, verbosity, APP_VERBOSE)},
     {0}};
 
 const app_option app_mesh_options_table[] = {
