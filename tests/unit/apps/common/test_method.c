@@ -33,7 +33,7 @@ static void open_case(case_of *c) {
     c->options = app_run_options_default();
     c->options.device = "host:1";
     c->options.solver.restart = 500;
-    c->run = (app_run){.options = &c->options, .messages = &c->messages};
+    c->run = (app_run){.options = &c->options, .monitor = &c->messages.monitor};
     assert_int_equal(app_messages_make(&c->messages, "test", stderr, APP_NORMAL, &error), WEFT_OK);
     assert_int_equal(app_run_open(&c->run, &error), WEFT_OK);
     c->rows = (int64_t)(weft_device_limits(c->run.device)->memory_bytes / 5000);
