@@ -48,7 +48,7 @@ weft_status weft_time_scheme_find(const char *name, weft_time_scheme *out, weft_
     }
     const char *near = weft_nearest_name(name, names, SCHEMES);
     weft_error_set(error, WEFT_ERROR_USAGE, "there is no time integration scheme '%s'", name);
-    weft_error_hint(error, "%s%s%swrite %s", near ? "did you mean " : "", near ? near : "",
+    weft_error_hint(error, "%s%s%sthe values are %s", near ? "did you mean " : "", near ? near : "",
                     near ? "? " : "", list.data ? list.data : "");
     weft_text_free(&list);
     return WEFT_ERROR_USAGE;

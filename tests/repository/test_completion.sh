@@ -48,6 +48,7 @@ expect "lma lma-gather csr matrix-free edge auto" "or" poisson --assembly ""
 expect "csr" "lma" poisson --assembly = c
 expect "fused unfused" "" advection_diffusion --plan ""
 expect "consistent lumped" "" advection_diffusion --mass ""
+expect "theta bdf2 sdirk2" "or" solve --scheme ""
 expect "auto host cuda gpu null null:h200 host:1" "" solve --device ""
 expect "square: cube: plate.geo plate.unv plate.vtkhdf folder/" "notes.txt" poisson --mesh ""
 expect "plate.vtkhdf" "plate.geo" poisson --output pl
