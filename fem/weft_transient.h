@@ -139,7 +139,7 @@ typedef struct weft_transient weft_transient;
  *  context  borrowed; must outlive the result
  *  out      caller's; weft_transient_free
  *  Errors   those of weft_operator_make, weft_bc_apply, weft_reduction_fill and weft_preconditioner_make;
- *           WEFT_ERROR_USAGE (no such scheme; constraints, and an assembly that stores no matrix); *out untouched */
+ *           WEFT_ERROR_USAGE (no such scheme or theta; constraints, and an assembly that stores no matrix); *out untouched */
 weft_status weft_transient_make(weft_context *context, const weft_transient_problem *problem,
                                 weft_transient **out, weft_error *error);
 void weft_transient_free(weft_transient **transient);

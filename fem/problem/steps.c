@@ -2,6 +2,7 @@
 #include "core/base/number.h"
 #include "core/base/options.h"
 #include "fem/problem/problem.h"
+#include "fem/time/scheme.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -153,6 +154,10 @@ weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_optio
                                 "a tolerance in time is for masses: the errors of a scheme that "
                                 "the forms have are not known",
                                 "let the tolerance be 0, for steps of given lengths", error));
+    const weft_time_row *row = weft_time_row_of(whole.scheme);
+    if (row && !row->about.takes_theta && whole.theta != 0)
+        TRY(weft_problem_refuse(WEFT_ERROR_USAGE, "theta is for the theta scheme",
+                                "leave it 0, or take that scheme", error));
     TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
                          error));
     TRY(weft_problem_start_step(problem, whole.dt, error));
@@ -160,7 +165,7 @@ weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_optio
                              ceil((whole.end - whole.start) / whole.dt) *
                                  (problem->forms.is_nonlinear ? WEFT_NEWTON_USUAL : 1),
                              error));
-    whole.theta = whole.theta > 0 ? whole.theta : 0.5;
+    whole.theta = whole.theta != 0 ? whole.theta : 0.5;
     const weft_newton_options newton = weft_newton_options_default();
     whole.newton_tolerance = whole.newton_tolerance > 0 ? whole.newton_tolerance : newton.tolerance;
     whole.newton_iterations =

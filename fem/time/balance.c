@@ -27,7 +27,7 @@ weft_status weft_transient_balance(weft_transient *transient, weft_memory *stora
     const weft_time_stage *stage = &transient->last;
     const double weight = 1 / (1 + stage->q), t = transient->state.t;
     *out = (weft_transient_terms){.n = 0};
-    if (transient->dt_before <= 0 || !transient->has_last)
+    if (transient->dt_before <= 0 || transient->last.c == 0)
         goto done;
     *out = (weft_transient_terms){.n = stage->q > 0 ? 2 : 1,
                                   .weights = {weight, weight * stage->q},

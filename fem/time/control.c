@@ -17,7 +17,7 @@
 static const double LEAST_SHARE = 1e-3;
 static const double SAFETY = 0.9, GROWTH_MOST = 2, SHRINK_MOST = 0.2, GROWTH_LEAST = 1.25;
 
-int weft_time_order(const weft_transient_problem *problem) {
+static int order_of(const weft_transient_problem *problem) {
     const weft_time_scheme_info *about = weft_time_scheme_about(problem->scheme);
     return about->takes_theta && problem->theta != 0.5 ? 1 : about->order;
 }
@@ -35,7 +35,7 @@ static void divided_difference(const double *t, int n, double *factors) {
 /* work2 = e, at free dofs */
 static weft_status by_history(weft_transient *transient, double dt, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int order = weft_time_order(&transient->problem);
+    const int order = order_of(&transient->problem);
     const double t[] = {dt, 0, -transient->dt_before, -transient->dt_before - transient->dt_older};
     weft_memory *const u[] = {transient->u, transient->u_old, transient->u_before,
                               transient->u_older};
@@ -89,7 +89,7 @@ const weft_time_row *weft_time_row_now(const weft_transient *transient) {
     const weft_transient_problem *problem = &transient->problem;
     const weft_time_row *row = weft_time_row_of(problem->scheme);
     const bool has_differences = problem->tolerance > 0 && !row->embedded;
-    const int needed = has_differences ? weft_time_order(problem) : row->about.n_before;
+    const int needed = has_differences ? order_of(problem) : row->about.n_before;
     return transient->n_history < needed ? weft_time_row_to_start() : row;
 }
 
@@ -109,7 +109,7 @@ weft_status weft_time_control(weft_transient *transient, double dt, bool *accept
     weft_status status = WEFT_OK;
     const weft_transient_problem *problem = &transient->problem;
     const weft_time_row *row = weft_time_row_now(transient);
-    const int order = row->embedded ? row->embedded_order : weft_time_order(problem);
+    const int order = row->embedded ? row->embedded_order : order_of(problem);
     double square = 0, norm = 0, rate = 0;
     TRY(weft_vectors_product(&transient->vectors, transient->u, transient->mass_now, &square,
                              error));

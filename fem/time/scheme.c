@@ -12,8 +12,6 @@ static const weft_time_row *const rows[] = {[WEFT_TIME_THETA] = &weft_time_theta
                                             [WEFT_TIME_SDIRK3] = &weft_time_sdirk3};
 enum { SCHEMES = sizeof rows / sizeof *rows };
 
-const weft_time_stage weft_time_own_stage = {.c = 1};
-
 int weft_time_scheme_count(void) {
     return SCHEMES;
 }

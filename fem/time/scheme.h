@@ -38,5 +38,3 @@ typedef struct weft_time_row {
 const weft_time_row *weft_time_row_of(weft_time_scheme scheme);
 /** The one-step scheme with an embedded method that makes the first steps of others. */
 const weft_time_row *weft_time_row_to_start(void);
-/** The stage of a script that has its own scheme: r(U, t + h) = 0. */
-extern const weft_time_stage weft_time_own_stage;

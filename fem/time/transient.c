@@ -81,14 +81,23 @@ done:
     return status;
 }
 
+static weft_status check_scheme(const weft_transient_problem *problem, weft_error *error) {
+    const weft_time_row *row = weft_time_row_of(problem->scheme);
+    if (!row)
+        return weft_error_set(error, WEFT_ERROR_USAGE, "there is no time integration scheme %d",
+                              (int)problem->scheme);
+    return row->about.takes_theta && !(problem->theta > 0 && problem->theta <= 1)
+               ? weft_error_set(error, WEFT_ERROR_USAGE,
+                                "theta is %g, expected a number above 0, at most 1", problem->theta)
+               : WEFT_OK;
+}
+
 weft_status weft_transient_make(weft_context *context, const weft_transient_problem *problem,
                                 weft_transient **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_transient *transient = NULL;
     TRY(weft_options_check("weft_cg_options", problem->solver.size, sizeof problem->solver, error));
-    if (!weft_time_row_of(problem->scheme))
-        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "there is no time integration scheme %d",
-                           (int)problem->scheme));
+    TRY(check_scheme(problem, error));
     transient = calloc(1, sizeof *transient);
     if (!transient)
         TRY(weft_out_of_memory(error, "a form in time"));
@@ -196,12 +205,10 @@ static weft_status attempt(weft_transient *transient, double dt, weft_error *err
     const size_t bytes = (size_t)transient->vectors.n * sizeof(double);
     weft_time_stage stages[WEFT_TIME_STAGES];
     const weft_time_row *row = weft_time_row_now(transient);
-    int n = row->about.n_stages;
+    const int n = transient->problem.previous ? 1 : row->about.n_stages;
     row->stages(transient->problem.theta, dt / transient->dt_before, stages);
-    if (transient->problem.previous) {
-        stages[0] = weft_time_own_stage;
-        n = 1;
-    }
+    if (transient->problem.previous) /* the script has its own scheme: r(U, t + h) = 0 */
+        stages[0] = (weft_time_stage){.c = 1};
     if (!(dt > 0) || !isfinite(dt))
         TRY(weft_error_set(error, WEFT_ERROR_USAGE, "a time step of length %g", dt));
     transient->state.iterations = transient->state.newton = 0;
@@ -214,7 +221,6 @@ static weft_status attempt(weft_transient *transient, double dt, weft_error *err
         TRY(weft_memory_write(transient->problem.length, 0, &dt, sizeof dt, error));
     }
     transient->last = stages[n - 1];
-    transient->has_last = true;
     TRY(solve_stages(transient, stages, n, dt, error));
     transient->state.all_iterations += transient->state.iterations;
     transient->state.all_newton += transient->state.newton;

@@ -69,8 +69,7 @@ struct weft_transient {
     double size;                   /* the largest |u| yet */
     double dt_next;                /* with a tolerance: what the next step should be */
     bool has_residual;             /* residual[0] is of u and t */
-    weft_time_stage last;          /* of the last step */
-    bool has_last;
+    weft_time_stage last;          /* of the last step; c is 0 before one */
     weft_transient_state state;
 };
 
@@ -134,8 +133,6 @@ void weft_time_known(const weft_transient *transient, const weft_time_stage *sta
 /** Solve a stage of a nonlinear problem. (fem/time/newton.c) */
 weft_status weft_time_newton(weft_transient *transient, const weft_time_stage *stage, double dt,
                              weft_error *error);
-/** The order of the problem's scheme. (fem/time/control.c) */
-int weft_time_order(const weft_transient_problem *problem);
 /** The scheme of the next step: another one until there are as many solutions as the problem's needs, or the
  *  estimate of its error. */
 const weft_time_row *weft_time_row_now(const weft_transient *transient);

@@ -75,7 +75,7 @@ class Binding:
     """
 
     name = "forms"
-    is_in_time = is_nonlinear = False
+    is_in_time = is_nonlinear = has_mass = False
 
     def __init__(self, device: Device, mesh: Mesh, mass: Optional[str], previous: Optional[str]) -> None:
         self.device, self.mesh, self.mass, self.previous = device, mesh, mass, previous
@@ -166,7 +166,8 @@ class OfScript(Binding):
         self._inputs = declared(self.text, {"d": self.mesh.dimension, **self.parameters})
         self._kinds = kinds(self.name, self.text)
         self.is_nonlinear = nonlinear if nonlinear is not None else "u" in self._inputs and self._makes("r")
-        self.is_in_time = self._makes(self.mass or "M") or (self.previous or "u_old") in self._inputs
+        self.has_mass = self._makes(self.mass or "M")
+        self.is_in_time = self.has_mass or (self.previous or "u_old") in self._inputs
 
     def _makes(self, name: str) -> bool:
         """Whether the script computes a value of this name."""

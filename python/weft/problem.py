@@ -251,6 +251,8 @@ class Problem(Results):
         if scheme is not None:
             lib.weft_time_scheme_find(encode(scheme), byref(number))
         handle = self._bound(True)
+        if scheme is not None and not self._binding.has_mass:
+            raise UsageError("forms with a scheme of their own take no other one", "usage")
         self._set_initial(initial)
         settings = s.weft_transient_problem(
             scheme=number.value, theta=theta, start=start, end=end, tolerance=tolerance, dt=dt,

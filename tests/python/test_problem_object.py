@@ -342,6 +342,8 @@ a, L = (1 + dt)*u*v*dx, before*v*dx
             numpy.testing.assert_allclose(step.values, 1.1 ** -step.step, atol=1e-10)
         with self.assertRaisesRegex(weft.UsageError, "tolerance in time is for masses"):
             problem.steps(dt=0.1, end=0.5, tolerance=1e-3)
+        with self.assertRaisesRegex(weft.UsageError, "take no other one"):
+            problem.steps(dt=0.1, end=0.5, scheme="bdf2")
 
     def test_a_mass_in_a_block(self):
         """What a script computes is found where it stands in a block of directives, too."""
@@ -486,6 +488,12 @@ a, L = u*v*dx, f*v*dx
             heat.steps(dt=1, end=2, scheme="bfd2")
         with self.assertRaisesRegex(weft.UsageError, "expected dt > 0"):
             heat.steps(dt=0, end=2)
+        for theta in (-1, 1.5, math.nan):
+            with self.assertRaisesRegex(weft.UsageError, "expected a number above 0, at most 1"):
+                heat.steps(dt=1, end=2, scheme="theta", theta=theta)
+            heat = self.problem(HEAT, values={"k": 1, "f": 1}, conditions=[weft.Dirichlet("left")])
+        with self.assertRaisesRegex(weft.UsageError, "theta is for the theta scheme"):
+            heat.steps(dt=1, end=2, theta=1)
         for scheme in weft.time_schemes():
             with self.assertRaisesRegex(weft.UsageError, "or %s|%s[, ]" % (scheme, scheme)):
                 heat.steps(dt=1, end=2, scheme=scheme + "?")
