@@ -120,36 +120,32 @@ static weft_status check_rests(const solve_time_options *o, weft_error *error) {
     return WEFT_ERROR_USAGE;
 }
 
+static weft_status refuse(const char *option, const char *text, const char *what, const char *hint,
+                          weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE, "%s", what);
+    weft_error_location(error, option, text, text != NULL, text != NULL);
+    weft_error_hint(error, "%s", hint);
+    return WEFT_ERROR_USAGE;
+}
+
 weft_status solve_time_options_check(const solve_time_options *options, weft_error *error) {
     const double steps = options->end / options->dt;
     if (!options->text)
         return check_rests(options, error);
-    if (options->dt > options->end * (1 + 1e-9)) {
-        weft_error_set(error, WEFT_ERROR_USAGE, "the first step would end after the end");
-        weft_error_location(error, "--time", options->text, 1, 1);
-        weft_error_hint(error, "write --time DT,END, with the length of a step first");
-        return WEFT_ERROR_USAGE;
-    }
+    if (options->dt > options->end * (1 + 1e-9))
+        return refuse("--time", options->text, "the first step would end after the end",
+                      "write --time DT,END, with the length of a step first", error);
     if (options->theta != solve_time_options_default().theta &&
-        !weft_time_scheme_about(options->scheme)->takes_theta) {
-        weft_error_set(error, WEFT_ERROR_USAGE, "--theta is for the scheme theta");
-        weft_error_location(error, "--theta", NULL, 0, 0);
-        weft_error_hint(error, "add --scheme theta");
-        return WEFT_ERROR_USAGE;
-    }
-    if (options->tolerance > 0 && options->files.output_every > 0) {
-        weft_error_set(error, WEFT_ERROR_USAGE,
-                       "with --time-tolerance the number of steps is not known");
-        weft_error_location(error, "--output-every", NULL, 0, 0);
-        weft_error_hint(error, "write --output-interval DT, an interval of time");
-        return WEFT_ERROR_USAGE;
-    }
-    if (options->files.checkpoint_every > 0 && !options->files.checkpoint) {
-        weft_error_set(error, WEFT_ERROR_USAGE,
-                       "--checkpoint-every says when to write, but not where");
-        weft_error_hint(error, "add --checkpoint FILE.vtkhdf");
-        return WEFT_ERROR_USAGE;
-    }
+        !weft_time_scheme_about(options->scheme)->takes_theta)
+        return refuse("--theta", NULL, "--theta is for the scheme theta", "add --scheme theta",
+                      error);
+    if (options->tolerance > 0 && options->files.output_every > 0)
+        return refuse("--output-every", NULL,
+                      "with --time-tolerance the number of steps is not known",
+                      "write --output-interval DT, an interval of time", error);
+    if (options->files.checkpoint_every > 0 && !options->files.checkpoint)
+        return refuse(NULL, NULL, "--checkpoint-every says when to write, but not where",
+                      "add --checkpoint FILE.vtkhdf", error);
     if (options->output_interval > 0 && options->end / options->output_interval > STEPS_MOST) {
         weft_error_set(error, WEFT_ERROR_USAGE, "%.3g outputs are too many",
                        options->end / options->output_interval);
