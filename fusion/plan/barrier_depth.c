@@ -34,10 +34,10 @@ static bool is_complete_before(const weft_graph *graph, const int *level, int ca
  * product call? */
 static bool reads_around(const weft_graph *graph, const int *level, const weft_call *reader,
                          const weft_operand *operand) {
-    if (operand->connectivity >= 0 || reader->product_kernel != NULL)
+    if (operand->connectivity >= 0 || reader->product_kernel)
         return true;
     for (int i = reader->id + 1; i < graph->n_calls; ++i)
-        if (graph->calls[i].product_kernel != NULL && level[i] == level[reader->id] &&
+        if (graph->calls[i].product_kernel && level[i] == level[reader->id] &&
             graph->calls[i].operands[0].value == reader->result)
             return true;
     return false;
@@ -51,7 +51,7 @@ static bool needs_barrier(const weft_graph *graph, const int *level, const weft_
         return true;
     if (producer < 0 || graph->values[operand->value].index_set == UNIFORM)
         return false;
-    if (reader->product_kernel != NULL)
+    if (reader->product_kernel)
         return !is_complete_before(graph, level, producer, reader->id);
     return reads_around(graph, level, reader, operand);
 }

@@ -51,7 +51,7 @@ weft_status weft_plan_assign_buffers(weft_arena *arena, const weft_graph *graph,
                                      weft_error *error) {
     plan->buffer_of = weft_arena_alloc(arena, (size_t)graph->n_values + 1, sizeof *plan->buffer_of);
     plan->buffers = weft_arena_alloc(arena, (size_t)graph->n_values + 1, sizeof *plan->buffers);
-    if (plan->buffer_of == NULL || plan->buffers == NULL)
+    if (!plan->buffer_of || !plan->buffers)
         return weft_no_memory(error);
     for (int i = 0; i < graph->n_values; ++i)
         plan->buffer_of[i] = -1;

@@ -50,7 +50,7 @@ bool weft_calls_share(const weft_graph *graph, const weft_call *a, const weft_ca
 
 int weft_fusion_product(const weft_graph *graph, const weft_fusion *fusion) {
     for (int i = 0; i < fusion->n_calls; ++i)
-        if (graph->calls[fusion->calls[i]].product_kernel != NULL)
+        if (graph->calls[fusion->calls[i]].product_kernel)
             return fusion->calls[i];
     return -1;
 }
@@ -77,7 +77,7 @@ static void group_calls(const weft_graph *graph, const int *level, int *group) {
     for (int i = 0; i < graph->n_calls; ++i)
         group[i] = i;
     for (int i = 0; i < graph->n_calls; ++i) { /* first join product calls with their prologues */
-        const int producer = graph->calls[i].product_kernel != NULL
+        const int producer = graph->calls[i].product_kernel
                                  ? graph->values[graph->calls[i].operands[0].value].producer
                                  : -1;
         if (producer >= 0 && level[producer] == level[i] && group[producer] == producer &&
@@ -119,7 +119,7 @@ weft_status weft_fusions_add(weft_arena *arena, const weft_graph *graph, weft_fu
                              const uint64_t *set, weft_error *error) {
     weft_fusion one = {.n_calls = weft_set_count(set, graph->n_calls), .index_set = UNIFORM};
     one.calls = weft_arena_alloc(arena, (size_t)one.n_calls, sizeof *one.calls);
-    if (one.calls == NULL)
+    if (!one.calls)
         return weft_no_memory(error);
     for (int i = 0, n = 0; i < graph->n_calls; ++i)
         if (weft_set_has(set, i)) {
@@ -195,8 +195,8 @@ weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph,
     weft_fusions *made = weft_arena_alloc(arena, 1, sizeof *made);
     int *group = weft_arena_alloc(arena, n, sizeof *group);
     weft_dependence *dependence = NULL;
-    if (made == NULL || group == NULL)
-        return weft_no_memory(error);
+    if (!made || !group)
+        TRY(weft_no_memory(error));
     TRY(WEFT_ALLOC(arena, made->level, n, error));
     weft_barrier_depths_make(graph, made->level);
     TRY(weft_dependence_make(arena, graph, &dependence, error));

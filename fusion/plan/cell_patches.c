@@ -34,7 +34,7 @@ bool weft_cell_patch_fits(const weft_graph *graph, const weft_plan_kernel *kerne
         kernel->product >= 0 || graph->accumulations[kernel->scatters[0]].matrix)
         return false;
     for (int i = 0; i < kernel->implementation->fusion->n_calls; ++i)
-        if (graph->calls[kernel->implementation->fusion->calls[i]].reduction != NULL)
+        if (graph->calls[kernel->implementation->fusion->calls[i]].reduction)
             return false;
     return true;
 }

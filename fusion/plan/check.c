@@ -14,8 +14,7 @@ static bool reads_others(const weft_plan_kernel *kernel, const weft_call *call,
     for (int i = 0; i < call->n_operands; ++i) {
         const weft_operand *operand = &call->operands[i];
         if (operand->value == load->value && operand->connectivity == load->connectivity &&
-            (operand->connectivity >= 0 || call->product_kernel != NULL ||
-             is_recomputed(kernel, call)))
+            (operand->connectivity >= 0 || call->product_kernel || is_recomputed(kernel, call)))
             return true;
     }
     return false;

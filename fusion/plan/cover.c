@@ -95,12 +95,12 @@ static weft_status columns_make(weft_covers *c, const weft_cover_problem *proble
     const size_t most = (size_t)implementations->n + 1;
     c->columns = weft_arena_alloc(c->arena, most, sizeof(weft_implementation *));
     c->costs = weft_arena_alloc(c->arena, most, sizeof *c->costs);
-    if (c->columns == NULL || c->costs == NULL)
+    if (!c->columns || !c->costs)
         return weft_no_memory(c->error);
     for (int i = 0; i < implementations->n; ++i) {
         const weft_implementation *one = &implementations->list[i];
         const bool other = c->n_columns > 0 && c->columns[c->n_columns - 1]->fusion == one->fusion;
-        if (one->reason != NULL || (other && !problem->all) ||
+        if (one->reason || (other && !problem->all) ||
             (problem->kind == WEFT_PLAN_UNFUSED && one->fusion->n_calls > 1))
             continue;
         c->columns[c->n_columns] = one;
@@ -116,15 +116,15 @@ static weft_status next_cover(weft_covers *c, weft_cover **out) {
     const size_t n_calls = (size_t)c->graph->n_calls;
     int *chosen = weft_arena_alloc(c->arena, n_calls + 1, sizeof *chosen);
     weft_cover *made = weft_arena_alloc(c->arena, 1, sizeof *made);
-    if (made == NULL || chosen == NULL)
-        return weft_no_memory(c->error);
+    if (!made || !chosen)
+        TRY(weft_no_memory(c->error));
     TRY(WEFT_ALLOC(c->arena, made->list, n_calls + 1, c->error));
     *out = NULL;
     for (;;) {
         int n = 0;
         TRY(weft_partition_solve(c->partition, chosen, &n, &made->proved, c->error));
         if (n == 0)
-            return WEFT_OK;
+            goto done;
         made->n = n;
         for (int i = 0; i < n; ++i)
             made->list[i] = c->columns[chosen[i]];
@@ -167,7 +167,7 @@ weft_status weft_covers_next(weft_covers *covers, weft_cover **out, weft_error *
 }
 
 void weft_covers_end(weft_covers **covers) {
-    if (covers == NULL || *covers == NULL)
+    if (!covers || !*covers)
         return;
     weft_partition_free(&(*covers)->partition);
     *covers = NULL; /* the rest belongs to the arena */
@@ -180,13 +180,13 @@ weft_status weft_covers_make(const weft_cover_problem *problem, int most, weft_c
     weft_covers *covers = NULL;
     weft_cover **list = weft_arena_alloc(problem->arena, (size_t)most + 1, sizeof(weft_cover *));
     *n = 0;
-    if (list == NULL)
-        return weft_no_memory(error);
+    if (!list)
+        TRY(weft_no_memory(error));
     several.all = most > 1;
     TRY(weft_covers_begin(&several, &covers, error));
     while (*n < most) {
         TRY(weft_covers_next(covers, &list[*n], error));
-        if (list[*n] == NULL)
+        if (!list[*n])
             break;
         ++*n;
     }
@@ -209,7 +209,7 @@ weft_status weft_cover_make(const weft_cover_problem *problem, weft_cover **out,
                                 "no choice of kernels covers every call once");
     else { /* nothing to do */
         *out = weft_arena_alloc(problem->arena, 1, sizeof **out);
-        status = *out != NULL ? WEFT_OK : weft_no_memory(error);
+        status = *out ? WEFT_OK : weft_no_memory(error);
     }
 done:
     return status;

@@ -19,7 +19,7 @@ typedef struct finder {
 /* The body whose thread t computes entry t of the result, for each t; -1: there is none. */
 static int entry_variant(const weft_call *call) {
     const weft_specialisation *specialisation = call->specialisation;
-    if (specialisation == NULL)
+    if (!specialisation)
         return 0;
     const int n = weft_shape_count(&specialisation->result);
     for (int v = 0; v < specialisation->n_variants; ++v) {
@@ -54,7 +54,7 @@ static bool is_aligned(const finder *f, const weft_call *call, int variant, int 
     if (call->operands[operand].offset != 0 ||
         !weft_shape_equal(&call->operands[operand].shape, result))
         return false;
-    if (specialisation == NULL)
+    if (!specialisation)
         return true;
     if (weft_specialisation_thread_count(specialisation, variant, operand) != 1)
         return false;
@@ -79,9 +79,9 @@ static void inline_products(finder *f, int position) {
 static bool may_tile(const finder *f, int position) {
     const weft_call *call = &f->graph->calls[f->order[position]];
     const weft_shape *shape = &f->graph->values[call->result].shape;
-    return call->specialisation != NULL &&
-           weft_function_is_product(call->specialisation->function) && !f->inlined[position] &&
-           shape->sizes[0] >= WEFT_DENSE_LEAST && shape->sizes[1] >= WEFT_DENSE_LEAST;
+    return call->specialisation && weft_function_is_product(call->specialisation->function) &&
+           !f->inlined[position] && shape->sizes[0] >= WEFT_DENSE_LEAST &&
+           shape->sizes[1] >= WEFT_DENSE_LEAST;
 }
 
 /* The terms that computing an entry at a position adds up, if its operands are computed with it. */
@@ -94,7 +94,7 @@ static int terms_of(const finder *f, int position) {
         if (i >= 0 && f->out->roles[i] == DENSE_ENTRY && f->terms[i] > most)
             most = f->terms[i];
     }
-    return call->specialisation != NULL && weft_function_is_product(call->specialisation->function)
+    return call->specialisation && weft_function_is_product(call->specialisation->function)
                ? most * call->specialisation->arguments[0].sizes[1]
                : most;
 }
@@ -150,11 +150,10 @@ bool weft_dense_find(const weft_graph *graph, const int *order, int n, weft_dens
     bool again = true, any = false;
     for (int i = 0; i < n; ++i) {
         const weft_call *call = &graph->calls[order[i]];
-        if (call->reduction != NULL || call->product_kernel != NULL || call->index_set < 0 ||
+        if (call->reduction || call->product_kernel || call->index_set < 0 ||
             weft_index_set_is_product(graph, call->index_set))
             return false;
-        any |= call->specialisation != NULL &&
-               weft_function_is_product(call->specialisation->function);
+        any |= call->specialisation && weft_function_is_product(call->specialisation->function);
     }
     if (!any || n > WEFT_DENSE_CALLS || overwrites(&f))
         return false;

@@ -41,7 +41,7 @@ static void update_edges(const weft_graph *graph, weft_dependence *r, const weft
             if (graph->calls[i].operands[k].value == storage)
                 edge(r, i, update->id,
                      graph->calls[i].operands[k].connectivity >= 0 ||
-                         graph->calls[i].product_kernel != NULL);
+                         graph->calls[i].product_kernel);
 }
 
 /* Transitive closure, from the last call to the first, since edges lead to higher numbers. A path
@@ -70,7 +70,7 @@ static void close(const weft_graph *graph, weft_dependence *r) {
 weft_status weft_dependence_make(weft_arena *arena, const weft_graph *graph, weft_dependence **out,
                                  weft_error *error) {
     weft_dependence *r = weft_arena_alloc(arena, 1, sizeof *r);
-    if (r == NULL)
+    if (!r)
         return weft_no_memory(error);
     const size_t n = (size_t)graph->n_calls;
     r->n = graph->n_calls;
@@ -78,7 +78,7 @@ weft_status weft_dependence_make(weft_arena *arena, const weft_graph *graph, wef
     r->reachable = weft_arena_alloc(arena, n * (size_t)r->words + 1, sizeof *r->reachable);
     r->unfusible = weft_arena_alloc(arena, n * (size_t)r->words + 1, sizeof *r->unfusible);
     r->shares = weft_arena_alloc(arena, n * (size_t)r->words + 1, sizeof *r->shares);
-    if (r->reachable == NULL || r->unfusible == NULL || r->shares == NULL)
+    if (!r->reachable || !r->unfusible || !r->shares)
         return weft_no_memory(error);
     for (int i = 0; i < graph->n_calls; ++i) {
         for (int k = 0; k < graph->calls[i].n_operands; ++k)

@@ -33,8 +33,8 @@ static int most_threads(const weft_segment *c, int fuse) {
     int most = 1;
     for (int i = 0; i < c->graph->n_calls; ++i) {
         const weft_call *call = &c->graph->calls[i];
-        for (int v = 0; call->fuse == fuse && call->specialisation != NULL &&
-                        v < call->specialisation->n_variants;
+        for (int v = 0;
+             call->fuse == fuse && call->specialisation && v < call->specialisation->n_variants;
              ++v)
             if ((call->variant < 0 || call->variant == v) &&
                 call->specialisation->threads[v] > most)
@@ -107,7 +107,7 @@ static weft_status check_shape(const weft_segment *c, int number, weft_error *er
 static bool is_kept(const weft_segment *c, int fuse) {
     for (int i = 0; i < c->implementations->n; ++i) {
         const weft_implementation *one = &c->implementations->list[i];
-        for (int k = 0; one->reason == NULL && k < one->fusion->n_calls; ++k)
+        for (int k = 0; !one->reason && k < one->fusion->n_calls; ++k)
             if (c->graph->calls[one->fusion->calls[k]].fuse == fuse)
                 return true;
     }
@@ -119,10 +119,10 @@ static weft_status block_alone(const weft_segment *c, weft_arena *scratch, int f
                                weft_fusions *fusions, weft_error *error) {
     weft_fusion *one = weft_arena_alloc(scratch, 1, sizeof *one);
     *fusions = *c->fusions;
-    if (one == NULL)
+    if (!one)
         return weft_no_memory(error);
     one->calls = weft_arena_alloc(scratch, (size_t)c->graph->n_calls + 1, sizeof *one->calls);
-    if (one->calls == NULL)
+    if (!one->calls)
         return weft_no_memory(error);
     for (int i = 0; i < c->graph->n_calls; ++i)
         if (c->graph->calls[i].fuse == fuse) {
@@ -146,7 +146,7 @@ static weft_status possible_blocks(const weft_segment *c, int number,
     TRY(weft_arena_make(&scratch, error));
     TRY(block_alone(c, scratch, number, &fusions, error));
     graph.fuses = weft_arena_alloc(scratch, (size_t)graph.n_fuses, sizeof *graph.fuses);
-    if (graph.fuses == NULL) {
+    if (!graph.fuses) {
         status = weft_no_memory(error);
         goto done;
     }
@@ -158,7 +158,7 @@ static weft_status possible_blocks(const weft_segment *c, int number,
                                       error));
         bool any = false;
         for (int i = 0; i < made->n; ++i)
-            any |= made->list[i].reason == NULL;
+            any |= !made->list[i].reason;
         if (any)
             weft_text_add(out, "%s%d", n++ > 0 ? ", " : "", block);
     }
@@ -267,7 +267,7 @@ weft_status weft_directives_add(weft_segment *c, weft_error *error) {
         uint64_t set[WEFT_CALLS_MAX / 64];
         set_of(c->graph, fuse, set);
         const int n = weft_set_count(set, c->graph->n_calls);
-        if (c->options.plan == WEFT_PLAN_UNFUSED || c->options.forced_plan != NULL || n == 0)
+        if (c->options.plan == WEFT_PLAN_UNFUSED || c->options.forced_plan || n == 0)
             continue;
         TRY(check_shape(c, fuse, error));
         if (n < 2)
@@ -320,7 +320,7 @@ static bool breaks_fuse(const weft_graph *graph, const weft_fusion *fusion) {
 }
 
 weft_status weft_directives_prune(weft_segment *c, weft_error *error) {
-    if (c->options.plan == WEFT_PLAN_UNFUSED || c->options.forced_plan != NULL ||
+    if (c->options.plan == WEFT_PLAN_UNFUSED || c->options.forced_plan ||
         (c->script->n_fuses == 0 && c->script->n_splits == 0 && c->script->n_togethers == 0))
         return WEFT_OK;
     for (int i = 0; i < c->implementations->n; ++i) {

@@ -66,7 +66,7 @@ static weft_status grow(search *s, growing *g) {
     if (g->n > 1)
         TRY(look_at(s, g));
     if (g->n == s->max_calls)
-        return WEFT_OK;
+        goto done;
     for (int i = weft_set_next(g->next, s->r->words, 0); i >= 0 && !s->counts->stopped;
          i = weft_set_next(g->next, s->r->words, i)) {
         growing larger;

@@ -72,7 +72,7 @@ static void add_all(const grouping *g, uint64_t *to, const uint64_t *from) {
 static bool unit_conflicts(const grouping *g, int i, int k) {
     const weft_plan_kernel *kernels = g->plan->kernels;
     int list = weft_kernels_conflict(g->graph, &kernels[i], &kernels[k]);
-    for (++k; list < 0 && k < g->n && kernels[k].implementation == NULL; ++k)
+    for (++k; list < 0 && k < g->n && !kernels[k].implementation; ++k)
         list = weft_kernels_conflict(g->graph, &kernels[i], &kernels[k]);
     return list >= 0;
 }
@@ -92,10 +92,10 @@ static void find_dependences(const grouping *g) {
  * none. */
 static int together_of(const grouping *g, const weft_plan_kernel *kernel) {
     const weft_implementation *one = kernel->implementation;
-    for (int i = 0; g->cover->group != NULL && i < g->cover->n; ++i)
+    for (int i = 0; g->cover->group && i < g->cover->n; ++i)
         if (g->cover->list[i] == one)
             return g->cover->group[i];
-    for (int i = 0; g->cover->group == NULL && one != NULL && i < one->fusion->n_calls; ++i)
+    for (int i = 0; !g->cover->group && one && i < one->fusion->n_calls; ++i)
         if (g->graph->calls[one->fusion->calls[i]].together > 0)
             return g->graph->calls[one->fusion->calls[i]].together;
     return 0;
@@ -116,7 +116,7 @@ static void add_member(const grouping *g, members *all, int kernel) {
 static members members_of(const grouping *g, int leader) {
     members all = {.n = 0};
     for (int i = leader; i < g->n; ++i)
-        if (g->leader[i] == leader && g->plan->kernels[i].implementation != NULL)
+        if (g->leader[i] == leader && g->plan->kernels[i].implementation)
             add_member(g, &all, i);
     return all;
 }
@@ -135,8 +135,8 @@ static bool is_small(const weft_plan_kernel *kernel) {
 static int combination_asked(const grouping *g, int together) {
     if (together == 0)
         return -1;
-    return g->cover->group != NULL ? (int)g->cover->combinations[together - 1]
-                                   : g->graph->togethers[together - 1].combination;
+    return g->cover->group ? (int)g->cover->combinations[together - 1]
+                           : g->graph->togethers[together - 1].combination;
 }
 
 static weft_combination best_combination(const grouping *g, const members *all, double *seconds) {
@@ -211,7 +211,7 @@ static weft_status refuse(const grouping *g, int together, weft_error *error, co
     va_start(arguments, format);
     weft_print_list(message, sizeof message, format, arguments);
     va_end(arguments);
-    if (g->cover->group == NULL)
+    if (!g->cover->group)
         return weft_error_at(error, WEFT_ERROR_TYPE, g->graph->togethers[together - 1].place, "%s",
                              message);
     return weft_error_set(error, WEFT_ERROR_INPUT, "the plan does not fit this script: %s",
@@ -306,12 +306,12 @@ static weft_status add_group(const grouping *g, weft_plan *made, const members *
                                 .prologue = -1,
                                 .index_set = UNIFORM,
                                 .n_members = all->n};
-    group->together = g->cover->group == NULL ? all->together : 0;
+    group->together = !g->cover->group ? all->together : 0;
     group->combination = best_combination(g, all, &group->seconds);
     group->saved_seconds = all->seconds - group->seconds;
     group->name = weft_arena_print(g->arena, "k%d_together", made->n_kernels);
-    if (group->name == NULL)
-        return weft_no_memory(error);
+    if (!group->name)
+        TRY(weft_no_memory(error));
     const weft_argument sizes = {ARGUMENT_MEMBERS, made->n_kernels, 0};
     TRY(WEFT_APPEND(g->arena, group->arguments, group->n_arguments, sizes, error));
     for (int m = 0; m < all->n; ++m) {
@@ -347,7 +347,7 @@ static weft_status add_unit(const grouping *g, weft_plan *made, uint64_t *done, 
         *kernel = g->plan->kernels[i];
         kernel->name =
             weft_arena_print(g->arena, "k%d%s", made->n_kernels, strchr(kernel->name, '_'));
-        if (kernel->name == NULL)
+        if (!kernel->name)
             return weft_no_memory(error);
         g->number[i] = made->n_kernels++;
         for (int k = 0; k < kernel->n_arguments; ++k)
@@ -364,7 +364,7 @@ static int next_unit(const grouping *g, const uint64_t *done) {
     for (int i = 0; i < g->n; ++i) {
         if (weft_set_has(done, i) || g->leader[i] != i || !is_ready(g, done, i))
             continue;
-        if (g->plan->kernels[i].implementation == NULL)
+        if (!g->plan->kernels[i].implementation)
             return i;
         next = next < 0 ? i : next;
     }
@@ -397,10 +397,10 @@ weft_status weft_plan_group(weft_arena *arena, const weft_graph *graph, const we
                   .words = plan->n_kernels / 64 + 1};
     int n_groups = 0, n_candidates = 0;
     for (int i = 0; i < g.n; ++i)
-        n_candidates += (cover->group == NULL && is_small(&plan->kernels[i])) ||
+        n_candidates += (!cover->group && is_small(&plan->kernels[i])) ||
                         together_of(&g, &plan->kernels[i]) > 0;
     if (n_candidates < 2)
-        return WEFT_OK;
+        goto done;
     TRY(WEFT_ALLOC(arena, g.after, (size_t)g.n * (size_t)g.words, error));
     TRY(WEFT_ALLOC(arena, g.number, (size_t)g.n, error));
     TRY(WEFT_ALLOC(arena, g.leader, (size_t)g.n, error));
@@ -408,7 +408,7 @@ weft_status weft_plan_group(weft_arena *arena, const weft_graph *graph, const we
         g.leader[i] = i;
     find_dependences(&g);
     TRY(force_groups(&g, &n_groups, error));
-    if (cover->group == NULL)
+    if (!cover->group)
         n_groups += choose_groups(&g);
     if (n_groups > 0)
         TRY(rewrite(&g, n_groups, error));

@@ -20,7 +20,7 @@ static weft_status choose_variants(variant_search *p, weft_implementation *made,
         const weft_call *call = &p->graph->calls[made->order[i]];
         p->forced[i] = call->variant >= 0;
         made->variants[i] = p->forced[i] ? call->variant : 0;
-        for (int k = 0; k < options->n_variants && call->specialisation != NULL; ++k) {
+        for (int k = 0; k < options->n_variants && call->specialisation; ++k) {
             if (strcmp(options->variants[k].function, call->label) != 0)
                 continue;
             p->forced[i] = true;
@@ -41,7 +41,7 @@ static bool has_fixed_shape(const variant_search *p, const weft_fusion *fusion) 
         return true;
     for (int i = 0; i < fusion->n_calls; ++i) {
         const int call = fusion->calls[i];
-        if (p->graph->calls[call].reduction != NULL)
+        if (p->graph->calls[call].reduction)
             return true;
         if ((p->options->scatter == WEFT_SCATTER_PATCHES ||
              p->options->scatter == WEFT_SCATTER_VERTEX_PATCHES ||
@@ -120,7 +120,7 @@ static weft_status implement(variant_search *p, const weft_fusion *fusion, weft_
     if (!p->directive.possible) {
         ++p->made->considered;
         ++p->made->not_as_directed;
-        return WEFT_OK;
+        goto done;
     }
     TRY(trial_make(p, fusion, error));
     if (fixed)

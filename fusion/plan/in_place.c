@@ -44,7 +44,7 @@ static bool exceeds_registers(const weft_shape *shape, const weft_compile_option
 bool weft_writable_in_place(const weft_graph *graph, const weft_compile_options *options,
                             const weft_implementation *made, int position) {
     const weft_call *call = &graph->calls[made->order[position]];
-    return call->result >= 0 && call->specialisation != NULL && call->reduction == NULL &&
+    return call->result >= 0 && call->specialisation && !call->reduction &&
            graph->values[call->result].storage < 0 &&
            is_stored(graph, options, made, call->result) && !is_read(graph, options, made, call) &&
            weft_function_only_assigns(call->specialisation->function, made->variants[position]);

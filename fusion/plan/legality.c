@@ -31,7 +31,7 @@ static bool loads_through_map(const weft_call *call) {
 static bool may_be_prologue(const weft_graph *graph, int call, int rows) {
     const weft_call *made = &graph->calls[call];
     const weft_value *result = &graph->values[made->result];
-    return made->arithmetic != NULL && made->reduction == NULL && result->shape.rank == 0 &&
+    return made->arithmetic && !made->reduction && result->shape.rank == 0 &&
            made->index_set == graph->calls[rows].index_set &&
            (result->storage < 0 || graph->is_loop_body) && !loads_through_map(made) &&
            !weft_call_accumulates(graph, call);
@@ -98,7 +98,7 @@ static bool nested_fits(const weft_graph *graph, const uint64_t *set) {
         const weft_call *call = &graph->calls[i];
         if (!weft_set_has(set, i) || call->index_set == product)
             continue;
-        if (call->index_set != of_slice || call->reduction != NULL || loads_through_map(call) ||
+        if (call->index_set != of_slice || call->reduction || loads_through_map(call) ||
             weft_call_accumulates(graph, i) || !reads_set(graph, set, call))
             return false;
     }
@@ -112,9 +112,9 @@ bool weft_operand_needs_barrier(const weft_graph *graph, const weft_call *reader
         return true;
     if (producer < 0)
         return false;
-    if (graph->calls[producer].reduction != NULL && !weft_fault("sum_unfinished"))
+    if (graph->calls[producer].reduction && !weft_fault("sum_unfinished"))
         return !reads_in_slice(graph, &graph->calls[producer], reader);
-    return reader->product_kernel != NULL && graph->values[operand->value].index_set != UNIFORM &&
+    return reader->product_kernel && graph->values[operand->value].index_set != UNIFORM &&
            !may_be_prologue(graph, producer, reader->id);
 }
 
@@ -142,7 +142,7 @@ weft_not_fused_reason weft_fusion_misfit(const weft_graph *graph, const uint64_t
         if (weft_set_has(set, i)) {
             has_others |= weft_call_accumulates(graph, i) || loads_through_map(&graph->calls[i]);
             reduces |= graph->calls[i].reduction != NULL;
-            if (graph->calls[i].product_kernel != NULL) {
+            if (graph->calls[i].product_kernel) {
                 rows = i;
                 ++n_rows;
             }
@@ -214,7 +214,7 @@ weft_status weft_may_permute(weft_arena *arena, const weft_graph *graph, const w
                                 ? "'%s' is ordered"
                                 : "its values depend on the order of the entries of '%s'",
                             connectivity->name);
-    if (*why == NULL)
+    if (!*why)
         status = weft_no_memory(error);
 done:
     return status;

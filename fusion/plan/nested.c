@@ -5,7 +5,7 @@
 
 /* The slice that completes the result of a reduction over one of two index sets. */
 static weft_slice slice_of(const weft_call *call) {
-    switch (call->reduction != NULL ? call->reduction->over : REDUCE_ALL) {
+    switch (call->reduction ? call->reduction->over : REDUCE_ALL) {
     case REDUCE_SECOND:
         return SLICE_ROWS;
     case REDUCE_FIRST:
@@ -24,7 +24,7 @@ bool weft_fusion_is_nested(const weft_graph *graph, const weft_fusion *fusion) {
         return false;
     for (int i = 0; i < fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[fusion->calls[i]];
-        if (call->reduction != NULL && call->reduction->over != REDUCE_ALL)
+        if (call->reduction && call->reduction->over != REDUCE_ALL)
             return true;
         for (int k = 0; k < call->n_operands; ++k)
             if (weft_index_set_is_factor(graph, graph->values[call->operands[k].value].index_set,
@@ -83,7 +83,7 @@ static int last_load(const weft_graph *graph, const weft_fusion *fusion, const i
         loads[i] = i != member && reads(call, storage);
         for (int m = 0; m < i && i != member; ++m) {
             const weft_call *producer = &graph->calls[fusion->calls[m]];
-            loads[i] |= loads[m] && producer->reduction == NULL && reads(call, producer->result) &&
+            loads[i] |= loads[m] && !producer->reduction && reads(call, producer->result) &&
                         weft_index_set_is_product(graph, call->index_set);
         }
         if (loads[i] && phase[i] > last && !weft_fault("overwritten_early"))

@@ -90,7 +90,7 @@ static int order_peak(const weft_onchip *items, int n_items, const int *order, i
 weft_status weft_order_table_make(weft_arena *arena, weft_order_table *out, weft_error *error) {
     *out =
         (weft_order_table){.states = weft_arena_alloc(arena, 2 * STATES_MAX, sizeof *out->states)};
-    return out->states != NULL ? WEFT_OK : weft_no_memory(error);
+    return out->states ? WEFT_OK : weft_no_memory(error);
 }
 
 /* Find the order of least on-chip need. order: [n_calls] members, 0 .. n_calls - 1. Returns whether
@@ -172,7 +172,7 @@ weft_status weft_order_find(weft_arena *arena, const weft_graph *graph,
     TRY(weft_onchip_list(arena, graph, made, error));
     if (n > WEFT_ORDER_CALLS) {
         made->onchip_peak = peak_live(graph, made);
-        return WEFT_OK;
+        goto done;
     }
     TRY(WEFT_ALLOC(arena, items, (size_t)made->n_onchip, error));
     TRY(WEFT_ALLOC(arena, order, (size_t)n, error));

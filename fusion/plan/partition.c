@@ -54,7 +54,7 @@ done:
 }
 
 void weft_partition_free(weft_partition **partition) {
-    if (partition == NULL || *partition == NULL)
+    if (!partition || !*partition)
         return;
     weft_arena *arena = (*partition)->arena;
     *partition = NULL;
@@ -63,7 +63,7 @@ void weft_partition_free(weft_partition **partition) {
 
 static bool copy_members(weft_arena *arena, const int *list, int n, members *out) {
     int *copy = weft_arena_alloc(arena, (size_t)n + 1, sizeof *copy);
-    if (copy == NULL)
+    if (!copy)
         return false;
     for (int i = 0; i < n; ++i)
         copy[i + 1] = list[i] + 1;
@@ -231,7 +231,7 @@ weft_status weft_partition_solve(weft_partition *partition, int *chosen, int *n,
     *proved = false;
     s.chosen =
         weft_arena_alloc(partition->arena, (size_t)partition->n_columns + 1, sizeof *s.chosen);
-    if (partition->failed || s.chosen == NULL)
+    if (partition->failed || !s.chosen)
         return weft_no_memory(error);
     if (partition->n_rows == 0 || partition->n_columns == 0)
         return WEFT_OK;

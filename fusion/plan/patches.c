@@ -30,7 +30,7 @@ bool weft_patch_fits(const weft_graph *graph, const weft_cell_sum *sum) {
         return false;
     for (int i = 0; i < sum->n_calls; ++i) {
         const weft_call *call = &graph->calls[sum->calls[i]];
-        if (call->reduction != NULL || call->product_kernel != NULL)
+        if (call->reduction || call->product_kernel)
             return false;
         for (int k = 0; k < call->n_operands; ++k) {
             const weft_operand *operand = &call->operands[k];

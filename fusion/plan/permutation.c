@@ -39,7 +39,7 @@ static int count_of(const evaluation *e, int value) {
 
 static weft_status random_make(const evaluation *e, int n, weft_residue **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (*out != NULL)
+    if (*out)
         goto done;
     TRY(WEFT_ALLOC(e->arena, *out, (size_t)n, error));
     for (int i = 0; i < n; ++i)
@@ -148,16 +148,16 @@ static weft_status call_run(const evaluation *e, const weft_call *call, bool *kn
     weft_status status = WEFT_OK;
     const weft_residue *arguments[WEFT_ARGUMENTS_MAX];
     weft_residue *result = e->own[call->result], *nodes = NULL;
-    *known = call->reduction == NULL && call->product_kernel == NULL;
+    *known = !call->reduction && !call->product_kernel;
     if (!*known)
-        return WEFT_OK;
-    if (call->specialisation != NULL) {
+        goto done;
+    if (call->specialisation) {
         for (int k = 0; k < call->n_operands; ++k)
             arguments[k] = operand_of(e, &call->operands[k]);
         memset(result, 0, (size_t)count_of(e, call->result) * sizeof *result);
         *known = weft_specialisation_residues(call->specialisation, e->arena, e->field, arguments,
                                               result);
-        return WEFT_OK;
+        goto done;
     }
     TRY(WEFT_ALLOC(e->arena, nodes, (size_t)call->n_arithmetic + 1, error));
     for (int c = 0; c < count_of(e, call->result); ++c) {
@@ -177,7 +177,7 @@ static weft_status source_of(const evaluation *e, const int *order, weft_residue
     const int source = e->sum->accumulation->source;
     for (int value = 0; value < e->graph->n_values; ++value) {
         const int n = count_of(e, value);
-        for (int i = 0; e->loaded[value] != NULL && i < e->width; ++i)
+        for (int i = 0; e->loaded[value] && i < e->width; ++i)
             memcpy(e->permuted[value] + i * n, e->loaded[value] + order[i] * n,
                    (size_t)n * sizeof **e->permuted);
     }
@@ -239,7 +239,7 @@ weft_status weft_cell_sum_commutes(const weft_graph *graph, const weft_cell_sum 
                     .width = graph->connectivities[sum->accumulation->connectivity].width};
     *out = false;
     if (e.width > WIDTH_MAX || generators_of[e.width].n == 0)
-        return WEFT_OK;
+        goto done;
     TRY(weft_arena_make(&e.arena, error));
     TRY(weft_residues_make(e.arena, &e.field, error));
     TRY(WEFT_ALLOC(e.arena, e.own, n_values, error));

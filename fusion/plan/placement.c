@@ -58,29 +58,28 @@ struct weft_placer {
 
 static int threads_at(const weft_graph *graph, const weft_implementation *made, int position) {
     const weft_call *call = &graph->calls[made->order[position]];
-    return call->specialisation != NULL ? call->specialisation->threads[made->variants[position]]
-                                        : 1;
+    return call->specialisation ? call->specialisation->threads[made->variants[position]] : 1;
 }
 
 static int variants_of(const weft_call *call) {
-    return call->specialisation != NULL ? call->specialisation->n_variants : 1;
+    return call->specialisation ? call->specialisation->n_variants : 1;
 }
 
 static weft_status mappings_make(weft_arena *arena, weft_placer *p, weft_error *error) {
     const weft_graph *graph = p->graph;
     size_t most = 1, components = 1;
     p->mapping_of = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *p->mapping_of);
-    if (p->mapping_of == NULL)
+    if (!p->mapping_of)
         return weft_no_memory(error);
     for (int i = 0; i < graph->n_calls; ++i) {
         const weft_call *call = &graph->calls[i];
         const size_t n = (size_t)call->n_operands + 1, n_variants = (size_t)variants_of(call);
         p->mapping_of[i] = weft_arena_alloc(arena, n, sizeof *p->mapping_of[i]);
-        if (p->mapping_of[i] == NULL)
+        if (!p->mapping_of[i])
             return weft_no_memory(error);
         for (size_t k = 0; k < n; ++k) {
             int *known = p->mapping_of[i][k] = weft_arena_alloc(arena, n_variants, sizeof *known);
-            if (known == NULL)
+            if (!known)
                 return weft_no_memory(error);
             for (size_t v = 0; v < n_variants; ++v)
                 known[v] = MAPPING_UNKNOWN;
@@ -92,7 +91,7 @@ static weft_status mappings_make(weft_arena *arena, weft_placer *p, weft_error *
     }
     p->mappings = weft_arena_alloc(arena, most, sizeof *p->mappings);
     p->seen = weft_arena_alloc(arena, components, sizeof *p->seen);
-    return p->mappings != NULL && p->seen != NULL ? WEFT_OK : weft_no_memory(error);
+    return p->mappings && p->seen ? WEFT_OK : weft_no_memory(error);
 }
 
 weft_status weft_placer_make(weft_arena *arena, const weft_graph *graph, const weft_limits *limits,
@@ -100,20 +99,20 @@ weft_status weft_placer_make(weft_arena *arena, const weft_graph *graph, const w
                              weft_error *error) {
     weft_placer *p = weft_arena_alloc(arena, 1, sizeof *p);
     size_t most = 1;
-    if (p == NULL)
+    if (!p)
         return weft_no_memory(error);
     p->graph = graph;
     p->limits = limits;
     p->options = options;
     p->agree = weft_arena_alloc(arena, (size_t)graph->n_calls + 1, sizeof *p->agree);
-    if (p->agree == NULL)
+    if (!p->agree)
         return weft_no_memory(error);
     for (int i = 0; i < graph->n_calls; ++i) {
         const weft_call *call = &graph->calls[i];
         const size_t n = (size_t)call->n_operands;
         most += n + 1;
         p->agree[i] = weft_arena_alloc(arena, n + 1, sizeof *p->agree[i]);
-        if (p->agree[i] == NULL)
+        if (!p->agree[i])
             return weft_no_memory(error);
         for (size_t k = 0; k < n; ++k) {
             const int producer = graph->values[call->operands[k].value].producer;
@@ -122,7 +121,7 @@ weft_status weft_placer_make(weft_arena *arena, const weft_graph *graph, const w
             const size_t pairs =
                 (size_t)variants_of(call) * (size_t)variants_of(&graph->calls[producer]);
             p->agree[i][k] = weft_arena_alloc(arena, pairs, sizeof *p->agree[i][k]);
-            if (p->agree[i][k] == NULL)
+            if (!p->agree[i][k])
                 return weft_no_memory(error);
             memset(p->agree[i][k], UNKNOWN, pairs);
         }
@@ -131,7 +130,7 @@ weft_status weft_placer_make(weft_arena *arena, const weft_graph *graph, const w
     p->touched = weft_arena_alloc(arena, most, sizeof *p->touched);
     p->moved = weft_arena_alloc(arena, most, sizeof *p->moved);
     p->ranges = weft_arena_alloc(arena, most, sizeof *p->ranges);
-    if (p->written == NULL || p->touched == NULL || p->moved == NULL || p->ranges == NULL)
+    if (!p->written || !p->touched || !p->moved || !p->ranges)
         return weft_no_memory(error);
     const weft_status status = mappings_make(arena, p, error);
     if (status == WEFT_OK)
@@ -142,8 +141,8 @@ weft_status weft_placer_make(weft_arena *arena, const weft_graph *graph, const w
 /* Does each thread of the reader use only components that the same thread of the writer wrote? */
 static bool compare_mappings(const weft_call *from, int writing, const weft_call *to, int reading,
                              int operand) {
-    const int threads = to->specialisation != NULL ? to->specialisation->threads[reading] : 1;
-    if ((from->specialisation != NULL ? from->specialisation->threads[writing] : 1) != threads)
+    const int threads = to->specialisation ? to->specialisation->threads[reading] : 1;
+    if ((from->specialisation ? from->specialisation->threads[writing] : 1) != threads)
         return false;
     if (threads == 1 || weft_fault("mapping_ignored"))
         return true;
@@ -217,7 +216,7 @@ static int find_mapping(weft_placer *p, const weft_call *call, int operand, int 
     const bool is_result = operand == call->n_operands;
     mapping one = {call->specialisation, variant, is_result ? -1 : operand, false};
     int components = weft_shape_count(&p->graph->values[call->result].shape);
-    if (call->specialisation == NULL || mapping_threads(&one) == 1)
+    if (!call->specialisation || mapping_threads(&one) == 1)
         return NO_MAPPING;
     if (!is_result) {
         const weft_shape whole = weft_operand_whole(p->graph, &call->operands[operand]);

@@ -81,7 +81,7 @@ static weft_status kernel_loads_and_stores(planner *p, weft_plan_kernel *kernel,
             continue;
         }
         const weft_call *producer = &graph->calls[value->producer];
-        if (producer->reduction != NULL && !weft_reduction_is_closed(producer, kernel->slice)) {
+        if (producer->reduction && !weft_reduction_is_closed(producer, kernel->slice)) {
             kernel->reductions[kernel->n_reductions++] = value->producer;
             TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_PARTIALS, operand->value, 0},
                              error));
@@ -178,25 +178,25 @@ static weft_status patch_kind(planner *p, weft_plan_kernel *kernel, weft_kernel_
     *out = KERNEL_MAP;
     if (!wants_patches(p) || kernel->n_scatters != 1 || kernel->n_stores > 0 ||
         kernel->n_reductions > 0)
-        return WEFT_OK;
+        goto done;
     const weft_accumulation *a = &graph->accumulations[kernel->scatters[0]];
     const weft_cell_sum sum = {a, kernel->implementation->order,
                                kernel->implementation->fusion->n_calls};
     if (!weft_patch_fits(graph, &sum))
-        return WEFT_OK;
+        goto done;
     if (!a->matrix && p->options->scatter == WEFT_SCATTER_PATCHES &&
         graph->connectivities[a->connectivity].width == 4 &&
         weft_shape_count(&graph->values[a->target].shape) == 1) {
         TRY(weft_may_permute(p->arena, graph, &sum, PERMUTATIONS_ALL, &kernel->not_permuted,
                              error));
         *out = KERNEL_EDGE_PATCH;
-        if (kernel->not_permuted == NULL)
-            return WEFT_OK;
+        if (!kernel->not_permuted)
+            goto done;
     }
     TRY(weft_may_permute(p->arena, graph, &sum, PERMUTATIONS_EVEN, &kernel->not_permuted, error));
-    *out = kernel->not_permuted != NULL ? KERNEL_MAP
-           : a->matrix                  ? KERNEL_MATRIX_PATCH
-                                        : KERNEL_VERTEX_PATCH;
+    *out = kernel->not_permuted ? KERNEL_MAP
+           : a->matrix          ? KERNEL_MATRIX_PATCH
+                                : KERNEL_VERTEX_PATCH;
 done:
     return status;
 }
@@ -303,8 +303,8 @@ static weft_status cell_border(planner *p, const weft_plan_kernel *made, weft_er
                                  .accumulates = made->accumulates};
     kernel->name = weft_arena_print(p->arena, "k%d_border_%s", p->plan->n_kernels,
                                     p->graph->values[a->target].name);
-    if (kernel->name == NULL)
-        return weft_no_memory(error);
+    if (!kernel->name)
+        TRY(weft_no_memory(error));
     TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_VALUE, a->target, 0}, error));
     TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_PARTIALS, a->target, 0}, error));
     for (size_t k = 0; k < sizeof parts / sizeof *parts; ++k)
@@ -444,13 +444,13 @@ static weft_status gather_kernels(planner *p, const weft_fusion *fusion,
                                      .implementation = folded,
                                      .gather = k,
                                      .product = -1,
-                                     .prologue = folded != NULL ? a->call : -1,
+                                     .prologue = folded ? a->call : -1,
                                      .index_set = graph->connectivities[a->connectivity].to};
         kernel->name = weft_arena_print(p->arena, "k%d_gather_%s", p->plan->n_kernels,
                                         graph->values[a->target].name);
-        if (kernel->name == NULL)
-            return weft_no_memory(error);
-        if (folded != NULL)
+        if (!kernel->name)
+            TRY(weft_no_memory(error));
+        if (folded)
             TRY(folded_loads(p, kernel, &graph->calls[a->call], error));
         else
             TRY(argument_add(
@@ -486,8 +486,8 @@ static weft_status nested_finals(planner *p, const weft_plan_kernel *made, weft_
                                      .reductions = &made->reductions[i],
                                      .n_reductions = 1};
         kernel->name = weft_arena_print(p->arena, "k%d_combine", p->plan->n_kernels);
-        if (kernel->name == NULL)
-            return weft_no_memory(error);
+        if (!kernel->name)
+            TRY(weft_no_memory(error));
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_PARTIALS, result->id, 0}, error));
         TRY(argument_add(
             p, kernel, (weft_argument){ARGUMENT_VALUE, weft_value_storage(p->graph, result->id), 0},
@@ -507,12 +507,16 @@ done:
 static weft_status finish_after(planner *p, const weft_plan_kernel *made, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
-    if (made->kind == KERNEL_CELL_PATCH)
-        return cell_border(p, made, error);
+    if (made->kind == KERNEL_CELL_PATCH) {
+        status = cell_border(p, made, error);
+        goto done;
+    }
     if (made->n_reductions == 0)
-        return WEFT_OK;
-    if (made->kind == KERNEL_NESTED)
-        return nested_finals(p, made, error);
+        goto done;
+    if (made->kind == KERNEL_NESTED) {
+        status = nested_finals(p, made, error);
+        goto done;
+    }
     *kernel = (weft_plan_kernel){.kind = KERNEL_FINAL_REDUCTION,
                                  .gather = -1,
                                  .product = -1,
@@ -521,8 +525,8 @@ static weft_status finish_after(planner *p, const weft_plan_kernel *made, weft_e
                                  .reductions = made->reductions,
                                  .n_reductions = made->n_reductions};
     kernel->name = weft_arena_print(p->arena, "k%d_finish", p->plan->n_kernels);
-    if (kernel->name == NULL)
-        return weft_no_memory(error);
+    if (!kernel->name)
+        TRY(weft_no_memory(error));
     for (int i = 0; i < made->n_reductions; ++i) {
         const int result = p->graph->calls[made->reductions[i]].result;
         TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_PARTIALS, result, 0}, error));
@@ -539,7 +543,7 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
     weft_status status = WEFT_OK;
     for (int i = 0; i < cover->n; ++i) {
         weft_plan_kernel *kernel = &p->plan->kernels[p->plan->n_kernels];
-        if ((cover->folds == NULL || cover->folds[i]) && is_folded(p, cover->list[i]->fusion)) {
+        if ((!cover->folds || cover->folds[i]) && is_folded(p, cover->list[i]->fusion)) {
             TRY(gather_kernels(p, cover->list[i]->fusion, cover->list[i], error));
             continue;
         }
@@ -553,8 +557,8 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
                                .bytes_stored = cover->list[i]->bytes_stored,
                                .flops = cover->list[i]->flops};
         kernel->name = kernel_name(p, cover->list[i]);
-        if (kernel->name == NULL)
-            return weft_no_memory(error);
+        if (!kernel->name)
+            TRY(weft_no_memory(error));
         if (weft_fusion_is_nested(p->graph, cover->list[i]->fusion))
             kernel->slice = weft_fusion_slice(p->graph, cover->list[i]->fusion);
         TRY(kernel_allocate(p, kernel, error));

@@ -37,7 +37,7 @@ static double cost(const weft_predictor *p, int number, const weft_operating_poi
                    bool *measured) {
     const weft_cost_primitive *primitive = &p->list[number];
     double seconds = 0;
-    if (p->source == NULL || !p->source->lookup(p->source->user, primitive, point, &seconds)) {
+    if (!p->source || !p->source->lookup(p->source->user, primitive, point, &seconds)) {
         *measured = false;
         p->analytic.lookup(p->analytic.user, primitive, point, &seconds);
         seconds *= p->analytic_scale[primitive->kind == WEFT_COST_COMPUTE];
@@ -152,7 +152,7 @@ static double array_seconds(const weft_predictor *p, const weft_implementation *
     double flops = 0;
     for (int i = 0; p->is_gpu && made->threads_per_element == 0 && i < made->fusion->n_calls; ++i) {
         const weft_call *call = &p->graph->calls[made->order[i]];
-        if (call->specialisation != NULL && call->flops > UNROLLED_FLOPS &&
+        if (call->specialisation && call->flops > UNROLLED_FLOPS &&
             weft_function_is_product(call->specialisation->function))
             flops += call->flops;
     }
@@ -169,7 +169,7 @@ static double spilled_seconds(const weft_limits *limits, const weft_implementati
 
 static bool has_reduction(const weft_predictor *p, const weft_implementation *made) {
     for (int i = 0; i < made->fusion->n_calls; ++i)
-        if (p->graph->calls[made->fusion->calls[i]].reduction != NULL)
+        if (p->graph->calls[made->fusion->calls[i]].reduction)
             return true;
     return false;
 }
@@ -290,7 +290,7 @@ static weft_operating_point point_of(const weft_predictor *p, const weft_impleme
 
 static int count_barriers(const weft_implementation *made) {
     int n = 0;
-    for (int i = 0; made->barriers != NULL && i < made->fusion->n_calls; ++i)
+    for (int i = 0; made->barriers && i < made->fusion->n_calls; ++i)
         n += ((made->barriers[i] & BARRIER_BEFORE_LOADS) != 0) +
              ((made->barriers[i] & BARRIER_BEFORE_CALL) != 0);
     return n;
@@ -306,7 +306,7 @@ weft_kernel_prediction weft_implementation_prediction(const weft_implementation 
 
 static double part_transfer(const weft_kernel_prediction *part, double elements,
                             const weft_cost_terms *terms) {
-    if (terms == NULL)
+    if (!terms)
         return part->transfer;
     return (part->transfer - terms->latency_overlap * part->latency) *
            (part->bytes * elements < terms->cache_bytes ? terms->cache_factor : 1);
@@ -325,7 +325,7 @@ double weft_prediction_seconds(const weft_kernel_prediction *part, double elemen
     const double transfer = part_transfer(part, elements, terms), compute = part->compute;
     const double more = transfer > compute ? transfer : compute;
     const double less = transfer > compute ? compute : transfer;
-    return terms != NULL ? more + non_overlapped_part(terms, part->barriers) * less : more;
+    return terms ? more + non_overlapped_part(terms, part->barriers) * less : more;
 }
 
 /* The number of elements that planning assumes of an index set. */
@@ -375,14 +375,14 @@ static double gather_seconds(const weft_predictor *p, weft_implementation *made,
 }
 
 static const weft_cost_terms *terms_of(const weft_predictor *p) {
-    return p->source != NULL ? p->source->terms : NULL;
+    return p->source ? p->source->terms : NULL;
 }
 
 double weft_predict_launch(const weft_predictor *p) {
     const weft_cost_terms *terms = terms_of(p);
-    return terms != NULL && terms->launch_seconds >= 0 ? terms->launch_seconds
-           : p->limits->launch_seconds > 0             ? p->limits->launch_seconds
-                                                       : WEFT_DEFAULT_LAUNCH;
+    return terms && terms->launch_seconds >= 0 ? terms->launch_seconds
+           : p->limits->launch_seconds > 0     ? p->limits->launch_seconds
+                                               : WEFT_DEFAULT_LAUNCH;
 }
 
 /* Products by warps: tiles have up to twice the entries of a matrix. */

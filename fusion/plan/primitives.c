@@ -35,7 +35,7 @@ static weft_status add_move(weft_arena *arena, weft_predictor *p, const weft_cos
         one->name = weft_arena_print(
             arena, "%s %s %d %d %s %s", one->kind == WEFT_COST_LOAD ? "load" : "store",
             forms[one->form], one->components, one->width, type_name(p), place_name(place));
-        if (one->name == NULL)
+        if (!one->name)
             return weft_no_memory(error);
         number[place] = p->n++;
     }
@@ -46,31 +46,30 @@ static weft_status add_compute(weft_arena *arena, weft_predictor *p, const weft_
                                int variant, weft_error *error) {
     const weft_specialisation *specialisation = call->specialisation;
     const weft_shape *shape = &p->graph->values[call->result].shape;
-    const double flops =
-        specialisation != NULL ? call->flops : weft_arithmetic_flops(call, shape, false);
+    const double flops = specialisation ? call->flops : weft_arithmetic_flops(call, shape, false);
     weft_status status = WEFT_OK;
     weft_text sizes = {0};
-    for (int i = 0; specialisation != NULL && i < specialisation->n_names; ++i)
+    for (int i = 0; specialisation && i < specialisation->n_names; ++i)
         weft_text_add(&sizes, "%s%s=%d", i > 0 ? "," : "", specialisation->names[i],
                       specialisation->values[i]);
-    if (specialisation == NULL || specialisation->n_names == 0)
+    if (!specialisation || specialisation->n_names == 0)
         weft_text_add(&sizes, "n=%d,flops=%.0f", weft_shape_count(shape), flops);
     for (int place = 0; place < PLACES; ++place) {
         weft_cost_primitive *one = &p->list[p->n++];
-        *one = (weft_cost_primitive){
-            .kind = WEFT_COST_COMPUTE,
-            .function = call->label,
-            .variant = variant,
-            .threads = specialisation != NULL ? specialisation->threads[variant] : 1,
-            .flops = flops,
-            .real_bytes = (int)p->real_bytes,
-            .shared = place == PLACE_SHARED,
-            .handle = -1};
+        *one =
+            (weft_cost_primitive){.kind = WEFT_COST_COMPUTE,
+                                  .function = call->label,
+                                  .variant = variant,
+                                  .threads = specialisation ? specialisation->threads[variant] : 1,
+                                  .flops = flops,
+                                  .real_bytes = (int)p->real_bytes,
+                                  .shared = place == PLACE_SHARED,
+                                  .handle = -1};
         one->name = sizes.failed ? NULL
                                  : weft_arena_print(arena, "compute %s %d %s %s %s", call->label,
                                                     one->threads, sizes.data, type_name(p),
                                                     place_name(place));
-        if (one->name == NULL)
+        if (!one->name)
             TRY(weft_no_memory(error));
     }
 done:
@@ -85,16 +84,16 @@ static weft_status add_intrinsics(weft_arena *arena, weft_predictor *p, const we
     for (int i = 0; i < call->n_arithmetic; ++i) {
         const weft_intrinsic *one = weft_arithmetic_intrinsic(call, i);
         int k = first;
-        while (one != NULL && k < p->n_evaluations &&
+        while (one && k < p->n_evaluations &&
                strcmp(p->list[p->evaluations[k].primitive].function, one->name) != 0)
             ++k;
-        if (one != NULL && k == p->n_evaluations) {
+        if (one && k == p->n_evaluations) {
             p->evaluations[p->n_evaluations++].primitive = p->n;
             p->list[p->n] = weft_cost_of_intrinsic(arena, one, p->options->single);
-            if (p->list[p->n++].name == NULL)
+            if (!p->list[p->n++].name)
                 return weft_no_memory(error);
         }
-        if (one != NULL)
+        if (one)
             p->evaluations[k].count += weft_shape_count(&p->graph->values[call->result].shape);
     }
     return WEFT_OK;
@@ -132,7 +131,7 @@ static weft_status add_primitives(weft_arena *arena, weft_predictor *p, weft_err
     for (int i = 0; i < graph->n_calls; ++i) {
         const weft_call *call = &graph->calls[i];
         const weft_value *result = &graph->values[call->result];
-        const int n_variants = call->specialisation != NULL ? call->specialisation->n_variants : 1;
+        const int n_variants = call->specialisation ? call->specialisation->n_variants : 1;
         const int components = weft_shape_count(&result->shape);
         p->computes[i] = p->n;
         for (int v = 0; v < n_variants; ++v)
@@ -185,9 +184,8 @@ static weft_status allocate(weft_arena *arena, weft_predictor *p, weft_error *er
     for (int i = 0; i < graph->n_calls; ++i) {
         n_nodes += (size_t)graph->calls[i].n_arithmetic;
         most += (size_t)graph->calls[i].n_operands + 1 +
-                (size_t)(graph->calls[i].specialisation != NULL
-                             ? graph->calls[i].specialisation->n_variants
-                             : 1);
+                (size_t)(graph->calls[i].specialisation ? graph->calls[i].specialisation->n_variants
+                                                        : 1);
     }
     TRY(WEFT_ALLOC(arena, p->list, most * PLACES + n_nodes, error));
     TRY(WEFT_ALLOC(arena, p->pointers, most * PLACES + n_nodes, error));
@@ -212,7 +210,7 @@ static void find_scales(weft_predictor *p) {
         p->is_gpu ? WEFT_CUDA_THREADS : weft_target_lanes(p->limits, p->options->single);
     double logs[2] = {0, 0};
     int n[2] = {0, 0};
-    for (int i = 0; i < p->n && p->source != NULL; ++i) {
+    for (int i = 0; i < p->n && p->source; ++i) {
         const weft_cost_primitive *one = &p->list[i];
         const weft_operating_point point = {
             .elements = threads, .iterations = 1, .threads = threads, .load_bytes = one->bytes};
@@ -252,7 +250,7 @@ weft_status weft_predictor_make(weft_arena *arena, const weft_graph *graph,
     TRY(add_primitives(arena, p, error));
     for (int i = 0; i < p->n; ++i)
         p->pointers[i] = &p->list[i];
-    if (p->source != NULL && p->source->prepare != NULL)
+    if (p->source && p->source->prepare)
         TRY(p->source->prepare(p->source->user, p->pointers, p->n, error));
     find_scales(p);
     *out = p;

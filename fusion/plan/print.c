@@ -38,7 +38,7 @@ void weft_planner_counts_add(const weft_segment *c, weft_planner_counts *counts)
     counts->not_as_directed += all->not_as_directed;
     counts->untried += all->untried;
     for (int i = 0; i < all->n; ++i)
-        if (all->list[i].reason != NULL)
+        if (all->list[i].reason)
             add_reason(counts, all->list[i].reason);
         else
             ++counts->kept;
@@ -138,7 +138,7 @@ static void print_onchip(const weft_graph *graph, const weft_implementation *one
 }
 
 static int threads_of(const weft_call *call, int variant) {
-    return call->specialisation != NULL ? call->specialisation->threads[variant] : 1;
+    return call->specialisation ? call->specialisation->threads[variant] : 1;
 }
 
 static void print_implementation(const weft_graph *graph, const weft_implementation *one,
@@ -148,7 +148,7 @@ static void print_implementation(const weft_graph *graph, const weft_implementat
         const weft_call *call = &graph->calls[one->order[i]];
         weft_text_add(out, i > 0 ? ", " : " ");
         weft_print_name(graph, call->result, out);
-        if (call->specialisation != NULL && call->specialisation->n_variants > 1)
+        if (call->specialisation && call->specialisation->n_variants > 1)
             weft_text_add(out, " (variant %d, %d thread%s)", one->variants[i],
                           threads_of(call, one->variants[i]),
                           threads_of(call, one->variants[i]) == 1 ? "" : "s");
@@ -166,7 +166,7 @@ static void print_implementation(const weft_graph *graph, const weft_implementat
     weft_text_add(out, ", %.3g ns\n", 1e9 * one->seconds);
     if (one->spilled_bytes > 0)
         weft_text_add(out, "    spills %d B per thread, as compiled\n", one->spilled_bytes);
-    if (one->reason != NULL)
+    if (one->reason)
         weft_text_add(out, "    pruned: %s\n", one->reason);
 }
 
@@ -396,7 +396,7 @@ static const struct kernel_print {
 
 const char *weft_plan_scatter_name(const weft_plan *plan, const weft_plan_kernel *kernel) {
     const char *name = prints[kernel->kind].scatter;
-    if (name != NULL)
+    if (name)
         return name;
     return kernel->n_scatters == 0 ? NULL : plan->is_simt ? "atomic" : "chunk-colored";
 }

@@ -16,8 +16,7 @@ static void print_dot_kernel(const weft_graph *graph, const weft_plan_kernel *ke
     weft_text_add(out, "    subgraph cluster_%d {\n        label=\"%d: ", number, number);
     weft_text_add_dot(out, kernel->name);
     weft_text_add(out, "\\nover %s\";\n", weft_index_set_name(graph, kernel->index_set));
-    for (int i = 0; kernel->implementation != NULL && i < kernel->implementation->fusion->n_calls;
-         ++i) {
+    for (int i = 0; kernel->implementation && i < kernel->implementation->fusion->n_calls; ++i) {
         weft_text_add(out, "        ");
         weft_print_dot_call(graph, &graph->calls[kernel->implementation->order[i]], out);
     }

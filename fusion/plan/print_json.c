@@ -12,23 +12,22 @@ static json_t *names(const weft_graph *graph, const int *data, int n) {
 }
 
 static json_t *block(const weft_implementation *one) {
-    return one == NULL
-               ? json_null()
-               : json_pack("{s:i, s:i, s:i, s:i}", "elements", one->elements_per_block, "threads",
-                           one->threads_per_element > 0 ? one->threads_per_element : 1,
-                           "iterations", one->serial_iterations, "stride", one->stride);
+    return !one ? json_null()
+                : json_pack("{s:i, s:i, s:i, s:i}", "elements", one->elements_per_block, "threads",
+                            one->threads_per_element > 0 ? one->threads_per_element : 1,
+                            "iterations", one->serial_iterations, "stride", one->stride);
 }
 
 static json_t *calls(const weft_graph *graph, const weft_implementation *one) {
     json_t *list = json_array();
-    for (int i = 0; one != NULL && i < one->fusion->n_calls; ++i) {
+    for (int i = 0; one && i < one->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[one->order[i]];
         const int variant = one->variants[i];
         weft_json_append(
             &list,
             json_pack("{s:i, s:o, s:i, s:i}", "call", call->id, "result",
                       weft_graph_json_name(graph, call->result), "variant", variant, "threads",
-                      call->specialisation != NULL ? call->specialisation->threads[variant] : 1));
+                      call->specialisation ? call->specialisation->threads[variant] : 1));
     }
     return list;
 }
@@ -106,7 +105,7 @@ static json_t *kernel_json(const weft_graph *graph, const weft_plan_kernel *kern
         "s:o, s:o, s:o}",
         "name", weft_json_string(kernel->name), "index_set",
         weft_graph_json_index_set(graph, kernel->index_set), "level",
-        one != NULL ? json_integer(one->fusion->level) : json_null(), "block", block(one), "calls",
+        one ? json_integer(one->fusion->level) : json_null(), "block", block(one), "calls",
         calls(graph, one), "loads", loads(graph, kernel), "stores",
         names(graph, kernel->stores, kernel->n_stores), "scatters", scatters(graph, kernel),
         "gather",
@@ -116,7 +115,7 @@ static json_t *kernel_json(const weft_graph *graph, const weft_plan_kernel *kern
         "adds", kernel->accumulates, "cell_colours", kernel->kind == KERNEL_CELL_COLOURS,
         "reductions", reductions(graph, kernel), "finishes", kernel->kind == KERNEL_FINAL_REDUCTION,
         "zeroed", names(graph, kernel->zero, kernel->n_zero), "arguments", arguments(graph, kernel),
-        "onchip_peak", one != NULL ? one->onchip_peak : 0, "bytes_loaded",
+        "onchip_peak", one ? one->onchip_peak : 0, "bytes_loaded",
         weft_json_number(kernel->bytes_loaded), "bytes_stored",
         weft_json_number(kernel->bytes_stored), "flops", weft_json_number(kernel->flops), "group",
         group_json(kernel));
@@ -195,7 +194,7 @@ static json_t *implementation_json(const weft_segment *c, const weft_implementat
         weft_json_number(one->bytes_loaded), "bytes_stored", weft_json_number(one->bytes_stored),
         "flops", weft_json_number(one->flops), "seconds", json_real(one->seconds), "cost",
         json_real(one->cost), "spilled_bytes", one->spilled_bytes, "measured", one->measured,
-        "pruned", one->reason != NULL ? json_string(one->reason) : json_null());
+        "pruned", one->reason ? json_string(one->reason) : json_null());
 }
 
 json_t *weft_implementations_json(const weft_segment *c) {

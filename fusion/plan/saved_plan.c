@@ -62,15 +62,15 @@ static weft_status names_make(forcing *f) {
     f->group = weft_arena_alloc(arena, n + 1, sizeof *f->group);
     f->folds = weft_arena_alloc(arena, n + 1, sizeof *f->folds);
     f->combinations = weft_arena_alloc(arena, n + 1, sizeof *f->combinations);
-    if (f->names == NULL || f->kernel == NULL || f->variant == NULL || f->blocks == NULL ||
-        f->group == NULL || f->folds == NULL || f->combinations == NULL)
+    if (!f->names || !f->kernel || !f->variant || !f->blocks || !f->group || !f->folds ||
+        !f->combinations)
         return weft_no_memory(f->error);
     for (int i = 0; i < f->graph->n_calls; ++i) {
         weft_text text = {0};
         weft_print_distinct_name(f->graph, f->graph->calls[i].result, &text); /* as saved */
         f->names[i] = text.failed ? NULL : weft_arena_copy(arena, text.data, text.length);
         weft_text_free(&text);
-        if (f->names[i] == NULL)
+        if (!f->names[i])
             return weft_no_memory(f->error);
         f->kernel[i] = NOWHERE;
         f->variant[i] = -1;
@@ -79,7 +79,7 @@ static weft_status names_make(forcing *f) {
 }
 
 static int find_call(const forcing *f, const char *name) {
-    for (int i = 0; name != NULL && i < f->graph->n_calls; ++i)
+    for (int i = 0; name && i < f->graph->n_calls; ++i)
         if (strcmp(f->names[i], name) == 0)
             return i;
     return NOWHERE;
@@ -91,12 +91,12 @@ static weft_status read_call(forcing *f, const json_t *one) {
     const char *name = json_string_value(json_object_get(one, "result"));
     const json_t *variant = json_object_get(one, "variant");
     const int call = find_call(f, name);
-    if (name == NULL)
+    if (!name)
         return refuse(f, "each entry of \"calls\" is an object with the name of its result",
                       "a call of kernel %d has no \"result\"", f->n_kernels);
     if (call == NOWHERE) {
         const char *near = weft_nearest_name(name, f->names, (size_t)f->graph->n_calls);
-        return refuse(f, near != NULL ? near : "weft compile SCRIPT --print plan shows its calls",
+        return refuse(f, near ? near : "weft compile SCRIPT --print plan shows its calls",
                       "kernel %d has a call '%s', which this script does not make", f->n_kernels,
                       name);
     }
@@ -104,11 +104,10 @@ static weft_status read_call(forcing *f, const json_t *one) {
         return refuse(f, "take it out of one of them", "'%s' is in kernel %d and in kernel %d",
                       name, f->kernel[call], f->n_kernels);
     f->kernel[call] = f->n_kernels;
-    if (variant == NULL)
+    if (!variant)
         return WEFT_OK;
-    const int n = f->graph->calls[call].specialisation != NULL
-                      ? f->graph->calls[call].specialisation->n_variants
-                      : 1;
+    const int n =
+        f->graph->calls[call].specialisation ? f->graph->calls[call].specialisation->n_variants : 1;
     if (!json_is_integer(variant) || json_integer_value(variant) < 0 ||
         json_integer_value(variant) >= n)
         return refuse(f, "weft explain lists the variants of each call",
@@ -124,14 +123,14 @@ static weft_status read_block(forcing *f, const json_t *kernel) {
                                            WEFT_BLOCK_ITERATIONS, WEFT_BLOCK_THREADS};
     static const char hint[] = "leave \"block\" out, and the planner chooses";
     const json_t *block = json_object_get(kernel, "block");
-    if (!f->has_blocks || block == NULL || json_is_null(block))
+    if (!f->has_blocks || !block || json_is_null(block))
         return WEFT_OK;
     for (int k = 0; k < FUSE_CHOICES; ++k) {
         const json_t *choice = json_object_get(block, keys[k]);
-        if (choice == NULL && k == FUSE_BLOCK)
+        if (!choice && k == FUSE_BLOCK)
             choice = json_object_get(block, "instances"); /* the key of older plans */
         const json_int_t number = json_integer_value(choice);
-        if (choice == NULL)
+        if (!choice)
             continue;
         if (!json_is_integer(choice) || number < 1 || number > most[k] ||
             (k == FUSE_BLOCK && !weft_block_elements_are_possible((int)number, true)))
@@ -145,12 +144,12 @@ static weft_status read_block(forcing *f, const json_t *kernel) {
 
 /* The number of a kernel by its name, of those with calls; NOWHERE: there is none. */
 static int find_kernel(const json_t *kernels, const char *name) {
-    for (size_t i = 0, number = 0; name != NULL && i < json_array_size(kernels); ++i) {
+    for (size_t i = 0, number = 0; name && i < json_array_size(kernels); ++i) {
         const json_t *one = json_array_get(kernels, i);
         const char *own = json_string_value(json_object_get(one, "name"));
         if (json_array_size(json_object_get(one, "calls")) == 0)
             continue;
-        if (own != NULL && strcmp(own, name) == 0)
+        if (own && strcmp(own, name) == 0)
             return (int)number;
         ++number;
     }
@@ -163,9 +162,9 @@ static weft_status read_group(forcing *f, const json_t *kernels, const json_t *g
     const char *name = json_string_value(json_object_get(group, "combination"));
     const json_t *members = json_object_get(group, "members");
     weft_combination how = INTER_BLOCK;
-    while (name != NULL && how < WEFT_COMBINATIONS && strcmp(weft_combination_name(how), name) != 0)
+    while (name && how < WEFT_COMBINATIONS && strcmp(weft_combination_name(how), name) != 0)
         ++how;
-    if (name == NULL || how == WEFT_COMBINATIONS)
+    if (!name || how == WEFT_COMBINATIONS)
         return refuse(f, hint, "a group has no \"combination\" such as \"inter-block\"");
     if (f->n_groups == f->graph->n_calls)
         return refuse(f, hint, "it has more groups than calls");
@@ -174,8 +173,7 @@ static weft_status read_group(forcing *f, const json_t *kernels, const json_t *g
         const char *member = json_string_value(json_array_get(members, i));
         const int kernel = find_kernel(kernels, member);
         if (kernel == NOWHERE || f->group[kernel] > 0)
-            return refuse(f, hint, "a group has the member '%s', which is %s",
-                          member != NULL ? member : "",
+            return refuse(f, hint, "a group has the member '%s', which is %s", member ? member : "",
                           kernel == NOWHERE ? "no kernel with calls" : "in another group");
         f->group[kernel] = f->n_groups;
     }
@@ -188,9 +186,9 @@ static weft_status read_kernels(forcing *f, const json_t *plan) {
     const json_t *kernels = json_object_get(plan, "kernels");
     const json_t *lanes = json_object_get(plan, "lanes");
     const weft_limits *limits = &f->c->limits;
-    f->has_blocks = weft_target_is_simt(limits) &&
-                    (lanes == NULL ||
-                     json_integer_value(lanes) == weft_target_lanes(limits, f->c->options.single));
+    f->has_blocks =
+        weft_target_is_simt(limits) &&
+        (!lanes || json_integer_value(lanes) == weft_target_lanes(limits, f->c->options.single));
     for (size_t i = 0; i < json_array_size(kernels); ++i) {
         const json_t *calls = json_object_get(json_array_get(kernels, i), "calls");
         if (json_array_size(calls) == 0)
@@ -204,8 +202,8 @@ static weft_status read_kernels(forcing *f, const json_t *plan) {
     }
     for (int i = 0; i < f->graph->n_calls; ++i)
         if (f->kernel[i] == NOWHERE)
-            return refuse(f, "add {\"result\": \"...\"} to the calls of a kernel",
-                          "no kernel has the call '%s'", f->names[i]);
+            TRY(refuse(f, "add {\"result\": \"...\"} to the calls of a kernel",
+                       "no kernel has the call '%s'", f->names[i]));
     for (size_t i = 0; i < json_array_size(kernels); ++i) {
         const json_t *group = json_object_get(json_array_get(kernels, i), "group");
         if (json_is_object(group))
@@ -217,7 +215,7 @@ done:
 
 static bool is_plan(const json_t *one) {
     const char *format = json_string_value(json_object_get(one, "format"));
-    return format != NULL && strcmp(format, "weft-plan-1") == 0;
+    return format && strcmp(format, "weft-plan-1") == 0;
 }
 
 /* The number of calls of a plan that are in this graph, minus the number of those that are not. */
@@ -262,10 +260,10 @@ static const json_t *find_plan(const forcing *f, const json_t *root) {
 static weft_status parse(const forcing *f, const char *text, json_t **root) {
     json_error_t reason;
     *root = json_loads(text, JSON_REJECT_DUPLICATES, &reason);
-    return *root != NULL ? WEFT_OK
-                         : refuse(f, "weft compile SCRIPT --print plan --format json writes one",
-                                  "it is not JSON, line %d, column %d: %s", reason.line,
-                                  reason.column, reason.text);
+    return *root ? WEFT_OK
+                 : refuse(f, "weft compile SCRIPT --print plan --format json writes one",
+                          "it is not JSON, line %d, column %d: %s", reason.line, reason.column,
+                          reason.text);
 }
 
 static weft_status read_text(forcing *f, const char *text) {
@@ -273,7 +271,7 @@ static weft_status read_text(forcing *f, const char *text) {
     json_t *root = NULL;
     TRY(parse(f, text, &root));
     const json_t *plan = find_plan(f, root);
-    if (plan == NULL)
+    if (!plan)
         status = refuse(f, "weft compile SCRIPT --print plan --format json writes one",
                         "it has no \"format\": \"weft-plan-1\"");
     else
@@ -294,7 +292,7 @@ weft_status weft_plan_force_loops(const char *text, int n_loops, bool *recompute
         const json_t *one = json_array_get(root, i);
         const char *format = json_string_value(json_object_get(one, "format"));
         const json_t *loops = json_object_get(one, "recomputed");
-        if (format == NULL || strcmp(format, "weft-loops-1") != 0)
+        if (!format || strcmp(format, "weft-loops-1") != 0)
             continue;
         *found = true;
         memset(recomputed, 0, (size_t)n_loops * sizeof *recomputed);
@@ -398,7 +396,7 @@ static bool has_variants(const forcing *f, const weft_implementation *one) {
 /* A copy of the graph with the directives of the plan in place of the script's. */
 static weft_status graph_forced(const forcing *f, weft_graph *out) {
     weft_call *calls = weft_arena_alloc(f->c->arena, (size_t)f->graph->n_calls + 1, sizeof *calls);
-    if (calls == NULL)
+    if (!calls)
         return weft_no_memory(f->error);
     *out = *f->graph;
     out->calls = calls;
@@ -418,19 +416,19 @@ static weft_status cover_make(const forcing *f, weft_cover *cover) {
     const weft_implementations *all = f->c->implementations;
     cover->list =
         weft_arena_alloc(f->c->arena, (size_t)f->n_kernels + 1, sizeof(weft_implementation *));
-    if (cover->list == NULL)
+    if (!cover->list)
         return weft_no_memory(f->error);
     for (int i = 0; i < all->n; ++i) {
         const weft_implementation *one = &all->list[i];
         const int kernel = f->kernel[one->fusion->calls[0]];
-        if (cover->list[kernel] == NULL && one->reason == NULL && has_variants(f, one))
+        if (!cover->list[kernel] && !one->reason && has_variants(f, one))
             cover->list[kernel] = one;
     }
     cover->group = f->group;
     cover->folds = f->folds;
     cover->combinations = f->combinations;
     for (cover->n = 0; cover->n < f->n_kernels; ++cover->n) {
-        if (cover->list[cover->n] == NULL)
+        if (!cover->list[cover->n])
             return refuse(f, "leave \"block\" or \"variant\" out, and the planner chooses",
                           "no implementation of kernel %d has these variants and this block",
                           cover->n);
@@ -446,8 +444,8 @@ weft_status weft_plan_force(weft_segment *c, const char *text, weft_error *error
     weft_cover *cover = weft_arena_alloc(c->arena, 1, sizeof *cover);
     weft_compile_options options = c->options;
     weft_graph graph;
-    if (fusions == NULL || cover == NULL)
-        return weft_no_memory(error);
+    if (!fusions || !cover)
+        TRY(weft_no_memory(error));
     TRY(names_make(&f));
     TRY(read_text(&f, text));
     for (int i = 0; i < f.n_kernels; ++i)

@@ -83,7 +83,7 @@ static weft_status read_cover(weft_arena *arena, const weft_graph *graph,
     weft_cover *made = weft_arena_alloc(arena, 1, sizeof *made);
     *out = NULL;
     if (!made)
-        return weft_no_memory(error);
+        TRY(weft_no_memory(error));
     TRY(WEFT_ALLOC(arena, made->list, (size_t)graph->n_calls + 1, error));
     TRY(hash_graph(graph, hash, error));
     const char *line = strstr(text, hash);
@@ -121,13 +121,15 @@ static weft_status choose_cover(weft_segment *c, weft_error *error) {
         TRY(read_cover(c->arena, c->graph, c->implementations, c->options.cover, &c->cover, error));
     c->cover_recalled = c->cover != NULL;
     if (c->cover)
-        return WEFT_OK;
-    if (most <= 1)
-        return weft_cover_make(&problem, &c->cover, error);
+        goto done;
+    if (most <= 1) {
+        status = weft_cover_make(&problem, &c->cover, error);
+        goto done;
+    }
     TRY(weft_covers_make(&problem, most, &list, &n, error));
     if (n == 0)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "no choice of kernels covers every call once");
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "no choice of kernels covers every call once"));
     c->cover = list[n - 1];
 done:
     return status;
@@ -142,7 +144,7 @@ static weft_status plan_graph(weft_segment *s, weft_error *error) {
     TRY(weft_implementations_make(arena, s->graph, s->fusions, &s->limits, &s->options,
                                   &s->implementations, error));
     TRY(weft_directives_prune(s, error));
-    if (s->options.forced_plan != NULL)
+    if (s->options.forced_plan)
         TRY(weft_plan_force(s, s->options.forced_plan, error));
     else
         TRY(choose_cover(s, error));
@@ -162,7 +164,7 @@ static weft_status prefix_names(const weft_segment *s, const char *prefix, weft_
     for (int i = 0; i < s->plan->n_kernels; ++i) {
         weft_plan_kernel *kernel = &s->plan->kernels[i];
         kernel->name = weft_arena_print(s->arena, "%s%s", prefix, kernel->name);
-        if (kernel->name == NULL)
+        if (!kernel->name)
             return weft_no_memory(error);
     }
     return WEFT_OK;
@@ -183,9 +185,11 @@ static weft_status plan_otherwise(weft_segment *s, weft_error *error) {
     status = plan_graph(other, &refused);
     s->graph->rows_only = false;
     if (status == WEFT_ERROR_MEMORY)
-        return weft_no_memory(error);
-    if (status != WEFT_OK) /* a fuse block of the script needs columns */
-        return WEFT_OK;
+        TRY(weft_no_memory(error));
+    if (status != WEFT_OK) { /* a fuse block of the script needs columns */
+        status = WEFT_OK;
+        goto done;
+    }
     TRY(prefix_names(other, "rows_", error));
     s->otherwise = other;
 done:
@@ -201,7 +205,7 @@ weft_status weft_segment_plan_cover(weft_segment *s, weft_error *error) {
         TRY(prefix_names(s, prefix, error));
     if (!holds_columns(s->plan))
         s->otherwise = NULL;
-    else if (s->otherwise == NULL && !weft_fault("second_plan_lost")) /* for any cover */
+    else if (!s->otherwise && !weft_fault("second_plan_lost")) /* for any cover */
         TRY(plan_otherwise(s, error));
 done:
     return status;

@@ -41,8 +41,8 @@ weft_status weft_onchip_list(weft_arena *arena, const weft_graph *graph, weft_im
     made->live_out = weft_arena_alloc(arena, most, sizeof *made->live_out);
     made->slots = weft_arena_alloc(arena, (size_t)fusion->n_calls, sizeof *made->slots);
     int *slot = weft_arena_alloc(arena, most, sizeof *slot);
-    if (made->onchip == NULL || made->placement == NULL || made->produced_here == NULL ||
-        made->live_out == NULL || made->slots == NULL || slot == NULL)
+    if (!made->onchip || !made->placement || !made->produced_here || !made->live_out ||
+        !made->slots || !slot)
         return weft_no_memory(error);
     for (int i = 0; i < fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[made->order[i]];
@@ -164,7 +164,7 @@ weft_status weft_traffic_saved(weft_arena *arena, const weft_graph *graph,
     const int set = sets[b_finer];
     *out = 0;
     if (sets[0] != sets[1] && !b_finer && !weft_index_set_is_factor(graph, sets[1], sets[0]))
-        return WEFT_OK;
+        goto done;
     TRY(bytes_of(arena, graph, options, (weft_fusion){calls, 2, set, 0, false}, &together, error));
     TRY(bytes_of(arena, graph, options, (weft_fusion){calls, 1, set, 0, false}, &first, error));
     TRY(bytes_of(arena, graph, options, (weft_fusion){calls + 1, 1, set, 0, false}, &second,

@@ -12,8 +12,7 @@
 
 static int threads_at(const variant_search *p, const weft_implementation *made, int position) {
     const weft_call *call = &p->graph->calls[made->order[position]];
-    return call->specialisation != NULL ? call->specialisation->threads[made->variants[position]]
-                                        : 1;
+    return call->specialisation ? call->specialisation->threads[made->variants[position]] : 1;
 }
 
 static int most_threads(const variant_search *p, const weft_implementation *made) {
@@ -50,14 +49,14 @@ static weft_status keep(variant_search *p, weft_error *error) {
     one->load_position = weft_arena_alloc(p->arena, m, sizeof *one->load_position);
     one->barriers =
         one->threads_per_element > 0 ? weft_arena_alloc(p->arena, n, sizeof *one->barriers) : NULL;
-    if (one->variants == NULL || one->placement == NULL || one->offsets == NULL ||
-        one->load_position == NULL || (one->threads_per_element > 0 && one->barriers == NULL))
+    if (!one->variants || !one->placement || !one->offsets || !one->load_position ||
+        (one->threads_per_element > 0 && !one->barriers))
         return weft_no_memory(error);
     memcpy(one->variants, p->candidate.variants, n * sizeof *one->variants);
     memcpy(one->placement, p->candidate.placement, m * sizeof *one->placement);
     memcpy(one->offsets, p->candidate.offsets, m * sizeof *one->offsets);
     memcpy(one->load_position, p->candidate.load_position, m * sizeof *one->load_position);
-    if (one->barriers != NULL)
+    if (one->barriers)
         memcpy(one->barriers, p->candidate.barriers, n * sizeof *one->barriers);
     return WEFT_OK;
 }
@@ -164,15 +163,15 @@ weft_status weft_variants_try_dense(variant_search *p, weft_error *error) {
     weft_dense dense;
     for (int i = 0; i < n; ++i)
         if (one->variants[i] != 0)
-            return WEFT_OK;
+            goto done;
     if (!weft_dense_find(p->graph, one->order, n, &dense))
-        return WEFT_OK;
+        goto done;
     const int threads = WEFT_CUDA_LANES * dense.warps, elements = WEFT_DENSE_THREADS / threads;
     const weft_block_shape shape = {threads, elements, 1, elements};
     ++p->made->considered;
     if (!weft_block_meets_directive(&p->directive, &shape)) {
         ++p->made->not_as_directed;
-        return WEFT_OK;
+        goto done;
     }
     one->is_dense = true;
     one->threads_per_element = threads;
@@ -190,8 +189,7 @@ done:
 
 static int variants_at(const variant_search *p, int position) {
     const weft_call *call = &p->graph->calls[p->candidate.order[position]];
-    return call->specialisation != NULL && !p->forced[position] ? call->specialisation->n_variants
-                                                                : 1;
+    return call->specialisation && !p->forced[position] ? call->specialisation->n_variants : 1;
 }
 
 /* Advance to the next combination of variants, in lexicographic order; false: it was the last. */
@@ -239,7 +237,7 @@ static weft_status improve(variant_search *p, int *left, weft_error *error) {
     const int n_calls = p->candidate.fusion->n_calls;
     int *const variants = p->candidate.variants;
     if (p->n_beam == 0)
-        return WEFT_OK;
+        goto done;
     memcpy(variants, p->beam[0].variants, (size_t)n_calls * sizeof *variants);
     for (int i = 0, unchanged = 0; unchanged<n_calls && * left> 0; i = (i + 1) % n_calls) {
         const int before = variants[i];
@@ -270,7 +268,7 @@ weft_status weft_variants_try_all(variant_search *p, weft_error *error) {
         do
             TRY(try_choice(p, error));
         while (next_combination(p));
-        return WEFT_OK;
+        goto done;
     }
     TRY(try_levels(p, &n_levels, error));
     const int most = p->combinations_most > n_levels ? p->combinations_most - n_levels : 0;
