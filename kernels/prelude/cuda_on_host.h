@@ -66,8 +66,8 @@ struct emulated_copies {
     long long open; /* group that copies are added to */
 };
 
-/* Its stack belongs to it for as long as blocks have this many threads: started once, it runs its
- * thread of one block after another. */
+/* Its stack belongs to it until the object is closed: started once, it runs its thread of one block
+ * after another. */
 struct emulated_thread {
     emulated_place place;
     emulated_state state;
@@ -81,6 +81,7 @@ struct emulated_block {
     emulated_thread *threads;
     double *lanes; /* [n_threads] each */
     size_t n_threads; /* of all blocks of a cluster */
+    size_t capacity; /* threads that there is memory for */
     void (*body)();
     unsigned me, block_threads, first_block;
     unsigned current; /* block of the cluster whose static shared memory is in place */
@@ -451,7 +452,7 @@ static void emulated_run_block(int order) {
     for (size_t t = 0; t < n; ++t)
         emulated.threads[t].state = RUNS;
     for (size_t done = 0, stuck = 0; done < n && stuck < 3; ++stuck) {
-        done = 0;
+        size_t waiting[DONE + 1] = {0};
         for (size_t i = 0; i < n; ++i) {
             const size_t t = emulated_number(i, n, order);
             if (emulated.threads[t].state == RUNS || emulated.threads[t].state == AT_RING) {
@@ -461,15 +462,19 @@ static void emulated_run_block(int order) {
         }
         stuck = emulated.progress ? 0 : stuck;
         emulated.progress = false;
-        for (size_t first = 0; first < n; first += 32)
+        for (size_t t = 0; t < n; ++t)
+            ++waiting[emulated.threads[t].state];
+        done = waiting[DONE];
+        for (size_t first = 0; first < n && waiting[AT_WARP_BARRIER] > 0; first += 32)
             emulated_release(first, first + 32 < n ? first + 32 : n, AT_WARP_BARRIER);
         for (size_t first = 0; first < n; first += emulated.block_threads) {
-            emulated_release(first, first + emulated.block_threads, AT_BLOCK_BARRIER);
-            emulated_release_named(first, first + emulated.block_threads);
+            if (waiting[AT_BLOCK_BARRIER] > 0)
+                emulated_release(first, first + emulated.block_threads, AT_BLOCK_BARRIER);
+            if (waiting[AT_NAMED_BARRIER] > 0)
+                emulated_release_named(first, first + emulated.block_threads);
         }
-        emulated_release(0, n, AT_CLUSTER_BARRIER);
-        for (size_t t = 0; t < n; ++t)
-            done += emulated.threads[t].state == DONE;
+        if (waiting[AT_CLUSTER_BARRIER] > 0)
+            emulated_release(0, n, AT_CLUSTER_BARRIER);
         if (stuck == 2 && done < n)
             abort(); /* a barrier that not all threads reach */
     }
@@ -510,7 +515,7 @@ template <auto kernel> static void emulated_entry_of(long long n, void **argumen
 
 /* Also when the object is closed. */
 __attribute__((destructor)) static void emulated_free_threads() {
-    for (size_t t = 0; t < emulated.n_threads; ++t) {
+    for (size_t t = 0; t < emulated.capacity; ++t) {
         free(emulated.threads[t].stack);
         free(emulated.threads[t].copies.list);
     }
@@ -519,12 +524,14 @@ __attribute__((destructor)) static void emulated_free_threads() {
 }
 
 static void emulated_set_threads(size_t n) {
-    if (emulated.n_threads == n)
-        return;
-    emulated_free_threads();
-    emulated.threads = (emulated_thread *)calloc(n, sizeof *emulated.threads);
-    emulated.lanes = (double *)calloc(n, sizeof *emulated.lanes);
     emulated.n_threads = n;
+    if (n <= emulated.capacity)
+        return;
+    emulated.threads = (emulated_thread *)realloc(emulated.threads, n * sizeof *emulated.threads);
+    emulated.lanes = (double *)realloc(emulated.lanes, n * sizeof *emulated.lanes);
+    memset(emulated.threads + emulated.capacity, 0,
+           (n - emulated.capacity) * sizeof *emulated.threads);
+    emulated.capacity = n;
 }
 
 struct emulated_named {
