@@ -467,35 +467,23 @@ static void emulated_run_block(int order) {
         done = waiting[DONE];
         for (size_t first = 0; first < n && waiting[AT_WARP_BARRIER] > 0; first += 32)
             emulated_release(first, first + 32 < n ? first + 32 : n, AT_WARP_BARRIER);
-        for (size_t first = 0; first < n; first += emulated.block_threads) {
-            if (waiting[AT_BLOCK_BARRIER] > 0)
-                emulated_release(first, first + emulated.block_threads, AT_BLOCK_BARRIER);
-            if (waiting[AT_NAMED_BARRIER] > 0)
-                emulated_release_named(first, first + emulated.block_threads);
-        }
-        if (waiting[AT_CLUSTER_BARRIER] > 0)
-            emulated_release(0, n, AT_CLUSTER_BARRIER);
+        for (size_t first = 0; first < n && waiting[AT_BLOCK_BARRIER] > 0; first += emulated.block_threads)
+            emulated_release(first, first + emulated.block_threads, AT_BLOCK_BARRIER);
+        for (size_t first = 0; first < n && waiting[AT_NAMED_BARRIER] > 0; first += emulated.block_threads)
+            emulated_release_named(first, first + emulated.block_threads);
+        emulated_release(0, n, AT_CLUSTER_BARRIER);
         if (stuck == 2 && done < n)
             abort(); /* a barrier that not all threads reach */
     }
 }
 
-typedef void emulated_kernel(long long n, void *, void *, void *, void *, void *, void *, void *,
-                             void *, void *, void *, void *, void *, void *, void *, void *, void *,
-                             void *, void *, void *, void *, void *, void *, void *, void *);
-static emulated_kernel *emulated_function;
+static void *emulated_function;
 static long long emulated_n;
 static void **emulated_arguments;
 static void (*emulated_caller)(long long n, void **arguments);
 
 static void emulated_call() {
     emulated_caller(emulated_n, emulated_arguments);
-}
-
-static void emulated_call_24(long long n, void **a) {
-    emulated_function(n, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11],
-                      a[12], a[13], a[14], a[15], a[16], a[17], a[18], a[19], a[20], a[21], a[22],
-                      a[23]);
 }
 
 /* A kernel of any arguments as a function of an array of them. */
@@ -529,9 +517,8 @@ static void emulated_set_threads(size_t n) {
         return;
     emulated.threads = (emulated_thread *)realloc(emulated.threads, n * sizeof *emulated.threads);
     emulated.lanes = (double *)realloc(emulated.lanes, n * sizeof *emulated.lanes);
-    memset(emulated.threads + emulated.capacity, 0,
-           (n - emulated.capacity) * sizeof *emulated.threads);
-    emulated.capacity = n;
+    for (; emulated.capacity < n; ++emulated.capacity)
+        emulated.threads[emulated.capacity] = {};
 }
 
 struct emulated_named {
@@ -580,20 +567,20 @@ template <size_t... I> static void emulated_call_each(std::index_sequence<I...>)
     auto *kernel = (void (*)(long long, emulated_pointer<I>...))emulated_function;
     kernel(emulated_n, emulated_arguments[I]...);
 }
-static void emulated_call_wide(long long, void **) {
-    emulated_call_each(std::make_index_sequence<96>());
+template <size_t N> static void emulated_call_with(long long, void **) {
+    emulated_call_each(std::make_index_sequence<N>());
 }
 
 /* arguments [96] */
 extern "C" void emulate_wide(void *kernel, long long n, void **arguments, unsigned n_blocks,
                              unsigned n_threads, unsigned shared_bytes, int order) {
-    emulated_function = (emulated_kernel *)kernel;
-    emulate_call(emulated_call_wide, n, arguments, n_blocks, n_threads, shared_bytes, order);
+    emulated_function = kernel;
+    emulate_call(emulated_call_with<96>, n, arguments, n_blocks, n_threads, shared_bytes, order);
 }
 
 /* arguments [24] */
 extern "C" void emulate(void *kernel, long long n, void **arguments, unsigned n_blocks,
                         unsigned n_threads, unsigned shared_bytes, int order) {
-    emulated_function = (emulated_kernel *)kernel;
-    emulate_call(emulated_call_24, n, arguments, n_blocks, n_threads, shared_bytes, order);
+    emulated_function = kernel;
+    emulate_call(emulated_call_with<24>, n, arguments, n_blocks, n_threads, shared_bytes, order);
 }
