@@ -8,26 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Linear functions on straight simplices: barycentric coordinates. */
-static bool is_linear(const weft_space *space) {
-    const weft_mesh *mesh = weft_space_mesh(space);
-    return weft_mesh_cell(mesh)->simplex && mesh->dimension > 1 && !mesh->curve &&
-           weft_space_element(space)->degree == 1;
-}
-
 /* ---- points ---------------------------------------------------------------------------------- */
 
 /* The cell at a point, -1: none; shape gets the values of its functions there. */
 static weft_status find_cell(const weft_space *space, const double *point, int64_t *cell,
                              double *shape, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_mesh *mesh = weft_space_mesh(space);
     double xi[3];
-    if (is_linear(space)) {
-        weft_mesh_locate(mesh, point, cell, shape);
-        goto done;
-    }
-    TRY(weft_mesh_locate_cells(weft_space_device(space), mesh, point, 1, cell, xi, error));
+    TRY(weft_mesh_locate_cells(weft_space_device(space), weft_space_mesh(space), point, 1, cell, xi,
+                               error));
     if (*cell >= 0)
         TRY(weft_element_tabulate(weft_space_element(space), 0, 1, xi, shape, error));
 done:
@@ -159,29 +148,14 @@ done:
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-/* M_ij = int phi_i phi_j = |T| (1 + [i = j]) / ((d + 1)(d + 2)) in a cell T. */
-static void apply_linear(const weft_space *space, const double *v, double *y) {
-    const weft_mesh *mesh = weft_space_mesh(space);
-    const int d = mesh->dimension, c = weft_space_components(space);
-    for (int64_t cell = 0; cell < mesh->n_cells; ++cell) {
-        const int32_t *nodes = mesh->cells + cell * (d + 1);
-        const double part = fabs(weft_cell_volume(d, mesh->x, nodes)) / ((d + 1) * (d + 2));
-        for (int k = 0; k < c; ++k) {
-            double sum = 0;
-            for (int i = 0; i <= d; ++i)
-                sum += v[(int64_t)nodes[i] * c + k];
-            for (int i = 0; i <= d; ++i)
-                y[(int64_t)nodes[i] * c + k] += part * (sum + v[(int64_t)nodes[i] * c + k]);
-        }
-    }
-}
-
-/* Tables of the functions and of the map at the points of a rule. */
+/* Tables of the functions and of the map at the points of a rule. Where the maps are affine, M of a cell is M of the
+ * reference cell times |det J|. */
 typedef struct product {
     weft_cell_map map;
     weft_quadrature rule;
-    double *shape;   /* [points][nodes] */
-    double *corners; /* [1 + d][points][map.n_nodes] */
+    double *shape;     /* [points][nodes] */
+    double *corners;   /* [1 + d][points][map.n_nodes] */
+    double *reference; /* [nodes][nodes], M of the reference cell; NULL: maps are not affine */
 } product;
 
 static void product_clear(product *p) {
@@ -189,6 +163,20 @@ static void product_clear(product *p) {
     weft_quadrature_free(&p->rule);
     free(p->shape);
     free(p->corners);
+    free(p->reference);
+}
+
+/* M_ij = sum over the points of weights phi_i phi_j */
+static weft_status make_reference(product *p, int n, weft_error *error) {
+    p->reference = calloc((size_t)n * (size_t)n, sizeof *p->reference);
+    if (!p->reference)
+        return weft_out_of_memory(error, "free modes");
+    for (int q = 0; q < p->rule.n; ++q)
+        for (int i = 0; i < n; ++i)
+            for (int j = 0; j < n; ++j)
+                p->reference[i * n + j] +=
+                    p->rule.weights[q] * p->shape[q * n + i] * p->shape[q * n + j];
+    return WEFT_OK;
 }
 
 static weft_status product_make(const weft_space *space, product *out, weft_error *error) {
@@ -206,29 +194,61 @@ static weft_status product_make(const weft_space *space, product *out, weft_erro
     TRY(weft_element_tabulate(element, 0, out->rule.n, out->rule.points, out->shape, error));
     TRY(weft_element_tabulate(out->map.element, 1, out->rule.n, out->rule.points, out->corners,
                               error));
+    if (weft_mesh_is_affine(out->map.mesh))
+        TRY(make_reference(out, element->n_nodes, error));
 done:
     return status;
+}
+
+/* |det J| at a point of the rule */
+static double measure_at(const product *p, int q, const double *nodes) {
+    double inverse[9];
+    const int m = p->map.n_nodes;
+    return weft_cell_map_inverse(&p->map, p->corners + (ptrdiff_t)q * m, (int64_t)p->rule.n * m,
+                                 nodes, inverse);
+}
+
+/* One component of v and y at the nodes of a cell. */
+typedef struct component {
+    const int32_t *nodes;
+    int n, stride;
+    const double *v;
+    double *y;
+} component;
+
+/* y_i += factor sum_j M_ij v_j, M of the reference cell */
+static void add_affine(const double *M, double factor, const component *of) {
+    for (int i = 0; i < of->n; ++i) {
+        double sum = 0;
+        for (int j = 0; j < of->n; ++j)
+            sum += M[i * of->n + j] * of->v[(int64_t)of->nodes[j] * of->stride];
+        of->y[(int64_t)of->nodes[i] * of->stride] += factor * sum;
+    }
+}
+
+/* y_i += factor v phi_i at a point where the functions have the values of shape */
+static void add_point(const double *shape, double factor, const component *of) {
+    double sum = 0;
+    for (int i = 0; i < of->n; ++i)
+        sum += shape[i] * of->v[(int64_t)of->nodes[i] * of->stride];
+    for (int i = 0; i < of->n; ++i)
+        of->y[(int64_t)of->nodes[i] * of->stride] += factor * sum * shape[i];
 }
 
 /* y += int v phi_i over one cell */
 static void add_cell(const weft_space *space, const product *p, int64_t cell, const double *v,
                      double *y) {
-    const int width = weft_space_element(space)->n_nodes, c = weft_space_components(space);
-    const int32_t *nodes = weft_space_cell_nodes(space) + cell * width;
-    double corners[WEFT_CELL_MAP_NUMBERS], inverse[9];
+    const int n = weft_space_element(space)->n_nodes, c = weft_space_components(space);
+    double corners[WEFT_CELL_MAP_NUMBERS];
     weft_cell_map_nodes(&p->map, cell, corners);
-    for (int q = 0; q < p->rule.n; ++q) {
-        const double *shape = p->shape + (ptrdiff_t)q * width;
-        const int m = p->map.n_nodes;
-        const double measure =
-            p->rule.weights[q] * weft_cell_map_inverse(&p->map, p->corners + (ptrdiff_t)q * m,
-                                                       (int64_t)p->rule.n * m, corners, inverse);
+    for (int q = 0; q < (p->reference ? 1 : p->rule.n); ++q) {
+        const double det = measure_at(p, q, corners);
         for (int k = 0; k < c; ++k) {
-            double sum = 0;
-            for (int i = 0; i < width; ++i)
-                sum += shape[i] * v[(int64_t)nodes[i] * c + k];
-            for (int i = 0; i < width; ++i)
-                y[(int64_t)nodes[i] * c + k] += measure * sum * shape[i];
+            const component of = {weft_space_cell_nodes(space) + cell * n, n, c, v + k, y + k};
+            if (p->reference)
+                add_affine(p->reference, det, &of);
+            else
+                add_point(p->shape + (ptrdiff_t)q * n, det * p->rule.weights[q], &of);
         }
     }
 }
@@ -238,10 +258,6 @@ weft_status constraint_mass_apply(const weft_space *space, const double *v, doub
     weft_status status = WEFT_OK;
     product p = {0};
     memset(y, 0, (size_t)weft_space_dofs(space) * sizeof *y);
-    if (is_linear(space)) {
-        apply_linear(space, v, y);
-        goto done;
-    }
     TRY(product_make(space, &p, error));
     for (int64_t cell = 0; cell < weft_space_mesh(space)->n_cells; ++cell)
         add_cell(space, &p, cell, v, y);

@@ -1,5 +1,6 @@
 /* Maps the reference cell to the cells of a mesh, and back. */
 #include "fem/mesh/map.h"
+#include "fem/mesh/mesh.h"
 #include "fem/weft_locate.h"
 
 #include <math.h>
@@ -137,7 +138,7 @@ weft_status weft_mesh_locate_cells(weft_device *device, const weft_mesh *mesh, c
     weft_locator *locator = NULL;
     weft_cell_map map = {0};
     int32_t *order = NULL;
-    if (weft_mesh_cell(mesh)->simplex && d > 1 && !mesh->curve) {
+    if (weft_mesh_is_affine(mesh) && d > 1) {
         status = locate_simplices(device, mesh, points, n, cells, xi, error);
         goto done;
     }

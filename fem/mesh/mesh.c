@@ -25,6 +25,10 @@ const weft_cell *weft_mesh_data_cell(const weft_mesh_data *data) {
     return weft_mesh_cell(&(weft_mesh){.cell = data->cell, .dimension = data->dimension});
 }
 
+bool weft_mesh_is_affine(const weft_mesh *mesh) {
+    return weft_mesh_cell(mesh)->simplex && !mesh->curve;
+}
+
 weft_status weft_mesh_need_simplices(const weft_mesh *mesh, const char *what, weft_error *error) {
     const weft_cell *cell = weft_mesh_cell(mesh);
     if (mesh->curve) {

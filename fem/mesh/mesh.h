@@ -111,6 +111,8 @@ weft_status weft_facets_find(const weft_mesh_data *data, weft_facets *out,
 weft_status weft_facets_find_any(const weft_mesh_data *data, weft_facets *out,
                                  weft_facet_faults *faults, weft_error *error);
 
+/** Are the maps from the reference cell affine? Those of straight simplices are. */
+bool weft_mesh_is_affine(const weft_mesh *mesh);
 /** Whether the mesh consists of triangles or tetrahedra.
  *  what    the operation, for the message: "refining"
  *  Errors  WEFT_ERROR_UNSUPPORTED, with a hint */
