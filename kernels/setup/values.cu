@@ -46,19 +46,6 @@ extern "C" __global__ void synthetic(long long n, double *v)
         v[i] = random_entry(i);
 }
 
-/* Sums over the block, which thread 0 may read. */
-INLINE void block_sum_two(double *first, double *second)
-{
-    const int me = (int)threadIdx.x;
-    for (int by = SETUP_THREADS / 2; by > 0; by /= 2) {
-        __syncthreads();
-        if (me < by) {
-            first[me] += first[me + by];
-            second[me] += second[me + by];
-        }
-    }
-}
-
 /* sums [blocks]: of the list */
 extern "C" __global__ void block_sums(long long n, const double *list, double *sums)
 {
@@ -73,22 +60,6 @@ extern "C" __global__ void block_sums(long long n, const double *list, double *s
     }
     if (me == 0)
         sums[blockIdx.x] = parts[0];
-}
-
-/* sums [blocks][2]: of a^2, and of (a - b)^2 */
-extern "C" __global__ void differences(long long n, const double *a, const double *b, double *sums)
-{
-    __shared__ double squares[SETUP_THREADS], apart[SETUP_THREADS];
-    const int64_t i = element();
-    const int me = (int)threadIdx.x;
-    const double x = i < n ? a[i] : 0, y = i < n ? b[i] : 0;
-    squares[me] = x * x;
-    apart[me] = (x - y) * (x - y);
-    block_sum_two(squares, apart);
-    if (me == 0) {
-        sums[2 * blockIdx.x] = squares[0];
-        sums[2 * blockIdx.x + 1] = apart[0];
-    }
 }
 
 /* r = noise / sqrt(d) at free dofs, p = d r, and the sum of r p of each block. */
