@@ -73,9 +73,8 @@ static double solve_seconds(const weft_limits *host, const app_run_options *opti
 
 double app_host_seconds(const weft_limits *host, const app_run_options *options,
                         const app_work *work, const app_mesh_size *size) {
-    const int d = size->dimension, degree = work->degree > 1 ? work->degree : 1;
-    const int components = work->components > 1 ? work->components : 1;
-    const double solves = fmax(work->solves, 1), finer = pow(degree, d);
+    const int d = size->dimension, components = work->components > 1 ? work->components : 1;
+    const double solves = fmax(work->solves, 1), finer = pow(fmax(work->degree, 1), d);
     if ((double)size->n_nodes * finer > NODES_MOST)
         return HUGE_VAL;
     const int64_t n_nodes = (int64_t)((double)size->n_nodes * finer);

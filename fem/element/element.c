@@ -172,6 +172,10 @@ int weft_element_first_node(const weft_element *element, int dimension, int enti
     return first_node(weft_cell_of(element->cell), element->entity_nodes, dimension, entity);
 }
 
+bool weft_element_is_same(const weft_element *a, const weft_element *b) {
+    return a->family == b->family && a->degree == b->degree && a->cell == b->cell;
+}
+
 bool weft_element_has_vertices(const weft_element *element) {
     return element->is_pointwise && element->entity_nodes[0] == 1;
 }

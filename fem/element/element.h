@@ -16,3 +16,5 @@ void weft_element_points_on(const weft_element *element, int dimension, int enti
  *  Returns false if that maps a point onto none */
 bool weft_points_permute(const weft_cell *cell, int n, const double *points, const int *vertices,
                          int *out);
+/** Both are the same element: of one family, degree and cell. */
+bool weft_element_is_same(const weft_element *a, const weft_element *b);

@@ -136,10 +136,13 @@ weft_status weft_vtk_order(const weft_element *element, int **out, weft_error *e
         TRY(weft_out_of_memory(error, "the nodes of VTK's cells"));
     TRY(weft_element_equispaced(element, points, error));
     put_cell(&order, cell, element->degree);
-    for (int i = 0; i < order.n; ++i)
+    bool is_other = false;
+    for (int i = 0; i < order.n; ++i) {
         nodes[i] = find_node(element, points, order.points[i]);
-    *out = nodes;
-    nodes = NULL;
+        is_other |= nodes[i] != i;
+    }
+    *out = is_other ? nodes : NULL;
+    nodes = is_other ? NULL : nodes;
 done:
     free(order.points);
     free(points);

@@ -26,7 +26,7 @@ void weft_result_grid_free(weft_result_grid *grid);
 /** VTK's type of a cell of this degree. */
 int weft_vtk_type(weft_cell_type cell, int degree);
 /** The nodes of a cell in VTK's order.
- *  out     [element->n_nodes]; caller's; free()
+ *  out     [element->n_nodes], or NULL where it is the element's; caller's; free()
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_vtk_order(const weft_element *element, int **out, weft_error *error);
 

@@ -17,8 +17,6 @@ weft_status weft_result_grid_make(const weft_mesh *mesh, const weft_result_nodes
                               .width = nodes ? nodes->element->n_nodes : cell->n_entities[0],
                               .x = nodes ? nodes->x : mesh->x,
                               .cells = nodes ? nodes->cells : mesh->cells};
-    if (cell->simplex && degree == 1)
-        goto done;
     if (!nodes)
         TRY(weft_element_make(WEFT_LAGRANGE, cell->type, 1, &linear, error));
     TRY(weft_vtk_order(nodes ? nodes->element : linear, &out->order, error));

@@ -132,7 +132,7 @@ static weft_status order_cells(weft_vtkhdf_reader *r) {
     int *order = NULL;
     TRY(weft_element_make(WEFT_LAGRANGE, r->data.cell, 1, &element, r->error));
     TRY(weft_vtk_order(element, &order, r->error));
-    for (int64_t c = 0; c < r->data.n_cells; ++c) {
+    for (int64_t c = 0; order && c < r->data.n_cells; ++c) {
         int32_t old[8], *cell = r->data.cells + c * v;
         memcpy(old, cell, (size_t)v * sizeof *old);
         for (int i = 0; i < v; ++i)

@@ -1,6 +1,7 @@
 /* Finds the blocks of a saddle point, their roles and their matrices.
  *
  * Decision  docs/decisions/0043-block-preconditioner-reads-the-matrix.md */
+#include "fem/element/element.h"
 #include "fem/precondition/schur.h"
 
 #include <math.h>
@@ -123,16 +124,16 @@ static double find_reaction(const weft_block_analysis *a, const weft_block *bloc
 /* Find the mass matrix of the same space to which a block is coupled by derivatives, as in Cahn and Hilliard's
  * equations. */
 static bool find_partner(const weft_block_analysis *a, weft_block *block) {
-    const weft_element *own = weft_space_element(block->space);
     for (int b = 0; b < a->blocks->n; ++b) {
         const weft_block *other = &a->blocks->list[b];
-        const weft_element *element = weft_space_element(other->space);
         block->pair = (weft_coupled){
             .A = a->A, .free = a->free, .n = block->n, .c = other->first, .m = block->first};
         block->partner = b;
         if (other != block && other->role == WEFT_BLOCK_MASS && other->sign != 0 &&
-            other->n == block->n && element->family == own->family &&
-            element->degree == own->degree && weft_coupled_find(&block->pair))
+            other->n == block->n &&
+            weft_element_is_same(weft_space_element(other->space),
+                                 weft_space_element(block->space)) &&
+            weft_coupled_find(&block->pair))
             return true;
     }
     return false;

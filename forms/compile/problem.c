@@ -360,11 +360,6 @@ static ufl_calls *calls_of(ufl_problem *problem, int part, calls_kind kind) {
     return &calls->mass;
 }
 
-static bool has_constant_gradients(const ufl_problem *problem) {
-    const ufl_element *nodal = ufl_nodal_element(problem->matrix->arguments[0]->space->element);
-    return ufl_element_is_lattice(nodal) && nodal->degree <= 1 && ufl_cell_is_simplex(nodal->cell);
-}
-
 /* Hexahedra have kernels of whole cells. */
 static bool wants_action(const ufl_problem *problem, weft_ufl_domain domain) {
     return domain != WEFT_UFL_CELLS ||
@@ -435,7 +430,8 @@ static bool lower_integral(weft_ufl *ufl, ufl_problem *problem, const ufl_prepar
     const ufl_lowered *lowered =
         kind == ACTION ? lower_product(ufl, problem, integral, i, function) : NULL;
     if (!lowered && ufl->context.status == WEFT_OK && kind == ACTION && domain == WEFT_UFL_CELLS &&
-        has_constant_gradients(problem))
+        ufl_element_has_constant_gradients(
+            ufl_nodal_element(problem->matrix->arguments[0]->space->element)))
         return true; /* K of linear simplices takes fewer operations than a loop over points */
     if (!lowered && ufl->context.status == WEFT_OK)
         lowered = ufl_lower_integral(&ufl->graph, form, i, function,

@@ -66,6 +66,11 @@ bool ufl_element_is_constant(const ufl_element *element) {
            !about->at_points;
 }
 
+bool ufl_element_has_constant_gradients(const ufl_element *element) {
+    return ufl_cell_is_simplex(element->cell) && element->superdegree <= 1 &&
+           !ufl_element_find_quadrature(element);
+}
+
 /* Returns whether the family has the degree on the cell, else an error. */
 static bool check_degree(ufl_context *context, weft_family family, ufl_cell_type cell, int degree) {
     const weft_family_info *about = weft_family_about(family);
@@ -338,7 +343,8 @@ static ufl_mesh *mesh_make(ufl_elements *elements, const ufl_element *coordinate
     mesh->cell = coordinates->cell;
     mesh->gdim = coordinates->shape[0];
     mesh->tdim = ufl_cell_dimension(mesh->cell);
-    mesh->affine = ufl_cell_is_simplex(mesh->cell) && coordinates->degree == 1;
+    mesh->straight = coordinates->degree == 1;
+    mesh->affine = ufl_cell_is_simplex(mesh->cell) && mesh->straight;
     if (mesh->gdim < mesh->tdim)
         return ufl_fail(context, WEFT_ERROR_TYPE, "a %s has at least %d coordinates, not %d",
                         ufl_cell_name(mesh->cell), mesh->tdim, mesh->gdim);

@@ -55,9 +55,10 @@ typedef struct ufl_mesh {
     const ufl_element *coordinates; /* blocked Lagrange element of shape (gdim,) */
     ufl_cell_type cell;
     int gdim, tdim;
-    int number;  /* order of creation */
-    int64_t id;  /* of a form object */
-    bool affine; /* a simplex of degree 1 */
+    int number;    /* order of creation */
+    int64_t id;    /* of a form object */
+    bool straight; /* cells are given by their vertices */
+    bool affine;   /* straight simplices */
 } ufl_mesh;
 
 typedef struct ufl_space {
@@ -93,6 +94,8 @@ const weft_family_info *ufl_element_about(const ufl_element *element);
 bool ufl_element_is_lattice(const ufl_element *element);
 /** A simple element of functions that are constant in each cell, with one dof there. */
 bool ufl_element_is_constant(const ufl_element *element);
+/** Are the gradients of its functions constant in each cell with an affine map? */
+bool ufl_element_has_constant_gradients(const ufl_element *element);
 /** The points at which a quadrature element has its values, in their order.
  *  out     weft_quadrature_free
  *  Errors  those of weft_quadrature_make */

@@ -95,7 +95,7 @@ static bool terminal_is_constant(const ufl_node *node) {
         case UFL_CELL_COORDINATE:
             return false;
         case UFL_FACET_NORMAL: /* flat facets have one normal; those of hexahedra are not flat */
-            return node->mesh->coordinates->degree == 1 && node->mesh->cell != UFL_HEXAHEDRON;
+            return node->mesh->straight && node->mesh->cell != UFL_HEXAHEDRON;
         case UFL_JACOBIAN:
         case UFL_JACOBIAN_DETERMINANT:
         case UFL_JACOBIAN_INVERSE:

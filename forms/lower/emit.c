@@ -226,7 +226,7 @@ static bool finish(ufl_emitter *e, ufl_lowered *out) {
  * tensors have many entries. */
 static bool keeps_gradients(const ufl_lowering *l, const ufl_element *element) {
     return l->mesh->affine && l->mesh->gdim == l->mesh->tdim &&
-           (element->kind == UFL_BLOCKED || element->degree == 1);
+           (element->kind == UFL_BLOCKED || ufl_element_has_constant_gradients(element));
 }
 
 static bool make_adjugate(ufl_emitter *e) {
