@@ -31,30 +31,25 @@ weft_status weft_formula_refuse(const weft_space *space, const char *text, const
 weft_status weft_space_evaluate(weft_context *context, const weft_space *space, const char *text,
                                 const char *origin, weft_memory *memory, double *values,
                                 weft_error *error);
-/** Squared errors of a scalar function u against a formula, by a rule of degree 5:
+/** Squared errors of a scalar function u against a formula, by a rule of degree 2 p + 3 for an element of degree p:
  *
  *      squares[0] = int (u - exact)^2,   squares[1] = int |grad u - grad exact|^2
  *
  *  u       [nodes], on the device
  *  origin  names the formula in messages; NULL: "exact"
- *  Errors  as weft_space_evaluate */
+ *  Errors  as weft_space_evaluate; WEFT_ERROR_UNSUPPORTED (formulas by group, unless functions are linear on straight
+ *          triangles or tetrahedra) */
 weft_status weft_space_errors(weft_context *context, const weft_space *space, weft_memory *u,
                               const char *exact, const char *origin, double squares[2],
                               weft_error *error);
-/** The same for component k of a function of any element and cell, by a rule of degree 2 p + 3 for an element of
- *  degree p.
- *  u       [nodes][components], on the host
- *  Errors  also WEFT_ERROR_UNSUPPORTED (formulas by group) */
+/** The same for component k of a function.
+ *  u  [nodes][components], on the host */
 weft_status weft_space_measure_errors(weft_context *context, const weft_space *space,
                                       const double *u, int component, const char *exact,
                                       const char *origin, double squares[2], weft_error *error);
-/** The integral of component k over the mesh; u NULL: of 1. */
+/** The integral of component k over the mesh; u NULL: of 1, which is the length, area or volume. */
 weft_status weft_space_integral(const weft_space *space, const double *u, int component,
                                 double *out, weft_error *error);
-/** The same against a formula in x, y, z and t, at time t. */
-weft_status weft_space_errors_at(weft_context *context, const weft_space *space, weft_memory *u,
-                                 const char *exact, const char *origin, double t, double squares[2],
-                                 weft_error *error);
 /** Add the values of a function at the nodes of another space on the same mesh.
  *  u    [nodes][components]
  *  to   each of its nodes takes the value in the first cell that has it
@@ -74,8 +69,6 @@ typedef struct weft_cell_points {
 weft_status weft_space_evaluate_at(const weft_space *space, const double *u, int components,
                                    const weft_cell_points *points, int stride, double *out,
                                    weft_error *error);
-/** The area (2D) or volume (3D) of the mesh, in its unit. */
-double weft_mesh_measure(const weft_mesh *mesh);
 /** Write "x", "(x, y)" or "(x, y, z)" for messages. Returns out. */
 const char *weft_point_text(const double *point, int dimension, char out[64]);
 /** How result files show functions of a space: at the nodes of the mesh, or at equispaced nodes, since

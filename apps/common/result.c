@@ -1,12 +1,9 @@
 /* Shows the functions of a run in result files and series, at nodes that all of them share. */
 #include "apps/common/result.h"
+#include "fem/space/space.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static bool has_nodes(const weft_space *space) {
-    return weft_space_element(space)->lattice_degree > 0;
-}
 
 static bool is_constant(const weft_space *space) {
     const weft_element *element = weft_space_element(space);
@@ -18,20 +15,21 @@ static bool is_constant(const weft_space *space) {
 /* Nodes at which all fields are shown: of the highest degree, discontinuous if one field is. */
 static weft_status make_nodes(const app_run *run, app_shown *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_element_kind kind = {WEFT_LAGRANGE, 1};
-    if (run->problem->fields.n == 1 && has_nodes(run->problem->fields.space)) {
+    const weft_space *spaces[WEFT_FIELDS_MAX];
+    int n = 0;
+    if (run->problem->fields.n == 1 &&
+        weft_space_element(run->problem->fields.space)->lattice_degree > 0) {
         out->nodes = run->problem->fields.space;
         goto done;
     }
     for (int i = 0; i < run->problem->fields.n; ++i) {
         const weft_element *element = weft_space_element(run->problem->fields.list[i].space);
-        if (weft_element_is_constant(element) || element->span_vanishes)
-            continue; /* shown on cells; added to the function that they enrich */
-        kind.degree = element->degree > kind.degree ? element->degree : kind.degree;
-        if (!weft_family_about(element->family)->is_continuous)
-            kind.family = WEFT_DISCONTINUOUS;
+        if (!weft_element_is_constant(element) && !element->span_vanishes)
+            spaces[n++] = run->problem->fields.list[i].space;
+        /* else shown on cells, or added to the function that they enrich */
     }
-    TRY(weft_space_make(run->device, run->mesh, kind, 1, &out->own_nodes, error));
+    TRY(weft_space_make(run->device, run->mesh, weft_space_lattice(spaces, n), 1, &out->own_nodes,
+                        error));
     out->nodes = out->own_nodes;
 done:
     return status;

@@ -66,14 +66,6 @@ done:
     return status;
 }
 
-/* Linear functions on straight simplices have closed formulas. */
-static bool is_linear(const weft_space *space) {
-    const weft_element *element = weft_space_element(space);
-    return weft_element_is_on_vertices(element) &&
-           (element->cell == WEFT_TRIANGLE || element->cell == WEFT_TETRAHEDRON) &&
-           !weft_space_mesh(space)->curve;
-}
-
 /* No flux through the whole boundary, which nothing is integrated for. */
 static bool is_natural(const weft_bc_piece *piece) {
     return piece->condition.kind == WEFT_NEUMANN && piece->group < 0 &&
@@ -93,7 +85,7 @@ static weft_status place_piece(weft_bc *bc, weft_bc_piece *piece, unsigned char 
     }
     TRY(find_group(bc->space, condition, &piece->group, error));
     piece->facets = -1;
-    if (bc->is_linear || !is_natural(piece))
+    if (!is_natural(piece))
         TRY(find_facets(bc, piece, error));
 done:
     return status;
@@ -227,7 +219,7 @@ weft_status weft_bc_make_in(weft_context *context, const weft_space *space,
     *bc = (weft_bc){.context = context,
                     .space = space,
                     .place = place ? *place : (weft_bc_place){0, 0},
-                    .is_linear = !place && is_linear(space),
+                    .is_barycentric = !place && weft_space_is_barycentric(space),
                     .is_null = weft_device_limits(context->device)->records_only};
     TRY(weft_memory_make(context->device, sizeof(double), &bc->when, error));
     TRY(allocate(bc, conditions, n, error));

@@ -157,8 +157,8 @@ done:
     return status;
 }
 
-static weft_status make_linear(const weft_bc *bc, int group, weft_bc_facets *out,
-                               weft_error *error) {
+static weft_status make_barycentric(const weft_bc *bc, int group, weft_bc_facets *out,
+                                    weft_error *error) {
     weft_status status = WEFT_OK;
     weft_space_facets facets = {0};
     TRY(weft_space_facets_make(bc->space, group, &facets, error));
@@ -176,8 +176,8 @@ weft_status weft_bc_facets_make(const weft_bc *bc, int group, int component, wef
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     *out = (weft_bc_facets){.group = group, .component = component};
-    if (bc->is_linear) {
-        status = make_linear(bc, group, out, error);
+    if (bc->is_barycentric) {
+        status = make_barycentric(bc, group, out, error);
         goto done;
     }
     TRY(list_nodes(bc->space, group, out, error));
@@ -202,8 +202,7 @@ void weft_bc_facets_free(weft_bc_facets *facets) {
 static void bind_tables(const weft_bc *bc, const weft_bc_facets *facets, int degree,
                         weft_bound_form *out) {
     const weft_element *element = weft_space_element(bc->space);
-    const int more = element->degree > 1 ? 2 * (element->degree - 1) : 0;
-    const int most = degree + more;
+    const int above = element->degree - 1, most = degree + (above > 0 ? 2 * above : 0);
     weft_form_bind_parameter(out, "cell", (int)element->cell);
     weft_form_bind_parameter(out, "family", (int)element->family);
     weft_form_bind_parameter(out, "k", element->degree);
@@ -218,15 +217,15 @@ static void bind_tables(const weft_bc *bc, const weft_bc_facets *facets, int deg
 
 weft_status weft_bc_form(const weft_bc *bc, const weft_bc_piece *piece, bool is_load, int degree,
                          weft_bound_form *out, weft_error *error) {
-    static const char *const linear[2][2] = {{"robin.weft", "robin_component.weft"},
-                                             {"neumann.weft", "neumann_component.weft"}};
+    static const char *const barycentric[2][2] = {{"robin.weft", "robin_component.weft"},
+                                                  {"neumann.weft", "neumann_component.weft"}};
     static const char *const others[2][2] = {{"trace_matrix.weft", "trace_matrix_component.weft"},
                                              {"trace_load.weft", "trace_load_component.weft"}};
     weft_status status = WEFT_OK;
     const weft_bc_facets *facets = &bc->facets[piece->facets];
     const int c = bc->place.n_dofs > 0 ? 1 : weft_space_components(bc->space);
-    if (bc->is_linear) {
-        TRY(weft_form_ship(bc->space, linear[is_load][c > 1], facets->dofs, out, error));
+    if (bc->is_barycentric) {
+        TRY(weft_form_ship(bc->space, barycentric[is_load][c > 1], facets->dofs, out, error));
         weft_form_bind_parameter(out, "degree", degree);
     } else {
         const char *script = others[is_load][c > 1];
@@ -238,7 +237,7 @@ weft_status weft_bc_form(const weft_bc *bc, const weft_bc_piece *piece, bool is_
     out->form.components = c;
     if (c > 1) {
         weft_form_bind_parameter(out, "c", c);
-        weft_form_bind_parameter(out, bc->is_linear ? "k" : "j", piece->condition.component);
+        weft_form_bind_parameter(out, bc->is_barycentric ? "k" : "j", piece->condition.component);
     }
 done:
     return status;

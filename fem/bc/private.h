@@ -22,7 +22,7 @@ typedef struct weft_bc_facets {
     int32_t *nodes;          /* [n][width] of the space */
     weft_connectivity *dofs; /* facets -> nodes; of mixed spaces to the dofs of u */
 
-    /* where functions are not linear, or cells not straight simplices (fem/bc/facets.c) */
+    /* unless functions are barycentric (fem/bc/facets.c) */
     int32_t *indices;  /* of dofs, where they are not the nodes */
     int32_t *vertices; /* [n][vertices of a facet] */
     weft_connectivity *to_vertices;
@@ -59,7 +59,7 @@ struct weft_bc {
     weft_bc_piece *pieces;
     int n_pieces;
     weft_bc_place place;
-    bool is_linear; /* linear functions on straight simplices, of one space: by closed formulas */
+    bool is_barycentric;    /* functions of one space, whose facet integrals have closed formulas */
     weft_bc_facets *facets; /* [n_facets], one for each group */
     int n_facets;
     weft_bound_form *bound; /* [n_forms] of Robin conditions */

@@ -1,5 +1,6 @@
 /* Makes derived quantities: checks names, finds groups, compiles; and collects the results of a run. */
 #include "fem/derive/tabulated.h"
+#include "fem/space/space.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -132,11 +133,9 @@ done:
 static weft_status check_space(const weft_derive_problem *problem, weft_error *error) {
     const weft_space *space = problem->space;
     const weft_mesh *mesh = weft_space_mesh(space);
-    const weft_element *element = weft_space_element(space);
-    const bool has_nodes = element->lattice_degree > 0;
-    const bool is_plain = weft_mesh_cell(mesh)->simplex &&
-                          weft_space_nodes(space) == mesh->n_nodes && mesh->dimension >= 2;
-    if (problem->n_functions > 0 ? has_nodes || problem->projection == WEFT_PROJECT_NONE : is_plain)
+    const bool has_nodes = weft_space_element(space)->lattice_degree > 0;
+    if (problem->n_functions > 0 ? has_nodes || problem->projection == WEFT_PROJECT_NONE
+                                 : weft_space_is_barycentric(space))
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                    problem->n_functions > 0

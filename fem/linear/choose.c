@@ -115,10 +115,11 @@ static weft_status choose_full(weft_linear *linear, weft_problem_memory *what, w
     int kind = linear->options->preconditioner;
     if (kind == WEFT_AUTO)
         TRY(weft_preconditioner_find("multigrid", &kind, error));
-    if (!what->problem.symmetric || what->method != WEFT_METHOD_CG || kind < 0 || !linear->is_p1) {
+    if (!what->problem.symmetric || what->method != WEFT_METHOD_CG || kind < 0 ||
+        !weft_linear_is_on_levels(linear)) {
         status = weft_error_set(
             error, WEFT_ERROR_USAGE,
-            linear->is_p1
+            weft_linear_is_on_levels(linear)
                 ? "full multigrid needs a symmetric matrix, and multigrid as the preconditioner"
                 : "full multigrid is for functions of degree 1");
         weft_error_location(error, "--until", NULL, 0, 0);

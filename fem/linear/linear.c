@@ -3,6 +3,8 @@
 #include "fem/linear/linear.h"
 #include "core/base/number.h"
 #include "fem/base/memory.h"
+#include "fem/mesh/mesh.h"
+#include "fem/space/space.h"
 
 #include <stdlib.h>
 
@@ -42,6 +44,13 @@ static bool is_about_matrix(weft_status status) {
     return status == WEFT_ERROR_UNSUPPORTED || status == WEFT_ERROR_INPUT;
 }
 
+/* Before there are spaces, those of shipped scripts are assumed. */
+bool weft_linear_is_on_levels(const weft_linear *linear) {
+    if (linear->n_spaces == 0)
+        return linear->mesh && linear->mesh->dimension > 1 && weft_mesh_is_affine(linear->mesh);
+    return linear->n_spaces == 1 && weft_space_is_barycentric(linear->spaces[0]);
+}
+
 /* As a solver, or as a start on the coarser levels, which saves two iterations for half of
  * one. Its scripts are worth their compilation for large systems, on a GPU their launches, which no
  * graph captures, for larger ones. */
@@ -54,8 +63,9 @@ int weft_linear_full_cycles(const weft_linear *linear) {
         return 0;
     if (linear->options->until_discretisation)
         return WEFT_FULL_CYCLES_UNTIL;
-    return linear->solves_once && linear->choice.method == WEFT_METHOD_CG && linear->is_p1 &&
-           weft_preconditioner_about(kind)->needs_levels && weft_linear_dofs(linear) >= least;
+    return linear->solves_once && linear->choice.method == WEFT_METHOD_CG &&
+           weft_linear_is_on_levels(linear) && weft_preconditioner_about(kind)->needs_levels &&
+           weft_linear_dofs(linear) >= least;
 }
 
 /* Use Jacobi's preconditioner from now on. */

@@ -20,7 +20,6 @@ typedef struct weft_linear {
     const weft_hierarchy *hierarchy; /* of the mesh; NULL: no levels are kept */
     const weft_space *const *spaces; /* [n_spaces] of u, several if it is mixed */
     int n_spaces;
-    bool is_p1;                /* u is linear on simplices, with the nodes of the mesh */
     bool needs_matrix;         /* constraints: C^T A C is made of it */
     bool project_mean;         /* see weft_cg_options */
     bool solves_once;          /* one system, from the initial guess zero */
@@ -35,6 +34,8 @@ typedef struct weft_linear {
 } weft_linear;
 void weft_linear_clear(weft_linear *linear);
 
+/** Is u, like the functions of the hierarchy's meshes, linear on straight triangles or tetrahedra, with their nodes? */
+bool weft_linear_is_on_levels(const weft_linear *linear);
 /** Dofs of u. */
 int64_t weft_linear_dofs(const weft_linear *linear);
 /** Choose preconditioner and assembly unless the options do, by predicted time among those whose memory

@@ -101,16 +101,11 @@ static double volume_3(const double *a, const double *b, const double *c, const 
 }
 
 double weft_cell_volume(int dimension, const double *x, const int32_t *nodes) {
+    if (dimension == 1)
+        return x[nodes[1]] - x[nodes[0]];
     if (dimension == 2)
         return volume_2(x + 2 * (size_t)nodes[0], x + 2 * (size_t)nodes[1],
                         x + 2 * (size_t)nodes[2]);
     return volume_3(x + 3 * (size_t)nodes[0], x + 3 * (size_t)nodes[1], x + 3 * (size_t)nodes[2],
                     x + 3 * (size_t)nodes[3]);
-}
-
-double weft_mesh_measure(const weft_mesh *mesh) {
-    double sum = 0;
-    for (int64_t c = 0; c < mesh->n_cells; ++c)
-        sum += weft_cell_volume(mesh->dimension, mesh->x, &mesh->cells[c * (mesh->dimension + 1)]);
-    return sum;
 }

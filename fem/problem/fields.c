@@ -33,7 +33,6 @@ weft_solution weft_fields_solution(const weft_fields *fields, const double *valu
                            .fields = fields->list,
                            .n_fields = fields->n,
                            .n_values = fields->n_values,
-                           .is_linear = weft_fields_are_linear(fields),
                            .values = values};
 }
 
@@ -113,11 +112,4 @@ done:
 void weft_fields_set_conditions(const weft_fields *fields, double factor, double *u) {
     for (int i = 0; i < fields->n; ++i)
         weft_bc_set(fields->list[i].bc, factor, u + fields->list[i].first_dof);
-}
-
-bool weft_fields_are_linear(const weft_fields *fields) {
-    const weft_cell_type cell = weft_mesh_cell(fields->mesh)->type;
-    const weft_element *element = fields->space ? weft_space_element(fields->space) : NULL;
-    return fields->n <= 1 && (!element || weft_element_is_on_vertices(element)) &&
-           (cell == WEFT_TRIANGLE || cell == WEFT_TETRAHEDRON) && !fields->mesh->curve;
 }

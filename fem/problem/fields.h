@@ -37,7 +37,5 @@ weft_status weft_fields_conditions_make(weft_fields *fields, weft_error *error);
 void weft_fields_set_conditions(const weft_fields *fields, double factor, double *u);
 /** The field of a dof. */
 const weft_problem_field *weft_fields_of_dof(const weft_fields *fields, int64_t dof);
-/** Is u linear on triangles or tetrahedra, with the nodes of the mesh? */
-bool weft_fields_are_linear(const weft_fields *fields);
 /** values  [n_dofs], borrowed */
 weft_solution weft_fields_solution(const weft_fields *fields, const double *values);

@@ -191,6 +191,7 @@ done:
 static weft_status check_source(const weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_balance balance;
+    double measure = 0;
     TRY(weft_bc_balance(problem->fields.bc, problem->forms.source, problem->forms.source_origin,
                         &balance, error));
     weft_log(
@@ -199,6 +200,7 @@ static weft_status check_source(const weft_problem *problem, weft_error *error) 
         balance.source, balance.flux, balance.sum, balance.bound);
     if (fabs(balance.sum) <= balance.bound)
         goto done;
+    TRY(weft_space_integral(problem->fields.space, NULL, 0, &measure, error));
     status = weft_error_set(
         error, WEFT_ERROR_INPUT,
         "with Neumann conditions alone the source and the fluxes must sum to zero, but their "
@@ -207,7 +209,7 @@ static weft_status check_source(const weft_problem *problem, weft_error *error) 
     weft_error_location(error, "--neumann", NULL, 0, 0);
     weft_error_hint(error,
                     "subtract %.10g from --source, or fix u somewhere by --dirichlet GROUP=EXPR",
-                    balance.sum / weft_mesh_measure(problem->mesh));
+                    balance.sum / measure);
 done:
     return status;
 }
@@ -215,22 +217,28 @@ done:
 /* If no condition fixes the constant, check that b sums to zero, up to rounding and the quadrature
  * error of compatible data. */
 weft_status weft_problem_check_balance(const weft_problem *problem, weft_error *error) {
-    if (problem->forms.n_parts == 0)
-        return check_source(problem, error);
+    weft_status status = WEFT_OK;
+    double measure = 0;
+    if (problem->forms.n_parts == 0) {
+        status = check_source(problem, error);
+        goto done;
+    }
     const weft_balance balance = weft_balance_of(problem->system.b_values, problem->fields.n_dofs);
     if (fabs(balance.sum) > balance.bound) {
-        weft_error_set(
+        TRY(weft_space_integral(problem->fields.space, NULL, 0, &measure, error));
+        status = weft_error_set(
             error, WEFT_ERROR_INPUT,
             "nothing fixes the constant in u, so the vector must sum to zero, but its sum is %.10g",
             balance.sum);
         weft_error_hint(error, "%s, or subtract %.10g from the source", how_to_fix(problem),
-                        balance.sum / weft_mesh_measure(problem->mesh));
-        return WEFT_ERROR_INPUT;
+                        balance.sum / measure);
+        goto done;
     }
     if (fabs(balance.sum) > balance.rounding)
         weft_log(problem->context->monitor, WEFT_LOG_WARNING,
                  "nothing fixes the constant in u, and the vector's sum is %.3g, not zero: its "
                  "mean is taken off",
                  balance.sum);
-    return WEFT_OK;
+done:
+    return status;
 }

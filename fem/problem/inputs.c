@@ -79,47 +79,9 @@ static void clear(column *one) {
     free(one->values);
 }
 
-/* At the centres of cells of any kind, as a function that is constant in each. */
-static weft_status evaluate_constants(weft_inputs *inputs, const char *text, const char *origin,
-                                      double *values, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_device *device = inputs->fields->context->device;
-    const int64_t n = inputs->fields->mesh->n_cells;
-    weft_space *space = NULL;
-    column nodes = {0};
-    TRY(weft_space_make(device, inputs->fields->mesh, (weft_element_kind){WEFT_DISCONTINUOUS, 0}, 1,
-                        &space, error));
-    TRY(weft_vector_make(device, n, &nodes.values, &nodes.memory, error));
-    TRY(weft_space_evaluate(inputs->fields->context, space, text, origin, nodes.memory,
-                            nodes.values, error));
-    for (int64_t c = 0; c < n; ++c)
-        values[c] = nodes.values[weft_space_cell_nodes(space)[c]];
-done:
-    clear(&nodes);
-    weft_space_free(&space);
-    return status;
-}
-
-/* At the centres of cells. */
-static weft_status evaluate_centres(weft_inputs *inputs, const char *text, const char *origin,
-                                    column *cells, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const char *output = "u";
-    weft_bound_form form;
-    if (!weft_fields_are_linear(inputs->fields)) {
-        status = evaluate_constants(inputs, text, origin, cells->values, error);
-        goto done;
-    }
-    TRY(weft_form_ship(inputs->fields->space, "centres.weft",
-                       weft_space_cells(inputs->fields->space), &form, error));
-    weft_form_bind_expression(&form, "value", text, origin);
-    TRY(weft_form_run(
-        inputs->fields->context, &form.form,
-        &(weft_form_outputs){&output, &cells->memory, 1, "cells", inputs->fields->mesh->n_cells},
-        error));
-    TRY(weft_vector_pull(cells->memory, cells->values, inputs->fields->mesh->n_cells, error));
-done:
-    return status;
+weft_status weft_constants_make(const weft_fields *fields, weft_space **out, weft_error *error) {
+    return weft_space_make(fields->context->device, fields->mesh,
+                           (weft_element_kind){WEFT_DISCONTINUOUS, 0}, 1, out, error);
 }
 
 static weft_status refuse_uniform(const weft_input_source *source, const char *why,
@@ -157,39 +119,59 @@ done:
     return status;
 }
 
-/* Set component k of a list over the nodes of a space, or over the cells, to a formula.
- *  space  of the nodes; NULL: over cells
- *  c      components of the list */
-static weft_status fill(weft_inputs *inputs, const weft_space *space, const char *text,
-                        const char *origin, int k, int c, double *values, weft_error *error) {
+/* A list of values: a function of a space, each of whose components has a formula. */
+typedef struct value_list {
+    const weft_space *space; /* over cells of constants; NULL there if all formulas are numbers */
+    bool on_cells;
+    int components;
+    const char *origin; /* of the formulas */
+    double *values;
+} value_list;
+
+/* Set component k to a formula. */
+static weft_status fill(weft_inputs *inputs, const value_list *out, int k, const char *text,
+                        weft_error *error) {
     weft_status status = WEFT_OK;
-    const bool on_cells = !space,
-               is_null = weft_device_limits(inputs->fields->context->device)->records_only;
+    weft_context *context = inputs->fields->context;
+    const bool is_null = weft_device_limits(context->device)->records_only;
     const int64_t lanes = count_lanes(inputs);
-    const int64_t n = on_cells ? inputs->fields->mesh->n_cells : weft_space_nodes(space);
-    const int64_t n_padded = on_cells ? (n + lanes - 1) / lanes * lanes : n;
-    const int32_t *nodes = on_cells ? weft_space_cell_nodes(inputs->fields->space) : NULL;
-    const int width = on_cells ? weft_space_element(inputs->fields->space)->n_nodes : 0;
+    const int64_t n = out->on_cells ? inputs->fields->mesh->n_cells : weft_space_nodes(out->space);
+    const int64_t n_padded = out->on_cells ? (n + lanes - 1) / lanes * lanes : n;
     column made = {0};
     double constant = 0;
     const bool is_constant = weft_formula_constant(text, &constant);
     if (!is_constant) {
-        TRY(weft_vector_make(inputs->fields->context->device, n_padded, &made.values, &made.memory,
-                             error));
-        TRY(on_cells ? evaluate_centres(inputs, text, origin, &made, error)
-                     : weft_space_evaluate(inputs->fields->context, space, text, origin,
-                                           made.memory, made.values, error));
+        TRY(weft_vector_make(context->device, n, &made.values, &made.memory, error));
+        TRY(weft_space_evaluate(context, out->space, text, out->origin, made.memory, made.values,
+                                error));
     }
     for (int64_t i = 0; i < n_padded; ++i) {
         const int64_t from = i < n ? i : n - 1; /* spare lanes repeat the last cell */
         const double value = is_constant ? constant : made.values[from];
         if (!isfinite(value) && !is_null)
-            TRY(weft_formula_refuse(on_cells ? inputs->fields->space : space, text, origin,
-                                    on_cells ? nodes[from * width] : from, error));
-        values[place(on_cells, lanes, c, i, k)] = value;
+            TRY(weft_formula_refuse(out->space, text, out->origin, from, error));
+        out->values[place(out->on_cells, lanes, out->components, i, k)] = value;
     }
 done:
     clear(&made);
+    return status;
+}
+
+static weft_status fill_cells(weft_inputs *inputs, value_list out, char *const *texts,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_space *constants = NULL;
+    double number = 0;
+    bool are_numbers = true;
+    for (int k = 0; k < out.components; ++k)
+        are_numbers &= weft_formula_constant(texts[k], &number);
+    if (!are_numbers)
+        TRY(weft_constants_make(inputs->fields, &constants, error));
+    out.space = constants;
+    for (int k = 0; k < out.components; ++k)
+        TRY(fill(inputs, &out, k, texts[k], error));
+done:
+    weft_space_free(&constants);
     return status;
 }
 
@@ -225,17 +207,17 @@ static weft_status fill_flat(weft_inputs *inputs, const weft_problem_set *set,
     weft_status status = WEFT_OK;
     const int last = set->n - 1;
     const int n_values = set->first_values[last] + weft_space_components(set->spaces[last]);
-    char **list = NULL;
-    TRY(weft_formula_components(source->origin, source->text, n_values, &list, error));
+    char **texts = NULL;
+    TRY(weft_formula_components(source->origin, source->text, n_values, &texts, error));
     for (int i = 0; i < set->n; ++i) {
         const int c = weft_space_components(set->spaces[i]);
         for (int k = 0; k < c; ++k)
-            TRY(fill(inputs, set->spaces[i], list[set->first_values[i] + k], source->origin, k, c,
-                     values, error));
+            TRY(fill(inputs, &(value_list){set->spaces[i], false, c, source->origin, values}, k,
+                     texts[set->first_values[i] + k], error));
         values += weft_space_dofs(set->spaces[i]);
     }
 done:
-    weft_formula_list_free(&list, n_values);
+    weft_formula_list_free(&texts, n_values);
     return status;
 }
 
@@ -244,18 +226,21 @@ weft_status weft_inputs_fill(weft_inputs *inputs, const weft_name_info *info,
     weft_status status = WEFT_OK;
     const weft_problem_set *set = weft_inputs_set_of(inputs, info->over);
     const int c = weft_input_components(info);
-    char **list = NULL;
+    const bool on_cells = is_over(info, "cells");
+    const value_list out = {weft_input_space(inputs, info), on_cells, c, source->origin, values};
+    char **texts = NULL;
     if (set && set->is_flat) {
         status = fill_flat(inputs, set, source, values, error);
         goto done;
     }
-    TRY(weft_input_split(source, c, &list, error));
-    for (int k = 0; k < c; ++k)
-        TRY(info->over ? fill(inputs, weft_input_space(inputs, info), list[k], source->origin, k, c,
-                              values, error)
-                       : evaluate_uniform(inputs, source, list[k], &values[k], error));
+    TRY(weft_input_split(source, c, &texts, error));
+    if (on_cells)
+        TRY(fill_cells(inputs, out, texts, error));
+    for (int k = 0; k < c && !on_cells; ++k)
+        TRY(info->over ? fill(inputs, &out, k, texts[k], error)
+                       : evaluate_uniform(inputs, source, texts[k], &values[k], error));
 done:
-    weft_formula_list_free(&list, c);
+    weft_formula_list_free(&texts, c);
     return status;
 }
 
@@ -263,17 +248,19 @@ weft_status weft_inputs_fill_fields(weft_inputs *inputs, const weft_input_source
                                     double *values, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_fields *fields = inputs->fields;
-    char **list = NULL;
-    TRY(weft_formula_components(source->origin, source->text, fields->n_values, &list, error));
+    char **texts = NULL;
+    TRY(weft_formula_components(source->origin, source->text, fields->n_values, &texts, error));
     for (int i = 0; i < fields->n; ++i) {
         const weft_problem_field *field = &fields->list[i];
         const int c = weft_space_components(field->space);
         for (int k = 0; k < c; ++k)
-            TRY(fill(inputs, field->space, list[field->first_value + k], source->origin, k, c,
-                     values + field->first_dof, error));
+            TRY(fill(
+                inputs,
+                &(value_list){field->space, false, c, source->origin, values + field->first_dof}, k,
+                texts[field->first_value + k], error));
     }
 done:
-    weft_formula_list_free(&list, fields->n_values);
+    weft_formula_list_free(&texts, fields->n_values);
     return status;
 }
 

@@ -81,6 +81,9 @@ void weft_inputs_clear(weft_inputs *inputs);
 
 /* ---- inside (moving.c) ----------------------------------------------------------------------- */
 
+/** The functions that are constant in each cell; inputs over cells have their values. */
+weft_status weft_constants_make(const weft_fields *fields, weft_space **out, weft_error *error);
+
 /** Refuse a formula of a number that has coordinates or groups. */
 weft_status weft_input_check_uniform(const weft_input_source *source, const char *text,
                                      weft_error *error);

@@ -78,56 +78,36 @@ done:
     return status;
 }
 
-/* The centres of the cells, [n_cells][dimension]. */
-static weft_status find_centres(weft_inputs *inputs, double **out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_mesh *mesh = inputs->fields->mesh;
-    const size_t d = (size_t)mesh->dimension;
-    weft_space *space = NULL;
-    TRY(weft_space_make(inputs->fields->context->device, mesh,
-                        (weft_element_kind){WEFT_DISCONTINUOUS, 0}, 1, &space, error));
-    *out = weft_array_make((size_t)mesh->n_cells, d * sizeof **out);
-    if (!*out)
-        TRY(weft_out_of_memory(error, NULL));
-    for (int64_t c = 0; c < mesh->n_cells; ++c)
-        memcpy(*out + (size_t)c * d,
-               weft_space_points(space) + (size_t)weft_space_cell_nodes(space)[c] * d,
-               d * sizeof **out);
-done:
-    weft_space_free(&space);
-    return status;
-}
-
 /* Coordinates of the nodes, or of the centres of cells in blocks; a number has no place. */
 static weft_status place(weft_inputs *inputs, weft_moving_input *m, const weft_name_info *info,
                          int64_t *n, weft_error *error) {
     weft_status status = WEFT_OK;
+    weft_context *context = inputs->fields->context;
     const int d = inputs->fields->mesh->dimension,
-              lanes = weft_device_limits(inputs->fields->context->device)->lanes_double;
+              lanes = weft_device_limits(context->device)->lanes_double;
     const bool on_cells = info->over && strcmp(info->over, "cells") == 0;
     const weft_space *space = weft_input_space(inputs, info);
     weft_data_points points = {.n = 1};
-    double *centres = NULL;
+    weft_space *constants = NULL;
     if (on_cells) {
-        TRY(find_centres(inputs, &centres, error));
-        points = weft_data_centres(inputs->fields->mesh, "points", centres);
+        TRY(weft_constants_make(inputs->fields, &constants, error));
+        points = weft_data_centres(inputs->fields->mesh, "points", weft_space_points(constants));
     } else if (space) {
         points = *weft_space_data_points(space);
         points.over = "points";
     }
     *n = points.n;
-    const int64_t capacity = (*n + lanes - 1) / lanes * lanes * d;
-    TRY(weft_vector_make(inputs->fields->context->device, on_cells ? capacity : *n * d, &m->x,
-                         &m->x_memory, error));
+    const int64_t capacity = on_cells ? (*n + lanes - 1) / lanes * lanes * d : *n * d;
+    TRY(weft_vector_make(context->device, capacity, &m->x, &m->x_memory, error));
     if (on_cells)
-        weft_interleave(centres, *n, d, lanes, m->x);
+        weft_interleave(points.x, *n, d, lanes, m->x);
     else if (space)
-        memcpy(m->x, points.x, (size_t)(*n * d) * sizeof *m->x);
-    TRY(weft_vector_push(m->x_memory, m->x, on_cells ? capacity : *n * d, error));
-    TRY(weft_data_bind(inputs->fields->context->data, m->compiled.compilation, m->compiled.program,
+        memcpy(m->x, points.x, (size_t)capacity * sizeof *m->x);
+    TRY(weft_vector_push(m->x_memory, m->x, capacity, error));
+    TRY(weft_data_bind(context->data, m->compiled.compilation, m->compiled.program,
                        &(weft_data_sites){.points = &points, .n = points.over != NULL}, error));
 done:
-    free(centres);
+    weft_space_free(&constants);
     return status;
 }
 

@@ -110,7 +110,6 @@ void weft_problem_describe(weft_problem *problem) {
     linear->hierarchy = problem->hierarchy;
     linear->spaces = problem->fields.spaces;
     linear->n_spaces = problem->fields.n;
-    linear->is_p1 = problem->mesh && weft_fields_are_linear(&problem->fields);
     linear->needs_matrix = problem->declared.n > 0;
 }
 
@@ -322,10 +321,7 @@ weft_status weft_problem_remove_constants(weft_problem *problem, weft_error *err
     if (!problem->system.linear.project_mean)
         goto done;
     TRY(weft_problem_integrals(problem, &integral, error));
-    if (weft_fields_are_linear(&problem->fields))
-        measure = weft_mesh_measure(problem->mesh);
-    else
-        TRY(weft_space_integral(problem->fields.space, NULL, 0, &measure, error));
+    TRY(weft_space_integral(problem->fields.space, NULL, 0, &measure, error));
     for (int64_t i = 0; i < problem->fields.n_dofs; ++i)
         problem->system.u_values[i] -= integral / measure;
     TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,

@@ -1,5 +1,6 @@
 /* What follows from the solution of a problem: integrals, errors, energy, values at points, formulas. */
 #include "fem/problem/problem.h"
+#include "fem/space/space.h"
 #include "fem/weft_problem_results.h"
 
 #include <math.h>
@@ -242,7 +243,7 @@ weft_status weft_problem_derive(weft_problem *problem, const weft_derived_quanti
     whole.cells = &problem->forms.first.form;
     whole.in_time |= problem->steps.t != NULL;
     const bool is_form = problem->forms.n_parts > 0 && !problem->names.is_script;
-    if (!whole.u && (is_form || !weft_fields_are_linear(&problem->fields))) {
+    if (!whole.u && (is_form || !weft_space_is_barycentric(problem->fields.space))) {
         list_functions(problem, &f);
         whole.functions = f.list;
         whole.n_functions = f.n;

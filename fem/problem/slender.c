@@ -2,6 +2,7 @@
  * thickness. */
 #include "fem/mesh/mesh.h"
 #include "fem/problem/advice.h"
+#include "fem/space/space.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -90,7 +91,7 @@ double weft_slenderness(const weft_solution *u) {
 void weft_warn_slender(const weft_solution *u) {
     const int d = u->mesh->dimension;
     double length = 0, thickness = 0, volume = 0;
-    if (!can_bend(u) || !u->is_linear)
+    if (!can_bend(u) || !weft_space_is_barycentric(u->fields[0].space))
         return;
     measure(u->mesh, &length, &thickness, &volume);
     const double cell = pow(volume / (double)u->mesh->n_cells * (d == 2 ? 2 : 6), 1.0 / d);

@@ -2,8 +2,8 @@
 #include "fem/problem/solution.h"
 #include "fem/base/memory.h"
 #include "fem/form/vectors.h"
+#include "fem/space/space.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -49,46 +49,10 @@ static int find_last(const weft_solution *u, int first) {
 
 /* ---- integrals --------------------------------------------------------------------------- */
 
-/* One component of a function with one value at each vertex, on the device. */
-static weft_status take_component(const weft_solution *u, int k, weft_memory **out,
-                                  weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int c = u->n_values;
-    double *values = weft_array_make((size_t)u->mesh->n_nodes, sizeof *values);
-    if (!values)
-        TRY(weft_out_of_memory(error, NULL));
-    for (int64_t i = 0; i < u->mesh->n_nodes; ++i)
-        values[i] = u->values[i * c + k];
-    TRY(weft_memory_place(u->context->device, values, (size_t)u->mesh->n_nodes, sizeof *values, out,
-                          error));
-done:
-    free(values);
-    return status;
-}
-
-static weft_status integrate_linear(const weft_solution *u, int k, double *out, weft_error *error) {
-    static const char *const integral[] = {"I"};
-    weft_status status = WEFT_OK;
-    const weft_space *space = u->fields[0].space;
-    weft_memory *memory = NULL;
-    weft_bound_form form;
-    TRY(take_component(u, k, &memory, error));
-    TRY(weft_form_ship(space, "integral.weft", weft_space_cells(space), &form, error));
-    weft_form_bind_input(&form, "u", memory);
-    TRY(weft_form_sum(u->context, &form, u->mesh->n_cells, integral, 1, out, error));
-done:
-    weft_memory_free(&memory);
-    return status;
-}
-
 weft_status weft_solution_integral(const weft_solution *u, int k, double *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const int first = (int)(weft_solution_field(u, k) - u->fields), last = find_last(u, first);
     double *term = NULL, sum = 0;
-    if (u->is_linear) {
-        status = integrate_linear(u, k, out, error);
-        goto done;
-    }
     for (int i = first; i <= last; ++i) {
         double part = 0;
         TRY(weft_solution_term(u, i, &term, error));
@@ -125,17 +89,15 @@ static weft_status whole_make(const weft_solution *u, int k, whole_function *out
     const weft_problem_field *field = weft_solution_field(u, k);
     const int first = (int)(field - u->fields), last = find_last(u, first);
     const int c = weft_space_components(field->space);
-    int degree = 0;
+    const weft_space *spaces[WEFT_VALUES_MAX];
     double *term = NULL;
     *out = (whole_function){.space = field->space, .values = u->values + field->first_dof};
     if (last == first)
         goto done;
-    for (int i = first; i <= last; ++i) {
-        const int own = weft_space_element(u->fields[i].space)->degree;
-        degree = own > degree ? own : degree;
-    }
-    TRY(weft_space_make(u->context->device, u->mesh, (weft_element_kind){WEFT_LAGRANGE, degree}, c,
-                        &out->own, error));
+    for (int i = first; i <= last; ++i)
+        spaces[i - first] = u->fields[i].space;
+    TRY(weft_space_make(u->context->device, u->mesh, weft_space_lattice(spaces, last - first + 1),
+                        c, &out->own, error));
     out->sum = weft_array_make((size_t)weft_space_dofs(out->own), sizeof *out->sum);
     if (!out->sum)
         TRY(weft_out_of_memory(error, NULL));
@@ -152,52 +114,16 @@ done:
     return status;
 }
 
-/* A formula in x, y, z and t, in which t is a number now. */
-static weft_status write_formula(const char *text, double t, weft_text *out, weft_error *error) {
-    while (*text) {
-        size_t n = 1;
-        if (isalnum((unsigned char)*text))
-            while (isalnum((unsigned char)text[n]) || text[n] == '_')
-                ++n;
-        if (n == 1 && *text == 't')
-            weft_text_add(out, "(%.17g)", t);
-        else
-            weft_text_add_bytes(out, text, n);
-        text += n;
-    }
-    return out->failed ? weft_out_of_memory(error, NULL) : WEFT_OK;
-}
-
-static weft_status measure_linear(const weft_solution *u, int k, const char *exact,
-                                  const char *origin, double t, double squares[2],
-                                  weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_memory *memory = NULL;
-    TRY(take_component(u, k, &memory, error));
-    TRY(weft_space_errors_at(u->context, u->fields[0].space, memory, exact, origin, t, squares,
-                             error));
-done:
-    weft_memory_free(&memory);
-    return status;
-}
-
 weft_status weft_solution_errors(const weft_solution *u, int k, const char *exact,
                                  const char *origin, double t, double squares[2],
                                  weft_error *error) {
     weft_status status = WEFT_OK;
     whole_function whole = {.space = NULL};
-    weft_text formula = {0};
-    if (u->is_linear) {
-        status = measure_linear(u, k, exact, origin, t, squares, error);
-        goto done;
-    }
     TRY(whole_make(u, k, &whole, error));
-    TRY(write_formula(exact, t, &formula, error));
-    TRY(weft_space_measure_errors(u->context, whole.space, whole.values,
-                                  k - weft_solution_field(u, k)->first_value, formula.data, origin,
-                                  squares, error));
+    TRY(weft_space_errors_of(u->context, whole.space, whole.values,
+                             k - weft_solution_field(u, k)->first_value,
+                             &(weft_exact){exact, origin, t}, squares, error));
 done:
-    weft_text_free(&formula);
     whole_clear(&whole);
     return status;
 }

@@ -22,8 +22,7 @@ typedef struct weft_solution {
     const weft_mesh *mesh;
     const weft_problem_field *fields; /* [n_fields] */
     int n_fields, n_values;           /* n_values: components of all */
-    bool is_linear;       /* one function of degree 1 on straight triangles or tetrahedra */
-    const double *values; /* [n_dofs] */
+    const double *values;             /* [n_dofs] */
 } weft_solution;
 weft_solution weft_problem_solution(const weft_problem *problem);
 

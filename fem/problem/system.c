@@ -66,9 +66,9 @@ weft_system weft_problem_system(const weft_problem *problem) {
 
 /* Where the matrix is all that a solve reads. */
 static void evict_cells(weft_problem *problem) {
-    if (problem->fields.space && weft_fields_are_linear(&problem->fields) &&
-        weft_assembly_about(problem->system.linear.choice.assembly)->stores_matrix)
-        weft_space_evict(problem->fields.space);
+    if (weft_assembly_about(problem->system.linear.choice.assembly)->stores_matrix)
+        for (int i = 0; i < problem->fields.n; ++i)
+            weft_space_evict(problem->fields.list[i].space);
 }
 
 weft_status weft_problem_solve_system(weft_problem *problem, weft_error *error) {
@@ -87,8 +87,8 @@ weft_status weft_problem_solve_system(weft_problem *problem, weft_error *error) 
                           &options, error));
     linear->solve_seconds =
         weft_context_clock(problem->context) - start - linear->precondition_seconds;
-    if (problem->fields.space)
-        TRY(weft_space_restore(problem->fields.space, error));
+    for (int i = 0; i < problem->fields.n; ++i)
+        TRY(weft_space_restore(problem->fields.list[i].space, error));
     const weft_solution u = weft_problem_solution(problem);
     weft_advise(&problem->system.linear, &u, system.op);
     TRY(weft_problem_release(problem, error));

@@ -61,8 +61,8 @@ static weft_status cell_points_make(const weft_space *space, cell_points *out, w
         TRY(weft_out_of_memory(error, "the points of a space"));
     for (int64_t i = 0; i < n; ++i)
         out->indices[i] = (int32_t)i;
-    TRY(weft_nodes_place(mesh, width, element->functionals.points, out->indices, n, &out->places,
-                         error));
+    TRY(weft_nodes_place(device, mesh, width, element->functionals.points, out->indices, n,
+                         &out->places, error));
     TRY(weft_connectivity_make(device, out->indices, mesh->n_cells, width, n, &out->own_cells,
                                error));
     TRY(weft_memory_wrap(device, out->places,

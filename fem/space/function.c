@@ -69,30 +69,3 @@ weft_status weft_formula_refuse(const weft_space *space, const char *text, const
         "change it so that it has a value there: 1/x has none at x = 0, log(x) none for x <= 0");
     return WEFT_ERROR_INPUT;
 }
-
-weft_status weft_space_errors(weft_context *context, const weft_space *space, weft_memory *u,
-                              const char *exact, const char *origin, double squares[2],
-                              weft_error *error) {
-    return weft_space_errors_at(context, space, u, exact, origin, 0, squares, error);
-}
-
-weft_status weft_space_errors_at(weft_context *context, const weft_space *space, weft_memory *u,
-                                 const char *exact, const char *origin, double t, double squares[2],
-                                 weft_error *error) {
-    static const char *const names[2] = {"l2", "h1"};
-    weft_status status = WEFT_OK;
-    const weft_mesh *mesh = weft_space_mesh(space);
-    const char *script = mesh->dimension == 2 ? "errors_2.weft" : "errors_3.weft";
-    weft_memory *when = NULL;
-    weft_bound_form form;
-    TRY(weft_memory_make(context->device, sizeof t, &when, error));
-    TRY(weft_memory_write(when, 0, &t, sizeof t, error));
-    TRY(weft_form_ship(space, script, weft_space_cells(space), &form, error));
-    weft_form_bind_input(&form, "u", u);
-    weft_form_bind_input(&form, "when", when);
-    weft_form_bind_expression(&form, "exact", exact, origin ? origin : "exact");
-    TRY(weft_form_sum(context, &form, mesh->n_cells, names, 2, squares, error));
-done:
-    weft_memory_free(&when);
-    return status;
-}

@@ -1,8 +1,20 @@
 /* Interpolates functions in another space on the same mesh, and evaluates them at points of cells. */
 #include "fem/space/private.h"
+#include "fem/space/space.h"
 #include "fem/weft_function.h"
 
 #include <stdlib.h>
+
+weft_element_kind weft_space_lattice(const weft_space *const *spaces, int n) {
+    weft_element_kind kind = WEFT_ELEMENT_P1;
+    for (int i = 0; i < n; ++i) {
+        const weft_element *element = weft_space_element(spaces[i]);
+        kind.degree = element->degree > kind.degree ? element->degree : kind.degree;
+        if (!weft_family_about(element->family)->is_continuous)
+            kind.family = weft_family_about(WEFT_LAGRANGE)->broken;
+    }
+    return kind;
+}
 
 weft_status weft_space_interpolate(const weft_space *space, const double *u, int components,
                                    const weft_space *to, double *out, weft_error *error) {

@@ -149,8 +149,9 @@ static bool is_global(const numbering *s) {
 /* Elements whose nodes are inside the cells, or those of all cells. */
 static void put_inside(numbering *s) {
     const int64_t width = s->element->n_nodes, n = s->mesh->n_cells * width;
+    const bool is_one = is_global(s);
     for (int64_t i = 0; i < n; ++i)
-        s->cells[i] = (int32_t)(is_global(s) ? i % width : i);
+        s->cells[i] = (int32_t)(is_one ? i % width : i);
 }
 
 static weft_status check_count(const numbering *s, int64_t n, weft_error *error) {
@@ -212,31 +213,56 @@ done:
 
 /* ---- coordinates ----------------------------------------------------------------------------- */
 
-/* A node shared by cells gets the same place from each, up to rounding: the last cell's stands, so
- * cells are visited one after another. shape [width][v]: geometry functions at the points */
-static void place_cells(const weft_mesh *mesh, int width, int v, const double *shape,
-                        const int32_t *cells, double *x) {
-    const int d = mesh->dimension;
+/* What cells place nodes by. */
+typedef struct placing {
+    const weft_mesh *mesh;
+    int width, v;        /* points; functions of the map */
+    const double *shape; /* [width][v] at the points */
+    const int32_t *cells;
+    double *x;
+    int64_t cells_at_once;
+} placing;
+
+static void place_cell(const placing *p, int64_t c) {
+    const weft_mesh *mesh = p->mesh;
+    const int d = mesh->dimension, v = p->v;
     double corners[27 * 3];
-    for (int64_t c = 0; c < mesh->n_cells; ++c) {
-        const double *places = mesh->curve ? mesh->curve + c * v * d : corners;
-        for (int k = 0; k < v && !mesh->curve; ++k)
-            memcpy(corners + k * d, mesh->x + (int64_t)mesh->cells[c * v + k] * d,
-                   (size_t)d * sizeof *corners);
-        for (int i = 0; i < width; ++i) {
-            double *out = x + (int64_t)cells[c * width + i] * d;
-            for (int axis = 0; axis < d; ++axis) {
-                double sum = 0;
-                for (int k = 0; k < v; ++k)
-                    sum += shape[i * v + k] * places[k * d + axis];
-                out[axis] = sum;
-            }
+    const double *places = mesh->curve ? mesh->curve + c * v * d : corners;
+    for (int k = 0; k < v && !mesh->curve; ++k)
+        memcpy(corners + k * d, mesh->x + (int64_t)mesh->cells[c * v + k] * d,
+               (size_t)d * sizeof *corners);
+    for (int i = 0; i < p->width; ++i) {
+        double *out = p->x + (int64_t)p->cells[c * p->width + i] * d;
+        for (int axis = 0; axis < d; ++axis) {
+            double sum = 0;
+            for (int k = 0; k < v; ++k)
+                sum += p->shape[i * v + k] * places[k * d + axis];
+            out[axis] = sum;
         }
     }
 }
 
-weft_status weft_nodes_place(const weft_mesh *mesh, int width, const double *points,
-                             const int32_t *cells, int64_t n, double **x, weft_error *error) {
+/* A weft_task. */
+static void place_cells(void *user, int64_t chunk) {
+    const placing *p = user;
+    const int64_t end = (chunk + 1) * p->cells_at_once;
+    for (int64_t c = chunk * p->cells_at_once; c < end && c < p->mesh->n_cells; ++c)
+        place_cell(p, c);
+}
+
+/* A node shared by cells gets the same place from each, up to rounding: the last cell's stands, so cells are visited one
+ * after another. */
+static weft_status place_all(weft_device *device, placing *p, int64_t n, weft_error *error) {
+    enum { CELLS = 4096 };
+    const int64_t n_cells = p->mesh->n_cells;
+    p->cells_at_once = n == n_cells * p->width ? CELLS : n_cells + 1;
+    return weft_device_for(device, (n_cells + p->cells_at_once - 1) / p->cells_at_once, place_cells,
+                           p, error);
+}
+
+weft_status weft_nodes_place(weft_device *device, const weft_mesh *mesh, int width,
+                             const double *points, const int32_t *cells, int64_t n, double **x,
+                             weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cell *cell = weft_mesh_cell(mesh);
     weft_element *geometry = NULL;
@@ -247,7 +273,8 @@ weft_status weft_nodes_place(const weft_mesh *mesh, int width, const double *poi
     if (!shape || !made)
         TRY(weft_out_of_memory(error, "the coordinates of a space"));
     TRY(weft_element_tabulate(geometry, 0, width, points, shape, error));
-    place_cells(mesh, width, geometry->n_nodes, shape, cells, made);
+    placing all = {mesh, width, geometry->n_nodes, shape, cells, made, 0};
+    TRY(place_all(device, &all, n, error));
     *x = made;
     made = NULL;
 done:

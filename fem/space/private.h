@@ -22,5 +22,6 @@ weft_status weft_nodes_number(weft_device *device, const weft_mesh *mesh,
  *  cells   [n_cells][width], the number of each among all n
  *  x       [n][d], from weft_array_make; caller's; free()
  *  Errors  WEFT_ERROR_MEMORY; *x untouched */
-weft_status weft_nodes_place(const weft_mesh *mesh, int width, const double *points,
-                             const int32_t *cells, int64_t n, double **x, weft_error *error);
+weft_status weft_nodes_place(weft_device *device, const weft_mesh *mesh, int width,
+                             const double *points, const int32_t *cells, int64_t n, double **x,
+                             weft_error *error);

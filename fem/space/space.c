@@ -2,6 +2,7 @@
  *
  * Decision  docs/decisions/0030-spaces-and-conditions-are-in-the-library.md */
 #include "fem/space/space.h"
+#include "fem/mesh/mesh.h"
 #include "fem/space/private.h"
 #include "fusion/connectivity/connectivity.h"
 
@@ -31,8 +32,8 @@ static weft_status number_nodes(weft_space *space, weft_error *error) {
         goto done;
     TRY(weft_nodes_number(space->device, mesh, space->element, &space->own_cells, &space->n_nodes,
                           error));
-    TRY(weft_nodes_place(mesh, space->element->n_nodes, space->element->points, space->own_cells,
-                         space->n_nodes, &space->own_x, error));
+    TRY(weft_nodes_place(space->device, mesh, space->element->n_nodes, space->element->points,
+                         space->own_cells, space->n_nodes, &space->own_x, error));
 done:
     return status;
 }
@@ -86,11 +87,13 @@ done:
     return status;
 }
 
-/* The centre of the cell of each node of an element whose nodes belong to one cell. */
+/* The centre of the cell of each node of an element whose nodes belong to one cell, unless they are in its interior. */
 static weft_status find_inside(weft_space *space, weft_error *error) {
     const weft_mesh *mesh = space->mesh;
     const int d = mesh->dimension, width = space->element->n_nodes,
               n_vertices = weft_mesh_cell_vertices(mesh);
+    if (space->element->located_nodes[d] == width)
+        return WEFT_OK;
     space->inside = weft_array_make((size_t)(space->n_nodes * d), sizeof *space->inside);
     if (!space->inside)
         return weft_out_of_memory(error, "a space");
@@ -107,13 +110,15 @@ static weft_status make_points(weft_space *space, weft_error *error) {
     space->points = weft_data_nodes(space->mesh, "nodes");
     if (weft_element_is_on_vertices(space->element))
         goto done;
-    if (!weft_element_is_shared(space->element) &&
-        !weft_family_about(space->element->family)->is_global)
+    const bool belongs_to_cells = !weft_element_is_shared(space->element) &&
+                                  !weft_family_about(space->element->family)->is_global;
+    if (belongs_to_cells)
         TRY(find_inside(space, error));
     space->points = (weft_data_points){.over = "nodes",
                                        .n = space->n_nodes,
                                        .x = space->own_x,
-                                       .inside = space->inside,
+                                       .inside = belongs_to_cells && !space->inside ? space->own_x
+                                                                                    : space->inside,
                                        .mark = mark_group,
                                        .user = space};
 done:
@@ -184,6 +189,11 @@ const weft_element *weft_space_element(const weft_space *space) {
 
 int weft_space_components(const weft_space *space) {
     return space->components;
+}
+
+bool weft_space_is_barycentric(const weft_space *space) {
+    return weft_element_is_on_vertices(space->element) && weft_mesh_is_affine(space->mesh) &&
+           space->mesh->dimension > 1;
 }
 
 int64_t weft_space_nodes(const weft_space *space) {

@@ -10,6 +10,21 @@
 weft_status weft_space_make_with(weft_device *device, const weft_mesh *mesh,
                                  weft_mesh_copies *copies, weft_element_kind kind, int components,
                                  weft_space **out, weft_error *error);
+/** Are the functions the barycentric coordinates of straight triangles or tetrahedra, and so the nodes those of the
+ *  mesh? The shipped scripts without tables (fem/scripts) are for these. */
+bool weft_space_is_barycentric(const weft_space *space);
+/** The Lagrange element whose functions include those of these spaces: of the highest degree, and discontinuous unless
+ *  all of them are continuous. */
+weft_element_kind weft_space_lattice(const weft_space *const *spaces, int n);
+/** What a function is compared with: a formula in x, y, z and t, and the time t. */
+typedef struct weft_exact {
+    const char *text, *origin; /* origin names the formula in messages */
+    double t;
+} weft_exact;
+/** weft_space_measure_errors at a time. */
+weft_status weft_space_errors_of(weft_context *context, const weft_space *space, const double *u,
+                                 int component, const weft_exact *exact, double squares[2],
+                                 weft_error *error);
 typedef struct weft_timed_formula {
     const char *text, *origin; /* origin names the formula in messages */
     weft_memory *when;         /* one number, the time t; NULL: the formula has none */

@@ -1,5 +1,6 @@
 /* Shows functions of a space of any degree in result files. */
 #include "fem/space/private.h"
+#include "fem/space/space.h"
 #include "fem/weft_function.h"
 #include "fem/weft_result.h"
 
@@ -32,9 +33,9 @@ static weft_status make_table(weft_space_output *out, const weft_space *lattice,
         TRY(weft_out_of_memory(error, "a result"));
     TRY(weft_element_equispaced(at, out->points, error));
     TRY(weft_element_tabulate(e, 0, at->n_nodes, out->points, out->table, error));
-    TRY(weft_nodes_place(weft_space_mesh(out->space), at->n_nodes, out->points,
-                         weft_space_cell_nodes(lattice), weft_space_nodes(lattice), &out->x,
-                         error));
+    TRY(weft_nodes_place(weft_space_device(lattice), weft_space_mesh(out->space), at->n_nodes,
+                         out->points, weft_space_cell_nodes(lattice), weft_space_nodes(lattice),
+                         &out->x, error));
 done:
     return status;
 }
@@ -58,11 +59,8 @@ weft_status weft_space_output_make(const weft_space *space, weft_space_output **
         TRY(weft_out_of_memory(error, "a result"));
     made->space = space;
     if (e->lattice_degree == 0)
-        TRY(weft_space_make(
-            weft_space_device(space), weft_space_mesh(space),
-            (weft_element_kind){about->is_continuous ? WEFT_LAGRANGE : WEFT_DISCONTINUOUS,
-                                e->degree},
-            1, &made->own, error));
+        TRY(weft_space_make(weft_space_device(space), weft_space_mesh(space),
+                            weft_space_lattice(&space, 1), 1, &made->own, error));
     const weft_space *lattice = made->own ? made->own : space;
     made->width = weft_space_element(lattice)->n_nodes;
     made->is_mesh = weft_element_is_on_vertices(weft_space_element(lattice));

@@ -45,8 +45,6 @@ static const shipped all[] = {
     {{"load.weft", "return b;", NULL}, "d", 3, 4, 96 + 16 + 32, 32, "source"},
     /* the default, 1, needs no points */
     {{"load.weft", "return b;", NULL}, "d", 3, 3, 96 + 16 + 32, 32, NULL},
-    /* interpolation, jacobian, integral */
-    {{"integral.weft", "return I;", NULL}, "d", 3, 3, 96 + 16 + 32, 8, NULL},
     /* facets: one dimension less; added to what b has */
     {{"neumann.weft", "return b;", NULL}, "d", 3, 3, 72 + 12 + 24, 24, "flux"},
 };

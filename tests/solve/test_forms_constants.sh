@@ -58,6 +58,27 @@ $head
 a = inner(grad(u), grad(v))*dx + p*v*dx + u*q*dx
 L = x[0]*v*dx + 3*q*dx
 EOF
+    # nothing fixes the constant, and the load does not balance: the hint divides by the length, area or volume, which is 1
+    cat >"$folder/natural.ufl" <<EOF
+$head
+u, v = TrialFunction(P1), TestFunction(P1)
+a = inner(grad(u), grad(v))*dx
+L = 3*v*dx
+EOF
+    "$WEFT_BUILD/solve" "$folder/natural.ufl" --mesh "$mesh" >/dev/null 2>"$folder/log" && { echo "$cell: it does not balance"; exit 1; }
+    grep -q 'its sum is 3$' "$folder/log" && grep -q 'subtract 3 from the source' "$folder/log" || { cat "$folder/log"; exit 1; }
+    # a function that jumps between cells is one of those of a discontinuous element, with bubbles too: its projection is itself
+    bubble=2
+    case $cell in triangle | tetrahedron) bubble=$((d + 1)) ;; esac
+    cat >"$folder/jump.ufl" <<EOF
+$head
+P = FiniteElement('DG', $cell, 1) + FiniteElement('Bubble', $cell, $bubble)
+u, v = TrialFunction(P), TestFunction(P)
+a = u*v*dx
+L = conditional(lt(x[0], 0.5), 1, 0)*v*dx
+EOF
+    "$WEFT_BUILD/solve" "$folder/jump.ufl" --mesh "${mesh%:*}:2" --tolerance 1e-13 --exact 'select(x < 0.5, 1.0, 0.0)' >"$folder/log" 2>&1 &&
+        awk '/^error/ { n = 1; fine = $3 + 0 < 1e-9 } END { exit !(n && fine) }' "$folder/log" || { cat "$folder/log"; exit 1; }
     # a coefficient at quadrature points is its formula there: as the formula in the integrand, by the same rule
     for k in 'Coefficient(FiniteElement("Quadrature", cell, 3, quad_scheme="default"))' \
         'Coefficient(VectorElement("Quadrature", cell, 3, dim=2, quad_scheme="default"))' 'as_vector((sin(x[0]), exp(3*x[0])))'; do

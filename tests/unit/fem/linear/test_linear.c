@@ -84,7 +84,6 @@ static weft_status solve(setting *s, bool minres_if_indefinite, weft_error *erro
                               .mesh = s->mesh,
                               .spaces = s->spaces,
                               .n_spaces = 1,
-                              .is_p1 = true,
                               .solves_once = true,
                               .minres_if_indefinite = minres_if_indefinite,
                               .choice = weft_problem_choice_start(&s->options)};

@@ -43,6 +43,11 @@ static void check_weighted(weft_context *context, const weft_space *space, weft_
     free(values);
 }
 
+static const char integral_text[] =
+    "index cells, nodes;\nconnectivity dofs : cells -> nodes[3];\ninput x : real[2] over nodes;\n"
+    "input u : real over nodes;\n"
+    "I = quadrature_integral(interpolate(u[dofs], degree = 1), jacobian(x[dofs]), degree = 1);\n";
+
 static double check_sum(weft_device *device, const char *name) {
     weft_library *library = NULL;
     weft_mesh *mesh = NULL;
@@ -62,8 +67,8 @@ static double check_sum(weft_device *device, const char *name) {
     assert_int_equal(
         weft_memory_wrap(device, values, (size_t)mesh->n_nodes * sizeof *values, &u, NULL),
         WEFT_OK);
-    assert_int_equal(weft_form_ship(space, "integral.weft", weft_space_cells(space), &form, NULL),
-                     WEFT_OK);
+    weft_form_start("integral", integral_text, weft_space_cells(space), &form);
+    weft_form_bind_input(&form, "x", weft_space_coordinates(space));
     weft_form_bind_input(&form, "u", u);
     if (weft_form_sum(&context, &form, mesh->n_cells, names, 1, &sum, &error) != WEFT_OK)
         fail_msg("%s", error.message);

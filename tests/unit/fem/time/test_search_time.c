@@ -66,7 +66,6 @@ static const combination combinations[] = {
     {{"local_blocks.weft", "continue_blocks.weft", "product_blocks.weft"}, "rows", 6, NULL},
     {{"elasticity.weft", "matrix_blocks.weft"}, NULL, 0, "young"},
     {{"elasticity.weft", "diagonal_blocks.weft"}, NULL, 0, "young"},
-    {{"local_blocks.weft", "energy_blocks.weft", "return E;"}, "rows", 6, NULL},
     {{"elasticity.weft", "action = Kv;", "action_blocks.weft"}, NULL, 0, "young"},
     {{"kirchhoff.weft", "return r, K, W;"}, NULL, 0, "young"},
     {{"helmholtz.weft", "product.weft"}, "d", 3, NULL},
@@ -102,7 +101,6 @@ static const combination combinations[] = {
     {{"uniform.weft", "return u;"}, NULL, 0, NULL},
     {{"load_time.weft", "return b;"}, "d", 3, "source"},
     {{"load.weft", "return b;"}, "d", 3, "source"},
-    {{"integral.weft", "return I;"}, "d", 3, NULL},
     {{"neumann.weft", "return b;"}, "d", 3, "flux"},
 };
 enum { COMBINATIONS = sizeof combinations / sizeof combinations[0] };
