@@ -256,6 +256,8 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_space_data_points": ([_P], _P),
     "weft_space_dofs": ([_P], c_int64),
     "weft_space_nodes": ([_P], c_int64),
+    "weft_family_find": ([c_char_p, POINTER(c_int)], c_bool),
+    "weft_family_about": ([c_int], POINTER(s.weft_family_info)),
     "weft_space_cell_nodes": ([_P], _P),
     "weft_space_components": ([_P], c_int),
     "weft_problem_spaces": ([_P, POINTER(POINTER(_P))], c_int),

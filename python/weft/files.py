@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 from . import _structures as s
 from ._library import encode, lib
+from .families import is_continuous
 
 if TYPE_CHECKING:
     import numpy
@@ -41,7 +42,7 @@ def _shown(spaces: Sequence[Space]) -> Space:
     if len(spaces) == 1 and spaces[0].degree > 0:
         return spaces[0]
     varying = [space for space in spaces if space.degree > 0]
-    family = "discontinuous" if any(space.family != "lagrange" for space in varying) else "lagrange"
+    family = "lagrange" if all(is_continuous(space._family) for space in varying) else "discontinuous"
     return Space(spaces[0].mesh, spaces[0].device, 1, max([1, *(space.degree for space in varying)]), family)
 
 

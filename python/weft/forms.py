@@ -9,6 +9,7 @@ from typing import Any, Mapping, Optional
 from . import _structures as s
 from ._library import Handle, UsageError, encode, lib
 from .device import Device
+from .families import family_name
 from .script import _take_text
 
 
@@ -85,16 +86,15 @@ class FormFile:
         wanted = problem.sets[0]
         if wanted.flat or parts:
             subs = [(sub.family, sub.degree, sub.components) for sub in wanted.sub[:wanted.n]]
-            if not wanted.flat or not parts or subs != [(int(one.family != "lagrange"), one.degree, one.components)
-                                                        for one in parts]:
+            if not wanted.flat or not parts or subs != [(one._family, one.degree, one.components) for one in parts]:
                 raise UsageError("%s: the forms are for %s" % (self.name, ", ".join(
-                    "family %d, degree %d, %d components" % sub for sub in subs) if wanted.flat else "one Space"), "usage")
+                    "family %r, degree %d, %d components" % (family_name(family), degree, components)
+                    for family, degree, components in subs) if wanted.flat else "one Space"), "usage")
             return
         sub = wanted.sub[0]
-        if (sub.family, sub.degree, problem.components) != (int(space.family != "lagrange"), space.degree,
-                                                            space.components):
+        if (sub.family, sub.degree, problem.components) != (space._family, space.degree, space.components):
             raise UsageError("%s: the forms are for Space(mesh, components=%d, degree=%d, family=%r)" % (
-                self.name, problem.components, sub.degree, "discontinuous" if sub.family else "lagrange"), "usage")
+                self.name, problem.components, sub.degree, family_name(sub.family)), "usage")
 
     def _groups(self, problem: s.weft_ufl_problem, mesh: Any, measures: Mapping[str, str]) -> list[int]:
         """The groups of the parts, -1: everywhere."""

@@ -10,6 +10,7 @@ from . import _structures as s
 from ._library import Borrowed, Handle, InputError, UsageError, encode, free, lib
 from .conditions import Condition, Neumann, Number, condition_rows
 from .device import Array, Device
+from .families import family_name, family_number
 from .forms import FormFile
 from .mesh import Mesh, _view
 from .options import method_number, preconditioner_number, step_scheme_number
@@ -19,9 +20,6 @@ from .script import Script, _count, _expressions, _interleave, _parameters, _tex
 if TYPE_CHECKING:
     import numpy
 
-
-
-_FAMILIES = {0: "lagrange", 1: "discontinuous"}
 
 
 class _Context:
@@ -52,20 +50,19 @@ class Space:
     """Functions of a mesh, with a number of components at each node. Formulas may differ by group: "1; @steel=50".
 
     degree  of the polynomials in each cell; forms are written for one degree, the shipped ones for 1
-    family  "lagrange", continuous, or "discontinuous"
+    family  "lagrange", continuous, or "discontinuous", or UFL's name of another one
     """
 
     def __init__(self, mesh: Mesh, device: Optional[Device] = None, components: int = 1, degree: int = 1,
                  family: str = "lagrange") -> None:
-        if family not in ("lagrange", "discontinuous"):
-            raise UsageError("family is %r, expected 'lagrange' or 'discontinuous'" % family, "usage")
+        self._family = family_number(family)
         self.mesh, self.device, self.components = mesh, device or Device(), components
-        self.degree, self.family = degree, family
+        self.degree, self.family = degree, family_name(self._family)
         self._context = _Context(self.device, mesh)
         self._handle = Handle("space", self._context.handle)
         self._handles = [self._handle]
         lib.weft_space_make(self.device._pointer, mesh._mesh,
-                            s.weft_element_kind(int(family != "lagrange"), degree), components,
+                            s.weft_element_kind(self._family, degree), components,
                             byref(self._handle.pointer))
 
     @classmethod
@@ -74,7 +71,7 @@ class Space:
         space = cls.__new__(cls)
         space.mesh, space.device, space._context, space._handle, space._handles = mesh, device, context, handle, [handle]
         space.components, space.degree = lib.weft_space_components(handle.pointer), degree
-        space.family = _FAMILIES.get(family, "family %d" % family)
+        space._family, space.family = family, family_name(family)
         return space
 
     @property
@@ -113,20 +110,9 @@ class Space:
     def errors(self, u: Any, exact: Number) -> tuple[float, float]:
         """The errors of a scalar function against a formula: in the L2 norm, and of the gradient."""
         squares = (c_double * 2)()
-        if (self.degree, self.family) != (1, "lagrange") or self.mesh._mesh.contents.cell not in (0, 2, 3):
-            values = _numpy_values(self.device.asarray(u))
-            lib.weft_space_measure_errors(self._context.pointer, self._handle.pointer, values.ctypes.data, 0,
-                                          encode(str(exact)), b"exact", squares)
-            return squares[0] ** 0.5, squares[1] ** 0.5
         lib.weft_space_errors(self._context.pointer, self._handle.pointer, self.device.asarray(u)._pointer,
                               encode(str(exact)), b"exact", squares)
         return squares[0] ** 0.5, squares[1] ** 0.5
-
-
-def _numpy_values(array: Array) -> Any:
-    import numpy
-
-    return numpy.ascontiguousarray(array.numpy(), dtype="float64")
 
 
 def _numpy_empty(shape: Any) -> Any:

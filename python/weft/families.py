@@ -1,0 +1,28 @@
+"""The families of elements, by the table of the library."""
+
+from __future__ import annotations
+
+from ctypes import byref, c_int
+
+from ._library import UsageError, encode, lib
+
+_SHORT = {"lagrange": "Lagrange", "discontinuous": "Discontinuous Lagrange"}
+
+
+def family_number(name: str) -> int:
+    """The number of a family in the library."""
+    number = c_int()
+    if not isinstance(name, str) or not lib.weft_family_find(encode(_SHORT.get(name, name)), byref(number)):
+        raise UsageError("family is %r, expected 'lagrange', 'discontinuous' or another name of UFL for a family that Weft "
+                         "has, such as 'Bubble'" % (name,), "usage")
+    return number.value
+
+
+def family_name(number: int) -> str:
+    name = lib.weft_family_about(number).contents.names[0].decode()
+    return next((short for short, long in _SHORT.items() if long == name), name)
+
+
+def is_continuous(number: int) -> bool:
+    """Do functions of a space of the family have one value at each point of a facet?"""
+    return bool(lib.weft_family_about(number).contents.is_continuous)
