@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # labels: quick
-# Sizes that should fall and may not grow: lines of sources, and files that a context visits. A context is a struct of
+# Sizes that should fall and may not grow: lines of sources, places that ask whether functions are linear or name a family of
+# elements, and files that a context visits. A context is a struct of
 # the programs, of a problem or of the binding of forms to a mesh. It visits each .c file in which a function takes a
 # pointer to it, which another function passes on, or from a `void *`. Where the numbers fall, lower the limits below.
 set -euo pipefail
@@ -9,6 +10,8 @@ export LC_ALL=C
 
 lines_limit=180767      # of core, fusion, fem, forms, gemm, kernels, apps and python
 apps_limit=25203        # of apps
+linear_limit=15         # places outside fem/element that ask whether functions are linear, or compare families
+named_limit=19          # places outside fem/element that name a family, most of them to make an element of it
 files_limit=14          # that one context visits
 files_together_limit=59 # that the context of a solve visits, with the contexts that are its members
 
@@ -16,6 +19,19 @@ files_together_limit=59 # that the context of a solve visits, with the contexts 
 count_lines() {
     find "$@" -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.weft' -o -name '*.ufl' -o -name '*.py' \) -print0 |
         xargs -0 cat | wc -l
+}
+
+# count_linear FOLDER...: places where a property of the element should be asked, or is asked by a fast path.
+count_linear() {
+    { grep -rnE --include='*.[ch]' --include='*.py' \
+        '(is|are)_(linear|p1|lagrange|barycentric)\(|degree (==|!=|>|<=) 1\>|degree (>=|<) 2\>|element->family (==|!=)|(==|!=) WEFT_(LAGRANGE|DISCONTINUOUS|BUBBLE|QUADRATURE|REAL)\>' \
+        "$@" || true; } | grep -cv '^[^:]*fem/element/' || true
+}
+
+# count_named FOLDER...: places that name a family.
+count_named() {
+    { grep -rnE --include='*.[ch]' --include='*.py' '\<WEFT_(LAGRANGE|DISCONTINUOUS|BUBBLE|QUADRATURE|REAL|ELEMENT_P1)\>' "$@" || true; } |
+        grep -cvE '^[^:]*fem/(element/|weft_family\.h:)' || true
 }
 
 # contexts FOLDER: for each context a line "NAME members files FILE...", the files in order. Then, where one is called
@@ -99,6 +115,13 @@ if [ "${found% * *}" != "$expected" ] || [ "$(count_lines "$scratch/apps")" -ne 
     count_lines "$scratch/apps"
     exit 1
 fi
+mkdir "$scratch"/fem/{bc,element}
+printf 'bool f(element *e) {\n    return e->degree == 1 && e->family == WEFT_LAGRANGE;\n}\n' | tee "$scratch/fem/element/f.c" >"$scratch/fem/bc/f.c"
+printf 'k = e->degree == 10 ? 2 : 1;\ng(is_linear(s), element->family != f);\nh(WEFT_REAL);\nint is_linear;\n' >"$scratch/fem/bc/g.c"
+if [ "$(cd "$scratch" && count_linear fem)" != 2 ] || [ "$(cd "$scratch" && count_named fem)" != 2 ]; then
+    echo "The count does not find the tests for linear functions and families that it should."
+    exit 1
+fi
 
 failures=0
 check() { # what, number, limit
@@ -107,6 +130,8 @@ check() { # what, number, limit
 }
 cd "$WEFT_SOURCE"
 check "lines of sources" "$(count_lines core fusion fem forms gemm kernels apps python)" "$lines_limit"
+check "places that ask whether functions are linear" "$(count_linear fem forms apps python)" "$linear_limit"
+check "places that name a family" "$(count_named fem forms apps python)" "$named_limit"
 check "lines of apps" "$(count_lines apps)" "$apps_limit"
 found=$(contexts .)
 echo "context, members, .c files that it visits:"
