@@ -81,7 +81,7 @@ static weft_status means_make(const checked *of, const weft_expression *formulas
                               weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t lanes = weft_device_limits(of->context->device)->lanes_double;
-    const int64_t room = (of->mesh->n_cells + lanes - 1) / lanes * lanes;
+    const int64_t n_padded = (of->mesh->n_cells + lanes - 1) / lanes * lanes;
     bool is_constant = true;
     m->formulas = formulas;
     m->n = n;
@@ -89,7 +89,7 @@ static weft_status means_make(const checked *of, const weft_expression *formulas
         if (weft_formula_constant(formulas[i].text, &m->constants[i]))
             continue;
         is_constant = false;
-        TRY(weft_vector_make(of->context->device, room, &m->values[i], &m->memories[i], error));
+        TRY(weft_vector_make(of->context->device, n_padded, &m->values[i], &m->memories[i], error));
     }
     if (!is_constant)
         TRY(evaluate(of, m, error));
@@ -191,7 +191,7 @@ static weft_status check_tensor(const weft_mesh *mesh, const means *m, weft_erro
     const int d = mesh->dimension;
     bool is_constant = true;
     for (int i = 0; i < m->n; ++i)
-        is_constant &= m->values[i] == NULL;
+        is_constant &= !m->values[i];
     for (int64_t cell = 0; cell < (is_constant ? 1 : mesh->n_cells); ++cell) {
         double a[3][3] = {{0}}, eigenvalues[3] = {0}, largest = 0;
         for (int i = 0; i < d * d; ++i) {

@@ -88,7 +88,7 @@ static weft_status find_motion(weft_time_system *system, const weft_transient_pa
             TRY(reads(system, part->form, part->mass, part->form->inputs[i].name, &moves, error));
         if (moves)
             TRY(refuse_mass(part, part->form->inputs[i].name, error));
-        if (is_input || (memory == system->problem->previous && memory != NULL))
+        if (is_input || (memory == system->problem->previous && memory))
             TRY(reads(system, part->form, part->matrix, part->form->inputs[i].name,
                       &system->matrix_moves, error));
     }

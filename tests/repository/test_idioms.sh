@@ -94,6 +94,6 @@ if [ "$found" != "3 4 5 6 7 7 9 11 " ]; then
 fi
 
 cd "$WEFT_SOURCE"
-found=$(find core fusion fem forms gemm apps -name '*.[ch]' -not -path 'fem/time/*' -print0 | sort -z | xargs -0 -n 100000 bash -c "$(declare -f check_sources)"'; check_sources "$@"' -)
+found=$(find core fusion fem forms gemm apps -name '*.[ch]' -print0 | sort -z | xargs -0 -n 100000 bash -c "$(declare -f check_sources)"'; check_sources "$@"' -)
 echo "$found"
 [ "$(tail -n 1 <<<"$found")" -eq 0 ]
