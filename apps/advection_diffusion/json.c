@@ -14,6 +14,8 @@ static bool set_plan(json_t *root, const ad_run *run) {
     const ad_options *options = run->options;
     return app_json_set_plan(root, &run->base.context, run->base.device_reason,
                              run->base.problem->system.linear.choice.assembly) &&
+           app_json_set(root, "scheme",
+                        json_string(weft_runge_kutta_about(options->runge_kutta)->name)) &&
            app_json_set(root, "splitting",
                         json_string(weft_splitting_about(options->splitting)->name)) &&
            app_json_set(root, "mass", json_string(options->lumped ? "lumped" : "consistent")) &&

@@ -62,6 +62,14 @@ typedef struct scheme {
     double until, least, most;
 } scheme;
 
+/* The value of an option of a scheme, or what it is without. */
+static const char *option_of(const scheme *s, const char *option, const char *otherwise) {
+    for (int i = 0; i + 1 < 10 && s->options[i]; ++i)
+        if (strcmp(s->options[i], option) == 0)
+            return s->options[i + 1];
+    return otherwise;
+}
+
 static json_t *run_scheme(const scheme *s, int steps) {
     const char *arguments[APP_ARGUMENTS_MAX] = {
         "--mesh",      "square:16", "--initial", "exp(-((x-0.4)^2+(y-0.45)^2)/0.02)",
@@ -137,6 +145,8 @@ static void in_time(void **state) {
         const scheme *s = &schemes[k];
         json_t *reference = run_scheme(s, s->reference);
         double before = 0;
+        assert_string_equal(app_text(reference, "scheme"), option_of(s, "--scheme", "rk4"));
+        assert_string_equal(app_text(reference, "splitting"), option_of(s, "--splitting", "lie"));
         for (int i = 0; i < 3; ++i) {
             json_t *run = run_scheme(s, s->steps << i);
             const double error = ad_apart(run, reference), order = log2(before / error);
