@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # labels: quick
-# What a new part touches is what docs/finite-elements.md says: the names of each scheme, preconditioner and option of all
-# programs are in the files of its row in the table there, and in no others, so that no other code depends on which there are.
+# What a new part touches is what docs/finite-elements.md says: the names of each family, preconditioner, scheme and option of
+# all programs are in the files of its row in the table there, and in no others, so that no other code depends on which there are.
 set -euo pipefail
 shopt -s inherit_errexit # an error ends $(...) too
 export LC_ALL=C
@@ -48,6 +48,10 @@ check_tree() (
         check preconditioner "$(basename "$file" .c)" "\\b$symbol\\b" fem/precondition/block.c
         n=$((n + 1))
     done < <(rows weft_preconditioner_kind fem/precondition)
+    while read -r symbol file; do
+        check 'family of elements' "$(basename "$file" .c)" "\\b$symbol\\b"
+        n=$((n + 1))
+    done < <(rows weft_family_row fem/element)
     while read -r option; do
         found=$(search -lE "^ *\{\"$option\"," apps/{common,poisson,solve,advection_diffusion}/*.c | paste -s -d ' ')
         [ "$found" = apps/common/run_options.c ] || echo "the option --$option of all programs is in $found"
@@ -60,7 +64,7 @@ check_tree() (
 # The check itself: what is found, and what is not.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-mkdir -p "$scratch"/{core,fusion,fem/time,fem/precondition,forms,gemm,apps/{common,poisson,solve,advection_diffusion},python,docs}
+mkdir -p "$scratch"/{core,fusion,fem/time,fem/precondition,fem/element,forms,gemm,apps/{common,poisson,solve,advection_diffusion},python,docs}
 cat >"$scratch/docs/finite-elements.md" <<'END'
 | time integration scheme | `fem/time/NAME.c`, `fem/time/scheme.c`, `fem/weft_time_scheme.h` |
 | explicit scheme or splitting of advection | `fem/time/step_scheme.c`, `fem/weft_time.h` |
@@ -94,4 +98,4 @@ found=$(check_tree "$scratch" | grep -v '^: ')
 found=$(check_tree .)
 echo "$found"
 [ "$(wc -l <<<"$found")" -eq 1 ] || { echo "A name is in a file that the table of docs/finite-elements.md does not have, or the other way round."; exit 1; }
-[ "${found% names}" -ge 15 ] || { echo "the rows are not found"; exit 1; }
+[ "${found% names}" -ge 20 ] || { echo "the rows are not found"; exit 1; }
