@@ -68,6 +68,16 @@ weft_status weft_problem_evaluate(weft_problem *problem, const weft_probes *prob
 weft_status weft_probes_field(const weft_probes *probes, const weft_space *space,
                               const weft_field *field, double *out, weft_error *error);
 
+/* ---- failures ------------------------------------------------------------------------------ */
+
+#define WEFT_ADVICE_MAX 256
+/** What to try where a stationary problem was not solved. Options are named as those of the programs.
+ *  out      for the text, if it is not a constant
+ *  Returns  the text; NULL: it was solved */
+const char *weft_problem_advice(const weft_problem *problem, char out[WEFT_ADVICE_MAX]);
+/** The same of a step in time whose linear system ended so. */
+const char *weft_problem_step_advice(const weft_problem *problem, weft_cg_outcome outcome);
+
 /* ---- formulas ------------------------------------------------------------------------------ */
 
 /** Compile quantities, for weft_derive_run after each solve or step. They name u, its gradient, and what the forms read.
@@ -77,6 +87,14 @@ weft_status weft_probes_field(const weft_probes *probes, const weft_space *space
 weft_status weft_problem_derive(weft_problem *problem, const weft_derived_quantity *quantities,
                                 int n, const weft_derive_problem *settings, weft_derive **out,
                                 weft_error *error);
+
+/** Write the mesh, u and the fields of derived quantities for ParaView, .vtkhdf or .vtu. Functions of a mixed u are u_0,
+ *  u_1, ..., with their enrichments, at the nodes of the highest degree; those that are constant in each cell are on cells.
+ *  derive     after weft_derive_run; may be NULL
+ *  statement  a text that the file carries; may be NULL
+ *  Errors     WEFT_ERROR_USAGE: nothing is solved; those of weft_space_write */
+weft_status weft_problem_write(weft_problem *problem, const char *path, const weft_derive *derive,
+                               const char *statement, weft_error *error);
 
 /* ---- reactions ----------------------------------------------------------------------------- */
 

@@ -49,6 +49,15 @@ weft_status weft_ufl_read_text(const char *name, const char *text, size_t length
 /** Read the repr of one ufl.Form; the form is called "a". */
 weft_status weft_ufl_read_repr(const char *text, size_t length, const weft_ufl_options *options,
                                weft_ufl **out, weft_error *error);
+/** Read a form file that is shipped with Weft, such as "elasticity.ufl".
+ *  cell    of the mesh; WEFT_POINT: not known, and so tetrahedra
+ *  degree  of the elements
+ *  given   names of inputs that have values, with blanks between them: the others keep those of the file. NULL: none
+ *  Errors  WEFT_ERROR_USAGE: there is none of this name; those of weft_ufl_read_text */
+weft_status weft_ufl_read_shipped(const char *name, weft_cell_type cell, int degree,
+                                  const char *given, const weft_ufl_options *options,
+                                  weft_ufl **out, weft_error *error);
+bool weft_ufl_is_shipped(const char *name);
 void weft_ufl_free(weft_ufl **ufl);
 
 /** Description of a form. Strings are borrowed from the weft_ufl. */

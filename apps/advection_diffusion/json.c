@@ -30,12 +30,10 @@ static bool set_plan(json_t *root, const ad_run *run) {
 }
 
 static bool set_measures(json_t *object, const ad_run *run, const weft_field_measures *m) {
-    json_t *centroid = json_array();
-    bool fine = app_json_set(object, "mass", app_json_real(m->mass)) &&
-                app_json_set(object, "centroid", centroid);
-    for (int k = 0; fine && k < run->base.mesh->dimension; ++k)
-        fine = json_array_append_new(centroid, app_json_real(m->centroid[k])) == 0;
-    return fine && app_json_set(object, "minimum", app_json_real(m->minimum)) &&
+    const int d = run->base.mesh->dimension;
+    return app_json_set(object, "mass", app_json_real(m->mass)) &&
+           app_json_set(object, "centroid", app_json_list(m->centroid, d)) &&
+           app_json_set(object, "minimum", app_json_real(m->minimum)) &&
            app_json_set(object, "maximum", app_json_real(m->maximum)) &&
            app_json_set(object, "l2_norm", app_json_real(m->l2_norm)) &&
            app_json_set(object, "l2_error", app_json_real(m->l2_error));
@@ -52,13 +50,9 @@ static bool set_record(json_t *array, const ad_run *run, const ad_record *record
                 app_json_set(iterations, "diffusion", json_integer(record->state.diffusion));
     for (int i = 0; fine && i < 4; ++i)
         fine = json_array_append_new(stages, json_integer(record->state.advection[i])) == 0;
-    if (fine && run->base.points.n > 0) {
-        json_t *probes = json_array();
-        fine = app_json_set(object, "probes", probes);
-        for (int i = 0; fine && i < run->base.points.n; ++i)
-            fine = json_array_append_new(probes, app_json_real(record->probes[i])) == 0;
-    }
-    return fine;
+    return fine &&
+           (run->base.points.n == 0 ||
+            app_json_set(object, "probes", app_json_list(record->probes, run->base.points.n)));
 }
 
 /* On the null device nothing is solved: the outcome is "planned" and every number is null. */

@@ -5,12 +5,6 @@
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-static void print_values(const char *head, const double *values, int n) {
-    printf("%s", head);
-    for (int k = 0; k < n; ++k)
-        printf("%s%.10g", k ? ", " : "  ", app_strip_nan_sign(values[k]));
-}
-
 static void print_flows(const char *head, const weft_flows *flows, int n) {
     for (int i = 0; i < flows->n; ++i) {
         const weft_flow *flow = &flows->list[i];
@@ -40,21 +34,22 @@ void app_balance_print(const app_run *run) {
     print_flows("reaction", &balance->reactions, n);
     print_flows("exchange", &balance->exchange, n);
     weft_flows_sum(&balance->reactions, sums);
-    print_values("reactions   sum", sums, n);
-    print_values(balance->loads_reason[0] ? ", loads of conditions" : ", loads", balance->loads, n);
+    app_values_print("reactions   sum", sums, n);
+    app_values_print(balance->loads_reason[0] ? ", loads of conditions" : ", loads", balance->loads,
+                     n);
     if (balance->exchange.n > 0) {
         weft_flows_sum(&balance->exchange, sums);
-        print_values(", exchange", sums, n);
+        app_values_print(", exchange", sums, n);
     }
     putchar('\n');
     if (balance->loads_reason[0])
         printf("            %s\n", balance->loads_reason);
     if (!is_zero(balance->equation, n)) {
-        print_values("equation  ", balance->equation, n);
+        app_values_print("equation  ", balance->equation, n);
         putchar('\n');
     }
     if (balance->in_time) {
-        print_values("storage   ", balance->storage, n);
+        app_values_print("storage   ", balance->storage, n);
         putchar('\n');
     }
     printf("balance   ");

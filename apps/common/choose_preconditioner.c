@@ -1,13 +1,10 @@
-/* Chooses which levels of a mesh are kept for the preconditioner of a run, and stores the measured times. */
+/* Chooses which levels of a mesh are kept for the preconditioner of a run. */
 #include "apps/common/run.h"
-
-#include <math.h>
 
 weft_status app_run_choose_levels(const app_run *run, app_mesh_options *mesh, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_problem_options *options = &run->options->solver;
-    weft_preconditioner_cost costs[WEFT_COSTS_MAX];
-    weft_speeds speeds = {0};
+    bool pays = false;
     int dimension = 0;
     const int64_t n_nodes = app_mesh_built_in_nodes(mesh, &dimension);
     if (options->until_discretisation) {
@@ -23,26 +20,10 @@ weft_status app_run_choose_levels(const app_run *run, app_mesh_options *mesh, we
             mesh->levels = APP_LEVELS_BUILT_IN;
         goto done;
     }
-    if (n_nodes == 0)
-        goto done;
-    TRY(weft_speeds_read(run->device, NULL, &speeds, error));
-    const double expected = weft_cg_iterations_expected(dimension, n_nodes, options->tolerance);
-    const double solves = fmax(run->problem->expected_solves, 1);
-    const weft_assembly_problem problem = {
-        .dimension = dimension,
-        .width = dimension + 1,
-        .n_nodes = n_nodes,
-        .n_cells = (dimension == 2 ? 2 : 6) * n_nodes,
-        .symmetric = true,
-        .applications =
-            solves * (options->max_iterations >= 0 && options->max_iterations + 2 < expected
-                          ? options->max_iterations + 2
-                          : expected),
-        .solves = solves,
-        .speeds = &speeds.assemblies};
-    (void)weft_preconditioner_costs(weft_device_limits(run->device), &problem, true,
-                                    &speeds.preconditioners, costs);
-    if (costs[0].kind >= 0 && weft_preconditioner_about(costs[0].kind)->needs_levels)
+    if (n_nodes > 0)
+        TRY(weft_linear_levels_pay(&run->problem->system.linear, dimension, n_nodes,
+                                   run->problem->expected_solves, &pays, error));
+    if (pays)
         mesh->levels = APP_LEVELS_BUILT_IN;
 done:
     return status;

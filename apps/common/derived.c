@@ -118,17 +118,12 @@ done:
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-static void print_values(const double *values, int n) {
-    for (int k = 0; k < n; ++k)
-        printf("%s%.10g", k ? ", " : "  ", app_strip_nan_sign(values[k]));
-}
-
 static void print_value(const weft_derived_value *value, int dimension) {
     char least[64], greatest[64];
     const char *at = value->group ? "@" : "", *group = value->group ? value->group : "";
     if (value->kind == WEFT_DERIVE_INTEGRAL) {
         printf("integral    %s%s%s", value->name, at, group);
-        print_values(value->integral, value->n_components);
+        app_values_print("", value->integral, value->n_components);
         putchar('\n');
         return;
     }
@@ -148,10 +143,6 @@ void app_run_print_derived(const app_run *run) {
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static json_t *json_point(const double *point, int dimension) {
-    return app_json_values(point, dimension);
-}
-
 static bool set_value(json_t *object, const weft_derived_value *value, int dimension) {
     bool fine =
         app_json_set(object, "name", app_json_text(value->name)) &&
@@ -160,9 +151,9 @@ static bool set_value(json_t *object, const weft_derived_value *value, int dimen
         return fine && app_json_set(object, "integral",
                                     app_json_values(value->integral, value->n_components));
     return fine && app_json_set(object, "least", app_json_real(value->least)) &&
-           app_json_set(object, "least_at", json_point(value->least_at, dimension)) &&
+           app_json_set(object, "least_at", app_json_values(value->least_at, dimension)) &&
            app_json_set(object, "greatest", app_json_real(value->greatest)) &&
-           app_json_set(object, "greatest_at", json_point(value->greatest_at, dimension));
+           app_json_set(object, "greatest_at", app_json_values(value->greatest_at, dimension));
 }
 
 bool app_run_json_derived(json_t *root, const app_run *run) {

@@ -40,8 +40,6 @@ bool app_is_form_file(const char *name);
  *  Errors  also those of weft_ufl_read and weft_ufl_script */
 weft_status app_script_read_forms(const char *name, const weft_ufl_options *options, weft_ufl **ufl,
                                   char **text, weft_error *error);
-/** The text of a form file that is shipped with Weft; NULL: there is none of this name. */
-const char *app_shipped_form(const char *name);
 /** Check that a file or shipped script exists.
  *  is_wanted  selects by text the shipped scripts that the error lists; NULL: all
  *  Errors     WEFT_ERROR_IO */

@@ -27,6 +27,16 @@ json_t *app_json_text(const char *text) {
     return value;
 }
 
+json_t *app_json_list(const double *values, int64_t n) {
+    json_t *array = json_array();
+    for (int64_t i = 0; array && i < n; ++i)
+        if (json_array_append_new(array, app_json_real(values[i])) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    return array;
+}
+
 bool app_json_set(json_t *object, const char *key, json_t *value) {
     return value && json_object_set_new(object, key, value) == 0;
 }

@@ -41,6 +41,12 @@ double app_strip_nan_sign(double value) {
     return isnan(value) ? fabs(value) : value;
 }
 
+void app_values_print(const char *head, const double *values, int n) {
+    printf("%s", head);
+    for (int k = 0; k < n; ++k)
+        printf("%s%.10g", k ? ", " : "  ", app_strip_nan_sign(values[k]));
+}
+
 weft_status app_stdout_check(weft_error *error) {
     if (fflush(stdout) != 0 || ferror(stdout)) {
         weft_error_set(error, WEFT_ERROR_IO, "cannot write to standard output");
@@ -114,15 +120,7 @@ bool app_json_set_plan(json_t *root, const weft_context *context, const char *de
 }
 
 json_t *app_json_values(const double *values, int components) {
-    if (components == 1)
-        return app_json_real(values[0]);
-    json_t *array = json_array();
-    for (int k = 0; array && k < components; ++k)
-        if (json_array_append_new(array, app_json_real(values[k])) != 0) {
-            json_decref(array);
-            return NULL;
-        }
-    return array;
+    return components == 1 ? app_json_real(values[0]) : app_json_list(values, components);
 }
 
 bool app_json_set_probes(json_t *root, const app_probes *probes, const double *values,
@@ -130,25 +128,20 @@ bool app_json_set_probes(json_t *root, const app_probes *probes, const double *v
     json_t *array = json_array();
     bool fine = app_json_set(root, "probes", array);
     for (int i = 0; fine && i < probes->n; ++i) {
-        json_t *object = json_object(), *point = json_array();
-        fine = json_array_append_new(array, object) == 0 && app_json_set(object, "point", point);
-        for (int k = 0; fine && k < probes->list[i].place.n; ++k)
-            fine = json_array_append_new(point, json_real(probes->list[i].place.point[k])) == 0;
-        fine = fine && app_json_set(object, "u",
-                                    values ? app_json_values(&values[i * components], components)
-                                           : json_null());
+        const app_place *place = &probes->list[i].place;
+        json_t *object = json_object();
+        fine = json_array_append_new(array, object) == 0 &&
+               app_json_set(object, "point", app_json_list(place->point, place->n)) &&
+               app_json_set(object, "u",
+                            values ? app_json_values(&values[i * components], components)
+                                   : json_null());
     }
     return fine;
 }
 
 bool app_json_set_history(json_t *root, const weft_cg_result *cg) {
-    if (!cg->history)
-        return true;
-    json_t *array = json_array();
-    bool fine = app_json_set(root, "history", array);
-    for (int i = 0; fine && i <= cg->iterations; ++i)
-        fine = json_array_append_new(array, app_json_real(cg->history[i])) == 0;
-    return fine;
+    return !cg->history ||
+           app_json_set(root, "history", app_json_list(cg->history, cg->iterations + 1));
 }
 
 bool app_json_set_costs(json_t *root, const weft_device *device, const app_seconds *s,

@@ -6,11 +6,6 @@
 
 /* ---- solutions (apps/common/solution.c) ------------------------------------------------------ */
 
-/** Hints for a matrix that is not positive definite, for r.z = 0, and for a value that is NaN. */
-typedef struct app_cg_advice {
-    const char *indefinite, *breakdown, *nan;
-} app_cg_advice;
-
 /** Print the line about the solution to stdout, and the reason for a method other than CG. */
 void app_cg_print(weft_method method, const char *reason, const weft_cg_result *cg);
 /** Should --output be written? Warns if not, and if it will not hold a converged solution. */
@@ -34,6 +29,8 @@ void app_history_print(const weft_cg_result *cg);
 void app_history_line_print(const weft_cg_result *cg);
 /** The value, but NaN without its (meaningless) sign. */
 double app_strip_nan_sign(double value);
+/** Print "HEAD  1, 2, 3", without an end of the line. */
+void app_values_print(const char *head, const double *values, int n);
 /** Flush stdout and check that everything was written.
  *  Errors  WEFT_ERROR_IO */
 weft_status app_stdout_check(weft_error *error);

@@ -93,17 +93,6 @@ done:
     return status;
 }
 
-weft_status app_run_solve(app_run *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const weft_linear *linear = &run->problem->system.linear;
-    TRY(weft_problem_solve_system(run->problem, error));
-    TRY(weft_problem_remove_constants(run->problem, error));
-    run->seconds.precondition = linear->precondition_seconds;
-    run->seconds.solve = linear->solve_seconds;
-done:
-    return status;
-}
-
 void app_run_set_errors(app_run *run, double l2_squared, double h1_squared) {
     run->l2_error = sqrt(l2_squared);
     run->h1_error = sqrt(h1_squared);

@@ -67,15 +67,11 @@ weft_status app_run_space_make(app_run *run, int components, weft_error *error);
  *  those of a built-in mesh if multigrid is predicted to be fastest.
  *  mesh  a copy of the options' */
 weft_status app_run_choose_levels(const app_run *run, app_mesh_options *mesh, weft_error *error);
-/** Solve A u = b with its constraints, and set `seconds`. */
-weft_status app_run_solve(app_run *run, weft_error *error);
 /** Set the errors from their squares; warns if they are not finite. */
 void app_run_set_errors(app_run *run, double l2_squared, double h1_squared);
 weft_status app_run_measure_probes(app_run *run, weft_error *error);
 /** Report on stderr that a solve has not converged, with its residual and what to try. (apps/common/solution.c) */
-void app_cg_complain(const char *program, const app_run *run, const app_cg_advice *advice);
-/** What to try where a linear system took too many iterations, or rounding has spoiled its preconditioner. */
-const char *app_cg_advice_of(const app_run *run, weft_cg_outcome outcome);
+void app_cg_complain(const char *program, const app_run *run);
 /** Give the constraints and loads of the options to the problem, after the mesh. (apps/common/constraints.c)
  *  n_values  components of u
  *  Errors    WEFT_ERROR_USAGE: more or fewer values than components, or coordinates than dimensions */
@@ -97,8 +93,6 @@ weft_status app_run_derive_make(app_run *run, const weft_derive_problem *setting
 weft_status app_run_lines_check(const app_run *run, weft_error *error);
 /** Write the files of --line. (apps/common/lines.c) */
 weft_status app_run_lines_write(const app_run *run, weft_error *error);
-/** Write u and the derived fields to --output. (apps/common/result.c) */
-weft_status app_run_result_write(const app_run *run, weft_error *error);
 /** Print integrals, extrema and the balance to stdout. */
 void app_run_print_derived(const app_run *run);
 /** Add "derived" and the balance. */

@@ -1,7 +1,6 @@
 /* Reads scripts from files, from the shipped scripts or from standard input. */
 #include "apps/common/fem.h"
 #include "core/base/file.h"
-#include "fem/embedded_forms.h"
 #include "fem/embedded_scripts.h"
 
 #include <stdlib.h>
@@ -14,13 +13,6 @@ static const char *find_shipped(const char *name) {
     if (!text && (size_t)snprintf(longer, sizeof longer, "%s.weft", name) < sizeof longer)
         text = weft_fem_script(longer);
     return text;
-}
-
-const char *app_shipped_form(const char *name) {
-    for (size_t i = 0; i < weft_embedded_forms_count; ++i)
-        if (strcmp(weft_embedded_forms[i].name, name) == 0)
-            return weft_embedded_forms[i].text;
-    return NULL;
 }
 
 bool app_is_form_file(const char *name) {
@@ -64,7 +56,7 @@ static weft_status refuse_script(const char *name, bool (*is_wanted)(const char 
 weft_status app_script_check(const char *name, bool (*is_wanted)(const char *text),
                              weft_error *error) {
     if (strcmp(name, "-") == 0 || access(name, F_OK) == 0 || find_shipped(name) ||
-        app_shipped_form(name))
+        weft_ufl_is_shipped(name))
         return WEFT_OK;
     return refuse_script(name, is_wanted, error);
 }

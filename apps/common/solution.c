@@ -1,10 +1,8 @@
 /* Reports the outcome of a solve and decides whether its result is written. */
 #include "apps/common/fem.h"
 #include "apps/common/run.h"
-#include "fem/problem/advice.h"
 
 #include <math.h>
-#include <string.h>
 
 /* "converged", "converged to rounding", or the name of the failure. */
 static const char *cg_outcome(const weft_cg_result *cg) {
@@ -26,99 +24,8 @@ void app_cg_print(weft_method method, const char *reason, const weft_cg_result *
                cg->discretisation_error, cg->algebraic_error);
 }
 
-/* Is the backward error at rounding level while the solution has hardly a correct digit? See
- * weft_solver_solve. */
-static bool is_nearly_singular(const weft_cg_result *cg) {
-    return cg->outcome == WEFT_CG_STAGNATION && cg->backward_error < 1e-12;
-}
-
-static const char JUMP[] =
-    "what rounding leaves in the stiffest rows may hide errors of the softest ones: try "
-    "--preconditioner aggregation or, "
-    "where it is installed, cholmod, use coefficients of more similar size, or raise --tolerance";
-
-#define FACTORISE "--preconditioner cholmod, a factorisation, where it is installed (libcholmod)"
-
-static bool has_preconditioner(const app_run *run, const char *name) {
-    const int kind = run->problem->system.linear.choice.preconditioner;
-    return kind >= 0 && strcmp(weft_preconditioner_about(kind)->name, name) == 0;
-}
-
-static bool is_slender(const app_run *run) {
-    const weft_solution u = weft_problem_solution(run->problem);
-    return weft_slenderness(&u) > WEFT_SLENDER;
-}
-
-const char *app_cg_advice_of(const app_run *run, weft_cg_outcome outcome) {
-    const app_run_options *options = run->options;
-    const bool is_definite =
-        weft_method_about(run->problem->system.linear.choice.method)->needs_definite;
-    if (outcome == WEFT_CG_MAX_ITERATIONS && (options->solver.max_iterations >= 0 || !is_definite))
-        return "raise --max-iterations or --tolerance";
-    if (!is_definite)
-        return "try another --preconditioner, or raise --tolerance";
-    if (outcome == WEFT_CG_BREAKDOWN && run->problem->system.linear.choice.preconditioner >= 0 &&
-        is_definite)
-        return "rounding has made the preconditioner indefinite, as happens where the matrix is "
-               "badly conditioned or singular: try " FACTORISE ", or --preconditioner jacobi";
-    if (is_slender(run))
-        return "the body is slender, and its bending makes the matrix badly conditioned: "
-               "try " FACTORISE ", and fewer, longer cells of degree 2 (elasticity.ufl --degree 2)";
-    return has_preconditioner(run, "aggregation")
-               ? "the matrix is badly conditioned: try " FACTORISE
-               : "the matrix is badly conditioned: try --preconditioner aggregation or " FACTORISE;
-}
-
-static const char *singular_advice(const app_run *run) {
-    return is_slender(run)
-               ? "the body is so slender that rounding of its stiffness leaves hardly any correct "
-                 "digit of its bending: take fewer, longer cells of degree 2, or a thicker body"
-               : "the system is nearly singular, so rounding leaves hardly any correct digit: use "
-                 "coefficients of more similar size, or, if nothing holds a part, fix u in more "
-                 "places";
-}
-
-static const char *advice_on(const app_run *run, const app_cg_advice *advice) {
-    const app_run_options *options = run->options;
-    const weft_cg_result *cg = &run->problem->system.linear.cg;
-    if (cg->breakdown && run->problem->system.linear.choice.method == WEFT_METHOD_BICGSTAB)
-        return "try --method gmres";
-    if (cg->breakdown)
-        return "the matrix is singular: fix u in more places, or look at the coefficients";
-    if (run->problem->system.linear.choice.method == WEFT_METHOD_GMRES &&
-        (cg->outcome == WEFT_CG_STAGNATION || cg->outcome == WEFT_CG_MAX_ITERATIONS) &&
-        !is_nearly_singular(cg))
-        return run->problem->system.linear.choice.preconditioner >= 0
-                   ? "try --preconditioner jacobi or hypre, a larger --restart, or --method "
-                     "bicgstab"
-                   : "raise --restart, try --method bicgstab, or raise --tolerance";
-    switch (cg->outcome) {
-    case WEFT_CG_INDEFINITE:
-        return advice->indefinite;
-    case WEFT_CG_BREAKDOWN:
-        return run->problem->system.linear.choice.preconditioner >= 0
-                   ? app_cg_advice_of(run, cg->outcome)
-                   : advice->breakdown;
-    case WEFT_CG_NAN:
-        return advice->nan;
-    case WEFT_CG_OVERFLOW:
-        return "the solution exceeds the largest number, 1.8e308: choose units in which sources "
-               "and coefficients are of more similar size";
-    case WEFT_CG_MAX_ITERATIONS:
-        return app_cg_advice_of(run, cg->outcome);
-    default:
-        break;
-    }
-    if (cg->jump > 0)
-        return JUMP;
-    if (is_nearly_singular(cg))
-        return singular_advice(run);
-    return options->solver.preconditioner != WEFT_NO_PRECONDITIONER
-               ? app_cg_advice_of(run, cg->outcome)
-               : "try --preconditioner jacobi, or raise --tolerance";
-}
-
-void app_cg_complain(const char *program, const app_run *run, const app_cg_advice *advice) {
+void app_cg_complain(const char *program, const app_run *run) {
+    char advice[WEFT_ADVICE_MAX];
     const app_run_options *options = run->options;
     const weft_cg_result *cg = &run->problem->system.linear.cg;
     fprintf(stderr, "%s: error: not converged: %s", program, weft_cg_outcome_name(cg->outcome));
@@ -129,7 +36,8 @@ void app_cg_complain(const char *program, const app_run *run, const app_cg_advic
             fabs(cg->residual));
     if (cg->jump > 0)
         fprintf(stderr, ", diagonal entries from 1 to %.1e", cg->jump);
-    fprintf(stderr, " (tolerance %g)\nhint: %s", options->solver.tolerance, advice_on(run, advice));
+    fprintf(stderr, " (tolerance %g)\nhint: %s", options->solver.tolerance,
+            weft_problem_advice(run->problem, advice));
     if (options->output && !options->keep_unconverged)
         fprintf(stderr, "; --keep-unconverged writes %s anyway", options->output);
     fputc('\n', stderr);

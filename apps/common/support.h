@@ -120,6 +120,8 @@ weft_status app_array_reserve(void *array, int n, size_t size, weft_error *error
 
 /** A number; null if it is NaN or infinite, which JSON cannot represent. */
 json_t *app_json_real(double value);
+/** An array of such numbers; NULL: no memory. */
+json_t *app_json_list(const double *values, int64_t n);
 /** A string. If the text is not UTF-8 (file names may be anything), non-ASCII bytes become '?'. */
 json_t *app_json_text(const char *text);
 /** Set a key of an object.

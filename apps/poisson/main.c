@@ -21,19 +21,13 @@ static int name_coefficients(const solve *run, weft_derive_alias out[SOLVE_ALIAS
     return 1;
 }
 
-static const solve_program problem = {
-    .name = "poisson",
-    .advice =
-        {.indefinite = "the operator is not positive definite: check --diffusivity <= 0 and "
-                       "ALPHA < 0 in --robin",
-         .breakdown = "look at --diffusivity and --robin, or try --preconditioner none",
-         .nan = "a value is not a number or too large: look at --diffusivity and ALPHA in --robin"},
-    .options_read = poisson_options_read,
-    .state = state,
-    .form_make = make_form,
-    .plan_print = poisson_plan_print,
-    .name_coefficients = name_coefficients,
-    .prints_history = true};
+static const solve_program problem = {.name = "poisson",
+                                      .options_read = poisson_options_read,
+                                      .state = state,
+                                      .form_make = make_form,
+                                      .plan_print = poisson_plan_print,
+                                      .name_coefficients = name_coefficients,
+                                      .prints_history = true};
 
 int main(int argc, char **argv) {
     return solve_main(&problem, argc, argv);

@@ -7,14 +7,12 @@
 
 static bool set_spread(json_t *object, const char *key, const app_spread *spread,
                        const double *values) {
-    json_t *item = json_object(), *list = json_array();
-    bool fine =
-        app_json_set(object, key, item) && app_json_set(item, "min", app_json_real(spread->min)) &&
-        app_json_set(item, "median", app_json_real(spread->median)) &&
-        app_json_set(item, "max", app_json_real(spread->max)) && app_json_set(item, "values", list);
-    for (int i = 0; fine && i < spread->n; ++i)
-        fine = json_array_append_new(list, app_json_real(values[i])) == 0;
-    return fine;
+    json_t *item = json_object();
+    return app_json_set(object, key, item) &&
+           app_json_set(item, "min", app_json_real(spread->min)) &&
+           app_json_set(item, "median", app_json_real(spread->median)) &&
+           app_json_set(item, "max", app_json_real(spread->max)) &&
+           app_json_set(item, "values", app_json_list(values, spread->n));
 }
 
 /* Write an integer without a fraction. */

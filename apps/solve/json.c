@@ -56,20 +56,17 @@ static bool set_errors(json_t *root, const solve *run) {
 /* On the null device nothing is solved: the outcome is "planned" and every number is null. */
 static bool set_results(json_t *root, const solve *run) {
     const bool solved = !run->base.is_null;
-    return app_json_set(
-               root, "method",
-               json_string(
-                   weft_method_about(run->base.problem->system.linear.choice.method)->name)) &&
-           app_json_set(root, "method_reason",
-                        json_string(run->base.problem->system.linear.choice.method_reason)) &&
+    const int n_values = run->base.problem->fields.n_values;
+    const weft_linear *linear = &run->base.problem->system.linear;
+    return app_json_set(root, "method",
+                        json_string(weft_method_about(linear->choice.method)->name)) &&
+           app_json_set(root, "method_reason", json_string(linear->choice.method_reason)) &&
            app_run_json_preconditioner(root, &run->base) &&
-           app_json_set_solution(root, &run->base.problem->system.linear.cg, solved) &&
+           app_json_set_solution(root, &linear->cg, solved) &&
            app_json_set(root, "l2_error", app_json_real(run->base.l2_error)) &&
            app_json_set(root, "h1_error", app_json_real(run->base.h1_error)) &&
            app_json_set(root, "integral_u",
-                        solved
-                            ? app_json_values(run->integral_u, run->base.problem->fields.n_values)
-                            : json_null()) &&
+                        solved ? app_json_values(run->integral_u, n_values) : json_null()) &&
            app_json_set(root, "energy", app_json_real(run->base.energy));
 }
 

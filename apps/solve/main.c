@@ -62,16 +62,11 @@ static void state(const solve *run, weft_text *out) {
     weft_text_add(out, n > 0 ? " as in the script (default)" : "");
 }
 
-static const solve_program script_problem = {
-    .name = "solve",
-    .advice = {.indefinite = "the matrix is not positive definite: look at the signs in the "
-                             "script, at coefficients <= 0, and at ALPHA < 0 in --robin",
-               .breakdown = "look at the coefficients, or try --preconditioner none",
-               .nan = "a value is not a number or too large: look at --input and --define"},
-    .options_read = solve_options_read,
-    .state = state,
-    .form_make = solve_form_make,
-    .plan_print = solve_plan_print};
+static const solve_program script_problem = {.name = "solve",
+                                             .options_read = solve_options_read,
+                                             .state = state,
+                                             .form_make = solve_form_make,
+                                             .plan_print = solve_plan_print};
 
 int main(int argc, char **argv) {
     return solve_main(&script_problem, argc, argv);

@@ -22,16 +22,11 @@ weft_status solve_output_write(solve *run, weft_error *error) {
     if (run->options->time.text || /* its series is written */
         !app_output_wanted(&run->options->run, is_solved(run), run->base.monitor))
         goto done;
-    TRY(app_run_result_write(&run->base, error));
+    TRY(weft_problem_write(run->base.problem, run->options->run.output, run->base.derive,
+                           run->base.statement, error));
     run->base.seconds.output = weft_clock() - start;
 done:
     return status;
-}
-
-static void print_values(const double *values, int n) {
-    for (int k = 0; k < n; ++k)
-        printf("%s%.10g", k ? ", " : "  ", app_strip_nan_sign(values[k]));
-    putchar('\n');
 }
 
 static void print_newton(const solve *run) {
@@ -110,8 +105,8 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
         app_history_line_print(&run->base.problem->system.linear.cg);
     app_run_print_errors(&run->base, run->options->exact);
     print_field_errors(run);
-    printf("integral u");
-    print_values(run->integral_u, run->base.problem->fields.n_values);
+    app_values_print("integral u", run->integral_u, run->base.problem->fields.n_values);
+    putchar('\n');
     if (!run->options->nonlinear && !run->options->time.text)
         printf("energy      %.10g\n", app_strip_nan_sign(run->base.energy));
     if (run->options->sum)

@@ -1,33 +1,8 @@
 /* Runs the steps of solve or poisson in order and reports the outcome. */
 #include "apps/common/statement.h"
 #include "apps/solve/solve.h"
-#include "fem/problem/advice.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-static weft_status make_dofs(solve *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const char *exact = run->options->exact;
-    TRY(app_run_space_make(&run->base, run->components, error));
-    if (exact)
-        TRY(weft_formula_components("--exact", exact, run->base.problem->fields.n_values,
-                                    &run->exact, error));
-done:
-    return status;
-}
-
-static weft_status make_operator(solve *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    TRY(weft_problem_operator_make(run->base.problem, error));
-    if (!run->options->nonlinear && !run->base.is_null)
-        weft_problem_precompile(run->base.problem);
-    if (run->options->nonlinear)
-        TRY(weft_problem_robin_make(run->base.problem, error));
-    TRY(weft_problem_check_fixed(run->base.problem, error));
-done:
-    return status;
-}
 
 /* What is solved, in words. */
 static weft_status state(solve *run, weft_error *error) {
@@ -37,32 +12,6 @@ static weft_status state(solve *run, weft_error *error) {
     run->program->state(run, &equation);
     const weft_status status = app_run_state(&run->base, &equation, "u", natural, error);
     weft_text_free(&equation);
-    return status;
-}
-
-/* Without a vector, and with nothing else that makes u differ from zero. u has its prescribed values. */
-static void advise_load(const solve *run) {
-    const bool is_form = run->script.ufl != NULL;
-    bool is_zero = !run->base.problem->forms.vector && !run->base.is_null &&
-                   !run->options->nonlinear && !app_has_constraints(run->base.options);
-    for (int64_t i = 0; is_zero && i < run->base.problem->fields.n_dofs; ++i)
-        is_zero = run->base.problem->system.u_values[i] == 0 &&
-                  run->base.problem->system.b_values[i] == 0;
-    if (is_zero && run->options->script)
-        weft_log(run->base.monitor, WEFT_LOG_WARNING,
-                 "%s has no %s, and no condition has a value other than 0, so that u = 0 is the "
-                 "solution: write %s for a load",
-                 run->options->script, is_form ? "form L" : "vector b",
-                 is_form ? "L = f*v*dx" : "b[dofs] += ...;");
-}
-
-/* Before the operator: its values in cells and the transposed connectivity are freed by then. */
-static weft_status make_load(solve *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    TRY(weft_problem_load_make(run->base.problem, error));
-    advise_load(run);
-    run->base.context.saving.calls[0] = '\0'; /* the example of reports is the operator's */
-done:
     return status;
 }
 
@@ -100,9 +49,10 @@ static weft_status assemble(solve *run, weft_error *error) {
         run->base.problem->fields.n > 0 ? run->base.problem->fields.n_values : run->components,
         error));
     TRY(weft_problem_choose(run->base.problem, error));
-    TRY(make_dofs(run, error));
-    const weft_solution u = weft_problem_solution(run->base.problem);
-    weft_warn_slender(&u);
+    TRY(app_run_space_make(&run->base, run->components, error));
+    if (run->options->exact)
+        TRY(weft_formula_components("--exact", run->options->exact,
+                                    run->base.problem->fields.n_values, &run->exact, error));
     TRY(make_data(run, error));
     if (run->options->time.text) {
         TRY(state(run, error));
@@ -111,8 +61,9 @@ static weft_status assemble(solve *run, weft_error *error) {
         goto done;
     }
     TRY(run->program->form_make(run, error));
-    TRY(make_load(run, error));
-    TRY(make_operator(run, error));
+    TRY(weft_problem_assemble(run->base.problem, error));
+    if (!run->options->nonlinear && !run->base.is_null)
+        weft_problem_precompile(run->base.problem);
     TRY(state(run, error));
     TRY(solve_derive_make(run, error));
 done:
@@ -120,21 +71,16 @@ done:
     return status;
 }
 
-static weft_status solve_newton(solve *run, weft_error *error) {
-    const weft_status status = weft_problem_newton(run->base.problem, &run->options->newton, error);
-    run->base.seconds.precondition = run->base.problem->system.linear.precondition_seconds;
-    run->base.seconds.solve = run->base.problem->system.linear.solve_seconds;
-    return status;
-}
-
 /* Krylov method or Newton -> errors -> output */
 static weft_status compute(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (!run->options->nonlinear && !run->options->time.text)
-        TRY(weft_problem_project_load(run->base.problem, error));
-    TRY(run->options->time.text   ? solve_time_run(run, error)
-        : run->options->nonlinear ? solve_newton(run, error)
-                                  : app_run_solve(&run->base, error));
+    const weft_newton_options *newton = run->options->nonlinear ? &run->options->newton : NULL;
+    TRY(run->options->time.text ? solve_time_run(run, error)
+                                : weft_problem_compute(run->base.problem, newton, error));
+    if (!run->options->time.text) {
+        run->base.seconds.precondition = run->base.problem->system.linear.precondition_seconds;
+        run->base.seconds.solve = run->base.problem->system.linear.solve_seconds;
+    }
     TRY(solve_measure(run, error));
     TRY(solve_derive(run, error));
     TRY(app_run_lines_write(&run->base, error));
@@ -216,68 +162,13 @@ static void clear(solve *run) {
     solve_script_clear(run); /* which the problem and the library read */
 }
 
-/* What to try where a linear system was not solved. */
-static const char *tangent_advice(const solve *run) {
-    switch (run->base.problem->system.linear.cg.outcome) {
-    case WEFT_CG_INDEFINITE:
-        return "the tangent is not positive definite there, for example because a part buckles: "
-               "take smaller loads or more --load-steps, or start closer by --initial; --method "
-               "minres continues, perhaps to an unstable state";
-    case WEFT_CG_MAX_ITERATIONS:
-        return app_cg_advice_of(&run->base, run->base.problem->system.linear.cg.outcome);
-    case WEFT_CG_NAN:
-    case WEFT_CG_OVERFLOW:
-        return "a value is not a number or too large: where the derivative of r has none, as that "
-               "of sqrt(s) for s = 0, start elsewhere by --initial or write sqrt(s + 1e-12); "
-               "otherwise take more --load-steps, or look at --input and --define";
-    default:
-        return weft_method_about(run->base.problem->system.linear.choice.method)->needs_definite
-                   ? "the tangent is badly conditioned or nearly singular there, as at the largest "
-                     "load that a body bears: take smaller loads or more --load-steps; for slender "
-                     "bodies try --preconditioner cholmod where it is installed"
-                   : "the tangent is badly conditioned or nearly singular there: take smaller "
-                     "loads or more "
-                     "--load-steps, or try --preconditioner jacobi and a larger --restart";
-    }
-}
-
-static const char *newton_advice(const solve *run) {
-    switch (run->base.problem->newton.outcome) {
-    case WEFT_NEWTON_MAX_ITERATIONS:
-        return "take more --load-steps or --newton-iterations, or start closer by --initial; where "
-               "the residuals fall no more, raise --newton-tolerance, or look whether K is the "
-               "derivative of r";
-    case WEFT_NEWTON_NO_DESCENT:
-        return "no step along the direction of Newton's method is better: look whether K is the "
-               "derivative of r; if it is, start closer by --initial or take more --load-steps; "
-               "the problem may have no solution";
-    case WEFT_NEWTON_NAN:
-        return "r has no value there, as sqrt(u) for u < 0: start elsewhere by --initial, take "
-               "more --load-steps, or look at --input and --define";
-    default:
-        return tangent_advice(run);
-    }
-}
-
-/* Advice where a component can have any constant and its equations have no solution. */
-static bool open_advice(const solve *run, char *out, size_t size) {
-    int value = 0;
-    if (weft_nullspace_imbalance(&run->base.problem->system, &value) <= 0.01)
-        return false;
-    snprintf(out, size,
-             "the residual of component %d of u, to which a constant can be added, does not add up "
-             "to 0: what is prescribed is not compatible, such as more inflow than outflow",
-             value);
-    return true;
-}
-
 static int report_newton(const solve *run) {
     const app_run_options *options = &run->options->run;
     const weft_problem_iteration *last =
         run->base.problem->newton.n
             ? &run->base.problem->newton.iterations[run->base.problem->newton.n - 1]
             : NULL;
-    char advice[256];
+    char advice[WEFT_ADVICE_MAX];
     if (run->base.problem->newton.converged)
         return 0;
     fprintf(stderr, "solve: error: Newton's method has not converged: ");
@@ -293,7 +184,7 @@ static int report_newton(const solve *run) {
         fprintf(stderr, "relative residual %.2e", last ? last->residual : NAN);
     fprintf(stderr, " in load step %d, iteration %d (tolerance %g)\nhint: %s",
             last ? last->step : 0, last ? last->iteration : 0, run->options->newton.tolerance,
-            open_advice(run, advice, sizeof advice) ? advice : newton_advice(run));
+            weft_problem_advice(run->base.problem, advice));
     if (options->output && !options->keep_unconverged)
         fprintf(stderr, "; --keep-unconverged writes %s anyway", options->output);
     fputc('\n', stderr);
@@ -310,7 +201,7 @@ static int report_outcome(const solve *run) {
         return report_newton(run);
     if (run->base.problem->system.linear.cg.outcome == WEFT_CG_CONVERGED)
         return 0;
-    app_cg_complain(run->program->name, &run->base, &run->program->advice);
+    app_cg_complain(run->program->name, &run->base);
     return 1;
 }
 

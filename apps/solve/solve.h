@@ -68,7 +68,6 @@ typedef weft_status solve_step(solve *run, weft_error *error);
 /** What differs between the programs. Steps that may be NULL have nothing to do then. */
 typedef struct solve_program {
     const char *name;
-    app_cg_advice advice;
     /** Read the command line. --help, --usage and --version print and exit.
      *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_MEMORY */
     weft_status (*options_read)(int argc, char **argv, solve_options *out, weft_error *error);

@@ -124,7 +124,8 @@ done:
 }
 
 void solve_time_clear(solve *run) {
-    (void)app_series_close(&run->time.series, NULL); /* after an error; else it is closed */
+    (void)weft_problem_series_close(&run->time.series,
+                                    NULL); /* after an error; else it is closed */
     weft_transient_free(&run->time.transient);
     app_history_close(&run->time.history);
 }
@@ -141,13 +142,17 @@ static weft_status series_open(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text problem = {0};
     weft_series_options options = series_options(run);
+    weft_solution u;
     if (!run->base.options->output)
         goto done;
     solve_problem_write(run, &problem);
     if (problem.failed)
         TRY(weft_out_of_memory(error, NULL));
     options.problem = problem.data;
-    TRY(app_series_make(&run->base, &options, &run->time.series, error));
+    options.statement = run->base.statement;
+    u = weft_problem_solution(run->base.problem);
+    TRY(weft_problem_series_make(&u, run->base.options->output, &options, &run->time.series,
+                                 error));
 done:
     weft_text_free(&problem);
     return status;
@@ -156,10 +161,12 @@ done:
 static weft_status series_add(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_clock();
+    weft_solution u;
     if (!run->time.series.series)
         goto done;
     TRY(pull(run, error));
-    TRY(app_series_add(&run->base, &run->time.series, run->time.state.t, error));
+    u = weft_problem_solution(run->base.problem);
+    TRY(weft_problem_series_add(&u, &run->time.series, run->time.state.t, error));
     run->base.seconds.output += weft_clock() - start;
 done:
     return status;
@@ -279,7 +286,7 @@ weft_status solve_time_run(solve *run, weft_error *error) {
     report_preconditioner(run, first);
     if (run->options->time.files.checkpoint && run->time.state.step > run->time.kept_step)
         TRY(solve_checkpoint_write(run, error));
-    TRY(app_series_close(&run->time.series, error));
+    TRY(weft_problem_series_close(&run->time.series, error));
 done:
     app_stop_release();
     return status;

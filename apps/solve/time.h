@@ -3,7 +3,7 @@
 
 #include "apps/common/history.h"
 #include "apps/common/in_time.h"
-#include "apps/common/result.h"
+#include "fem/problem/output.h"
 
 struct solve;
 
@@ -31,7 +31,7 @@ typedef struct solve_time {
     weft_problem_choice first; /* the choice before the first step */
     weft_transient_state state;
     weft_transient_outcome outcome;
-    app_series series;
+    weft_problem_series series;
     app_history history;
     double first_t;    /* at which this process starts */
     int64_t n_outputs; /* written; of output_interval */

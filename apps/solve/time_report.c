@@ -51,32 +51,6 @@ bool solve_time_json(json_t *root, const solve *run) {
            app_json_set(object, "iterations", json_integer(state->all_iterations));
 }
 
-static const char *advice_on(const solve *run, weft_cg_outcome outcome) {
-    const bool is_definite =
-        weft_method_about(run->base.problem->system.linear.choice.method)->needs_definite;
-    switch (outcome) {
-    case WEFT_CG_NAN:
-    case WEFT_CG_OVERFLOW:
-        return "a value is not a number or too large: look whether the conditions, --input and "
-               "--define have values at the times of this step, and with --nonlinear whether the "
-               "derivative of r has one at the u of --initial";
-    case WEFT_CG_INDEFINITE:
-        return "the matrix of a step, made of the mass and the step's part of K, is not positive "
-               "definite: look at the signs of both, take a smaller step, or --method minres";
-    case WEFT_CG_BREAKDOWN:
-        if (is_definite && run->base.problem->system.linear.choice.preconditioner >= 0)
-            return app_cg_advice_of(&run->base, outcome);
-        return "the matrix of a step is singular: look at the mass and at the coefficients, or fix "
-               "u in more places";
-    case WEFT_CG_STAGNATION:
-        if (is_definite)
-            return app_cg_advice_of(&run->base, outcome);
-        return "take a smaller step, raise --tolerance, or try another --preconditioner";
-    default:
-        return "raise --max-iterations or --tolerance, or take a smaller step";
-    }
-}
-
 int solve_time_report(const solve *run) {
     const weft_transient_state *state = &run->time.state;
     if (state->outcome == WEFT_TRANSIENT_DONE)
@@ -85,7 +59,8 @@ int solve_time_report(const solve *run) {
     if (state->outcome == WEFT_TRANSIENT_SOLVER)
         fprintf(stderr, "%s: %s\nhint: %s\n",
                 weft_method_about(run->base.problem->system.linear.choice.method)->title,
-                weft_cg_outcome_name(state->solver), advice_on(run, state->solver));
+                weft_cg_outcome_name(state->solver),
+                weft_problem_step_advice(run->base.problem, state->solver));
     else if (state->outcome == WEFT_TRANSIENT_NEWTON)
         fputs("Newton's method has not converged\nhint: take a smaller step or more "
               "--newton-iterations, or look whether K is the derivative of r\n",

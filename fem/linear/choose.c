@@ -195,3 +195,29 @@ weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *w
 done:
     return status;
 }
+
+weft_status weft_linear_levels_pay(const weft_linear *linear, int dimension, int64_t n_nodes,
+                                   double solves, bool *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = linear->context->device;
+    const weft_problem_options *options = linear->options;
+    const int limit = options->max_iterations;
+    const double expected = weft_cg_iterations_expected(dimension, n_nodes, options->tolerance);
+    weft_preconditioner_cost costs[WEFT_COSTS_MAX];
+    weft_speeds speeds = {0};
+    TRY(weft_speeds_read(device, NULL, &speeds, error));
+    const weft_assembly_problem problem = {
+        .dimension = dimension,
+        .width = dimension + 1,
+        .n_nodes = n_nodes,
+        .n_cells = (dimension == 2 ? 2 : 6) * n_nodes,
+        .symmetric = true,
+        .applications = fmax(solves, 1) * (limit >= 0 ? fmin(limit + 2.0, expected) : expected),
+        .solves = fmax(solves, 1),
+        .speeds = &speeds.assemblies};
+    (void)weft_preconditioner_costs(weft_device_limits(device), &problem, true,
+                                    &speeds.preconditioners, costs);
+    *out = costs[0].kind >= 0 && weft_preconditioner_about(costs[0].kind)->needs_levels;
+done:
+    return status;
+}

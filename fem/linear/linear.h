@@ -47,6 +47,12 @@ weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *w
  *  is_definite  the matrix is symmetric, or its symmetric part can precondition it */
 const char *weft_linear_jacobi_because(const weft_problem_options *options, weft_method method,
                                        bool is_definite);
+/** Whether multigrid is predicted to be the fastest for a symmetric problem of degree 1 on a mesh of triangles or tetrahedra
+ *  that is not made yet, so that its levels are worth making.
+ *  solves   with one matrix or similar ones; 0: 1
+ *  Errors   those of weft_speeds_read */
+weft_status weft_linear_levels_pay(const weft_linear *linear, int dimension, int64_t n_nodes,
+                                   double solves, bool *out, weft_error *error);
 /** Set the method: that of the options, or CG for a symmetric matrix and for others GMRES, or
  *  BiCGStab if the basis of GMRES does not fit into memory.
  *  is_mixed    u has several functions

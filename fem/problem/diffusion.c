@@ -1,32 +1,29 @@
-/* The problem -div(k grad u) = f of degree 1, whose form is shipped: the form, and integrals by a kernel over the cells. */
-#include "fem/problem/problem.h"
+/* -div(k grad u) of degree 1, whose form is shipped: the form, and integrals by a kernel over the cells. */
+#include "fem/problem/diffusion.h"
 
 #include <string.h>
 
-weft_status weft_problem_diffusion(weft_problem *problem, const char *k, const char *origin,
-                                   weft_error *error) {
+weft_status weft_diffusion_form(const weft_space *space, const char *k, const char *origin,
+                                weft_bound_form *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_space *space = problem->fields.space;
-    weft_bound_form *form = &problem->forms.first;
     TRY(weft_form_ship(space, k ? "poisson_diffusivity.weft" : "poisson.weft",
-                       weft_space_cells(space), form, error));
+                       weft_space_cells(space), out, error));
     if (k)
-        weft_form_bind_expression(form, "diffusivity", k, origin);
-    form->form.product = k ? "stiffness_product_mean.weft" : "stiffness_product.weft";
-    problem->forms.is_diffusion = true;
+        weft_form_bind_expression(out, "diffusivity", k, origin);
+    out->form.product = k ? "stiffness_product_mean.weft" : "stiffness_product.weft";
 done:
     return status;
 }
 
 /* int k |grad u|^2 and int u, in one pass */
-static weft_status sum_cells(const weft_problem *problem, weft_memory *u, double sums[2],
-                             weft_error *error) {
+static weft_status sum_cells(const weft_fields *fields, const weft_bound_form *cells,
+                             weft_memory *u, double sums[2], weft_error *error) {
     static const char *const names[2] = {"E", "I"};
     static const char integral[] =
         "I = quadrature_integral(interpolate(U, degree = 1), J, degree = 1);\n";
     weft_status status = WEFT_OK;
     weft_text text = {0};
-    weft_bound_form form = problem->forms.first;
+    weft_bound_form form = *cells;
     form.form.inputs = form.inputs;
     form.form.name = "energy.weft";
     weft_text_add(&text, "%s%s%s", form.form.text, weft_fem_script("energy.weft"), integral);
@@ -34,25 +31,25 @@ static weft_status sum_cells(const weft_problem *problem, weft_memory *u, double
         TRY(weft_out_of_memory(error, NULL));
     form.form.text = text.data;
     weft_form_bind_input(&form, "u", u);
-    TRY(weft_form_sum(problem->context, &form, problem->mesh->n_cells, names, 2, sums, error));
+    TRY(weft_form_sum(fields->context, &form, fields->mesh->n_cells, names, 2, sums, error));
 done:
     weft_text_free(&text);
     return status;
 }
 
-weft_status weft_diffusion_measure(const weft_problem *problem, double *integral, double *energy,
-                                   weft_error *error) {
+weft_status weft_diffusion_measure(const weft_assembled *system, const weft_bound_form *form,
+                                   double *integral, double *energy, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_assembled *system = &problem->system;
-    const size_t bytes = (size_t)problem->fields.n_dofs * sizeof(double);
+    const weft_fields *fields = system->fields;
+    const size_t bytes = (size_t)fields->n_dofs * sizeof(double);
     double sums[2] = {0, 0}, rest[2];
     weft_memory *memory = NULL;
-    TRY(sum_cells(problem, system->u, sums, error));
+    TRY(sum_cells(fields, form, system->u, sums, error));
     memcpy(rest, sums, sizeof rest);
     if (system->rest && energy) {
-        TRY(weft_memory_make(problem->context->device, bytes, &memory, error));
-        TRY(weft_vector_push(memory, system->rest, problem->fields.n_dofs, error));
-        TRY(sum_cells(problem, memory, rest, error));
+        TRY(weft_memory_make(fields->context->device, bytes, &memory, error));
+        TRY(weft_vector_push(memory, system->rest, fields->n_dofs, error));
+        TRY(sum_cells(fields, form, memory, rest, error));
     }
     *integral = sums[1];
     if (energy)

@@ -160,6 +160,12 @@ void weft_problem_form(weft_problem *problem, const weft_form *form) {
         problem->forms.first.form.components = weft_space_components(problem->fields.space);
 }
 
+weft_status weft_problem_diffusion(weft_problem *problem, const char *k, const char *origin,
+                                   weft_error *error) {
+    problem->forms.is_diffusion = true;
+    return weft_diffusion_form(problem->fields.space, k, origin, &problem->forms.first, error);
+}
+
 void weft_problem_source(weft_problem *problem, const char *f, const char *origin) {
     problem->forms.source = f;
     problem->forms.source_origin = origin;
@@ -244,6 +250,22 @@ done:
     return status;
 }
 
+/* Without a vector, and with nothing else that makes u differ from zero. u has its prescribed values. */
+static void advise_load(const weft_problem *problem) {
+    const weft_assembled *system = &problem->system;
+    const bool is_form = !problem->names.is_script;
+    bool is_zero = problem->forms.n_parts > 0 && !problem->forms.vector &&
+                   !problem->fields.has_constraints && !weft_records_only(problem->context);
+    for (int64_t i = 0; is_zero && i < problem->fields.n_dofs; ++i)
+        is_zero = system->u_values[i] == 0 && system->b_values[i] == 0;
+    if (is_zero)
+        weft_log(problem->context->monitor, WEFT_LOG_WARNING,
+                 "%s has no %s, and no condition has a value other than 0, so that u = 0 is the "
+                 "solution: write %s for a load",
+                 problem->forms.file ? problem->forms.file : "the problem",
+                 is_form ? "form L" : "vector b", is_form ? "L = f*v*dx" : "b[dofs] += ...;");
+}
+
 weft_status weft_problem_load_make(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     const bool is_nonlinear = problem->forms.is_nonlinear;
@@ -257,32 +279,22 @@ weft_status weft_problem_load_make(weft_problem *problem, weft_error *error) {
     if (problem->forms.n_parts > 0 && (!is_nonlinear || weft_records_only(problem->context)))
         TRY(weft_problem_load(problem, 1, error));
     weft_problem_release_load(problem);
-    if (!is_nonlinear)
-        TRY(weft_problem_point_loads_apply(problem, error));
+    if (is_nonlinear)
+        goto done;
+    TRY(weft_problem_point_loads_apply(problem, error));
+    advise_load(problem);
 done:
     return status;
 }
 
-weft_status weft_problem_project_load(weft_problem *problem, weft_error *error) {
+weft_status weft_problem_assemble(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (problem->system.linear.project_mean)
-        TRY(weft_problem_check_balance(problem, error));
-    TRY(weft_nullspace_project(&problem->system, error));
-done:
-    return status;
-}
-
-/* The load, the operator, and u with its given values. */
-static weft_status assemble(weft_problem *problem, weft_error *error) {
-    weft_status status = WEFT_OK;
-    TRY(weft_problem_vectors_make(problem, error));
     TRY(weft_problem_load_make(problem, error));
+    problem->context->saving.calls[0] = '\0'; /* the example of reports is the operator's */
     TRY(weft_problem_operator_make(problem, error));
-    weft_fields_set_conditions(&problem->fields, 1, problem->system.u_values);
-    TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
-                         error));
+    if (problem->forms.is_nonlinear)
+        TRY(weft_problem_robin_make(problem, error));
     TRY(weft_problem_check_fixed(problem, error));
-    TRY(weft_problem_project_load(problem, error));
 done:
     return status;
 }
@@ -314,7 +326,8 @@ done:
     return status;
 }
 
-weft_status weft_problem_remove_constants(weft_problem *problem, weft_error *error) {
+/* The mean is zero of what nothing fixes. */
+static weft_status remove_constants(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     double integral = 0, measure = 0;
     TRY(weft_nullspace_remove(&problem->system, error));
@@ -330,6 +343,23 @@ done:
     return status;
 }
 
+weft_status weft_problem_compute(weft_problem *problem, const weft_newton_options *newton,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (newton) {
+        TRY(weft_problem_newton(problem, newton, error));
+        TRY(weft_nullspace_remove(&problem->system, error));
+        goto done;
+    }
+    if (problem->system.linear.project_mean)
+        TRY(weft_problem_check_balance(problem, error));
+    TRY(weft_nullspace_project(&problem->system, error));
+    TRY(weft_problem_solve_system(problem, error));
+    TRY(remove_constants(problem, error));
+done:
+    return status;
+}
+
 weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options *options,
                                weft_problem_report *report, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -340,9 +370,12 @@ weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options
                                 error));
     clear_solve(problem);
     TRY(weft_problem_prepare(problem, options, 1, error));
-    TRY(assemble(problem, error));
-    TRY(weft_problem_solve_system(problem, error));
-    TRY(weft_problem_remove_constants(problem, error));
+    TRY(weft_problem_vectors_make(problem, error));
+    weft_fields_set_conditions(&problem->fields, 1, problem->system.u_values);
+    TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
+                         error));
+    TRY(weft_problem_assemble(problem, error));
+    TRY(weft_problem_compute(problem, NULL, error));
     *report = (weft_problem_report){&problem->system.linear.choice, &problem->system.linear.cg,
                                     problem->system.asymmetry, NULL};
 done:
@@ -350,21 +383,6 @@ done:
 }
 
 /* ---- r(u) = 0 ---------------------------------------------------------------------------- */
-
-/* What Newton's method needs: the programs of r, a method for the tangent at the present u, the operator. */
-static weft_status prepare(weft_problem *problem, const weft_problem_options *options,
-                           double solves, weft_error *error) {
-    weft_status status = WEFT_OK;
-    TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
-                         error));
-    TRY(weft_problem_prepare(problem, options, solves, error));
-    TRY(weft_problem_load_make(problem, error));
-    TRY(weft_problem_operator_make(problem, error));
-    TRY(weft_problem_robin_make(problem, error));
-    TRY(weft_problem_check_fixed(problem, error));
-done:
-    return status;
-}
 
 weft_status weft_problem_solve_nonlinear(weft_problem *problem, const weft_problem_options *options,
                                          const weft_newton_options *newton,
@@ -380,9 +398,12 @@ weft_status weft_problem_solve_nonlinear(weft_problem *problem, const weft_probl
                                 "these options of Newton's method are out of range",
                                 "give at least one load step, and a positive tolerance", error));
     clear_solve(problem);
-    TRY(prepare(problem, options, (double)WEFT_NEWTON_USUAL * newton->load_steps, error));
-    TRY(weft_problem_newton(problem, newton, error));
-    TRY(weft_nullspace_remove(&problem->system, error));
+    TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
+                         error));
+    TRY(weft_problem_prepare(problem, options, (double)WEFT_NEWTON_USUAL * newton->load_steps,
+                             error));
+    TRY(weft_problem_assemble(problem, error));
+    TRY(weft_problem_compute(problem, newton, error));
     *report = (weft_problem_report){&problem->system.linear.choice, &problem->system.linear.cg,
                                     problem->system.asymmetry, &problem->newton};
 done:

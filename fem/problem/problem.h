@@ -9,6 +9,7 @@
 #include "fem/problem/balance.h"
 #include "fem/problem/checks.h"
 #include "fem/problem/declared.h"
+#include "fem/problem/diffusion.h"
 #include "fem/problem/inputs.h"
 #include "fem/problem/names.h"
 #include "fem/problem/newton.h"
@@ -106,7 +107,7 @@ weft_status weft_problem_choose(weft_problem *problem, weft_error *error);
 
 /* ---- A u = b (system.c) ----------------------------------------------------------------- */
 
-/** Make u and b, zeroed, and describe them. */
+/** Make u and b, zeroed, and describe them. Warns of slender bodies with few cells through their thickness. */
 weft_status weft_problem_vectors_make(weft_problem *problem, weft_error *error);
 /** Make the operator of `form`, `more_forms` and Robin conditions, and assemble it. */
 weft_status weft_problem_operator_make(weft_problem *problem, weft_error *error);
@@ -116,30 +117,25 @@ void weft_problem_precompile(weft_problem *problem);
 weft_system weft_problem_system(const weft_problem *problem);
 /** Solve A u = b with its constraints; u on the host. */
 weft_status weft_problem_solve_system(weft_problem *problem, weft_error *error);
-/** After weft_problem_vectors_make: compute b, or compile the terms of a residual. */
+/** Set the form of the cells to that of -div(k grad u), of a scalar u of degree 1.
+ *  Errors  those of weft_diffusion_form */
+weft_status weft_problem_diffusion(weft_problem *problem, const char *k, const char *origin,
+                                   weft_error *error);
+/** After weft_problem_vectors_make and with the prescribed values in u: compute b, or compile the terms of a residual.
+ *  Warns if nothing makes u differ from zero. */
 weft_status weft_problem_load_make(weft_problem *problem, weft_error *error);
-/** After weft_problem_check_fixed, where u has its prescribed values: refuse a load without a solution, and make others
- *  orthogonal to what is open.
- *  Errors  those of weft_problem_check_balance */
-weft_status weft_problem_project_load(weft_problem *problem, weft_error *error);
-/** After a solve: the mean is zero of what nothing fixes. */
-weft_status weft_problem_remove_constants(weft_problem *problem, weft_error *error);
+/** weft_problem_load_make, the operator, and what nothing fixes (weft_problem_check_fixed): all that a solve needs. */
+weft_status weft_problem_assemble(weft_problem *problem, weft_error *error);
+/** After weft_problem_assemble: solve the linear system, or r(u) = 0. The mean is zero of what nothing fixes.
+ *  newton  NULL: the problem is linear
+ *  Errors  WEFT_ERROR_INPUT: nothing fixes a constant, and the load has no solution for it; those of the solver */
+weft_status weft_problem_compute(weft_problem *problem, const weft_newton_options *newton,
+                                 weft_error *error);
 /** Integrals of u by component, and the energy, on the host.
  *  integrals  [components]
  *  energy     NULL: not wanted */
 weft_status weft_problem_measure(weft_problem *problem, double *integrals, double *energy,
                                  weft_error *error);
-
-/* ---- -div(k grad u) (diffusion.c) ------------------------------------------------------------ */
-
-/** Set the form of the cells to that of -div(k grad u), of a scalar u of degree 1.
- *  k       a formula; NULL: 1; borrowed, as is origin, which names it in messages
- *  Errors  WEFT_ERROR_UNSUPPORTED: the cells are not triangles or tetrahedra */
-weft_status weft_problem_diffusion(weft_problem *problem, const char *k, const char *origin,
-                                   weft_error *error);
-/** weft_problem_measure of such a problem. */
-weft_status weft_diffusion_measure(const weft_problem *problem, double *integral, double *energy,
-                                   weft_error *error);
 
 /* ---- constraints and modes (constraints.c, held.c) -------------------------------------------- */
 

@@ -1,4 +1,5 @@
 /* What follows from the solution of a problem: integrals, errors, energy, values at points, formulas. */
+#include "fem/problem/output.h"
 #include "fem/problem/problem.h"
 #include "fem/space/space.h"
 #include "fem/weft_problem_results.h"
@@ -24,17 +25,33 @@ static weft_status pull(weft_problem *problem, weft_error *error) {
 
 /* ---- integrals and errors ---------------------------------------------------------------- */
 
-weft_status weft_problem_integrals(weft_problem *problem, double *out, weft_error *error) {
+static weft_status integrate(weft_problem *problem, double *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_solution u;
-    TRY(pull(problem, error));
-    if (problem->forms.is_diffusion)
-        TRY(weft_diffusion_measure(problem, out, NULL, error));
-    u = weft_problem_solution(problem);
-    for (int k = 0; k < problem->fields.n_values && !problem->forms.is_diffusion; ++k)
+    const weft_solution u = weft_problem_solution(problem);
+    for (int k = 0; k < problem->fields.n_values; ++k)
         TRY(weft_solution_integral(&u, k, &out[k], error));
 done:
     return status;
+}
+
+weft_status weft_problem_measure(weft_problem *problem, double *integrals, double *energy,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(pull(problem, error));
+    if (problem->forms.is_diffusion) { /* in one pass */
+        TRY(weft_diffusion_measure(&problem->system, &problem->forms.first, integrals, energy,
+                                   error));
+        goto done;
+    }
+    TRY(integrate(problem, integrals, error));
+    if (energy)
+        TRY(weft_problem_energy(problem, energy, error));
+done:
+    return status;
+}
+
+weft_status weft_problem_integrals(weft_problem *problem, double *out, weft_error *error) {
+    return weft_problem_measure(problem, out, NULL, error);
 }
 
 weft_status weft_problem_errors(weft_problem *problem, const char *const *exact, const char *origin,
@@ -123,7 +140,7 @@ weft_status weft_problem_energy(weft_problem *problem, double *out, weft_error *
                                 "solve a linear stationary problem before", error));
     TRY(pull(problem, error));
     if (problem->forms.is_diffusion) {
-        TRY(weft_diffusion_measure(problem, &sum, out, error));
+        TRY(weft_diffusion_measure(&problem->system, &problem->forms.first, &sum, out, error));
         goto done;
     }
     const double *u = problem->system.rest ? problem->system.rest : problem->system.u_values;
@@ -144,21 +161,6 @@ done:
     return status;
 }
 
-weft_status weft_problem_measure(weft_problem *problem, double *integrals, double *energy,
-                                 weft_error *error) {
-    weft_status status = WEFT_OK;
-    if (problem->forms.is_diffusion) { /* in one pass */
-        TRY(pull(problem, error));
-        TRY(weft_diffusion_measure(problem, integrals, energy, error));
-        goto done;
-    }
-    TRY(weft_problem_integrals(problem, integrals, error));
-    if (energy)
-        TRY(weft_problem_energy(problem, energy, error));
-done:
-    return status;
-}
-
 /* ---- values at points -------------------------------------------------------------------- */
 
 weft_status weft_problem_evaluate(weft_problem *problem, const weft_probes *probes, double *out,
@@ -168,6 +170,17 @@ weft_status weft_problem_evaluate(weft_problem *problem, const weft_probes *prob
     TRY(pull(problem, error));
     u = weft_problem_solution(problem);
     TRY(weft_solution_evaluate(&u, weft_probes_at(probes), out, error));
+done:
+    return status;
+}
+
+weft_status weft_problem_write(weft_problem *problem, const char *path, const weft_derive *derive,
+                               const char *statement, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_solution u;
+    TRY(pull(problem, error));
+    u = weft_problem_solution(problem);
+    TRY(weft_solution_write(&u, path, derive, statement, error));
 done:
     return status;
 }

@@ -12,6 +12,8 @@ weft_status weft_problem_vectors_make(weft_problem *problem, weft_error *error) 
     TRY(weft_vector_make(device, n, &problem->system.b_values, &problem->system.b, error));
     problem->system.vectors = (weft_vector_programs){.context = problem->context, .n = n};
     weft_problem_describe(problem);
+    const weft_solution u = weft_problem_solution(problem);
+    weft_warn_slender(&u);
 done:
     return status;
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from ctypes import byref
-from typing import Any, Mapping, NamedTuple, Optional, Union
+from typing import Any, Iterable, Mapping, NamedTuple, Optional, Union
 
 from . import _structures as s
 from ._library import Handle, InputError, UsageError, encode, lib
@@ -190,13 +190,21 @@ class OfScript(Binding):
         lib.weft_script_bind(encode(self.text), self.mesh._mesh, byref(options), handle.pointer)
 
 
-def binding_of(forms: Any, of_script: Mapping[str, Any], *more: Any) -> Binding:
+def binding_of(forms: Any, of_script: Mapping[str, Any], shipped: Optional[int], values: Iterable[str],
+               *more: Any) -> Binding:
     """The binding of a form file or a script, which is given as an object, by its path or name, or as its text.
 
     of_script  parameters, matrix, vector and nonlinear
+    shipped    degree of a form file that is shipped with Weft; None: 1
+    values     names that have values
     """
     text = os.fspath(forms) if isinstance(forms, os.PathLike) else forms
     is_text = isinstance(text, str) and "\n" in text
+    is_shipped = isinstance(text, str) and not is_text and lib.weft_ufl_is_shipped(encode(text)) and not os.path.exists(text)
+    if is_shipped:
+        forms = FormFile.shipped(text, more[1], shipped or 1, values)
+    elif shipped is not None:
+        raise UsageError("degree is for form files that are shipped with Weft, such as elasticity.ufl", "usage")
     if not isinstance(forms, FormFile) and not (
             re.search(r"^\s*index\s", text, re.MULTILINE) if is_text else not str(text).endswith((".ufl", ".py"))):
         forms = FormFile(forms)

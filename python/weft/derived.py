@@ -113,6 +113,10 @@ class Quantities:
         self._names, self._handle = list(defined), Handle("derive", problem, list_, settings)
         lib.weft_problem_derive(problem.pointer, list_, len(rows), byref(settings), byref(self._handle.pointer))
 
+    @property
+    def pointer(self) -> Any:
+        return self._handle.pointer
+
     def run(self, t: float) -> None:
         lib.weft_derive_run(self._handle.pointer, t)
 

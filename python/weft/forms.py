@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from ctypes import POINTER, byref, c_int
-from typing import Any, Mapping, Optional
+from typing import Any, Iterable, Mapping, Optional
 
 from . import _structures as s
 from ._library import Handle, UsageError, encode, lib
@@ -12,11 +12,19 @@ from .device import Device
 from .families import family_name
 from .script import _take_text
 
+_TRIANGLE, _TETRAHEDRON = 2, 3  # of weft_cell_type
+
 
 def measure_rows(measures: Mapping[str, str]) -> Any:
     """"ds(2)" -> name of a group, for the library."""
     rows = [s.weft_bind_measure(encode(measure), encode(group), b"measures") for measure, group in measures.items()]
     return (s.weft_bind_measure * max(len(rows), 1))(*rows)
+
+
+def _options(degrees: str) -> s.weft_ufl_options:
+    number = c_int()
+    lib.weft_ufl_degrees_find(encode(degrees), byref(number))
+    return s.weft_ufl_options(degrees=number.value)
 
 
 class FormFile:
@@ -32,10 +40,7 @@ class FormFile:
 
     def __init__(self, source: Any, name: str = "forms.py", degrees: str = "2026.1") -> None:
         self._handle = Handle("ufl")
-        options = s.weft_ufl_options()
-        number = c_int()
-        lib.weft_ufl_degrees_find(encode(degrees), byref(number))
-        options.degrees = number.value
+        options = _options(degrees)
         self.name = name
         path = os.fspath(source) if isinstance(source, os.PathLike) else str(source)
         if "\n" not in path and path.endswith((".ufl", ".py")):
@@ -44,6 +49,20 @@ class FormFile:
         else:
             text = path.encode()
             lib.weft_ufl_read_text(encode(name), text, len(text), byref(options), byref(self._handle.pointer))
+
+    @classmethod
+    def shipped(cls, name: str, mesh: Any, degree: int = 1, given: Iterable[str] = (), degrees: str = "2026.1") -> FormFile:
+        """A form file that is shipped with Weft, such as "elasticity.ufl", for the cells of a mesh.
+
+        degree  of the elements
+        given   the inputs that will have values; the others keep those of the file
+        """
+        self = cls.__new__(cls)
+        self._handle, self.name = Handle("ufl"), name
+        cell = mesh._mesh.contents.cell or (_TRIANGLE if mesh.dimension == 2 else _TETRAHEDRON)
+        lib.weft_ufl_read_shipped(encode(name), cell, degree, encode(" ".join(given)), byref(_options(degrees)),
+                                  byref(self._handle.pointer))
+        return self
 
     @property
     def forms(self) -> dict[str, int]:

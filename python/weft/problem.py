@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ctypes import POINTER, byref, c_double, c_int, c_void_p
+import re
+from ctypes import POINTER, byref, c_double, c_int, c_void_p, create_string_buffer
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 from . import _structures as s
@@ -30,7 +31,8 @@ class Problem(Results):
         problem.values
 
     forms       a weft.FormFile, the path of one (.ufl or .py), or its text; or a script with a local matrix: its path
-                (.weft), its text, or the name of one that is shipped with Weft, such as "diffusion" or "elasticity"
+                (.weft), its text, or the name of one that is shipped with Weft, such as "diffusion" or "elasticity"; or
+                "elasticity.ufl", a shipped form file for the cells of the mesh
     values      of coefficients and constants, or of inputs and expressions of a script, by name: a number, a formula, also
                 by group, a tuple with one for each component, or an array of any package over cells or over the nodes of
                 the coefficient's Space. Arrays on the device are used where they are: a solve sees what they hold then
@@ -41,6 +43,7 @@ class Problem(Results):
     mass        of steps: the name of the form, or of the script's matrix; None: m or M
     previous    of a scheme in the forms themselves, instead of a mass: the input that is u at the start of a step of
                 length dt; None: u_old
+    degree      of the elements of a shipped form file; None: 1
     parameters  of a script: name -> integer
     matrix, vector  of a script: the names of K and of b, or of the residual r
     nonlinear   of a script: the vector is a residual; None: it makes r, and has an input u
@@ -58,7 +61,7 @@ class Problem(Results):
                  measures: Optional[Mapping[str, str]] = None,
                  conditions: Sequence[Union[Condition, Constraint, PointLoad]] = (),
                  device: Optional[Device] = None, mass: Optional[str] = None, previous: Optional[str] = None,
-                 parameters: Optional[Mapping[str, int]] = None, matrix: Optional[str] = None,
+                 degree: Optional[int] = None, parameters: Optional[Mapping[str, int]] = None, matrix: Optional[str] = None,
                  vector: Optional[str] = None, nonlinear: Optional[bool] = None, method: str = "auto",
                  preconditioner: str = "auto", assembly: str = "auto", tolerance: float = 1e-8,
                  max_iterations: Optional[int] = None, restart: int = 0, smoother_degree: int = 0,
@@ -74,7 +77,7 @@ class Problem(Results):
         self._u: Optional[Array] = None
         self.report: Optional[Report] = None
         of_script = {"parameters": parameters, "matrix": matrix, "vector": vector, "nonlinear": nonlinear}
-        self._binding = binding_of(forms, of_script, self.device, mesh, mass, previous)
+        self._binding = binding_of(forms, of_script, degree, self._values, self.device, mesh, mass, previous)
         if not self._binding.is_in_time:
             self._bind(False)  # otherwise solve() or steps() says which problem it is
 
@@ -212,8 +215,8 @@ class Problem(Results):
         self._solved(handle)
         self.report = take(report, handle)
         if must_converge and not self.report.converged:
-            raise NotConverged(_complaint(self.report, newton_tolerance if self.is_nonlinear else self._options.tolerance),
-                               self.report)
+            complaint = _complaint(self.report, newton_tolerance if self.is_nonlinear else self._options.tolerance)
+            raise NotConverged(complaint + _advice(handle), self.report)
         return self.report
 
     def _set_initial(self, initial: Any) -> None:
@@ -280,3 +283,9 @@ def _complaint(report: Report, tolerance: float) -> str:
             " in load step %d, iteration %d" % (last.step, last.iteration) if last else "", tolerance)
     return "%s did not converge: %s after %d iterations, residual %.1e, expected %.1e" % (
         report.method, report.outcome, report.iterations, report.residual, tolerance)
+
+
+def _advice(problem: Handle) -> str:
+    """What to try, with the options of the programs as arguments: max_iterations for --max-iterations."""
+    text = lib.weft_problem_advice(problem.pointer, create_string_buffer(256))
+    return "; " + re.sub("--([a-z-]+)", lambda found: found[1].replace("-", "_"), text.decode()) if text else ""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from ctypes import POINTER, byref, c_char_p, c_double
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
-from ._library import Handle, UnsupportedError, UsageError, encode, lib
+from ._library import Handle, UsageError, encode, lib
 from .conditions import Number
 from .derived import EXTREMA, INTEGRAL, Balance, Extrema, Quantities, Value, balance, by_component, evaluate
-from .files import write
 
 if TYPE_CHECKING:
     import numpy
@@ -131,10 +130,5 @@ class Results:
     def write(self, path: Any, projection: str = "none") -> None:
         """Write the mesh, u and the quantities of define() for ParaView, .vtkhdf or .vtu. The functions of a mixed problem
         are u_0, u_1, ..., shown at the nodes of the highest degree."""
-        spaces = self.spaces
-        if sum(space.components for space in spaces) != lib.weft_problem_components(self._solution().pointer):
-            raise UnsupportedError("enriched functions, such as those with bubbles, are not written from Python: the program "
-                                   "solve writes them", "unsupported")
-        names = ["u_%d" % i for i in range(len(spaces))] if len(spaces) > 1 else ["u"]
-        derived = self._fields(projection) if self._defined else {}
-        write(path, list(zip(names, spaces, self.fields)), derived)
+        handle, derived = self._solution(), self._run(projection) if self._defined else None
+        lib.weft_problem_write(handle.pointer, encode(str(path)), derived.pointer if derived else None, None)

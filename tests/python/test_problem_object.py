@@ -122,6 +122,24 @@ class Problems(unittest.TestCase):
         for u, factor in zip(kept + [problem.u], (1, 2, 0.5)):  # solutions of earlier solves are still there
             numpy.testing.assert_allclose(u.numpy(), factor * x * (1 - x) / 2, atol=1e-9)
 
+    def test_shipped_form_file(self):
+        """A bar on rollers of any cells, pulled by 3 at its right side: u = 3 x (1 - nu^2)/E, v = -3 y nu (1 + nu)/E in plane
+        strain."""
+        rollers = [weft.Dirichlet("left", (0, None)), weft.Dirichlet("bottom", (None, 0))]
+        for name, degree in (("square:2", None), ("quads:2", 2)):
+            problem = weft.Problem(weft.Mesh(name), "elasticity.ufl", degree=degree, device=self.device,
+                                   values={"young": 2, "poisson": 0.25, "traction": (3, 0)}, measures={"ds(1)": "right"},
+                                   conditions=rollers, tolerance=1e-13)
+            problem.solve()
+            x = problem.space.points
+            self.assertEqual(len(x), 9 if degree is None else 25)
+            numpy.testing.assert_allclose(problem.values[:, 0], 1.5 * x[:, 0] * (1 - 0.0625), atol=1e-10)
+            numpy.testing.assert_allclose(problem.values[:, 1], -1.5 * x[:, 1] * 0.25 * 1.25, atol=1e-10)
+        with self.assertRaisesRegex(weft.UsageError, "degree is for form files that are shipped"):
+            weft.Problem(weft.Mesh("square:2"), "diffusion", degree=2, device=self.device)
+        with self.assertRaisesRegex(weft.UsageError, "no form file 'nothing.ufl' is shipped"):
+            weft.FormFile.shipped("nothing.ufl", weft.Mesh("square:2"))
+
     def test_measures(self):
         """A flux of 3 through the right side: u = 3 x."""
         text = POISSON.replace("L = f*v*dx", "L = f*v*ds(7)")
@@ -179,7 +197,7 @@ class Problems(unittest.TestCase):
             first = problem.solve(initial=start).newton.iterations[0]
             self.assertLess(first.residual, 1e-8)
         self.assertGreater(problem.solve(initial=0).newton.iterations[0].residual, 1e-3)
-        with self.assertRaisesRegex(weft.NotConverged, "Newton's method did not converge: max_iterations") as caught:
+        with self.assertRaisesRegex(weft.NotConverged, "Newton's method did not converge: max_iterations.*; take more load_steps or newton_iterations") as caught:
             problem.solve(initial="3*x*y", newton_iterations=1)
         self.assertEqual(caught.exception.solution.newton.n_iterations, 1)
         self.assertFalse(problem.solve(initial="3*x*y", newton_iterations=1, must_converge=False).converged)
@@ -431,6 +449,25 @@ a, L = u*v*dx, f*v*dx
                 text = file.read()
             self.assertTrue(b'"u_0"' in text and b'"u_1"' in text)
 
+    def test_file_of_an_enriched_function(self):
+        """P1 with bubbles: the projection of x, which the file has, is x."""
+        text = """
+e = EnrichedElement(FiniteElement("Lagrange", triangle, 1), FiniteElement("Bubble", triangle, 3))
+p = FiniteElement("Lagrange", triangle, {degree})
+u, v, f = TrialFunction({of}), TestFunction({of}), Coefficient(p)
+a, L = u*v*dx, f*v*dx
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "u.vtkhdf")
+            enriched = weft.Problem(weft.Mesh("square:3"), weft.FormFile(text.format(degree=1, of="e"), "f.ufl"),
+                                    values={"f": "x"}, device=self.device, tolerance=1e-12)
+            enriched.solve()
+            enriched.write(path)
+            plain = weft.Problem(weft.Mesh(path), weft.FormFile(text.format(degree=1, of="p"), "f.ufl"),
+                                 values={"f": "field(%s, u_0)" % path}, device=self.device, tolerance=1e-12)
+            plain.solve()
+            numpy.testing.assert_allclose(plain.values.ravel(), plain.space.points[:, 0], atol=1e-9)
+
     def test_two_files_on_one_device(self):
         """Their functions have the same names, and each problem has its own."""
         given = dict(values={"k": 1, "f": 0}, tolerance=1e-12,
@@ -472,7 +509,7 @@ a, L = u*v*dx, f*v*dx
         refuses(weft.UsageError, "on component 1, and u has the components 0 to 0",
                 conditions=[weft.Dirichlet("left", 0, 1)])
         refuses(weft.UsageError, "1 value, and u has 3 components", STOKES, values={"f": (1, 0)})
-        refuses(weft.NotConverged, "cg did not converge: max_iterations after 2 iterations", max_iterations=2,
+        refuses(weft.NotConverged, "cg did not converge: max_iterations after 2 iterations.*; raise max_iterations or tolerance", max_iterations=2,
                 preconditioner="jacobi", method="cg", mesh="square:16")
         with self.assertRaises(weft.FileError):
             weft.Problem(weft.Mesh("square:2"), "nowhere.ufl", device=self.device)

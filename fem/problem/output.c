@@ -1,5 +1,5 @@
-/* Shows the functions of a run in result files and series, at nodes that all of them share. */
-#include "apps/common/result.h"
+/* Shows the functions of a problem in result files and series, at nodes that all of them share. */
+#include "fem/problem/output.h"
 #include "fem/space/space.h"
 
 #include <stdlib.h>
@@ -13,22 +13,22 @@ static bool is_constant(const weft_space *space) {
 /* ---- nodes ------------------------------------------------------------------------------- */
 
 /* Nodes at which all fields are shown: of the highest degree, discontinuous if one field is. */
-static weft_status make_nodes(const app_run *run, app_shown *out, weft_error *error) {
+static weft_status make_nodes(const weft_solution *u, weft_shown *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_space *spaces[WEFT_FIELDS_MAX];
     int n = 0;
-    if (run->problem->fields.n == 1 &&
-        weft_space_element(run->problem->fields.space)->lattice_degree > 0) {
-        out->nodes = run->problem->fields.space;
+    if (u->n_fields == 1 &&
+        weft_space_element(u->fields[0].space)->lattice_degree > 0) {
+        out->nodes = u->fields[0].space;
         goto done;
     }
-    for (int i = 0; i < run->problem->fields.n; ++i) {
-        const weft_element *element = weft_space_element(run->problem->fields.list[i].space);
+    for (int i = 0; i < u->n_fields; ++i) {
+        const weft_element *element = weft_space_element(u->fields[i].space);
         if (!weft_element_is_constant(element) && !element->span_vanishes)
-            spaces[n++] = run->problem->fields.list[i].space;
+            spaces[n++] = u->fields[i].space;
         /* else shown on cells, or added to the function that they enrich */
     }
-    TRY(weft_space_make(run->device, run->mesh, weft_space_lattice(spaces, n), 1, &out->own_nodes,
+    TRY(weft_space_make(u->context->device, u->mesh, weft_space_lattice(spaces, n), 1, &out->own_nodes,
                         error));
     out->nodes = out->own_nodes;
 done:
@@ -40,21 +40,19 @@ static int shown_components(int components) {
     return components == 2 ? 3 : components;
 }
 
-static weft_status make_fields(const app_run *run, app_shown *out, weft_error *error) {
+static weft_status make_fields(const weft_solution *u, weft_shown *out, weft_error *error) {
     static const char *const names[WEFT_FIELDS_MAX] = {
         "u_0", "u_1", "u_2",  "u_3",  "u_4",  "u_5",  "u_6",  "u_7",
         "u_8", "u_9", "u_10", "u_11", "u_12", "u_13", "u_14", "u_15"};
-    for (int i = 0; i < run->problem->fields.n; ++i) {
-        if (run->problem->fields.list[i].is_enrichment)
+    for (int i = 0; i < u->n_fields; ++i) {
+        if (u->fields[i].is_enrichment)
             continue;
-        const int n = out->n++,
-                  shown =
-                      shown_components(weft_space_components(run->problem->fields.list[i].space));
-        const bool on_cells = is_constant(run->problem->fields.list[i].space);
-        const int64_t rows = on_cells ? run->mesh->n_cells : weft_space_nodes(out->nodes);
+        const int n = out->n++, shown = shown_components(weft_space_components(u->fields[i].space));
+        const bool on_cells = is_constant(u->fields[i].space);
+        const int64_t rows = on_cells ? u->mesh->n_cells : weft_space_nodes(out->nodes);
         out->of[n] = i;
         out->values[n] = weft_array_make((size_t)rows, (size_t)shown * sizeof **out->values);
-        out->fields[n] = (weft_field){.name = run->problem->fields.n > 1 ? names[n] : "u",
+        out->fields[n] = (weft_field){.name = u->n_fields > 1 ? names[n] : "u",
                                       .n_components = shown,
                                       .on_cells = on_cells,
                                       .values = out->values[n]};
@@ -64,21 +62,21 @@ static weft_status make_fields(const app_run *run, app_shown *out, weft_error *e
     return WEFT_OK;
 }
 
-static void shown_clear(app_shown *shown) {
+static void shown_clear(weft_shown *shown) {
     for (int i = 0; i < shown->n; ++i)
         free(shown->values[i]);
     weft_space_free(&shown->own_nodes);
-    *shown = (app_shown){0};
+    *shown = (weft_shown){0};
 }
 
 /* Make the nodes and the arrays of values. */
-static weft_status shown_make(const app_run *run, app_shown *out, weft_error *error) {
+static weft_status shown_make(const weft_solution *u, weft_shown *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    app_shown made = {0};
-    TRY(make_nodes(run, &made, error));
-    TRY(make_fields(run, &made, error));
+    weft_shown made = {0};
+    TRY(make_nodes(u, &made, error));
+    TRY(make_fields(u, &made, error));
     *out = made;
-    made = (app_shown){0};
+    made = (weft_shown){0};
 done:
     shown_clear(&made);
     return status;
@@ -96,30 +94,27 @@ static void fill_up(const double *from, int64_t n, int c, int shown, double *to)
 }
 
 /* The values of a field with those of its enrichments; at [rows][components] */
-static weft_status evaluate(const app_run *run, const app_shown *shown, int n, double *at,
+static weft_status evaluate(const weft_solution *u, const weft_shown *shown, int n, double *at,
                             weft_error *error) {
     weft_status status = WEFT_OK;
     const int i = shown->of[n];
-    const weft_problem_field *field = &run->problem->fields.list[i];
+    const weft_problem_field *field = &u->fields[i];
     const int c = weft_space_components(field->space);
-    const double *u = run->problem->system.u_values + field->first_dof;
-    const weft_solution solution = weft_problem_solution(run->problem);
+    const double *values = u->values + field->first_dof;
     double *term = NULL;
     if (shown->fields[n].on_cells) {
-        for (int64_t k = 0; k < run->mesh->n_cells * c; ++k)
-            at[k] = u[(int64_t)weft_space_cell_nodes(field->space)[k / c] * c + k % c];
+        for (int64_t k = 0; k < u->mesh->n_cells * c; ++k)
+            at[k] = values[(int64_t)weft_space_cell_nodes(field->space)[k / c] * c + k % c];
         goto done;
     }
     if (shown->nodes == field->space) {
-        memcpy(at, u, (size_t)weft_space_dofs(field->space) * sizeof *at);
+        memcpy(at, values, (size_t)weft_space_dofs(field->space) * sizeof *at);
         goto done;
     }
-    TRY(weft_space_interpolate(field->space, u, c, shown->nodes, at, error));
-    for (int k = i + 1; k < run->problem->fields.n && run->problem->fields.list[k].is_enrichment;
-         ++k) {
-        TRY(weft_solution_term(&solution, k, &term, error));
-        TRY(weft_space_interpolate(run->problem->fields.list[k].space, term, c, shown->nodes, at,
-                                   error));
+    TRY(weft_space_interpolate(field->space, values, c, shown->nodes, at, error));
+    for (int k = i + 1; k < u->n_fields && u->fields[k].is_enrichment; ++k) {
+        TRY(weft_solution_term(u, k, &term, error));
+        TRY(weft_space_interpolate(u->fields[k].space, term, c, shown->nodes, at, error));
         free(term);
         term = NULL;
     }
@@ -129,17 +124,17 @@ done:
 }
 
 /* Compute the values from those of the problem. */
-static weft_status shown_update(const app_run *run, app_shown *shown, weft_error *error) {
+static weft_status shown_update(const weft_solution *u, weft_shown *shown, weft_error *error) {
     weft_status status = WEFT_OK;
     double *at = NULL;
     for (int n = 0; n < shown->n; ++n) {
-        const int c = weft_space_components(run->problem->fields.list[shown->of[n]].space);
+        const int c = weft_space_components(u->fields[shown->of[n]].space);
         const int64_t rows =
-            shown->fields[n].on_cells ? run->mesh->n_cells : weft_space_nodes(shown->nodes);
+            shown->fields[n].on_cells ? u->mesh->n_cells : weft_space_nodes(shown->nodes);
         at = weft_array_make((size_t)rows, (size_t)c * sizeof *at);
         if (!at)
             TRY(weft_out_of_memory(error, "a result"));
-        TRY(evaluate(run, shown, n, at, error));
+        TRY(evaluate(u, shown, n, at, error));
         fill_up(at, rows, c, shown->fields[n].n_components, shown->values[n]);
         free(at);
         at = NULL;
@@ -154,13 +149,13 @@ done:
 /* A derived field with the components that ParaView expects; at the shown nodes, if it is at those of the
  * first function.
  * buffer  [rows][components] of the result, to be freed */
-static weft_status show_derived(const app_run *run, const app_shown *shown,
+static weft_status show_derived(const weft_solution *u, const weft_shown *shown,
                                 const weft_field *derived, weft_field *out, double **buffer,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = derived->n_components, wide = c == 2 ? 3 : c == 4 ? 9 : c;
-    const int64_t rows = derived->on_cells ? run->mesh->n_cells : weft_space_nodes(shown->nodes);
-    const bool is_elsewhere = !derived->on_cells && shown->nodes != run->problem->fields.space;
+    const int64_t rows = derived->on_cells ? u->mesh->n_cells : weft_space_nodes(shown->nodes);
+    const bool is_elsewhere = !derived->on_cells && shown->nodes != u->fields[0].space;
     double *at = NULL;
     *buffer = weft_array_make((size_t)rows, (size_t)wide * sizeof **buffer);
     if (is_elsewhere)
@@ -168,7 +163,7 @@ static weft_status show_derived(const app_run *run, const app_shown *shown,
     if (!*buffer || (is_elsewhere && !at))
         TRY(weft_out_of_memory(error, "a result"));
     if (is_elsewhere)
-        TRY(weft_space_interpolate(run->problem->fields.space, derived->values, c, shown->nodes, at,
+        TRY(weft_space_interpolate(u->fields[0].space, derived->values, c, shown->nodes, at,
                                    error));
     fill_up(at ? at : derived->values, rows, c, wide, *buffer);
     *out = *derived;
@@ -179,23 +174,24 @@ done:
     return status;
 }
 
-weft_status app_run_result_write(const app_run *run, weft_error *error) {
+weft_status weft_solution_write(const weft_solution *u, const char *path, const weft_derive *derive,
+                                const char *statement, weft_error *error) {
     weft_status status = WEFT_OK;
-    app_shown shown = {0};
+    weft_shown shown = {0};
     const weft_field *derived = NULL;
-    const int n_derived = run->derive ? weft_derive_fields(run->derive, &derived) : 0;
+    const int n_derived = derive ? weft_derive_fields(derive, &derived) : 0;
     double **buffers = calloc((size_t)n_derived + 1, sizeof *buffers);
-    weft_field *fields = calloc((size_t)(n_derived + run->problem->fields.n) + 1, sizeof *fields);
+    weft_field *fields = calloc((size_t)(n_derived + u->n_fields) + 1, sizeof *fields);
     if (!fields || !buffers)
         TRY(weft_out_of_memory(error, NULL));
-    TRY(shown_make(run, &shown, error));
-    TRY(shown_update(run, &shown, error));
+    TRY(shown_make(u, &shown, error));
+    TRY(shown_update(u, &shown, error));
     memcpy(fields, shown.fields, (size_t)shown.n * sizeof *fields);
     for (int i = 0; i < n_derived; ++i)
-        TRY(show_derived(run, &shown, &derived[i], &fields[shown.n + i], &buffers[i], error));
-    fields[shown.n + n_derived] = (weft_field){.name = "problem", .text = run->statement};
-    TRY(weft_space_write(run->options->output, shown.nodes, fields,
-                         shown.n + n_derived + (run->statement != NULL), error));
+        TRY(show_derived(u, &shown, &derived[i], &fields[shown.n + i], &buffers[i], error));
+    fields[shown.n + n_derived] = (weft_field){.name = "problem", .text = statement};
+    TRY(weft_space_write(path, shown.nodes, fields, shown.n + n_derived + (statement != NULL),
+                         error));
 done:
     for (int i = 0; buffers && i < n_derived; ++i)
         free(buffers[i]);
@@ -207,13 +203,13 @@ done:
 
 /* ---- series ------------------------------------------------------------------------------ */
 
-weft_status app_series_make(const app_run *run, const weft_series_options *options, app_series *out,
-                            weft_error *error) {
+weft_status weft_problem_series_make(const weft_solution *u, const char *path,
+                                     const weft_series_options *options, weft_problem_series *out,
+                                     weft_error *error) {
     weft_status status = WEFT_OK;
-    app_series made = {0};
+    weft_problem_series made = {0};
     weft_series_options complete = *options;
-    complete.statement = run->statement;
-    TRY(shown_make(run, &made.shown, error));
+    TRY(shown_make(u, &made.shown, error));
     TRY(weft_space_output_make(made.shown.nodes, &made.output, error));
     for (int i = 0; i < made.shown.n; ++i) {
         made.buffers[i] =
@@ -225,20 +221,20 @@ weft_status app_series_make(const app_run *run, const weft_series_options *optio
     complete.fields = made.shown.fields;
     complete.n_fields = made.shown.n;
     complete.nodes = weft_space_output_nodes(made.output);
-    TRY(weft_series_make(run->options->output, run->mesh, &complete, run->monitor, &made.series,
-                         error));
+    TRY(weft_series_make(path, u->mesh, &complete, u->context->monitor, &made.series, error));
     *out = made;
-    made = (app_series){0};
+    made = (weft_problem_series){0};
 done:
-    (void)app_series_close(&made, NULL);
+    (void)weft_problem_series_close(&made, NULL);
     return status;
 }
 
-weft_status app_series_add(const app_run *run, app_series *series, double t, weft_error *error) {
+weft_status weft_problem_series_add(const weft_solution *u, weft_problem_series *series, double t,
+                                    weft_error *error) {
     weft_status status = WEFT_OK;
-    app_shown *shown = &series->shown;
+    weft_shown *shown = &series->shown;
     const double *values[WEFT_FIELDS_MAX];
-    TRY(shown_update(run, shown, error));
+    TRY(shown_update(u, shown, error));
     for (int i = 0; i < shown->n; ++i)
         values[i] = shown->fields[i].on_cells
                         ? shown->values[i]
@@ -249,12 +245,12 @@ done:
     return status;
 }
 
-weft_status app_series_close(app_series *series, weft_error *error) {
+weft_status weft_problem_series_close(weft_problem_series *series, weft_error *error) {
     const weft_status status = weft_series_close(&series->series, error);
     for (int i = 0; i < WEFT_FIELDS_MAX; ++i)
         free(series->buffers[i]);
     weft_space_output_free(&series->output);
     shown_clear(&series->shown);
-    *series = (app_series){0};
+    *series = (weft_problem_series){0};
     return status;
 }
