@@ -6,8 +6,6 @@
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 
-#include <stdlib.h>
-
 static weft_status check_expressions(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const ad_options *options = run->options;
@@ -29,7 +27,7 @@ static weft_status check_expressions(ad_run *run, weft_error *error) {
     TRY(app_expressions_check(run->base.library, weft_device_limits(run->base.device), true, &all,
                               error));
 done:
-    free(all.list);
+    app_formulas_clear(&all);
     return status;
 }
 

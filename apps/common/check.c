@@ -2,6 +2,7 @@
 #include "apps/common/fem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* index points;  input P : real[4] over points;
  * expression e0(x, y, z, t) = 0;  ...  v = P[0] + e0(P[0], P[1], P[2], P[3]) + ...;  return v; */
@@ -23,6 +24,30 @@ weft_status app_formulas_add(app_formulas *formulas, const char *origin, const c
                              weft_error *error) {
     const weft_expression made = {NULL, text, origin};
     return text ? APP_APPEND(formulas->list, formulas->n, made, error) : WEFT_OK;
+}
+
+weft_status app_formulas_add_list(app_formulas *formulas, const char *origin, const char *text,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    char **list = NULL;
+    int n = 0;
+    TRY(weft_formula_split(origin, text, &list, &n, error));
+    for (int i = 0; i < n; ++i) {
+        const char *one = list[i];
+        TRY(APP_APPEND(formulas->texts, formulas->n_texts, list[i], error));
+        list[i] = NULL;
+        if (strcmp(one, "free") != 0)
+            TRY(app_formulas_add(formulas, origin, one, error));
+    }
+done:
+    weft_formula_list_free(&list, n);
+    return status;
+}
+
+void app_formulas_clear(app_formulas *formulas) {
+    weft_formula_list_free(&formulas->texts, formulas->n_texts);
+    free(formulas->list);
+    *formulas = (app_formulas){0};
 }
 
 weft_status app_expressions_check(const weft_library *library, const weft_limits *limits,

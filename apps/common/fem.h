@@ -48,15 +48,21 @@ weft_status app_script_check(const char *name, bool (*is_wanted)(const char *tex
 
 /* ---- checks (apps/common/check.c) ----------------------------------------------------------- */
 
-/** Formulas of a command line with the options that they come from. Start from {0}; free(list). */
+/** Formulas of a command line with the options that they come from. Start from {0}; app_formulas_clear. */
 typedef struct app_formulas {
-    weft_expression *list; /* malloc'd; texts borrowed */
+    weft_expression *list; /* malloc'd; texts borrowed, or */
     int n;
+    char **texts; /* [n_texts] of lists, malloc'd */
+    int n_texts;
 } app_formulas;
 /** Append a formula; text NULL: nothing.
  *  Errors  WEFT_ERROR_MEMORY */
 weft_status app_formulas_add(app_formulas *formulas, const char *origin, const char *text,
                              weft_error *error);
+/** Append those of a list with one for each component, but not `free`. */
+weft_status app_formulas_add_list(app_formulas *formulas, const char *origin, const char *text,
+                                  weft_error *error);
+void app_formulas_clear(app_formulas *formulas);
 /** Compile formulas only to find their errors, before a long run of the mesher.
  *  with_time    they may use t as well as x, y, z
  *  formulas   their names are set here

@@ -1,78 +1,46 @@
 /* Compiles every formula of the command line and checks the output files before the run. */
 #include "apps/common/fem.h"
-#include "apps/common/support.h"
 #include "apps/solve/solve.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_compile.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* Collect every formula of the options, with lists split into their components. */
-typedef struct formulas {
-    app_formulas all;
-    char ***pieces; /* the split lists, to be freed */
-    int *n_pieces;
-    int n_lists;
-} formulas;
-
-static weft_status add_list(formulas *f, const char *origin, const char *text, weft_error *error) {
+static weft_status collect(const solve_options *options, app_formulas *f, weft_error *error) {
     weft_status status = WEFT_OK;
-    char **pieces = NULL;
-    int n = 0;
-    TRY(weft_formula_split(origin, text, &pieces, &n, error));
-    f->pieces[f->n_lists] = pieces;
-    f->n_pieces[f->n_lists++] = n;
-    for (int i = 0; i < n; ++i)
-        if (strcmp(pieces[i], "free") != 0)
-            TRY(app_formulas_add(&f->all, origin, pieces[i], error));
-done:
-    return status;
-}
-
-static weft_status collect(const solve_options *options, formulas *f, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const size_t capacity = (size_t)(2 * options->run.conditions.n + options->inputs.n) + 2;
-    f->pieces = calloc(capacity, sizeof *f->pieces);
-    f->n_pieces = calloc(capacity, sizeof *f->n_pieces);
-    if (!f->pieces || !f->n_pieces)
-        TRY(weft_out_of_memory(error, NULL));
-    TRY(app_formulas_add(&f->all, "--source", options->source, error));
-    TRY(app_formulas_add(&f->all, "--diffusivity", options->diffusivity, error));
+    TRY(app_formulas_add(f, "--source", options->source, error));
+    TRY(app_formulas_add(f, "--diffusivity", options->diffusivity, error));
     if (options->exact)
-        TRY(add_list(f, "--exact", options->exact, error));
+        TRY(app_formulas_add_list(f, "--exact", options->exact, error));
     for (int i = 0; i < options->run.conditions.n; ++i) {
         const app_condition *condition = &options->run.conditions.list[i];
         if (condition->alpha)
-            TRY(add_list(f, condition->origin, condition->alpha, error));
-        TRY(add_list(f, condition->origin, condition->value, error));
+            TRY(app_formulas_add_list(f, condition->origin, condition->alpha, error));
+        TRY(app_formulas_add_list(f, condition->origin, condition->value, error));
     }
     for (int i = 0; i < options->run.constraints.n; ++i) {
         const app_constraint *one = &options->run.constraints.list[i];
         for (int k = 0; k < one->n_values; ++k)
             if (strcmp(one->values[k], "free") != 0)
-                TRY(app_formulas_add(&f->all, one->origin, one->values[k], error));
+                TRY(app_formulas_add(f, one->origin, one->values[k], error));
     }
     for (int i = 0; i < options->inputs.n; ++i)
-        TRY(add_list(f, options->inputs.list[i].origin, options->inputs.list[i].value, error));
+        TRY(app_formulas_add_list(f, options->inputs.list[i].origin, options->inputs.list[i].value,
+                                  error));
 done:
     return status;
 }
 
 static weft_status check_formulas(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    formulas f = {0};
+    app_formulas f = {0};
     TRY(collect(run->options, &f, error));
-    if (f.all.n > 0)
+    if (f.n > 0)
         TRY(app_expressions_check(run->base.library, weft_device_limits(run->base.device),
-                                  run->options->time.text != NULL, &f.all, error));
+                                  run->options->time.text != NULL, &f, error));
 done:
-    for (int i = 0; i < f.n_lists; ++i)
-        weft_formula_list_free(&f.pieces[i], f.n_pieces[i]);
-    free(f.pieces);
-    free(f.n_pieces);
-    free(f.all.list);
+    app_formulas_clear(&f);
     return status;
 }
 

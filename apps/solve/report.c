@@ -1,7 +1,6 @@
 /* Writes the result file and prints the report. */
 #include "apps/common/fem.h"
 #include "apps/common/statement.h"
-#include "apps/common/support.h"
 #include "apps/solve/solve.h"
 #include "core/weft_core.h"
 #include "fem/weft_fem.h"

@@ -1,5 +1,4 @@
 /* Reports the steps of a problem in time. */
-#include "apps/common/support.h"
 #include "apps/solve/solve.h"
 
 #include <inttypes.h>

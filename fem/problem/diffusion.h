@@ -1,6 +1,8 @@
 /** The shipped form of -div(k grad u), of a scalar u of degree 1.
  *
- *      In: a space and a formula k; later the solution. Out: the form; int u and int k |grad u|^2 / 2. */
+ *      In: a space and a formula k; later the solution. Out: the form; int u and int k |grad u|^2 / 2.
+ *
+ *  Decision  docs/decisions/0058-poisson-has-no-text.md */
 #pragma once
 
 #include "fem/problem/assembled.h"

@@ -17,8 +17,7 @@ static weft_status make_nodes(const weft_solution *u, weft_shown *out, weft_erro
     weft_status status = WEFT_OK;
     const weft_space *spaces[WEFT_FIELDS_MAX];
     int n = 0;
-    if (u->n_fields == 1 &&
-        weft_space_element(u->fields[0].space)->lattice_degree > 0) {
+    if (u->n_fields == 1 && weft_space_element(u->fields[0].space)->lattice_degree > 0) {
         out->nodes = u->fields[0].space;
         goto done;
     }
@@ -28,8 +27,8 @@ static weft_status make_nodes(const weft_solution *u, weft_shown *out, weft_erro
             spaces[n++] = u->fields[i].space;
         /* else shown on cells, or added to the function that they enrich */
     }
-    TRY(weft_space_make(u->context->device, u->mesh, weft_space_lattice(spaces, n), 1, &out->own_nodes,
-                        error));
+    TRY(weft_space_make(u->context->device, u->mesh, weft_space_lattice(spaces, n), 1,
+                        &out->own_nodes, error));
     out->nodes = out->own_nodes;
 done:
     return status;
