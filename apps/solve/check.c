@@ -1,9 +1,6 @@
 /* Compiles every formula of the command line and checks the output files before the run. */
 #include "apps/common/fem.h"
 #include "apps/solve/solve.h"
-#include "core/weft_core.h"
-#include "fem/weft_fem.h"
-#include "fusion/weft_compile.h"
 
 #include <string.h>
 
