@@ -38,6 +38,8 @@ done:
     return status;
 }
 
+static char *path; /* of a result */
+
 static weft_status bind_script(void *user, weft_error *error) {
     weft_status status = WEFT_OK;
     setting *s = user;
@@ -49,8 +51,18 @@ static weft_status bind_script(void *user, weft_error *error) {
                                        .in_time = true};
     TRY(weft_problem_start(&s->context, NULL, &s->problem, error));
     TRY(weft_script_bind(weft_fem_script("heat.weft"), s->mesh, &options, s->problem, error));
+    TRY(weft_problem_write(s->problem, path, NULL, "heat", error));
 done:
     weft_problem_free(&s->problem);
+    return status;
+}
+
+static weft_status read_shipped(void *user, weft_error *error) {
+    (void)user;
+    weft_ufl *ufl = NULL;
+    const weft_status status =
+        weft_ufl_read_shipped("elasticity.ufl", WEFT_HEXAHEDRON, 1, "force", NULL, &ufl, error);
+    weft_ufl_free(&ufl);
     return status;
 }
 
@@ -59,12 +71,17 @@ static void binding(void **state) {
     setting s;
     weft_error error = {0};
     weft_mesh *mesh = NULL;
+    char *folder = test_folder_make();
+    path = test_path(folder, "u.vtu");
     check(weft_mesh_make_square(1, &mesh, &error), &error);
     open_setting(&s, mesh, NULL);
     weft_problem_free(&s.problem);
     assert_true(test_every_allocation("a form file", bind_file, &s) > 100);
     assert_true(test_every_allocation("a script", bind_script, &s) > 100);
+    assert_true(test_every_allocation("a shipped form file", read_shipped, NULL) > 5);
     close_setting(&s);
+    free(path);
+    test_folder_remove(&folder);
 }
 
 int main(void) {

@@ -146,10 +146,46 @@ static void test_recommended_degrees(void **state) {
     }
 }
 
+/* The shipped form file for cells and a degree: of degree 2 on triangles, grad u and grad v are linear, and so is the
+ * strain; Young's modulus is a coefficient only where it is given. */
+static void test_shipped(void **state) {
+    (void)state;
+    static const struct {
+        const char *given;
+        int n_coefficients, n_forms;
+    } cases[] = {{NULL, 0, 1}, {"young poisson", 2, 1}, {"young traction", 1, 2}};
+    weft_error error = {0};
+    weft_ufl *ufl = NULL;
+    assert_true(weft_ufl_is_shipped("elasticity.ufl"));
+    assert_false(weft_ufl_is_shipped("elasticity.weft"));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        weft_ufl_form_info form;
+        weft_ufl_integral_info integral;
+        assert_int_equal(weft_ufl_read_shipped("elasticity.ufl", WEFT_TRIANGLE, 2, cases[i].given,
+                                               NULL, &ufl, &error),
+                         WEFT_OK);
+        assert_int_equal(weft_ufl_n_forms(ufl), cases[i].n_forms);
+        weft_ufl_form(ufl, 0, &form);
+        assert_string_equal(form.name, "a");
+        assert_int_equal(form.n_coefficients, cases[i].n_coefficients);
+        weft_ufl_integral(ufl, 0, 0, &integral);
+        assert_string_equal(integral.cell, "triangle");
+        assert_int_equal(integral.degree, 2);
+        weft_ufl_free(&ufl);
+    }
+    assert_int_equal(
+        weft_ufl_read_shipped("nothing.ufl", WEFT_TRIANGLE, 1, NULL, NULL, &ufl, &error),
+        WEFT_ERROR_USAGE);
+    assert_non_null(strstr(error.message, "no form file 'nothing.ufl' is shipped"));
+    assert_null(ufl);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_poisson), cmocka_unit_test(test_text),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_poisson),
+                                       cmocka_unit_test(test_text),
                                        cmocka_unit_test(test_high_degrees),
                                        cmocka_unit_test(test_recommended_degrees),
-                                       cmocka_unit_test(test_missing_trial_function)};
+                                       cmocka_unit_test(test_missing_trial_function),
+                                       cmocka_unit_test(test_shipped)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
