@@ -65,6 +65,9 @@ void weft_error_location(weft_error *error, const char *file, const char *text, 
 /** Add advice on how to solve the problem. */
 void weft_error_hint(weft_error *error, const char *format, ...) WEFT_PRINTF(2, 3);
 void weft_error_hint_list(weft_error *error, const char *format, va_list arguments);
+/** Set an error and advice that have no arguments. Returns status. */
+weft_status weft_error_refuse(weft_error *error, weft_status status, const char *message,
+                              const char *hint);
 /** Write "file:line:column: error: message", the line, a caret and the hint into out, truncated to
  *  size bytes including the terminating zero. Returns the length of the untruncated text. */
 size_t weft_error_text(const weft_error *error, char *out, size_t size);

@@ -48,11 +48,9 @@ void app_values_print(const char *head, const double *values, int n) {
 }
 
 weft_status app_stdout_check(weft_error *error) {
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        weft_error_set(error, WEFT_ERROR_IO, "cannot write to standard output");
-        weft_error_hint(error, "make room where it goes, or name files with --json and --output");
-        return WEFT_ERROR_IO;
-    }
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return weft_error_refuse(error, WEFT_ERROR_IO, "cannot write to standard output",
+                                 "make room where it goes, or name files with --json and --output");
     return WEFT_OK;
 }
 

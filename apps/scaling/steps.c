@@ -64,11 +64,9 @@ weft_status scaling_steps_check(const scaling_options *options, const scaling_ca
     double number = 0;
     if (!options->fit_dt)
         goto done;
-    if (!app->default_velocity || !cases->own_problem) {
-        weft_error_set(error, WEFT_ERROR_USAGE, "--fit-dt has no effect here");
-        weft_error_hint(error, "it is for advection_diffusion with a problem given after --");
-        TRY(WEFT_ERROR_USAGE);
-    }
+    if (!app->default_velocity || !cases->own_problem)
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE, "--fit-dt has no effect here",
+                              "it is for advection_diffusion with a problem given after --"));
     TRY(find_number(cases, "--dt", &number, error));
     TRY(find_number(cases, "--steps", &number, error));
 done:

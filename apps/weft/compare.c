@@ -247,11 +247,9 @@ weft_status weft_tool_compare(int argc, char **argv, const weft_monitor *monitor
     TRY(read_file(&run, 1, error));
     print_sides(&run);
     compare_cases(&run);
-    if (run.n_cases == 0) {
-        status = weft_error_set(error, WEFT_ERROR_INPUT, "the two have no case in common");
-        weft_error_hint(error, "compare studies with the same meshes, assemblies and devices");
-        goto done;
-    }
+    if (run.n_cases == 0)
+        TRY(weft_error_refuse(error, WEFT_ERROR_INPUT, "the two have no case in common",
+                              "compare studies with the same meshes, assemblies and devices"));
     printf("%d cases, %d times: %d slower, %d faster, %d alike", run.n_cases, run.n_compared,
            run.n_slower, run.n_faster, run.n_alike);
     if (run.n_few > 0)

@@ -253,11 +253,9 @@ static weft_status run_products(const gemm_options *options, const weft_monitor 
     weft_gemm_type type = WEFT_GEMM_DOUBLE;
     gemm_orders ops = {.n = 0};
     int64_t sizes[3] = {0};
-    if (options->n_arguments < 5) {
-        status = weft_error_set(error, WEFT_ERROR_USAGE, "type, operands or sizes are missing");
-        weft_error_hint(error, "weft gemm D NN 1000 1000 1000; weft gemm --help explains them");
-        goto done;
-    }
+    if (options->n_arguments < 5)
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE, "type, operands or sizes are missing",
+                              "weft gemm D NN 1000 1000 1000; weft gemm --help explains them"));
     TRY(read_type(options->arguments[0], &type, error));
     TRY(read_ops(options->arguments[1], type, &ops, error));
     TRY(read_sizes(options, sizes, error));
@@ -276,11 +274,9 @@ static weft_status write_report(const gemm_options *options, const weft_monitor 
                                .compare = options->compare,
                                .tune = options->tune,
                                .ops = ops.ops};
-    if (options->n_arguments < 5) {
-        status = weft_error_set(error, WEFT_ERROR_USAGE, "operands or sizes are missing");
-        weft_error_hint(error, "weft gemm report all 2000 2000 2000");
-        goto done;
-    }
+    if (options->n_arguments < 5)
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE, "operands or sizes are missing",
+                              "weft gemm report all 2000 2000 2000"));
     TRY(read_ops(options->arguments[1], WEFT_GEMM_DOUBLE, &ops, error));
     how.n_ops = ops.n;
     TRY(read_sizes(options, how.sizes, error));

@@ -298,11 +298,9 @@ weft_status weft_tool_new(int argc, char **argv, const weft_monitor *monitor, in
     if (options.n_arguments > 0 && strcmp(options.arguments[0], kinds[0]) != 0 &&
         strcmp(options.arguments[0], kinds[1]) != 0)
         TRY(weft_tool_refuse("starting point", options.arguments[0], kinds, 2, error));
-    if (options.n_arguments != 2) {
-        status = weft_error_set(error, WEFT_ERROR_USAGE, "what should be written is not given");
-        weft_error_hint(error, "write weft new function NAME, or weft new script NAME");
-        goto done;
-    }
+    if (options.n_arguments != 2)
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE, "what should be written is not given",
+                              "write weft new function NAME, or weft new script NAME"));
     TRY(make_file(strcmp(options.arguments[0], kinds[0]) == 0, options.arguments[1], error));
 done:
     weft_tool_clear(&options);

@@ -180,11 +180,9 @@ weft_status weft_tool_plan(int argc, char **argv, const weft_monitor *monitor, i
     if (!plans)
         TRY(weft_out_of_memory(error, NULL));
     TRY(weft_tool_read(NULL, NULL, "diff FILE FILE", doc, argc, argv, &options, error));
-    if (options.n_arguments != 3 || strcmp(options.arguments[0], "diff") != 0) {
-        status = weft_error_set(error, WEFT_ERROR_USAGE, "two saved plans are compared");
-        weft_error_hint(error, "write weft plan diff A.json B.json");
-        goto done;
-    }
+    if (options.n_arguments != 3 || strcmp(options.arguments[0], "diff") != 0)
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE, "two saved plans are compared",
+                              "write weft plan diff A.json B.json"));
     TRY(read_plan(options.arguments[1], &plans[0], error));
     TRY(read_plan(options.arguments[2], &plans[1], error));
     *code = compare_plans(&plans[0], &plans[1]);

@@ -222,11 +222,9 @@ weft_status weft_tool_test(int argc, char **argv, const weft_monitor *monitor, i
     tester t = {.n_devices = 0};
     weft_device_options device_options = weft_device_options_default(monitor);
     TRY(weft_tool_read(table, NULL, "DIR", doc, argc, argv, &options, error));
-    if (options.n_arguments == 0) {
-        status = weft_error_set(error, WEFT_ERROR_USAGE, "no directory is given");
-        weft_error_hint(error, "write weft test DIR, for example weft test .");
-        goto done;
-    }
+    if (options.n_arguments == 0)
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE, "no directory is given",
+                              "write weft test DIR, for example weft test ."));
     t.directory = options.arguments[0];
     t.seed = (uint32_t)options.seed;
     TRY(test_all(&t, &options, &device_options, error));

@@ -75,11 +75,9 @@ weft_status weft_tool_ufl(int argc, char **argv, const weft_monitor *monitor, in
     (void)code;
     TRY(weft_tool_read(table, NULL, "FILE", doc, argc, argv, &options, error));
     TRY(find_stage(options.stage, &stage, error));
-    if (options.n_arguments == 0) {
-        status = weft_error_set(error, WEFT_ERROR_USAGE, "no form file is given");
-        weft_error_hint(error, "write weft ufl FILE.ufl, or FILE.py");
-        goto done;
-    }
+    if (options.n_arguments == 0)
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE, "no form file is given",
+                              "write weft ufl FILE.ufl, or FILE.py"));
     options.ufl.monitor = monitor;
     TRY(weft_ufl_read(options.arguments[0], &options.ufl, &ufl, error));
     TRY(stage->print(ufl, options.form, &text, error));

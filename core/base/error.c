@@ -146,6 +146,13 @@ void weft_error_hint(weft_error *error, const char *format, ...) {
     va_end(arguments);
 }
 
+weft_status weft_error_refuse(weft_error *error, weft_status status, const char *message,
+                              const char *hint) {
+    weft_error_set(error, status, "%s", message);
+    weft_error_hint(error, "%s", hint);
+    return status;
+}
+
 /* Output that counts the bytes beyond its capacity, as snprintf does. */
 typedef struct text_sink {
     char *out;

@@ -32,11 +32,10 @@ weft_status weft_cache_directory(char *out, size_t size, weft_error *error) {
         base = secure_getenv("HOME");
         between = "/.cache";
     }
-    if (!base || base[0] != '/') {
-        weft_error_set(error, WEFT_ERROR_IO, "there is no home folder for the kernel cache");
-        weft_error_hint(error, "set HOME or XDG_CACHE_HOME to a folder you may write");
-        return WEFT_ERROR_IO;
-    }
+    if (!base || base[0] != '/')
+        return weft_error_refuse(error, WEFT_ERROR_IO,
+                                 "there is no home folder for the kernel cache",
+                                 "set HOME or XDG_CACHE_HOME to a folder you may write");
     int length = snprintf(out, size, "%s%s/weft", base, between);
     if (length < 0 || (size_t)length >= size)
         return weft_error_set(error, WEFT_ERROR_IO, "the name of the cache folder is too long");

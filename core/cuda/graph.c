@@ -70,12 +70,11 @@ weft_status weft_cuda_device_graph_run(weft_device *device, void *graph, weft_er
     weft_status status = WEFT_OK;
     weft_cuda_state *state = device->state;
     const weft_cuda_graph *made = graph;
-    if (made->stale) {
-        weft_error_set(error, WEFT_ERROR_USAGE,
-                       "an array or module that a device graph uses was freed: it cannot be run");
-        weft_error_hint(error, "free the device graph before what it uses, and capture again");
-        TRY(WEFT_ERROR_USAGE);
-    }
+    if (made->stale)
+        TRY(weft_error_refuse(
+            error, WEFT_ERROR_USAGE,
+            "an array or module that a device graph uses was freed: it cannot be run",
+            "free the device graph before what it uses, and capture again"));
     TRY(weft_cuda_enter(state, error));
     pthread_mutex_lock(&state->mutex);
     snprintf(state->last_kernel, sizeof state->last_kernel, "a device graph");

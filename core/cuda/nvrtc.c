@@ -36,13 +36,12 @@ weft_status weft_nvrtc_open(weft_nvrtc *out, weft_error *error) {
     weft_status status = WEFT_OK;
     bool complete = true;
     *out = (weft_nvrtc){.library = open_any()};
-    if (!out->library) {
-        weft_error_set(error, WEFT_ERROR_COMPILER,
-                       "NVRTC, the compiler of CUDA kernels, is not found (libnvrtc.so.13 or .12)");
-        weft_error_hint(error, "install it (NVIDIA's package cuda-nvrtc-13-0), or set CUDA_HOME or "
-                               "LD_LIBRARY_PATH to where it is");
-        return WEFT_ERROR_COMPILER;
-    }
+    if (!out->library)
+        return weft_error_refuse(
+            error, WEFT_ERROR_COMPILER,
+            "NVRTC, the compiler of CUDA kernels, is not found (libnvrtc.so.13 or .12)",
+            "install it (NVIDIA's package cuda-nvrtc-13-0), or set CUDA_HOME or "
+            "LD_LIBRARY_PATH to where it is");
     void *symbol;
 #define FIND(name, parameters)                                                                     \
     symbol = dlsym(out->library, #name);                                                           \

@@ -69,12 +69,10 @@ weft_status weft_matrix_on_host(const weft_preconditioner_problem *problem, weft
     weft_operator *op = problem->op;
     weft_memory *values = NULL;
     const weft_pattern *pattern = weft_operator_pattern(op);
-    if (!pattern) {
-        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                       "multigrid needs an operator that stores its matrix");
-        weft_error_hint(error, "use --assembly csr");
-        TRY(WEFT_ERROR_UNSUPPORTED);
-    }
+    if (!pattern)
+        TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
+                              "multigrid needs an operator that stores its matrix",
+                              "use --assembly csr"));
     TRY(weft_operator_matrix(op, &values, error));
     *out = (weft_csr){pattern->n_rows, pattern->n_rows, pattern->row_start, pattern->columns,
                       weft_memory_host(values)};
@@ -476,12 +474,10 @@ static weft_status coarsen_by_hierarchy(building *b, weft_error *error) {
     const weft_hierarchy *hierarchy = b->problem->hierarchy;
     weft_to_coarsen from = {0};
     bool made = false;
-    if (!hierarchy || hierarchy->n_levels < 2 || !b->problem->space) {
-        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                       "multigrid needs a mesh that was refined, with its levels");
-        weft_error_hint(error, "use --refine, or --preconditioner aggregation");
-        TRY(WEFT_ERROR_UNSUPPORTED);
-    }
+    if (!hierarchy || hierarchy->n_levels < 2 || !b->problem->space)
+        TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
+                              "multigrid needs a mesh that was refined, with its levels",
+                              "use --refine, or --preconditioner aggregation"));
     const int most = b->problem->levels > 0 && b->problem->levels < hierarchy->n_levels
                          ? b->problem->levels
                          : hierarchy->n_levels;

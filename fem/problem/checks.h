@@ -6,9 +6,6 @@
 #include "fem/linear/linear.h"
 #include "fem/weft_transient.h"
 
-/** Set an error with a hint. Returns its status. */
-weft_status weft_problem_refuse(weft_status status, const char *what, const char *hint,
-                                weft_error *error);
 /* ---- symmetry (symmetry.c) --------------------------------------------------------------- */
 
 /** Measure the asymmetry of the matrix of all forms, and choose the method by it; in time at a u that varies, if it is

@@ -188,10 +188,9 @@ const double *weft_problem_values(const weft_problem *problem) {
 static weft_status check_started(const weft_problem *problem, weft_error *error) {
     if (problem->system.u_values)
         return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_USAGE, "the problem has no u yet whose values can be set");
-    weft_error_hint(error,
-                    "a problem of weft_ufl_bind has one; other linear problems start from 0");
-    return WEFT_ERROR_USAGE;
+    return weft_error_refuse(
+        error, WEFT_ERROR_USAGE, "the problem has no u yet whose values can be set",
+        "a problem of weft_ufl_bind has one; other linear problems start from 0");
 }
 
 weft_status weft_problem_set_values(weft_problem *problem, const double *values,
@@ -226,13 +225,6 @@ void weft_problem_set_hierarchy(weft_problem *problem, const weft_hierarchy *hie
 
 /* ---- solve ------------------------------------------------------------------------------- */
 
-weft_status weft_problem_refuse(weft_status status, const char *what, const char *hint,
-                                weft_error *error) {
-    weft_error_set(error, status, "%s", what);
-    weft_error_hint(error, "%s", hint);
-    return status;
-}
-
 /* Of a scalar the mean may be zero where no condition fixes it. */
 static weft_status make_conditions(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -243,8 +235,8 @@ static weft_status make_conditions(weft_problem *problem, weft_error *error) {
         bool is_free = false;
         TRY(weft_bc_find_free(problem->fields.bc, k, &is_free, error));
         if (is_free)
-            TRY(weft_problem_refuse(WEFT_ERROR_INPUT, "no condition fixes a component of u",
-                                    "add a Dirichlet or Robin condition", error));
+            TRY(weft_error_refuse(error, WEFT_ERROR_INPUT, "no condition fixes a component of u",
+                                  "add a Dirichlet or Robin condition"));
     }
 done:
     return status;
@@ -314,8 +306,8 @@ weft_status weft_problem_prepare(weft_problem *problem, const weft_problem_optio
                                  double solves, weft_error *error) {
     weft_status status = WEFT_OK;
     if (!problem->forms.first.form.text)
-        TRY(weft_problem_refuse(WEFT_ERROR_USAGE, "the problem has no form",
-                                "call weft_problem_form", error));
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE, "the problem has no form",
+                              "call weft_problem_form"));
     start_linear(problem, options);
     TRY(make_conditions(problem, error));
     weft_problem_presume_symmetric(problem);
@@ -365,9 +357,9 @@ weft_status weft_problem_solve(weft_problem *problem, const weft_problem_options
     weft_status status = WEFT_OK;
     TRY(weft_options_check("weft_problem_options", options->size, sizeof *options, error));
     if (problem->forms.is_nonlinear || problem->steps.t)
-        TRY(weft_problem_refuse(WEFT_ERROR_UNSUPPORTED, "the problem is not linear and stationary",
-                                "solve it by weft_problem_solve_nonlinear or weft_problem_in_time",
-                                error));
+        TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
+                              "the problem is not linear and stationary",
+                              "solve it by weft_problem_solve_nonlinear or weft_problem_in_time"));
     clear_solve(problem);
     TRY(weft_problem_prepare(problem, options, 1, error));
     TRY(weft_problem_vectors_make(problem, error));
@@ -391,12 +383,13 @@ weft_status weft_problem_solve_nonlinear(weft_problem *problem, const weft_probl
     TRY(weft_options_check("weft_problem_options", options->size, sizeof *options, error));
     TRY(weft_options_check("weft_newton_options", newton->size, sizeof *newton, error));
     if (!problem->forms.is_nonlinear || problem->steps.t || !problem->forms.first.form.text)
-        TRY(weft_problem_refuse(WEFT_ERROR_USAGE, "the problem has no residual that is stationary",
-                                "solve a linear one by weft_problem_solve", error));
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE,
+                              "the problem has no residual that is stationary",
+                              "solve a linear one by weft_problem_solve"));
     if (newton->load_steps < 1 || newton->iterations < 0 || !(newton->tolerance > 0))
-        TRY(weft_problem_refuse(WEFT_ERROR_USAGE,
-                                "these options of Newton's method are out of range",
-                                "give at least one load step, and a positive tolerance", error));
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE,
+                              "these options of Newton's method are out of range",
+                              "give at least one load step, and a positive tolerance"));
     clear_solve(problem);
     TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
                          error));

@@ -181,8 +181,9 @@ weft_status weft_problem_reactions(weft_problem *problem, weft_problem_balance *
     weft_status status = WEFT_OK;
     reactions of = {.problem = problem};
     if (!problem->system.op || problem->steps.t)
-        TRY(weft_problem_refuse(WEFT_ERROR_USAGE, "the problem is not solved, or it is in time",
-                                "call weft_problem_reactions_in_time after a step", error));
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE,
+                              "the problem is not solved, or it is in time",
+                              "call weft_problem_reactions_in_time after a step"));
     TRY(start(problem, out, &of, error));
     TRY(weft_balance_exchange(&problem->fields, out, problem->system.u, 1, of.given, of.taken,
                               error));

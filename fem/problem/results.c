@@ -19,8 +19,8 @@ static weft_status pull(weft_problem *problem, weft_error *error) {
     const double *values = NULL;
     return problem->system.u && problem->fields.n > 0
                ? weft_problem_pull(problem, &values, error)
-               : weft_problem_refuse(WEFT_ERROR_USAGE, "the problem is not solved",
-                                     "call weft_problem_solve, for example", error);
+               : weft_error_refuse(error, WEFT_ERROR_USAGE, "the problem is not solved",
+                                   "call weft_problem_solve, for example");
 }
 
 /* ---- integrals and errors ---------------------------------------------------------------- */
@@ -136,8 +136,9 @@ weft_status weft_problem_energy(weft_problem *problem, double *out, weft_error *
     double *y = NULL, sum = 0;
     weft_memory *memory = NULL;
     if (problem->forms.is_nonlinear || problem->steps.t || !problem->system.op)
-        TRY(weft_problem_refuse(WEFT_ERROR_USAGE, "the problem has no energy, or it is not solved",
-                                "solve a linear stationary problem before", error));
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE,
+                              "the problem has no energy, or it is not solved",
+                              "solve a linear stationary problem before"));
     TRY(pull(problem, error));
     if (problem->forms.is_diffusion) {
         TRY(weft_diffusion_measure(&problem->system, &problem->forms.first, &sum, out, error));
@@ -250,8 +251,8 @@ weft_status weft_problem_derive(weft_problem *problem, const weft_derived_quanti
     functions f = {.n = 0};
     weft_derive_problem whole = settings ? *settings : (weft_derive_problem){.space = NULL};
     if (!whole.u && !problem->system.u)
-        TRY(weft_problem_refuse(WEFT_ERROR_USAGE, "the problem is not solved, nor in time",
-                                "call weft_problem_solve, for example", error));
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE, "the problem is not solved, nor in time",
+                              "call weft_problem_solve, for example"));
     whole.space = problem->fields.space;
     whole.cells = &problem->forms.first.form;
     whole.in_time |= problem->steps.t != NULL;

@@ -145,19 +145,19 @@ weft_status weft_problem_in_time(weft_problem *problem, const weft_problem_optio
     weft_transient_problem whole = *settings;
     TRY(weft_options_check("weft_problem_options", options->size, sizeof *options, error));
     if (!problem->steps.t || problem->fields.bc)
-        TRY(weft_problem_refuse(WEFT_ERROR_USAGE,
-                                problem->fields.bc ? "the problem was solved before"
-                                                   : "the problem has neither a mass nor a scheme",
-                                "make another problem, in time", error));
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE,
+                              problem->fields.bc ? "the problem was solved before"
+                                                 : "the problem has neither a mass nor a scheme",
+                              "make another problem, in time"));
     if (problem->names.previous && whole.tolerance > 0)
-        TRY(weft_problem_refuse(WEFT_ERROR_USAGE,
-                                "a tolerance in time is for masses: the errors of a scheme that "
-                                "the forms have are not known",
-                                "let the tolerance be 0, for steps of given lengths", error));
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE,
+                              "a tolerance in time is for masses: the errors of a scheme that "
+                              "the forms have are not known",
+                              "let the tolerance be 0, for steps of given lengths"));
     const weft_time_row *row = weft_time_row_of(whole.scheme);
     if (row && !row->about.takes_theta && whole.theta != 0)
-        TRY(weft_problem_refuse(WEFT_ERROR_USAGE, "theta is for the theta scheme",
-                                "leave it 0, or take that scheme", error));
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE, "theta is for the theta scheme",
+                              "leave it 0, or take that scheme"));
     TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
                          error));
     TRY(weft_problem_start_step(problem, whole.dt, error));

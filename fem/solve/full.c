@@ -105,11 +105,11 @@ done:
 }
 
 static weft_status refuse(weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                   "the discretisation error is estimated from differences between levels of the "
-                   "mesh, of which there is only one");
-    weft_error_hint(error, "refine the mesh at least once, better twice");
-    return WEFT_ERROR_UNSUPPORTED;
+    return weft_error_refuse(
+        error, WEFT_ERROR_UNSUPPORTED,
+        "the discretisation error is estimated from differences between levels of the "
+        "mesh, of which there is only one",
+        "refine the mesh at least once, better twice");
 }
 
 weft_status weft_cg_until_discretisation(weft_solver *cg, weft_cg_convergence *convergence,

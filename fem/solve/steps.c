@@ -329,12 +329,10 @@ static weft_status check(const weft_solver *cg, weft_error *error) {
         weft_error_hint(error, "use CG or MINRES, or prescribe a value somewhere");
         return WEFT_ERROR_USAGE;
     }
-    if (weft_device_limits(cg->context->device)->records_only) {
-        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                       "a null device computes nothing, so it cannot solve a system");
-        weft_error_hint(error, "use the device host");
-        return WEFT_ERROR_UNSUPPORTED;
-    }
+    if (weft_device_limits(cg->context->device)->records_only)
+        return weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
+                                 "a null device computes nothing, so it cannot solve a system",
+                                 "use the device host");
     return WEFT_OK;
 }
 

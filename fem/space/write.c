@@ -41,9 +41,9 @@ done:
 }
 
 static weft_status refuse_element(weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_USAGE, "fields of this element have no nodes for VTK's cells");
-    weft_error_hint(error, "write constants as fields on cells, with weft_result_write");
-    return WEFT_ERROR_USAGE;
+    return weft_error_refuse(error, WEFT_ERROR_USAGE,
+                             "fields of this element have no nodes for VTK's cells",
+                             "write constants as fields on cells, with weft_result_write");
 }
 
 weft_status weft_space_output_make(const weft_space *space, weft_space_output **out,

@@ -205,9 +205,9 @@ weft_status weft_pattern_positions(weft_device *device, const weft_pattern *patt
 }
 
 weft_status weft_coupling_missing(weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_SHAPE, "the pattern lacks couplings of this connectivity");
-    weft_error_hint(error, "make the pattern from a connectivity that contains them");
-    return WEFT_ERROR_SHAPE;
+    return weft_error_refuse(error, WEFT_ERROR_SHAPE,
+                             "the pattern lacks couplings of this connectivity",
+                             "make the pattern from a connectivity that contains them");
 }
 
 /* positions is NULL on a device that computes nothing. */

@@ -98,9 +98,9 @@ static void block_size(void *user, int64_t block) {
 weft_status weft_sell_check_size(int64_t n_values, weft_error *error) {
     if (n_values <= (int64_t)UINT32_MAX)
         return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "the SELL matrix has more than 2^32 - 1 values");
-    weft_error_hint(error, "use the assembly lma or matrix-free");
-    return WEFT_ERROR_UNSUPPORTED;
+    return weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
+                             "the SELL matrix has more than 2^32 - 1 values",
+                             "use the assembly lma or matrix-free");
 }
 
 static weft_status starts_sum(weft_sell *sell, weft_error *error) {

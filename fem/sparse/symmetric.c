@@ -117,10 +117,9 @@ static weft_status outcome(const symmetric_make *make, weft_error *error) {
         return no_memory(error, make->edge->n_rows);
     if (!atomic_load(&make->not_symmetric))
         return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_INPUT,
-                   "the pattern has an entry a_ij and no entry a_ji: edges need both");
-    weft_error_hint(error, "use the assembly csr");
-    return WEFT_ERROR_INPUT;
+    return weft_error_refuse(error, WEFT_ERROR_INPUT,
+                             "the pattern has an entry a_ij and no entry a_ji: edges need both",
+                             "use the assembly csr");
 }
 
 weft_status weft_symmetric_make(weft_device *device, const weft_pattern *pattern,

@@ -173,10 +173,10 @@ weft_status weft_ufl_bind(weft_ufl *ufl, const weft_mesh *mesh, weft_library *li
     weft_status status = WEFT_OK;
     weft_problem_set_mesh(problem, mesh);
     if (!weft_library_claim(library, ufl))
-        TRY(weft_problem_refuse(WEFT_ERROR_USAGE,
-                                "the library has the functions of another form file, whose problem "
-                                "would be solved with those of this one",
-                                "make a library and a context for each form file", error));
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE,
+                              "the library has the functions of another form file, whose problem "
+                              "would be solved with those of this one",
+                              "make a library and a context for each form file"));
     TRY(weft_bind_form_file(ufl, options, problem, error));
     TRY(weft_ufl_add_functions(ufl, library, error));
     TRY(weft_bind_mesh(problem, NULL, error));

@@ -297,11 +297,9 @@ weft_status weft_control_build(const weft_compilation *compilation, const bool *
     TRY(add_inputs(&b));
     TRY(add_choices(&b));
     TRY(read_block(&b, &b.control->steps, 0, b.script->n_statements));
-    if (b.control->steps.n == 0) {
-        weft_error_set(error, WEFT_ERROR_TYPE, "the script returns nothing that it computes");
-        weft_error_hint(error, "end it with: return NAME;");
-        TRY(WEFT_ERROR_TYPE);
-    }
+    if (b.control->steps.n == 0)
+        TRY(weft_error_refuse(error, WEFT_ERROR_TYPE, "the script returns nothing that it computes",
+                              "end it with: return NAME;"));
     *out = b.control;
 done:
     return status;

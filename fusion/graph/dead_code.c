@@ -77,10 +77,9 @@ weft_status weft_graph_eliminate_dead(weft_arena *arena, weft_graph *graph, weft
         return weft_no_memory(error);
     mark(graph, live, live_accumulation);
     compact(graph, live, live_accumulation, moved);
-    if (graph->n_calls == 0) {
-        weft_error_set(error, WEFT_ERROR_TYPE, "the script returns nothing that it computes");
-        weft_error_hint(error, "end it with: return NAME;");
-        return WEFT_ERROR_TYPE;
-    }
+    if (graph->n_calls == 0)
+        return weft_error_refuse(error, WEFT_ERROR_TYPE,
+                                 "the script returns nothing that it computes",
+                                 "end it with: return NAME;");
     return WEFT_OK;
 }

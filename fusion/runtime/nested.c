@@ -56,12 +56,10 @@ weft_status weft_program_nested_choose(weft_program_segment *p, weft_error *erro
                                                   p->sizes[set->second], &shape);
     }
     fits ^= weft_fault("plan_for_other_sizes") && p->first->otherwise;
-    if (!fits && !p->first->otherwise) {
-        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                       "no kernel holds columns of a matrix of these sizes");
-        weft_error_hint(error, "remove the fuse block that needs it");
-        return WEFT_ERROR_UNSUPPORTED;
-    }
+    if (!fits && !p->first->otherwise)
+        return weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
+                                 "no kernel holds columns of a matrix of these sizes",
+                                 "remove the fuse block that needs it");
     p->segment = fits ? p->first : p->first->otherwise;
     return WEFT_OK;
 }
