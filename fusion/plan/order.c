@@ -23,6 +23,7 @@ typedef struct order_search {
     const weft_onchip *items;
     int n_items, n;
     uint64_t before[WEFT_ORDER_CALLS]; /* members that must precede each */
+    int own[WEFT_ORDER_CALLS];         /* components that each uses: live while it runs */
     state *table;                      /* [2 * STATES_MAX] open hashing */
     uint32_t fusion;
     int n_states;
@@ -54,7 +55,11 @@ static int least(order_search *l, uint64_t done) {
     if (known->fusion == l->fusion)
         return known->peak;
     state made = {.done = done, .fusion = l->fusion, .peak = INT32_MAX, .next = -1};
-    for (int i = 0; i < l->n && !l->gave_up; ++i) {
+    int floor = 0; /* no order of the rest has a lower peak */
+    for (int i = 0; i < l->n; ++i)
+        if ((done >> i & 1) == 0 && l->own[i] > floor)
+            floor = l->own[i];
+    for (int i = 0; i < l->n && made.peak > floor && !l->gave_up; ++i) {
         if ((done >> i & 1) != 0 || (l->before[i] & ~done) != 0)
             continue;
         int peak = components_live(l, done, i);
@@ -111,6 +116,8 @@ static bool search_order(weft_order_table *table, const weft_graph *graph,
         return false;
     if (n <= 2)
         return true;
+    for (int i = 0; i < n; ++i)
+        l.own[i] = components_live(&l, ~((uint64_t)1 << i), i);
     for (int i = 0; i < n; ++i)
         for (int k = 0; k < i; ++k)
             if (weft_set_has(weft_dependence_reachable(dependence, fusion->calls[k]),
