@@ -21,6 +21,9 @@
 #define __cluster_dims__(...)
 #define __shared__ static __attribute__((section("emulated_statics")))
 #define __align__(n) alignas(n)
+#define __ldg(p) (*(p)) /* loads that say what is cached */
+#define __ldcg(p) (*(p))
+#define __ldcs(p) (*(p))
 
 struct emulated_index {
     unsigned x;
@@ -181,14 +184,6 @@ static inline double __dmul_rn(double a, double b) {
 static inline void __threadfence() {
 }
 
-template <class T> static T __ldcg(const T *p) {
-    return *p;
-}
-
-template <class T> static T __ldcs(const T *p) {
-    return *p;
-}
-
 template <class T> static T atomicAdd(T *p, T v) {
     const T before = *p;
     *p += v;
@@ -314,9 +309,6 @@ struct double2 {
 struct float4 {
     float x, y, z, w;
 };
-template <class T> static T __ldg(const T *p) {
-    return *p;
-}
 template <class T> static void __stcs(T *p, T v) {
     *p = v;
 }
