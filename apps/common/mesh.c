@@ -69,19 +69,6 @@ static bool halve(const char *name, char coarse[64], int *times) {
     return *times > before;
 }
 
-int64_t app_mesh_built_in_nodes(const app_mesh_options *options, int *dimension) {
-    char coarse[64];
-    int times = options->refine;
-    int64_t out = 1;
-    if (!halve(options->name, coarse, &times))
-        return 0;
-    const double side = ldexp(strtod(strchr(coarse, ':') + 1, NULL), times) + 1;
-    *dimension = coarse[0] == 's' ? 2 : 3;
-    for (int i = 0; i < *dimension; ++i)
-        out *= (int64_t)fmin(side, 1e6); /* larger meshes are refused */
-    return out;
-}
-
 void app_mesh_shape_count(app_mesh_shape *shape) {
     const int64_t side =
         shape->side < 1000000 ? shape->side : 1000000; /* larger ones are refused */
@@ -116,6 +103,16 @@ bool app_mesh_shape_of(const app_mesh_options *options, app_mesh_shape *out) {
         return true;
     }
     return false;
+}
+
+int64_t app_mesh_built_in_nodes(const app_mesh_options *options, int *dimension) {
+    char coarse[64];
+    int times = options->refine;
+    app_mesh_shape shape;
+    if (!halve(options->name, coarse, &times) || !app_mesh_shape_of(options, &shape))
+        return 0;
+    *dimension = shape.dimension;
+    return shape.n_nodes;
 }
 
 /* A bound of the nodes of a file, by the fewest bytes that a format has for a node and its two cells or more. */

@@ -5,7 +5,6 @@
 #include "fusion/weft_library.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void clear_lists(solve_script *script) {
     free(script->values);
@@ -130,15 +129,11 @@ done:
 
 /* ---- without a mesh ---------------------------------------------------------------------- */
 
-/* The dimension implied by the mesh's name, or 0. */
-static int dimension_of(const char *mesh) {
-    return strncmp(mesh, "square:", 7) == 0 ? 2 : strncmp(mesh, "cube:", 5) == 0 ? 3 : 0;
-}
-
 /* Without a mesh, a script is invalid if it compiles in neither dimension. */
 static weft_status try_out(const solve *run, const weft_problem_part *part, weft_error *error) {
     const weft_problem *problem = run->base.problem;
-    const int dimension = dimension_of(run->options->run.mesh.name);
+    app_mesh_shape shape;
+    const int dimension = app_mesh_shape_of(&run->options->run.mesh, &shape) ? shape.dimension : 0;
     weft_compilation *compilation = NULL;
     weft_status status =
         weft_problem_compile_part(problem, part, dimension ? dimension : 2, &compilation, error);

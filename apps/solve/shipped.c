@@ -11,12 +11,12 @@ bool solve_is_shipped_form(const char *name) {
 
 /* The cells that the mesh's name implies; WEFT_POINT: they are known when it is read. */
 static weft_cell_type cell_of(const solve *run) {
-    const char *mesh = run->options->run.mesh.name;
+    app_mesh_shape shape;
     if (run->base.mesh)
         return weft_mesh_cell(run->base.mesh)->type;
-    return strncmp(mesh, "square:", 7) == 0 ? WEFT_TRIANGLE
-           : strncmp(mesh, "cube:", 5) == 0 ? WEFT_TETRAHEDRON
-                                            : WEFT_POINT;
+    return !app_mesh_shape_of(&run->options->run.mesh, &shape) ? WEFT_POINT
+           : shape.dimension == 2                              ? WEFT_TRIANGLE
+                                                               : WEFT_TETRAHEDRON;
 }
 
 weft_status solve_shipped_form_read(const solve *run, const weft_ufl_options *options,
