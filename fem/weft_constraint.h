@@ -130,8 +130,6 @@ void weft_reduction_free(weft_reduction **reduction);
 weft_status weft_reduction_update(weft_reduction *reduction, weft_operator *op, weft_error *error);
 /** C^T A C; NULL before weft_reduction_update. Borrowed. */
 weft_operator *weft_reduction_operator(const weft_reduction *reduction);
-/** Its constrained dofs, [*n] ascending: those of Dirichlet conditions and dependent ones. Borrowed. */
-const int32_t *weft_reduction_constrained(const weft_reduction *reduction, int64_t *n);
 /** u = C u + factor g at the time of the conditions (weft_bc_set_time), in place. Reads the independent
  *  dofs and those of Dirichlet conditions, which have `factor` times their values.
  *  u       [n_dofs]

@@ -34,6 +34,7 @@ typedef enum weft_map {
 typedef struct weft_family_info {
     const char *words;  /* in messages: "discontinuous Lagrange" */
     const char *prefix; /* of the names of its elements: "DG" of "DG1 triangle" */
+    const char *listed; /* in lists of what there is: "discontinuous Lagrange (DG)"; NULL: prefix */
     /* by which files ask for it, the one that UFL reports first; NULL ends */
     const char *const *names;
     /* the same functions in each cell, which share no dofs with others: this family where that is

@@ -56,11 +56,6 @@ weft_operator *weft_reduction_operator(const weft_reduction *reduction) {
     return reduction->op;
 }
 
-const int32_t *weft_reduction_constrained(const weft_reduction *reduction, int64_t *n) {
-    *n = reduction->n_constrained;
-    return reduction->constrained;
-}
-
 /* ---- C --------------------------------------------------------------------------------------- */
 
 /* C: the identity, with the rows of dependent dofs, as a matrix; with `diagonal`, these have a 0 on it. */

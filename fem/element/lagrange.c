@@ -28,6 +28,7 @@ done:
 const weft_family_row weft_family_lagrange = {
     .about = {.words = "Lagrange",
               .prefix = "P",
+              .listed = "Lagrange (P, Q)",
               .names = (const char *const[]){"Lagrange", "P", "CG", "Q", NULL},
               .broken = WEFT_DISCONTINUOUS,
               .is_lattice = true,
@@ -43,6 +44,7 @@ const weft_family_row weft_family_lagrange = {
 const weft_family_row weft_family_discontinuous = {
     .about = {.words = "discontinuous Lagrange",
               .prefix = "DG",
+              .listed = "discontinuous Lagrange (DG)",
               .names = (const char *const[]){"Discontinuous Lagrange", "DG", "DP", "DQ",
                                              "Discontinuous P", NULL},
               .broken = WEFT_DISCONTINUOUS,

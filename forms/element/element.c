@@ -6,6 +6,21 @@
 #include <stdio.h>
 #include <string.h>
 
+/* "Lagrange (P, Q), Real and Bubble": those with polynomials of all degrees first, then those with one dof for all cells. */
+static const char *list_families(ufl_context *context) {
+    const char *text = "", *between = "";
+    for (int order = 0, left = weft_family_count(false); order < 3; ++order)
+        for (weft_family family = 0; family < weft_family_count(false) && text; ++family) {
+            const weft_family_info *about = weft_family_about(family);
+            if (order != (about->is_lattice ? 0 : about->is_global ? 1 : 2))
+                continue;
+            text = ufl_print(context, "%s%s%s", text, between,
+                             about->listed ? about->listed : about->prefix);
+            between = --left > 1 ? ", " : " and ";
+        }
+    return text ? text : "";
+}
+
 /* A family that the table knows by name alone, or not at all. */
 static void refuse_family(ufl_context *context, const char *name) {
     enum { NAMES_MAX = 200 };
@@ -19,8 +34,8 @@ static void refuse_family(ufl_context *context, const char *name) {
                 ufl_fail(context, WEFT_ERROR_UNSUPPORTED, "%s elements are not supported",
                          about->words);
                 ufl_hint(context,
-                         "Weft has Lagrange (P, Q), discontinuous Lagrange (DG), Real, Bubble and "
-                         "Quadrature elements, and vectors, tensors and mixed elements of these");
+                         "Weft has %s elements, and vectors, tensors and mixed elements of these",
+                         list_families(context));
                 return;
             }
         }
@@ -30,7 +45,7 @@ static void refuse_family(ufl_context *context, const char *name) {
     if (nearest)
         ufl_hint(context, "did you mean '%s'?", nearest);
     else
-        ufl_hint(context, "Weft has P (also CG, Lagrange, Q), DG, Real, Bubble and Quadrature");
+        ufl_hint(context, "Weft has %s", list_families(context));
 }
 
 /* Return the element that equals *made, which is added where it is new. */

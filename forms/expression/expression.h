@@ -166,7 +166,6 @@ double ufl_number(const ufl_node *node); /* of UFL_INT, UFL_FLOAT, scalar UFL_ZE
 
 const char *ufl_type_name(ufl_type type);
 const char *ufl_function_name(ufl_function function);
-const char *ufl_comparison_name(ufl_comparison comparison);
 const char *ufl_quantity_name(ufl_quantity quantity);
 
 /** How to call terminals when printing. NULL members: v_0, w_0, c_0. */

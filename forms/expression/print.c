@@ -91,10 +91,6 @@ const char *ufl_function_name(ufl_function function) {
     return function_names[function];
 }
 
-const char *ufl_comparison_name(ufl_comparison comparison) {
-    return comparison_names[comparison];
-}
-
 const char *ufl_quantity_name(ufl_quantity quantity) {
     return quantity_names[quantity];
 }

@@ -227,7 +227,6 @@ _STATUS: dict[str, list[Any]] = {
     "weft_transient_step": [_P, c_double, POINTER(s.weft_transient_state)],
     "weft_transient_advance": [_P, c_double, POINTER(s.weft_transient_state)],
     "weft_entity_dofs_make": [POINTER(_P), c_int, c_bool, c_int, c_int, POINTER(s.weft_entity_dofs)],
-    "weft_space_measure_errors": [POINTER(s.weft_context), _P, _P, c_int, c_char_p, c_char_p, POINTER(c_double)],
     "weft_advection_diffusion_run": [_P, c_int64, POINTER(s.weft_step_state)],
 }
 # Others: arguments and result.

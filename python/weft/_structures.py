@@ -78,8 +78,8 @@ class weft_mesh_options(_Options):
 
 
 class weft_family_info(Structure):
-    _fields_ = [("words", c_char_p), ("prefix", c_char_p), ("names", POINTER(c_char_p)), ("broken", c_int), ("map", c_int),
-                ("value_size", c_int), ("is_continuous", c_bool), ("is_lattice", c_bool), ("is_global", c_bool),
+    _fields_ = [("words", c_char_p), ("prefix", c_char_p), ("listed", c_char_p), ("names", POINTER(c_char_p)),
+                ("broken", c_int), ("map", c_int), ("value_size", c_int), ("is_continuous", c_bool), ("is_lattice", c_bool), ("is_global", c_bool),
                 ("at_points", c_bool), ("has_degree", c_bool)]
 
 

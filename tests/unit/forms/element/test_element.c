@@ -57,6 +57,22 @@ static void check_refused(const char *family, int cell, int degree, const char *
     assert_null(ufl);
 }
 
+/* Who asks for a family that Weft does not have is told all that it has, those of the table of fem. */
+static void test_families_are_listed(void **state) {
+    (void)state;
+    static const char *const others[] = {"Argyris", "Lagrnge"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
+        weft_ufl *ufl = NULL;
+        weft_error error = {0};
+        assert_int_not_equal(read_one(others[i], "triangle", 1, &ufl, &error), WEFT_OK);
+        for (weft_family family = 0; family < weft_family_count(false); ++family)
+            if (i == 0 && !strstr(error.hint, weft_family_about(family)->prefix))
+                fail_msg("%s is not in '%s'", weft_family_about(family)->prefix, error.hint);
+        assert_true(i == 0 || strstr(error.hint, "did you mean 'Lagrange'?"));
+        weft_ufl_free(&ufl);
+    }
+}
+
 static void test_lagrange(void **state) {
     (void)state;
     for (int cell = 0; cell < N_CELLS; ++cell)
@@ -98,6 +114,7 @@ static void test_others(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_families_are_listed),
         cmocka_unit_test(test_lagrange),
         cmocka_unit_test(test_bubbles),
         cmocka_unit_test(test_others),
