@@ -10,7 +10,6 @@ _SHORT = {"lagrange": "Lagrange", "discontinuous": "Discontinuous Lagrange"}
 
 
 def family_number(name: str) -> int:
-    """The number of a family in the library."""
     number = c_int()
     if not isinstance(name, str) or not lib.weft_family_find(encode(_SHORT.get(name, name)), byref(number)):
         raise UsageError("family is %r, expected 'lagrange', 'discontinuous' or another name of UFL for a family that Weft "
