@@ -1,7 +1,5 @@
 """The families of elements, by the table of the library."""
 
-from __future__ import annotations
-
 from ctypes import byref, c_int
 
 from ._library import UsageError, encode, lib
@@ -12,8 +10,7 @@ _SHORT = {"lagrange": "Lagrange", "discontinuous": "Discontinuous Lagrange"}
 def family_number(name: str) -> int:
     number = c_int()
     if not isinstance(name, str) or not lib.weft_family_find(encode(_SHORT.get(name, name)), byref(number)):
-        raise UsageError("family is %r, expected 'lagrange', 'discontinuous' or another name of UFL for a family that Weft "
-                         "has, such as 'Bubble'" % (name,), "usage")
+        raise UsageError("family is %r, expected 'lagrange', 'discontinuous' or UFL's name of another" % (name,), "usage")
     return number.value
 
 
@@ -23,5 +20,4 @@ def family_name(number: int) -> str:
 
 
 def is_continuous(number: int) -> bool:
-    """Do functions of a space of the family have one value at each point of a facet?"""
     return bool(lib.weft_family_about(number).contents.is_continuous)
