@@ -15,6 +15,7 @@
 typedef struct saddle_options {
     double mass, stiffness, penalty; /* s, k, e */
     double sign;                     /* of B below the diagonal; 1: symmetric */
+    int n;                           /* squares a side; 0: 20 */
     bool is_emulated;
 } saddle_options;
 
@@ -83,7 +84,7 @@ static inline void saddle_open(saddle *s, const saddle_options *options) {
         emulated_gpu_make(s->device)->repeated = repeated;
     must(weft_fem_library_make(&s->library, &error), &error);
     s->context = (weft_context){.device = s->device, .library = s->library};
-    s->mesh = irregular_mesh(2, 20);
+    s->mesh = irregular_mesh(2, options->n ? options->n : 20);
     for (int i = 0; i < 2; ++i)
         must(weft_space_make(s->device, s->mesh, WEFT_ELEMENT_P1, 2 - i, &s->spaces[i], &error),
              &error);
