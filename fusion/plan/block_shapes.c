@@ -2,8 +2,6 @@
 #include "fusion/plan/block_shapes.h"
 #include "fusion/base/target.h"
 
-enum { ITERATIONS = 4 /* serial iterations tried besides 1 if costs are measured */ };
-
 bool weft_block_elements_are_possible(int elements, bool several_threads) {
     const bool few = elements > 0 && elements < WEFT_CUDA_LANES && (elements & (elements - 1)) == 0;
     return elements > 0 && (elements % WEFT_CUDA_LANES == 0 || (few && several_threads));
@@ -36,36 +34,26 @@ bool weft_block_meets_directive(const weft_block_directive *directive,
     return as_directed;
 }
 
-/* Set the strides, and the requested number of iterations; if it is free, repeat the shapes with
- * `factor`. Elements of a thread at a stride below the block's number of elements are thread coarsening, at that number block
- * coarsening. */
-static int add_iterations(const weft_block_directive *directive, int factor,
-                          weft_block_shape *shapes, int n) {
-    const int asked = directive->choices[FUSE_ITERATIONS], once = n;
+/* Add a shape with one iteration, or as many as requested, unless it has too many threads. Elements of a thread at a
+ * stride below the block's number of elements are thread coarsening, at that number block coarsening. */
+static void add(const weft_block_directive *directive, int threads, int elements,
+                weft_block_shape *shapes, int *n) {
+    const int iterations = directive->choices[FUSE_ITERATIONS];
     const int stride = directive->choices[FUSE_STRIDE];
-    for (int i = 0; i < once; ++i) {
-        shapes[i].stride =
-            stride > 0 && shapes[i].threads_per_element == 0 && shapes[i].elements % stride == 0
-                ? stride
-                : shapes[i].elements;
-        if (asked > 0)
-            shapes[i].iterations = asked;
-        else if (factor > 1) {
-            shapes[n] = shapes[i];
-            shapes[n++].iterations = factor;
-        }
-    }
-    return n;
+    const bool at_stride = stride > 0 && threads == 0 && elements % stride == 0;
+    if ((threads > 0 ? threads : 1) * elements <= WEFT_BLOCK_THREADS || *n == 0)
+        shapes[(*n)++] = (weft_block_shape){threads, elements, iterations > 0 ? iterations : 1,
+                                            at_stride ? stride : elements};
 }
 
-int weft_blocks_of_one(const weft_block_directive *directive, int factor,
-                       weft_block_shape *shapes) {
-    static const int sizes[] = {WEFT_CUDA_THREADS, WEFT_CUDA_THREADS / 2, 2 * WEFT_CUDA_THREADS};
+int weft_blocks_of_one(const weft_block_directive *directive, weft_block_shape *shapes) {
     const int asked = directive->choices[FUSE_BLOCK];
     int n = 0;
-    for (int i = 0; i < (asked > 0 ? 1 : 3); ++i)
-        shapes[n++] = (weft_block_shape){0, asked > 0 ? asked : sizes[i], 1, 0};
-    return add_iterations(directive, factor, shapes, n);
+    add(directive, 0, asked > 0 ? asked : WEFT_CUDA_THREADS, shapes, &n);
+    for (int size = WEFT_CUDA_LANES; size <= WEFT_BLOCK_THREADS && asked == 0; size *= 2)
+        if (size != WEFT_CUDA_THREADS)
+            add(directive, 0, size, shapes, &n);
+    return n;
 }
 
 int weft_block_elements_most(int threads) {
@@ -76,20 +64,34 @@ int weft_block_elements_most(int threads) {
     return warps > 0 ? warps * WEFT_CUDA_LANES : few;
 }
 
-int weft_blocks_of_several(const weft_block_directive *directive, int most, int fewest,
-                           bool measured, weft_block_shape *shapes) {
-    const int asked = directive->choices[FUSE_BLOCK], threads = directive->choices[FUSE_THREADS];
-    const int counts[2] = {threads > 0 ? threads : most, fewest};
-    int n = 0;
-    for (int k = 0; k < (threads == 0 && fewest < most ? 2 : 1); ++k) {
-        const bool whole = threads > 0 || asked % WEFT_CUDA_LANES != 0;
-        const int threads_per_element =
-            whole || counts[k] < WEFT_CUDA_WARPS_MAX ? counts[k] : WEFT_CUDA_WARPS_MAX;
-        if (counts[k] > WEFT_CUDA_WARPS_MAX && counts[k] <= WEFT_BLOCK_THREADS && asked == 0)
-            shapes[n++] = (weft_block_shape){counts[k], weft_block_elements_most(counts[k]), 1, 0};
-        for (int groups = 1; groups <= 4 && (asked == 0 || groups == 1); groups *= 2)
-            shapes[n++] = (weft_block_shape){threads_per_element,
-                                             asked > 0 ? asked : groups * WEFT_CUDA_LANES, 1, 0};
+/* The blocks of so many threads per element: of 32 elements first, as of equal ones the first is taken. */
+static void add_blocks(const weft_block_directive *directive, int threads, weft_block_shape *shapes,
+                       int *n) {
+    const int asked = directive->choices[FUSE_BLOCK], most = weft_block_elements_most(threads);
+    if (asked > 0) {
+        add(directive, threads, asked, shapes, n);
+        return;
     }
-    return add_iterations(directive, measured ? ITERATIONS : 1, shapes, n);
+    for (int elements = WEFT_CUDA_LANES; elements <= most; elements *= 2)
+        add(directive, threads, elements, shapes, n);
+    for (int elements = WEFT_CUDA_LANES / 2; elements > 0; elements /= 2)
+        add(directive, threads, elements, shapes, n);
+    if ((most & (most - 1)) != 0)
+        add(directive, threads, most, shapes, n);
+}
+
+int weft_blocks_of_several(const weft_block_directive *directive, int most, int fewest,
+                           weft_block_shape *shapes) {
+    const int asked = directive->choices[FUSE_THREADS];
+    int n = 0, power = 1;
+    add_blocks(directive, asked > 0 ? asked : most, shapes, &n);
+    if (asked > 0)
+        return n;
+    while (2 * power < most)
+        power *= 2;
+    if (fewest < most && (fewest & (fewest - 1)) != 0)
+        add_blocks(directive, fewest, shapes, &n);
+    for (int threads = power; threads > 1; threads /= 2)
+        add_blocks(directive, threads, shapes, &n);
+    return n;
 }

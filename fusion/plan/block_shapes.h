@@ -6,7 +6,7 @@
 enum {
     WEFT_BLOCK_THREADS = 1024,  /* maximum threads per block */
     WEFT_BLOCK_ITERATIONS = 64, /* maximum iterations that a script may request */
-    WEFT_BLOCK_SHAPES = 16      /* maximum shapes tried per choice of variants */
+    WEFT_BLOCK_SHAPES = 128     /* maximum shapes tried per choice of variants */
 };
 
 /** May a thread block have this number of elements? A multiple of the warp size, or, if each has several
@@ -34,13 +34,12 @@ weft_block_directive weft_block_directive_of(const weft_graph *graph,
 bool weft_block_meets_directive(const weft_block_directive *directive,
                                 const weft_block_shape *shape);
 
-/** Candidate shapes for one thread per element. Returns their number.
- *  factor  also try this number of iterations; 1: none
+/** Candidate shapes for one thread per element, with one iteration unless the script requests more, the preferred of
+ *  equal ones first. Returns their number.
  *  shapes  caller's, [WEFT_BLOCK_SHAPES] */
-int weft_blocks_of_one(const weft_block_directive *directive, int factor, weft_block_shape *shapes);
-/** Candidate shapes for several threads per element. Returns their number.
- *  measured      costs are measured: also try several serial iterations
- *  most, fewest  maximum, and minimum above one, of threads over the calls; with `fewest` threads
- *                per element, calls of more threads loop over theirs */
+int weft_blocks_of_one(const weft_block_directive *directive, weft_block_shape *shapes);
+/** The same for several threads per element: every power of two below the most, and `fewest`.
+ *  most, fewest  maximum, and minimum above one, of threads over the calls; with fewer threads per
+ *                element than a call has, it loops over its own */
 int weft_blocks_of_several(const weft_block_directive *directive, int most, int fewest,
-                           bool measured, weft_block_shape *shapes);
+                           weft_block_shape *shapes);

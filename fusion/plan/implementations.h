@@ -130,6 +130,8 @@ int weft_components_prefetched(const weft_graph *graph, const weft_implementatio
  *  estimated, hold as many threads as it can run; 1: several serve nothing.
  *  Source  Dey 2020, coarsening factor calculation */
 int weft_coarsening_factor(const weft_predictor *predictor, const weft_implementation *made);
+/** Is starting threads what limits a predicted implementation? */
+bool weft_start_limits(const weft_predictor *predictor, const weft_implementation *made);
 /** Predicted seconds of one launch without work. */
 double weft_predict_launch(const weft_predictor *predictor);
 /** Predicted seconds of a kernel without its launch. */

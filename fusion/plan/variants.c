@@ -10,6 +10,8 @@
 /* A coarser shape must be predicted to take less than this part of the time of a finer one. */
 #define COARSENING_GAIN 0.98
 
+enum { ITERATIONS_MEASURED = 4 /* serial iterations tried where costs are measured */ };
+
 static int threads_at(const variant_search *p, const weft_implementation *made, int position) {
     const weft_call *call = &p->graph->calls[made->order[position]];
     return call->specialisation ? call->specialisation->threads[made->variants[position]] : 1;
@@ -92,41 +94,65 @@ static bool try_shape(variant_search *p, const weft_block_shape *shape) {
     return true;
 }
 
+/* Place the values of the candidate for a number of threads per element. */
+static void arrange_for(variant_search *p, int threads_per_element) {
+    p->candidate.threads_per_element = threads_per_element;
+    if (threads_per_element > 0) {
+        weft_arrange(p->placer, &p->candidate, ARRANGE_BOUND);
+        return;
+    }
+    p->candidate.shared_components = 0;
+    for (int m = 0; m < p->candidate.n_onchip; ++m)
+        p->candidate.placement[m] = PLACE_REGISTER;
+}
+
+/* The next number of serial iterations to try of a shape just predicted; 0: none. More can only be faster where starting
+ * threads is the limit, or as measured. */
+static int more_iterations(const variant_search *p, const weft_block_shape *shape) {
+    if (!p->is_gpu || p->directive.choices[FUSE_ITERATIONS] > 0)
+        return 0;
+    if (shape->threads_per_element == 0) {
+        const int factor = weft_coarsening_factor(p->predictor, &p->candidate);
+        return shape->iterations < factor ? factor : 0;
+    }
+    const bool may_gain = (p->options->costs != NULL && shape->iterations < ITERATIONS_MEASURED) ||
+                          weft_start_limits(p->predictor, &p->candidate);
+    return may_gain && shape->iterations < WEFT_BLOCK_ITERATIONS ? 2 * shape->iterations : 0;
+}
+
 /* Only the best shape is kept. The others are dominated: they need as much on-chip memory per
  * element and are not faster. */
 weft_status weft_variants_try_shapes(variant_search *p, const weft_block_shape *shapes, int n,
                                      weft_error *error) {
-    int best = -1;
+    bool found = false;
+    weft_block_shape best = {0};
     double cost = 0;
-    p->candidate.threads_per_element = shapes[0].threads_per_element;
-    if (shapes[0].threads_per_element > 0)
-        weft_arrange(p->placer, &p->candidate, ARRANGE_BOUND);
-    else {
-        p->candidate.shared_components = 0;
-        for (int m = 0; m < p->candidate.n_onchip; ++m)
-            p->candidate.placement[m] = PLACE_REGISTER;
-    }
     for (int i = 0; i < n; ++i) {
-        if (!try_shape(p, &shapes[i]))
-            continue;
-        p->made->dominated += best >= 0;
-        const bool coarser = best >= 0 && shapes[i].iterations > shapes[best].iterations;
-        if (best < 0 || p->candidate.cost < (coarser ? COARSENING_GAIN : 1) * cost) {
-            best = i;
-            cost = p->candidate.cost;
+        weft_block_shape shape = shapes[i];
+        if (i == 0 || shape.threads_per_element != shapes[i - 1].threads_per_element)
+            arrange_for(p, shape.threads_per_element);
+        while (shape.iterations > 0 && try_shape(p, &shape)) {
+            p->made->dominated += found;
+            const bool coarser = found && shape.iterations > best.iterations;
+            if (!found || p->candidate.cost < (coarser ? COARSENING_GAIN : 1) * cost) {
+                found = true;
+                best = shape;
+                cost = p->candidate.cost;
+            }
+            shape.iterations = more_iterations(p, &shape);
         }
     }
-    if (best < 0)
+    if (!found)
         return WEFT_OK;
+    arrange_for(p, best.threads_per_element);
     --p->made->considered;
-    try_shape(p, &shapes[best]);
+    try_shape(p, &best);
     return keep(p, error);
 }
 
 weft_status weft_variants_try_registers(variant_search *p, weft_error *error) {
     weft_block_shape shapes[WEFT_BLOCK_SHAPES];
-    const int factor = weft_coarsening_factor(p->predictor, &p->candidate);
-    const int n = weft_blocks_of_one(&p->directive, factor, shapes);
+    const int n = weft_blocks_of_one(&p->directive, shapes);
     return weft_variants_try_shapes(p, shapes, n, error);
 }
 
@@ -138,8 +164,7 @@ static weft_status try_threads(variant_search *p, weft_error *error) {
         const int threads = threads_at(p, &p->candidate, i);
         fewest = threads > 1 && threads < fewest ? threads : fewest;
     }
-    const int n =
-        weft_blocks_of_several(&p->directive, most, fewest, p->options->costs != NULL, shapes);
+    const int n = weft_blocks_of_several(&p->directive, most, fewest, shapes);
     return weft_variants_try_shapes(p, shapes, n, error);
 }
 

@@ -1,7 +1,9 @@
 /* The reductions and transpositions of Dey's slides (2020): throughput of each step, against the step
  * before and against copying, and over coarsening factors by threads and by blocks.
  *
- *      bench_slides [DEVICE]     default host; null:h200 prints predictions */
+ *      bench_slides [DEVICE [--shapes]]     default host; null:h200 prints predictions
+ *
+ *  --shapes: on a GPU, the planner's shape beside the best of a grid of threads by tiles of a block. */
 #include "core/weft_core.h"
 #include "fusion/control/program.h"
 #include "fusion/graph/graph.h"
@@ -37,8 +39,9 @@ typedef struct bench {
 /* One script to be timed. */
 typedef struct bench_case {
     const char *text;
-    int threads, serial; /* per tile, tiles per block; 0: the planner's choice */
+    int threads, serial; /* per tile, tiles one after another; 0: the planner's choice */
     bool transposes;
+    int tiles; /* of a block; 0: one where threads are given */
     double seconds;
 } bench_case;
 
@@ -144,8 +147,9 @@ static weft_status time_case(const bench *b, bench_case *c, weft_error *error) {
     weft_memory *lists[LISTS] = {NULL};
     const weft_fragment fragment = {"bench_slides", c->text};
     const bool tiles = strstr(c->text, "tiles") != NULL;
-    const weft_parameter asked[] = {
-        {"block_tiles", c->threads > 0}, {"width", c->threads}, {"serial", c->serial}};
+    const weft_parameter asked[] = {{"block_tiles", c->tiles > 0 ? c->tiles : c->threads > 0},
+                                    {"width", c->threads},
+                                    {"serial", c->serial}};
     const weft_compile_options options = {.size = sizeof options,
                                           .parameters = asked,
                                           .n_parameters = tiles ? 3 : 0,
@@ -187,12 +191,12 @@ static weft_status read_step(const char *name, int step, char *text, weft_error 
 /* GB/s of reading all numbers once: of the planner's shape, over factors of threads, and of blocks. */
 static weft_status print_factors(const bench *b, const char *text, weft_error *error) {
     weft_status status = WEFT_OK;
-    bench_case free_choice = {text, 0, 0, false, 0};
+    bench_case free_choice = {text, 0, 0, false, 0, 0};
     TRY(time_case(b, &free_choice, error));
     printf("%8.0f", 4e-9 * b->numbers / free_choice.seconds);
     for (int blocks = 0; blocks < 2; ++blocks)
         for (int k = 1; k <= FACTORS; ++k) {
-            bench_case c = {text, blocks ? TILE : TILE >> k, blocks ? 1 << k : 1, false, 0};
+            bench_case c = {text, blocks ? TILE : TILE >> k, blocks ? 1 << k : 1, false, 0, 0};
             TRY(time_case(b, &c, error));
             printf("%8.0f", 4e-9 * b->numbers / c.seconds);
         }
@@ -202,7 +206,8 @@ done:
 
 static weft_status print_series(const bench *b, weft_error *error) {
     weft_status status = WEFT_OK;
-    bench_case copy = {"index N;\ninput x : real over N;\ny = 2*x;\nreturn y;\n", 0, 0, false, 0};
+    bench_case copy = {
+        "index N;\ninput x : real over N;\ny = 2*x;\nreturn y;\n", 0, 0, false, 0, 0};
     char text[TEXT];
     double before = 0;
     TRY(time_case(b, &copy, error));
@@ -213,7 +218,7 @@ static weft_status print_series(const bench *b, weft_error *error) {
            b->gpu ? " GB/s: planner threads/2   /4      /8 tiles*2      *4      *8" : "");
     for (int step = 1; step <= STEPS; ++step) {
         TRY(read_step("reduction", step, text, error));
-        bench_case c = {text, b->gpu ? TILE : 0, b->gpu, false, 0};
+        bench_case c = {text, b->gpu ? TILE : 0, b->gpu, false, 0, 0};
         TRY(time_case(b, &c, error));
         const double speed = 4 * b->numbers / c.seconds;
         printf("%4d%10.1f%8.0f%16.2f%12.2f", step, 1e6 * c.seconds, 1e-9 * speed,
@@ -241,7 +246,7 @@ static weft_status print_transpositions(const bench *b, weft_error *error) {
         TRY(read_step("transpose", step, text, error));
         printf("%4d", step);
         for (int k = 0; k < (b->gpu && step > 1 ? 5 : 1); ++k) {
-            bench_case c = {text, threads[k], threads[k] > 0, true, 0};
+            bench_case c = {text, threads[k], threads[k] > 0, true, 0, 0};
             TRY(time_case(b, &c, error));
             printf("%8.0f", 8e-9 * b->numbers / c.seconds);
         }
@@ -249,6 +254,42 @@ static weft_status print_transpositions(const bench *b, weft_error *error) {
         fflush(stdout);
     }
 done:
+    return status;
+}
+
+/* GB/s of the planner's shape, of the best forced one, and of all of the grid. */
+static weft_status print_shapes(const bench *b, const char *name, int step, int most, double bytes,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    char text[TEXT];
+    weft_text grid = {0};
+    double best = 0, speed = 0;
+    int threads = 0, tiles = 0;
+    const bool transposes = most > TILE;
+    TRY(read_step(name, step, text, error));
+    bench_case c = {text, 0, 0, transposes, 0, 0};
+    TRY(time_case(b, &c, error));
+    const double planned = 1e-9 * bytes * b->numbers / c.seconds;
+    for (int t = most; t >= 4; t /= 2) {
+        weft_text_add(&grid, "%12d", t);
+        for (int k = 1; k <= 16 && k * t <= 1024; k *= 2) {
+            c = (bench_case){text, t, 1, transposes, k, 0};
+            TRY(time_case(b, &c, error));
+            speed = 1e-9 * bytes * b->numbers / c.seconds;
+            weft_text_add(&grid, "%8.0f", speed);
+            if (speed > best) {
+                best = speed;
+                threads = t;
+                tiles = k;
+            }
+        }
+        weft_text_add(&grid, "\n");
+    }
+    printf("%s %d: planner %.0f, %.2f of the best, %.0f with %d threads x %d\n%s", name, step,
+           planned, planned / best, best, threads, tiles, grid.data);
+    fflush(stdout);
+done:
+    weft_text_free(&grid);
     return status;
 }
 
@@ -265,6 +306,15 @@ int main(int argc, char **argv) {
     TRY(weft_library_add_directory(b.library, WEFT_SOURCE_DIR "/docs/examples/slides", error));
     TRY(weft_timer_make(b.device, &b.timer, error));
     printf("%s\n", limits->name);
+    if (argc > 2 && strcmp(argv[2], "--shapes") == 0 && b.gpu) {
+        printf("GB/s; threads of a tile, by tiles of a block: 1, 2, 4, 8, 16\n");
+        for (int step = 1; step <= STEPS; ++step)
+            TRY(print_shapes(&b, "reduction", step, TILE, 4, error));
+        b.numbers /= 2;
+        for (int step = 2; step <= TRANSPOSITIONS; ++step)
+            TRY(print_shapes(&b, "transpose", step, 1024, 8, error));
+        goto done;
+    }
     TRY(print_series(&b, error));
     b.numbers = b.gpu ? NUMBERS / 2 : NUMBERS / 8;
     TRY(print_transpositions(&b, error));
