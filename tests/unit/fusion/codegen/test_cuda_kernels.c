@@ -365,7 +365,7 @@ static void late_loads(void **state) {
     weft_text_add(&text, "index N;\ninput P0 : real[5,5] over N;\n");
     for (int i = 1; i <= PRODUCTS; ++i)
         weft_text_add(&text, "input A%d : real[5,5] over N;\n", i);
-    weft_text_add(&text, "fuse {\n");
+    weft_text_add(&text, "fuse threads %d {\n", SIZE * SIZE);
     for (int i = 1; i <= PRODUCTS; ++i)
         weft_text_add(&text, "P%d = mmul(A%d, P%d);\n", i, i, i - 1);
     weft_text_add(&text, "}\nreturn P%d;\n", PRODUCTS);

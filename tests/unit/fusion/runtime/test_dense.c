@@ -91,7 +91,7 @@ static void compare(const program_case *c, const char *name,
 /* ---- products of several shapes; P2 has several warps per element, P3 too few rows ---- */
 
 enum { SHAPES = 4 };
-static const int shapes[SHAPES][3] = {{8, 8, 8}, {9, 5, 11}, {65, 2, 40}, {7, 8, 9}};
+static const int shapes[SHAPES][3] = {{8, 8, 8}, {9, 5, 11}, {65, 21, 40}, {7, 8, 9}};
 static int shape; /* of the product that is checked */
 
 static double product_entry(int64_t e, int c) {

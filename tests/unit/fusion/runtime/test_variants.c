@@ -190,7 +190,9 @@ static void only_the_barriers_that_are_needed(void **state) {
                                 "C = mmul(A, B);\nD = madd(C, A);\nreturn D;\n";
     static const char column[] = "index N;\ninput A, B : real[4,4] over N;\n"
                                  "input x : real[4] over N;\n"
-                                 "C = mmul(A, B);\nD = madd(C, A);\ny = mvmul(D, x);\nreturn y;\n";
+                                 "fuse threads 16 {\n"
+                                 "C = mmul(A, B);\nD = madd(C, A);\ny = mvmul(D, x);\n"
+                                 "}\nreturn y;\n";
     assert_int_equal(barriers(chain, 0, -1, 0), 0); /* one thread: none */
     /* element by element in both: behind the loads; each thread stores what it computed */
     assert_int_equal(barriers(chain, 2, -1, 2), 1);
