@@ -3,7 +3,8 @@
  *
  *      bench_slides [DEVICE [--shapes]]     default host; null:h200 prints predictions
  *
- *  --shapes: on a GPU, the planner's shape beside the best of a grid of threads by tiles of a block. */
+ *  --shapes: on a GPU, the planner's shape beside the best of a grid of threads by tiles of a block, each as measured and
+ *  as predicted, and the rank correlation of the two. */
 #include "core/weft_core.h"
 #include "fusion/control/program.h"
 #include "fusion/graph/graph.h"
@@ -25,6 +26,7 @@ enum {
     REPEATS = 9,
     RUNS = 5,
     LISTS = 8,
+    SHAPES = 64, /* of a grid, at most */
     TEXT = 4096
 };
 
@@ -42,7 +44,7 @@ typedef struct bench_case {
     int threads, serial; /* per tile, tiles one after another; 0: the planner's choice */
     bool transposes;
     int tiles; /* of a block; 0: one where threads are given */
-    double seconds;
+    double seconds, predicted;
 } bench_case;
 
 static int compare(const void *a, const void *b) {
@@ -158,10 +160,9 @@ static weft_status time_case(const bench *b, bench_case *c, weft_error *error) {
     TRY(weft_compile(b->library, weft_device_limits(b->device), &fragment, 1, &options,
                      &compilation, error));
     const weft_segment *segment = weft_compilation_only(compilation);
-    if (b->predicts) {
-        c->seconds = predicted_seconds(b, segment);
+    c->seconds = c->predicted = predicted_seconds(b, segment);
+    if (b->predicts)
         goto done;
-    }
     TRY(weft_program_make(b->device, compilation, &program, error));
     TRY(bind_lists(b, segment->graph, program, lists, error));
     if (c->transposes)
@@ -191,12 +192,12 @@ static weft_status read_step(const char *name, int step, char *text, weft_error 
 /* GB/s of reading all numbers once: of the planner's shape, over factors of threads, and of blocks. */
 static weft_status print_factors(const bench *b, const char *text, weft_error *error) {
     weft_status status = WEFT_OK;
-    bench_case free_choice = {text, 0, 0, false, 0, 0};
+    bench_case free_choice = {text, 0, 0, false, 0, 0, 0};
     TRY(time_case(b, &free_choice, error));
     printf("%8.0f", 4e-9 * b->numbers / free_choice.seconds);
     for (int blocks = 0; blocks < 2; ++blocks)
         for (int k = 1; k <= FACTORS; ++k) {
-            bench_case c = {text, blocks ? TILE : TILE >> k, blocks ? 1 << k : 1, false, 0, 0};
+            bench_case c = {text, blocks ? TILE : TILE >> k, blocks ? 1 << k : 1, false, 0, 0, 0};
             TRY(time_case(b, &c, error));
             printf("%8.0f", 4e-9 * b->numbers / c.seconds);
         }
@@ -207,7 +208,7 @@ done:
 static weft_status print_series(const bench *b, weft_error *error) {
     weft_status status = WEFT_OK;
     bench_case copy = {
-        "index N;\ninput x : real over N;\ny = 2*x;\nreturn y;\n", 0, 0, false, 0, 0};
+        "index N;\ninput x : real over N;\ny = 2*x;\nreturn y;\n", 0, 0, false, 0, 0, 0};
     char text[TEXT];
     double before = 0;
     TRY(time_case(b, &copy, error));
@@ -218,7 +219,7 @@ static weft_status print_series(const bench *b, weft_error *error) {
            b->gpu ? " GB/s: planner threads/2   /4      /8 tiles*2      *4      *8" : "");
     for (int step = 1; step <= STEPS; ++step) {
         TRY(read_step("reduction", step, text, error));
-        bench_case c = {text, b->gpu ? TILE : 0, b->gpu, false, 0, 0};
+        bench_case c = {text, b->gpu ? TILE : 0, b->gpu, false, 0, 0, 0};
         TRY(time_case(b, &c, error));
         const double speed = 4 * b->numbers / c.seconds;
         printf("%4d%10.1f%8.0f%16.2f%12.2f", step, 1e6 * c.seconds, 1e-9 * speed,
@@ -246,7 +247,7 @@ static weft_status print_transpositions(const bench *b, weft_error *error) {
         TRY(read_step("transpose", step, text, error));
         printf("%4d", step);
         for (int k = 0; k < (b->gpu && step > 1 ? 5 : 1); ++k) {
-            bench_case c = {text, threads[k], threads[k] > 0, true, 0, 0};
+            bench_case c = {text, threads[k], threads[k] > 0, true, 0, 0, 0};
             TRY(time_case(b, &c, error));
             printf("%8.0f", 8e-9 * b->numbers / c.seconds);
         }
@@ -257,36 +258,52 @@ done:
     return status;
 }
 
-/* GB/s of the planner's shape, of the best forced one, and of all of the grid. */
+/* The correlation of the ranks of two lists of n numbers: 1 less 6 sum d^2/(n (n^2 - 1)), d the difference of ranks. */
+static double rank_correlation(const double *a, const double *b, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) {
+        double d = 0;
+        for (int k = 0; k < n; ++k)
+            d += (double)((a[k] < a[i]) - (a[k] > a[i]) - (b[k] < b[i]) + (b[k] > b[i])) / 2;
+        sum += d * d;
+    }
+    return 1 - 6 * sum / (n * ((double)n * n - 1));
+}
+
+/* GB/s of the planner's shape, of the best forced one, and of all of the grid, with their predictions. */
 static weft_status print_shapes(const bench *b, const char *name, int step, int most, double bytes,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    char text[TEXT];
     weft_text grid = {0};
-    double best = 0, speed = 0;
-    int threads = 0, tiles = 0;
+    char text[TEXT];
+    double measured[SHAPES], predicted[SHAPES];
+    int n = 0, best = 0, best_threads = 0, best_tiles = 0;
     const bool transposes = most > TILE;
+    const double moved = 1e-9 * bytes * b->numbers;
     TRY(read_step(name, step, text, error));
-    bench_case c = {text, 0, 0, transposes, 0, 0};
+    bench_case c = {text, 0, 0, transposes, 0, 0, 0};
     TRY(time_case(b, &c, error));
-    const double planned = 1e-9 * bytes * b->numbers / c.seconds;
+    const double planned = moved / c.seconds, planned_prediction = moved / c.predicted;
     for (int t = most; t >= 4; t /= 2) {
         weft_text_add(&grid, "%12d", t);
-        for (int k = 1; k <= 16 && k * t <= 1024; k *= 2) {
-            c = (bench_case){text, t, 1, transposes, k, 0};
+        for (int k = 1; k <= 16 && k * t <= 1024; k *= 2, ++n) {
+            c = (bench_case){text, t, 1, transposes, k, 0, 0};
             TRY(time_case(b, &c, error));
-            speed = 1e-9 * bytes * b->numbers / c.seconds;
-            weft_text_add(&grid, "%8.0f", speed);
-            if (speed > best) {
-                best = speed;
-                threads = t;
-                tiles = k;
+            measured[n] = moved / c.seconds;
+            predicted[n] = moved / c.predicted;
+            weft_text_add(&grid, "%7.0f/%-5.0f", measured[n], predicted[n]);
+            if (n == 0 || measured[n] > measured[best]) {
+                best = n;
+                best_threads = t;
+                best_tiles = k;
             }
         }
         weft_text_add(&grid, "\n");
     }
-    printf("%s %d: planner %.0f, %.2f of the best, %.0f with %d threads x %d\n%s", name, step,
-           planned, planned / best, best, threads, tiles, grid.data);
+    printf("%s %d: planner %.0f/%.0f, %.2f of the best, %.0f with %d threads x %d; rank "
+           "correlation %.2f\n%s",
+           name, step, planned, planned_prediction, planned / measured[best], measured[best],
+           best_threads, best_tiles, rank_correlation(measured, predicted, n), grid.data);
     fflush(stdout);
 done:
     weft_text_free(&grid);
@@ -307,7 +324,8 @@ int main(int argc, char **argv) {
     TRY(weft_timer_make(b.device, &b.timer, error));
     printf("%s\n", limits->name);
     if (argc > 2 && strcmp(argv[2], "--shapes") == 0 && b.gpu) {
-        printf("GB/s; threads of a tile, by tiles of a block: 1, 2, 4, 8, 16\n");
+        printf(
+            "GB/s, measured/predicted; threads of a tile, by tiles of a block: 1, 2, 4, 8, 16\n");
         for (int step = 1; step <= STEPS; ++step)
             TRY(print_shapes(&b, "reduction", step, TILE, 4, error));
         b.numbers /= 2;
