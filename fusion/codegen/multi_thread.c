@@ -55,10 +55,14 @@ void weft_source_component(const source_writer *w, const weft_operand *operand) 
     const char *p = weft_source_variable(w, weft_value_storage(w->graph, operand->value), -1) + 2;
     if (operand->connectivity >= 0) {
         const weft_graph_connectivity *map = &w->graph->connectivities[operand->connectivity];
-        weft_text_add(
-            w->out,
-            "p_%s[(int64_t)m_%s[block * (%d * LANES) + lane + c / %d * LANES] * %d + c %% %d]", p,
-            map->name, map->width, count, count, count);
+        if (map->width == 1) /* one index for all components: it is loaded once */
+            weft_text_add(w->out, "p_%s[(int64_t)m_%s[block * LANES + lane] * %d + c]", p,
+                          map->name, count);
+        else
+            weft_text_add(
+                w->out,
+                "p_%s[(int64_t)m_%s[block * (%d * LANES) + lane + c / %d * LANES] * %d + c %% %d]",
+                p, map->name, map->width, count, count, count);
     } else if (value->index_set < 0)
         weft_text_add(w->out, "p_%s[c]", p);
     else if (w->graph->index_sets[value->index_set].plain)

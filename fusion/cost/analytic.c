@@ -7,12 +7,13 @@
 #include "fusion/cost/occupancy.h"
 #include "fusion/weft_compile.h"
 
+#include <math.h>
+
 enum {
     BLOCKS_RESIDENT = 32,    /* maximum per multiprocessor */
     THREADS_RESIDENT = 2048, /* maximum per multiprocessor */
     THREADS_BUSY = 256,      /* per multiprocessor, enough to hide the latency of arithmetic */
-    LOADS_COPIED = 8, /* in flight, of a thread that copies a part of an element to shared memory */
-    LOADS_IN_FLIGHT = 16, /* to registers */
+    SCHEDULERS = 4,          /* per multiprocessor; each issues one instruction per clock */
     ELEMENT_CACHED = 256, /* bytes of an element whose sectors stay cached until they are used up */
     SECTOR = 32           /* bytes that memory transfers at least */
 };
@@ -20,6 +21,11 @@ enum {
 #define SHARED_SPEED 2e11     /* shared memory, bytes/s per multiprocessor: 128 bytes per clock */
 #define ONE_SECTOR 1.2
 #define MEMORY_LATENCY 7e-7 /* seconds, GPU memory under load */
+/* Fitted to 220 shapes of the slides' scripts on an H200 (bench_slides --shapes), in clocks */
+#define CLOCK 1.9e9             /* of multiprocessors, per second */
+#define INSTRUCTION_LATENCY 4.7 /* between two of a warp */
+#define WAIT_LATENCY 680        /* of loads */
+#define ISSUE_OVERLAP 0.13      /* of the smaller of latency and issue that adds to the larger */
 
 static double bandwidth_of(const weft_limits *limits) {
     return limits->bandwidth > 0 ? limits->bandwidth : 20e9;
@@ -31,6 +37,8 @@ static double flops_of(const weft_limits *limits) {
 
 double weft_cost_resident(const weft_limits *limits, const weft_operating_point *point) {
     double blocks = BLOCKS_RESIDENT;
+    if (point->resident > 0)
+        return point->resident;
     if (point->threads <= 0)
         return THREADS_RESIDENT;
     const int lanes = (point->threads + WEFT_CUDA_LANES - 1) / WEFT_CUDA_LANES * WEFT_CUDA_LANES;
@@ -46,6 +54,24 @@ double weft_cost_resident(const weft_limits *limits, const weft_operating_point 
         blocks = (double)(limits->register_bytes / taken);
     const double threads = (blocks < 1 ? 1 : blocks) * point->threads;
     return point->available > 0 && point->available < threads ? point->available : threads;
+}
+
+/* The latency of a warp's instructions is hidden by other warps, until they issue one per clock and scheduler. */
+double weft_cost_issue(const weft_limits *limits, const weft_operating_point *point,
+                       const weft_warp_work *work) {
+    const double warps = ceil((double)point->threads / WEFT_CUDA_LANES);
+    const double blocks = weft_cost_resident(limits, point) / point->threads;
+    const double issued = fmax(work->instructions / SCHEDULERS, work->wavefronts);
+    const double latency =
+        (work->instructions / warps * INSTRUCTION_LATENCY + work->waits * WAIT_LATENCY) / blocks;
+    const double clocks = fmax(issued, latency) + ISSUE_OVERLAP * fmin(issued, latency);
+    return clocks / CLOCK / (limits->multiprocessors > 0 ? limits->multiprocessors : 1) /
+           point->elements;
+}
+
+double weft_cost_issue_least(const weft_limits *limits, double instructions) {
+    return instructions / SCHEDULERS / CLOCK /
+           (limits->multiprocessors > 0 ? limits->multiprocessors : 1);
 }
 
 static double shared_bandwidth(const weft_limits *limits) {
@@ -99,8 +125,8 @@ static bool analytic_lookup(void *user, const weft_cost_primitive *primitive,
         const double needed = bandwidth_of(limits) * MEMORY_LATENCY /
                               (limits->multiprocessors > 0 ? limits->multiprocessors : 1);
         *seconds *= sector_waste(primitive, point) * (scattered ? SCATTERED_FACTOR : 1);
-        const double most =
-            (primitive->shared ? LOADS_COPIED : LOADS_IN_FLIGHT) * (double)primitive->real_bytes;
+        const double most = (primitive->shared ? WEFT_LOADS_COPIED : WEFT_LOADS_IN_FLIGHT) *
+                            (double)primitive->real_bytes;
         const double in_flight = each > 1 && asked / each > most ? most : asked / each;
         *seconds /= at_most_one(threads * in_flight / needed);
         if (primitive->shared)

@@ -132,6 +132,18 @@ int weft_components_prefetched(const weft_graph *graph, const weft_implementatio
 int weft_coarsening_factor(const weft_predictor *predictor, const weft_implementation *made);
 /** Is starting threads what limits a predicted implementation? */
 bool weft_start_limits(const weft_predictor *predictor, const weft_implementation *made);
+/** Bounds of the cost that weft_predict finds, of all shapes and placements of an implementation whose order, variants and
+ *  traffic are set; all 0 where costs are measured. */
+typedef struct weft_least_cost {
+    double n;      /* elements */
+    double launch; /* seconds */
+    double transfer, compute,
+        issue; /* seconds per element; issue: of several threads per element */
+} weft_least_cost;
+weft_least_cost weft_predict_least(const weft_predictor *predictor,
+                                   const weft_implementation *made);
+/** No kernel of this many threads per element (0: one) and elements per block costs less. */
+double weft_least_of_shape(const weft_least_cost *least, int threads, int elements);
 /** Predicted seconds of one launch without work. */
 double weft_predict_launch(const weft_predictor *predictor);
 /** Predicted seconds of a kernel without its launch. */

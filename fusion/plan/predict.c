@@ -4,6 +4,7 @@
 #include "fusion/plan/block_shapes.h"
 #include "fusion/plan/dense.h"
 #include "fusion/plan/in_place.h"
+#include "fusion/plan/issue.h"
 #include "fusion/plan/nested.h"
 #include "fusion/plan/primitives.h"
 
@@ -19,10 +20,13 @@
  * 128 threads, with one to three loads and one element per thread */
 #define THREAD_SECONDS 6.2e-10
 /* Start of a block, and of a thread in it: on an H200, 524,288 sums of 256 floats take 170 us in blocks of 32, 64 or 128
- * threads, and 266 us in blocks of 256 */
+ * threads, and 266 us in blocks of 256; where blocks have shared memory, half as many take as long */
 #define BLOCK_SECONDS 4.3e-8
+#define BLOCK_SHARED_SECONDS 9e-8
 #define THREAD_OF_SEVERAL_SECONDS 2.6e-10
 #define BARRIER_SECONDS 2e-8 /* wait of a block at a barrier, while others run */
+#define ISSUE_SHARE                                                                                \
+    0.34 /* of the smaller of transfer and issue that adds to the larger, of several threads */
 /* Alternating between rows of two matrices: GESUMMV with n = 16,384 floats takes 502 to 510 us on an H200, as two
  * kernels 489 */
 #define RING_SHARE 0.03
@@ -198,6 +202,17 @@ static int components_of_thread(const weft_predictor *p, const weft_implementati
     return weft_peak_not_in_place(p->graph, p->options, made);
 }
 
+/* Components that one of several threads moves between memory and its registers: compilers load all first, and store last. */
+static double components_moved(const weft_predictor *p, const weft_implementation *made) {
+    double n = 0;
+    for (int m = 0; m < made->n_onchip && made->threads_per_element > 0; ++m)
+        if (made->placement[m] == PLACE_REGISTER &&
+            (!made->produced_here[m] || made->live_out[m]) &&
+            p->graph->values[made->onchip[m].value].index_set >= 0)
+            n += ceil((double)weft_shape_count(&made->onchip[m].shape) / made->threads_per_element);
+    return n;
+}
+
 /* Register spills, estimated: words per thread beyond the available registers are written and read back. What
  * is live at once is more than what a compiler spills, which loads late: a third is counted. */
 static double spill_seconds(const weft_predictor *p, const weft_implementation *made) {
@@ -260,8 +275,9 @@ int weft_coarsening_factor(const weft_predictor *p, const weft_implementation *m
 
 static weft_operating_point point_of(const weft_predictor *p, const weft_implementation *made,
                                      double n, double *uneven) {
-    const double words = (made->threads_per_element > 0 ? 2 : 1) * REGISTERS_OWN +
-                         components_of_thread(p, made) * p->real_bytes / 4;
+    const double words =
+        REGISTERS_OWN +
+        fmax(components_of_thread(p, made), components_moved(p, made)) * p->real_bytes / 4;
     weft_operating_point point = {
         .elements = made->elements_per_block,
         /* a thread of a reduction processes its elements of a reduction tile, loads first */
@@ -288,6 +304,7 @@ static weft_operating_point point_of(const weft_predictor *p, const weft_impleme
     if (p->is_gpu) {
         const double available = most_blocks(p, &point, n, uneven) * point.threads;
         point.available = available < 1e6 ? (int)available : 0;
+        point.resident = weft_cost_resident(p->limits, &point);
     }
     return point;
 }
@@ -418,9 +435,18 @@ static void predict_at(const weft_predictor *p, weft_implementation *made,
             made->compute_seconds += share * p->evaluations[k].count *
                                      cost(p, p->evaluations[k].primitive, &point, &made->measured);
     }
+    const bool issues =
+        p->is_gpu && made->threads_per_element > 0 && !made->is_dense && !made->measured;
+    if (issues) {
+        const weft_warp_work work = weft_issue_work(p, made);
+        made->compute_seconds =
+            fmax(made->compute_seconds, weft_cost_issue(p->limits, &point, &work));
+    }
     const weft_kernel_prediction part = weft_implementation_prediction(made);
     made->transfer_seconds = part_transfer(&part, n, terms);
     made->seconds = weft_prediction_seconds(&part, n, terms);
+    if (issues && terms == NULL)
+        made->seconds += ISSUE_SHARE * fmin(made->transfer_seconds, made->compute_seconds);
     if (part.barriers > 0) /* resident blocks of all multiprocessors wait concurrently */
         made->seconds +=
             part.barriers * BARRIER_SECONDS * point.threads /
@@ -437,12 +463,52 @@ static double start_seconds(const weft_predictor *p, const weft_implementation *
         return THREAD_SECONDS / multiprocessors(p) / (n < factor ? n : factor);
     }
     const int threads = made->threads_per_element * made->elements_per_block;
-    return fmax(BLOCK_SECONDS, THREAD_OF_SEVERAL_SECONDS * threads) / multiprocessors(p) /
-           made->elements_per_block / made->serial_iterations;
+    return fmax(made->shared_components > 0 ? BLOCK_SHARED_SECONDS : BLOCK_SECONDS,
+                THREAD_OF_SEVERAL_SECONDS * threads) /
+           multiprocessors(p) / made->elements_per_block / made->serial_iterations;
 }
 
 bool weft_start_limits(const weft_predictor *p, const weft_implementation *made) {
     return made->seconds <= start_seconds(p, made);
+}
+
+/* Seconds per element that the calls take at full occupancy: at least. */
+static double least_compute(const weft_predictor *p, const weft_implementation *made) {
+    const weft_operating_point full = {
+        .elements = WEFT_CUDA_THREADS, .iterations = 1, .threads = WEFT_CUDA_THREADS};
+    double seconds = 0;
+    bool measured = false;
+    for (int i = 0; i < made->fusion->n_calls; ++i) {
+        const weft_call *call = &p->graph->calls[made->order[i]];
+        const double share =
+            weft_traffic_share(p->graph, p->options, made->fusion, call->index_set);
+        seconds +=
+            share * cost(p, p->computes[call->id] + made->variants[i] * PLACES, &full, &measured);
+    }
+    return seconds;
+}
+
+weft_least_cost weft_predict_least(const weft_predictor *p, const weft_implementation *made) {
+    const double bandwidth = p->limits->bandwidth > 0 ? p->limits->bandwidth : 20e9;
+    if (p->source != NULL || !p->is_gpu || made->is_dense)
+        return (weft_least_cost){0};
+    return (weft_least_cost){.n = element_count(p->graph, p->options, made->fusion->index_set),
+                             .launch = weft_predict_launch(p),
+                             .transfer = (made->bytes_loaded + made->bytes_stored) / bandwidth,
+                             .compute = least_compute(p, made),
+                             .issue = weft_cost_issue_least(p->limits, weft_issue_least(p, made))};
+}
+
+double weft_least_of_shape(const weft_least_cost *least, int threads, int elements) {
+    const double lanes = (double)threads * elements;
+    if (threads == 0)
+        return least->n * fmax(least->transfer, least->compute) + least->launch;
+    /* lanes of a warp that have no element take as long as the others */
+    const double idle = lanes < WEFT_CUDA_LANES ? WEFT_CUDA_LANES / lanes : 1;
+    const double compute = fmax(least->compute, idle * least->issue);
+    return least->n *
+               (fmax(least->transfer, compute) + ISSUE_SHARE * fmin(least->transfer, compute)) +
+           least->launch;
 }
 
 /* How many times as long a kernel takes that alternates between rows of several matrices, in a ring. */

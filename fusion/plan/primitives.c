@@ -4,6 +4,7 @@
 #include "fusion/base/intrinsics.h"
 #include "fusion/base/target.h"
 #include "fusion/cost/intrinsic.h"
+#include "fusion/plan/issue.h"
 
 #include <math.h>
 #include <string.h>
@@ -248,6 +249,8 @@ weft_status weft_predictor_make(weft_arena *arena, const weft_graph *graph,
     p->is_gpu = weft_target_is_simt(limits);
     TRY(allocate(arena, p, error));
     TRY(add_primitives(arena, p, error));
+    if (p->is_gpu)
+        TRY(weft_issue_prepare(arena, p, error));
     for (int i = 0; i < p->n; ++i)
         p->pointers[i] = &p->list[i];
     if (p->source && p->source->prepare)

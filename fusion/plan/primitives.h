@@ -11,6 +11,8 @@ typedef struct predictor_evaluation {
     double count;  /* evaluations per element */
 } predictor_evaluation;
 
+typedef struct weft_call_work weft_call_work; /* fusion/plan/issue.c */
+
 struct weft_predictor {
     const weft_graph *graph;
     const weft_limits *limits;
@@ -36,6 +38,9 @@ struct weft_predictor {
     predictor_evaluation *evaluations;
     int n_evaluations;
     int *first_evaluation; /* [n_calls + 1] those of call i are [i] to [i + 1] - 1 */
+    /* on a GPU: what bodies do, of call i from first_work[i] on, by variant */
+    weft_call_work *work;
+    int *first_work; /* [n_calls + 1] */
 };
 
 /** Indices in list, by place, of the load of a value through a connectivity; -1: directly. */

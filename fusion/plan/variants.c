@@ -120,17 +120,32 @@ static int more_iterations(const variant_search *p, const weft_block_shape *shap
     return may_gain && shape->iterations < WEFT_BLOCK_ITERATIONS ? 2 * shape->iterations : 0;
 }
 
+/* Is the least that a shape can cost no better than the best so far, or than the last implementation kept? */
+static bool cannot_gain(const variant_search *p, const weft_least_cost *bounds,
+                        const weft_block_shape *shape, bool found, double cost) {
+    const double least = weft_least_of_shape(bounds, shape->threads_per_element, shape->elements);
+    return (found && least >= cost) ||
+           (p->n_beam == WEFT_BEAM_WIDTH && least >= p->beam[p->n_beam - 1].cost);
+}
+
 /* Only the best shape is kept. The others are dominated: they need as much on-chip memory per
  * element and are not faster. */
 weft_status weft_variants_try_shapes(variant_search *p, const weft_block_shape *shapes, int n,
                                      weft_error *error) {
+    const weft_least_cost bounds = weft_predict_least(p->predictor, &p->candidate);
+    int arranged = -1; /* threads per element */
     bool found = false;
     weft_block_shape best = {0};
     double cost = 0;
     for (int i = 0; i < n; ++i) {
         weft_block_shape shape = shapes[i];
-        if (i == 0 || shape.threads_per_element != shapes[i - 1].threads_per_element)
-            arrange_for(p, shape.threads_per_element);
+        if (cannot_gain(p, &bounds, &shape, found, cost)) {
+            ++p->made->considered;
+            ++p->made->dominated;
+            continue;
+        }
+        if (arranged != shape.threads_per_element)
+            arrange_for(p, arranged = shape.threads_per_element);
         while (shape.iterations > 0 && try_shape(p, &shape)) {
             p->made->dominated += found;
             const bool coarser = found && shape.iterations > best.iterations;

@@ -1,10 +1,10 @@
 /* The reductions and transpositions of Dey's slides (2020): throughput of each step, against the step
  * before and against copying, and over coarsening factors by threads and by blocks.
  *
- *      bench_slides [DEVICE [--shapes]]     default host; null:h200 prints predictions
+ *      bench_slides [DEVICE [--shapes | --shape NAME STEP THREADS TILES]]     default host; null:h200 prints predictions
  *
  *  --shapes: on a GPU, the planner's shape beside the best of a grid of threads by tiles of a block, each as measured and
- *  as predicted, and the rank correlation of the two. */
+ *  as predicted, and the rank correlation of the two. --shape: one of them, for a profiler. */
 #include "core/weft_core.h"
 #include "fusion/control/program.h"
 #include "fusion/graph/graph.h"
@@ -310,6 +310,21 @@ done:
     return status;
 }
 
+/* One shape of NAME_STEP, such as "reduction", "6", "64", "2". */
+static weft_status print_shape(bench *b, char **arguments, weft_error *error) {
+    weft_status status = WEFT_OK;
+    char text[TEXT];
+    const bool transposes = strcmp(arguments[0], "transpose") == 0;
+    b->numbers /= transposes ? 2 : 1;
+    TRY(read_step(arguments[0], atoi(arguments[1]), text, error));
+    bench_case c = {text, atoi(arguments[2]), 1, transposes, atoi(arguments[3]), 0, 0};
+    TRY(time_case(b, &c, error));
+    const double moved = 1e-9 * (transposes ? 8 : 4) * b->numbers;
+    printf("%.0f GB/s, predicted %.0f\n", moved / c.seconds, moved / c.predicted);
+done:
+    return status;
+}
+
 int main(int argc, char **argv) {
     weft_status status = WEFT_OK;
     weft_error problem = {0}, *error = &problem;
@@ -323,6 +338,10 @@ int main(int argc, char **argv) {
     TRY(weft_library_add_directory(b.library, WEFT_SOURCE_DIR "/docs/examples/slides", error));
     TRY(weft_timer_make(b.device, &b.timer, error));
     printf("%s\n", limits->name);
+    if (argc == 7 && strcmp(argv[2], "--shape") == 0 && b.gpu) {
+        TRY(print_shape(&b, argv + 3, error));
+        goto done;
+    }
     if (argc > 2 && strcmp(argv[2], "--shapes") == 0 && b.gpu) {
         printf(
             "GB/s, measured/predicted; threads of a tile, by tiles of a block: 1, 2, 4, 8, 16\n");

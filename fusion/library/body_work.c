@@ -1,0 +1,218 @@
+/* Counts what the threads of a body do, by walking its statements for each thread of the first warp: operations, and
+ * accesses to its operands. A loop is walked once, with its first index, and counted as often as it is repeated. Where
+ * the threads of the warp take different branches, the warp takes each of them. */
+#include "core/base/fault.h"
+#include "core/base/number.h"
+#include "fusion/base/array.h"
+#include "fusion/library/body.h"
+#include "fusion/library/work.h"
+
+enum {
+    INTRINSIC_OPERATIONS = 8,
+    DIVISION_OPERATIONS = 8, /* of ints, by a number that is not a power of two */
+    LOOP_OPERATIONS = 2      /* per iteration */
+};
+
+typedef struct counter {
+    body_writer w; /* evaluates integers; w.thread is the current thread */
+    const weft_body *body;
+    weft_body_work *work;
+    const weft_term **terms; /* [work->n_accesses] */
+    double *times; /* [n_statements] how often each is executed, at most over the threads */
+} counter;
+
+static bool is_constant(const weft_term *term) {
+    bool constant =
+        term->kind == TERM_INTEGER || term->kind == TERM_SIZE || term->kind == TERM_NUMBER;
+    if (term->kind == TERM_BINARY || term->kind == TERM_NEGATE || term->kind == TERM_NOT) {
+        constant = true;
+        for (int k = 0; k < term->n_children; ++k)
+            constant = constant && is_constant(term->children[k]);
+    }
+    return constant;
+}
+
+static double division(const counter *c, const weft_term *divisor) {
+    int64_t n = 0;
+    const bool power = weft_body_integer(&c->w, divisor, &n) && n > 0 && (n & (n - 1)) == 0;
+    return power ? 1 : DIVISION_OPERATIONS;
+}
+
+/* Operations of evaluating a term, without the accesses to operands but with their subscripts. */
+static double operations(const counter *c, const weft_term *term) {
+    double sum = 0;
+    if (term == NULL || is_constant(term))
+        return 0;
+    if (term->kind == TERM_INTRINSIC)
+        sum = INTRINSIC_OPERATIONS;
+    else if (term->kind == TERM_BINARY || term->kind == TERM_NEGATE)
+        sum = 1;
+    if (term->kind == TERM_BINARY && term->type == TYPE_INT &&
+        (term->binary == BINARY_DIVIDE || term->binary == BINARY_MODULO))
+        sum = division(c, term->children[1]);
+    for (int k = 0; k < term->n_children; ++k)
+        sum += operations(c, term->children[k]);
+    return sum;
+}
+
+static double statement_operations(const counter *c, const weft_statement *s) {
+    switch (s->kind) {
+    case STATEMENT_BLOCK:
+        return 0;
+    case STATEMENT_FOR:
+        return 0; /* by its iterations */
+    case STATEMENT_IF:
+        return operations(c, s->condition);
+    case STATEMENT_DECLARE:
+        return operations(c, s->value);
+    case STATEMENT_ASSIGN:
+        return operations(c, s->value) + operations(c, s->target) + (s->op != '=');
+    }
+    return 0;
+}
+
+/* ---- accesses -------------------------------------------------------------------------------- */
+
+static const weft_shape *shape_of(const counter *c, const weft_term *term) {
+    const weft_specialisation *s = c->w.specialisation;
+    return term->kind == TERM_ARGUMENT ? &s->arguments[term->index] : &s->result;
+}
+
+/* The component that the current thread accesses, row by row; -1: unknown. */
+static int component_of(const counter *c, const weft_term *term) {
+    const weft_shape *shape = shape_of(c, term);
+    int64_t component = 0, subscript = 0;
+    for (int k = 0; k < term->n_children; ++k) {
+        if (!weft_body_integer(&c->w, term->children[k], &subscript))
+            return -1;
+        component = component * shape->sizes[k] + subscript;
+    }
+    return component >= 0 && component < weft_shape_count(shape) ? (int)component : -1;
+}
+
+static weft_body_access *access_of(counter *c, const weft_term *term) {
+    weft_body_work *work = c->work;
+    int i = 0;
+    while (i < work->n_accesses && c->terms[i] != term)
+        ++i;
+    if (i == WEFT_BODY_ACCESSES)
+        return NULL;
+    if (i == work->n_accesses) {
+        weft_body_access *made = &work->accesses[work->n_accesses++];
+        c->terms[i] = term;
+        made->operand = term->kind == TERM_ARGUMENT ? term->index : -1;
+        made->count = 0;
+        for (int t = 0; t < WEFT_BODY_WARP; ++t)
+            made->components[t] = -1;
+    }
+    return &work->accesses[i];
+}
+
+static void visit_accesses(counter *c, const weft_term *term, double times) {
+    if (term == NULL)
+        return;
+    if (term->kind == TERM_ARGUMENT || term->kind == TERM_RESULT) {
+        weft_body_access *one = access_of(c, term);
+        if (one == NULL)
+            return;
+        one->count = times > one->count ? times : one->count;
+        if (one->components[c->w.thread] < 0)
+            one->components[c->w.thread] = component_of(c, term);
+        return;
+    }
+    for (int k = 0; k < term->n_children; ++k)
+        visit_accesses(c, term->children[k], times);
+}
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+/* The number of iterations of a loop, with its index at the first. */
+static double enter_loop(counter *c, const weft_statement *loop) {
+    int64_t first = 0, bound = 0, repeats = 0;
+    body_local *index = &c->w.locals[loop->local];
+    index->known = weft_body_integer(&c->w, loop->value, &first);
+    index->integer = first;
+    if (!index->known || !weft_body_integer(&c->w, loop->condition, &bound))
+        return 1;
+    weft_term_binary(loop->compare, first, bound, &repeats);
+    if (!repeats || loop->step == 0)
+        return 0;
+    const double n = ((double)bound - (double)first) / (double)loop->step;
+    return n < 1 ? 1 : n;
+}
+
+static void walk(counter *c, const weft_statement *first, double times);
+
+static void walk_statement(counter *c, const weft_statement *s, double times) {
+    int64_t holds = 0;
+    double repeats = 0;
+    switch (s->kind) {
+    case STATEMENT_BLOCK:
+        walk(c, s->body, times);
+        break;
+    case STATEMENT_FOR:
+        repeats = times * enter_loop(c, s);
+        c->work->loops = repeats > c->work->loops ? repeats : c->work->loops;
+        if (repeats > 0)
+            walk(c, s->body, repeats);
+        break;
+    case STATEMENT_IF:
+        if (!weft_body_integer(&c->w, s->condition, &holds)) {
+            walk(c, s->body, times);
+            walk(c, s->otherwise, times);
+        } else {
+            walk(c, holds ? s->body : s->otherwise, times);
+        }
+        break;
+    case STATEMENT_DECLARE:
+        if (!c->body->locals[s->local].real)
+            c->w.locals[s->local].known =
+                s->value != NULL &&
+                weft_body_integer(&c->w, s->value, &c->w.locals[s->local].integer);
+        visit_accesses(c, s->value, times);
+        break;
+    case STATEMENT_ASSIGN:
+        visit_accesses(c, s->value, times);
+        visit_accesses(c, s->target, times);
+        break;
+    }
+}
+
+static void walk(counter *c, const weft_statement *first, double times) {
+    for (const weft_statement *s = first; s; s = s->next) {
+        c->times[s->number] = times > c->times[s->number] ? times : c->times[s->number];
+        walk_statement(c, s, times);
+    }
+}
+
+static double sum_operations(const counter *c, const weft_statement *first) {
+    double sum = 0;
+    for (const weft_statement *s = first; s; s = s->next)
+        sum += c->times[s->number] * statement_operations(c, s) + sum_operations(c, s->body) +
+               sum_operations(c, s->otherwise);
+    return sum;
+}
+
+weft_status weft_body_work_count(weft_arena *arena, const weft_specialisation *specialisation,
+                                 int variant, weft_body_work *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_body *body = &specialisation->function->variants[variant]->body;
+    counter c = {.w = {.specialisation = specialisation,
+                       .variant = specialisation->function->variants[variant],
+                       .error = error,
+                       .thread_known = true},
+                 .body = body,
+                 .work = out};
+    *out = (weft_body_work){0};
+    TRY(WEFT_ALLOC(arena, c.w.locals, (size_t)body->n_locals + 1, error));
+    TRY(WEFT_ALLOC(arena, c.times, (size_t)body->n_statements + 1, error));
+    TRY(WEFT_ALLOC(arena, c.terms, WEFT_BODY_ACCESSES, error));
+    TRY(WEFT_ALLOC(arena, out->accesses, WEFT_BODY_ACCESSES, error));
+    for (int t = 0; t < WEFT_BODY_WARP && t < specialisation->threads[variant]; ++t) {
+        c.w.thread = t;
+        walk(&c, body->first, 1);
+    }
+    out->operations = sum_operations(&c, body->first) + LOOP_OPERATIONS * out->loops;
+done:
+    return status;
+}

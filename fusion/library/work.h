@@ -1,0 +1,34 @@
+/** What the threads of a body do, for predictions of its time.
+ *  In:  a specialisation and one of its bodies
+ *  Out: operations of a thread, and which components neighbouring threads access together */
+#pragma once
+
+#include "fusion/library/library.h"
+
+enum {
+    WEFT_BODY_WARP = 32,    /* threads that access memory together */
+    WEFT_BODY_ACCESSES = 64 /* accesses of a body that are told apart; further ones are left out */
+};
+
+/** An access to an operand: one place in the text of a body. */
+typedef struct weft_body_access {
+    int operand;  /* index of an argument; -1: the result */
+    double count; /* per thread, at most */
+    int components
+        [WEFT_BODY_WARP]; /* of the first threads, row by row, when each is there first; -1: none, or unknown */
+} weft_body_access;
+
+typedef struct weft_body_work {
+    double
+        operations; /* per thread: arithmetic, comparisons and subscripts; of divergent branches the sum */
+    double loops; /* iterations of its loops */
+    weft_body_access *accesses;
+    int n_accesses;
+} weft_body_work;
+
+/** Count the work of a body. (fusion/library/body_work.c)
+ *  variant  its index
+ *  out      its accesses are in arena
+ *  Errors   WEFT_ERROR_MEMORY */
+weft_status weft_body_work_count(weft_arena *arena, const weft_specialisation *specialisation,
+                                 int variant, weft_body_work *out, weft_error *error);
