@@ -9,8 +9,7 @@
 
 enum {
     INTRINSIC_OPERATIONS = 8,
-    DIVISION_OPERATIONS = 8, /* of ints, by a number that is not a power of two */
-    LOOP_OPERATIONS = 2      /* per iteration */
+    DIVISION_OPERATIONS = 8 /* of ints, by a number that is not a power of two */
 };
 
 typedef struct counter {
@@ -38,37 +37,51 @@ static double division(const counter *c, const weft_term *divisor) {
     return power ? 1 : DIVISION_OPERATIONS;
 }
 
-/* Operations of evaluating a term, without the accesses to operands but with their subscripts. */
-static double operations(const counter *c, const weft_term *term) {
+static bool is_product(const weft_term *term) {
+    return term != NULL && term->kind == TERM_BINARY && term->type == TYPE_REAL &&
+           term->binary == BINARY_MULTIPLY;
+}
+
+/* Does a sum take one instruction with a product in it? */
+static bool is_fused(const weft_term *term) {
+    return term->kind == TERM_BINARY && term->type == TYPE_REAL &&
+           (term->binary == BINARY_ADD || term->binary == BINARY_SUBTRACT) &&
+           (is_product(term->children[0]) || is_product(term->children[1]));
+}
+
+/* Operations of evaluating a term, without the accesses to operands: of reals, or those of ints and conditions, which
+ * subscripts need. */
+static double operations(const counter *c, const weft_term *term, bool reals) {
     double sum = 0;
     if (term == NULL || is_constant(term))
         return 0;
     if (term->kind == TERM_INTRINSIC)
         sum = INTRINSIC_OPERATIONS;
     else if (term->kind == TERM_BINARY || term->kind == TERM_NEGATE)
-        sum = 1;
+        sum = !is_fused(term);
     if (term->kind == TERM_BINARY && term->type == TYPE_INT &&
         (term->binary == BINARY_DIVIDE || term->binary == BINARY_MODULO))
         sum = division(c, term->children[1]);
+    if ((term->type == TYPE_REAL || term->type == TYPE_MASK) != reals)
+        sum = 0;
     for (int k = 0; k < term->n_children; ++k)
-        sum += operations(c, term->children[k]);
+        sum += operations(c, term->children[k], reals);
     return sum;
 }
 
+/* Operations of all executions of a statement. Compilers unroll loops and keep subscripts' constant parts, so that these are
+ * computed once. */
 static double statement_operations(const counter *c, const weft_statement *s) {
-    switch (s->kind) {
-    case STATEMENT_BLOCK:
+    const double times = c->times[s->number];
+    const bool fused = s->kind == STATEMENT_ASSIGN && is_product(s->value);
+    if (times == 0 || s->kind == STATEMENT_BLOCK || s->kind == STATEMENT_FOR)
         return 0;
-    case STATEMENT_FOR:
-        return 0; /* by its iterations */
-    case STATEMENT_IF:
-        return operations(c, s->condition);
-    case STATEMENT_DECLARE:
-        return operations(c, s->value);
-    case STATEMENT_ASSIGN:
-        return operations(c, s->value) + operations(c, s->target) + (s->op != '=');
-    }
-    return 0;
+    if (s->kind == STATEMENT_IF)
+        return times * operations(c, s->condition, false);
+    double sum = times * operations(c, s->value, true) + operations(c, s->value, false);
+    if (s->kind == STATEMENT_ASSIGN)
+        sum += operations(c, s->target, false) + (s->op != '=' && !fused ? times : 0);
+    return sum;
 }
 
 /* ---- accesses -------------------------------------------------------------------------------- */
@@ -152,7 +165,6 @@ static void walk_statement(counter *c, const weft_statement *s, double times) {
         break;
     case STATEMENT_FOR:
         repeats = times * enter_loop(c, s);
-        c->work->loops = repeats > c->work->loops ? repeats : c->work->loops;
         if (repeats > 0)
             walk(c, s->body, repeats);
         break;
@@ -188,7 +200,7 @@ static void walk(counter *c, const weft_statement *first, double times) {
 static double sum_operations(const counter *c, const weft_statement *first) {
     double sum = 0;
     for (const weft_statement *s = first; s; s = s->next)
-        sum += c->times[s->number] * statement_operations(c, s) + sum_operations(c, s->body) +
+        sum += statement_operations(c, s) + sum_operations(c, s->body) +
                sum_operations(c, s->otherwise);
     return sum;
 }
@@ -212,7 +224,7 @@ weft_status weft_body_work_count(weft_arena *arena, const weft_specialisation *s
         c.w.thread = t;
         walk(&c, body->first, 1);
     }
-    out->operations = sum_operations(&c, body->first) + LOOP_OPERATIONS * out->loops;
+    out->operations = sum_operations(&c, body->first);
 done:
     return status;
 }

@@ -114,7 +114,7 @@ done:
 
 static weft_status implement(variant_search *p, const weft_fusion *fusion, weft_error *error) {
     weft_status status = WEFT_OK;
-    const bool fixed = !p->is_gpu || has_fixed_shape(p, fusion);
+    const bool fixed = p->fixed = !p->is_gpu || has_fixed_shape(p, fusion);
     p->n_beam = 0;
     p->directive = weft_block_directive_of(p->graph, p->options, fusion);
     if (!p->directive.possible) {

@@ -13,8 +13,9 @@ enum {
     OF_BLOCK = 33, /* places of its elements */
     OF_CALL = 5,   /* condition, bounds of the loop over the call's threads */
     OF_ITERATION = 1,
-    OF_ACCESS = 2, /* to shared memory, with its address */
-    OF_LOAD = 5,   /* of a component, with its address */
+    OF_ACCESS = 1,  /* to shared memory */
+    OF_ADDRESS = 1, /* of all executions of an access */
+    OF_LOAD = 5,    /* of a component, with its address */
     OF_STORE = 8,
     OF_COPY = 3,  /* of a component to or from shared memory */
     OF_INDEX = 4, /* of a component through a connectivity */
@@ -23,10 +24,12 @@ enum {
     LINE = 128  /* bytes that shared memory serves at once: one number of each bank */
 };
 
-/* The work of a body: operations of a thread, its accesses to each operand, and how often shared memory is accessed for
+/* The work of a body: operations of a thread, its accesses to each operand with the number of their places in the text,
+ * and how often shared memory is accessed for
  * those of a warp in blocks of 1, 2, 4, ... elements. */
 struct weft_call_work {
     double operations;
+    int n_accesses[WEFT_ARGUMENTS_MAX + 1];
     double accesses[WEFT_ARGUMENTS_MAX + 1], wavefronts[WEFT_ARGUMENTS_MAX + 1][BLOCKS];
 };
 
@@ -102,14 +105,14 @@ static void add_call(issue *s, int position) {
         int n_shared = 0;
         for (int k = 0; k <= call->n_operands; ++k)
             n_shared += is_shared(s, slots[k]);
-        add(s, n, call->n_arithmetic + OF_ACCESS * n_shared, n_shared);
+        add(s, n, call->n_arithmetic + (OF_ACCESS + OF_ADDRESS) * n_shared, n_shared);
         return;
     }
     const weft_call_work *work = &s->p->work[s->p->first_work[call->id] + variant];
     double instructions = work->operations, wavefronts = 0;
     for (int k = 0; k <= call->n_operands; ++k)
         if (is_shared(s, slots[k])) {
-            instructions += OF_ACCESS * work->accesses[k];
+            instructions += OF_ACCESS * work->accesses[k] + OF_ADDRESS * work->n_accesses[k];
             wavefronts += work->wavefronts[k][s->block];
         }
     add(s, call->specialisation->threads[variant], instructions, wavefronts);
@@ -186,6 +189,7 @@ static weft_status count_work(weft_arena *arena, const weft_predictor *p, const 
         if (operand > WEFT_ARGUMENTS_MAX)
             continue;
         out->accesses[operand] += one->count;
+        ++out->n_accesses[operand];
         for (int block = 0; block < BLOCKS; ++block)
             out->wavefronts[operand][block] +=
                 one->count * accesses_of_warp(one, 1 << block, p->real_bytes);

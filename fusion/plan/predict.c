@@ -205,7 +205,7 @@ static int components_of_thread(const weft_predictor *p, const weft_implementati
 /* Components that one of several threads moves between memory and its registers: compilers load all first, and store last. */
 static double components_moved(const weft_predictor *p, const weft_implementation *made) {
     double n = 0;
-    for (int m = 0; m < made->n_onchip && made->threads_per_element > 0; ++m)
+    for (int m = 0; m < made->n_onchip && made->threads_per_element > 0 && !made->is_dense; ++m)
         if (made->placement[m] == PLACE_REGISTER &&
             (!made->produced_here[m] || made->live_out[m]) &&
             p->graph->values[made->onchip[m].value].index_set >= 0)
@@ -276,7 +276,7 @@ int weft_coarsening_factor(const weft_predictor *p, const weft_implementation *m
 static weft_operating_point point_of(const weft_predictor *p, const weft_implementation *made,
                                      double n, double *uneven) {
     const double words =
-        REGISTERS_OWN +
+        (made->is_dense ? 2 : 1) * REGISTERS_OWN +
         fmax(components_of_thread(p, made), components_moved(p, made)) * p->real_bytes / 4;
     weft_operating_point point = {
         .elements = made->elements_per_block,

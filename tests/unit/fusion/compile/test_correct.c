@@ -29,9 +29,9 @@ typedef struct compiled {
 static const char loop[] =
     "index N;\ninput A, B, C, D : real[8,8] over N;\ninput left : real;\n"
     "P = mmul(A, B);\nQ = mmul(P, C);\nR = madd(Q, D);\nS = mmul(R, A);\n"
-    "repeat at most 3 while (left > 0) {\n    T = mmul(S, B);\n    U = mmul(T, C);\n    V = "
-    "madd(U, D);\n"
-    "    update S = mmul(V, A);\n    update left = left - 1;\n}\nreturn S;\n";
+    "repeat at most 3 while (left > 0) {\n    T = mmul(A, B);\n    U = mmul(T, C);\n"
+    "    V = madd(U, D);\n    W = mmul(V, A);\n    update S = madd(S, W);\n"
+    "    update left = left - 1;\n}\nreturn S;\n";
 
 static compiled open_script(const weft_library *library, const char *device_name, const char *text,
                             const weft_compile_options *options) {

