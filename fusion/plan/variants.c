@@ -120,11 +120,13 @@ static int more_iterations(const variant_search *p, const weft_block_shape *shap
     return may_gain && shape->iterations < WEFT_BLOCK_ITERATIONS ? 2 * shape->iterations : 0;
 }
 
-/* Is the least that a shape can cost no better than the best so far, or than the last implementation kept? */
+/* Is the least that a shape can cost no better than the best so far of these variants, or than the best of this fusion?
+ * Each choice of variants has one shape at least, among which tuning and corrections choose. */
 static bool cannot_gain(const variant_search *p, const weft_least_cost *bounds,
                         const weft_block_shape *shape, bool found, double cost) {
-    const double least = weft_least_of_shape(bounds, shape->threads_per_element, shape->elements);
-    return (found && least >= cost) ||
+    const double least =
+        weft_least_of_shape(bounds, shape->threads_per_element, shape->elements);
+    return (found && (least >= cost || (p->n_beam > 0 && least >= p->beam[0].cost))) ||
            (p->n_beam == WEFT_BEAM_WIDTH && least >= p->beam[p->n_beam - 1].cost);
 }
 
