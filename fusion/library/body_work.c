@@ -38,7 +38,7 @@ static double division(const counter *c, const weft_term *divisor) {
 }
 
 static bool is_product(const weft_term *term) {
-    return term != NULL && term->kind == TERM_BINARY && term->type == TYPE_REAL &&
+    return term && term->kind == TERM_BINARY && term->type == TYPE_REAL &&
            term->binary == BINARY_MULTIPLY;
 }
 
@@ -53,7 +53,7 @@ static bool is_fused(const weft_term *term) {
  * subscripts need. */
 static double operations(const counter *c, const weft_term *term, bool reals) {
     double sum = 0;
-    if (term == NULL || is_constant(term))
+    if (!term || is_constant(term))
         return 0;
     if (term->kind == TERM_INTRINSIC)
         sum = INTRINSIC_OPERATIONS;
@@ -122,11 +122,11 @@ static weft_body_access *access_of(counter *c, const weft_term *term) {
 }
 
 static void visit_accesses(counter *c, const weft_term *term, double times) {
-    if (term == NULL)
+    if (!term)
         return;
     if (term->kind == TERM_ARGUMENT || term->kind == TERM_RESULT) {
         weft_body_access *one = access_of(c, term);
-        if (one == NULL)
+        if (!one)
             return;
         one->count = times > one->count ? times : one->count;
         if (one->components[c->w.thread] < 0)
@@ -179,8 +179,7 @@ static void walk_statement(counter *c, const weft_statement *s, double times) {
     case STATEMENT_DECLARE:
         if (!c->body->locals[s->local].real)
             c->w.locals[s->local].known =
-                s->value != NULL &&
-                weft_body_integer(&c->w, s->value, &c->w.locals[s->local].integer);
+                s->value && weft_body_integer(&c->w, s->value, &c->w.locals[s->local].integer);
         visit_accesses(c, s->value, times);
         break;
     case STATEMENT_ASSIGN:

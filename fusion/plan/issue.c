@@ -100,7 +100,7 @@ static void add_call(issue *s, int position) {
     const weft_call *call = &s->p->graph->calls[s->made->order[position]];
     const int *slots = s->made->slots[position];
     const int variant = s->made->variants[position];
-    if (call->specialisation == NULL) { /* a formula, by component */
+    if (!call->specialisation) { /* a formula, by component */
         const int n = weft_shape_count(&s->p->graph->values[call->result].shape);
         int n_shared = 0;
         for (int k = 0; k <= call->n_operands; ++k)
@@ -170,7 +170,7 @@ double weft_issue_least(const weft_predictor *p, const weft_implementation *made
     for (int i = 0; i < made->fusion->n_calls; ++i) {
         const weft_call *call = &p->graph->calls[made->order[i]];
         const int variant = made->variants[i];
-        if (call->specialisation != NULL)
+        if (call->specialisation)
             lanes += call->specialisation->threads[variant] *
                      (OF_ITERATION + p->work[p->first_work[call->id] + variant].operations);
     }
@@ -206,12 +206,12 @@ weft_status weft_issue_prepare(weft_arena *arena, weft_predictor *p, weft_error 
     for (int i = 0; i < graph->n_calls; ++i) {
         const weft_specialisation *one = graph->calls[i].specialisation;
         p->first_work[i] = (int)n;
-        n += one != NULL ? (size_t)one->n_variants : 0;
+        n += one ? (size_t)one->n_variants : 0;
     }
     TRY(WEFT_ALLOC(arena, p->work, n + 1, error));
     for (int i = 0; i < graph->n_calls; ++i) {
         const weft_specialisation *one = graph->calls[i].specialisation;
-        for (int v = 0; one != NULL && v < one->n_variants; ++v)
+        for (int v = 0; one && v < one->n_variants; ++v)
             TRY(count_work(arena, p, &graph->calls[i], v, &p->work[p->first_work[i] + v], error));
     }
 done:

@@ -445,7 +445,7 @@ static void predict_at(const weft_predictor *p, weft_implementation *made,
     const weft_kernel_prediction part = weft_implementation_prediction(made);
     made->transfer_seconds = part_transfer(&part, n, terms);
     made->seconds = weft_prediction_seconds(&part, n, terms);
-    if (issues && terms == NULL)
+    if (issues && !terms)
         made->seconds += ISSUE_SHARE * fmin(made->transfer_seconds, made->compute_seconds);
     if (part.barriers > 0) /* resident blocks of all multiprocessors wait concurrently */
         made->seconds +=
@@ -490,7 +490,7 @@ static double least_compute(const weft_predictor *p, const weft_implementation *
 
 weft_least_cost weft_predict_least(const weft_predictor *p, const weft_implementation *made) {
     const double bandwidth = p->limits->bandwidth > 0 ? p->limits->bandwidth : 20e9;
-    if (p->source != NULL || !p->is_gpu || made->is_dense)
+    if (p->source || !p->is_gpu || made->is_dense)
         return (weft_least_cost){0};
     return (weft_least_cost){.n = element_count(p->graph, p->options, made->fusion->index_set),
                              .launch = weft_predict_launch(p),

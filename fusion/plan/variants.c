@@ -115,7 +115,7 @@ static int more_iterations(const variant_search *p, const weft_block_shape *shap
         const int factor = weft_coarsening_factor(p->predictor, &p->candidate);
         return shape->iterations < factor ? factor : 0;
     }
-    const bool may_gain = (p->options->costs != NULL && shape->iterations < ITERATIONS_MEASURED) ||
+    const bool may_gain = (p->options->costs && shape->iterations < ITERATIONS_MEASURED) ||
                           weft_start_limits(p->predictor, &p->candidate);
     return may_gain && shape->iterations < WEFT_BLOCK_ITERATIONS ? 2 * shape->iterations : 0;
 }
@@ -124,8 +124,7 @@ static int more_iterations(const variant_search *p, const weft_block_shape *shap
  * Each choice of variants has one shape at least, among which tuning and corrections choose. */
 static bool cannot_gain(const variant_search *p, const weft_least_cost *bounds,
                         const weft_block_shape *shape, bool found, double cost) {
-    const double least =
-        weft_least_of_shape(bounds, shape->threads_per_element, shape->elements);
+    const double least = weft_least_of_shape(bounds, shape->threads_per_element, shape->elements);
     return (found && (least >= cost || (p->n_beam > 0 && least >= p->beam[0].cost))) ||
            (p->n_beam == WEFT_BEAM_WIDTH && least >= p->beam[p->n_beam - 1].cost);
 }

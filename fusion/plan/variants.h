@@ -20,7 +20,7 @@ typedef struct variant_search {
     /* of the current fusion */
     weft_implementation candidate;
     weft_implementation beam[WEFT_BEAM_WIDTH + 1]; /* the best so far, best first */
-    bool fixed; /* the current fusion has one block shape */
+    bool fixed;                                    /* the current fusion has one block shape */
     int n_beam;
     bool *forced;                   /* [n_calls] by position: the user chose its variant */
     weft_block_directive directive; /* the script's */
