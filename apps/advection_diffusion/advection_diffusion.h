@@ -14,6 +14,7 @@
 
 #include "apps/common/history.h"
 #include "apps/common/in_time.h"
+#include "fem/problem/state.h"
 
 /* ---- options (apps/advection_diffusion/options.c, apps/advection_diffusion/texts.c) ---------- */
 

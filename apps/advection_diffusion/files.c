@@ -93,8 +93,8 @@ done:
     return status;
 }
 
-static app_state state_of(const ad_run *run) {
-    app_state state = {.step = run->state.step, .n_dofs = run->base.mesh->n_nodes};
+static weft_state state_of(const ad_run *run) {
+    weft_state state = {.step = run->state.step, .n_dofs = run->base.mesh->n_nodes};
     write_problem(run, &state.problem);
     state.n = weft_advection_diffusion_lists(run->stepper, state.names, state.memories);
     return state;
@@ -103,11 +103,11 @@ static app_state state_of(const ad_run *run) {
 weft_status ad_checkpoint_write(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_clock();
-    app_state state = state_of(run);
-    TRY(app_state_write(&state, run->options->files.checkpoint, run->base.mesh, error));
+    weft_state state = state_of(run);
+    TRY(weft_state_write(&state, run->options->files.checkpoint, run->base.mesh, error));
     run->kept_step = state.step;
 done:
-    app_state_clear(&state);
+    weft_state_clear(&state);
     run->base.seconds.checkpoint += weft_clock() - start;
     return status;
 }
@@ -115,11 +115,11 @@ done:
 weft_status ad_restart(ad_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const char *path = run->options->files.resume;
-    app_state state = {0};
+    weft_state state = {0};
     if (!path)
         goto done;
     state = state_of(run);
-    TRY(app_state_read(&state, path, run->base.mesh, error));
+    TRY(weft_state_read(&state, path, run->base.mesh, error));
     if (state.step > run->options->steps) {
         status = weft_error_set(error, WEFT_ERROR_USAGE,
                                 "the checkpoint was written after step %" PRId64
@@ -133,6 +133,6 @@ weft_status ad_restart(ad_run *run, weft_error *error) {
     run->first_step = run->kept_step = run->state.step = state.step;
     run->state.t = (double)state.step * run->options->dt;
 done:
-    app_state_clear(&state);
+    weft_state_clear(&state);
     return status;
 }

@@ -102,7 +102,7 @@ int main(int argc, char **argv) {
     TRY(app_messages_make(&messages, "advection_diffusion", stderr, APP_NORMAL, &error));
     TRY(ad_options_read(argc, argv, &options, &error));
     TRY(app_ranks_refuse("advection_diffusion", &error));
-    TRY(app_resume_choices(options.files.resume, &options.run.solver, &error));
+    TRY(weft_problem_resume_choices(options.files.resume, &options.run.solver, &error));
     TRY(app_messages_make(&messages, "advection_diffusion", stderr, options.run.verbosity, &error));
     TRY(solve(&run, &error));
 done:

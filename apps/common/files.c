@@ -1,41 +1,10 @@
 /* Checks the names of the files of a run before it starts. */
 #include "apps/common/files.h"
 #include "apps/common/support.h"
+#include "fem/io/result.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-static bool is_same_inode(const char *a, const char *b) {
-    struct stat of_a, of_b;
-    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
-           of_a.st_ino == of_b.st_ino;
-}
-
-/* Copy the folder of a path; false if it is longer than a path can be. */
-static bool find_folder(const char *path, const char *name, char out[PATH_MAX]) {
-    const size_t length = (size_t)(name - path);
-    if (length >= PATH_MAX)
-        return false;
-    memcpy(out, path, length);
-    out[length] = '\0';
-    if (length == 0)
-        strcpy(out, ".");
-    return true;
-}
-
-/* Files that do not exist yet are the same if their names and folders are. */
-static bool is_same_file(const char *a, const char *b) {
-    char folder_a[PATH_MAX], folder_b[PATH_MAX];
-    if (!a || !b || strcmp(a, "-") == 0)
-        return false;
-    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
-    const char *name_a = slash_a ? slash_a + 1 : a, *name_b = slash_b ? slash_b + 1 : b;
-    return strcmp(a, b) == 0 || is_same_inode(a, b) ||
-           (strcmp(name_a, name_b) == 0 && find_folder(a, name_a, folder_a) &&
-            find_folder(b, name_b, folder_b) && is_same_inode(folder_a, folder_b));
-}
 
 /* Those that are read stand first, and of two that are written the one that needs another name stands last. */
 enum { MESH, SCRIPT, PROBLEM, RESUMED, CHECKPOINT, OUTPUT, JSON, HISTORY, LINES };
@@ -78,7 +47,7 @@ weft_status app_files_check(const app_run_options *options, const char *script,
         for (int k = 0; k < i && files[i].option; ++k) {
             const bool replaces =
                 (i == CHECKPOINT && k == RESUMED) || (i == OUTPUT && k == MESH && !time);
-            if (!replaces && is_same_file(files[i].path, files[k].path))
+            if (!replaces && weft_same_file(files[i].path, files[k].path))
                 TRY(refuse(&files[i], files[k].what, error));
         }
 done:

@@ -222,7 +222,7 @@ int solve_main(const solve_program *program, int argc, char **argv) {
     TRY(app_messages_make(&messages, program->name, stderr, APP_NORMAL, &error));
     TRY(program->options_read(argc, argv, &options, &error));
     TRY(app_ranks_refuse(program->name, &error));
-    TRY(app_resume_choices(options.time.files.resume, &options.run.solver, &error));
+    TRY(weft_problem_resume_choices(options.time.files.resume, &options.run.solver, &error));
     TRY(app_messages_make(&messages, program->name, stderr, options.run.verbosity, &error));
     TRY(run_all(&run, &error));
 done:

@@ -4,6 +4,7 @@
 #include "apps/common/history.h"
 #include "apps/common/in_time.h"
 #include "fem/problem/output.h"
+#include "fem/problem/state.h"
 
 struct solve;
 

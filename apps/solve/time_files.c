@@ -55,11 +55,11 @@ void solve_problem_write(const solve *run, weft_text *out) {
 
 /* ---- checkpoints ------------------------------------------------------------------------- */
 
-static app_state state_of(const solve *run, double *numbers) {
-    app_state state = {.step = run->time.state.step,
-                       .n_dofs = run->base.problem->fields.n_dofs,
-                       .numbers = numbers,
-                       .n_numbers = WEFT_TRANSIENT_NUMBERS};
+static weft_state state_of(const solve *run, double *numbers) {
+    weft_state state = {.step = run->time.state.step,
+                        .n_dofs = run->base.problem->fields.n_dofs,
+                        .numbers = numbers,
+                        .n_numbers = WEFT_TRANSIENT_NUMBERS};
     solve_problem_write(run, &state.problem);
     state.n = weft_transient_lists(run->time.transient, state.names, state.memories);
     return state;
@@ -69,12 +69,12 @@ weft_status solve_checkpoint_write(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_clock();
     double numbers[WEFT_TRANSIENT_NUMBERS];
-    app_state state = state_of(run, numbers);
+    weft_state state = state_of(run, numbers);
     weft_transient_numbers(run->time.transient, numbers);
-    TRY(app_state_write(&state, run->options->time.files.checkpoint, run->base.mesh, error));
+    TRY(weft_state_write(&state, run->options->time.files.checkpoint, run->base.mesh, error));
     run->time.kept_step = state.step;
 done:
-    app_state_clear(&state);
+    weft_state_clear(&state);
     run->base.seconds.output += weft_clock() - start;
     return status;
 }
@@ -93,11 +93,11 @@ weft_status solve_resume(solve *run, weft_error *error) {
     const solve_time_options *time = &run->options->time;
     weft_transient_state *at = &run->time.state;
     double numbers[WEFT_TRANSIENT_NUMBERS];
-    app_state state = {0};
+    weft_state state = {0};
     if (!time->files.resume || run->base.is_null)
         goto done;
     state = state_of(run, numbers);
-    TRY(app_state_read(&state, time->files.resume, run->base.mesh, error));
+    TRY(weft_state_read(&state, time->files.resume, run->base.mesh, error));
     TRY(weft_transient_resume(run->time.transient, numbers, at, error));
     if (at->t > time->end * (1 + 1e-9))
         TRY(refuse_later(run, at->t, error));
@@ -105,6 +105,6 @@ weft_status solve_resume(solve *run, weft_error *error) {
     if (time->output_interval > 0)
         run->time.n_outputs = (int64_t)(at->t / time->output_interval * (1 + 1e-9));
 done:
-    app_state_clear(&state);
+    weft_state_clear(&state);
     return status;
 }

@@ -64,6 +64,9 @@ weft_status weft_vtu_write(int file, const weft_result_content *content, weft_er
 /* ---- files -------------------------------------------------------------------------------- */
 
 bool weft_ends_with(const char *path, const char *ending);
+/** Are these names of one file? Files that do not exist yet are the same if their names and folders are.
+ *  a, b  NULL, or "-" for a, the standard output: no file. */
+bool weft_same_file(const char *a, const char *b);
 /** Set and return WEFT_ERROR_IO: "cannot write PATH: REASON", with a hint for errno `number`. */
 weft_status weft_cannot_write(const char *path, int number, weft_error *error);
 
