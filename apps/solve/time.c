@@ -10,48 +10,33 @@
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* Steps of length --time between 0 and t, the last of which may be shorter. */
-static double count(double t, double dt) {
-    return ceil(t / dt * (1 - 1e-9));
-}
-
-/* The most steps of the series after the first. */
-static int64_t count_outputs(const solve_time_options *o) {
-    const double by_time = o->output_interval > 0 ? count(o->end, o->output_interval) : 0;
-    const double by_steps =
-        o->files.output_every > 0 ? count(o->end, o->dt) / o->files.output_every + by_time : 0;
-    return (int64_t)(by_time + by_steps) + 1;
-}
-
-/* Where a step must end: at the next output by time, or the end. */
-static double until(const solve *run) {
-    const solve_time_options *time = &run->options->time;
-    const double next = (double)(run->time.n_outputs + 1) * time->output_interval;
-    return time->output_interval > 0 && next < time->end * (1 - 1e-9) ? next : time->end;
-}
-
 static bool is_at(const solve *run, double t) {
     return fabs(run->time.state.t - t) <= 1e-9 * run->options->time.dt;
 }
 
-/* Is the present step written to the series? n_outputs are those before it, or include it. */
-static bool is_output_due(const solve *run) {
+static weft_transient_problem settings_of(const solve *run) {
     const solve_time_options *time = &run->options->time;
-    const double outputs = (double)run->time.n_outputs * time->output_interval;
-    return (time->output_interval > 0 && is_at(run, outputs)) ||
-           (time->files.output_every > 0 && run->time.state.step % time->files.output_every == 0) ||
-           is_at(run, time->end);
+    return (weft_transient_problem){.scheme = time->scheme,
+                                    .theta = time->theta,
+                                    .end = time->end,
+                                    .dt = time->dt,
+                                    .tolerance = time->tolerance,
+                                    .newton_tolerance = run->options->newton.tolerance,
+                                    .newton_iterations = run->options->newton.iterations};
 }
 
-static weft_series_options series_options(const solve *run) {
-    return (weft_series_options){.size = sizeof(weft_series_options),
-                                 .problem = "",
-                                 .n_steps = count_outputs(&run->options->time),
-                                 .at_start = run->time.state.step == 0 || is_output_due(run),
-                                 .start = run->time.state.t,
-                                 .end = run->options->time.end,
-                                 .resume = run->options->time.files.resume != NULL,
-                                 .overwrite = run->options->time.files.overwrite};
+static weft_problem_files_options files_of(const solve *run) {
+    const solve_time_options *time = &run->options->time;
+    weft_problem_files_options files = weft_problem_files_options_default();
+    files.output = run->base.options->output;
+    files.output_every = time->files.output_every;
+    files.output_interval = time->output_interval;
+    files.overwrite = time->files.overwrite;
+    files.statement = run->base.statement;
+    files.checkpoint = time->files.checkpoint;
+    files.checkpoint_every = time->files.checkpoint_every;
+    files.resume = time->files.resume;
+    return files;
 }
 
 static weft_status refuse_option(const char *option, const char *hint, weft_error *error) {
@@ -64,7 +49,10 @@ static weft_status refuse_option(const char *option, const char *hint, weft_erro
 weft_status solve_time_check(const solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const solve_options *options = run->options;
-    const weft_series_options series = series_options(run);
+    const weft_transient_problem settings = settings_of(run);
+    const weft_problem_files_options files = files_of(run);
+    const weft_series_options series =
+        weft_problem_files_series(&files, &settings, &run->time.state);
     if (options->run.solver.until_discretisation)
         TRY(refuse_option("--until", "leave out --until discretisation", error));
     if (options->newton.load_steps > 1)
@@ -109,23 +97,17 @@ weft_status solve_time_make(solve *run, weft_error *error) {
     TRY(check_own(run, error));
     TRY(weft_problem_start_step(run->base.problem, time->dt, error));
     TRY(run->program->form_make(run, error));
-    const weft_transient_problem settings = {.scheme = time->scheme,
-                                             .theta = time->theta,
-                                             .end = time->end,
-                                             .dt = time->dt,
-                                             .tolerance = time->tolerance,
-                                             .newton_tolerance = run->options->newton.tolerance,
-                                             .newton_iterations = run->options->newton.iterations};
+    const weft_transient_problem settings = settings_of(run);
     TRY(weft_problem_integrate(run->base.problem, &settings, &run->time.transient, error));
-    run->time.first = run->base.problem->system.linear.choice;
-    TRY(solve_resume(run, error));
+    run->time.file_options = files_of(run);
+    TRY(weft_problem_files_make(run->base.problem, run->time.transient, &run->time.file_options,
+                                &run->time.state, &run->time.files, error));
 done:
     return status;
 }
 
 void solve_time_clear(solve *run) {
-    (void)weft_problem_series_close(&run->time.series,
-                                    NULL); /* after an error; else it is closed */
+    weft_problem_files_free(&run->time.files);
     weft_transient_free(&run->time.transient);
     app_history_close(&run->time.history);
 }
@@ -136,40 +118,6 @@ void solve_time_clear(solve *run) {
 static weft_status pull(const solve *run, weft_error *error) {
     const double *values = NULL;
     return weft_problem_pull(run->base.problem, &values, error);
-}
-
-static weft_status series_open(solve *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_text problem = {0};
-    weft_series_options options = series_options(run);
-    weft_solution u;
-    if (!run->base.options->output)
-        goto done;
-    solve_problem_write(run, &problem);
-    if (problem.failed)
-        TRY(weft_out_of_memory(error, NULL));
-    options.problem = problem.data;
-    options.statement = run->base.statement;
-    u = weft_problem_solution(run->base.problem);
-    TRY(weft_problem_series_make(&u, run->base.options->output, &options, &run->time.series,
-                                 error));
-done:
-    weft_text_free(&problem);
-    return status;
-}
-
-static weft_status series_add(solve *run, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const double start = weft_clock();
-    weft_solution u;
-    if (!run->time.series.series)
-        goto done;
-    TRY(pull(run, error));
-    u = weft_problem_solution(run->base.problem);
-    TRY(weft_problem_series_add(&u, &run->time.series, run->time.state.t, error));
-    run->base.seconds.output += weft_clock() - start;
-done:
-    return status;
 }
 
 static weft_status history_add(solve *run, weft_error *error) {
@@ -205,36 +153,33 @@ static void report(const solve *run, double start) {
     app_progress_show(run->base.monitor, &progress);
 }
 
-/* One step: of the length that is given, unless it would end later than it may. After a checkpoint
- * the preconditioner is set up again, as by a run that resumes; until then reports name it. */
+/* One step: of the length that is given, unless it would end later than it may. */
 static weft_status step(solve *run, weft_error *error) {
     const solve_time_options *time = &run->options->time;
-    if (run->time.state.step > 0 && run->time.state.step == run->time.kept_step)
-        weft_transient_forget(run->time.transient);
-    const double left = until(run) - run->time.state.t;
+    const double end = weft_problem_files_before(run->time.files);
+    const double left = end - run->time.state.t;
     const double dt = left < time->dt * (1 - 1e-9) ? left : time->dt;
     return time->tolerance > 0
-               ? weft_transient_advance(run->time.transient, until(run), &run->time.state, error)
+               ? weft_transient_advance(run->time.transient, end, &run->time.state, error)
                : weft_transient_step(run->time.transient, dt, &run->time.state, error);
+}
+
+static weft_status write_files(solve *run,
+                               weft_status (*write)(weft_problem_files *files, weft_error *error),
+                               weft_error *error) {
+    const double start = weft_clock();
+    const weft_status status = write(run->time.files, error);
+    run->base.seconds.output += weft_clock() - start;
+    return status;
 }
 
 /* Write and measure after a step, where it is due. */
 static weft_status attend(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int every = run->options->time.files.output_every,
-              rows = run->options->time.files.history_every;
-    const bool is_due = is_at(run, until(run));
-    if (is_due)
-        run->time.n_outputs += 1;
-    if (is_due || (every > 0 && run->time.state.step % every == 0))
-        TRY(series_add(run, error));
+    const int rows = run->options->time.files.history_every;
     if (run->time.state.step % (rows > 0 ? rows : 1) == 0 || is_at(run, run->options->time.end))
         TRY(history_add(run, error));
-    if (run->options->time.files.checkpoint_every > 0 &&
-        run->time.state.step % run->options->time.files.checkpoint_every == 0) {
-        TRY(pull(run, error));
-        TRY(solve_checkpoint_write(run, error));
-    }
+    TRY(write_files(run, weft_problem_files_after, error));
 done:
     return status;
 }
@@ -259,9 +204,7 @@ weft_status solve_time_run(solve *run, weft_error *error) {
     run->time.first_t = run->time.state.t;
     run->time.history.path = run->options->time.files.history;
     app_stop_catch();
-    TRY(series_open(run, error));
-    if (run->time.state.step == 0 || is_output_due(run))
-        TRY(series_add(run, error));
+    TRY(write_files(run, weft_problem_files_begin, error));
     TRY(history_add(run, error));
     while (!is_at(run, run->options->time.end) && run->time.state.outcome == WEFT_TRANSIENT_DONE &&
            !app_stop_caught()) {
@@ -284,9 +227,7 @@ weft_status solve_time_run(solve *run, weft_error *error) {
     run->base.problem->system.linear.cg.residual = NAN;
     TRY(pull(run, error));
     report_preconditioner(run, first);
-    if (run->options->time.files.checkpoint && run->time.state.step > run->time.kept_step)
-        TRY(solve_checkpoint_write(run, error));
-    TRY(weft_problem_series_close(&run->time.series, error));
+    TRY(write_files(run, weft_problem_files_end, error));
 done:
     app_stop_release();
     return status;

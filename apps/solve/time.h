@@ -3,8 +3,7 @@
 
 #include "apps/common/history.h"
 #include "apps/common/in_time.h"
-#include "fem/problem/output.h"
-#include "fem/problem/state.h"
+#include "fem/problem/files.h"
 
 struct solve;
 
@@ -29,15 +28,13 @@ weft_status solve_time_options_check(const solve_time_options *options, weft_err
 /** State of a run in time. */
 typedef struct solve_time {
     weft_transient *transient;
-    weft_problem_choice first; /* the choice before the first step */
     weft_transient_state state;
     weft_transient_outcome outcome;
-    weft_problem_series series;
+    weft_problem_files_options file_options;
+    weft_problem_files *files; /* of --output, --checkpoint and --resume */
     app_history history;
-    double first_t;    /* at which this process starts */
-    int64_t n_outputs; /* written; of output_interval */
-    int64_t kept_step; /* of the last checkpoint */
-    int stopped;       /* the signal that requested the stop, or 0 */
+    double first_t; /* at which this process starts */
+    int stopped;    /* the signal that requested the stop, or 0 */
 } solve_time;
 
 /** Does the script or form file have its own scheme? */
@@ -50,13 +47,6 @@ weft_status solve_time_make(struct solve *run, weft_error *error);
 /** Make all steps, with output. */
 weft_status solve_time_run(struct solve *run, weft_error *error);
 void solve_time_clear(struct solve *run);
-/** Write --checkpoint. (apps/solve/time_files.c) */
-weft_status solve_checkpoint_write(struct solve *run, weft_error *error);
-/** Continue from --resume, if it is given.
- *  Errors  those of weft_checkpoint_read; WEFT_ERROR_USAGE (it is from after the end) */
-weft_status solve_resume(struct solve *run, weft_error *error);
-/** Append everything that a resumed run must share with the original to give the same result. */
-void solve_problem_write(const struct solve *run, weft_text *out);
 /** Print and write what the steps took. (apps/solve/time_report.c) */
 void solve_time_print(const struct solve *run);
 bool solve_time_json(json_t *root, const struct solve *run);

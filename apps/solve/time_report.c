@@ -27,9 +27,9 @@ void solve_time_print(const solve *run) {
                run->base.problem->system.linear.choice.method_reason);
     if (run->time.stopped)
         printf("            stopped by a signal\n");
-    if (run->options->time.files.checkpoint && run->time.kept_step > 0)
+    if (run->options->time.files.checkpoint && run->time.files->kept_step > 0)
         printf("checkpoint  %s, step %" PRId64 "\n", run->options->time.files.checkpoint,
-               run->time.kept_step);
+               run->time.files->kept_step);
 }
 
 bool solve_time_json(json_t *root, const solve *run) {

@@ -57,6 +57,7 @@ void weft_problem_free(weft_problem **out) {
         weft_space_free(&problem->fields.space);
     free(problem->fields.conditions);
     weft_declared_clear(&problem->declared);
+    weft_stated_clear(&problem->stated);
     free(problem->forms.more);
     weft_memory_free(&problem->steps.t);
     weft_memory_free(&problem->steps.previous);
@@ -199,6 +200,7 @@ weft_status weft_problem_set_values(weft_problem *problem, const double *values,
     TRY(check_started(problem, error));
     memcpy(problem->system.u_values, values, (size_t)problem->fields.n_dofs * sizeof *values);
     problem->has_initial = true;
+    TRY(weft_stated_start(&problem->stated, NULL, values, problem->fields.n_dofs, error));
 done:
     return status;
 }
@@ -210,6 +212,7 @@ weft_status weft_problem_set_initial(weft_problem *problem, const char *text, co
     TRY(check_started(problem, error));
     problem->has_initial = true;
     TRY(weft_inputs_fill_fields(&problem->inputs, &source, problem->system.u_values, error));
+    TRY(weft_stated_start(&problem->stated, text, NULL, 0, error));
 done:
     return status;
 }

@@ -15,6 +15,7 @@
 #include "fem/problem/newton.h"
 #include "fem/problem/parts.h"
 #include "fem/problem/probes.h"
+#include "fem/problem/stated.h"
 #include "fem/weft_bc.h"
 #include "fem/weft_function.h"
 
@@ -46,6 +47,7 @@ typedef struct weft_problem_steps {
     weft_memory *previous, *length; /* u at the start of a step, and its length; NULL: none */
     weft_transient_part *parts;     /* [n_parts], malloc'd */
     weft_transient_field fields[WEFT_FIELDS_MAX];
+    weft_transient_problem settings; /* of the integration */
     double changed_at; /* the time at which the matrix proved not to be symmetric, so that the
                           method changed; 0: none */
 } weft_problem_steps;
@@ -62,6 +64,7 @@ struct weft_problem {
     weft_point_loads *point_loads; /* NULL: none */
     weft_assembled system;
     weft_problem_steps steps;
+    weft_stated stated;
     weft_problem_newton_report newton;
     bool has_initial;       /* u was set by formulas, for messages */
     double expected_solves; /* with one matrix or similar ones; 0: 1 */

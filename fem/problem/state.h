@@ -4,7 +4,7 @@
  *      from them. */
 #pragma once
 
-#include "fem/weft_problem.h"
+#include "fem/weft_problem_files.h"
 
 enum { WEFT_STATE_LISTS = 16 };
 /** What one step passes to the next. */
@@ -28,8 +28,3 @@ weft_status weft_state_read(weft_state *state, const char *path, const weft_mesh
                             weft_error *error);
 /** Errors  WEFT_ERROR_USAGE: the name of a checkpoint does not end in .vtkhdf */
 weft_status weft_state_check_name(const char *path, weft_error *error);
-/** Of a run that continues from a checkpoint: keep its automatic choices.
- *  path    of the checkpoint; NULL: no effect
- *  Errors  those of weft_checkpoint_problem; the preconditioner is not known */
-weft_status weft_problem_resume_choices(const char *path, weft_problem_options *options,
-                                        weft_error *error);

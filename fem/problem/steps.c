@@ -134,6 +134,8 @@ weft_status weft_problem_integrate(weft_problem *problem, const weft_transient_p
     whole.solver = weft_linear_options(linear, &system);
     whole.solver.max_iterations = linear->options->max_iterations;
     TRY(weft_transient_make(problem->context, &whole, out, error));
+    problem->steps.settings = whole;
+    problem->stated.first = *choice;
 done:
     return status;
 }

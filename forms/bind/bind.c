@@ -34,6 +34,7 @@ void weft_bind_clear(weft_problem *problem) {
     if (problem->basis.user)
         problem->basis.free(problem->basis.user);
     problem->basis = (weft_problem_basis){NULL, NULL};
+    weft_stated_clear(&problem->stated);
     problem->names = (weft_problem_names){.shown = NULL};
     problem->forms.matrix = problem->forms.vector = problem->forms.mass = NULL;
 }
@@ -57,6 +58,7 @@ static weft_status start(const weft_bind_options *options, weft_problem *problem
                                                     .parameters = options->parameters,
                                                     .n_parameters = options->n_parameters,
                                                     .names_options = options->names_options}};
+    TRY(weft_bind_state(options, problem->context, &problem->stated, error));
     *out = made;
 done:
     return status;

@@ -7,6 +7,7 @@
  *      script.c     the problem of a script: its names, and their shapes
  *      spaces.c     the spaces of u and of coefficients
  *      measures.c   the cells or facets of each measure
+ *      given.c      the text of what is given by name
  *      bind.c       the steps, in order */
 #pragma once
 
@@ -50,6 +51,10 @@ weft_status weft_bind_finish(weft_problem *problem, weft_error *error);
 
 /** Has a compiled text this name? Sets *out. */
 bool weft_bind_find(const weft_compilation *compilation, const char *name, weft_name_info *out);
+/** Keep the text of what is given by name, for a run that continues (given.c).
+ *  Errors  WEFT_ERROR_MEMORY; those of weft_memory_read */
+weft_status weft_bind_state(const weft_bind_options *options, weft_context *context,
+                            weft_stated *stated, weft_error *error);
 /** The problem of the form file; NULL: it is a script. */
 const weft_ufl_problem *weft_bind_ufl(const weft_problem *problem);
 
