@@ -38,6 +38,13 @@ weft_status weft_problem_errors(weft_problem *problem, const char *const *exact,
  *  Errors  WEFT_ERROR_USAGE: another problem, or it is not solved */
 weft_status weft_problem_energy(weft_problem *problem, double *out, weft_error *error);
 
+/** The sum over the cells of a value that a script computes in each, such as its energy.
+ *  name    in the script
+ *  Errors  WEFT_ERROR_USAGE: the problem is not solved, or not that of a script; WEFT_ERROR_INPUT: the value is not a real
+ *          over the cells; those of weft_compile */
+weft_status weft_problem_sum(weft_problem *problem, const char *name, double *out,
+                             weft_error *error);
+
 /* ---- values at points ---------------------------------------------------------------------- */
 
 /** Points, and where they are in a mesh. */

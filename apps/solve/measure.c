@@ -17,16 +17,13 @@ done:
 
 weft_status solve_measure(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const char *names[] = {run->options->sum};
     const bool has_energy = !run->options->nonlinear && !run->options->time.text;
-    const weft_bound_form *form = &run->base.problem->forms.parts[0].bound;
     TRY(weft_problem_measure(run->base.problem, run->integral_u,
                              has_energy ? &run->base.energy : NULL, error));
     if (run->exact)
         TRY(measure_errors(run, error));
     if (run->options->sum)
-        TRY(weft_form_sum(&run->base.context, form, weft_connectivity_from(form->form.dofs), names,
-                          1, &run->sum, error));
+        TRY(weft_problem_sum(run->base.problem, run->options->sum, &run->sum, error));
     TRY(app_run_measure_probes(&run->base, error));
 done:
     return status;

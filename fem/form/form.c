@@ -84,6 +84,32 @@ done:
     return status;
 }
 
+static bool is_real_over(const weft_compilation *compilation, const char *name,
+                         const char *index_set) {
+    weft_name_info info = {.name = NULL};
+    for (int i = 0; i < weft_compilation_names(compilation); ++i) {
+        weft_compilation_name(compilation, i, &info);
+        if (strcmp(info.name, name) == 0)
+            return info.over && strcmp(info.over, index_set) == 0 && info.rank == 0 && !info.sparse;
+    }
+    return false;
+}
+
+/* What is read range by range has one number for each element. */
+static weft_status check_reals(const weft_compiled *compiled, const weft_form *form,
+                               const weft_form_outputs *outputs, weft_error *error) {
+    for (int i = 0; i < outputs->n; ++i) {
+        if (is_real_over(compiled->compilation, outputs->names[i], outputs->index_set))
+            continue;
+        weft_error_set(error, WEFT_ERROR_INPUT, "'%s' is not a real over %s", outputs->names[i],
+                       outputs->index_set);
+        weft_error_location(error, form->name, NULL, 0, 0);
+        weft_error_hint(error, "a number for each cell can be summed");
+        return WEFT_ERROR_INPUT;
+    }
+    return WEFT_OK;
+}
+
 weft_status weft_form_run_ranges(weft_context *context, const weft_form *form,
                                  const weft_form_outputs *outputs, weft_range_done *done,
                                  void *user, weft_error *error) {
@@ -94,6 +120,8 @@ weft_status weft_form_run_ranges(weft_context *context, const weft_form *form,
     const size_t n_indices = (size_t)n * (size_t)weft_connectivity_width(form->dofs);
     int64_t most = n;
     TRY(compile(context, form, outputs, &compiled, error));
+    if (done)
+        TRY(check_reals(&compiled, form, outputs, error));
     if (reads_nodes_alone(compiled.compilation))
         most = n / weft_connectivity_ranges(weft_device_limits(context->device), n_indices);
     if (most < n)

@@ -76,7 +76,7 @@ enum { WEFT_RANGE_UNIT = 8192 }; /* ranges begin at its multiples */
  *  outputs  memories that are NULL are the program's. What is accumulated is an input of the script:
  *           otherwise each range would begin with zeros
  *  done     NULL: nothing is done; else called with user
- *  Errors   those of weft_form_run and of done */
+ *  Errors   those of weft_form_run and of done; WEFT_ERROR_INPUT: with done, an output that is not a real over elements */
 weft_status weft_form_run_ranges(weft_context *context, const weft_form *form,
                                  const weft_form_outputs *outputs, weft_range_done *done,
                                  void *user, weft_error *error);

@@ -70,6 +70,21 @@ done:
     return status;
 }
 
+weft_status weft_problem_sum(weft_problem *problem, const char *name, double *out,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_bound_form *form = NULL;
+    if (!problem->names.is_script)
+        TRY(weft_error_refuse(error, WEFT_ERROR_USAGE, "a sum is of a value of a script",
+                              "integrate a formula of u, by weft_problem_derive"));
+    TRY(pull(problem, error));
+    form = &problem->forms.parts[0].bound;
+    TRY(weft_form_sum(problem->context, form, weft_connectivity_from(form->form.dofs), &name, 1,
+                      out, error));
+done:
+    return status;
+}
+
 /* ---- energy ------------------------------------------------------------------------------ */
 
 /* Rounding of what the Robin conditions and A pull at modes that they alone hold. */
