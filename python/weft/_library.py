@@ -221,6 +221,12 @@ _STATUS: dict[str, list[Any]] = {
     "weft_derive_run": [_P, c_double],
     "weft_problem_reactions": [_P, POINTER(s.weft_problem_balance)],
     "weft_problem_reactions_in_time": [_P, _P, POINTER(s.weft_problem_balance)],
+    "weft_problem_sum": [_P, c_char_p, POINTER(c_double)],
+    "weft_problem_resume_choices": [c_char_p, POINTER(s.weft_problem_options)],
+    "weft_problem_files_make": [_P, _P, POINTER(s.weft_problem_files_options), POINTER(s.weft_transient_state), POINTER(_P)],
+    "weft_problem_files_begin": [_P],
+    "weft_problem_files_after": [_P],
+    "weft_problem_files_end": [_P],
     "weft_problem_pull": [_P, POINTER(POINTER(c_double))],
     "weft_problem_in_time": [_P, POINTER(s.weft_problem_options), POINTER(s.weft_transient_problem), POINTER(_P)],
     "weft_time_scheme_find": [c_char_p, POINTER(c_int)],
@@ -262,6 +268,7 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_problem_dofs": ([_P], c_int64),
     "weft_problem_u": ([_P], _P),
     "weft_problem_components": ([_P], c_int),
+    "weft_problem_files_before": ([_P], c_double),
     "weft_problem_balance_clear": ([POINTER(s.weft_problem_balance)], None),
     "weft_derive_fields": ([_P, POINTER(POINTER(s.weft_field))], c_int),
     "weft_derive_values": ([_P, POINTER(POINTER(s.weft_derived_value))], c_int),
@@ -298,7 +305,7 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_hierarchy_free": ([POINTER(POINTER(s.weft_hierarchy))], None),
 }
 for _object in ("data", "device", "memory", "library", "outline", "compilation", "program", "connectivity", "space", "bc", "operator",
-                "preconditioner", "solver", "advection_diffusion", "ufl", "problem", "transient", "probes", "derive"):
+                "preconditioner", "solver", "advection_diffusion", "ufl", "problem", "transient", "problem_files", "probes", "derive"):
     _OTHER["weft_%s_free" % _object] = ([POINTER(_P)], None)
 
 for _name, _arguments in _STATUS.items():

@@ -264,6 +264,12 @@ class weft_transient_problem(Structure):
                 ("hierarchy", c_void_p), ("smoother_degree", c_int), ("choice", weft_transient_choice)]
 
 
+class weft_problem_files_options(_Options):
+    _fields_ = [("size", c_size_t), ("output", c_char_p), ("output_every", c_int), ("output_interval", c_double),
+                ("overwrite", c_bool), ("statement", c_char_p), ("checkpoint", c_char_p), ("checkpoint_every", c_int),
+                ("resume", c_char_p)]
+
+
 class weft_flow(Structure):
     _fields_ = [("name", c_char_p), ("sums", c_double * 16), ("is_free", c_bool * 16)]
 

@@ -16,7 +16,7 @@ from .operator import Space, _Context
 from .options import solver_options
 from .report import NotConverged, Report, take
 from .results import Results
-from .steps import Steps
+from .steps import Steps, file_options
 
 if TYPE_CHECKING:
     import numpy
@@ -235,7 +235,8 @@ class Problem(Results):
 
     def steps(self, dt: float, end: float, start: float = 0, initial: Any = None, scheme: Optional[str] = None,
               theta: float = 0, tolerance: float = 0, newton_tolerance: float = 0, newton_iterations: int = 0,
-              must_converge: bool = True) -> Steps:
+              must_converge: bool = True, output: Any = None, output_every: int = 0, output_interval: float = 0,
+              overwrite: bool = False, checkpoint: Any = None, checkpoint_every: int = 0, resume: Any = None) -> Steps:
         """Integrate M du/dt + K u = b, or M du/dt + r(u) = 0, in time; an iterator over the steps.
 
             for step in problem.steps(dt=0.01, end=1, initial="sin(pi*x)"):
@@ -247,9 +248,19 @@ class Problem(Results):
         theta      of the theta scheme: 1/2, the default, or up to 1, implicit Euler
         tolerance  of the error at the end, relative to the largest u, for steps of a length that is chosen; 0: all have
                    the length dt
+
+        Results are written while the steps are made, as by `solve`:
+
+        output            a series of results in NAME.vtkhdf, one file, or NAME.pvd, at the start, the end, after every
+                          output_every steps, and after each output_interval of time, at whose end a step ends
+        overwrite         replace a series that exists, instead of refusing
+        checkpoint        NAME.vtkhdf: the state after every checkpoint_every steps, and at the end
+        resume            continue from such a file, of the same problem, mesh and scheme, also one that `solve` has written;
+                          and continue `output`. Steps and files are bitwise those of one run with the same checkpoints
         """
         if not (dt > 0 and end > start):
             raise UsageError("dt is %r, start %r and end %r: expected dt > 0 and start < end" % (dt, start, end), "usage")
+        files = file_options(output, output_every, output_interval, overwrite, checkpoint, checkpoint_every, resume)
         number = c_int(lib.weft_time_scheme_default())
         if scheme is not None:
             lib.weft_time_scheme_find(encode(scheme), byref(number))
@@ -260,7 +271,7 @@ class Problem(Results):
         settings = s.weft_transient_problem(
             scheme=number.value, theta=theta, start=start, end=end, tolerance=tolerance, dt=dt,
             newton_tolerance=newton_tolerance, newton_iterations=newton_iterations)
-        self._steps = Steps(self, handle, settings, must_converge)
+        self._steps = Steps(self, handle, settings, files, must_converge)
         return self._steps
 
     def step(self) -> Any:

@@ -84,6 +84,12 @@ class Results:
         lib.weft_problem_energy(self._solution().pointer, byref(out))
         return out.value
 
+    def sum(self, name: str) -> float:
+        """The sum over the cells of a value of a script, with one number for each cell, such as an energy."""
+        out = c_double()
+        lib.weft_problem_sum(self._solution().pointer, encode(name), byref(out))
+        return out.value
+
     def probe(self, points: Any) -> numpy.ndarray:
         """u at points [n, dimension]: [n], or [n, components]; NaN outside of the mesh."""
         return evaluate(self._solution(), self._context, self.mesh, points)

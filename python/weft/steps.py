@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from ctypes import byref
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import _structures as s
-from ._library import Handle, UsageError, lib
+from ._library import Handle, UsageError, encode, lib
 from .report import NotConverged
 
 if TYPE_CHECKING:
@@ -53,16 +54,51 @@ class Step:
         return self._problem.split(self.u)
 
 
-class Steps:
-    """An iterator over the steps from the start of a problem to the end; `state` has what they took together."""
+def file_options(output: Any, output_every: int, output_interval: float, overwrite: bool, checkpoint: Any,
+                 checkpoint_every: int, resume: Any) -> s.weft_problem_files_options:
+    """The files of Problem.steps."""
+    if (output_every or output_interval or overwrite) and output is None:
+        raise UsageError("output_every, output_interval and overwrite say when and how to write, but not where: give output, "
+                         "a name that ends in .pvd or .vtkhdf", "usage")
+    if checkpoint_every and checkpoint is None:
+        raise UsageError("checkpoint_every says when to write, but not where: give checkpoint, a name that ends in .vtkhdf",
+                         "usage")
+    if not (0 <= output_every < 2**31 and 0 <= checkpoint_every < 2**31 and output_interval >= 0):
+        raise UsageError("output_every is %r, output_interval %r and checkpoint_every %r: expected 0, for none, or more"
+                         % (output_every, output_interval, checkpoint_every), "usage")
+    names = [None if path is None else encode(os.fspath(path)) for path in (output, checkpoint, resume)]
+    return s.weft_problem_files_options(
+        output=names[0], output_every=output_every, output_interval=output_interval, overwrite=overwrite,
+        checkpoint=names[1], checkpoint_every=checkpoint_every, resume=names[2])
 
-    def __init__(self, problem: Problem, handle: Handle, settings: s.weft_transient_problem, must_converge: bool) -> None:
+
+class Steps:
+    """An iterator over the steps from the start of a problem to the end; `state` has what they took together.
+
+    Files are complete when the last step has been made. A loop that may end before leaves them complete where it is in a
+    `with` statement, or calls close():
+
+        with problem.steps(dt=0.01, end=1, output="u.vtkhdf", output_every=10, checkpoint="u-state.vtkhdf") as steps:
+            for step in steps:
+                if step.values.max() < 1e-3:
+                    break
+    """
+
+    def __init__(self, problem: Problem, handle: Handle, settings: s.weft_transient_problem,
+                 files: s.weft_problem_files_options, must_converge: bool) -> None:
         self._problem, self._settings, self._must_converge = problem, settings, must_converge
-        self._of = handle
+        self._of, self._is_broken = handle, False
+        options = s.weft_problem_options.from_buffer_copy(problem._options)
+        lib.weft_problem_resume_choices(files.resume, byref(options))
+        handle.use(options)
         self._handle = Handle("transient", handle, settings)
-        lib.weft_problem_in_time(handle.pointer, byref(problem._options), byref(settings), byref(self._handle.pointer))
+        lib.weft_problem_in_time(handle.pointer, byref(options), byref(settings), byref(self._handle.pointer))
         self.state = s.weft_transient_state(t=settings.start)
+        self._files = Handle("problem_files", self._handle, handle, files, self.state)
+        lib.weft_problem_files_make(handle.pointer, self._handle.pointer, byref(files), byref(self.state),
+                                    byref(self._files.pointer))
         problem._take_step(handle, self)
+        lib.weft_problem_files_begin(self._files.pointer)
 
     @property
     def t(self) -> float:
@@ -73,24 +109,48 @@ class Steps:
         return self
 
     def __next__(self) -> Step:
-        end, dt = self._settings.end, self._settings.dt
-        left = end - self.state.t
-        if abs(left) <= 1e-9 * dt or self.state.outcome != 0:
+        if self._is_at_end() or self.state.outcome != 0:
+            self.close()
             raise StopIteration
+        dt, until = self._settings.dt, lib.weft_problem_files_before(self._files.pointer)
+        left = until - self.state.t
         if self._settings.tolerance > 0:
-            return self.advance(end)
-        return self.step(left if left < dt * (1 - 1e-9) else dt)
+            return self._make(lib.weft_transient_advance, until)
+        return self._make(lib.weft_transient_step, left if left < dt * (1 - 1e-9) else dt)
+
+    def _is_at_end(self) -> bool:
+        return abs(self._settings.end - self.state.t) <= 1e-9 * self._settings.dt
 
     def step(self, dt: float) -> Step:
         """Make one step of this length."""
-        lib.weft_transient_step(self._handle.pointer, dt, byref(self.state))
-        return self._made()
+        lib.weft_problem_files_before(self._files.pointer)
+        return self._make(lib.weft_transient_step, dt)
 
     def advance(self, until: float) -> Step:
         """With a tolerance: make one step of a length that the error allows, which does not end after `until`."""
         if not self._settings.tolerance > 0:
             raise UsageError("advance is for steps with a tolerance", "usage")
-        lib.weft_transient_advance(self._handle.pointer, until, byref(self.state))
+        return self._make(lib.weft_transient_advance, min(until, lib.weft_problem_files_before(self._files.pointer)))
+
+    def close(self) -> None:
+        """Write the checkpoint of the present state, and close the series of results. Nothing is written for later steps."""
+        if not self._is_broken:
+            lib.weft_problem_files_end(self._files.pointer)
+
+    def __enter__(self) -> Steps:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+    def _make(self, function: Any, value: float) -> Step:
+        self._is_broken = True  # until the call returns: interrupted, it leaves values that are not defined
+        function(self._handle.pointer, value, byref(self.state))
+        self._is_broken = False
+        if self.state.outcome == 0:
+            lib.weft_problem_files_after(self._files.pointer)
+        if self.state.outcome != 0 or self._is_at_end():
+            self.close()
         return self._made()
 
     def _made(self) -> Step:
