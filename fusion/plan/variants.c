@@ -160,7 +160,8 @@ weft_status weft_variants_try_shapes(variant_search *p, const weft_block_shape *
     }
     if (!found)
         return WEFT_OK;
-    arrange_for(p, best.threads_per_element);
+    if (arranged != best.threads_per_element)
+        arrange_for(p, best.threads_per_element);
     --p->made->considered;
     try_shape(p, &best);
     return keep(p, error);
