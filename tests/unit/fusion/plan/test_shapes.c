@@ -1,6 +1,6 @@
 /* labels: full */
 /* No legal shape of a kernel is predicted faster than the one that is planned: of every shipped script, the slides'
- * among them, shapes are drawn at random and forced, one kernel at a time. */
+ * among them, and of random ones, shapes are drawn at random and forced, one kernel at a time. */
 #include "core/weft_core.h"
 #include "fem/weft_form.h"
 #include "fusion/plan/block_shapes.h"
@@ -164,6 +164,57 @@ static void no_shape_is_faster(void **state) {
     weft_library_free(&s.library);
 }
 
+/* Append a line of a random script to *script, without the directives of `fuse` and `together`, which leave the planner
+ * no choice. open: whether the blocks around it were appended; *depth: their number. */
+static void append_line(const char *line, weft_text *script, bool open[16], int *depth) {
+    const size_t n = strcspn(line, "\n");
+    const bool opens = n > 0 && line[n - 1] == '{', closes = strcmp(line, "}\n") == 0;
+    bool appended = true;
+    if (opens) {
+        assert_true(*depth < 16);
+        appended = strncmp(line, "fuse", 4) != 0 && strncmp(line, "together", 8) != 0;
+        open[(*depth)++] = appended;
+    } else if (closes && *depth > 0) {
+        appended = open[--*depth];
+    }
+    if (appended)
+        weft_text_add(script, "%s", line);
+}
+
+/* 500 scripts with WEFT_TEST_FULL. */
+static void no_shape_of_random_scripts_is_faster(void **state) {
+    (void)state;
+    weft_error error = {0};
+    const int n = getenv("WEFT_TEST_FULL") ? 500 : 40;
+    search s = {.random = 77, .n_drawn = 2};
+    char command[512], line[4096], name[64] = "";
+    bool open[16];
+    int depth = 0;
+    weft_text script = {0};
+    assert_int_equal(weft_fem_library_make(&s.library, &error), WEFT_OK);
+    assert_int_equal(weft_device_open("null:h200", NULL, &s.device, &error), WEFT_OK);
+    snprintf(command, sizeof command, "\"%s/fuzz_plans\" --count %d --seed 40000 --print",
+             getenv("WEFT_BUILD"), n);
+    FILE *scripts = popen(command, "r");
+    assert_non_null(scripts);
+    for (bool more = true; more;) {
+        more = fgets(line, sizeof line, scripts);
+        if (more && strncmp(line, "----", 4) != 0) {
+            append_line(line, &script, open, &depth);
+            continue;
+        }
+        if (script.length > 0)
+            check_script(&s, name, script.data, false);
+        weft_text_free(&script);
+        snprintf(name, sizeof name, "%.60s", line);
+    }
+    assert_int_equal(pclose(scripts), 0);
+    print_message("%d scripts, %d kernels, %d shapes\n", s.n_scripts, s.n_kernels, s.n_legal);
+    assert_true(s.n_scripts > n / 4 && s.n_kernels > n && s.n_legal > n);
+    weft_device_free(&s.device);
+    weft_library_free(&s.library);
+}
+
 /* Predicted seconds of a script of the slides by 64 threads per tile. */
 static double with_64_threads(const search *s, const char *name, int64_t tiles) {
     char path[512];
@@ -209,6 +260,7 @@ static void bank_conflicts_and_idle_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(no_shape_is_faster),
+                                       cmocka_unit_test(no_shape_of_random_scripts_is_faster),
                                        cmocka_unit_test(bank_conflicts_and_idle_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
