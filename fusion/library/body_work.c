@@ -1,8 +1,6 @@
 /* Counts what the threads of a body do, by walking its statements for each thread of the first warp: operations, and
  * accesses to its operands. A loop is walked once, with its first index, and counted as often as it is repeated. Where
  * the threads of the warp take different branches, the warp takes each of them. */
-#include "core/base/fault.h"
-#include "core/base/number.h"
 #include "fusion/base/array.h"
 #include "fusion/library/body.h"
 #include "fusion/library/work.h"

@@ -30,7 +30,7 @@ for (int i = 0; i < d; ++i)
 //@ flops     (2*g*(d-1)*d + 10) * q
 //@ source    w_p = weight_p |dx/ds_1 x dx/ds_2| at the points of trace_points; in the plane weight_p |dx/ds|
 //@ source    Ern and Guermond 2021, Finite Elements II, chapter 30
-//@ where     d <= 3
+//@ where     d == 1 || d == 2 && s == 1 || d == 3 && s == 2
 //@ threads   1
 for (int p = 0; p < q; ++p) {
     real size = 1;

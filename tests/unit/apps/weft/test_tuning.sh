@@ -30,6 +30,8 @@ expect 2 "a command takes at most 8" "$weft" calibrate --device host:1 a b c d e
 expect 2 "does not depend on which operands" "$weft" gemm space D NT --device host:1
 expect 2 "hint: leave it out" "$weft" gemm space D NT --device host:1
 expect 0 "left" "$weft" calibrate --device host:1 --time-limit 0.01 mmul
+# all functions of the library, each for the sizes that it is meant for
+expect 0 "left" "$weft" calibrate --device host:1 --time-limit 0.01
 expect 0 "known before" "$weft" calibrate --device host:1 --time-limit 2 trace
 expect 0 "1 device" "$weft" tuning list
 expect 0 ", 0 damaged" "$weft" tuning verify
