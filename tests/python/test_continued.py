@@ -6,6 +6,7 @@ import re
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 
 import numpy
 
@@ -229,6 +230,35 @@ class Continued(unittest.TestCase):
         steps = problem.steps(dt=0.05, end=0.4, initial=WAVES, resume="c.vtkhdf")
         self.assertEqual((steps.state.step, round(steps.t, 12), round(problem.t, 12)), (3, 0.15, 0.15))
         self.assertTrue(numpy.array_equal(problem.values, step.values))
+
+    def test_ctrl_c(self):
+        """A call that is interrupted leaves values that are not defined: they are no checkpoint."""
+        problem = weft.Problem(self.mesh, device=self.device, **CASES["script"][1])
+        with self.assertRaises(KeyboardInterrupt):
+            with problem.steps(dt=0.05, end=0.4, initial=WAVES, checkpoint="c.vtkhdf", checkpoint_every=2) as steps:
+                next(steps), next(steps), next(steps)
+                with unittest.mock.patch("weft.steps.lib.weft_transient_step", side_effect=KeyboardInterrupt):
+                    next(steps)
+        self.assertEqual(problem.steps(dt=0.05, end=0.4, initial=WAVES, resume="c.vtkhdf").state.step, 2)
+
+    def test_starts(self):
+        """du/dt = 1 from u = 0 at t = 1: outputs by time count from there, and the start is part of the problem."""
+        problem = weft.Problem(self.mesh, forms(HEAT), {"k": 1, "f": 1}, device=self.device)
+        for _ in problem.steps(dt=0.1, start=1, end=1.5, output="u.pvd", output_interval=0.25, checkpoint="c.vtkhdf"):
+            pass
+        numpy.testing.assert_allclose(self.series("u.pvd")[0], [1, 1.25, 1.5], rtol=1e-12)
+        for _ in problem.steps(dt=0.1, start=1, end=2, output="u.pvd", output_interval=0.25, resume="c.vtkhdf"):
+            pass
+        numpy.testing.assert_allclose(problem.values, 1, rtol=1e-7)
+        numpy.testing.assert_allclose(self.series("u.pvd")[0], [1, 1.25, 1.5, 1.75, 2], rtol=1e-12)
+        with self.assertRaisesRegex(weft.InputError, "it was written with --start 1"):
+            problem.steps(dt=0.1, end=2, resume="c.vtkhdf")
+
+    def test_null(self):
+        """The null device computes nothing, and writes nothing."""
+        problem = weft.Problem(self.mesh, forms(HEAT), {"k": 1, "f": 1}, device=weft.Device("null"))
+        problem.steps(dt=0.1, end=0.5, output="u.vtkhdf", checkpoint="c.vtkhdf").close()
+        self.assertEqual(sorted(os.listdir()), ["burgers.ufl", "vector.ufl"])
 
 
 class Sums(unittest.TestCase):
