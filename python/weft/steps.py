@@ -66,7 +66,8 @@ def file_options(output: Any, output_every: int, output_interval: float, overwri
     if not (0 <= output_every < 2**31 and 0 <= checkpoint_every < 2**31 and output_interval >= 0):
         raise UsageError("output_every is %r, output_interval %r and checkpoint_every %r: expected 0, for none, or more"
                          % (output_every, output_interval, checkpoint_every), "usage")
-    names = [None if path is None else encode(os.fspath(path)) for path in (output, checkpoint, resume)]
+    # absolute: the present folder may be another one when they are written
+    names = [None if path is None else encode(os.path.abspath(path)) for path in (output, checkpoint, resume)]
     return s.weft_problem_files_options(
         output=names[0], output_every=output_every, output_interval=output_interval, overwrite=overwrite,
         checkpoint=names[1], checkpoint_every=checkpoint_every, resume=names[2])
