@@ -103,7 +103,8 @@ static int add(weft_gemm_search *search, const weft_gemm_point *point) {
 /* The survivors of the guidelines, with the switches that the space leaves out: C transposed (mma), and operands in
  * place (fma). */
 static void add_survivors(searcher *s, int stencil) {
-    const weft_gemm_guidelines guidelines = weft_gemm_guidelines_of(s->product.type);
+    const weft_gemm_guidelines guidelines =
+        s->how.guidelines ? *s->how.guidelines : weft_gemm_guidelines_of(s->product.type);
     const weft_gemm_shape shape = weft_gemm_shape_of(&s->product);
     weft_gemm_point point = weft_gemm_point_first(stencil);
     do {

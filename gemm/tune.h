@@ -64,6 +64,7 @@ typedef struct weft_gemm_search_options {
     double burst;    /* seconds in which the energy of a candidate is measured; 0: 0.6 */
     /* NULL, or measurements of earlier searches, which are not repeated before the last stage */
     weft_tuning *known;
+    const weft_gemm_guidelines *guidelines; /* borrowed; NULL: weft_gemm_guidelines_of */
 } weft_gemm_search_options;
 
 typedef struct weft_gemm_search {

@@ -22,6 +22,17 @@ static const app_option table[] = {
     {"energy", "SECONDS",
      "Run for so long without pauses, and print the energy of an operation (GPUs)",
      APP_NUMBER(gemm_options, energy, 0.3, 1000)},
+    {"warps", "N", "With space, --tune: warps that a multiprocessor holds, at least (default: 8)",
+     APP_INTEGER(gemm_options, warps, 1, 64)},
+    {"reuse", "X",
+     "With space, --tune: multiply-adds per element that a warp reads from shared memory (fma: per "
+     "16 bytes a thread "
+     "reads), at least (default: 20; complex 32)",
+     APP_NUMBER(gemm_options, reuse, 0, 1e6)},
+    {"in-flight", "BYTES",
+     "With space, --tune: bytes on their way to a multiprocessor, at least (default: 0; in double "
+     "precision 40960)",
+     APP_INTEGER(gemm_options, in_flight, 0, 1 << 24)},
     {"point", "TEXT", "Use the kernel with these parameters, as the command prints them",
      APP_TEXT(gemm_options, point)},
     {"algorithm", "NAME",
@@ -160,14 +171,15 @@ typedef enum gemm_mode { MODE_PRODUCTS, MODE_SPACE, MODE_REPORT } gemm_mode;
 
 /* Refuse an option that has no effect in a mode, or beside another option. */
 static weft_status check_mode(const gemm_options *options, gemm_mode mode, weft_error *error) {
-    enum { PRODUCTS = 1 << MODE_PRODUCTS, REPORT = 1 << MODE_REPORT };
+    enum { PRODUCTS = 1 << MODE_PRODUCTS, SPACE = 1 << MODE_SPACE, REPORT = 1 << MODE_REPORT };
     static const struct {
         const char *words, *options;
-    } modes[] = {{"TYPE OPS M N K",
-                  "--device, --batch, --tune (and with it --export), --check, --compare, "
-                  "--energy, --point and --algorithm"},
-                 {"space", "--device"},
-                 {"report", "--device, --tune, --compare and --out"}};
+    } modes[] = {
+        {"TYPE OPS M N K",
+         "--device, --batch, --tune (and with it --export), --check, --compare, "
+         "--energy, --point, --algorithm, and with --tune also --warps, --reuse and --in-flight"},
+        {"space", "--device, --warps, --reuse and --in-flight"},
+        {"report", "--device, --tune, --compare and --out"}};
     const struct {
         const char *name;
         bool given;
@@ -180,6 +192,9 @@ static weft_status check_mode(const gemm_options *options, gemm_mode mode, weft_
                 {"point", options->point != NULL, PRODUCTS},
                 {"algorithm", options->algorithm >= 0, PRODUCTS},
                 {"out", options->out != NULL, REPORT},
+                {"warps", options->warps >= 0, PRODUCTS | SPACE},
+                {"reuse", options->reuse >= 0, PRODUCTS | SPACE},
+                {"in-flight", options->in_flight >= 0, PRODUCTS | SPACE},
                 {"export", options->n_t4 > 0, PRODUCTS}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i)
         if (rows[i].given && !(rows[i].applies >> mode & 1)) {
@@ -191,11 +206,24 @@ static weft_status check_mode(const gemm_options *options, gemm_mode mode, weft_
     if (mode == MODE_PRODUCTS && options->n_t4 > 0 && options->tune <= 0)
         return weft_error_set(error, WEFT_ERROR_USAGE,
                               "--export writes what --tune SECONDS measures, which is not given");
+    if (mode == MODE_PRODUCTS && options->tune <= 0 &&
+        (options->warps >= 0 || options->reuse >= 0 || options->in_flight >= 0))
+        return weft_error_set(
+            error, WEFT_ERROR_USAGE,
+            "--warps, --reuse and --in-flight say what --tune SECONDS tries, which is not given");
     if (mode == MODE_PRODUCTS && options->point && options->tune > 0)
         return weft_error_set(
             error, WEFT_ERROR_USAGE,
             "--tune searches for a kernel, --point names one: leave out one of them");
     return WEFT_OK;
+}
+
+weft_gemm_guidelines gemm_guidelines(const gemm_options *options, weft_gemm_type type) {
+    weft_gemm_guidelines all = weft_gemm_guidelines_of(type);
+    all.warps = options->warps >= 0 ? options->warps : all.warps;
+    all.reuse = options->reuse >= 0 ? options->reuse : all.reuse;
+    all.bytes_in_flight = options->in_flight >= 0 ? options->in_flight : all.bytes_in_flight;
+    return all;
 }
 
 /* ---- weft gemm space ------------------------------------------------------------------------ */
@@ -220,7 +248,7 @@ static weft_status print_space(const gemm_options *options, const weft_monitor *
     TRY(weft_device_open(options->device, &device_options, &device, error));
     const weft_limits *limits = weft_device_limits(device);
     const weft_gemm_limits own = weft_gemm_limits_of(limits);
-    const weft_gemm_guidelines guidelines = weft_gemm_guidelines_of(type);
+    const weft_gemm_guidelines guidelines = gemm_guidelines(options, type);
     printf("%s\n", limits->name);
     for (int stencil = 0; stencil < WEFT_GEMM_STENCILS; ++stencil) {
         int64_t counts[WEFT_GEMM_VERDICTS], all = 0;
@@ -291,7 +319,8 @@ done:
 weft_status weft_tool_gemm(int argc, char **argv, const weft_monitor *monitor, int *code,
                            weft_error *error) {
     weft_status status = WEFT_OK;
-    gemm_options options = {.device = "auto", .algorithm = -1};
+    gemm_options options = {
+        .device = "auto", .algorithm = -1, .warps = -1, .reuse = -1, .in_flight = -1};
     gemm_mode mode = MODE_PRODUCTS;
     const app_command_line line = {.arguments =
                                        "TYPE OPS M N K\nspace TYPE [OPS]\nreport OPS M N K",

@@ -61,9 +61,13 @@ typedef struct gemm_options {
     const char *arguments[5];
     int n_arguments, n_t4, batch;
     bool check;
-    int algorithm; /* GEMM_ALGORITHM_3M, 0: standard; -1: not given */
-    double tune;   /* seconds; 0: do not */
+    int algorithm;        /* GEMM_ALGORITHM_3M, 0: standard; -1: not given */
+    double tune;          /* seconds; 0: do not */
+    int warps, in_flight; /* guidelines; -1: not given */
+    double reuse;
 } gemm_options;
+/** The guidelines of a type, with those that were given. (apps/weft/gemm.c) */
+weft_gemm_guidelines gemm_guidelines(const gemm_options *options, weft_gemm_type type);
 enum { GEMM_ALGORITHM_3M = 1 };
 
 /** Which operands are transposed: op(A), op(B) of each product. */

@@ -84,12 +84,15 @@ static weft_status tune(session *s, weft_error *error) {
     weft_arena *arena = NULL;
     weft_gemm_search search;
     const double start = weft_clock();
+    const weft_gemm_guidelines guidelines = gemm_guidelines(s->options, s->one.product.type);
     TRY(weft_arena_make(&arena, error));
-    TRY(weft_gemm_search_best(
-        s->kernels, &s->one.product, s->one.n,
-        &(weft_gemm_search_options){
-            .seconds = s->options->tune, .spill_bytes = -1, .seed = 1, .known = s->tuning},
-        arena, &search, error));
+    TRY(weft_gemm_search_best(s->kernels, &s->one.product, s->one.n,
+                              &(weft_gemm_search_options){.seconds = s->options->tune,
+                                                          .spill_bytes = -1,
+                                                          .seed = 1,
+                                                          .known = s->tuning,
+                                                          .guidelines = &guidelines},
+                              arena, &search, error));
     TRY(weft_gemm_search_store(s->tuning, s->one.device, &s->one.product, s->one.n, &search,
                                error));
     s->point = search.candidates[search.best].point;

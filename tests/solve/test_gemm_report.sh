@@ -72,7 +72,24 @@ for option in "batch 3" check "energy 1" "point host" "algorithm 3m" "export t4 
     # shellcheck disable=SC2086
     refuse "${option%% *}" report "$weft" gemm report NN 60 60 60 --device host:1 --out third --$option
 done
+for option in "warps 8" "reuse 20" "in-flight 0"; do
+    # shellcheck disable=SC2086
+    refuse "${option%% *}" report "$weft" gemm report NN 60 60 60 --device host:1 --out third --$option
+    # shellcheck disable=SC2086
+    expect "which is not given" "$weft" gemm D NN 60 60 60 --device host:1 --$option
+done
 [ ! -e third ] || fail "a refused report was begun"
+# The guidelines are the last tests: weaker ones move points from what they exclude to the survivors, a stricter one leaves fewer.
+points() { # PATTERN OPTION...: the sum of the counts whose texts it matches, of an H200
+    "$weft" gemm space D --device null:h200 "${@:2}" | awk -v pattern="$1" '$0 ~ pattern { n += $1 } END { print n + 0 }'
+}
+guided=$(points "survive|too few warps|too little reuse|too few bytes")
+[ "$guided" -gt "$(points survive)" ] || fail "the guidelines exclude nothing"
+free=$(points "survive|too few warps|too little reuse|too few bytes" --warps 1 --reuse 0 --in-flight 0)
+[ "$free" = "$guided" ] || fail "$free points are left for the weakest guidelines, expected $guided"
+[ "$(points "too little reuse" --reuse 0)" = 0 ] || fail "--reuse 0 excludes points"
+[ "$(points survive --warps 16)" -lt "$(points survive --warps 4)" ] || fail "--warps changes nothing"
+[ "$(points survive --reuse 40)" -lt "$(points survive --reuse 10)" ] || fail "--reuse changes nothing"
 refuse out "TYPE OPS M N K" "$weft" gemm D NN 6 6 6 --device host:1 --out there
 expect "--export writes what --tune SECONDS measures" "$weft" gemm D NN 6 6 6 --device host:1 --export t4 there
 expect "leave out one of them" "$weft" gemm D NN 6 6 6 --device host:1 --tune 1 --point "host 12,4,256,96,4096"
