@@ -52,6 +52,12 @@ weft_status weft_held_add(weft_assembled *system, const weft_cg_options *options
 weft_status weft_held_product(const weft_assembled *system, weft_memory *scratch, double *values,
                               weft_error *error);
 
+/** The dofs of component k of u, its enrichments' too. (nullspace.c) */
+weft_transient_open weft_component_dofs(const weft_assembled *system, int k);
+
+/** u.(A - R) u / 2, R of Robin conditions; their operator is made, where there are some. (energy.c) */
+weft_status weft_assembled_energy(weft_assembled *system, double *out, weft_error *error);
+
 /* ---- open components of a mixed u (nullspace.c) ------------------------------------------- */
 
 /** Find components that are determined up to a constant. */

@@ -10,7 +10,6 @@
 /* Rounding of A e in a row of elements of any degree, and of sums over many rows, relative to their terms. */
 static const double UNSEEN = 1e-10;
 
-/* The dofs of a component of u. */
 typedef weft_transient_open component;
 
 /* Does this field enrich the one before, whose component continues in it? */
@@ -19,7 +18,7 @@ static bool continues(const weft_assembled *system, const weft_problem_field *fi
 }
 
 /* Dofs of enrichments are values at nodes, too, and follow. */
-static component component_of(const weft_assembled *system, int k) {
+component weft_component_dofs(const weft_assembled *system, int k) {
     const weft_solution u = weft_fields_solution(system->fields, system->u_values);
     const weft_problem_field *field = weft_solution_field(&u, k);
     const int c = weft_space_components(field->space);
@@ -127,7 +126,7 @@ weft_status weft_nullspace_find(weft_assembled *system, weft_error *error) {
         goto done;
     TRY(make_vectors(system, values, memory, error));
     for (int k = 0; k < system->fields->n_values; ++k) {
-        const component of = component_of(system, k);
+        const component of = weft_component_dofs(system, k);
         bool is_held = false, open = false;
         TRY(is_constrained(system, &of, values[0], &is_held, error));
         if (!is_held)
@@ -271,7 +270,7 @@ weft_status weft_nullspace_remove(weft_assembled *system, weft_error *error) {
     const weft_solution u = weft_fields_solution(system->fields, system->u_values);
     for (int m = 0; m < system->open.n; ++m) {
         const int k = system->open.values[m];
-        const component of = component_of(system, k);
+        const component of = weft_component_dofs(system, k);
         double integral = 0, measure = 0, largest = 0;
         TRY(weft_solution_integral(&u, k, &integral, error));
         TRY(weft_space_integral(weft_solution_field(&u, k)->space, NULL, 0, &measure, error));

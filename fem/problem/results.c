@@ -87,93 +87,23 @@ done:
 
 /* ---- energy ------------------------------------------------------------------------------ */
 
-/* Rounding of what the Robin conditions and A pull at modes that they alone hold. */
-static const double SAME_PULL = 1e-12;
-
-/* out = R v, R of Robin conditions; v is left in problem->system.scratch. */
-static weft_status apply_robin(weft_problem *problem, const double *v, weft_memory *memory,
-                               double *out, weft_error *error) {
-    weft_status status = WEFT_OK;
-    memset(out, 0, (size_t)problem->fields.n_dofs * sizeof *out);
-    TRY(weft_vector_push(problem->system.scratch, v, problem->fields.n_dofs, error));
-    if (!problem->system.robin)
-        goto done;
-    TRY(weft_operator_apply(problem->system.robin, problem->system.scratch, memory, error));
-    TRY(weft_vector_pull(memory, out, problem->fields.n_dofs, error));
-done:
-    return status;
-}
-
-/* y = A v - R v */
-static weft_status apply_without_robin(weft_problem *problem, const double *v, weft_memory *memory,
-                                       double *y, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int64_t n = problem->fields.n_dofs;
-    double *robin = weft_array_make((size_t)n, sizeof *robin);
-    if (!robin)
-        TRY(weft_out_of_memory(error, NULL));
-    TRY(apply_robin(problem, v, memory, robin, error));
-    TRY(weft_operator_apply(problem->system.op, problem->system.scratch, memory, error));
-    TRY(weft_vector_pull(memory, y, n, error));
-    for (int64_t i = 0; i < n; ++i)
-        y[i] -= robin[i];
-done:
-    free(robin);
-    return status;
-}
-
-/* Of u = w + m, m of modes that weak terms hold, what m adds to u.(A - R) u: (2 w + m).(A - R) m. */
-static weft_status measure_held(weft_problem *problem, weft_memory *memory, double *sum,
-                                weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int64_t n = problem->fields.n_dofs;
-    const weft_held_modes *held = &problem->system.modes.held;
-    double *m = weft_array_make((size_t)n, sizeof *m),
-           *pull = weft_array_make((size_t)n, sizeof *m);
-    double *robin = weft_array_make((size_t)n, sizeof *m);
-    if (!m || !pull || !robin)
-        TRY(weft_out_of_memory(error, NULL));
-    weft_held_modes_add(held, n, 1, held->amounts, held->modes, m);
-    weft_held_modes_add(held, n, 1, held->amounts, held->pulls, pull);
-    TRY(apply_robin(problem, m, memory, robin, error));
-    for (int64_t i = 0; i < n; ++i)
-        if (fabs(pull[i] - robin[i]) > SAME_PULL * fabs(robin[i]))
-            *sum += (2 * problem->system.rest[i] + m[i]) * (pull[i] - robin[i]);
-done:
-    free(m);
-    free(pull);
-    free(robin);
-    return status;
-}
-
 weft_status weft_problem_energy(weft_problem *problem, double *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    double *y = NULL, sum = 0;
-    weft_memory *memory = NULL;
+    double integral = 0;
     if (problem->forms.is_nonlinear || problem->steps.t || !problem->system.op)
         TRY(weft_error_refuse(error, WEFT_ERROR_USAGE,
                               "the problem has no energy, or it is not solved",
                               "solve a linear stationary problem before"));
     TRY(pull(problem, error));
     if (problem->forms.is_diffusion) {
-        TRY(weft_diffusion_measure(&problem->system, &problem->forms.first, &sum, out, error));
+        TRY(weft_diffusion_measure(&problem->system, &problem->forms.first, &integral, out, error));
         goto done;
     }
-    const double *u = problem->system.rest ? problem->system.rest : problem->system.u_values;
-    TRY(weft_vector_make(problem->context->device, problem->fields.n_dofs, &y, &memory, error));
     TRY(weft_problem_more_make(problem, error));
     if (!problem->system.robin)
         TRY(weft_problem_robin_make(problem, error));
-    TRY(apply_without_robin(problem, u, memory, y, error));
-    for (int64_t k = 0; k < problem->fields.n_dofs; ++k)
-        y[k] *= u[k];
-    sum = weft_sum(y, problem->fields.n_dofs);
-    if (problem->system.rest)
-        TRY(measure_held(problem, memory, &sum, error));
-    *out = sum / 2;
+    TRY(weft_assembled_energy(&problem->system, out, error));
 done:
-    weft_memory_free(&memory);
-    free(y);
     return status;
 }
 
