@@ -16,6 +16,15 @@ enum { CHUNK_POINTS = 1 << 17, STENCIL = 4, CELLS = 4096, FUNCTIONS_MAX = 13 * 1
 static const double steps[STENCIL] = {1, -1, 2, -2};
 static const double weights[STENCIL] = {8.0 / 12, -8.0 / 12, -1.0 / 12, 1.0 / 12};
 
+/* What the formula reads by group, or of a field of a file: a number of each cell, or in blocks the coefficients of an
+ * affine function there. */
+typedef struct cell_data {
+    double *cells; /* [n_cells], or [blocks][d + 1][lanes] */
+    bool is_affine;
+    weft_memory *memory;
+    double *values; /* [chunk][points][shifts] */
+} cell_data;
+
 typedef struct measuring {
     const weft_space *space;
     const double *u;
@@ -31,10 +40,18 @@ typedef struct measuring {
     weft_memory *x_memory, *value_memory, *when;
     double *x, *values; /* [chunk][points][shifts][d], [chunk][points][shifts] */
     int64_t chunk;      /* cells at a time */
-    double *sums[2];    /* [n_cells] */
+    cell_data *data;
+    int n_data;
+    double *sums[2]; /* [n_cells] */
 } measuring;
 
 static void clear(measuring *m) {
+    for (int i = 0; i < m->n_data; ++i) {
+        weft_memory_free(&m->data[i].memory);
+        free(m->data[i].values);
+        free(m->data[i].cells);
+    }
+    free(m->data);
     weft_compiled_free(&m->compiled);
     weft_memory_free(&m->x_memory);
     weft_memory_free(&m->value_memory);
@@ -194,11 +211,51 @@ static weft_status for_cells(const cells *of, weft_error *error) {
 
 /* ---- formulas ---------------------------------------------------------------------------- */
 
-static weft_status refuse_groups(const weft_exact *exact, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                   "errors against formulas by group are for elements of degree 1");
-    weft_error_location(error, exact->origin, exact->text, 1, 1);
-    return WEFT_ERROR_UNSUPPORTED;
+/* The value at the points of a cell, whose shifts may leave it: what holds in the cell holds there. */
+static void place_data(measuring *m, int64_t first, int64_t i) {
+    const int64_t n = (int64_t)m->n_points * m->shifts, cell = first + i;
+    const int64_t lanes = weft_device_limits(weft_space_device(m->space))->lanes_double;
+    const int64_t block = cell / lanes * lanes * (m->d + 1) + cell % lanes;
+    for (int k = 0; k < m->n_data; ++k) {
+        const cell_data *data = &m->data[k];
+        for (int64_t p = i * n; p < (i + 1) * n; ++p) {
+            data->values[p] = data->cells[data->is_affine ? block : cell];
+            for (int a = 0; a < m->d && data->is_affine; ++a)
+                data->values[p] += data->cells[block + (a + 1) * lanes] * m->x[p * m->d + a];
+        }
+    }
+}
+
+static weft_status make_data(measuring *m, weft_context *context, int number, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = m->chunk * m->n_points * m->shifts;
+    cell_data *data = &m->data[m->n_data++];
+    weft_data_info info;
+    weft_memory *of_cells = NULL;
+    int components = 0;
+    weft_compilation_data(m->compiled.compilation, number, &info);
+    TRY(weft_data_cells(context->data, &info, &of_cells, &components, error));
+    data->is_affine = components > 1;
+    data->cells = malloc(weft_memory_bytes(of_cells));
+    if (!data->cells)
+        TRY(weft_out_of_memory(error, "errors of a function"));
+    TRY(weft_memory_read(of_cells, 0, data->cells, weft_memory_bytes(of_cells), error));
+    TRY(weft_vector_make(context->device, n, &data->values, &data->memory, error));
+    TRY(weft_program_bind(m->compiled.program, info.input, data->memory, error));
+done:
+    return status;
+}
+
+static weft_status make_all_data(measuring *m, weft_context *context, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n = weft_compilation_data_inputs(m->compiled.compilation);
+    m->data = calloc((size_t)n + 1, sizeof *m->data);
+    if (!m->data)
+        TRY(weft_out_of_memory(error, "errors of a function"));
+    for (int i = 0; i < n; ++i)
+        TRY(make_data(m, context, i, error));
+done:
+    return status;
 }
 
 static weft_status compile(measuring *m, weft_context *context, const weft_exact *exact,
@@ -220,8 +277,7 @@ static weft_status compile(measuring *m, weft_context *context, const weft_exact
     const weft_fragment fragments[] = {{form.form.name, form.form.text}, {"errors", "return u;\n"}};
     const weft_compile_options options = weft_form_options(&form.form);
     TRY(weft_compiled_make(context, fragments, 2, &options, &m->compiled, error));
-    if (weft_compilation_data_inputs(m->compiled.compilation) > 0)
-        TRY(refuse_groups(exact, error));
+    TRY(make_all_data(m, context, error));
     TRY(weft_program_bind(m->compiled.program, "x", m->x_memory, error));
     TRY(weft_program_bind(m->compiled.program, "when", m->when, error));
     TRY(weft_program_bind(m->compiled.program, "u", m->value_memory, error));
@@ -237,6 +293,9 @@ static weft_status measure_errors(measuring *m, weft_error *error) {
         const int64_t n = first + m->chunk < n_cells ? m->chunk : n_cells - first;
         TRY(for_cells(&(cells){m, first, n, place_points}, error));
         TRY(weft_vector_push(m->x_memory, m->x, m->chunk * per_cell * m->d, error));
+        TRY(for_cells(&(cells){m, first, n, place_data}, error));
+        for (int i = 0; i < m->n_data; ++i)
+            TRY(weft_vector_push(m->data[i].memory, m->data[i].values, m->chunk * per_cell, error));
         TRY(weft_program_run(m->compiled.program, error));
         TRY(weft_vector_pull(m->value_memory, m->values, m->chunk * per_cell, error));
         TRY(for_cells(&(cells){m, first, n, measure_cell}, error));

@@ -122,9 +122,66 @@ static void test_script(void **state) {
     free(path);
 }
 
+/* The errors of the wall's temperature against exact formulas by group, in elements of degree 1 and 2: none; and with
+ * formulas of air that differ by 2 and by 3 x, over half of the square, what these have there. */
+static void test_exact(void **state) {
+    static const char form[] =
+        "V, D = FiniteElement('P', triangle, %d), FiniteElement('DG', triangle, 0)\n"
+        "u, v, k = TrialFunction(V), TestFunction(V), Coefficient(D)\n"
+        "a = k*inner(grad(u), grad(v))*dx\n";
+    static const char *const more[] = {"", "+2", "+3*x"};
+    static const double l2[] = {0, 2, 9 * 7.0 / 24}, h1[] = {0, 0, 4.5};
+    (void)state;
+    char *path = test_path(folder, "wall.ufl"), text[400], exact[200];
+    const double q = 1 / (0.5 / 50 + 0.5 / 0.02);
+    for (int i = 0; i < 6; ++i) {
+        const int degree = 1 + i / 3, k = i % 3;
+        snprintf(text, sizeof text, form, degree);
+        test_text_write(path, text);
+        snprintf(exact, sizeof exact, "--exact=%s%.17g*(1-x)%s; @steel=1-%.17g*x",
+                 degree == 1 ? "@air=" : "", q / 0.02, more[k], q / 50);
+        json_t *root =
+            app_solve("solve", 0,
+                      (const char *const[]){path, "--mesh", mesh_path, "--input=k@steel=50",
+                                            "--input=k@air=0.02", exact, BETWEEN, NULL});
+        assert_double_near(app_number(root, "l2_error"), sqrt(l2[k]), 0, SOLVED);
+        assert_double_near(app_number(root, "h1_error"), sqrt(h1[k]), 0, 100 * SOLVED);
+        json_decref(root);
+    }
+    free(path);
+}
+
+/* A field of a file that is linear, of degree 1, against which the same function of degree 2 has no error. */
+static void test_exact_field(void **state) {
+    static const char form[] = "V = FiniteElement('P', triangle, 2)\n"
+                               "u, v = TrialFunction(V), TestFunction(V)\n"
+                               "a = inner(grad(u), grad(v))*dx\n";
+    (void)state;
+    char *path = test_path(folder, "plane.ufl"), *field = test_path(folder, "plane.vtkhdf");
+    char exact[4200];
+    test_text_write(path, form);
+    json_decref(POISSON(0, "--mesh=square:5", "--source=0", "--dirichlet=boundary=x+2*y",
+                        "--output", field, "--tolerance=1e-12"));
+    for (int k = 0; k < 2; ++k) {
+        snprintf(exact, sizeof exact, "--exact=%s*field(%s, u)", k == 0 ? "1" : "0.5", field);
+        json_t *root =
+            app_solve("solve", 0,
+                      (const char *const[]){path, "--mesh=square:5", "--dirichlet=boundary=x+2*y",
+                                            "--tolerance=1e-12", exact, NULL});
+        /* half of ∫ (x + 2y)² = 1/3 + 1 + 4/3, and of |(1, 2)|² = 5 */
+        assert_double_near(app_number(root, "l2_error"), k * sqrt(8.0 / 3) / 2, 0, SOLVED);
+        assert_double_near(app_number(root, "h1_error"), k * sqrt(5) / 2, 0, 100 * SOLVED);
+        json_decref(root);
+    }
+    free(path);
+    free(field);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wall), cmocka_unit_test(test_sources), cmocka_unit_test(test_initial),
-        cmocka_unit_test(test_inputs), cmocka_unit_test(test_script)};
+        cmocka_unit_test(test_wall),       cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_initial),    cmocka_unit_test(test_inputs),
+        cmocka_unit_test(test_script),     cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_exact_field)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
