@@ -127,15 +127,11 @@ weft_status weft_memory_wrap(weft_device *device, void *array, size_t bytes, wef
 weft_status weft_memory_borrow(weft_device *device, void *address, size_t bytes, weft_memory **out,
                                weft_error *error);
 void weft_memory_free(weft_memory **memory);
-/** Give the storage of a memory back to the device until weft_memory_restore; in between it may only be
- *  restored or freed. Nothing happens to arrays of the caller's that are used in place, and during a
- *  graph capture. */
-void weft_memory_evict(weft_memory *memory);
-/** Allocate the storage of a memory again, with contents from the host. Nothing happens to a memory that
- *  was not evicted.
- *  bytes   as many as the memory has; borrowed for the call
- *  Errors  as weft_memory_make and weft_memory_write; the memory stays evicted */
-weft_status weft_memory_restore(weft_memory *memory, const void *bytes, weft_error *error);
+/** Give the storage of a memory back to the device until it is used, by a launch or a call of this header:
+ *  then it is allocated again, which may fail as weft_memory_make may, and also during a graph capture.
+ *  Nothing happens to arrays of the caller's that are used in place, and during a graph capture.
+ *  bytes   what the memory holds, as many as it has; borrowed until it is used or freed */
+void weft_memory_evict(weft_memory *memory, const void *bytes);
 size_t weft_memory_bytes(const weft_memory *memory);
 /** Copy n bytes from the host to `offset` of the memory, or back.
  *  Errors  WEFT_ERROR_USAGE: outside of the memory, or during a graph capture; WEFT_ERROR_DEVICE */
@@ -158,7 +154,7 @@ weft_status weft_memory_copy_part(weft_memory *to, size_t to_offset, const weft_
  *  (null). */
 void *weft_memory_host(const weft_memory *memory);
 /** The address by which kernels of the device access the memory: weft_memory_host on the host, a
- *  device pointer on cuda; NULL on null. */
+ *  device pointer on cuda; NULL on null, and where evicted memory cannot be allocated again. */
 void *weft_memory_address(const weft_memory *memory);
 
 /** Wait for all launches and writes of the device and report their errors. Needed on cuda, where

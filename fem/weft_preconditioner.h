@@ -19,6 +19,7 @@ typedef struct weft_preconditioner_info {
     bool needs_matrix; /* refuses operators whose assembly stores no matrix */
     bool needs_levels; /* refuses problems without a hierarchy */
     bool needs_host;   /* refuses devices other than the host */
+    bool reads_points; /* may read the coordinates of the nodes on a GPU */
 } weft_preconditioner_info;
 /** The number of kinds, which are numbered from 0. */
 int weft_preconditioner_count(void);

@@ -67,11 +67,8 @@ const int32_t *weft_space_cell_nodes(const weft_space *space);
 /** Coordinates of the nodes, [nodes][dimension], in the mesh's unit. Borrowed. */
 weft_memory *weft_space_coordinates(const weft_space *space);
 /** Free the device's copies of coordinates and connectivity, if they take much of its memory
- *  (weft_connectivity_ranges), for a time in which nothing reads the coordinates. */
+ *  (weft_connectivity_ranges). Whatever uses them next makes them again. */
 void weft_space_evict(weft_space *space);
-/** Copy the coordinates to the device again, unless they are there; programs make the connectivity again.
- *  Errors  WEFT_ERROR_MEMORY, _DEVICE */
-weft_status weft_space_restore(weft_space *space, weft_error *error);
 /** The same on the host. Borrowed. */
 const double *weft_space_points(const weft_space *space);
 /** The nodes as points of an index set `nodes`, at which formulas are evaluated. Borrowed. */

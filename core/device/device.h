@@ -88,11 +88,11 @@ struct weft_device {
 struct weft_memory {
     weft_device *device;
     size_t bytes;
-    void *host;    /* host address; NULL if the host cannot access it */
-    bool wrapped;  /* made from the caller's array */
-    bool borrowed; /* the caller's array itself, which is not counted */
-    bool unset;    /* need not be zeroed */
-    bool evicted;  /* without storage, and not counted */
+    void *host;          /* host address; NULL if the host cannot access it */
+    bool wrapped;        /* made from the caller's array */
+    bool borrowed;       /* the caller's array itself, which is not counted */
+    bool unset;          /* need not be zeroed */
+    const void *evicted; /* without storage, and not counted: what it holds, the caller's */
     void *state;
 };
 
@@ -104,6 +104,9 @@ struct weft_module {
     void *state;
 };
 
+/** Allocate the storage of an evicted memory again. Nothing happens to a memory that was not evicted.
+ *  Errors  as weft_memory_make and weft_memory_write; the memory stays evicted */
+weft_status weft_memory_restore(const weft_memory *memory, weft_error *error);
 /** Wait for background compiles that have started, and drop the others. */
 void weft_store_queue_end(weft_device *device);
 /** Refuse an operation that cannot be captured.

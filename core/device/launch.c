@@ -62,6 +62,8 @@ weft_status weft_device_launch(weft_device *device, const weft_launch *launch, w
     int64_t n_blocks =
         launch->n_elements / launch->lanes + (launch->n_elements % launch->lanes > 0);
     TRY(check_schedule(launch, n_blocks, error));
+    for (int i = 0; i < launch->n_arguments; ++i)
+        TRY(weft_memory_restore(launch->arguments[i], error));
     TRY(device->table->launch(device, launch, n_blocks, error));
     if (!atomic_load(&device->graph))
         atomic_fetch_add(&device->launches, 1);

@@ -94,30 +94,30 @@ void weft_memory_free(weft_memory **memory) {
     *memory = NULL;
 }
 
-void weft_memory_evict(weft_memory *memory) {
+void weft_memory_evict(weft_memory *memory, const void *bytes) {
     const bool in_place = memory->borrowed || (memory->wrapped && memory->host);
-    if (in_place || memory->evicted ||
+    if (in_place || memory->evicted || !bytes ||
         weft_device_graph_refuses(memory->device, "freeing an array", NULL) != WEFT_OK)
         return;
     memory->device->table->memory_free(memory);
     memory->host = NULL;
-    memory->evicted = true;
+    memory->evicted = bytes;
     atomic_fetch_sub(&memory->device->bytes, memory->bytes);
 }
 
-weft_status weft_memory_restore(weft_memory *memory, const void *bytes, weft_error *error) {
+/* Storage is no part of what a memory holds, so that readers have it made too. */
+weft_status weft_memory_restore(const weft_memory *evicted, weft_error *error) {
     weft_status status = WEFT_OK;
+    weft_memory *memory = (weft_memory *)(uintptr_t)evicted, *made = NULL;
     weft_device *device = memory->device;
     if (!memory->evicted)
         goto done;
-    TRY(weft_device_graph_refuses(device, "making an array", error));
-    memory->wrapped = false;
-    memory->unset = true;
-    TRY(device->table->memory_make(memory, error));
-    memory->evicted = false;
-    count_bytes(device, memory->bytes);
-    TRY(weft_memory_write(memory, 0, bytes, memory->bytes, error));
+    TRY(make_memory(device, NULL, memory->bytes, true, &made, error));
+    TRY(weft_memory_write(made, 0, memory->evicted, memory->bytes, error));
+    *memory = *made;
+    made->evicted = made; /* its storage is the memory's now */
 done:
+    weft_memory_free(&made);
     return status;
 }
 
@@ -126,11 +126,14 @@ size_t weft_memory_bytes(const weft_memory *memory) {
 }
 
 void *weft_memory_host(const weft_memory *memory) {
+    (void)weft_memory_restore(memory, NULL);
     return memory->host;
 }
 
 void *weft_memory_address(const weft_memory *memory) {
     const weft_device_table *table = memory->device->table;
+    if (weft_memory_restore(memory, NULL) != WEFT_OK)
+        return NULL;
     return table->memory_address ? table->memory_address(memory) : memory->host;
 }
 
@@ -148,6 +151,8 @@ weft_status weft_memory_write(weft_memory *memory, size_t offset, const void *by
     weft_status status = check_range(memory, offset, n, error);
     if (status == WEFT_OK)
         status = weft_device_graph_refuses(memory->device, "writing an array", error);
+    if (status == WEFT_OK)
+        status = weft_memory_restore(memory, error);
     if (status == WEFT_OK && n > 0 && memory->device->table->memory_write)
         status = memory->device->table->memory_write(memory, offset, bytes, n, error);
     return status;
@@ -158,6 +163,8 @@ weft_status weft_memory_read(const weft_memory *memory, size_t offset, void *byt
     weft_status status = check_range(memory, offset, n, error);
     if (status == WEFT_OK)
         status = weft_device_graph_refuses(memory->device, "reading an array", error);
+    if (status == WEFT_OK)
+        status = weft_memory_restore(memory, error);
     if (status != WEFT_OK || n == 0)
         return status;
     if (memory->device->table->memory_read)
@@ -167,9 +174,10 @@ weft_status weft_memory_read(const weft_memory *memory, size_t offset, void *byt
 }
 
 weft_status weft_memory_zero(weft_memory *memory, weft_error *error) {
-    if (memory->device->table->memory_zero)
-        return memory->device->table->memory_zero(memory, error);
-    return WEFT_OK;
+    weft_status status = weft_memory_restore(memory, error);
+    if (status == WEFT_OK && memory->device->table->memory_zero)
+        status = memory->device->table->memory_zero(memory, error);
+    return status;
 }
 
 weft_status weft_memory_copy(weft_memory *to, const weft_memory *from, size_t bytes,
@@ -186,6 +194,10 @@ weft_status weft_memory_copy_part(weft_memory *to, size_t to_offset, const weft_
     if (status == WEFT_OK)
         status = check_range(from, from_offset, n, error);
     const bool in_place = to == from && to_offset == from_offset;
+    if (status == WEFT_OK)
+        status = weft_memory_restore(to, error);
+    if (status == WEFT_OK)
+        status = weft_memory_restore(from, error);
     if (status == WEFT_OK && !in_place && n > 0 && to->device->table->memory_copy)
         status = to->device->table->memory_copy(to, to_offset, from, from_offset, n, error);
     return status;

@@ -74,7 +74,9 @@ static cell_bytes count_cells(const weft_limits *limits, const weft_problem_memo
                         .integrals = 2 * cells * sizeof(double)};
     if (ranges > 1 && what->solves_once && problem->width == problem->dimension + 1 &&
         weft_assembly_about(assembly)->stores_matrix) {
-        bytes.evicted = bytes.connectivity + coordinates;
+        const bool reads_points = what->preconditioner >= 0 &&
+                                  weft_preconditioner_about(what->preconditioner)->reads_points;
+        bytes.evicted = bytes.connectivity + (reads_points ? 0 : coordinates);
         bytes.integrals = (bytes.integrals + 2 * bytes.connectivity) / ranges + coordinates;
     }
     return bytes;

@@ -538,7 +538,8 @@ const weft_preconditioner_kind weft_preconditioner_multigrid = {
 const weft_preconditioner_kind weft_preconditioner_aggregation = {
     .info = {.name = "aggregation",
              .help = "multigrid by smoothed aggregation, for any mesh",
-             .needs_matrix = true},
+             .needs_matrix = true,
+             .reads_points = true},
     .make = aggregation_make,
     .apply = apply,
     .single = single,

@@ -66,7 +66,7 @@ weft_system weft_problem_system(const weft_problem *problem) {
                          .n_constrained = problem->fields.n_constrained};
 }
 
-/* Where the matrix is all that a solve reads. */
+/* Where a solve reads nothing but the matrix, as a rule. */
 static void evict_cells(weft_problem *problem) {
     if (weft_assembly_about(problem->system.linear.choice.assembly)->stores_matrix)
         for (int i = 0; i < problem->fields.n; ++i)
@@ -89,8 +89,6 @@ weft_status weft_problem_solve_system(weft_problem *problem, weft_error *error) 
                           &options, error));
     linear->solve_seconds =
         weft_context_clock(problem->context) - start - linear->precondition_seconds;
-    for (int i = 0; i < problem->fields.n; ++i)
-        TRY(weft_space_restore(problem->fields.list[i].space, error));
     const weft_solution u = weft_problem_solution(problem);
     weft_advise(&problem->system.linear, &u, system.op);
     TRY(weft_problem_release(problem, error));

@@ -221,11 +221,7 @@ void weft_space_evict(weft_space *space) {
     if (weft_connectivity_ranges(weft_device_limits(space->device), (size_t)n) == 1)
         return;
     weft_connectivity_release(space->cells);
-    weft_memory_evict(space->x);
-}
-
-weft_status weft_space_restore(weft_space *space, weft_error *error) {
-    return weft_memory_restore(space->x, weft_space_points(space), error);
+    weft_memory_evict(space->x, weft_space_points(space));
 }
 
 const double *weft_space_points(const weft_space *space) {

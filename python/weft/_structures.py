@@ -327,7 +327,7 @@ class weft_step_state(Structure):
 
 class weft_preconditioner_info(Structure):
     _fields_ = [("name", c_char_p), ("help", c_char_p), ("needs_matrix", c_bool), ("needs_levels", c_bool),
-                ("needs_host", c_bool)]
+                ("needs_host", c_bool), ("reads_points", c_bool)]
 
 
 class weft_time_scheme_info(Structure):

@@ -88,6 +88,7 @@ a = (inner(grad(u), grad(v)) - div(v)*p - q*div(u))*dx
 L = v[0]*dx
 TEXT
 }
+form p2 triangle 'FiniteElement("P", triangle, 2)'
 form p3 triangle 'FiniteElement("P", triangle, 3)'
 form p2_tetrahedron tetrahedron 'FiniteElement("P", tetrahedron, 2)'
 form q2 quadrilateral 'FiniteElement("Q", quadrilateral, 2)'
@@ -123,6 +124,15 @@ try poisson poisson --mesh square:6 -- "--assembly lma" "--assembly lma-gather" 
 try method solve diffusion.weft --mesh square:4 -- "--method minres" "--method gmres" "--method bicgstab" \
     "--method gmres --preconditioner aggregation" "--method bicgstab --preconditioner multigrid" \
     "--method minres --preconditioner chebyshev"
+
+# ---- little memory: cells and coordinates leave the GPU while a system is solved ----
+
+export FAKE_CUDA_BYTES=5500000
+try evicted poisson --mesh square:72 --exact 'x*(1-x)' -- "--assembly csr --preconditioner aggregation" \
+    "--assembly csr --preconditioner multigrid"
+try evicted_p2 solve p2.ufl --mesh square:40 --exact 'x*(1-x)' --output p2.vtkhdf -- \
+    "--assembly csr --preconditioner aggregation"
+unset FAKE_CUDA_BYTES
 
 python3 - gradient-*.json <<'END' || failures=$((failures + 1))
 import json, sys

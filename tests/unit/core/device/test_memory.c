@@ -1,5 +1,6 @@
 /* labels: quick */
 /* Device memory: bounds, padding, wrapping, counts; the null device holds nothing. */
+#include "core/device/device.h"
 #include "core/weft_core.h"
 #include "test_support.h"
 
@@ -148,33 +149,49 @@ static void bytes_are_counted(void **state) {
     free(array);
 }
 
-/* Without storage a memory is not counted; restored, the object is the same and has new contents. What is
- * used in place stays. */
-static void evicted_and_restored(void **state) {
+/* Without storage a memory is not counted; whatever uses it makes that again, as often as it is evicted, or says
+ * that there is not enough memory. What is used in place stays. */
+static void evicted_until_used(void **state) {
     (void)state;
     weft_device *device = open_device("host:1");
-    weft_memory *memory = NULL, *wrapped = NULL, *lost = NULL;
+    weft_memory *memory = NULL, *wrapped = NULL, *lost = NULL, *other = NULL;
+    weft_error error = {0};
     double values[50], back[50];
     for (int i = 0; i < 50; ++i)
         values[i] = i * 0.37;
     assert_int_equal(weft_memory_make(device, sizeof values, &memory, NULL), WEFT_OK);
     assert_int_equal(weft_memory_make(device, sizeof values, &lost, NULL), WEFT_OK);
     assert_int_equal(weft_memory_wrap(device, values, sizeof values, &wrapped, NULL), WEFT_OK);
+    assert_int_equal(weft_memory_make(device, sizeof values, &other, NULL), WEFT_OK);
     const size_t before = weft_device_bytes(device);
-    weft_memory_evict(memory);
-    weft_memory_evict(memory);
-    weft_memory_evict(wrapped);
+    weft_memory_evict(wrapped, values);
     assert_ptr_equal(weft_memory_host(wrapped), values);
-    assert_null(weft_memory_host(memory));
-    assert_int_equal(weft_device_bytes(device), before - sizeof values);
-    assert_int_equal(weft_memory_bytes(memory), sizeof values);
-    for (int i = 0; i < 2; ++i) /* the second time without effect */
-        assert_int_equal(weft_memory_restore(memory, i == 0 ? values : back, NULL), WEFT_OK);
-    assert_int_equal(weft_device_bytes(device), before);
-    assert_int_equal(weft_memory_read(memory, 0, back, sizeof back, NULL), WEFT_OK);
-    assert_memory_equal(back, values, sizeof back);
-    weft_memory_evict(lost);
+    for (int use = 0; use < 5; ++use) {
+        const double first = use == 0 ? 7.5 : use == 1 ? 0 : values[0];
+        weft_memory_evict(memory, values);
+        weft_memory_evict(memory, values);
+        assert_int_equal(weft_device_bytes(device), before - sizeof values);
+        assert_int_equal(weft_memory_bytes(memory), sizeof values);
+        if (use == 0)
+            assert_int_equal(weft_memory_write(memory, 0, &first, sizeof first, NULL), WEFT_OK);
+        else if (use == 1)
+            assert_int_equal(weft_memory_zero(memory, NULL), WEFT_OK);
+        else if (use == 2)
+            assert_int_equal(weft_memory_copy(other, memory, sizeof values, NULL), WEFT_OK);
+        else if (use == 3)
+            assert_non_null(weft_memory_address(memory));
+        assert_int_equal(weft_memory_read(use == 2 ? other : memory, 0, back, sizeof back, NULL),
+                         WEFT_OK);
+        assert_int_equal(weft_device_bytes(device), before);
+        for (int i = 0; i < 50; ++i)
+            assert_double_near(back[i], i == 0 ? first : use == 1 ? 0 : values[i], 0, 0);
+    }
+    weft_memory_evict(lost, values);
+    device->limits.memory_bytes = weft_device_bytes(device) + sizeof values - 1;
+    assert_int_equal(weft_memory_read(lost, 0, back, sizeof back, &error), WEFT_ERROR_MEMORY);
+    assert_null(weft_memory_address(lost));
     weft_memory_free(&lost);
+    weft_memory_free(&other);
     weft_memory_free(&memory);
     weft_memory_free(&wrapped);
     assert_int_equal(weft_device_bytes(device), 0);
@@ -185,7 +202,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_and_writes_stay_inside),
         cmocka_unit_test(what_is_written_is_read),
-        cmocka_unit_test(evicted_and_restored),
+        cmocka_unit_test(evicted_until_used),
         cmocka_unit_test(wrapped_memory_is_the_callers),
         cmocka_unit_test(null_holds_nothing),
         cmocka_unit_test(too_much_is_refused),
