@@ -19,16 +19,20 @@ enum {
 };
 #define SCATTERED_FACTOR 1.15 /* cost of indirect accesses relative to streams */
 #define SHARED_SPEED 2e11     /* shared memory, bytes/s per multiprocessor: 128 bytes per clock */
-#define ONE_SECTOR 1.2
-#define MEMORY_LATENCY 7e-7 /* seconds, GPU memory under load */
+#define ONE_SECTOR 1.2        /* cost of runs of one sector relative to longer ones */
+#define MEMORY_LATENCY 7e-7   /* seconds, GPU memory under load */
 /* Fitted to 220 shapes of the slides' scripts on an H200 (bench_slides --shapes), in clocks */
 #define CLOCK 1.9e9             /* of multiprocessors, per second */
 #define INSTRUCTION_LATENCY 4.7 /* between two of a warp */
 #define WAIT_LATENCY 680        /* of loads */
 #define ISSUE_OVERLAP 0.13      /* of the smaller of latency and issue that adds to the larger */
 
-static double bandwidth_of(const weft_limits *limits) {
+double weft_cost_bandwidth(const weft_limits *limits) {
     return limits->bandwidth > 0 ? limits->bandwidth : 20e9;
+}
+
+double weft_cost_multiprocessors(const weft_limits *limits) {
+    return limits->multiprocessors > 0 ? limits->multiprocessors : 1;
 }
 
 static double flops_of(const weft_limits *limits) {
@@ -65,17 +69,15 @@ double weft_cost_issue(const weft_limits *limits, const weft_operating_point *po
     const double latency =
         (work->instructions / warps * INSTRUCTION_LATENCY + work->waits * WAIT_LATENCY) / blocks;
     const double clocks = fmax(issued, latency) + ISSUE_OVERLAP * fmin(issued, latency);
-    return clocks / CLOCK / (limits->multiprocessors > 0 ? limits->multiprocessors : 1) /
-           point->elements;
+    return clocks / CLOCK / weft_cost_multiprocessors(limits) / point->elements;
 }
 
 double weft_cost_issue_least(const weft_limits *limits, double instructions) {
-    return instructions / SCHEDULERS / CLOCK /
-           (limits->multiprocessors > 0 ? limits->multiprocessors : 1);
+    return instructions / SCHEDULERS / CLOCK / weft_cost_multiprocessors(limits);
 }
 
 static double shared_bandwidth(const weft_limits *limits) {
-    return SHARED_SPEED * (limits->multiprocessors > 0 ? limits->multiprocessors : 1);
+    return SHARED_SPEED * weft_cost_multiprocessors(limits);
 }
 
 static double at_most_one(double x) {
@@ -116,14 +118,14 @@ static bool analytic_lookup(void *user, const weft_cost_primitive *primitive,
             *seconds /= at_most_one(busy / THREADS_BUSY);
         return true;
     }
-    *seconds = primitive->bytes / bandwidth_of(limits);
+    *seconds = primitive->bytes / weft_cost_bandwidth(limits);
     if (is_gpu) {
         const bool scattered = primitive->form == WEFT_COST_INDIRECT ||
                                primitive->form == WEFT_COST_ADD ||
                                primitive->form == WEFT_COST_ADD_MATRIX;
         const double asked = point->load_bytes > 0 ? point->load_bytes : primitive->bytes;
-        const double needed = bandwidth_of(limits) * MEMORY_LATENCY /
-                              (limits->multiprocessors > 0 ? limits->multiprocessors : 1);
+        const double needed =
+            weft_cost_bandwidth(limits) * MEMORY_LATENCY / weft_cost_multiprocessors(limits);
         *seconds *= sector_waste(primitive, point) * (scattered ? SCATTERED_FACTOR : 1);
         const double most = (primitive->shared ? WEFT_LOADS_COPIED : WEFT_LOADS_IN_FLIGHT) *
                             (double)primitive->real_bytes;

@@ -70,8 +70,7 @@ typedef struct weft_operating_point {
     /* on-chip bytes per block besides those of the primitive itself, which reduce the number of
      * resident blocks (Delta M of the paper) */
     size_t extra_bytes;
-    double
-        resident; /* threads per multiprocessor, weft_cost_resident of the above; 0: not computed yet */
+    double resident; /* threads per multiprocessor, of all above; 0: not computed yet */
 } weft_operating_point;
 
 /** Optional extensions of equation 3; {.cache_factor = 1}: none. */

@@ -7,6 +7,10 @@
  *  on-chip memory, registers and available elements (fusion/cost/analytic.c). */
 double weft_cost_resident(const weft_limits *limits, const weft_operating_point *point);
 
+/** The device's bytes per second and number of multiprocessors, with values for devices that do not say. */
+double weft_cost_bandwidth(const weft_limits *limits);
+double weft_cost_multiprocessors(const weft_limits *limits);
+
 /** Loads of a thread that are on the way to memory together, at most: to registers, and those that are copied to
  *  shared memory. */
 enum { WEFT_LOADS_IN_FLIGHT = 16, WEFT_LOADS_COPIED = 5 };

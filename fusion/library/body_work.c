@@ -12,7 +12,6 @@ enum {
 
 typedef struct counter {
     body_writer w; /* evaluates integers; w.thread is the current thread */
-    const weft_body *body;
     weft_body_work *work;
     const weft_term **terms; /* [work->n_accesses] */
     double *times; /* [n_statements] how often each is executed, at most over the threads */
@@ -175,7 +174,7 @@ static void walk_statement(counter *c, const weft_statement *s, double times) {
         }
         break;
     case STATEMENT_DECLARE:
-        if (!c->body->locals[s->local].real)
+        if (!c->w.variant->body.locals[s->local].real)
             c->w.locals[s->local].known =
                 s->value && weft_body_integer(&c->w, s->value, &c->w.locals[s->local].integer);
         visit_accesses(c, s->value, times);
@@ -205,18 +204,17 @@ static double sum_operations(const counter *c, const weft_statement *first) {
 weft_status weft_body_work_count(weft_arena *arena, const weft_specialisation *specialisation,
                                  int variant, weft_body_work *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_body *body = &specialisation->function->variants[variant]->body;
+    const weft_variant *walked = specialisation->function->variants[variant];
+    const weft_body *body = &walked->body;
     counter c = {.w = {.specialisation = specialisation,
-                       .variant = specialisation->function->variants[variant],
+                       .variant = walked,
                        .error = error,
                        .thread_known = true},
-                 .body = body,
                  .work = out};
     *out = (weft_body_work){0};
     TRY(WEFT_ALLOC(arena, c.w.locals, (size_t)body->n_locals + 1, error));
     TRY(WEFT_ALLOC(arena, c.times, (size_t)body->n_statements + 1, error));
     TRY(WEFT_ALLOC(arena, c.terms, WEFT_BODY_ACCESSES, error));
-    TRY(WEFT_ALLOC(arena, out->accesses, WEFT_BODY_ACCESSES, error));
     for (int t = 0; t < WEFT_BODY_WARP && t < specialisation->threads[variant]; ++t) {
         c.w.thread = t;
         walk(&c, body->first, 1);

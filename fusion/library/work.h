@@ -7,7 +7,7 @@
 
 enum {
     WEFT_BODY_WARP = 32,    /* threads that access memory together */
-    WEFT_BODY_ACCESSES = 64 /* accesses of a body that are told apart; further ones are left out */
+    WEFT_BODY_ACCESSES = 64 /* accesses of a body that are counted; further ones are left out */
 };
 
 /** An access to an operand: one place in the text of a body. */
@@ -22,13 +22,13 @@ typedef struct weft_body_work {
     double
         operations; /* per thread: arithmetic, comparisons and subscripts; of divergent branches the sum */
     double loops; /* iterations of its loops */
-    weft_body_access *accesses;
+    weft_body_access accesses[WEFT_BODY_ACCESSES];
     int n_accesses;
 } weft_body_work;
 
 /** Count the work of a body. (fusion/library/body_work.c)
  *  variant  its index
- *  out      its accesses are in arena
+ *  arena    for the walk
  *  Errors   WEFT_ERROR_MEMORY */
 weft_status weft_body_work_count(weft_arena *arena, const weft_specialisation *specialisation,
                                  int variant, weft_body_work *out, weft_error *error);

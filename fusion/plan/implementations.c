@@ -114,7 +114,7 @@ done:
 
 static weft_status implement(variant_search *p, const weft_fusion *fusion, weft_error *error) {
     weft_status status = WEFT_OK;
-    const bool fixed = p->fixed = !p->is_gpu || has_fixed_shape(p, fusion);
+    p->fixed = !p->is_gpu || has_fixed_shape(p, fusion);
     p->n_beam = 0;
     p->directive = weft_block_directive_of(p->graph, p->options, fusion);
     if (!p->directive.possible) {
@@ -123,17 +123,16 @@ static weft_status implement(variant_search *p, const weft_fusion *fusion, weft_
         goto done;
     }
     TRY(trial_make(p, fusion, error));
-    if (fixed)
+    if (p->fixed) {
         TRY(try_fixed(
             p, p->is_gpu ? WEFT_CUDA_THREADS : weft_target_lanes(p->limits, p->options->single),
             error));
-    else
+    } else {
         TRY(weft_variants_try_all(p, error));
-    if (p->is_gpu && !fixed) {
         TRY(choose_variants(p, &p->candidate, error));
         TRY(weft_variants_try_dense(p, error));
     }
-    if (p->n_beam == 0 && !fixed && p->directive.choices[FUSE_THREADS] <= 1) {
+    if (p->n_beam == 0 && !p->fixed && p->directive.choices[FUSE_THREADS] <= 1) {
         /* nothing fits: fall back to one thread per element */
         TRY(choose_variants(p, &p->candidate, error));
         TRY(weft_variants_try_registers(p, error));

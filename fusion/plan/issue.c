@@ -25,8 +25,7 @@ enum {
 };
 
 /* The work of a body: operations of a thread, its accesses to each operand with the number of their places in the text,
- * and how often shared memory is accessed for
- * those of a warp in blocks of 1, 2, 4, ... elements. */
+ * and how often shared memory is accessed for those of a warp in blocks of 1, 2, 4, ... elements. */
 struct weft_call_work {
     double operations;
     int n_accesses[WEFT_ARGUMENTS_MAX + 1];
@@ -186,8 +185,6 @@ static weft_status count_work(weft_arena *arena, const weft_predictor *p, const 
     for (int i = 0; i < body.n_accesses; ++i) {
         const weft_body_access *one = &body.accesses[i];
         const int operand = one->operand < 0 ? call->n_operands : one->operand;
-        if (operand > WEFT_ARGUMENTS_MAX)
-            continue;
         out->accesses[operand] += one->count;
         ++out->n_accesses[operand];
         for (int block = 0; block < BLOCKS; ++block)

@@ -25,8 +25,8 @@
 #define BLOCK_SHARED_SECONDS 9e-8
 #define THREAD_OF_SEVERAL_SECONDS 2.6e-10
 #define BARRIER_SECONDS 2e-8 /* wait of a block at a barrier, while others run */
-#define ISSUE_SHARE                                                                                \
-    0.34 /* of the smaller of transfer and issue that adds to the larger, of several threads */
+/* Of the smaller of transfer and issue, of several threads per element: what adds to the larger */
+#define ISSUE_SHARE 0.34
 /* Alternating between rows of two matrices: GESUMMV with n = 16,384 floats takes 502 to 510 us on an H200, as two
  * kernels 489 */
 #define RING_SHARE 0.03
@@ -62,7 +62,7 @@ typedef struct transfers {
 static void add_transfer(const weft_predictor *p, transfers *sum, int number, double part,
                          const weft_operating_point *point, bool *measured) {
     const double seconds = part * cost(p, number, point, measured);
-    const double bandwidth = p->limits->bandwidth > 0 ? p->limits->bandwidth : 20e9;
+    const double bandwidth = weft_cost_bandwidth(p->limits);
     const double wait = seconds - part * p->list[number].bytes / bandwidth;
     sum->seconds += seconds;
     if (wait <= 0)
@@ -172,7 +172,7 @@ static double array_seconds(const weft_predictor *p, const weft_implementation *
 static double spilled_seconds(const weft_limits *limits, const weft_implementation *made,
                               double bytes) {
     const int threads = made->threads_per_element > 0 ? made->threads_per_element : 1;
-    return threads * bytes / (limits->bandwidth > 0 ? limits->bandwidth : 20e9);
+    return threads * bytes / weft_cost_bandwidth(limits);
 }
 
 static bool has_reduction(const weft_predictor *p, const weft_implementation *made) {
@@ -221,15 +221,11 @@ static double spill_seconds(const weft_predictor *p, const weft_implementation *
                             ? REGISTERS_MOST - REGISTERS_OWN
                             : (double)p->limits->onchip_bytes / 4 /
                                   (made->elements_per_block > 0 ? made->elements_per_block : 1);
-    const double bandwidth = p->limits->bandwidth > 0 ? p->limits->bandwidth : 20e9;
+    const double bandwidth = weft_cost_bandwidth(p->limits);
     words -= most;
     return words > 0 ? spilled_seconds(p->limits, made, 2 * 4 * words) / LIVE_FACTOR +
                            array_seconds(p, made, bandwidth)
                      : 0;
-}
-
-static double multiprocessors(const weft_predictor *p) {
-    return p->limits->multiprocessors > 0 ? p->limits->multiprocessors : 1;
 }
 
 /* Is this a kernel over a matrix whose rows or columns come through a ring in shared memory? */
@@ -243,7 +239,8 @@ static bool has_ring(const weft_predictor *p, const weft_implementation *made) {
  * scheduled dynamically. */
 static double most_blocks(const weft_predictor *p, const weft_operating_point *point, double n,
                           double *uneven) {
-    const double each = (double)point->elements * point->iterations, all = multiprocessors(p);
+    const double each = (double)point->elements * point->iterations,
+                 all = weft_cost_multiprocessors(p->limits);
     const double most = ceil(ceil(n / each) / all);
     *uneven = most * point->threads <= THREADS_AT_ONCE ? all * most * each / n : 1;
     return most;
@@ -372,7 +369,7 @@ void weft_implementation_spills(const weft_graph *graph, const weft_limits *limi
 
 /* Seconds of the kernels that gather the accumulations of this one, with their launches. */
 static double gather_seconds(const weft_predictor *p, weft_implementation *made, double launch) {
-    const double bandwidth = p->limits->bandwidth > 0 ? p->limits->bandwidth : 20e9;
+    const double bandwidth = weft_cost_bandwidth(p->limits);
     double sum = 0;
     for (int i = 0; i < p->graph->n_accumulations; ++i) {
         const weft_accumulation *a = &p->graph->accumulations[i];
@@ -448,9 +445,9 @@ static void predict_at(const weft_predictor *p, weft_implementation *made,
     if (issues && !terms)
         made->seconds += ISSUE_SHARE * fmin(made->transfer_seconds, made->compute_seconds);
     if (part.barriers > 0) /* resident blocks of all multiprocessors wait concurrently */
-        made->seconds +=
-            part.barriers * BARRIER_SECONDS * point.threads /
-            (weft_cost_resident(p->limits, &point) * point.elements * multiprocessors(p));
+        made->seconds += part.barriers * BARRIER_SECONDS * point.threads /
+                         (weft_cost_resident(p->limits, &point) * point.elements *
+                          weft_cost_multiprocessors(p->limits));
 }
 
 /* Seconds per element that a GPU takes to start the threads of a map, at least. Of one thread per element more iterations
@@ -460,12 +457,13 @@ static double start_seconds(const weft_predictor *p, const weft_implementation *
         return 0;
     if (made->threads_per_element == 0) {
         const int factor = weft_coarsening_factor(p, made), n = made->serial_iterations;
-        return THREAD_SECONDS / multiprocessors(p) / (n < factor ? n : factor);
+        return THREAD_SECONDS / weft_cost_multiprocessors(p->limits) / (n < factor ? n : factor);
     }
     const int threads = made->threads_per_element * made->elements_per_block;
     return fmax(made->shared_components > 0 ? BLOCK_SHARED_SECONDS : BLOCK_SECONDS,
                 THREAD_OF_SEVERAL_SECONDS * threads) /
-           multiprocessors(p) / made->elements_per_block / made->serial_iterations;
+           weft_cost_multiprocessors(p->limits) / made->elements_per_block /
+           made->serial_iterations;
 }
 
 bool weft_start_limits(const weft_predictor *p, const weft_implementation *made) {
@@ -489,7 +487,7 @@ static double least_compute(const weft_predictor *p, const weft_implementation *
 }
 
 weft_least_cost weft_predict_least(const weft_predictor *p, const weft_implementation *made) {
-    const double bandwidth = p->limits->bandwidth > 0 ? p->limits->bandwidth : 20e9;
+    const double bandwidth = weft_cost_bandwidth(p->limits);
     if (p->source || !p->is_gpu || made->is_dense)
         return (weft_least_cost){0};
     return (weft_least_cost){.n = element_count(p->graph, p->options, made->fusion->index_set),
@@ -568,8 +566,10 @@ static weft_operating_point group_point(const weft_implementation *const *member
         all += elements;
     }
     common.load_bytes /= how == INNER_THREAD ? 1 : all;
-    const double most = ceil(blocks / multiprocessors(p));
-    *uneven = most * common.threads <= THREADS_AT_ONCE ? multiprocessors(p) * most / blocks : 1;
+    const double most = ceil(blocks / weft_cost_multiprocessors(p->limits));
+    *uneven = most * common.threads <= THREADS_AT_ONCE
+                  ? weft_cost_multiprocessors(p->limits) * most / blocks
+                  : 1;
     common.available = most * common.threads < 1e6 ? (int)most * common.threads : 0;
     common.registers = common.registers < REGISTERS_MOST ? common.registers : REGISTERS_MOST;
     common.elements = common.threads;

@@ -57,7 +57,7 @@ static void check_refused(const char *family, int cell, int degree, const char *
     assert_null(ufl);
 }
 
-/* Who asks for a family that Weft does not have is told all that it has, those of the table of fem. */
+/* The message about an unknown family lists all families of the table of fem. */
 static void test_families_are_listed(void **state) {
     (void)state;
     static const char *const others[] = {"Argyris", "Lagrnge"};
