@@ -25,6 +25,11 @@ void gemm_case_free(gemm_case *one);
 /** Set the order of the operands, and the leading dimensions that belong to it. */
 void gemm_case_set(gemm_case *one, weft_gemm_op op_a, weft_gemm_op op_b);
 
+/** Operations of one product. */
+double gemm_flops(const weft_gemm_product *product);
+/** Append the tile of a point and the arrangement of warps or threads in it: "128 x 64 x 16 | 8 warps of 32 x 32". */
+void gemm_tiling_add(const weft_gemm_point *point, weft_gemm_type type, weft_text *out);
+
 /** The largest error of C on some entries (all of them if there are few), relative to the sum of the
  *  absolute values of the products of an entry, against sums in twice the precision of double; with
  *  alpha = 1 and beta = 0. Of three real products that sum is the one of weft_gemm_3m.

@@ -95,6 +95,24 @@ void gemm_case_set(gemm_case *one, weft_gemm_op op_a, weft_gemm_op op_b) {
     p->c.stride = p->m * p->n;
 }
 
+double gemm_flops(const weft_gemm_product *p) {
+    return (weft_gemm_is_complex(p->type) ? 8.0 : 2.0) * (double)p->m * (double)p->n * (double)p->k;
+}
+
+void gemm_tiling_add(const weft_gemm_point *point, weft_gemm_type type, weft_text *out) {
+    const int *v = point->values;
+    if (point->stencil == WEFT_GEMM_MMA)
+        weft_text_add(out, "%d x %d x %d | %d warps of %d x %d", v[MMA_BM], v[MMA_BN],
+                      v[MMA_KB] * 128 / weft_gemm_element_bytes(type),
+                      v[MMA_BM] / v[MMA_WM] * (v[MMA_BN] / v[MMA_WN]), v[MMA_WM], v[MMA_WN]);
+    else if (point->stencil == WEFT_GEMM_FMA)
+        weft_text_add(out, "%d x %d x %d | %d threads of %d x %d", v[FMA_BM], v[FMA_BN], v[FMA_BK],
+                      v[FMA_BM] / v[FMA_TM] * (v[FMA_BN] / v[FMA_TN]), v[FMA_TM], v[FMA_TN]);
+    else
+        weft_text_add(out, "%d x %d x %d | micro-tile of %d x %d", v[HOST_MC], v[HOST_NC],
+                      v[HOST_KC], v[HOST_MR], v[HOST_NR]);
+}
+
 /* ---- check ---------------------------------------------------------------------------------- */
 
 /* A sum of products without rounding errors but its own last, some 2^-105; and of absolute values.

@@ -65,9 +65,7 @@ static void print_candidate(const char *what, const weft_gemm_candidate *c, doub
 }
 
 static double flops_of(const gemm_case *one) {
-    const weft_gemm_product *p = &one->product;
-    return (weft_gemm_is_complex(p->type) ? 8.0 : 2.0) * (double)p->m * (double)p->n *
-           (double)p->k * (double)one->n;
+    return gemm_flops(&one->product) * (double)one->n;
 }
 
 /* The finalists, the best first. */

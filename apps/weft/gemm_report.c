@@ -27,10 +27,6 @@ typedef struct report {
     weft_text survivors, table, data, space[WEFT_GEMM_TYPES], sizes[WEFT_GEMM_TYPES];
 } report;
 
-static double flops_of(const weft_gemm_product *p) {
-    return (weft_gemm_is_complex(p->type) ? 8.0 : 2.0) * (double)p->m * (double)p->n * (double)p->k;
-}
-
 /* ---- the space: figure 5 --------------------------------------------------------------------- */
 
 static void add_counts(report *r, weft_gemm_type type, int stencil) {
@@ -61,21 +57,6 @@ static bool tiles_large_products(const report *r, weft_gemm_type type, int stenc
 }
 
 /* ---- the best kernels: table 2 --------------------------------------------------------------- */
-
-/* "128 x 64 x 16" and the arrangement of warps or threads in it. */
-static void add_tiling(const weft_gemm_point *point, weft_gemm_type type, weft_text *out) {
-    const int *v = point->values;
-    if (point->stencil == WEFT_GEMM_MMA)
-        weft_text_add(out, "%d x %d x %d | %d warps of %d x %d", v[MMA_BM], v[MMA_BN],
-                      v[MMA_KB] * 128 / weft_gemm_element_bytes(type),
-                      v[MMA_BM] / v[MMA_WM] * (v[MMA_BN] / v[MMA_WN]), v[MMA_WM], v[MMA_WN]);
-    else if (point->stencil == WEFT_GEMM_FMA)
-        weft_text_add(out, "%d x %d x %d | %d threads of %d x %d", v[FMA_BM], v[FMA_BN], v[FMA_BK],
-                      v[FMA_BM] / v[FMA_TM] * (v[FMA_BN] / v[FMA_TN]), v[FMA_TM], v[FMA_TN]);
-    else
-        weft_text_add(out, "%d x %d x %d | micro-tile of %d x %d", v[HOST_MC], v[HOST_NC],
-                      v[HOST_KC], v[HOST_MR], v[HOST_NR]);
-}
 
 static weft_status run_tuned(void *user, weft_error *error) {
     const report *r = user;
@@ -111,17 +92,17 @@ static double flops_of_first(const report *r, const weft_gemm_search *search) {
     p.m = search->sizes[0][0];
     p.n = search->sizes[0][1];
     p.k = search->sizes[0][2];
-    return flops_of(&p);
+    return gemm_flops(&p);
 }
 
 static void add_row(report *r, const weft_gemm_search *search, const double rates[3]) {
     const weft_gemm_candidate *best = &search->candidates[search->best];
-    const double flops = flops_of(&r->one.product);
+    const double flops = gemm_flops(&r->one.product);
     double least = 0, most = 0;
     const int tried = range_of(search, flops_of_first(r, search), &least, &most);
     weft_text *t = &r->table;
     weft_text_add(t, "| %c %s | ", letters[r->one.product.type], r->layout);
-    add_tiling(&best->point, r->one.product.type, t);
+    gemm_tiling_add(&best->point, r->one.product.type, t);
     weft_text_add(t, " | `");
     weft_gemm_point_text(&best->point, t);
     weft_text_add(t, "` | %.1f | %.1f | ", rates[0], rates[1]);
@@ -145,7 +126,7 @@ static weft_status measure(report *r, double rates[3], weft_error *error) {
     double seconds[3 * WEFT_GEMM_ROUNDS];
     TRY(weft_gemm_time(r->device, works, n, WEFT_GEMM_ROUNDS, 5e-3, seconds, error));
     for (int i = 0; i < n; ++i)
-        rates[i] = flops_of(&r->one.product) * 1e-9 /
+        rates[i] = gemm_flops(&r->one.product) * 1e-9 /
                    app_spread_of(seconds + i * WEFT_GEMM_ROUNDS, WEFT_GEMM_ROUNDS).median;
 done:
     return status;
@@ -206,7 +187,7 @@ static weft_status add_sizes(report *r, weft_error *error) {
         gemm_case_set(&r->one, asked.op_a, asked.op_b);
         TRY(weft_gemm_time(r->device, &work, 1, ROUNDS, 2e-3, seconds, error));
         weft_text_add(&r->data, "%lld %.6g\n", (long long)r->one.product.m,
-                      flops_of(&r->one.product) * 1e-9 / app_spread_of(seconds, ROUNDS).median);
+                      gemm_flops(&r->one.product) * 1e-9 / app_spread_of(seconds, ROUNDS).median);
     }
     weft_text_add(&r->data, "EOD\n");
     weft_text_add(&r->sizes[type], "%s $sizes_%c_%s using 1:2 with linespoints title '%s'",
