@@ -156,7 +156,20 @@ typedef struct weft_gemm_fermi_guidelines {
     int threads, blocks; /* resident on a multiprocessor, at least */
     double reuse;        /* multiply-adds per element read from shared memory, at least */
 } weft_gemm_fermi_guidelines;
-/** Count the kernels of the paper's generator for layout NN, load grids included.
- *  Source  Kurzak, Tomov and Dongarra 2011, algorithms 2 and 3 */
-int64_t weft_gemm_fermi_count(weft_gemm_type type, const weft_gemm_limits *limits,
-                              const weft_gemm_fermi_guidelines *guidelines);
+/** Those of Table 1: 512 threads, 2 blocks, and a reuse of S 3, C 5, D 2, Z 2. */
+weft_gemm_fermi_guidelines weft_gemm_fermi_guidelines_of(weft_gemm_type type);
+/** The limits of the paper's device. */
+extern const weft_gemm_limits weft_gemm_fermi_limits;
+
+typedef struct weft_gemm_fermi_counts {
+    int64_t tilings,
+        kernels; /* kernels: tilings with each pair of thread grids that load A and B */
+} weft_gemm_fermi_counts;
+/** Count the kernels of the paper's generator.
+ *  ops         op(A), op(B)
+ *  guidelines  NULL: only what is possible
+ *  Source  Kurzak, Tomov and Dongarra 2011, algorithms 2 and 3. By these the order of the operands does not
+ *          change a count, and no CGEMM has a reuse of 5, which the paper's Table 1 asks for */
+weft_gemm_fermi_counts weft_gemm_fermi_count(weft_gemm_type type, const weft_gemm_op ops[2],
+                                             const weft_gemm_limits *limits,
+                                             const weft_gemm_fermi_guidelines *guidelines);

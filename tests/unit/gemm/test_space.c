@@ -8,14 +8,6 @@
 
 #include <string.h>
 
-static const weft_gemm_limits fermi = {.threads_block = 1024,
-                                       .warps = 48,
-                                       .blocks = 8,
-                                       .registers_thread = 63,
-                                       .registers = 32768,
-                                       .shared_block = 49152,
-                                       .shared = 49152};
-
 static const weft_gemm_limits hopper = {.threads_block = 1024,
                                         .warps = 64,
                                         .blocks = 32,
@@ -30,17 +22,24 @@ static void test_paper(void **state) {
     (void)state;
     const struct {
         weft_gemm_type type;
-        double reuse;
         int64_t all, guided;
-    } cases[] = {{WEFT_GEMM_SINGLE, 3, 1136490, 86},
-                 {WEFT_GEMM_DOUBLE, 2, 380193, 66},
-                 {WEFT_GEMM_DOUBLE_COMPLEX, 2, 100307, 60}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        const weft_gemm_fermi_guidelines guidelines = {512, 2, cases[i].reuse};
-        assert_int_equal(weft_gemm_fermi_count(cases[i].type, &fermi, NULL), cases[i].all);
-        assert_int_equal(weft_gemm_fermi_count(cases[i].type, &fermi, &guidelines),
-                         cases[i].guided);
-    }
+    } cases[] = {{WEFT_GEMM_SINGLE, 1136490, 86},
+                 {WEFT_GEMM_DOUBLE, 380193, 66},
+                 {WEFT_GEMM_SINGLE_COMPLEX, 380193, 0},
+                 {WEFT_GEMM_DOUBLE_COMPLEX, 100307, 60}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+        for (int order = 0; order < 4; ++order) {
+            const weft_gemm_op ops[] = {(weft_gemm_op)(order / 2), (weft_gemm_op)(order % 2)};
+            const weft_gemm_fermi_guidelines guidelines =
+                weft_gemm_fermi_guidelines_of(cases[i].type);
+            assert_int_equal(
+                weft_gemm_fermi_count(cases[i].type, ops, &weft_gemm_fermi_limits, NULL).kernels,
+                cases[i].all);
+            assert_int_equal(
+                weft_gemm_fermi_count(cases[i].type, ops, &weft_gemm_fermi_limits, &guidelines)
+                    .kernels,
+                cases[i].guided);
+        }
 }
 
 static void test_counts(void **state) {

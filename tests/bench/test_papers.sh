@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# labels: quick
+# bench_papers makes each paper's data, charts and comparison in a quick run on the host, and predictions or counts, never
+# times, on a null device. Counts are compared with an independent program's.
+set -euo pipefail
+bench=${WEFT_BUILD:?}/bench_papers
+python=${PYTHON:-$(command -v python3)}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+code=0
+"$bench" nobody --out "$folder" > "$folder/out" 2>&1 || code=$?
+if [ "$code" -ne 2 ] || ! grep -q "kurzak" "$folder/out"; then
+    echo "an unknown paper: exit $code"
+    cat "$folder/out"
+    exit 1
+fi
+
+"$bench" all --quick --device host --out "$folder/host" > "$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
+"$bench" all --quick --device null:h200 --out "$folder/null" > "$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
+
+cat > "$folder/check.py" <<'PYTHON'
+import json
+import os
+import sys
+import xml.etree.ElementTree as xml
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def read(folder, paper):
+    """The data of a paper, whose charts are well-formed and show something within their edges."""
+    path = os.path.join(folder, paper)
+    with open(os.path.join(path, paper + ".json"), encoding="utf-8") as file:
+        data = json.load(file)
+    null = os.path.basename(folder) == "null"
+    assert data["kind"] == ("predicted" if null else "measured") and data["quick"] is True
+    charts = [name for name in os.listdir(path) if name.endswith(".svg")]
+    assert charts, path
+    for name in charts:
+        root = xml.parse(os.path.join(path, name)).getroot()
+        width, height = float(root.get("width")), float(root.get("height"))
+        texts = [text.text or "" for text in root.iter(SVG + "text")]
+        assert any(("predicted" if null else "measured") in text for text in texts), name
+        points = list(root.iter(SVG + "circle"))
+        for point in points:
+            assert 0 < float(point.get("cx")) < width and 0 < float(point.get("cy")) < height, name
+        bars = [bar for bar in root.iter(SVG + "rect") if bar.get("x")]
+        assert points or bars or any("L" in line.get("d") for line in root.iter(SVG + "path")), name
+    with open(os.path.join(path, "comparison.txt"), encoding="utf-8") as file:
+        text = file.read()
+    for line in data["comparison"]:
+        assert line["what"] + ":" in text, line
+        assert line["unit"] == "kernels" or not null or "predicted" in text, line
+    for line in data["left_out"]:
+        assert line["why"] and line["what"] in text, line
+    return data
+
+
+def kurzak_count(reuse, complex_numbers, element, transposed):
+    """Algorithms 2 and 3 of the paper, from the work of a thread upwards."""
+    kernels = 0
+    for threads in range(32, 1025, 32):
+        for down in range(max(1, (threads + 255) // 256), min(threads, 256) + 1):
+            if threads % down:
+                continue
+            across = threads // down
+            for m in range(1, 256 // down + 1):
+                for n in range(1, 256 // across + 1):
+                    ratio = 4 * m * n / (2 * (m + n)) if complex_numbers else m * n / (m + n)
+                    if ratio < reuse or (m * n + m + n) * threads * element // 4 > 16384:
+                        continue
+                    for k in range(1, 65):
+                        kernels += variants(threads, m * down, n * across, k, m * n + m + n,
+                                            element, transposed)
+    return kernels
+
+
+def variants(threads, rows, columns, k, registers, element, transposed):
+    if rows * k % threads or columns * k % threads:
+        return 0
+    for need, all_of in (((rows + 1) * k + (k + 1) * columns) * element, 49152), (
+            (registers * threads + rows * k + k * columns) * (element // 4), 32768):
+        blocks = min(min(all_of // need, 8) * (threads // 32), 48) // (threads // 32)
+        if blocks < 2 or blocks * threads < 512:
+            return 0
+    ways = 1
+    for stripe, turned in zip(((rows, k), (k, columns)), transposed):
+        first, second = reversed(stripe) if turned else stripe
+        ways *= sum(1 for x in range(1, threads + 1) if threads % x == 0 and first % x == 0 and
+                    second % (threads // x) == 0)
+    return ways
+
+
+def check_kurzak(data, null):
+    table = {"SGEMM": (3, False, 4), "CGEMM": (5, True, 8), "DGEMM": (2, False, 8), "ZGEMM": (2, True, 16)}
+    counts = {(row["type"], row["order"]): row["kernels"] for row in data["figure5"]}
+    assert len(counts) == 16, counts
+    for (name, order), count in counts.items():
+        expected = kurzak_count(*table[name], [letter == "T" for letter in order])
+        assert count == expected, (name, order, count, expected)
+    assert data["sgemm_nn_without_guidelines"] > 1e6
+    if null:
+        assert "table2" not in data and any(row["what"] == "table 2" for row in data["left_out"])
+    else:
+        assert len(data["table2"]) == 16 and all(row["gflops"] > 0 for row in data["table2"])
+
+
+CHECKS = {"kurzak": check_kurzak}
+for folder in sys.argv[1:]:
+    for paper, check in CHECKS.items():
+        check(read(folder, paper), os.path.basename(folder) == "null")
+PYTHON
+"$python" "$folder/check.py" "$folder/host" "$folder/null"
+
+# The guidelines are options: without those of registers and blocks more kernels survive.
+"$bench" kurzak --device null:h200 --reuse 2.5 --out "$folder/reuse" > "$folder/log"
+"$python" - "$folder" <<'PYTHON'
+import json
+import sys
+
+counts = []
+for name in ("null", "reuse"):
+    with open(f"{sys.argv[1]}/{name}/kurzak/kurzak.json", encoding="utf-8") as file:
+        counts.append({(row["type"], row["order"]): row["kernels"] for row in json.load(file)["figure5"]})
+assert counts[1]["SGEMM", "TT"] > counts[0]["SGEMM", "TT"] > 0
+assert counts[0]["DGEMM", "NN"] > counts[1]["DGEMM", "NN"]
+PYTHON
