@@ -14,6 +14,44 @@ for (int j = 0; j < n; ++j)
 //@ threads   m*n   A(t%m,t/m) B(t/m,t%m)
 B(t / m,t % m) = A(t % m,t / m);
 
+//@ function  submatrix(A: real[k,l]) -> B: real[m,n]
+//@ kind      map
+//@ parameter m
+//@ parameter n
+//@ parameter row = 0
+//@ parameter column = 0
+//@ flops     0
+//@ source    B = A(row : row + m, column : column + n): Golub and Van Loan 2013, Matrix Computations, section 1.3
+//@ where     row >= 0
+//@ where     column >= 0
+//@ where     row + m <= k
+//@ where     column + n <= l
+//@ example   submatrix([[1,2,3],[4,5,6]], m = 1, n = 2, row = 1, column = 1) = [[5,6]]
+//@ threads   1
+for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j)
+        B(i,j) = A(row + i,column + j);
+//@ threads   m   A(row+t,:) B(t,:)
+for (int j = 0; j < n; ++j)
+    B(t,j) = A(row + t,column + j);
+//@ threads   m*n   A(row+t/n,column+t%n) B(t/n,t%n)
+B(t / n,t % n) = A(row + t / n,column + t % n);
+
+//@ function  subvector(x: real[k]) -> y: real[n]
+//@ kind      map
+//@ parameter n
+//@ parameter first = 0
+//@ flops     0
+//@ source    y = x(first : first + n): Golub and Van Loan 2013, Matrix Computations, section 1.3
+//@ where     first >= 0
+//@ where     first + n <= k
+//@ example   subvector([1,2,3], n = 2, first = 1) = [2,3]
+//@ threads   1
+for (int i = 0; i < n; ++i)
+    y(i) = x(first + i);
+//@ threads   n   x(first+t) y(t)
+y(t) = x(first + t);
+
 //@ function  diagonal(A: real[n,n]) -> x: real[n]
 //@ kind      map
 //@ flops     0
@@ -47,18 +85,16 @@ s = a;
 
 //@ function  det(A: real[n,n]) -> s: real
 //@ kind      map
-//@ flops     select(n <= 3, 3*(n-1) + 4*(n-1)*(n-2), 2*n*n*n/3)
-//@ source    by the first row up to n = 3: Golub and Van Loan 2013, Matrix Computations, section 2.1
-//@ source    then elimination with partial pivoting, rows exchanged by select: section 3.4
+//@ flops     select(n <= 2, 3*(n-1), 2*n*n*n/3 + n)
+//@ source    from n = 3 on elimination with partial pivoting, rows exchanged by select: Golub and Van Loan 2013, Matrix
+//@ source    Computations, sections 2.1 and 3.4. Expanding by cofactors would err by eps cond^2 where one singular value is
+//@ source    much larger than the others
 //@ threads   1
 if (n == 1)
     s = A(0,0);
 if (n == 2)
     s = A(0,0) * A(1,1) - A(0,1) * A(1,0);
-if (n == 3)
-    s = A(0,0) * (A(1,1) * A(2,2) - A(1,2) * A(2,1)) + A(0,1) * (A(1,2) * A(2,0) - A(1,0) * A(2,2))
-      + A(0,2) * (A(1,0) * A(2,1) - A(1,1) * A(2,0));
-if (n > 3) {
+if (n > 2) {
     real W[n][n];
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j)
@@ -87,9 +123,9 @@ if (n > 3) {
 
 //@ function  inverse(A: real[n,n]) -> B: real[n,n]
 //@ kind      map
-//@ flops     select(n <= 3, 1 + 7*(n-1) + 27*(n-1)*(n-2)/2, 2*n*n*n)
-//@ source    adjugate over determinant up to n = 3: Golub and Van Loan 2013, Matrix Computations, section 2.1
-//@ source    then Gauss-Jordan with partial pivoting, rows exchanged by select: section 3.4
+//@ flops     select(n <= 2, 1 + 7*(n-1), 8*n*n*n/3)
+//@ source    adjugate over determinant up to n = 2: Golub and Van Loan 2013, Matrix Computations, section 2.1
+//@ source    then elimination with partial pivoting, for cofactors err by eps cond^2 (see det): section 3.4
 //@ threads   1
 if (n == 1)
     B(0,0) = 1.0 / A(0,0);
@@ -100,50 +136,19 @@ if (n == 2) {
     B(1,0) = -A(1,0) * r;
     B(1,1) = A(0,0) * r;
 }
-if (n == 3) {
-    real c[3][3];   // cofactors
-    for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j)
-            c[i][j] = A((i + 1) % 3,(j + 1) % 3) * A((i + 2) % 3,(j + 2) % 3)
-                    - A((i + 1) % 3,(j + 2) % 3) * A((i + 2) % 3,(j + 1) % 3);
-    real r = 1.0 / (A(0,0) * c[0][0] + A(0,1) * c[0][1] + A(0,2) * c[0][2]);
-    for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j)
-            B(i,j) = c[j][i] * r;
-}
-if (n > 3) {
-    real W[n][n], V[n][n];
+if (n > 2) {
+    int columns = 2 * n;
+    real W[n][2 * n];
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) {
             W[i][j] = A(i,j);
-            V[i][j] = select(i == j, 1, 0);
+            W[i][n + j] = select(i == j, 1, 0);
         }
-    for (int k = 0; k < n; ++k) {
-        for (int i = k + 1; i < n; ++i) {
-            real swap = select(abs(W[i][k]) > abs(W[k][k]), 1, 0);
-            for (int j = 0; j < n; ++j) {
-                real a = W[k][j], b = W[i][j], c = V[k][j], d = V[i][j];
-                W[k][j] = select(swap > 0, b, a);
-                W[i][j] = select(swap > 0, a, b);
-                V[k][j] = select(swap > 0, d, c);
-                V[i][j] = select(swap > 0, c, d);
-            }
-        }
-        real r = 1.0 / W[k][k];
+    use elimination;
+    for (int k = n - 1; k >= 0; --k)
         for (int j = 0; j < n; ++j) {
-            W[k][j] *= r;
-            V[k][j] *= r;
+            B(k,j) = W[k][n + j] / W[k][k];
+            for (int i = 0; i < k; ++i)
+                W[i][n + j] -= W[i][k] * B(k,j);
         }
-        for (int i = 0; i < n; ++i)
-            if (i != k) {
-                real f = W[i][k];
-                for (int j = 0; j < n; ++j) {
-                    W[i][j] -= f * W[k][j];
-                    V[i][j] -= f * V[k][j];
-                }
-            }
-    }
-    for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j)
-            B(i,j) = V[i][j];
 }

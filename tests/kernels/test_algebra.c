@@ -183,6 +183,73 @@ static void ref_inner(const check_case *c, const double *const *arguments, doubl
         result[0] += A[i] * B[i];
 }
 
+/* A X = B for the last argument, B. */
+static void ref_solve(const check_case *c, const double *const *arguments, double *result) {
+    double inverse[36];
+    const int columns = c->n_result / ROWS;
+    check_eliminate(ROWS, A, inverse);
+    for (int i = 0; i < ROWS; ++i)
+        for (int j = 0; j < ROWS; ++j)
+            for (int k = 0; k < columns; ++k)
+                result[i * columns + k] += inverse[i * ROWS + j] * B[j * columns + k];
+}
+
+/* A A^T X = B */
+static void ref_solve_square(const check_case *c, const double *const *arguments, double *result) {
+    double square[36] = {0}, inverse[36];
+    const int n = ROWS, columns = c->n_result / n;
+    for (int i = 0; i < n * n * n; ++i)
+        square[i / n] += A[i / n / n * n + i % n] * A[i / n % n * n + i % n];
+    check_eliminate(n, square, inverse);
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j)
+            for (int k = 0; k < columns; ++k)
+                result[i * columns + k] += inverse[i * n + j] * B[j * columns + k];
+}
+
+/* The factor of A A^T, entry by entry: the lower one with a positive diagonal is unique. */
+static void ref_cholesky(const check_case *c, const double *const *arguments, double *result) {
+    const int n = ROWS;
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j <= i; ++j) {
+            double sum = 0;
+            for (int k = 0; k < n; ++k)
+                sum += A[i * n + k] * A[j * n + k];
+            for (int k = 0; k < j; ++k)
+                sum -= result[i * n + k] * result[j * n + k];
+            result[i * n + j] = i == j ? sqrt(sum) : sum / result[j * n + j];
+        }
+}
+
+/* Rows are exchanged from the diagonal on, multipliers stay where they arise. */
+static void ref_lu(const check_case *c, const double *const *arguments, double *result) {
+    const int n = ROWS;
+    memcpy(result, A, (size_t)(n * n) * sizeof *result);
+    for (int k = 0; k < n; ++k) {
+        int pivot = k;
+        for (int i = k + 1; i < n; ++i)
+            if (fabs(result[i * n + k]) > fabs(result[pivot * n + k]))
+                pivot = i;
+        result[n * n + k] = pivot;
+        for (int j = k; j < n; ++j) {
+            const double swap = result[k * n + j];
+            result[k * n + j] = result[pivot * n + j];
+            result[pivot * n + j] = swap;
+        }
+        for (int i = k + 1; i < n; ++i) {
+            result[i * n + k] /= result[k * n + k];
+            for (int j = k + 1; j < n; ++j)
+                result[i * n + j] -= result[i * n + k] * result[k * n + j];
+        }
+    }
+}
+
+/* Row 1 and column 2 on, or component 2 on, as the cases' keys say. */
+static void ref_submatrix(const check_case *c, const double *const *arguments, double *result) {
+    for (int i = 0; i < c->n_result; ++i)
+        result[i] = c->arguments[0].rank == 1 ? A[2 + i] : A[(1 + i / 3) * COLUMNS + 2 + i % 3];
+}
+
 #define V(n)                                                                                       \
     { 1, {(n), 0}, DATA_ANY }
 #define M(m, n)                                                                                    \
@@ -193,6 +260,8 @@ static void ref_inner(const check_case *c, const double *const *arguments, doubl
     { 2, {(n), (n)}, DATA_SHIFTED }
 #define S                                                                                          \
     { 0, {0, 0}, DATA_ANY }
+
+#define SQUARE "mmul(a@_0, transpose(a@_0))"
 
 static const check_case cases[] = {
     {"mmul", NULL, 2, {M(1, 1), M(1, 1)}, 1, ref_mmul, 0, 0, NULL},
@@ -226,6 +295,8 @@ static const check_case cases[] = {
     {"diagonal", NULL, 1, {M(4, 4)}, 4, ref_diagonal, 0, 0, NULL},
     {"skew_square", NULL, 1, {M(1, 1)}, 1, ref_skew_square, 0, 0, NULL},
     {"skew_square", NULL, 1, {M(4, 4)}, 1, ref_skew_square, 0, 0, NULL},
+    {"submatrix", "m = 2, n = 3, row = 1, column = 2", 1, {M(3, 6)}, 6, ref_submatrix, 0, 0, NULL},
+    {"subvector", "n = 3, first = 2", 1, {V(6)}, 3, ref_submatrix, 0, 0, NULL},
     {"trace", NULL, 1, {M(4, 4)}, 1, ref_trace, 0, 0, NULL},
     {"det", NULL, 1, {J(1)}, 1, ref_det, 0, 0, NULL},
     {"det", NULL, 1, {J(2)}, 1, ref_det, 0, 0, NULL},
@@ -247,6 +318,33 @@ static const check_case cases[] = {
     {"inverse", NULL, 1, {J(1)}, 1, ref_inverse, 0, 0, NULL},
     {"inverse", NULL, 1, {J(2)}, 4, ref_inverse, 0, 0, NULL},
     {"inverse", NULL, 1, {J(3)}, 9, ref_inverse, 0, 0, NULL},
+    /* accuracy and singular matrices: test_factorisations.c */
+    {"solve", NULL, 2, {J(1), V(1)}, 1, ref_solve, 0, 0, NULL},
+    {"solve", NULL, 2, {P(5), V(5)}, 5, ref_solve, 0, 0, NULL},
+    {"msolve", NULL, 2, {P(3), M(3, 2)}, 6, ref_solve, 0, 0, NULL},
+    {"lu", NULL, 1, {P(4)}, 20, ref_lu, 0, 0, NULL},
+    {"lu_det", NULL, 1, {P(4)}, 1, ref_det, 0, 0, "r@ = lu_det(lu(a@_0));"},
+    {"lu_solve", NULL, 2, {P(4), V(4)}, 4, ref_solve, 0, 0, "r@ = lu_solve(lu(a@_0), a@_1);"},
+    {"lu_msolve", NULL, 2, {P(4), M(4, 3)}, 12, ref_solve, 0, 0, "r@ = lu_msolve(lu(a@_0), a@_1);"},
+    {"cholesky", NULL, 1, {J(3)}, 9, ref_cholesky, 0, 0, "r@ = cholesky(" SQUARE ");"},
+    {"cholesky_solve",
+     NULL,
+     2,
+     {J(3), V(3)},
+     3,
+     ref_solve_square,
+     0,
+     0,
+     "r@ = cholesky_solve(cholesky(" SQUARE "), a@_1);"},
+    {"cholesky_msolve",
+     NULL,
+     2,
+     {J(3), M(3, 2)},
+     6,
+     ref_solve_square,
+     0,
+     0,
+     "r@ = cholesky_msolve(cholesky(" SQUARE "), a@_1);"},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 
