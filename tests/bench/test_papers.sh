@@ -106,7 +106,22 @@ def check_kurzak(data, null):
         assert len(data["table2"]) == 16 and all(row["gflops"] > 0 for row in data["table2"])
 
 
-CHECKS = {"kurzak": check_kurzak}
+def check_dey(data, null):
+    planned = data["planned_gb_per_s"]
+    assert len(planned) == 7 and all(rate > 0 for rate in planned)
+    if not null:
+        assert any("coarsening" in row["what"] for row in data["left_out"])
+        return
+    rates = {(row["reduction"], row["coarsened"]): row["gb_per_s"] for row in data["reductions"]}
+    assert len(rates) == 14 and len(data["transpositions"]) == 6
+    for (step, _), row in rates.items(): # a shape that is asked for is in the planner's space
+        assert len(row) == 5 and 0 < max(row) <= 1.001 * planned[step - 1], (step, row, planned)
+    # the slides' arithmetic: blocks of 512 threads, 4 bytes per thread, 2048 threads on a multiprocessor
+    factor = next(row["here"] for row in data["comparison"] if row["what"] == "factor by shared memory")
+    assert factor == 16, factor
+
+
+CHECKS = {"dey": check_dey, "kurzak": check_kurzak}
 for folder in sys.argv[1:]:
     for paper, check in CHECKS.items():
         check(read(folder, paper), os.path.basename(folder) == "null")
