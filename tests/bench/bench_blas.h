@@ -9,12 +9,15 @@
  *      bench_blas_cblas.c      the rival on the host
  *      bench_blas_cublas.c     the rival on a GPU
  *      bench_blas_bandwidth.c  read and copy bandwidth
+ *      bench_blas_run.c        all sequences over sizes
  *      bench_blas_tables.c     tables and JSON */
 #ifndef BENCH_BLAS_H
 #define BENCH_BLAS_H
 
 #include "core/weft_core.h"
 #include "fusion/weft_library.h"
+
+#include <jansson.h>
 
 enum { BLAS_SEQUENCES = 11, BLAS_SIZES = 24, BLAS_OUTPUTS = 3 };
 
@@ -209,6 +212,7 @@ typedef struct blas_row {
     const blas_sequence *sequence;
     int64_t n;
     double weft, blas;             /* seconds */
+    double predicted;              /* seconds of our plan, without a calibration */
     double weft_error, blas_error; /* of what is allowed; < 0: not checked */
     double read, copy;             /* bandwidth, bytes/s; 0: not measured */
     const char *note;              /* why it was skipped; NULL: it was not */
@@ -234,6 +238,9 @@ weft_status blas_program_run(void *program, weft_error *error);
 /** Plans of a sequence; measures options->plans of them unless the device computes nothing. */
 weft_status blas_plans_make(const blas_case *c, blas_plans *out, weft_error *error);
 
+/** Predicted seconds of a sequence's plan. */
+weft_status blas_predict(const blas_case *c, double *seconds, weft_error *error);
+
 /** Bandwidth of reading `bytes`, and of copying half of them, in bytes/s. */
 weft_status blas_bandwidth(const blas_case *c, double bytes, double *read, double *copy,
                            weft_error *error);
@@ -242,12 +249,24 @@ weft_status blas_bandwidth(const blas_case *c, double bytes, double *read, doubl
 
 typedef struct blas_results {
     const blas_options *options;
-    const char *device, *rival; /* rival: its name, or why there is none */
+    char device[128],
+        rival[512]; /* rival: its name, why there is none, or "": none was looked for */
     blas_row rows[BLAS_SEQUENCES * BLAS_SIZES];
     blas_plans plans[BLAS_SEQUENCES];
     int n_rows, n_plans, n_wrong;
 } blas_results;
+/** Measure the sequences over sizes, and print each row.
+ *  options  borrowed, also by *out
+ *  no_gpu   set to whether it fails because there is no such GPU
+ *  Errors   those of devices, compilations and runs */
+weft_status blas_run(const blas_options *options, blas_results *out, bool *no_gpu,
+                     weft_error *error);
 
+/** Operations of a row's sequence, and bytes per second on its least accesses. */
+double blas_flops(const blas_row *row);
+double blas_bytes_per_second(const blas_results *results, const blas_row *row);
+/** The row at the size of the tables; NULL: there is none, or nothing was measured. */
+const blas_row *blas_table_row(const blas_results *results, const blas_sequence *sequence);
 void blas_row_head(const blas_results *results);
 void blas_row_print(const blas_results *results, const blas_row *row);
 /** The size that the tables are for: the largest matrix of order 16,384 or less, or the longest
@@ -255,6 +274,8 @@ void blas_row_print(const blas_results *results, const blas_row *row);
 int64_t blas_table_size(const blas_options *options, bool matrix);
 /** Tables 2 to 5. */
 void blas_tables_print(const blas_results *results);
+/** {device, rival, precision, rows, plans}; NULL: no memory. */
+json_t *blas_results_json(const blas_results *results);
 weft_status blas_results_write(const blas_results *results, const char *path, weft_error *error);
 
 #endif

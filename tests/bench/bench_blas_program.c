@@ -197,6 +197,27 @@ done:
     return status;
 }
 
+weft_status blas_predict(const blas_case *c, double *seconds, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compilation *compilation = NULL;
+    char *text = NULL;
+    const weft_compile_options options = compile_options(c);
+    *seconds = 0;
+    TRY(read_script(c, &text, error));
+    TRY(weft_compile(c->library, weft_device_limits(c->data->device),
+                     &(weft_fragment){c->sequence->script, text}, 1, &options, &compilation,
+                     error));
+    for (int i = 0; i < weft_compilation_kernels(compilation); ++i) {
+        weft_kernel_info info;
+        weft_compilation_kernel(compilation, i, &info);
+        *seconds += info.seconds;
+    }
+done:
+    weft_compilation_free(&compilation);
+    free(text);
+    return status;
+}
+
 weft_status blas_plans_make(const blas_case *c, blas_plans *out, weft_error *error) {
     weft_status status = WEFT_OK;
     planning p = {c, out};

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static double flops_of(const blas_row *row) {
+double blas_flops(const blas_row *row) {
     return row->sequence->flops * blas_elements(row->sequence, row->n);
 }
 
-static double bandwidth_of(const blas_results *results, const blas_row *row) {
+double blas_bytes_per_second(const blas_results *results, const blas_row *row) {
     const double real = results->options->single ? 4 : 8;
     return row->sequence->lists * blas_elements(row->sequence, row->n) * real / row->weft;
 }
@@ -30,7 +30,7 @@ int64_t blas_table_size(const blas_options *options, bool matrix) {
 void blas_row_head(const blas_results *results) {
     printf("%s, %s precision, seed %d; rival: %s\n", results->device,
            results->options->single ? "single" : "double", results->options->seed,
-           results->rival ? results->rival : "none");
+           results->rival[0] ? results->rival : "none");
     printf("error: largest |found - exact| of what rounding may make, of both; GB/s: least bytes "
            "over time\n");
     printf("%-8s %10s %11s %11s %8s %9s %6s %6s %9s\n", "sequence", "n", "Weft us", "BLAS us",
@@ -52,7 +52,7 @@ void blas_row_print(const blas_results *results, const blas_row *row) {
         printf(" %s\n", row->note);
         return;
     }
-    const double bandwidth = bandwidth_of(results, row);
+    const double bandwidth = blas_bytes_per_second(results, row);
     cell(11, 2, row->weft * 1e6);
     cell(11, 2, row->blas * 1e6);
     cell(8, 2, row->blas / row->weft);
@@ -69,7 +69,7 @@ void blas_row_print(const blas_results *results, const blas_row *row) {
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static const blas_row *find_row(const blas_results *results, const blas_sequence *sequence) {
+const blas_row *blas_table_row(const blas_results *results, const blas_sequence *sequence) {
     for (int i = 0; i < results->n_rows; ++i)
         if (results->rows[i].sequence == sequence && !results->rows[i].note &&
             results->rows[i].n == blas_table_size(results->options, sequence->matrix))
@@ -81,12 +81,12 @@ static void print_performance(const blas_results *results) {
     printf("\nTable 2: performance\n%-8s %10s %15s %15s %8s  %s\n", "Sequence", "n",
            "Weft (GFlop/s)", "BLAS (GFlop/s)", "Speed-up", "Tag");
     for (int i = 0; i < BLAS_SEQUENCES; ++i) {
-        const blas_row *row = find_row(results, &blas_sequences[i]);
+        const blas_row *row = blas_table_row(results, &blas_sequences[i]);
         if (!row)
             continue;
         printf("%-8s %10lld", row->sequence->name, (long long)row->n);
-        cell(15, 2, flops_of(row) / row->weft * 1e-9);
-        cell(15, 2, row->blas > 0 ? flops_of(row) / row->blas * 1e-9 : 0);
+        cell(15, 2, blas_flops(row) / row->weft * 1e-9);
+        cell(15, 2, row->blas > 0 ? blas_flops(row) / row->blas * 1e-9 : 0);
         cell(8, 2, row->blas / row->weft);
         printf("  %s\n", row->sequence->tag);
     }
@@ -106,10 +106,10 @@ static void print_bandwidth(const blas_results *results) {
     printf("\nTable 3: bandwidth on the least bytes\n%-8s %8s %9s %10s %10s%s\n", "Sequence",
            "Speed-up", "GB/s", "of reading", "of copying", asked ? "  asked of an H200" : "");
     for (int i = 0; i < BLAS_SEQUENCES; ++i) {
-        const blas_row *row = find_row(results, &blas_sequences[i]);
+        const blas_row *row = blas_table_row(results, &blas_sequences[i]);
         if (!row)
             continue;
-        const double bandwidth = bandwidth_of(results, row);
+        const double bandwidth = blas_bytes_per_second(results, row);
         const double of_read = bandwidth / row->read, of_copy = bandwidth / row->copy;
         printf("%-8s", row->sequence->name);
         cell(8, 2, row->blas / row->weft);
@@ -159,12 +159,13 @@ static json_t *row_json(const blas_results *results, const blas_row *row) {
     json_t *o = json_object();
     bool ok = app_json_set(o, "sequence", json_string(row->sequence->name)) &&
               app_json_set(o, "n", json_integer(row->n)) &&
+              app_json_set(o, "flops", json_real(blas_flops(row))) &&
+              app_json_set(o, "predicted_seconds", app_json_real(row->predicted)) &&
               app_json_set(o, "note", row->note ? json_string(row->note) : json_null());
     if (ok && !row->note)
         ok = app_json_set(o, "weft_seconds", app_json_real(row->weft)) &&
              app_json_set(o, "blas_seconds", row->blas > 0 ? json_real(row->blas) : json_null()) &&
-             app_json_set(o, "flops", json_real(flops_of(row))) &&
-             app_json_set(o, "bandwidth", app_json_real(bandwidth_of(results, row))) &&
+             app_json_set(o, "bandwidth", app_json_real(blas_bytes_per_second(results, row))) &&
              app_json_set(o, "read_bandwidth", app_json_real(row->read)) &&
              app_json_set(o, "copy_bandwidth", app_json_real(row->copy)) &&
              app_json_set(o, "weft_error", app_json_real(row->weft_error)) &&
@@ -202,27 +203,33 @@ static json_t *plans_json(const blas_plans *p) {
     return o;
 }
 
-weft_status blas_results_write(const blas_results *results, const char *path, weft_error *error) {
-    weft_status status = WEFT_OK;
+json_t *blas_results_json(const blas_results *results) {
     json_t *root = json_object(), *rows = json_array(), *plans = json_array();
     bool ok = root && rows && plans;
     for (int i = 0; ok && i < results->n_rows; ++i)
         ok = json_array_append_new(rows, row_json(results, &results->rows[i])) == 0;
     for (int i = 0; ok && i < results->n_plans; ++i)
         ok = json_array_append_new(plans, plans_json(&results->plans[i])) == 0;
-    ok =
-        ok && app_json_set(root, "device", app_json_text(results->device)) &&
-        app_json_set(root, "rival", results->rival ? app_json_text(results->rival) : json_null()) &&
-        app_json_set(root, "precision",
-                     json_string(results->options->single ? "single" : "double")) &&
-        app_json_set(root, "rows", json_incref(rows)) &&
-        app_json_set(root, "plans", json_incref(plans));
-    if (!ok)
-        TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for JSON"));
-    TRY(app_json_write(path, root, error));
-done:
+    ok = ok && app_json_set(root, "device", app_json_text(results->device)) &&
+         app_json_set(root, "rival",
+                      results->rival[0] ? app_json_text(results->rival) : json_null()) &&
+         app_json_set(root, "precision",
+                      json_string(results->options->single ? "single" : "double")) &&
+         app_json_set(root, "rows", json_incref(rows)) &&
+         app_json_set(root, "plans", json_incref(plans));
     json_decref(rows);
     json_decref(plans);
+    if (!ok) {
+        json_decref(root);
+        root = NULL;
+    }
+    return root;
+}
+
+weft_status blas_results_write(const blas_results *results, const char *path, weft_error *error) {
+    json_t *root = blas_results_json(results);
+    const weft_status status =
+        root ? app_json_write(path, root, error) : weft_out_of_memory(error, "JSON");
     json_decref(root);
     return status;
 }

@@ -51,7 +51,7 @@ def read(folder, paper):
         text = file.read()
     for line in data["comparison"]:
         assert line["what"] + ":" in text, line
-        assert line["unit"] == "kernels" or not null or "predicted" in text, line
+        assert line["unit"] in ("kernels", "plans", "s") or not null or "predicted" in text, line
     for line in data["left_out"]:
         assert line["why"] and line["what"] in text, line
     return data
@@ -121,7 +121,24 @@ def check_dey(data, null):
     assert factor == 16, factor
 
 
-CHECKS = {"dey": check_dey, "kurzak": check_kurzak}
+def check_filipovic(data, null):
+    operations = {"BiCGK": lambda n: 4 * n * n, "VADD": lambda n: 2 * n}
+    rows = data["blas"]["rows"]
+    assert {row["sequence"] for row in rows} == {"BiCGK", "GEMVER", "VADD"}
+    for row in rows:
+        if row["sequence"] in operations:
+            assert row["flops"] == operations[row["sequence"]](row["n"]), row
+        assert row["predicted_seconds"] > 0 and ("weft_seconds" in row) != null, row
+        assert null or not row["wrong"] and row["weft_seconds"] > 0, row
+    for row in data["comparison"]:
+        if row["what"] == "BiCGK, table 2":
+            speeds = [1e-9 * row["flops"] / row["weft_seconds"] for row in rows if row["sequence"] == "BiCGK"]
+            assert not null and row["paper"] == 115 and min(abs(row["here"] / speed - 1) for speed in speeds) < 1e-9
+    assert not null or not any("table 2" in row["what"] or "rank" in row["what"] for row in data["comparison"])
+    assert any("table 5, first plan" in row["what"] for row in data["comparison"])
+
+
+CHECKS = {"filipovic": check_filipovic, "dey": check_dey, "kurzak": check_kurzak}
 for folder in sys.argv[1:]:
     for paper, check in CHECKS.items():
         check(read(folder, paper), os.path.basename(folder) == "null")
