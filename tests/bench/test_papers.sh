@@ -138,7 +138,25 @@ def check_filipovic(data, null):
     assert any("table 5, first plan" in row["what"] for row in data["comparison"])
 
 
-CHECKS = {"filipovic": check_filipovic, "dey": check_dey, "kurzak": check_kurzak}
+def check_fousek(data, null):
+    found = data["implementations"]
+    predicted = [row["predicted_melem_per_s"] for row in found]
+    assert predicted == sorted(predicted, reverse=True) and len(set(row["cover"] for row in found)) == len(found)
+    rates = predicted if null else [row["measured_melem_per_s"] for row in found]
+    lines = {row["what"]: row["here"] for row in data["comparison"]}
+    paper = {row["what"]: row["paper"] for row in data["comparison"]}
+    assert paper["best over unfused"] == 2.49 and paper["best over all fused"] == 1.46
+    assert abs(lines["best over unfused"] * data["unfused_melem_per_s"] / max(rates) - 1) < 1e-4
+    assert abs(lines["best over all fused"] * data["one_kernel_melem_per_s"] / max(rates) - 1) < 1e-4
+    if null: # a prediction stands nowhere for a time
+        assert len(found) == 40 and all(row["measured_melem_per_s"] is None for row in found)
+        assert lines["best over unfused"] >= 1 and lines["best over all fused"] >= 1
+        assert "compilation of an implementation" not in lines
+    else:
+        assert 0 < data["compiled"][0]["compile_seconds"] and len(found) == 3
+
+
+CHECKS = {"fousek": check_fousek, "filipovic": check_filipovic, "dey": check_dey, "kurzak": check_kurzak}
 for folder in sys.argv[1:]:
     for paper, check in CHECKS.items():
         check(read(folder, paper), os.path.basename(folder) == "null")

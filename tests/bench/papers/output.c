@@ -36,11 +36,13 @@ static weft_status compare(paper_run *run, const char *kind, const char *what,
     const double theirs = values[0], ours = values[1];
     if (!isfinite(ours))
         return WEFT_OK;
-    if (isfinite(theirs))
-        snprintf(line, sizeof line, "%s: %.4g%s%s in the paper (%s), %s%.4g%s%s here: %.3g of it",
-                 what, theirs, space, unit, run->paper->hardware, kind, ours, space, unit,
-                 ours / theirs);
-    else
+    if (isfinite(theirs)) {
+        const int n =
+            snprintf(line, sizeof line, "%s: %.4g%s%s in the paper (%s), %s%.4g%s%s here", what,
+                     theirs, space, unit, run->paper->hardware, kind, ours, space, unit);
+        if (theirs != 0 && n >= 0 && n < (int)sizeof line)
+            snprintf(line + n, sizeof line - (size_t)n, ": %.3g of it", ours / theirs);
+    } else
         snprintf(line, sizeof line, "%s: no number in the paper, %s%.4g%s%s here", what, kind, ours,
                  space, unit);
     add_line(run, line);
