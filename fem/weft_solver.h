@@ -49,7 +49,7 @@ typedef struct weft_cg_options {
     /* scale by the inverse of |diag A| (symmetrically in CG and MINRES, otherwise from the right,
      * so that residuals are those of A x = b) */
     bool jacobi;
-    double tolerance;           /* for |r| / |b - A x_constrained|; 0: as far as rounding allows */
+    double tolerance;           /* see weft_solver_solve; 0: as far as rounding allows */
     int max_iterations;         /* see weft_cg_iterations_limit */
     const int32_t *constrained; /* ascending dofs whose value in x is given; borrowed */
     int64_t n_constrained;
@@ -64,6 +64,9 @@ typedef struct weft_cg_options {
      * used. Needs a mesh with levels */
     bool until_discretisation;
     const weft_monitor *monitor;
+    /* [n_spaces] of x one after another, which tell its components; borrowed */
+    const weft_space *const *spaces;
+    int n_spaces; /* 0: not told */
 } weft_cg_options;
 static inline weft_cg_options weft_cg_options_default(void) {
     weft_cg_options options;
@@ -98,8 +101,8 @@ typedef struct weft_solver weft_solver;
 /** What a later solve will run. */
 typedef struct weft_solver_plan {
     weft_method method;
-    bool has_preconditioner, has_constrained; /* dofs */
-    bool starts_full;                         /* full_cycles > 0 */
+    bool has_preconditioner, projects_mean;
+    bool starts_full;  /* full_cycles > 0 */
     bool stays_single; /* the preconditioner's result stays in single precision */
 } weft_solver_plan;
 /** Let other threads compile the scripts of the solve meanwhile, if kernels are compiled at all and not in the
@@ -118,15 +121,12 @@ void weft_solver_free(weft_solver **solver);
  *  options    borrowed for the call
  *  result     also set if the outcome is not WEFT_CG_CONVERGED, which is not an error
  *  Converged  for the true residual r = b - A x and the diagonal D of A,
- *                 |r| <= tolerance |b - A x_constrained|    and, with CG,
- *                 sqrt(r.D^-1 r) <= 100 tolerance sqrt(x.A x)
- *             (which keeps Dirichlet values on a stiff part from masking a soft part) and, where all D_i
- *             are positive,
- *                 max |r_i| <= 10 tolerance min D_i max |x_i|
- *             (which keeps stiff rows from masking soft ones); or, if rounding prevents this, in norms
- *             scaled by D,
- *                 |r| / (|A| |x| + |b|) <= (10 + sqrt(iterations)) 2^-52    (backward error)  and
- *                 |r| <= 1e-4 |b|  and  max |r_i| <= 5e-6 min D_i max |x_i|
+ *                 |r| <= tolerance |b - A x_constrained| and, with spaces, tolerance |b - A e|, e near constants
+ *                 besides given values (large constants then mask nothing), or 1e-14 |b - A x_constrained|
+ *                 with CG: sqrt(r.D^-1 r) <= 100 tolerance sqrt(x.A x) (stiff parts mask no soft ones)
+ *                 where all D_i > 0: max |r_i| <= 10 tolerance min D_i max |x_i| (nor stiff rows)
+ *             or, if rounding prevents this, in norms scaled by D, |r| / (|A| |x| + |b|) <= (10 + sqrt(iterations)) 2^-52 (backward error)
+ *                 and |r| <= 1e-4 |b| and max |r_i| <= 5e-6 min D_i max |x_i|
  *  Errors     WEFT_ERROR_USAGE, WEFT_ERROR_SHAPE, WEFT_ERROR_UNSUPPORTED (a null device),
  *             WEFT_ERROR_MEMORY, WEFT_ERROR_COMPILER, WEFT_ERROR_DEVICE
  *  Source     Hestenes and Stiefel 1952; Saad 2003, algorithm 9.1; Higham 2002, 7.1 and 17.5; for

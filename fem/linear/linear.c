@@ -160,7 +160,9 @@ weft_cg_options weft_linear_options(const weft_linear *linear, const weft_system
                              .max_iterations = weft_linear_iterations_limit(options, linear->mesh),
                              .constrained = system->constrained,
                              .n_constrained = system->n_constrained,
-                             .monitor = monitor_of(linear)};
+                             .monitor = monitor_of(linear),
+                             .spaces = linear->spaces,
+                             .n_spaces = linear->n_spaces};
 }
 
 /* If GMRES stagnates with the default number of iterations between restarts, set a larger one, for a solve that

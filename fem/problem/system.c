@@ -53,7 +53,7 @@ void weft_problem_precompile(weft_problem *problem) {
         .method = choice->method,
         .has_preconditioner = has_preconditioner,
         .stays_single = on_gpu && info && info->needs_matrix,
-        .has_constrained = problem->fields.n_constrained > 0,
+        .projects_mean = problem->system.linear.project_mean,
         .starts_full = has_preconditioner && weft_linear_full_cycles(&problem->system.linear) > 0};
     weft_solver_compile_in_background(problem->context, problem->system.op, &plan);
 }

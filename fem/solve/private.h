@@ -48,8 +48,10 @@ typedef enum weft_cg_script {
     WEFT_CG_MEAN,           /* subtracts from x its mean */
     WEFT_CG_SOLUTION,
     WEFT_CG_DIAGONAL, /* makes d from diag(A) */
-    WEFT_CG_GIVEN,    /* makes p from x at constrained dofs; size, the sum of |p|; start, of |x| */
-    WEFT_CG_ADD,      /* adds z to x; rz = q.z, size = z.z */
+    WEFT_CG_GIVEN, /* makes p from x at constrained dofs; size, the sum of |p|; start, of |x|; z is 1 at free
+                         dofs */
+    WEFT_CG_REFERENCE, /* from p = A z: rz = r.p and size = p.p */
+    WEFT_CG_ADD,       /* adds z to x; rz = q.z, size = z.z */
     WEFT_CG_SCRIPTS
 } weft_cg_script;
 

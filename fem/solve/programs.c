@@ -48,7 +48,8 @@ static const weft_cg_use uses[WEFT_CG_SCRIPTS] = {
     {"cg_diagonal.weft",
      5,
      {WEFT_CG_D, WEFT_CG_JACOBI, WEFT_CG_LEAST, WEFT_CG_MOST, WEFT_CG_WRONG}},
-    {"cg_given.weft", 5, {WEFT_CG_X, WEFT_CG_D, WEFT_CG_P, WEFT_CG_SIZE, WEFT_CG_START}},
+    {"cg_given.weft", 6, {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_D, WEFT_CG_P, WEFT_CG_SIZE, WEFT_CG_START}},
+    {"cg_reference.weft", 5, {WEFT_CG_P, WEFT_CG_Q, WEFT_CG_D, WEFT_CG_RZ, WEFT_CG_SIZE}},
     {"cg_add.weft", 5, {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_Q, WEFT_CG_RZ, WEFT_CG_SIZE}},
 };
 
@@ -91,7 +92,8 @@ static void choose(const weft_context *context, const weft_operator *op,
         [WEFT_CG_RESIDUAL] = !plan->has_preconditioner,
         [WEFT_CG_RESIDUAL_ALONE] = plan->has_preconditioner,
         [WEFT_CG_DIAGONAL] = weft_method_about(plan->method)->needs_definite,
-        [WEFT_CG_GIVEN] = plan->has_constrained,
+        [WEFT_CG_GIVEN] = !plan->projects_mean,
+        [WEFT_CG_REFERENCE] = !plan->projects_mean,
         [WEFT_CG_ADD] = plan->starts_full};
     memcpy(runs, chosen, sizeof chosen);
 }
@@ -116,7 +118,7 @@ void weft_solver_compile_in_background(weft_context *context, weft_operator *op,
 weft_status weft_cg_compile(weft_solver *cg, weft_error *error) {
     const weft_cg_options *options = cg->options;
     const weft_solver_plan plan = {options->method, options->preconditioner != NULL,
-                                   options->n_constrained > 0, options->full_cycles > 0,
+                                   options->project_mean, options->full_cycles > 0,
                                    weft_cg_single(cg) != NULL};
     weft_cg_request described[WEFT_CG_SCRIPTS];
     weft_compile_request requests[WEFT_CG_SCRIPTS];

@@ -30,12 +30,19 @@ done:
 
 /* ---- lists on the host, piece by piece ------------------------------------------------------- */
 
+/* Of x in one component. */
+typedef struct mean_sums {
+    double all, given;
+    int64_t n, n_given;
+} mean_sums;
+
 typedef struct weft_cg_walk {
     const weft_solver *cg;
     int64_t dof, k; /* the next dof; the next constrained dof is constrained[k] */
     double least, most;
-    bool has_signs; /* an entry of the diagonal is not positive */
-    double factor;  /* of b and x; of the diagonal: instead of 0 */
+    bool has_signs;  /* an entry of the diagonal is not positive */
+    double factor;   /* of b and x; of the diagonal: instead of 0 */
+    mean_sums *sums; /* of each component */
 } weft_cg_walk;
 
 /* Advance by one dof; returns whether it is free. */
@@ -164,11 +171,81 @@ done:
     return status;
 }
 
+static int component_of(const weft_cg_walk *walk, int64_t dof) {
+    const weft_cg_options *options = walk->cg->options;
+    int first = 0, space = 0;
+    while (space + 1 < options->n_spaces && dof >= weft_space_dofs(options->spaces[space])) {
+        dof -= weft_space_dofs(options->spaces[space]);
+        first += weft_space_components(options->spaces[space++]);
+    }
+    return first + (int)(dof % weft_space_components(options->spaces[space]));
+}
+
+/* Visit x of several components: sums of the given values, if there are any, and of all values. */
+static void visit_means(weft_cg_walk *walk, double *piece, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+        mean_sums *sums = &walk->sums[component_of(walk, walk->dof)];
+        const bool is_free = walk_on(walk);
+        sums->all += piece[i];
+        sums->given += is_free ? 0 : piece[i];
+        sums->n_given += !is_free;
+        ++sums->n;
+    }
+}
+
+static void visit_constant(weft_cg_walk *walk, double *piece, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+        const mean_sums *sums = &walk->sums[component_of(walk, walk->dof)];
+        const double mean =
+            sums->n_given > 0 ? sums->given / (double)sums->n_given : sums->all / (double)sums->n;
+        piece[i] = walk_on(walk) ? mean : 0;
+    }
+}
+
+/* z of WEFT_CG_GIVEN: a constant in each component, near those of x. */
+static weft_status make_constants(weft_solver *cg, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_cg_options *options = cg->options;
+    int n = 0;
+    weft_cg_walk state = {0}, again = {0};
+    for (int i = 0; i < options->n_spaces; ++i)
+        n += weft_space_components(options->spaces[i]);
+    if (n < 2)
+        goto done;
+    state.sums = again.sums = calloc((size_t)n, sizeof *state.sums);
+    if (!state.sums)
+        TRY(weft_out_of_memory(error, "conjugate gradients"));
+    TRY(walk(cg, WEFT_CG_X, WEFT_CG_NAMES, visit_means, &state, error));
+    TRY(walk(cg, WEFT_CG_Z, WEFT_CG_Z, visit_constant, &again, error));
+done:
+    free(state.sums);
+    return status;
+}
+
+/* The least |r - s A e| of the states that are constant in each component, e, where x is free: most of r may be what
+ * the given values pull at a large constant, which says nothing about how x varies. */
+static weft_status refer_to_constants(weft_solver *cg, weft_error *error) {
+    static const double LEAST = 1e-14; /* tolerance for |r| relative to the norm with constants */
+    weft_status status = WEFT_OK;
+    double pulled = 0, size = 0;
+    TRY(weft_operator_apply(cg->op, cg->memory[WEFT_CG_Z], cg->memory[WEFT_CG_P], error));
+    TRY(weft_cg_run(cg, WEFT_CG_REFERENCE, error));
+    TRY(uniform_read(cg, WEFT_CG_RZ, &pulled, error));
+    TRY(uniform_read(cg, WEFT_CG_SIZE, &size, error));
+    const double least = size > 0 ? cg->rr - pulled / size * pulled : cg->rr;
+    if (least < cg->rr)
+        cg->norm = fmax(sqrt(fmax(least, 0)),
+                        fmin(1, LEAST / fmax(cg->options->tolerance, LEAST)) * cg->norm);
+done:
+    return status;
+}
+
 weft_status weft_cg_norm(weft_solver *cg, weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_cg_options *options = cg->options;
     double given = 0, start = INFINITY;
     TRY(weft_memory_zero(cg->memory[WEFT_CG_Q], error));
-    if (cg->options->n_constrained) {
+    if (options->n_constrained || (options->n_spaces > 0 && !options->project_mean)) {
         TRY(weft_cg_run(cg, WEFT_CG_GIVEN, error));
         TRY(uniform_read(cg, WEFT_CG_SIZE, &given, error));
         TRY(uniform_read(cg, WEFT_CG_START, &start, error));
@@ -177,10 +254,16 @@ weft_status weft_cg_norm(weft_solver *cg, weft_error *error) {
     }
     cg->is_homogeneous = given <= 0;
     cg->is_zero = start <= 0; /* false where it is not known */
-    TRY(weft_memory_zero(cg->memory[WEFT_CG_P], error));
     TRY(difference(cg, error));
     cg->norm = sqrt(cg->rr);
     cg->scaled_norm = sqrt(cg->rz);
+    if (options->n_spaces > 0 && !options->project_mean &&
+        (options->n_constrained == 0 || !cg->is_homogeneous)) {
+        TRY(weft_cg_run(cg, WEFT_CG_GIVEN, error)); /* z is spoilt */
+        TRY(make_constants(cg, error));
+        TRY(refer_to_constants(cg, error));
+    }
+    TRY(weft_memory_zero(cg->memory[WEFT_CG_P], error));
 done:
     return status;
 }

@@ -11,6 +11,9 @@
  *             number n of rows of a local matrix. Without a preconditioner the norms are Euclidean,
  *             and |A| is between max D and n max D.
  *
+ *  Constants  Where x is near a large constant, b - A x of the given values says nothing about how x varies. The
+ *             tolerance is relative to the least |b - A e| of states e that are constant where x is free.
+ *
  *  Energy     A tolerance relative to b is met too early if Dirichlet values on a stiff part make b
  *             large, because this says nothing about soft parts. Therefore the residual must also
  *             be small relative to the energy norm of x, which bounds it if b is given

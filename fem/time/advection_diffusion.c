@@ -92,6 +92,34 @@ done:
     return status;
 }
 
+/* B times 1 at free nodes. */
+static weft_status set_one(weft_advection_diffusion *ad, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)ad->n * sizeof(double);
+    weft_memory *list = ad->lists[WEFT_AD_ONE_B], *ones = NULL;
+    double *values = NULL;
+    int64_t n_kept = 0;
+    const int32_t *kept = ad->bc ? weft_bc_constrained(ad->bc, &n_kept) : NULL;
+    if (!ad->operators[WEFT_AD_B] || !list || weft_device_limits(ad->context->device)->records_only)
+        goto done;
+    values = weft_array_make((size_t)ad->n, sizeof *values);
+    if (!values)
+        TRY(weft_out_of_memory(error, "advection and diffusion"));
+    for (int64_t i = 0; i < ad->n; ++i)
+        values[i] = 1;
+    TRY(weft_memory_make(ad->context->device, bytes, &ones, error));
+    TRY(weft_memory_write(ones, 0, values, bytes, error));
+    TRY(weft_operator_apply(ad->operators[WEFT_AD_B], ones, list, error));
+    TRY(weft_vector_pull(list, values, ad->n, error));
+    for (int64_t i = 0; i < n_kept; ++i)
+        values[kept[i]] = 0;
+    TRY(weft_ad_list_write(ad, WEFT_AD_ONE_B, values, error));
+done:
+    weft_memory_free(&ones);
+    free(values);
+    return status;
+}
+
 /* ---- making -------------------------------------------------------------------------------- */
 
 static weft_status make_memories(weft_advection_diffusion *ad, weft_error *error) {
@@ -142,6 +170,7 @@ weft_status weft_advection_diffusion_make(weft_context *context,
     TRY(weft_ad_operators_assemble(ad, error));
     TRY(set_diagonal(ad, WEFT_AD_M, WEFT_AD_D_M, error));
     TRY(set_diagonal(ad, WEFT_AD_B, WEFT_AD_D_B, error));
+    TRY(set_one(ad, error));
     TRY(weft_ad_precondition(ad, error));
     TRY(weft_ad_load_make(ad, error));
     TRY(weft_ad_step_make(ad, error));

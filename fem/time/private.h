@@ -35,8 +35,9 @@ typedef enum weft_ad_list {
     WEFT_AD_WHICH,               /* number of the Dirichlet condition, from 1; 0: none */
     WEFT_AD_D_M,
     WEFT_AD_D_B,
-    WEFT_AD_LOAD, /* int f phi_i + int g phi_i */
-    WEFT_AD_LISTS = 20
+    WEFT_AD_LOAD,  /* int f phi_i + int g phi_i */
+    WEFT_AD_ONE_B, /* B times 1, at free nodes */
+    WEFT_AD_LISTS = 21
 } weft_ad_list;
 
 /** Uniform values of the step's script; those without an enumerator are used by the script only. */

@@ -13,8 +13,8 @@ const char *weft_ad_operator_name(weft_ad_operator which) {
 
 const char *weft_ad_list_name(weft_ad_list list) {
     static const char *const names[WEFT_AD_LISTS] = {
-        "T",   "g",   "k",    "e", "D1", "D2", "D3", "D4", "free", "which",
-        "d_M", "d_B", "load", "S", "l",  "z",  "p",  "y",  "z_B",  "p_B"};
+        "T",   "g",    "k",     "e", "D1", "D2", "D3", "D4", "free", "which", "d_M",
+        "d_B", "load", "one_B", "S", "l",  "z",  "p",  "y",  "z_B",  "p_B"};
     return names[list];
 }
 
@@ -83,6 +83,8 @@ static void add_renewal(const weft_advection_diffusion *ad, weft_text *out) {
         weft_text_add(out, "new_%s = apply(reassemble_%s, T);\n", name, name);
         if (i == WEFT_AD_M || i == WEFT_AD_B)
             weft_text_add(out, "update d_%s = select(free > 0, 1/new_%s, 0);\n", name, name);
+        if (i == WEFT_AD_B)
+            weft_text_add(out, "row_B = apply(B, free - free + 1);\nupdate one_B = free*row_B;\n");
     }
 }
 

@@ -190,7 +190,8 @@ class weft_cg_options(_Options):
     _fields_ = [("size", c_size_t), ("method", c_int), ("restart", c_int), ("jacobi", c_bool), ("tolerance", c_double),
                 ("max_iterations", c_int), ("constrained", POINTER(c_int32)), ("n_constrained", c_int64),
                 ("project_mean", c_bool), ("preconditioner", c_void_p), ("full_cycles", c_int),
-                ("until_discretisation", c_bool), ("monitor", POINTER(weft_monitor))]
+                ("until_discretisation", c_bool), ("monitor", POINTER(weft_monitor)),
+                ("spaces", POINTER(c_void_p)), ("n_spaces", c_int)]
 
 
 class weft_cg_result(Structure):

@@ -491,8 +491,9 @@ class Operator:
         used = self._preconditioner(preconditioner, not lib.weft_method_about(choice.method).contents.needs_symmetric)
         limit = max_iterations if max_iterations is not None else lib.weft_cg_iterations_limit(
             self.space.mesh.dimension, self.space.mesh.n_nodes, tolerance)
+        spaces = (c_void_p * len(self.space._handles))(*[handle.pointer for handle in self.space._handles])
         options = s.weft_cg_options(
-            method=choice.method, restart=restart, jacobi=preconditioner != "none", tolerance=tolerance, max_iterations=limit,
+            spaces=spaces, n_spaces=len(spaces), method=choice.method, restart=restart, jacobi=preconditioner != "none", tolerance=tolerance, max_iterations=limit,
             constrained=dofs, n_constrained=n, project_mean=self._is_free(),
             preconditioner=used.pointer if used else None)
         result = s.weft_cg_result()

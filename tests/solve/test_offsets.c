@@ -1,9 +1,13 @@
 /* labels: full */
-/* The energy of what a constant of any size is added to: u = c + x has ∫ k |∇u|²/2 whatever c is, in every element and on
+/* What a constant of any size is added to: whatever is computed of u = c + w but u itself is that of w, up to the digits
+ * that c leaves, with the default tolerance, by every method, in every program.
+ *
+ * The energy of what a constant of any size is added to: u = c + x has ∫ k |∇u|²/2 whatever c is, in every element and on
  * every cell, and with conditions that hold u weakly; a reaction's part grows with c² and must be there. Tolerance: the
  * energy is stationary in u, whose values are rounded to 1e-16 c, but for what u does on the boundary, which is
  * multiplied by fluxes: 1e-14 c; and 1e-9 for the solver. A reaction so small that its rows are nearly those of gradients:
  * rounding of these times c², 1e-14 c². */
+#include "ad_run.h"
 #include "solve_run.h"
 
 #include <unistd.h>
@@ -123,7 +127,7 @@ static void of_vectors(void **state) {
     }
 }
 
-/* Stokes' equations with u = (c + y, -c) and p = 0. MINRES stops relative to c. */
+/* Stokes' equations with u = (c + y, -c) and p = 0. */
 static void of_mixed_functions(void **state) {
     (void)state;
     put("W = VectorElement('P', triangle, 2)*FiniteElement('P', triangle, 1)\n"
@@ -163,11 +167,98 @@ static void of_other_terms(void **state) {
         }
 }
 
+static const char *const methods[] = {"--method=cg", "--method=minres", "--method=gmres",
+                                      "--method=bicgstab"};
+
+enum { METHODS = sizeof methods / sizeof *methods };
+
+/* The error of grad u, of which differences of exact values of size 3 c in cells of 1/8 leave 2e-12 c. */
+static void expect_small_error(json_t *root, const char *what, double c) {
+    const double found = app_number(root, "h1_error");
+    if (!(found <= 2e-6 + 2e-12 * c))
+        fail_msg("%s with c = %g: H1 error %g", what, c, found);
+    json_decref(root);
+}
+
+/* u = (c + y (1 - y), -c), p = 2 (1 - x): flow through a channel whose values are given but at its end. */
+static void channel(const char *method, double c) {
+    char inflow[80], top[80], bottom[80], exact[100];
+    snprintf(inflow, sizeof inflow, "left=%.17g+y*(1-y),%.17g,free", c, -c);
+    snprintf(top, sizeof top, "top=%.17g,%.17g,free", c, -c);
+    snprintf(bottom, sizeof bottom, "bottom=%.17g,%.17g,free", c, -c);
+    snprintf(exact, sizeof exact, "%.17g+y*(1-y),%.17g,2*(1-x)", c, -c);
+    json_t *root = SOLVE(0, file, "--mesh=square:4", "--dirichlet", inflow, "--dirichlet", top,
+                         "--dirichlet", bottom, "--exact", exact, method);
+    const double found = app_number(root, "h1_error");
+    if (!(found <= 1e-4 + 1e-11 * c)) /* of the pressure too, which the method weighs less */
+        fail_msg("Stokes, %s, with c = %g: H1 error %g", method, c, found);
+    json_decref(root);
+}
+
+static void in_space(void **state) {
+    (void)state;
+    for (int i = 0; i < 2 * METHODS; ++i) {
+        const double c = i < METHODS ? 0 : 1e7;
+        const char *method = methods[i % METHODS];
+        char left[100], right[100], exact[100];
+        snprintf(left, sizeof left, "left=%.17g", c);
+        snprintf(right, sizeof right, "right=%.17g", c + 1);
+        snprintf(exact, sizeof exact, "%.17g+x", c);
+        expect_small_error(POISSON(0, "--mesh=square:16", "--source=0", "--dirichlet", left,
+                                   "--dirichlet", right, "--exact", exact, method),
+                           method, c);
+        put("V = VectorElement('P', triangle, 2)\n"
+            "u, v = TrialFunction(V), TestFunction(V)\n"
+            "a = inner(grad(u), grad(v))*dx\n");
+        snprintf(left, sizeof left, "left=%.17g,%.17g", c, -3 * c);
+        snprintf(right, sizeof right, "right=%.17g,%.17g", c + 1, 2 - 3 * c);
+        snprintf(exact, sizeof exact, "%.17g+x,%.17g+2*x", c, -3 * c);
+        expect_small_error(SOLVE(0, file, "--mesh=square:8", "--dirichlet", left, "--dirichlet",
+                                 right, "--exact", exact, method),
+                           "two components", c);
+        put("W = VectorElement('P', triangle, 2)*FiniteElement('P', triangle, 1)\n"
+            "(u, p), (v, q) = TrialFunctions(W), TestFunctions(W)\n"
+            "a = (inner(grad(u), grad(v)) - p*div(v) - q*div(u))*dx\n");
+        if (strcmp(method, "--method=minres") == 0 || strcmp(method, "--method=gmres") == 0)
+            channel(method, c / 100);
+    }
+}
+
+/* The errors of the step and of the mesh are those of w = cos(pi x), which decays. */
+static void in_time(void **state) {
+    (void)state;
+    double of_w[3] = {0};
+    for (int i = 0; i < 2; ++i) {
+        const double c = i == 0 ? 0 : 1e9;
+        char initial[100], exact[100];
+        snprintf(initial, sizeof initial, "%.17g+cos(pi*x)", c);
+        snprintf(exact, sizeof exact, "%.17g+cos(pi*x)*exp(-pi^2*t)", c);
+        for (int k = 0; k < 3; ++k) {
+            json_t *root =
+                k == 0   ? SOLVE(0, "heat.weft", "--mesh=square:8", "--define=source=0",
+                                 "--neumann=boundary=0", "--time=0.01,0.1", "--scheme=theta",
+                                 "--initial", initial, "--exact", exact)
+                : k == 1 ? AD(0, "--mesh=square:8", "--diffusivity=1", "--dt=0.01", "--steps=10",
+                              "--initial", initial, "--exact", exact)
+                         : AD(0, "--mesh=square:8", "--diffusivity=1", "--dt=0.01", "--steps=10",
+                              "--preconditioner=aggregation", "--reassemble=every-step",
+                              "--initial", initial, "--exact", exact);
+            const double found = app_number(k == 0 ? root : ad_entry(root, -1), "l2_error");
+            if (c == 0)
+                of_w[k] = found;
+            else
+                expect(found, of_w[k], 1e-5);
+            json_decref(root);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_degree_1),    cmocka_unit_test(of_elements),
         cmocka_unit_test(of_vectors),     cmocka_unit_test(of_mixed_functions),
-        cmocka_unit_test(of_other_terms),
+        cmocka_unit_test(of_other_terms), cmocka_unit_test(in_space),
+        cmocka_unit_test(in_time),
     };
     return cmocka_run_group_tests(tests, name_file, remove_file);
 }
