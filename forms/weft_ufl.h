@@ -142,6 +142,13 @@ typedef struct weft_ufl_part {
     const struct weft_form_kernels *kernels; /* for weft_form.kernels of the matrix; NULL: none */
 } weft_ufl_part;
 
+/** The values that a form file gives a coefficient: Function(V, value). Others may be given in their place. */
+typedef struct weft_ufl_value {
+    const char *name;
+    const char *formula; /* in x, y and z, or one for each component; evaluated at the nodes of V */
+    const char *origin;  /* names it in messages: "figure6.ufl:3: f" */
+} weft_ufl_value;
+
 /** A problem: a u = L or F(u) = 0. It is the sum of its parts. */
 typedef struct weft_ufl_problem {
     const char *matrix, *vector, *mass; /* names of the forms; vector and mass NULL: none */
@@ -153,10 +160,14 @@ typedef struct weft_ufl_problem {
     int n_sets, geometry, n_parts;
     /* [n_sets]: the unknown's, coefficients'; sets[geometry]: coordinates x */
     const weft_ufl_set *sets;
-    const weft_ufl_part *parts; /* [n_parts] */
+    const weft_ufl_part *parts;   /* [n_parts] */
+    const weft_ufl_value *values; /* [n_values] */
+    int n_values;
+    const char *solution; /* the variable of P = solve(A, RHS), or "u" */
 } weft_ufl_problem;
 
-/** The problem of the file: forms a and L, or F and J, which is derived where the file has none.
+/** The problem of the file: what solve() states, or forms a and L (or A and RHS), or F and J, which is derived where
+ *  the file has none.
  *  Coefficients and constants are inputs of the scripts by their names in the file: over an index set, over
  *  cells (DG0 in problems without other domains) or uniform (Real, Constant). What F is differentiated by is
  *  called u.

@@ -129,7 +129,7 @@ static void write_names(const char *name, int n, weft_text *out) {
 static void write_head(const table *t, weft_text *out) {
     static const char *const axes[] = {"", ",x", ",x,y", ",x,y,z"};
     weft_text_add(out, "distance%s", axes[t->d]);
-    write_names("u", t->run->problem->fields.n_values, out);
+    write_names(weft_fields_name(&t->run->problem->fields), t->run->problem->fields.n_values, out);
     for (int i = 0; i < t->n_fields; ++i)
         write_names(t->fields[i].name, t->fields[i].n_components, out);
     weft_text_add(out, "\n");

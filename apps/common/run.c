@@ -143,7 +143,8 @@ void app_run_print_errors(const app_run *run, const char *exact) {
 weft_status app_run_print_end(const app_run *run, bool is_solved, weft_error *error) {
     const app_run_options *options = run->options;
     char bytes[32];
-    app_probes_print(&run->points, "u", run->probes, run->problem->fields.n_values);
+    app_probes_print(&run->points, weft_fields_name(&run->problem->fields), run->probes,
+                     run->problem->fields.n_values);
     app_seconds_print(&run->seconds);
     printf("memory      %s at most\n", app_print_bytes((double)weft_memory_peak(), bytes));
     if (options->output && (is_solved || options->keep_unconverged))

@@ -14,12 +14,13 @@ static bool is_given(const solve_bindings *bindings, const char *name) {
 /* "m(du/dt, v) + a(u, v) = L(v)", by the names of the forms. */
 static void state_forms(const solve *run, weft_text *out) {
     const weft_ufl_problem *problem = run->script.problem;
+    const char *u = weft_fields_name(&run->base.problem->fields);
     if (run->base.problem->forms.mass)
-        weft_text_add(out, "%s(du/dt, v) + ", problem->mass);
+        weft_text_add(out, "%s(d%s/dt, v) + ", problem->mass, u);
     if (problem->nonlinear)
-        weft_text_add(out, "%s(u; v) = 0", problem->vector);
+        weft_text_add(out, "%s(%s; v) = 0", problem->vector, u);
     else
-        weft_text_add(out, "%s(u, v) = %s%s", problem->matrix,
+        weft_text_add(out, "%s(%s, v) = %s%s", problem->matrix, u,
                       problem->vector ? problem->vector : "0", problem->vector ? "(v)" : "");
 }
 
@@ -40,6 +41,14 @@ static void state_bindings(const solve_bindings *bindings, weft_text *out) {
         app_state_datum(out, bindings->list[i].name, bindings->list[i].value, "");
 }
 
+/* Those of the file that were not given. */
+static void state_values_of_file(const solve *run, weft_text *out) {
+    const weft_ufl_problem *problem = run->script.problem;
+    for (int i = 0; problem && i < problem->n_values; ++i)
+        if (!is_given(&run->options->inputs, problem->values[i].name))
+            app_state_datum(out, problem->values[i].name, problem->values[i].formula, "");
+}
+
 /* The equation, its file, and the given expressions; then those of the script that were not given. */
 static void state(const solve *run, weft_text *out) {
     const solve_options *options = run->options;
@@ -50,6 +59,7 @@ static void state(const solve *run, weft_text *out) {
     if (options->time.text)
         app_state_datum(out, "u(0)", options->initial, "0");
     state_bindings(&options->inputs, out);
+    state_values_of_file(run, out);
     state_bindings(&options->defines, out);
     for (int i = 0; i < weft_compilation_names(compilation); ++i) {
         weft_name_info info;

@@ -104,7 +104,8 @@ weft_status solve_report_print(const solve *run, weft_error *error) {
         app_history_line_print(&run->base.problem->system.linear.cg);
     app_run_print_errors(&run->base, run->options->exact);
     print_field_errors(run);
-    app_values_print("integral u", run->integral_u, run->base.problem->fields.n_values);
+    printf("integral %s", weft_fields_name(&run->base.problem->fields));
+    app_values_print("", run->integral_u, run->base.problem->fields.n_values);
     putchar('\n');
     if (!run->options->nonlinear && !run->options->time.text)
         printf("energy      %.10g\n", app_strip_nan_sign(run->base.energy));

@@ -10,7 +10,8 @@ static weft_status state(solve *run, weft_error *error) {
         run->base.problem->fields.is_natural || run->base.problem->fields.n > 1 ? "natural" : NULL;
     weft_text equation = {0};
     run->program->state(run, &equation);
-    const weft_status status = app_run_state(&run->base, &equation, "u", natural, error);
+    const weft_status status = app_run_state(
+        &run->base, &equation, weft_fields_name(&run->base.problem->fields), natural, error);
     weft_text_free(&equation);
     return status;
 }

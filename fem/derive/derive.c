@@ -17,13 +17,17 @@ static bool is_identifier(const char *name) {
     return strlen(name) < 100;
 }
 
-static bool is_reserved(const weft_derive_problem *problem, const char *name) {
+bool weft_derive_reserves(const char *name) {
     static const char *const own[] = {"x",      "y",    "z",      "t",      "pi",
                                       "normal", "grad", "strain", "stress", "select"};
     for (size_t i = 0; i < sizeof own / sizeof *own; ++i)
         if (strcmp(name, own[i]) == 0)
             return true;
-    return strncmp(name, "derived_", 8) == 0 ||
+    return strncmp(name, "derived_", 8) == 0;
+}
+
+static bool is_reserved(const weft_derive_problem *problem, const char *name) {
+    return weft_derive_reserves(name) ||
            strcmp(name, problem->solution ? problem->solution : "u") == 0;
 }
 

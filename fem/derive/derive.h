@@ -3,3 +3,6 @@
 #pragma once
 
 #include "fem/weft_derive.h"
+
+/** Do formulas use this name for something else than functions, such as x? */
+bool weft_derive_reserves(const char *name);

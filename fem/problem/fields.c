@@ -33,6 +33,7 @@ weft_solution weft_fields_solution(const weft_fields *fields, const double *valu
                            .fields = fields->list,
                            .n_fields = fields->n,
                            .n_values = fields->n_values,
+                           .name = weft_fields_name(fields),
                            .values = values};
 }
 

@@ -19,6 +19,7 @@ typedef struct weft_fields {
     const weft_space *spaces[WEFT_FIELDS_MAX];
     int n, n_values; /* functions; components of u in all of them */
     int64_t n_dofs;
+    const char *name;           /* of u in results and formulas, borrowed; NULL: "u" */
     weft_space *space;          /* of the first field */
     weft_bc *bc;                /* of the first field, with the conditions on all fluxes */
     const int32_t *constrained; /* dofs, ascending; borrowed from bc, or */
@@ -28,6 +29,9 @@ typedef struct weft_fields {
 
 /** Make u one function of `space`, unless fields are there; set n, n_values and n_dofs. */
 void weft_fields_count(weft_fields *fields);
+static inline const char *weft_fields_name(const weft_fields *fields) {
+    return fields->name ? fields->name : "u";
+}
 /** Is the flux zero, not u, where there is no condition at all? */
 bool weft_fields_are_natural(const weft_fields *fields);
 /** Make the boundary conditions of all fields from `conditions`.

@@ -2,6 +2,7 @@
 #include "fem/problem/output.h"
 #include "fem/space/space.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,9 +41,6 @@ static int shown_components(int components) {
 }
 
 static weft_status make_fields(const weft_solution *u, weft_shown *out, weft_error *error) {
-    static const char *const names[WEFT_FIELDS_MAX] = {
-        "u_0", "u_1", "u_2",  "u_3",  "u_4",  "u_5",  "u_6",  "u_7",
-        "u_8", "u_9", "u_10", "u_11", "u_12", "u_13", "u_14", "u_15"};
     for (int i = 0; i < u->n_fields; ++i) {
         if (u->fields[i].is_enrichment)
             continue;
@@ -50,20 +48,26 @@ static weft_status make_fields(const weft_solution *u, weft_shown *out, weft_err
         const bool on_cells = is_constant(u->fields[i].space);
         const int64_t rows = on_cells ? u->mesh->n_cells : weft_space_nodes(out->nodes);
         out->of[n] = i;
+        const size_t size = strlen(u->name) + 16;
+        out->names[n] = malloc(size);
+        if (out->names[n])
+            (void)snprintf(out->names[n], size, u->n_fields > 1 ? "%s_%d" : "%s", u->name, n);
         out->values[n] = weft_array_make((size_t)rows, (size_t)shown * sizeof **out->values);
-        out->fields[n] = (weft_field){.name = u->n_fields > 1 ? names[n] : "u",
+        out->fields[n] = (weft_field){.name = out->names[n],
                                       .n_components = shown,
                                       .on_cells = on_cells,
                                       .values = out->values[n]};
-        if (!out->values[n])
+        if (!out->values[n] || !out->names[n])
             return weft_out_of_memory(error, "a result");
     }
     return WEFT_OK;
 }
 
 static void shown_clear(weft_shown *shown) {
-    for (int i = 0; i < shown->n; ++i)
+    for (int i = 0; i < shown->n; ++i) {
         free(shown->values[i]);
+        free(shown->names[i]);
+    }
     weft_space_free(&shown->own_nodes);
     *shown = (weft_shown){0};
 }

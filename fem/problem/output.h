@@ -14,6 +14,7 @@ typedef struct weft_shown {
     weft_space *own_nodes; /* NULL: `nodes` is the problem's */
     weft_field fields[WEFT_FIELDS_MAX];
     double *values[WEFT_FIELDS_MAX]; /* of these fields */
+    char *names[WEFT_FIELDS_MAX];    /* of these fields */
     int of[WEFT_FIELDS_MAX];         /* the problem's function that a field shows */
     int n;
 } weft_shown;

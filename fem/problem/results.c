@@ -179,7 +179,7 @@ static void add_input(const weft_problem *problem, const weft_input *input, func
 static void list_functions(const weft_problem *problem, functions *f) {
     for (int i = 0; i < problem->fields.n; ++i)
         add_function(
-            f, (weft_derive_function){.name = "u",
+            f, (weft_derive_function){.name = weft_fields_name(&problem->fields),
                                       .space = problem->fields.list[i].space,
                                       .values = problem->system.u,
                                       .first = problem->fields.list[i].first_dof,
@@ -199,6 +199,8 @@ weft_status weft_problem_derive(weft_problem *problem, const weft_derived_quanti
         TRY(weft_error_refuse(error, WEFT_ERROR_USAGE, "the problem is not solved, nor in time",
                               "call weft_problem_solve, for example"));
     whole.space = problem->fields.space;
+    if (!whole.solution)
+        whole.solution = weft_fields_name(&problem->fields);
     whole.cells = &problem->forms.first.form;
     whole.in_time |= problem->steps.t != NULL;
     const bool is_form = problem->forms.n_parts > 0 && !problem->names.is_script;

@@ -20,6 +20,7 @@ static void free_binding(void *user) {
         free(dofs);
     }
     free(binding->dofs);
+    free(binding->values);
     free(binding->text);
     free(binding);
 }
@@ -58,10 +59,36 @@ static weft_status start(const weft_bind_options *options, weft_problem *problem
                                                     .parameters = options->parameters,
                                                     .n_parameters = options->n_parameters,
                                                     .names_options = options->names_options}};
-    TRY(weft_bind_state(options, problem->context, &problem->stated, error));
     *out = made;
 done:
     return status;
+}
+
+static bool is_given(const weft_bind_options *options, const char *name) {
+    for (int i = 0; i < options->n_values; ++i)
+        if (strcmp(options->values[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The values of the options, and those of the file for inputs that the options leave out. */
+static weft_status list_values(weft_binding *binding, weft_error *error) {
+    const weft_bind_options *options = binding->options;
+    const weft_ufl_problem *ufl = binding->ufl;
+    binding->values =
+        calloc((size_t)(options->n_values + ufl->n_values) + 1, sizeof *binding->values);
+    if (!binding->values)
+        return weft_out_of_memory(error, "the values of inputs");
+    for (int i = 0; i < options->n_values; ++i)
+        binding->values[binding->n_values++] = options->values[i];
+    for (int i = 0; i < ufl->n_values; ++i)
+        if (!is_given(options, ufl->values[i].name))
+            binding->values[binding->n_values++] = (weft_problem_value){
+                ufl->values[i].name,
+                {.text = ufl->values[i].formula, .origin = ufl->values[i].origin}};
+    binding->problem->names.given.values = binding->values;
+    binding->problem->names.given.n_values = binding->n_values;
+    return WEFT_OK;
 }
 
 weft_status weft_bind_form_file(weft_ufl *ufl, const weft_bind_options *options,
@@ -70,6 +97,8 @@ weft_status weft_bind_form_file(weft_ufl *ufl, const weft_bind_options *options,
     weft_binding *binding = NULL;
     TRY(start(options, problem, &binding, error));
     TRY(weft_ufl_name_parts(ufl, binding, error));
+    TRY(list_values(binding, error));
+    TRY(weft_bind_state(binding, error));
     TRY(weft_problem_check_given(problem, error));
 done:
     return status;
@@ -81,6 +110,7 @@ weft_status weft_bind_script(const char *text, const weft_bind_options *options,
     weft_binding *binding = NULL;
     TRY(start(options, problem, &binding, error));
     TRY(weft_bind_name_script(text, binding, error));
+    TRY(weft_bind_state(binding, error));
     TRY(weft_problem_check_given(problem, error));
 done:
     return status;

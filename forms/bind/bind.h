@@ -23,6 +23,8 @@ typedef struct weft_binding {
     const weft_ufl_problem *ufl;      /* NULL: a script */
     weft_entity_dofs **dofs;          /* [n_parts][n_sets], of ufl */
     char *text;                       /* of the script, malloc'd */
+    weft_problem_value *values; /* those of the options, and of the file's for others; malloc'd */
+    int n_values;
 } weft_binding;
 
 /* ---- the steps, in order (bind.c) ------------------------------------------------------------ */
@@ -53,8 +55,7 @@ weft_status weft_bind_finish(weft_problem *problem, weft_error *error);
 bool weft_bind_find(const weft_compilation *compilation, const char *name, weft_name_info *out);
 /** Keep the text of what is given by name, for a run that continues (given.c).
  *  Errors  WEFT_ERROR_MEMORY; those of weft_memory_read */
-weft_status weft_bind_state(const weft_bind_options *options, weft_context *context,
-                            weft_stated *stated, weft_error *error);
+weft_status weft_bind_state(const weft_binding *binding, weft_error *error);
 /** The problem of the form file; NULL: it is a script. */
 const weft_ufl_problem *weft_bind_ufl(const weft_problem *problem);
 

@@ -1,5 +1,6 @@
 /* Names the parts of the problem of a form file. */
 #include "core/weft_core.h"
+#include "fem/derive/derive.h"
 #include "forms/bind/bind.h"
 #include "forms/file/file.h"
 
@@ -87,6 +88,7 @@ weft_status weft_ufl_name_parts(weft_ufl *ufl, weft_binding *binding, weft_error
     problem->forms.matrix = "K";
     problem->forms.vector = !found->vector ? NULL : found->nonlinear ? "r" : "b";
     problem->names.shown = plain_name;
+    problem->fields.name = weft_derive_reserves(found->solution) ? NULL : found->solution;
     TRY(weft_problem_parts_make(problem, found->n_parts, error));
     for (int i = 0; i < found->n_parts; ++i)
         TRY(make_part(&found->parts[i], &problem->forms.parts[i], error));

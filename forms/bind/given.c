@@ -25,18 +25,18 @@ typedef struct shown {
     char (*texts)[48];         /* of those that are no texts */
 } shown;
 
-static weft_status state_values(const weft_bind_options *options, weft_context *context,
+static weft_status state_values(const weft_problem_given *given, weft_context *context,
                                 weft_stated *stated, const shown *to, weft_error *error) {
     weft_status status = WEFT_OK;
-    for (int i = 0; i < options->n_values; ++i) {
-        const weft_input_source *source = &options->values[i].source;
-        to->values[i] = (weft_stated_value){options->values[i].name, source->text};
+    for (int i = 0; i < given->n_values; ++i) {
+        const weft_input_source *source = &given->values[i].source;
+        to->values[i] = (weft_stated_value){given->values[i].name, source->text};
         if (!source->memory)
             continue;
         TRY(state_memory(context, source->memory, to->texts[i], error));
         to->values[i].text = to->texts[i];
     }
-    weft_stated_add(stated, "input", to->values, options->n_values);
+    weft_stated_add(stated, "input", to->values, given->n_values);
 done:
     return status;
 }
@@ -56,19 +56,20 @@ static void state_others(const weft_bind_options *options, weft_stated *stated, 
     weft_stated_add(stated, "measure", to->values, options->n_measures);
 }
 
-weft_status weft_bind_state(const weft_bind_options *options, weft_context *context,
-                            weft_stated *stated, weft_error *error) {
+weft_status weft_bind_state(const weft_binding *binding, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int n = options->n_values + options->n_expressions + options->n_parameters +
+    const weft_bind_options *options = binding->options;
+    weft_problem *problem = binding->problem;
+    const int n = problem->names.given.n_values + options->n_expressions + options->n_parameters +
                   options->n_measures + 1;
     const shown to = {calloc((size_t)n, sizeof *to.values), calloc((size_t)n, sizeof *to.texts)};
-    weft_stated_clear(stated);
+    weft_stated_clear(&problem->stated);
     if (!to.values || !to.texts)
         TRY(weft_out_of_memory(error, NULL));
     if (!options->in_time)
         goto done;
-    TRY(state_values(options, context, stated, &to, error));
-    state_others(options, stated, &to);
+    TRY(state_values(&problem->names.given, problem->context, &problem->stated, &to, error));
+    state_others(options, &problem->stated, &to);
 done:
     free(to.values);
     free(to.texts);

@@ -1,7 +1,7 @@
 /** The problem of a form file as scripts over a mesh with their elementary functions.
  *  In: a form file that was read. Out: what weft_ufl_problem describes, and functions for a library.
  *
- *      problem.c   finds a and L, or F and J; lists spaces and domains; lowers the integrals
+ *      problem.c   finds the forms of the problem; lists spaces and domains; lowers the integrals
  *      script.c    writes the script of each domain, or of all
  *      kernels.c   kernels of whole cells, by which products are made without matrices
  *      compile.c   functions for libraries and for printing */
@@ -37,6 +37,7 @@ typedef struct ufl_problem {
     const ufl_element *elements[UFL_SETS_MAX];
     weft_ufl_part parts[UFL_PARTS_OF_PROBLEM_MAX];
     ufl_part_calls calls[UFL_PARTS_OF_PROBLEM_MAX]; /* of the parts */
+    weft_ufl_value *values;                         /* of coefficients */
 } ufl_problem;
 
 /** Arena memory, or NULL and an error.

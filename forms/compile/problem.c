@@ -18,7 +18,9 @@ const char *ufl_kernel_name(weft_ufl *ufl, const char *form, int integral) {
 
 /* What F is differentiated by where the file has no J: `unknown`, or the coefficient that is called u. */
 static const ufl_node *find_unknown(weft_ufl *ufl, const ufl_prepared *form) {
-    const ufl_node *found = ufl->module->unknown, *u = ufl_module_terminal(ufl->module, "u");
+    const ufl_problem_of *stated = ufl->module->problem;
+    const ufl_node *found = stated ? stated->solution : ufl->module->unknown,
+                   *u = ufl_module_terminal(ufl->module, "u");
     for (int i = 0; !found && i < form->n_coefficients; ++i)
         if (form->coefficients[i] == u)
             found = u;
@@ -48,7 +50,7 @@ static const char *find_unused(weft_ufl *ufl, const ufl_space *space) {
     return NULL;
 }
 
-/* The load of a problem with the matrix a: L, where the file has it. A sum that vanishes has no arguments. */
+/* The load of a linear problem, where the file has it. A sum that vanishes has no arguments. */
 static bool find_load(weft_ufl *ufl, int L, ufl_problem *out) {
     const ufl_prepared *form = L >= 0 ? ufl->prepared[L] : NULL;
     out->shown.unused = form ? NULL : find_unused(ufl, out->matrix->arguments[0]->space);
@@ -56,50 +58,81 @@ static bool find_load(weft_ufl *ufl, int L, ufl_problem *out) {
         return true;
     if (form->n_arguments == 1) {
         out->vector = form;
-        out->shown.vector = "L";
+        out->shown.vector = ufl->module->forms[L].name;
         return true;
     }
     ufl->context.place = form->form.place;
-    ufl_fail(&ufl->context, WEFT_ERROR_INPUT, "the load L of a linear problem has %s",
+    ufl_fail(&ufl->context, WEFT_ERROR_INPUT, "the load %s of a linear problem has %s",
+             ufl->module->forms[L].name,
              form->n_arguments == 0 ? "no test function" : "a trial function");
-    ufl_hint(&ufl->context, "L is a linear form, such as L = f*v*dx with the test function v");
+    ufl_hint(&ufl->context, "%s is a linear form, such as %s = f*v*dx with the test function v",
+             ufl->module->forms[L].name, ufl->module->forms[L].name);
     return false;
 }
 
-/* Find a and L, or F and J, among the variables of the file. */
-static bool find_forms(weft_ufl *ufl, ufl_problem *out) {
-    const ufl_module *module = ufl->module;
-    const int a = ufl_module_form(module, "a"), L = ufl_module_form(module, "L"),
-              F = ufl_module_form(module, "F"), J = ufl_module_form(module, "J");
-    ufl->context.place = (ufl_place){0, 0};
-    if (a >= 0 && ufl->prepared[a]->n_arguments == 2) {
-        out->matrix = ufl->prepared[a];
-        out->matrix_form = module->forms[a].form;
-        out->shown.matrix = "a";
-        return find_load(ufl, L, out);
-    }
-    if (F < 0 || ufl->prepared[F]->n_arguments != 1) {
-        ufl_fail(&ufl->context, WEFT_ERROR_INPUT,
-                 "this file has no problem: neither a bilinear form a nor a linear form F");
-        ufl_hint(&ufl->context,
-                 "call the forms a and L, or F and J; weft ufl shows those that there are");
+static bool take_matrix(weft_ufl *ufl, int form, ufl_problem *out) {
+    if (form < 0 || ufl->prepared[form]->n_arguments != 2)
         return false;
-    }
+    out->matrix = ufl->prepared[form];
+    out->matrix_form = ufl->module->forms[form].form;
+    out->shown.matrix = ufl->module->forms[form].name;
+    return true;
+}
+
+/* F(u; v) = 0 with the derivative J, which is derived where the file has none. */
+static bool take_nonlinear(weft_ufl *ufl, int F, int J, ufl_problem *out) {
+    const ufl_module *module = ufl->module;
     out->vector = ufl->prepared[F];
     out->shown.matrix = "J";
-    out->shown.vector = "F";
+    out->shown.vector = module->forms[F].name;
     out->shown.nonlinear = true;
     out->unknown = find_unknown(ufl, out->vector);
     if (!out->unknown) {
         ufl_fail(&ufl->context, WEFT_ERROR_INPUT,
-                 "the form F has no coefficient in its own space, so no unknown");
+                 "the form %s has no coefficient in its own space, so no unknown",
+                 out->shown.vector);
         return false;
     }
-    if (J < 0 || ufl->prepared[J]->n_arguments != 2)
-        return derive_tangent(ufl, module->forms[F].form, out);
-    out->matrix = ufl->prepared[J];
-    out->matrix_form = module->forms[J].form;
-    return true;
+    return take_matrix(ufl, J, out) || derive_tangent(ufl, module->forms[F].form, out);
+}
+
+/* The problem that solve() states. */
+static bool take_stated(weft_ufl *ufl, const ufl_problem_of *stated, ufl_problem *out) {
+    const ufl_module *module = ufl->module;
+    const char *solution = ufl_module_name(module, stated->solution);
+    int matrix = -1, vector = -1;
+    for (int i = 0; i < module->n_forms; ++i) {
+        matrix = module->forms[i].form == stated->matrix ? i : matrix;
+        vector = module->forms[i].form == stated->vector ? i : vector;
+    }
+    out->shown.solution = solution ? solution : "u";
+    ufl->context.place = stated->place;
+    if (stated->is_nonlinear)
+        return take_nonlinear(ufl, vector, matrix, out);
+    return take_matrix(ufl, matrix, out) && find_load(ufl, vector, out);
+}
+
+/* Find the problem of solve(), or a and L, F and J, or A and RHS, among the variables of the file. */
+static bool find_forms(weft_ufl *ufl, ufl_problem *out) {
+    const ufl_module *module = ufl->module;
+    const int L = ufl_module_form(module, "L"), F = ufl_module_form(module, "F");
+    const int load = L >= 0 ? L : ufl_module_form(module, "RHS");
+    ufl->context.place = (ufl_place){0, 0};
+    out->shown.solution = "u";
+    if (module->problem)
+        return take_stated(ufl, module->problem, out);
+    if (take_matrix(ufl, ufl_module_form(module, "a"), out))
+        return find_load(ufl, load, out);
+    if (F >= 0 && ufl->prepared[F]->n_arguments == 1)
+        return take_nonlinear(ufl, F, ufl_module_form(module, "J"), out);
+    if (take_matrix(ufl, ufl_module_form(module, "A"), out))
+        return find_load(ufl, load, out);
+    ufl_fail(&ufl->context, WEFT_ERROR_INPUT,
+             "this file has no problem: neither a bilinear form a nor a linear form F");
+    ufl_hint(&ufl->context,
+             "call the forms a and L, or F and J, or write solve(A, RHS); weft ufl shows those "
+             "that there are");
+    return false;
 }
 
 /* Take a form of the file as the mass if it can be that. false: an error */
@@ -474,6 +507,35 @@ static bool lower_action(weft_ufl *ufl, ufl_problem *problem) {
     return true;
 }
 
+/* ---- values of coefficients ---------------------------------------------------------------- */
+
+static bool has_coefficient(const ufl_prepared *form, const ufl_node *coefficient) {
+    for (int i = 0; form && i < form->n_coefficients; ++i)
+        if (form->coefficients[i] == coefficient)
+            return true;
+    return false;
+}
+
+/* Those that the file gives to coefficients of the problem. */
+static bool find_values(weft_ufl *ufl, ufl_problem *problem) {
+    const ufl_module *module = ufl->module;
+    problem->values = ufl_alloc(&ufl->context, (size_t)module->n_values, sizeof *problem->values);
+    for (int i = 0; problem->values && i < module->n_values; ++i) {
+        const ufl_value_of *one = &module->values[i];
+        const ufl_prepared *forms[] = {problem->vector, problem->matrix, problem->mass};
+        const ufl_prepared *form = NULL;
+        for (int k = 0; k < 3 && !form; ++k)
+            form = has_coefficient(forms[k], one->function) ? forms[k] : NULL;
+        if (!form || one->function == problem->unknown)
+            continue;
+        const char *name = ufl_terminal_name(ufl, form, one->function);
+        problem->values[problem->shown.n_values++] = (weft_ufl_value){
+            name, one->formula, ufl_print(&ufl->context, "%s:%d: %s", ufl->file, one->line, name)};
+    }
+    problem->shown.values = problem->values;
+    return ufl->context.status == WEFT_OK;
+}
+
 const ufl_problem *ufl_problem_make(weft_ufl *ufl, bool in_time, const char *mass) {
     ufl_problem *problem = ufl_alloc(&ufl->context, 1, sizeof *problem);
     if (!problem || !find_forms(ufl, problem) || !check_arguments(ufl, problem) ||
@@ -481,7 +543,7 @@ const ufl_problem *ufl_problem_make(weft_ufl *ufl, bool in_time, const char *mas
         !lower_form(ufl, problem, problem->matrix, problem->shown.matrix, MATRIX) ||
         !lower_form(ufl, problem, problem->vector, problem->shown.vector, VECTOR) ||
         !lower_form(ufl, problem, problem->mass, problem->shown.mass, MASS) ||
-        !lower_action(ufl, problem) || !find_sets(ufl, problem))
+        !lower_action(ufl, problem) || !find_sets(ufl, problem) || !find_values(ufl, problem))
         return NULL;
     problem->shown.sets = problem->sets;
     problem->shown.parts = problem->parts;

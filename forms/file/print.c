@@ -44,6 +44,13 @@ static const char *rank_words(int rank) {
                        : "form";
 }
 
+static const char *value_of(const weft_ufl *ufl, const ufl_node *function) {
+    for (int i = 0; i < ufl->module->n_values; ++i)
+        if (ufl->module->values[i].function == function)
+            return ufl->module->values[i].formula;
+    return NULL;
+}
+
 static void print_terminals(const weft_ufl *ufl, const ufl_prepared *form, const char *title,
                             const ufl_node *const *nodes, int n, weft_text *out) {
     char shape[160];
@@ -57,6 +64,8 @@ static void print_terminals(const weft_ufl *ufl, const ufl_prepared *form, const
                           ufl_shape_text(nodes[i]->shape, nodes[i]->rank, shape, sizeof shape));
         else
             weft_text_add(out, "constant");
+        if (value_of(ufl, nodes[i]))
+            weft_text_add(out, " = %s", value_of(ufl, nodes[i]));
         weft_text_add(out, "\n");
     }
 }

@@ -10,9 +10,13 @@ static ufl_value unknown_name(ufl_interpreter *interpreter, const char *name) {
         for (size_t i = 0; i < (size_t)1 << scope->bits && n < 1500; ++i)
             if (scope->names[i] && scope->values[i].kind)
                 names[n++] = scope->names[i];
-    for (const ufl_builtin *row = ufl_python_builtins; row->name && n < 2000; ++row)
+    for (const ufl_builtin *row = ufl_python_builtins; row->name && n < 1900; ++row)
+        names[n++] = row->name;
+    for (const ufl_builtin *row = ufl_problem_builtins; row->name && n < 2000; ++row)
         names[n++] = row->name;
     const char *nearest = weft_nearest_name(name, names, n);
+    if (ufl_refuse_name(interpreter, name))
+        return ufl_nothing();
     if (ufl_refused_words(name))
         return ufl_wrong(interpreter, WEFT_ERROR_UNSUPPORTED, "%s (%s) are not supported",
                          ufl_refused_words(name), name);
@@ -34,6 +38,13 @@ static ufl_value look_up(ufl_interpreter *interpreter, const char *name) {
     for (const ufl_builtin *row = ufl_python_builtins; row->name; ++row)
         if (strcmp(row->name, name) == 0)
             return (ufl_value){.kind = UFL_K_BUILTIN, .builtin = row};
+    for (const ufl_builtin *row = ufl_problem_builtins; row->name; ++row)
+        if (strcmp(row->name, name) == 0)
+            return (ufl_value){.kind = UFL_K_BUILTIN, .builtin = row};
+    const ufl_value x =
+        strcmp(name, "x") == 0 ? ufl_spatial_coordinate(interpreter) : ufl_nothing();
+    if (x.kind || interpreter->context->status != WEFT_OK)
+        return x;
     const ufl_value *file = strcmp(name, "__name__") == 0
                                 ? &(ufl_value){.kind = UFL_K_STRING, .text = "form_file"}
                                 : NULL;

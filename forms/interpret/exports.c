@@ -64,7 +64,7 @@ static bool collect_variables(ufl_interpreter *interpreter, ufl_module *module) 
 }
 
 /* The names of forms that UFL looks for, in the order in which it exports them. */
-static const char *const roles[] = {"a", "L", "M", "F", "J"};
+static const char *const roles[] = {"a", "L", "M", "F", "J", "A", "RHS"};
 enum { ROLES = sizeof roles / sizeof *roles };
 
 static const ufl_form *form_of(const ufl_scope *scope, const char *name) {
@@ -85,6 +85,13 @@ static const char *form_name(const ufl_scope *scope, const ufl_form *form) {
     return name;
 }
 
+static bool is_added(const ufl_module *module, int n, const ufl_form *form) {
+    for (int i = 0; i < n; ++i)
+        if (module->forms[i].form == form)
+            return true;
+    return false;
+}
+
 static bool add_form(ufl_interpreter *interpreter, ufl_module *module, ufl_export **forms,
                      const ufl_form *form, const char *name) {
     *forms = ufl_grow(interpreter->context, *forms, (size_t)module->n_forms, sizeof **forms);
@@ -96,8 +103,8 @@ static bool add_form(ufl_interpreter *interpreter, ufl_module *module, ufl_expor
 }
 
 /* forms = [...] */
-static bool collect_list(ufl_interpreter *interpreter, ufl_module *module, ufl_value list) {
-    ufl_export *forms = NULL;
+static bool collect_list(ufl_interpreter *interpreter, ufl_module *module, ufl_export **forms,
+                         ufl_value list) {
     const ufl_value *items = NULL;
     size_t n = 0;
     if (!ufl_iterate(interpreter, list, &items, &n))
@@ -111,23 +118,54 @@ static bool collect_list(ufl_interpreter *interpreter, ufl_module *module, ufl_v
         const char *name = form_name(interpreter->globals, items[i].form);
         if (!name)
             name = ufl_print(interpreter->context, "forms[%zu]", i);
-        if (!name || !add_form(interpreter, module, &forms, items[i].form, name))
+        if (!name || !add_form(interpreter, module, forms, items[i].form, name))
             return false;
     }
     return true;
 }
 
-/* forms = [...], or else a, L, M, and F, J unless both a and L are there. */
+/* What solve() names, whatever it is called. */
+static bool collect_problem(ufl_interpreter *interpreter, ufl_module *module, ufl_export **forms) {
+    const ufl_problem_of *problem = interpreter->problem;
+    const ufl_form *sides[] = {problem ? problem->matrix : NULL, problem ? problem->vector : NULL};
+    static const char *const nameless[] = {"solve_left", "solve_right"};
+    for (int i = 0; i < 2; ++i) {
+        if (!sides[i] || is_added(module, module->n_forms, sides[i]))
+            continue;
+        const char *name = form_name(interpreter->globals, sides[i]);
+        if (!add_form(interpreter, module, forms, sides[i], name ? name : nameless[i]))
+            return false;
+    }
+    return true;
+}
+
+/* F and J have no role beside a and L, A none beside a or F, RHS none beside L or without a or A. */
+static bool has_role(const ufl_scope *scope, const char *name) {
+    const bool a = form_of(scope, "a"), L = form_of(scope, "L"), F = form_of(scope, "F");
+    if (strcmp(name, "F") == 0 || strcmp(name, "J") == 0)
+        return !(a && L);
+    if (strcmp(name, "A") == 0)
+        return !a && !F;
+    if (strcmp(name, "RHS") == 0)
+        return !L && (a || (form_of(scope, "A") && !F));
+    return true;
+}
+
+/* forms = [...], or else those that have roles; and what solve() names. */
 static bool collect_forms(ufl_interpreter *interpreter, ufl_module *module) {
     const ufl_scope *scope = interpreter->globals;
     const ufl_value *list = ufl_scope_find(scope, "forms");
+    const bool is_listed = list && list->kind != UFL_K_NONE;
     ufl_export *forms = NULL;
-    if (list && list->kind != UFL_K_NONE)
-        return collect_list(interpreter, module, *list);
-    const bool both = form_of(scope, "a") && form_of(scope, "L");
-    for (int i = 0; i < ROLES; ++i) {
+    if (is_listed && !collect_list(interpreter, module, &forms, *list))
+        return false;
+    if (!collect_problem(interpreter, module, &forms))
+        return false;
+    const int n_solved = module->n_forms;
+    for (int i = 0; i < ROLES && !is_listed; ++i) {
         const ufl_form *form = form_of(scope, roles[i]);
-        if (form && (i < 3 || !both) && !add_form(interpreter, module, &forms, form, roles[i]))
+        if (form && has_role(scope, roles[i]) && !is_added(module, n_solved, form) &&
+            !add_form(interpreter, module, &forms, form, roles[i]))
             return false;
     }
     return true;
@@ -178,7 +216,12 @@ const ufl_module *ufl_collect(ufl_interpreter *interpreter) {
         !collect_variables(interpreter, module) || !collect_elements(interpreter, module) ||
         !collect_expressions(interpreter, module))
         return NULL;
+    if (!ufl_check_solution(interpreter, module))
+        return NULL;
     const ufl_value *unknown = ufl_scope_find(interpreter->globals, "unknown");
     module->unknown = unknown && unknown->kind == UFL_K_NODE ? unknown->node : NULL;
+    module->problem = interpreter->problem;
+    module->values = interpreter->values;
+    module->n_values = interpreter->n_values;
     return module;
 }

@@ -12,6 +12,7 @@
  *      attributes.c  value.name and methods; containers.c, measures.c those of lists and of dx
  *      arguments.c   matching the arguments of a call with parameters
  *      python.c, algebra.c, spaces.c, calculus.c  the functions that a file can call
+ *      problem.c     Function(V, value) and solve(A, RHS); formula.c: values as formulas
  *      modules.c     which names each module has
  *      repr.c        the classes that the repr of a ufl.Form names
  *
@@ -31,6 +32,22 @@ typedef struct ufl_named_node {
     const char *name;
 } ufl_named_node;
 
+/** Function(space, value) */
+typedef struct ufl_value_of {
+    const ufl_node *function, *value; /* value: expanded */
+    const char *formula;              /* in the language of inputs */
+    int line;
+} ufl_value_of;
+
+/** What solve() states: matrix(u, v) = vector(v), or vector(u; v) = 0 with the derivative matrix, which may be NULL. */
+typedef struct ufl_problem_of {
+    const ufl_form *matrix, *vector;
+    const ufl_node *solution; /* nonlinear: the unknown */
+    bool is_nonlinear;
+    bool is_target; /* the solution is a Function of the file */
+    ufl_place place;
+} ufl_problem_of;
+
 /** What a file leaves behind. Everything is in the arena. */
 typedef struct ufl_module {
     int n_forms, n_variables, n_elements, n_names, n_expressions;
@@ -40,6 +57,9 @@ typedef struct ufl_module {
     const ufl_named_node *names; /* of arguments, coefficients, constants: variables of the file */
     const ufl_node *const *expressions; /* expressions = [(expression, points), ...] */
     const ufl_node *unknown;            /* unknown = u, or NULL */
+    const ufl_problem_of *problem;      /* of solve(); NULL: the forms have roles by their names */
+    const ufl_value_of *values;         /* [n_values] */
+    int n_values;
 } ufl_module;
 
 /** legacy  the names of legacy UFL are in scope from the start (.ufl)

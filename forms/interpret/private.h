@@ -86,7 +86,10 @@ typedef struct ufl_interpreter {
     ufl_scope *globals, *locals;
     bool legacy;
     int statements, calls, frames;
-    int64_t work; /* elements of lists that were visited */
+    int64_t work;         /* elements of lists that were visited */
+    ufl_value_of *values; /* [n_values] */
+    int n_values;
+    const ufl_problem_of *problem; /* what solve() states; NULL: nothing yet */
     enum { UFL_GO_ON, UFL_BROKEN, UFL_CONTINUED, UFL_RETURNED } flow;
     ufl_value result; /* of return */
 } ufl_interpreter;
@@ -182,6 +185,19 @@ extern const ufl_builtin ufl_list_methods[], ufl_dict_methods[], ufl_string_meth
     ufl_measure_methods[];
 /** What the file leaves behind; NULL and an error. (exports.c) */
 const ufl_module *ufl_collect(ufl_interpreter *interpreter);
+
+/* ---- problem.c, formula.c ---- */
+/** The names that every form file has besides UFL's: Function, solve. */
+extern const ufl_builtin ufl_problem_builtins[];
+/** x where no variable has this name: of the only mesh, or of the only cell. UFL_K_UNBOUND without an error: there is none. */
+ufl_value ufl_spatial_coordinate(ufl_interpreter *interpreter);
+/** Fail for a name of DOLFIN's that a form file does without. false: it is another name */
+bool ufl_refuse_name(ufl_interpreter *interpreter, const char *name);
+/** Refuse forms of the solution, which are not computed. */
+bool ufl_check_solution(ufl_interpreter *interpreter, const ufl_module *module);
+/** The components of an expanded expression as formulas in x, y and z, with commas between them; NULL and an error.
+ *  space  Functions in it are replaced by their values: at its nodes both are equal */
+const char *ufl_formula(ufl_interpreter *interpreter, const ufl_node *node, const ufl_space *space);
 
 /* ---- scopes.c ---- */
 ufl_scope *ufl_scope_make(ufl_interpreter *interpreter, ufl_scope *parent);

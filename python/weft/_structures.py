@@ -354,10 +354,15 @@ class weft_ufl_part(Structure):
                 ("has_mass", c_bool), ("script", c_char_p), ("kernels", c_void_p)]
 
 
+class weft_ufl_value(Structure):
+    _fields_ = [("name", c_char_p), ("formula", c_char_p), ("origin", c_char_p)]
+
+
 class weft_ufl_problem(Structure):
     _fields_ = [("matrix", c_char_p), ("vector", c_char_p), ("mass", c_char_p), ("unused", c_char_p), ("nonlinear", c_bool),
                 ("cell", c_int), ("components", c_int), ("n_sets", c_int), ("geometry", c_int), ("n_parts", c_int),
-                ("sets", POINTER(weft_ufl_set)), ("parts", POINTER(weft_ufl_part))]
+                ("sets", POINTER(weft_ufl_set)), ("parts", POINTER(weft_ufl_part)), ("values", POINTER(weft_ufl_value)),
+                ("n_values", c_int), ("solution", c_char_p)]
 
 
 class weft_ufl_options(_Options):

@@ -21,6 +21,18 @@ def measure_rows(measures: Mapping[str, str]) -> Any:
     return (s.weft_bind_measure * max(len(rows), 1))(*rows)
 
 
+def components(formulas: str) -> list[str]:
+    """The formulas of "sin(x), atan2(y, x)": commas inside brackets do not separate them."""
+    parts, depth = [""], 0
+    for letter in formulas:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
 def _options(degrees: str) -> s.weft_ufl_options:
     number = c_int()
     lib.weft_ufl_degrees_find(encode(degrees), byref(number))

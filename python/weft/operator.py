@@ -11,7 +11,7 @@ from ._library import Borrowed, Handle, InputError, UsageError, encode, free, li
 from .conditions import Condition, Neumann, Number, condition_rows
 from .device import Array, Device
 from .families import family_name, family_number
-from .forms import FormFile
+from .forms import FormFile, components
 from .mesh import Mesh, _view
 from .options import method_number, preconditioner_number, step_scheme_number
 from .report import NotConverged, history_of, method_name
@@ -121,6 +121,12 @@ def _numpy_empty(shape: Any) -> Any:
     return numpy.empty(shape)
 
 
+def _interleaved(parts: Sequence[Any]) -> Any:
+    import numpy
+
+    return numpy.ascontiguousarray(numpy.stack([one.numpy() for one in parts], axis=1))
+
+
 class _Piece:
     """A script over cells or facets with what is bound to it, as a weft_form."""
 
@@ -219,6 +225,11 @@ class Form:
             bound = {"x": Borrowed(lib.weft_space_coordinates(x.pointer), x)}
             for key in set(inputs) & set(names):
                 bound[key] = self._list(names[key], inputs[key])._handle
+            for one in problem.values[:problem.n_values]:
+                name = one.name.decode()
+                name = name if name in names else "coefficient_" + name
+                if name in names and name not in bound:
+                    bound[name] = self._of_formula(names[name], one, problem, spaces)._handle
             used |= set(bound)
             others = [(problem.sets[i].connectivity, dofs[i].value.connectivity)
                       for i in range(1, problem.n_sets) if dofs[i]]
@@ -252,6 +263,18 @@ class Form:
         if known and known["over"] == "cells":
             return _interleave(device, value, _count(known["shape"]), device.limits.lanes_double, "float64")
         return device.asarray(value)
+
+    def _of_formula(self, known: Mapping[str, Any], value: Any, problem: Any, spaces: Sequence[Sequence[Handle]]) -> Array:
+        """The values that a form file gives a coefficient at its nodes."""
+        sets = [one.nodes.decode() for one in problem.sets[:problem.n_sets]]
+        at = sets.index(known["over"]) if known["over"] in sets else None
+        if at is None or problem.sets[at].flat:
+            raise UsageError("the values that the form file gives %s are computed by weft.Problem, not by weft.Form: give "
+                             "them in inputs" % value.name.decode(), "usage")
+        sub = problem.sets[at].sub[0]
+        space = Space._borrow(self.space.mesh, self.space.device, self._context, spaces[at][0], sub.family, sub.degree)
+        parts = [space.interpolate(one) for one in components(value.formula.decode())]
+        return parts[0] if len(parts) == 1 else self.space.device.asarray(_interleaved(parts))
 
     def vector(self, name: str = "b") -> Array:
         """A vector that the script accumulates, such as b of `b[dofs] += ...`."""

@@ -144,6 +144,36 @@ L = f*v*dx
         with self.assertRaises(weft.FileError):
             weft.FormFile("nowhere.ufl")
 
+    def test_forms_that_state_their_problem(self):
+        figure = """
+P = FiniteElement("Lagrange", triangle, 1)
+v=TestFunction(P)
+u=TrialFunction(P)
+f=Function(P, sin(x[0])+cos(x[1]))
+A=dot(grad(v),grad(u))*dx
+RHS=v*f*dx
+P = solve(A,RHS)
+"""
+        mesh, forms = weft.Mesh("square:8"), weft.FormFile(figure, name="figure6.ufl")
+        self.assertEqual(forms.forms, {"A": 2, "RHS": 1})
+        zero = [weft.Dirichlet("boundary", 0)]
+        problem = weft.Problem(mesh, forms, conditions=zero, device=self.device, tolerance=1e-12)
+        problem.solve()
+        space = weft.Space(mesh, self.device)
+        load = weft.Form(space, forms).vector().numpy()
+        # The integral of f at the nodes, and that of the solution, by scikit-fem
+        self.assertAlmostEqual(load.sum(), 1.29947400752, 10)
+        mass = weft.FormFile("""
+e = FiniteElement("Lagrange", triangle, 1)
+u, v, w = TrialFunction(e), TestFunction(e), Function(VectorElement(e), as_vector([1, atan2(x[0], 1)]))
+P = solve(u*v*dx, w[0]*v*dx)
+""", name="mass.ufl")
+        weights = weft.Form(space, mass).vector().numpy()
+        self.assertAlmostEqual(weights @ problem.values, 0.0441454814941, 9)
+        other = weft.Problem(mesh, forms, {"f": 1}, conditions=zero, device=self.device, tolerance=1e-12)
+        other.solve()
+        self.assertAlmostEqual(weights @ other.values, 0.0334230310777, 9)
+
     def test_curved_cells(self):
         """A unit square whose right side bulges by 1/10: its area is 1 + 2/3/10 for forms with curved cells, others are refused."""
         lines = ["$MeshFormat", "2.2 0 8", "$EndMeshFormat", "$Nodes", "9"]

@@ -20,6 +20,9 @@ static const char legacy[] =
     "names = {'a': f\"{1 + 1}\"}\n"
     "a = c*inner(grad(u), grad(v))*dx(1, degree=3) + p*q*ds + dot(u, v)*dx + lhs(p*q*dx)\n"
     "L = sum(F(z))*q*dx + diff(s**3, s)*q*dx\n"
+    "f = Function(V, conditional(lt(x[0], 1), sin(x[0]), 2))\n"
+    "g = Function(W, as_vector([x[0], 1])/(2 + x[1]))\n"
+    "P = solve(a, L + f*q*dx + dot(g, v)*dx)\n"
     "forms = [a, L, E, R, derivative(R, w), action(a), adjoint(a), replace(L, {w: 2*w})]\n";
 
 static weft_status use_text(void *user, weft_error *error) {
