@@ -69,16 +69,21 @@ typedef struct weft_test_case {
     const char *keys;  /* named parameters of the call in a script: ", degree = 1", or "" */
     int n_arguments;
     weft_test_operand arguments[12], result;
-    bool nested;    /* a function of a matrix: an element is a pair of a row and a column */
-    char reduction; /* 0: a map; + * < (min) > (max): the result is one element's contribution */
-    int line;       /* line of the example in its file; 0: not an example */
+    bool nested;         /* a function of a matrix: an element is a pair of a row and a column */
+    char reduction;      /* 0: a map; + * < (min) > (max) f (combine): one element's contribution */
+    const char *combine; /* the operator of a reduction; NULL: another one */
+    bool commutative;    /* it says that the order of its values does not matter */
+    int line;            /* line of the example in its file; 0: not an example */
 } weft_test_case;
 
 enum { WEFT_TEST_CASES_MAX = 24 };
 typedef struct weft_test_cases {
     weft_test_case list[WEFT_TEST_CASES_MAX];
     int n;
-    const char *source; /* plain C references: a host kernel `trial_K` for each list[K] */
+    /* plain C references: a host kernel `trial_K` for each list[K], and where it has an operator
+     * combine_K(a, b, result) and identity_K(result) of each element, and fold_K(values), which
+     * combines the elements in their order, in place of the first */
+    const char *source;
 } weft_test_cases;
 
 /** Test cases of a function: up to three sets of sizes, from small to large, that its signature and

@@ -141,6 +141,24 @@ static int64_t count_odd(const double *values, int64_t n) {
     return odd;
 }
 
+/* Combine the contributions to the result of a reduction by an operator, in the place of the first. */
+static weft_status fold(const round_data *r, int k, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *values[] = {r->data[k].plain[ARGUMENTS]};
+    char kernel[32];
+    snprintf(kernel, sizeof kernel, "fold_%d", k);
+    const weft_launch launch = {.module = r->test_case->references,
+                                .kernel = kernel,
+                                .arguments = values,
+                                .n_arguments = 1,
+                                .n_elements = r->n,
+                                .lanes = 1};
+    TRY(weft_device_launch(r->test_case->host, &launch, error));
+    TRY(weft_device_wait(r->test_case->host, error));
+done:
+    return status;
+}
+
 /* Numbers of either sign, unless more of the results are numbers for positive ones. */
 static weft_status choose_values(const round_data *r, int k, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -219,6 +237,8 @@ static weft_status prepare(round_data *r, int k, weft_error *error) {
                          (size_t)r->n * (size_t)test_case->result.n * sizeof(double),
                          &r->data[k].got, error));
     TRY(choose_values(r, k, error));
+    if (test_case->combine)
+        TRY(fold(r, k, error));
     for (int i = 0; i < test_case->n_arguments; ++i)
         TRY(give(r, k, i, error));
 done:
@@ -313,13 +333,32 @@ static void describe(const round_data *r, int k, const difference *d, weft_text 
             r->test_case->info.name, test_case->sizes);
 }
 
+/* The scale of a result by an operator: the largest contribution but the first, which it replaces.
+ * false: it is beyond the numbers of the precision, as products of a thousand factors may be. */
+static bool operator_scale(const round_data *r, const weft_test_case *test_case,
+                           const double *values, double *scale) {
+    const double most = r->single ? 1e30 : 1e250;
+    const int m = test_case->result.n;
+    bool finite = true;
+    for (int64_t i = m; i < r->n * m; ++i) {
+        finite &= isfinite(values[i]);
+        *scale = isfinite(values[i]) ? fmax(*scale, fabs(values[i])) : *scale;
+    }
+    for (int c = 0; c < m; ++c)
+        if (finite && (!(fabs(values[c]) < most) || (values[c] != 0 && fabs(values[c]) < 1 / most)))
+            return false;
+    return true;
+}
+
 static void compare(const round_data *r, int k, const double *results, weft_tool_outcome *out) {
     const weft_test_case *test_case = &r->test_case->test_cases.list[k];
     const int m = test_case->result.n;
     double *expected = values_of(r->data[k].plain[ARGUMENTS]);
     for (int64_t i = 0; i < result_length(r, test_case); ++i) {
         double scale = 0.1;
-        if (test_case->reduction)
+        if (test_case->combine && !operator_scale(r, test_case, expected, &scale))
+            continue;
+        if (test_case->reduction && !test_case->combine)
             join(r, test_case, i, expected, &scale);
         for (int c = 0; c < m; ++c)
             if (isfinite(expected[i * m + c]))

@@ -172,9 +172,31 @@ done:
     return status;
 }
 
+/* The laws of a reduction's operator, without which devices may disagree; other functions have none. */
+static weft_status test_laws(tester *t, const weft_tool_cross_check *test_case, bool *hold,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text failure = {0};
+    const weft_test_case *first = &test_case->test_cases.list[0];
+    if (!first->combine)
+        goto done;
+    TRY(weft_tool_laws(test_case, &failure, error));
+    if (failure.length > 0)
+        printf("WRONG  %-*s  %s", t->widths[0], test_case->info.name, failure.data);
+    else
+        printf("ok     %-*s  %s is associative%s, with an identity\n", t->widths[0],
+               test_case->info.name, first->combine, first->commutative ? " and commutative" : "");
+    t->n_wrong += failure.length > 0;
+    *hold = failure.length == 0;
+done:
+    weft_text_free(&failure);
+    return status;
+}
+
 static weft_status test_function(tester *t, size_t i, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *arena = NULL;
+    bool is_lawful = true;
     weft_tool_cross_check test_case = {
         .library = t->library, .host = t->host, .seed = t->seed, .emulated = t->emulated};
     weft_library_info(t->library, i, &test_case.info);
@@ -186,7 +208,8 @@ static weft_status test_function(tester *t, size_t i, weft_error *error) {
     print_sizes(t, &test_case);
     TRY(weft_module_make(t->host, "reference", test_case.test_cases.source, &test_case.references,
                          error));
-    for (int device = 0; device < t->n_devices; ++device)
+    TRY(test_laws(t, &test_case, &is_lawful, error));
+    for (int device = 0; device < t->n_devices && is_lawful; ++device)
         for (int variant = 0; variant < test_case.info.n_variants; ++variant)
             TRY(test_variant(t, &test_case, device, variant, error));
 done:

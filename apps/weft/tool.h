@@ -121,6 +121,10 @@ void weft_tool_emulated_order(weft_device *device, int order);
  *  Errors  those of compiling and of the devices. A difference is not an error: see out->failure */
 weft_status weft_tool_try(const weft_tool_cross_check *test_case, weft_device *device, int variant,
                           bool single, weft_tool_outcome *out, weft_error *error);
+/** Test the laws of a reduction's operator on random values; `out` gets a counterexample, or nothing.
+ *  (apps/weft/laws.c)
+ *  Errors  those of the host's device */
+weft_status weft_tool_laws(const weft_tool_cross_check *check, weft_text *out, weft_error *error);
 
 /** Append the resource usage of the plan's kernels on a GPU or null:h200, or the reason why it is
  *  unknown; for the host append nothing. (apps/weft/resources.c) */

@@ -82,6 +82,7 @@ static weft_status function_call(const source_writer *w, const weft_call *call, 
                                    .indent = threads > 1 ? "                " : "            ",
                                    .unroll = w->unroll,
                                    .keeps_loops = w->backend->is_threaded,
+                                   .element = w->backend->element,
                                    .store = in->store};
     for (int i = 0; i < n; ++i) {
         arguments[i] = (weft_accessor){.base = weft_source_variable(w, call->operands[i].value,

@@ -18,8 +18,9 @@ typedef struct weft_backend {
     const char *language; /* see weft_limits */
     /** Everything before the kernels: types, loads, stores, intrinsics. */
     void (*prelude)(weft_text *out, int lanes, bool single);
-    const char *nested; /* file of the prelude for kernels over a product of two index sets */
-    const char *splat;  /* see weft_body_style */
+    const char *nested;  /* file of the prelude for kernels over a product of two index sets */
+    const char *combine; /* file of the text of an operator of reductions */
+    const char *splat, *element; /* see weft_body_style */
     /** True: one thread per element, with the number `lane` in its block. False: a loop over
      *  blocks, whose elements are the lanes of vectors. */
     bool is_threaded;

@@ -226,7 +226,7 @@ static void write_result(const weft_nested_writer *n, const weft_call *call) {
                           weft_nested_storage(n, call->result), name, count);
         return;
     }
-    const char *join = weft_source_join_name(call);
+    const char *join = weft_source_join_name(n->w, call);
     const bool closed = weft_nested_is_closed(n, call);
     weft_text_add(out, "            join_%s(%s_%s%s, v_%s, %d, lanes);\n", join,
                   closed || call->reduction->over == REDUCE_ALL ? "a" : "s", name,
@@ -269,7 +269,7 @@ static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error
                           "        UNROLL for (int r = 0; r < %d; ++r)\n"
                           "            start_%s(a_%s[r], %d);\n",
                           weft_nested_name(n, call->result), n->together, count_of(n, call->result),
-                          n->together, weft_source_join_name(call),
+                          n->together, weft_source_join_name(n->w, call),
                           weft_nested_name(n, call->result), count_of(n, call->result));
     }
     weft_text_add(
@@ -312,7 +312,8 @@ static weft_status write_closed(const weft_nested_writer *n, int phase, weft_err
         if (n->phase[i] != phase || !weft_nested_is_over_product(n, call) ||
             !weft_nested_is_closed(n, call))
             continue;
-        const char *name = weft_nested_name(n, call->result), *join = weft_source_join_name(call);
+        const char *name = weft_nested_name(n, call->result),
+                   *join = weft_source_join_name(n->w, call);
         declare(n, "        ", call->result);
         weft_text_add(n->w->out, "        nested_close_%s(v_%s, a_%s[r], %d%s);\n", join, name,
                       name, count_of(n, call->result), n->w->backend->is_threaded ? ", tree" : "");
@@ -329,7 +330,7 @@ static void write_cleared(const weft_nested_writer *n) {
         const weft_call *call = &n->w->graph->calls[n->kernel->reductions[i]];
         if (call->reduction->over != REDUCE_ALL)
             weft_text_add(n->w->out, "    nested_clear_%s(part_%s, n_second * %d);\n",
-                          weft_source_join_name(call), weft_nested_name(n, call->result),
+                          weft_source_join_name(n->w, call), weft_nested_name(n, call->result),
                           count_of(n, call->result));
     }
 }
@@ -352,7 +353,8 @@ static void write_start(const weft_nested_writer *n) {
     weft_text_add(out, "    (void)part;\n");
     for (int i = 0; i < n->kernel->n_reductions; ++i) {
         const weft_call *call = &graph->calls[n->kernel->reductions[i]];
-        const char *name = weft_nested_name(n, call->result), *join = weft_source_join_name(call);
+        const char *name = weft_nested_name(n, call->result),
+                   *join = weft_source_join_name(n->w, call);
         const int count = count_of(n, call->result);
         if (call->reduction->over == REDUCE_ALL)
             weft_text_add(out, "    real a_%s[%d];\n    start_%s(a_%s, %d);\n", name, count, join,
@@ -369,7 +371,8 @@ static void write_start(const weft_nested_writer *n) {
 static void write_end(const weft_nested_writer *n) {
     for (int i = 0; i < n->kernel->n_reductions; ++i) {
         const weft_call *call = &n->w->graph->calls[n->kernel->reductions[i]];
-        const char *name = weft_nested_name(n, call->result), *join = weft_source_join_name(call);
+        const char *name = weft_nested_name(n, call->result),
+                   *join = weft_source_join_name(n->w, call);
         const int count = count_of(n, call->result);
         if (call->reduction->over != REDUCE_ALL)
             continue;
@@ -460,7 +463,7 @@ weft_status weft_source_nested_final(const source_writer *w, const weft_plan_ker
     weft_text_add(w->out,
                   "        nested_combine_%s(p_%s, partials_%s, sizes[2]%s, n_elements, first);\n"
                   "}\n\n",
-                  weft_source_join_name(call), result + 2,
+                  weft_source_join_name(w, call), result + 2,
                   weft_source_variable(w, call->result, -1) + 2,
                   weft_fault("part_unfinished") ? " - 1" : "");
     return WEFT_OK;

@@ -215,7 +215,7 @@ static void write_copy(const weft_nested_writer *n) {
         weft_text_add(out,
                       "    real o_%s[(STEPS + SPREAD - 1) / SPREAD];\n"
                       "    start_%s(o_%s, (STEPS + SPREAD - 1) / SPREAD);\n",
-                      weft_nested_name(n, call->result), weft_source_join_name(call),
+                      weft_nested_name(n, call->result), weft_source_join_name(n->w, call),
                       weft_nested_name(n, call->result));
     }
 }
@@ -273,7 +273,7 @@ static void write_result(const weft_nested_writer *n, const weft_call *call) {
             weft_text_add(out, "            s_%s[q] = v_%s[0];\n", name, name);
         return;
     }
-    const char *join = weft_source_join_name(call);
+    const char *join = weft_source_join_name(n->w, call);
     if (weft_nested_is_closed(n, call))
         weft_text_add(out, "            a_%s[q] = inside ? both_%s(a_%s[q], v_%s[0]) : a_%s[q];\n",
                       name, join, name, name, name);
@@ -308,7 +308,8 @@ static void write_stores(const weft_nested_writer *n, int phase, bool declare) {
 static void write_spread(const weft_nested_writer *n, int phase, bool before) {
     for (int i = 0; i < n->kernel->n_reductions; ++i) {
         const weft_call *call = &n->w->graph->calls[n->kernel->reductions[i]];
-        const char *name = weft_nested_name(n, call->result), *join = weft_source_join_name(call);
+        const char *name = weft_nested_name(n, call->result),
+                   *join = weft_source_join_name(n->w, call);
         if (n->phase[weft_nested_member(n, call->id)] != phase)
             continue;
         if (before)
@@ -430,7 +431,7 @@ static void write_accumulators(const weft_nested_writer *n) {
         if (weft_nested_is_closed(n, call))
             weft_text_add(n->w->out,
                           "        real a_%s[VECTOR];\n        start_%s(a_%s, VECTOR);\n",
-                          weft_nested_name(n, call->result), weft_source_join_name(call),
+                          weft_nested_name(n, call->result), weft_source_join_name(n->w, call),
                           weft_nested_name(n, call->result));
     }
 }
@@ -503,7 +504,7 @@ static weft_status write_closed(const weft_nested_writer *n, weft_error *error) 
                       "            real v_%s[1] = {panel_close_%s<PANEL_THREADS, CLUSTER, WIDTH, "
                       "VECTOR>(a_%s, sums[%d][side][0], inbox[%d][side][0], &arrived[%d][side], "
                       "rank, parity)};\n",
-                      name, weft_source_join_name(call), name, closed, closed, closed);
+                      name, weft_source_join_name(n->w, call), name, closed, closed, closed);
         use_column(n, call->result);
         ++closed;
     }

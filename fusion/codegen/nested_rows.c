@@ -180,7 +180,7 @@ static void write_registers(const weft_nested_writer *n) {
         const char *name = weft_nested_name(n, call->result);
         weft_text_add(out,
                       "        real o_%s[ROW_COLUMNS];\n        start_%s(o_%s, ROW_COLUMNS);\n",
-                      name, weft_source_join_name(call), name);
+                      name, weft_source_join_name(n->w, call), name);
     }
 }
 
@@ -219,7 +219,7 @@ static void write_result(const weft_nested_writer *n, const weft_call *call) {
                           weft_nested_storage(n, call->result), name);
         return;
     }
-    const char *join = weft_source_join_name(call);
+    const char *join = weft_source_join_name(n->w, call);
     if (weft_nested_is_closed(n, call))
         weft_text_add(out, "            a_%s[0] = both_%s(a_%s[0], v_%s[0]);\n", name, join, name,
                       name);
@@ -259,7 +259,7 @@ static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error
         const weft_call *call = &graph->calls[n->fusion->calls[i]];
         if (n->phase[i] == phase && weft_nested_is_closed(n, call))
             weft_text_add(n->w->out, "        real a_%s[1];\n        start_%s(a_%s, 1);\n",
-                          weft_nested_name(n, call->result), weft_source_join_name(call),
+                          weft_nested_name(n, call->result), weft_source_join_name(n->w, call),
                           weft_nested_name(n, call->result));
     }
     weft_text_add(n->w->out, "        UNROLL for (int k = 0; k < ROW_COLUMNS; ++k) {\n"
@@ -305,7 +305,7 @@ static int write_sends(const weft_nested_writer *n, int phase, int closed) {
         weft_text_add(n->w->out,
                       "        rows_send_%s<ROW_THREADS, ROW_CLUSTER>(a_%s[0], sums[%d][side], "
                       "inbox[%d][side], &arrived[%d][side], rank);\n",
-                      weft_source_join_name(call), weft_nested_name(n, call->result), closed,
+                      weft_source_join_name(n->w, call), weft_nested_name(n, call->result), closed,
                       closed, closed);
         ++closed;
     }
@@ -323,7 +323,7 @@ static weft_status write_receives(const weft_nested_writer *n, int phase, int cl
         weft_text_add(n->w->out,
                       "        real v_%s[1] = {rows_receive_%s<ROW_THREADS, ROW_CLUSTER>("
                       "sums[%d][side], inbox[%d][side], &arrived[%d][side], parity)};\n",
-                      weft_nested_name(n, call->result), weft_source_join_name(call), closed,
+                      weft_nested_name(n, call->result), weft_source_join_name(n->w, call), closed,
                       closed, closed);
         store_row(n, call->result);
         ++closed;

@@ -66,8 +66,13 @@ weft_status weft_source_nested(const source_writer *w, const weft_plan_kernel *k
                                weft_error *error);
 weft_status weft_source_nested_final(const source_writer *w, const weft_plan_kernel *kernel,
                                      weft_error *error);
-/** "add", "multiply", "min" or "max": in the names of the prelude's functions for a reduction. */
-const char *weft_source_join_name(const weft_call *call);
+/* fusion/codegen/combine.c */
+/** "add", "multiply", "min", "max" or that of an operator of the library: in the names of the functions for a reduction. */
+const char *weft_source_join_name(const source_writer *w, const weft_call *call);
+/** Those functions for the operators of the library that segments use. */
+weft_status weft_source_combines(weft_arena *arena, const weft_backend *backend,
+                                 const weft_segment *const *segments, int n, weft_text *out,
+                                 weft_error *error);
 /** fusion/codegen/multi_thread.c: a kernel with calls of several threads per element. */
 weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *kernel,
                                 weft_error *error);
@@ -117,7 +122,8 @@ void weft_source_final_reduction(const source_writer *w, const weft_plan_kernel 
 /** GPU: the final reduction inside the kernel that ends a loop's iteration, with its arguments in
  *  the order of kernel->reductions. */
 void weft_source_joined_arguments(weft_text *out, const weft_plan_kernel *kernel);
-void weft_source_joined(weft_text *out, const weft_graph *graph, const weft_plan_kernel *kernel);
+void weft_source_joined(const source_writer *w, const weft_graph *graph,
+                        const weft_plan_kernel *kernel);
 /** fusion/codegen/arithmetic.c: declare the costly subexpressions that are the same for all elements; for a writer that hoists,
  *  after the loads of uniform data. */
 void weft_source_uniforms(const source_writer *w, const weft_plan_kernel *kernel);

@@ -166,7 +166,7 @@ static weft_status write_loop_kernel(const scalar_writer *w, const weft_control_
         weft_source_joined_arguments(out, joined);
     weft_text_add(out, "%s)\n{\n", inner ? ",\n    const uint32_t *outside" : "");
     if (joined)
-        weft_source_joined(out, graph, joined);
+        weft_source_joined(&w->source, graph, joined);
     weft_text_add(out, "    if (threadIdx.x > 0%s)\n        return;\n",
                   begin || joined ? "" : " || *active == 0");
     if (inner)
@@ -252,6 +252,8 @@ weft_status weft_source_make(const weft_compilation *c, const char **out, weft_e
         weft_source_nested_prelude(backend, &text);
     if (has_kind(c->control, KERNEL_DENSE))
         weft_source_dense_prelude(&c->limits, c->options.single, &text);
+    TRY(weft_source_combines(c->arena, backend, (const weft_segment *const *)c->control->segments,
+                             c->control->n_segments, &text, error));
     for (int i = 0; i < c->control->n_segments; ++i)
         TRY(segment_source(c->control->segments[i], &text, error));
     TRY(scalar_data(c->arena, c->control, &graph, error));

@@ -9,19 +9,6 @@
 #include "fusion/codegen/private.h"
 #include "fusion/plan/implementations.h"
 
-const char *weft_source_join_name(const weft_call *call) {
-    switch (call->reduction->op) {
-    case '*':
-        return "multiply";
-    case '<':
-        return "min";
-    case '>':
-        return "max";
-    default:
-        return "add";
-    }
-}
-
 static int result_count(const source_writer *w, const weft_call *call) {
     return weft_shape_count(&w->graph->values[call->result].shape);
 }
@@ -45,10 +32,11 @@ void weft_source_reductions_start(const source_writer *w, const weft_plan_kernel
         const int count = result_count(w, call);
         if (threaded)
             weft_text_add(w->out, "    real a_%s[%s * %d];\n    start_%s(a_%s, %s * %d);\n", name,
-                          per_thread, count, weft_source_join_name(call), name, per_thread, count);
+                          per_thread, count, weft_source_join_name(w, call), name, per_thread,
+                          count);
         else
             weft_text_add(w->out, "    real a_%s[%d];\n    start_%s(a_%s, %d);\n", name, count,
-                          weft_source_join_name(call), name, count);
+                          weft_source_join_name(w, call), name, count);
     }
 }
 
@@ -64,8 +52,26 @@ void weft_source_reductions_each(const source_writer *w, const weft_plan_kernel 
                           count, name, count, name);
         else
             weft_text_add(w->out, "        join_%s(a_%s, v_%s, %d, lanes);\n",
-                          weft_source_join_name(call), name, name, count);
+                          weft_source_join_name(w, call), name, name, count);
     }
+}
+
+/* The components of a reduction by an operator of the library, at `place` in the tree. */
+static void threaded_partial_of_operator(const source_writer *w, const weft_call *call,
+                                         const char *threads, int place) {
+    const int count = result_count(w, call);
+    weft_text_add(w->out,
+                  "    if (threadIdx.x / LANES == %d %% (%s / LANES))\n"
+                  "        UNROLL for (int j = 0; j < TREE / GROUPS; ++j) {\n"
+                  "            real partial[%d];\n"
+                  "            chunk_%s(partial, tree + %d * TREE + j * GROUPS, TREE);\n"
+                  "            const int64_t number = chunk * (TREE / GROUPS) + j;\n"
+                  "            UNROLL for (int c = 0; c < %d; ++c)\n"
+                  "                if (threadIdx.x %% LANES == 0 && number * TILE < n_elements)\n"
+                  "                    partials_%s[number * %d + c] = partial[c];\n"
+                  "        }\n",
+                  place, threads, count, weft_source_join_name(w, call), place, count,
+                  result_name(w, call), count);
 }
 
 /* Each component of each reduction is joined to groups in its part of `tree`; after a barrier, one
@@ -78,9 +84,16 @@ static void threaded_partials(const source_writer *w, const weft_plan_kernel *ke
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         const int count = result_count(w, call);
+        if (call->combine) {
+            weft_text_add(w->out, "    groups_%s<%s, %s>(tree + %d * TREE, a_%s, TREE);\n",
+                          weft_source_join_name(w, call), threads, per_thread, place,
+                          result_name(w, call));
+            place += count;
+            continue;
+        }
         for (int c = 0; c < count; ++c)
             weft_text_add(w->out, "    groups_%s<%s, %s>(tree + %d * TREE, a_%s + %d, %d);\n",
-                          weft_source_join_name(call), threads, per_thread, place++,
+                          weft_source_join_name(w, call), threads, per_thread, place++,
                           result_name(w, call), c, count);
     }
     weft_text_add(w->out, "    __syncthreads();\n");
@@ -88,6 +101,11 @@ static void threaded_partials(const source_writer *w, const weft_plan_kernel *ke
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         const int count = result_count(w, call);
+        if (call->combine) {
+            threaded_partial_of_operator(w, call, threads, place);
+            place += count;
+            continue;
+        }
         for (int c = 0; c < count; ++c, ++place)
             weft_text_add(
                 w->out,
@@ -98,7 +116,8 @@ static void threaded_partials(const source_writer *w, const weft_plan_kernel *ke
                 "            if (threadIdx.x %% LANES == 0 && number * TILE < n_elements)\n"
                 "                partials_%s[number * %d + %d] = partial;\n"
                 "        }\n",
-                place, threads, weft_source_join_name(call), place, result_name(w, call), count, c);
+                place, threads, weft_source_join_name(w, call), place, result_name(w, call), count,
+                c);
     }
 }
 
@@ -126,20 +145,37 @@ void weft_source_reduction_tile(const source_writer *w, const weft_plan_kernel *
     threaded_partials(w, kernel);
 }
 
+/* "6 * ": the groups of all components are joined at once where an operator of the library needs
+ * them together; else one component after another. */
+static const char *tree_of_finish(const source_writer *w, const weft_graph *graph,
+                                  const weft_plan_kernel *kernel) {
+    int most = 1;
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &graph->calls[kernel->reductions[i]];
+        const int count = weft_shape_count(&graph->values[call->result].shape);
+        most = call->combine && count > most ? count : most;
+    }
+    const char *text = most > 1 ? weft_arena_print(w->arena, "%d * ", most) : "";
+    w->out->failed |= !text;
+    return text ? text : "";
+}
+
 static void threaded_finish(const source_writer *w, const weft_plan_kernel *kernel) {
-    weft_text_add(w->out, "    __shared__ scalar tree[GROUPS];\n    wait_for_kernels();\n"
-                          "    if (gridDim.x > 1) {\n");
+    weft_text_add(w->out,
+                  "    __shared__ scalar tree[%sGROUPS];\n    wait_for_kernels();\n"
+                  "    if (gridDim.x > 1) {\n",
+                  tree_of_finish(w, w->graph, kernel));
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         weft_text_add(w->out, "        finish_part_%s(tree, partials_%s, %d, n_elements%s);\n",
-                      weft_source_join_name(call), result_name(w, call), result_count(w, call),
+                      weft_source_join_name(w, call), result_name(w, call), result_count(w, call),
                       weft_fault("partial_dropped") ? " - TILE" : "");
     }
     weft_text_add(w->out, "        return;\n    }\n");
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         weft_text_add(w->out, "    finish_%s(p_%s, tree, partials_%s, %d, n_elements);\n",
-                      weft_source_join_name(call), storage_name(w, call), result_name(w, call),
+                      weft_source_join_name(w, call), storage_name(w, call), result_name(w, call),
                       result_count(w, call));
     }
 }
@@ -155,7 +191,7 @@ void weft_source_reductions_end(const source_writer *w, const weft_plan_kernel *
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         const char *name = result_name(w, call);
         weft_text_add(w->out, "    partial_%s(partials_%s + first_block / %d * %d, a_%s, %d);\n",
-                      weft_source_join_name(call), name, w->plan->reduction_blocks,
+                      weft_source_join_name(w, call), name, w->plan->reduction_blocks,
                       result_count(w, call), name, result_count(w, call));
     }
 }
@@ -169,7 +205,7 @@ void weft_source_final_reduction(const source_writer *w, const weft_plan_kernel 
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         weft_text_add(w->out, "    finish_%s(p_%s, partials_%s, %d, n_elements - 1);\n",
-                      weft_source_join_name(call), storage_name(w, call), result_name(w, call),
+                      weft_source_join_name(w, call), storage_name(w, call), result_name(w, call),
                       result_count(w, call));
     }
 }
@@ -179,12 +215,14 @@ void weft_source_joined_arguments(weft_text *out, const weft_plan_kernel *kernel
         weft_text_add(out, ",\n    const scalar *partials_%d,\n    scalar *joined_%d", i, i);
 }
 
-void weft_source_joined(weft_text *out, const weft_graph *graph, const weft_plan_kernel *kernel) {
-    weft_text_add(out, "%s    __shared__ scalar tree[GROUPS];\n", WEFT_PREDICATE);
+void weft_source_joined(const source_writer *w, const weft_graph *graph,
+                        const weft_plan_kernel *kernel) {
+    weft_text_add(w->out, "%s    __shared__ scalar tree[%sGROUPS];\n", WEFT_PREDICATE,
+                  tree_of_finish(w, graph, kernel));
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &graph->calls[kernel->reductions[i]];
-        weft_text_add(out, "    finish_%s(joined_%d, tree, partials_%d, %d, n_elements);\n",
-                      weft_source_join_name(call), i, i,
+        weft_text_add(w->out, "    finish_%s(joined_%d, tree, partials_%d, %d, n_elements);\n",
+                      weft_source_join_name(w, call), i, i,
                       weft_shape_count(&graph->values[call->result].shape));
     }
 }

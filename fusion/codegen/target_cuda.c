@@ -49,5 +49,9 @@ static void cuda_prelude(weft_text *out, int lanes, bool single) {
     weft_text_free(&calls);
 }
 
-const weft_backend weft_backend_cuda = {
-    .language = "cuda", .prelude = cuda_prelude, .nested = "nested_cuda.h", .is_threaded = true};
+const weft_backend weft_backend_cuda = {.language = "cuda",
+                                        .prelude = cuda_prelude,
+                                        .nested = "nested_cuda.h",
+                                        .combine = "combine_cuda.h",
+                                        .element = "((real)element)",
+                                        .is_threaded = true};

@@ -72,5 +72,9 @@ static void host_prelude(weft_text *out, int lanes, bool single) {
     weft_text_free(&calls);
 }
 
-const weft_backend weft_backend_host = {
-    .language = "host", .prelude = host_prelude, .nested = "nested_host.h", .splat = "SPLAT"};
+const weft_backend weft_backend_host = {.language = "host",
+                                        .prelude = host_prelude,
+                                        .nested = "nested_host.h",
+                                        .combine = "combine_host.h",
+                                        .splat = "SPLAT",
+                                        .element = "numbers_from(block * LANES)"};

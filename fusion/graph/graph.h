@@ -94,6 +94,7 @@ typedef struct weft_call {
     double flops;  /* operations per element; functions as their equivalents */
     weft_location place;
     const weft_reduction *reduction;           /* NULL: a map */
+    const weft_specialisation *combine;        /* operator of a reduction; NULL: reduction->op */
     const weft_product_kernel *product_kernel; /* `apply`: reads v at other rows too; else NULL */
     int part, fuse, together;                  /* of its statement; -1, 0 and 0: none */
     int variant;                               /* `using variant N` of its statement, or -1 */

@@ -168,6 +168,7 @@ weft_status weft_function_call(weft_graph_builder *builder, const weft_node *nod
     int *keys = weft_arena_alloc(builder->arena, (size_t)node->n_keys + 1, sizeof *keys);
     weft_shape shapes[WEFT_ARGUMENTS_MAX];
     weft_specialisation *specialisation = NULL;
+    const weft_specialisation *combine = NULL;
     int index_set = UNIFORM, n_values = 0;
     bool scalars = true;
     if (!values || !operands || !keys)
@@ -193,6 +194,8 @@ weft_status weft_function_call(weft_graph_builder *builder, const weft_node *nod
                                                          node->keys, keys, node->n_keys,
                                                          node->place},
                                  &specialisation, error));
+    TRY(weft_combine_make(builder->arena, builder->library, weft_function_reduction(function),
+                          &specialisation->result, &combine, error));
     TRY(common_index_set(builder, operands, (int)n, node->place, &index_set, error));
     TRY(check_nested(builder, node, function, values, operands, index_set, error));
     if (index_set == UNIFORM) {
@@ -208,9 +211,10 @@ weft_status weft_function_call(weft_graph_builder *builder, const weft_node *nod
                       .operands = operands,
                       .n_operands = (int)n,
                       .index_set = index_set,
-                      .flops = specialisation->flops,
+                      .flops = specialisation->flops + (combine ? combine->flops : 0),
                       .place = node->place,
-                      .reduction = weft_function_reduction(function)};
+                      .reduction = weft_function_reduction(function),
+                      .combine = combine};
     *out = (weft_lazy_value){0};
     TRY(weft_call_add(builder, &call, &specialisation->result, &out->operand, error));
 done:

@@ -13,6 +13,7 @@
  *   weft_NAME(x)              intrinsics of one argument: abs, cos, exp, reciprocal, sqrt, ...
  *   weft_NAME(x, y)           intrinsics of two arguments: max, min, pow, ...
  *   weft_powi(x, n)           x to an integer power
+ *   weft_infinity             the constant infinity
  *   weft_select(mask, a, b)   per lane a where the mask (a comparison of reals) holds, else b */
 
 static weft_status write_list(body_writer *w, const weft_statement *first);
@@ -354,11 +355,13 @@ weft_status weft_body_emit(const weft_specialisation *specialisation, int varian
     weft_text body = {0};
     char *end = NULL;
     body_local *locals = NULL;
-    if (variant < 0 || variant >= specialisation->n_variants)
+    const bool is_identity = variant == WEFT_IDENTITY && specialisation->function->identity;
+    if (!is_identity && (variant < 0 || variant >= specialisation->n_variants))
         TRY(weft_error_set(
             error, WEFT_ERROR_USAGE, "%s has %d variants: there is none of number %d",
             specialisation->function->info.name, specialisation->n_variants, variant));
-    const weft_variant *written = specialisation->function->variants[variant];
+    const weft_variant *written = weft_function_variant(specialisation->function, variant);
+    const int threads = is_identity ? 1 : specialisation->threads[variant];
     locals = calloc((size_t)written->body.n_locals + 1, sizeof *locals);
     if (!locals)
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "out of memory for the code of %s",
@@ -374,14 +377,14 @@ weft_status weft_body_emit(const weft_specialisation *specialisation, int varian
                      .depth = 1};
     w.thread = strtol(style->thread, &end, 10);
     w.thread_known = end != style->thread && *end == '\0';
-    if (specialisation->threads[variant] == 1) {
+    if (threads == 1) {
         w.thread_known = true;
         w.thread = 0;
     }
     w.keeps_loops = style->keeps_loops && w.thread_known &&
                     count_list(&w, written->body.first, LARGE_BODY) == LARGE_BODY;
     TRY(write_list(&w, w.variant->body.first));
-    TRY(weft_body_value_finish(&w, specialisation->threads[variant] == 1));
+    TRY(weft_body_value_finish(&w, threads == 1));
     write_tables(&w, out);
     weft_text_add_bytes(out, body.data ? body.data : "", body.length);
     if (body.failed || out->failed)

@@ -106,6 +106,9 @@ void weft_body_print_place(body_writer *w, const weft_term *term) {
         print_component(w, specialisation->table_names[term->index], 0, term,
                         &specialisation->table_shapes[term->index], NULL);
         break;
+    case TERM_ELEMENT:
+        add(w, w->style->element ? w->style->element : "element");
+        break;
     case TERM_LOCAL:
         add(w, w->variant->body.locals[term->index].name);
         for (int k = 0; k < term->n_children; ++k) {
@@ -125,7 +128,7 @@ static bool is_data(const body_writer *w, const weft_term *term) {
     if (weft_body_constant(w, term, &ignored))
         return false;
     if (term->kind == TERM_ARGUMENT || term->kind == TERM_RESULT || term->kind == TERM_INTRINSIC ||
-        (term->kind == TERM_LOCAL && term->type == TYPE_REAL))
+        term->kind == TERM_ELEMENT || (term->kind == TERM_LOCAL && term->type == TYPE_REAL))
         return true;
     if (term->kind == TERM_TABLE || term->type == TYPE_INT)
         return false;
@@ -141,6 +144,10 @@ static void print_literal(body_writer *w, double value) {
     bool exact = (double)(float)value == value;
     bool whole = exact && value == rint(value) && fabs(value) < 1e6;
     char number[40];
+    if (isinf(value)) {
+        add(w, value < 0 ? "(-weft_infinity)" : "weft_infinity");
+        return;
+    }
     weft_number_print(value, 15, number);
     if (whole && !w->style->splat) {
         weft_text_add(w->out, value < 0 ? "(%.0f)" : "%.0f", value);

@@ -4,6 +4,7 @@
 #include "fusion/base/residues.h"
 #include "fusion/library/body.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { STEPS_MAX = 1 << 22 };
@@ -129,7 +130,7 @@ static weft_residue real_of(runner *r, const weft_term *term) {
         return weft_residue_integer(integer_of(r, term));
     switch (term->kind) {
     case TERM_NUMBER:
-        return weft_residue_number(r->field, term->number);
+        return isinf(term->number) ? fail(r) : weft_residue_number(r->field, term->number);
     case TERM_LOCAL:
     case TERM_RESULT:
         return *place_of(r, term);
@@ -151,6 +152,7 @@ static weft_residue real_of(runner *r, const weft_term *term) {
     case TERM_INTEGER:
     case TERM_SIZE:
     case TERM_THREAD:
+    case TERM_ELEMENT:
         break;
     }
     return fail(r);

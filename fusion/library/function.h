@@ -131,8 +131,13 @@ struct weft_function {
     const char *where_texts[WEFT_WHERES_MAX];
     int n_wheres;
     const char *index_sets[2]; /* names in `over` of nested functions; NULL: none */
+    const char *element; /* name of the element's number in bodies of reductions; NULL: none */
+    bool uses_element;
     bool is_reduction;
-    bool is_product; /* `//@ product A*B` */
+    bool is_product;        /* `//@ product A*B` */
+    weft_variant *identity; /* `//@ identity` of an operator */
+    bool is_commutative;    /* `//@ commutative` */
+    weft_location commutative_place;
     weft_reduction reduction;
     weft_term *flops;
     weft_variant *variants[WEFT_VARIANTS_MAX];
@@ -162,6 +167,8 @@ struct weft_library {
     size_t n, capacity;
     weft_library_table *tables;
     int n_tables;
+    bool
+        is_complete; /* no files are being read whose reductions may have operators in later ones */
     const void *forms; /* the form file that is bound with its functions; NULL: none */
 };
 /** Refuse a body for the sizes and parameters of a specialisation, which the message states: it may be
@@ -171,6 +178,8 @@ struct weft_library {
 weft_status weft_specialisation_refuse(const weft_specialisation *specialisation,
                                        weft_location place, const char *advice, weft_error *error,
                                        const char *format, ...) WEFT_PRINTF(5, 6);
+/** A variant, or WEFT_IDENTITY. */
+const weft_variant *weft_function_variant(const weft_function *function, int variant);
 int weft_function_name_index(const weft_function *function, const char *name);
 /** Prove that the threads of each variant keep to its thread pattern, and set
  *  specialisation->writers. (fusion/library/thread_pattern.c)

@@ -14,15 +14,23 @@
 
 enum { DIRECTORY_DEPTH = 16 };
 
+/* Operators may be in files that are read after those of their reductions. */
+static weft_status complete(weft_library *library, weft_error *error) {
+    library->is_complete = true;
+    return weft_combines_check(library, library->functions, library->n, error);
+}
+
 weft_status weft_library_make(weft_library **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_library *library = calloc(1, sizeof *library);
     if (!library)
         TRY(weft_out_of_memory(error, "the library of functions"));
     TRY(weft_arena_make(&library->arena, error));
+    library->is_complete = false;
     for (size_t i = 0; i < weft_embedded_kernels_count; ++i)
         TRY(weft_library_add_text(library, weft_embedded_kernels[i].name,
                                   weft_embedded_kernels[i].text, error));
+    TRY(complete(library, error));
     *out = library;
     library = NULL;
 done:
@@ -98,6 +106,8 @@ weft_status weft_library_add_text(weft_library *library, const char *name, const
     if (!source->name || !source->text)
         TRY(weft_out_of_memory(error, "the library of functions"));
     TRY(weft_kernel_file_read(library->arena, source, &commons, &list, error));
+    if (library->is_complete)
+        TRY(weft_combines_check(library, (const weft_function *const *)list.list, list.n, error));
     TRY(reserve(library, list.n, error));
     for (size_t i = 0; i < list.n; ++i)
         insert(library, list.list[i]);
@@ -178,7 +188,9 @@ weft_status weft_library_add_directory(weft_library *library, const char *direct
                                        weft_error *error) {
     weft_status status = WEFT_OK;
     size_t n_files = 0;
+    library->is_complete = false;
     TRY(add_below(library, directory, 0, &n_files, error));
+    TRY(complete(library, error));
     if (n_files == 0) {
         status =
             weft_error_set(error, WEFT_ERROR_IO, "no *.kernel.c file in '%s' or below", directory);
@@ -186,6 +198,7 @@ weft_status weft_library_add_directory(weft_library *library, const char *direct
                         "a kernel file's name ends in .kernel.c; docs/kernel-files.md shows one");
     }
 done:
+    library->is_complete = true;
     return status;
 }
 

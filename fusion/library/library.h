@@ -14,8 +14,9 @@ typedef enum weft_reduce_over {
 
 /** The operation of a reduction. */
 typedef struct weft_reduction {
-    char op;        /* + * < (min) > (max) */
-    double neutral; /* neutral element */
+    char op;             /* + * < (min) > (max), or f: a function of the library */
+    const char *combine; /* op f: its name, and the place of the line that names it */
+    weft_location place;
     weft_reduce_over over;
 } weft_reduction;
 
@@ -38,6 +39,12 @@ bool weft_function_only_assigns(const weft_function *function, int variant);
 int weft_function_over(const weft_function *function, int argument);
 /** The operation of a function of kind reduce; NULL for maps. */
 const struct weft_reduction *weft_function_reduction(const weft_function *function);
+/** The variant with one thread; where there is none, the first. */
+int weft_function_plain_variant(const weft_function *function);
+/** May the elements of an operator be combined in any order (`//@ commutative`)? */
+bool weft_function_is_commutative(const weft_function *function);
+/** Does a body of a reduction use the number of its element? */
+bool weft_function_counts(const weft_function *function);
 /** The names of all functions, for suggestions. Borrowed. */
 const char *const *weft_library_names(const weft_library *library, size_t *n);
 
@@ -90,6 +97,14 @@ weft_status weft_specialisation_make(weft_arena *arena, const weft_library *libr
                                      const weft_element_request *request, weft_specialisation **out,
                                      weft_error *error);
 
+/** The operator of a reduction, for values of this shape.
+ *  out     in arena; NULL: the reduction is +, *, min or max
+ *  Errors  WEFT_ERROR_TYPE at the line `//@ kind reduce NAME`: the library has no operator of the
+ *          name; WEFT_ERROR_SHAPE: it does not combine values of the shape to one of the same */
+weft_status weft_combine_make(weft_arena *arena, const weft_library *library,
+                              const weft_reduction *reduction, const weft_shape *shape,
+                              const weft_specialisation **out, weft_error *error);
+
 /** The place of an operand in generated code: component (i, j) of a shape [.., n] is
  *  base[offset + i * n + j]; a scalar is base[offset]. */
 typedef struct weft_accessor {
@@ -114,8 +129,12 @@ typedef struct weft_body_style {
     int unroll; /* statement limit of unrolled loops; 0: WEFT_UNROLL_MAX */
     /* NULL, or what assigns to components of the result: STORE(&component, value, stream) */
     const char *store;
-    bool keeps_loops; /* of large bodies, from a compiler that unrolls loops itself */
+    bool keeps_loops;    /* of large bodies, from a compiler that unrolls loops itself */
+    const char *element; /* C text of type real: the number of the element; NULL: it has none */
 } weft_body_style;
+
+/** The variant of weft_body_emit that is an operator's identity. */
+#define WEFT_IDENTITY (-1)
 
 /** Write the body of one variant, with operands replaced by accessors, sizes and parameters by
  *  numbers, tables by constants, `t` by the thread index. The text is the statements of one thread;

@@ -2,8 +2,9 @@
 #include "fusion/library/private.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <string.h>
+
+#define WEFT_NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 weft_status weft_meta_tokens(kernel_reader *reader, const meta_line *meta) {
     return weft_kernel_tokens_make(reader, meta->rest, (size_t)(meta->end - meta->rest),
@@ -85,6 +86,16 @@ done:
     return status;
 }
 
+/* One index set in a signature names the number of the element, which bodies of reductions read. */
+static void take_element(weft_function *function) {
+    if (!function->index_sets[0] || function->index_sets[1] || function->result.over)
+        return;
+    function->element = function->index_sets[0];
+    function->index_sets[0] = NULL;
+    for (int i = 0; i < function->n_arguments; ++i)
+        function->arguments[i].over = 0;
+}
+
 /* function := name "(" formal { "," formal } ")" "->" formal */
 weft_status weft_reader_signature(kernel_reader *reader, const meta_line *meta) {
     weft_status status = WEFT_OK;
@@ -108,6 +119,7 @@ weft_status weft_reader_signature(kernel_reader *reader, const meta_line *meta) 
     TRY(read_formal(reader, "the result's name", &result));
     function->result = result;
     TRY(weft_expect_end(reader));
+    take_element(function);
     TRY(meta_text(reader, meta, &function->info.signature));
 done:
     return status;
@@ -202,15 +214,13 @@ done:
     return status;
 }
 
-/* kind reduce OPERATOR: the operation and its neutral element. */
+/* kind reduce OPERATOR: an operation, or the name of a function that is an operator. */
 static weft_status read_reduction(kernel_reader *reader, const meta_line *meta, const char *rest) {
     static const struct {
         const char *name;
         weft_reduction reduction;
-    } operators[] = {{"+", {'+', 0.0, REDUCE_ALL}},
-                     {"*", {'*', 1.0, REDUCE_ALL}},
-                     {"min", {'<', INFINITY, REDUCE_ALL}},
-                     {"max", {'>', -INFINITY, REDUCE_ALL}}};
+    } operators[] = {
+        {"+", {.op = '+'}}, {"*", {.op = '*'}}, {"min", {.op = '<'}}, {"max", {.op = '>'}}};
     while (*rest == ' ')
         ++rest;
     for (size_t i = 0; i < sizeof operators / sizeof *operators; ++i)
@@ -218,8 +228,15 @@ static weft_status read_reduction(kernel_reader *reader, const meta_line *meta, 
             reader->function->reduction = operators[i].reduction;
             return WEFT_OK;
         }
-    return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, meta->rest_place,
-                         "unknown operator '%s' of a reduction: expected +, *, min or max", rest);
+    size_t length = strspn(rest, WEFT_NAME_LETTERS);
+    if (length == 0 || rest[length] != '\0' || isdigit((unsigned char)rest[0]))
+        return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, meta->rest_place,
+                             "unknown operator '%s' of a reduction: expected +, *, min, max or the "
+                             "name of a function with an '//@ identity'",
+                             rest);
+    reader->function->reduction =
+        (weft_reduction){.op = 'f', .combine = rest, .place = meta->rest_place};
+    return WEFT_OK;
 }
 
 weft_status weft_reader_kind(kernel_reader *reader, const meta_line *meta) {
@@ -418,6 +435,55 @@ done:
     return status;
 }
 
+/* "//@ commutative": the order of the two values of an operator does not matter. */
+weft_status weft_reader_commutative(kernel_reader *reader, const meta_line *meta) {
+    weft_status status = WEFT_OK;
+    reader->mode = READ_FORMULA;
+    TRY(weft_meta_tokens(reader, meta));
+    TRY(weft_expect_end(reader));
+    reader->function->is_commutative = true;
+    reader->function->commutative_place = meta->place;
+done:
+    return status;
+}
+
+/* "//@ identity": the body below is the value that changes no other, which an operator starts from. */
+weft_status weft_reader_identity(kernel_reader *reader, const meta_line *meta, weft_variant **out) {
+    weft_status status = WEFT_OK;
+    weft_function *function = reader->function;
+    weft_variant *variant = weft_arena_alloc(reader->arena, 1, sizeof *variant);
+    if (!variant)
+        TRY(weft_reader_memory(reader));
+    if (function->identity)
+        TRY(weft_error_at(reader->error, WEFT_ERROR_SYNTAX, meta->place, "a second identity"));
+    reader->mode = READ_FORMULA;
+    TRY(weft_meta_tokens(reader, meta));
+    TRY(weft_expect_end(reader));
+    variant->line = meta->place.line;
+    function->identity = variant;
+    *out = variant;
+done:
+    return status;
+}
+
+/* An operator is a map of two values to one; their sizes are compared where it is used. */
+weft_status weft_reader_check_combine(kernel_reader *reader) {
+    const weft_function *function = reader->function;
+    const weft_formal *arguments = function->arguments;
+    if (!function->identity && !function->is_commutative)
+        return WEFT_OK;
+    if (!function->identity)
+        return weft_error_at(reader->error, WEFT_ERROR_TYPE, function->commutative_place,
+                             "'%s' has no '//@ identity', so it is not an operator of reductions",
+                             function->info.name);
+    if (function->is_reduction || function->index_sets[0] || function->n_arguments != 2 ||
+        arguments[0].rank != function->result.rank || arguments[1].rank != function->result.rank)
+        return weft_error_at(reader->error, WEFT_ERROR_TYPE,
+                             weft_reader_line(reader, function->identity->line),
+                             "only a map of two values to one of the same type has an identity");
+    return WEFT_OK;
+}
+
 /* "//@ product A*B": the result is the matrix product of the two arguments, in this order. */
 weft_status weft_reader_product(kernel_reader *reader, const meta_line *meta) {
     weft_status status = WEFT_OK;
@@ -453,6 +519,9 @@ weft_status weft_reader_check_over(kernel_reader *reader) {
     weft_function *function = reader->function;
     const weft_formal *result = &function->result;
     bool has_both = false;
+    if (function->element && !function->is_reduction)
+        return weft_error_at(reader->error, WEFT_ERROR_TYPE, result->place,
+                             "no argument of '%s' is over two index sets", function->info.name);
     if (!function->index_sets[0])
         return WEFT_OK;
     for (int i = 0; i < function->n_arguments; ++i)
@@ -466,6 +535,9 @@ weft_status weft_reader_check_over(kernel_reader *reader) {
                                  ? "the result '%s' of a reduction is over both index sets"
                                  : "the result '%s' of a map is not over both index sets",
                              result->name);
+    if (function->is_reduction && function->reduction.op == 'f')
+        return weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, function->reduction.place,
+                             "reductions over two index sets combine with +, *, min or max");
     function->reduction.over = result->over == 1   ? REDUCE_SECOND
                                : result->over == 2 ? REDUCE_FIRST
                                                    : REDUCE_ALL;

@@ -3,6 +3,7 @@
 #include "fusion/base/intrinsics.h"
 #include "fusion/library/private.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,7 +64,10 @@ static bool find_data(const kernel_reader *reader, const char *name, weft_term *
         *rank = local->rank;
         return true;
     }
-    if (argument >= 0) {
+    if (function->element && strcmp(function->element, name) == 0) {
+        found->kind = TERM_ELEMENT;
+        *rank = 0;
+    } else if (argument >= 0 && !reader->in_identity) {
         found->kind = TERM_ARGUMENT;
         found->index = argument;
         *rank = function->arguments[argument].rank;
@@ -99,7 +103,7 @@ static weft_status unknown_name(kernel_reader *reader) {
     if (reader->mode == READ_BODY) {
         for (int i = 0; i < reader->n_scope; ++i)
             names[n++] = reader->locals[reader->scope[i]].name;
-        for (int i = 0; i < function->n_arguments; ++i)
+        for (int i = 0; i < function->n_arguments && !reader->in_identity; ++i)
             names[n++] = function->arguments[i].name;
         for (int i = 0; i < function->n_tables; ++i)
             names[n++] = function->tables[i].formal.name;
@@ -117,6 +121,9 @@ static weft_status unknown_name(kernel_reader *reader) {
     else if (reader->mode == READ_BODY && instead && *instead &&
              !strchr(instead, '^')) /* an operator of scripts only */
         weft_error_hint(reader->error, "write %s instead", instead);
+    else if (reader->mode == READ_BODY && reader->in_identity)
+        weft_error_hint(reader->error,
+                        "an identity depends on sizes and constants alone; infinity is one");
     else if (reader->mode == READ_BODY)
         weft_error_hint(reader->error,
                         "a body may use its locals, the arguments and result, sizes, parameters, "
@@ -172,13 +179,18 @@ weft_status weft_reader_name(kernel_reader *reader, weft_term **out) {
     const char *name = reader->token->text;
     weft_term *term = NULL, found;
     int rank = 0, index;
-    if (reader->mode >= READ_PATTERN && strcmp(name, "t") == 0) {
+    if (reader->mode >= READ_PATTERN && !reader->in_identity && strcmp(name, "t") == 0) {
         term = weft_reader_term_make(reader, TERM_THREAD, TYPE_INT);
+    } else if (reader->mode == READ_BODY && strcmp(name, "infinity") == 0) {
+        term = weft_reader_term_make(reader, TERM_NUMBER, TYPE_REAL);
+        if (term)
+            term->number = INFINITY;
     } else if (reader->mode == READ_BODY && find_data(reader, name, &found, &rank)) {
         term = weft_reader_term_make(reader, found.kind, found.type);
         if (!term)
             TRY(weft_reader_memory(reader));
         term->index = found.index;
+        function->uses_element |= found.kind == TERM_ELEMENT;
         ++reader->token;
         *out = term;
         status = read_subscripts(reader, term, name, rank);
@@ -234,6 +246,9 @@ weft_status weft_reader_target(kernel_reader *reader, weft_term **out) {
         break;
     case TERM_TABLE:
         why = "is a constant table";
+        break;
+    case TERM_ELEMENT:
+        why = "is the number of the element, which is read only";
         break;
     default:
         why = "cannot be assigned to";

@@ -27,6 +27,7 @@ typedef struct kernel_reader {
     weft_function *function;
     const weft_common *commons; /* those that may be used here */
     bool in_common;             /* the current text is a common */
+    bool in_identity;           /* the current body sees no arguments */
     /* state of the current body */
     weft_local *locals;
     int n_locals;
@@ -84,6 +85,10 @@ weft_status weft_reader_example(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_shift(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_product(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_kind(kernel_reader *reader, const meta_line *meta);
+weft_status weft_reader_commutative(kernel_reader *reader, const meta_line *meta);
+weft_status weft_reader_identity(kernel_reader *reader, const meta_line *meta, weft_variant **out);
+/** Check the lines of an operator, at the end of its function. */
+weft_status weft_reader_check_combine(kernel_reader *reader);
 weft_status weft_reader_source(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_flops(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_threads(kernel_reader *reader, const meta_line *meta, weft_variant **out);
@@ -107,9 +112,18 @@ const weft_common *weft_common_find(const weft_common *commons, const char *name
 void weft_common_expand(const weft_common *commons, const char *text, size_t length,
                         weft_text *out);
 
+/** Check that each reduction of a list has its operator, in the list or in the library.
+ *  (fusion/library/combine.c) */
+weft_status weft_combines_check(const weft_library *library, const weft_function *const *list,
+                                size_t n, weft_error *error);
+
 /* ---- references (fusion/library/reference.c): a function as plain C */
 
 /** The text before all references. */
 void weft_reference_prelude(weft_text *out);
-/** The reference kernel `trial_NUMBER` of one call (weft_test_cases_make). */
-void weft_reference_print(const weft_specialisation *specialisation, int number, weft_text *out);
+/** The reference kernel `NAME_NUMBER` of one call (weft_test_cases_make): of the sequential body, or
+ *  of WEFT_IDENTITY, which has the result as its only argument. */
+void weft_reference_print(const weft_specialisation *specialisation, const char *name, int number,
+                          int variant, weft_text *out);
+/** Those of an operator: combine_NUMBER, identity_NUMBER, fold_NUMBER. */
+void weft_reference_combine(const weft_specialisation *op, int number, weft_text *out);

@@ -109,6 +109,7 @@ static weft_status finish_function(file_reader *file, const char *end) {
     }
     TRY(weft_reader_check_names(reader));
     TRY(weft_reader_check_over(reader));
+    TRY(weft_reader_check_combine(reader));
     for (int i = 0; i < file->n; ++i)
         if (strcmp(file->functions[i]->info.name, name) == 0)
             TRY(weft_error_at(reader->error, WEFT_ERROR_TYPE,
@@ -219,16 +220,17 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
     static const struct {
         const char *keyword;
         line_reader read;
-    } readers[] = {{"kind", weft_reader_kind},      {"flops", weft_reader_flops},
-                   {"source", weft_reader_source},  {"parameter", weft_reader_parameter},
-                   {"table", weft_reader_table},    {"where", weft_reader_where},
-                   {"shift", weft_reader_shift},    {"example", weft_reader_example},
-                   {"product", weft_reader_product}};
-    static const char *const keywords[] = {"function",  "kind",    "flops",   "source",
-                                           "parameter", "table",   "where",   "shift",
-                                           "example",   "product", "threads", "common"};
+    } readers[] = {{"kind", weft_reader_kind},       {"flops", weft_reader_flops},
+                   {"source", weft_reader_source},   {"parameter", weft_reader_parameter},
+                   {"table", weft_reader_table},     {"where", weft_reader_where},
+                   {"shift", weft_reader_shift},     {"example", weft_reader_example},
+                   {"product", weft_reader_product}, {"commutative", weft_reader_commutative}};
+    static const char *const keywords[] = {
+        "function", "kind",    "flops",   "source",  "parameter", "table",    "where",
+        "shift",    "example", "product", "threads", "common",    "identity", "commutative"};
     kernel_reader *reader = &file->reader;
     reader->depth = 0;
+    reader->in_identity = false;
     *variant = NULL;
     if (meta_is(meta, "function"))
         return begin_function(file, meta, text);
@@ -247,6 +249,13 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
                                  "'%s' lines belong above the first '//@ threads' line",
                                  readers[i].keyword);
         }
+    if (meta_is(meta, "identity") && reader->function->n_variants > 0)
+        return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, meta->place,
+                             "'identity' lines belong above the first '//@ threads' line");
+    if (meta_is(meta, "identity")) {
+        reader->in_identity = true;
+        return weft_reader_identity(reader, meta, variant);
+    }
     char word[32];
     size_t length = meta->keyword_length < sizeof word ? meta->keyword_length : sizeof word - 1;
     memcpy(word, meta->keyword, length);
@@ -257,7 +266,8 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
     weft_error_hint(reader->error,
                     near ? "did you mean '%s'?"
                          : "expected function, kind, flops, source, parameter, "
-                           "table, where, shift, example, product, threads or common",
+                           "table, where, shift, example, product, commutative, identity, "
+                           "threads or common",
                     near);
     return status;
 }

@@ -32,14 +32,6 @@ void weft_reference_prelude(weft_text *out) {
     weft_text_free(&calls);
 }
 
-/* The variant with one thread; where there is none, the first. */
-static int plain_variant(const weft_function *function) {
-    for (int v = 0; v < function->n_variants; ++v)
-        if (strcmp(function->variants[v]->threads_text, "1") == 0)
-            return v;
-    return 0;
-}
-
 /* Add the lines after this line number of the file, up to the next `//@` line. */
 static void add_body(const weft_function *function, int line, weft_text *out) {
     const char *text = function->source->text;
@@ -79,25 +71,49 @@ static void add_tables(const weft_specialisation *specialisation, weft_text *out
     }
 }
 
-void weft_reference_print(const weft_specialisation *specialisation, int number, weft_text *out) {
+/* The reference kernels of an operator: combine_N(a, b, result) and identity_N(result) of each element,
+ * and fold_N(values): the elements of the list combined in their order, in place of the first. */
+void weft_reference_combine(const weft_specialisation *op, int number, weft_text *out) {
+    const int n = weft_shape_count(&op->result);
+    weft_reference_print(op, "combine", number, weft_function_plain_variant(op->function), out);
+    weft_reference_print(op, "identity", number, WEFT_IDENTITY, out);
+    weft_text_add(out,
+                  "void fold_%d(void *const *arguments_, __INT64_TYPE__ n_, __INT64_TYPE__ first_, "
+                  "__INT64_TYPE__ last_)\n{\n"
+                  "    double *values_ = arguments_[0], next_[%d];\n"
+                  "    for (__INT64_TYPE__ i_ = 1; first_ == 0 && i_ < n_; ++i_) {\n"
+                  "        void *both_[] = {values_, values_ + i_ * %d, next_};\n"
+                  "        combine_%d(both_, 1, 0, 1);\n"
+                  "        for (int c_ = 0; c_ < %d; ++c_)\n"
+                  "            values_[c_] = next_[c_];\n"
+                  "    }\n}\n",
+                  number, n, n, number, n);
+}
+
+void weft_reference_print(const weft_specialisation *specialisation, const char *name, int number,
+                          int variant, weft_text *out) {
     const weft_function *f = specialisation->function;
-    const int v = plain_variant(f);
+    const int n_arguments = variant == WEFT_IDENTITY ? 0 : f->n_arguments;
+    const int threads = variant == WEFT_IDENTITY ? 1 : specialisation->threads[variant];
     char base[24];
     weft_text_add(out,
-                  "void trial_%d(void *const *arguments_, __INT64_TYPE__ n_, __INT64_TYPE__ "
+                  "void %s_%d(void *const *arguments_, __INT64_TYPE__ n_, __INT64_TYPE__ "
                   "first_, __INT64_TYPE__ last_)\n{\n",
-                  number);
+                  name, number);
     add_tables(specialisation, out);
     for (int i = 0; i < specialisation->n_names; ++i)
         weft_text_add(out, "    enum { %s = %d };\n", specialisation->names[i],
                       specialisation->values[i]);
     weft_text_add(out, "    for (__INT64_TYPE__ at_ = 0; first_ == 0 && at_ < n_; ++at_) {\n");
-    for (int i = 0; i < f->n_arguments; ++i)
+    if (f->element)
+        weft_text_add(out, "    const double %s = (double)at_;\n    (void)%s;\n", f->element,
+                      f->element);
+    for (int i = 0; i < n_arguments; ++i)
         weft_text_add(out, "    const double *a%d_ = (const double *)arguments_[%d] + at_ * %d;\n",
                       i, i, weft_shape_count(&specialisation->arguments[i]));
-    weft_text_add(out, "    double *r_ = (double *)arguments_[%d] + at_ * %d;\n", f->n_arguments,
+    weft_text_add(out, "    double *r_ = (double *)arguments_[%d] + at_ * %d;\n", n_arguments,
                   weft_shape_count(&specialisation->result));
-    for (int i = 0; i < f->n_arguments; ++i) {
+    for (int i = 0; i < n_arguments; ++i) {
         snprintf(base, sizeof base, "a%d_", i);
         if (f->arguments[i].rank == 0)
             weft_text_add(out, "    const double %s = a%d_[0];\n", f->arguments[i].name, i);
@@ -115,13 +131,13 @@ void weft_reference_print(const weft_specialisation *specialisation, int number,
         weft_text_add(out, "    double %s = 0;\n", f->result.name);
     else
         add_macro(f->result.name, &specialisation->result, "r_", out);
-    weft_text_add(out, "    for (int t = 0; t < %d; ++t) {\n", specialisation->threads[v]);
-    add_body(f, f->variants[v]->line, out);
+    weft_text_add(out, "    for (int t = 0; t < %d; ++t) {\n", threads);
+    add_body(f, weft_function_variant(f, variant)->line, out);
     weft_text_add(out, "    }\n");
     if (f->result.rank == 0)
         weft_text_add(out, "    r_[0] = %s;\n", f->result.name);
     weft_text_add(out, "    }\n}\n");
-    for (int i = 0; i < f->n_arguments; ++i)
+    for (int i = 0; i < n_arguments; ++i)
         if (f->arguments[i].rank)
             weft_text_add(out, "#undef %s\n", f->arguments[i].name);
     for (int k = 0; k < f->n_tables; ++k)

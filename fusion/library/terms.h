@@ -9,6 +9,7 @@ typedef enum weft_term_kind {
     TERM_NUMBER,
     TERM_SIZE,     /* index: a size or parameter of the function */
     TERM_THREAD,   /* t */
+    TERM_ELEMENT,  /* the number of the element: data */
     TERM_LOCAL,    /* index: a local of the body; children: subscripts */
     TERM_ARGUMENT, /* index: an argument; children: subscripts */
     TERM_RESULT,

@@ -245,6 +245,18 @@ done:
     return status;
 }
 
+static weft_status add_operator(test_case_maker *m, int i, weft_text *source) {
+    weft_status status = WEFT_OK;
+    const weft_specialisation *op = NULL;
+    TRY(weft_combine_make(m->arena, m->library, &m->function->reduction, &m->elements[i]->result,
+                          &op, m->error));
+    m->out->list[i].combine = op->function->info.name;
+    m->out->list[i].commutative = op->function->is_commutative;
+    weft_reference_combine(op, i, source);
+done:
+    return status;
+}
+
 weft_status weft_test_cases_make(const weft_library *library, size_t function, weft_arena *arena,
                                  weft_test_cases *out, weft_error *error) {
     const weft_specialisation *elements[WEFT_TEST_CASES_MAX];
@@ -273,7 +285,10 @@ weft_status weft_trials_elements(const weft_library *library, size_t function, w
         TRY(add_example(&m, m.function->examples[i]));
     weft_reference_prelude(&source);
     for (int i = 0; i < out->n; ++i)
-        weft_reference_print(m.elements[i], i, &source);
+        weft_reference_print(m.elements[i], "trial", i, weft_function_plain_variant(m.function),
+                             &source);
+    for (int i = 0; i < out->n && out->list[i].reduction == 'f'; ++i)
+        TRY(add_operator(&m, i, &source));
     out->source = source.failed ? NULL : weft_arena_copy(arena, source.data, source.length);
     if (!out->source)
         status = out_of_memory(&m);

@@ -182,7 +182,7 @@ weft_status weft_reader_new_name(kernel_reader *reader, const char *what, const 
         "float",  "double", "char",   "short",    "long",     "signed",   "unsigned", "void",
         "const",  "static", "extern", "register", "volatile", "restrict", "inline",   "auto",
         "struct", "union",  "enum",   "typedef",  "sizeof",   "asm",      "typeof",   "main",
-        "unix",   "linux",  "over",   "select",   "use"};
+        "unix",   "linux",  "over",   "select",   "use",      "infinity"};
     const weft_token *token = reader->token;
     if (token->kind != TOKEN_NAME)
         return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, token->place,

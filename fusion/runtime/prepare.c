@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+enum { WEFT_COUNTED_MOST = 1 << 24 /* whole numbers that a float has up to here */ };
+
 static int64_t list_values(const weft_program_segment *p, int index_set, int components) {
     const weft_graph *graph = p->segment->graph;
     const int64_t lanes = p->segment->plan->lanes;
@@ -289,10 +291,30 @@ done:
     return status;
 }
 
+/* In single precision the numbers of many elements are not exact. */
+static weft_status check_counts(const weft_program_segment *p, weft_error *error) {
+    const weft_graph *graph = p->segment->graph;
+    for (int i = 0; p->segment->options.single && i < graph->n_calls; ++i) {
+        const weft_call *call = &graph->calls[i];
+        if (!call->reduction || !weft_function_counts(call->specialisation->function) ||
+            p->sizes[call->index_set] <= WEFT_COUNTED_MOST)
+            continue;
+        weft_error_at(error, WEFT_ERROR_UNSUPPORTED, call->place,
+                      "'%s' uses the number of each element, and single precision has those up to "
+                      "%d, but '%s' has %lld elements",
+                      call->label, WEFT_COUNTED_MOST, weft_index_set_name(graph, call->index_set),
+                      (long long)p->sizes[call->index_set]);
+        weft_error_hint(error, "compute in double precision, or split the list");
+        return WEFT_ERROR_UNSUPPORTED;
+    }
+    return WEFT_OK;
+}
+
 weft_status weft_program_prepare(weft_program_segment *p, weft_error *error) {
     weft_status status = WEFT_OK;
     if (p->ready)
         goto done;
+    TRY(check_counts(p, error));
     TRY(weft_program_nested_choose(p, error));
     const weft_graph *graph = p->segment->graph;
     const weft_plan *plan = p->segment->plan;

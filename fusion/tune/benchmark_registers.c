@@ -173,8 +173,10 @@ weft_status weft_benchmark_body(const weft_benchmark_writer *p, const char *firs
     weft_accessor arguments[WEFT_ARGUMENTS_MAX];
     char bases[WEFT_ARGUMENTS_MAX][16];
     const weft_accessor result = {.base = "v_r"};
-    const weft_body_style style = {
-        .splat = p->backend->splat, .thread = "t", .indent = "            "};
+    const weft_body_style style = {.splat = p->backend->splat,
+                                   .thread = "t",
+                                   .indent = "            ",
+                                   .element = "SPLAT((scalar)1)"};
     for (int i = 0; i < p->specialisation->n_arguments; ++i) {
         snprintf(bases[i], sizeof bases[i], "v_%d", i);
         arguments[i] = (weft_accessor){.base = bases[i]};

@@ -5,6 +5,10 @@
 //@ flops     (2*k - 1)*m*n
 //@ product   A*B
 //@ source    Golub and Van Loan 2013, Matrix Computations, section 1.1
+//@ identity
+for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j)
+        C(i,j) = select(i == j, 1, 0);
 //@ threads   1
 for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j) {

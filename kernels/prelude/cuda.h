@@ -184,6 +184,7 @@ INLINE void wait_for_kernels()
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
+#define weft_infinity ((scalar)__longlong_as_double(0x7ff0000000000000LL))
 #define weft_select(c, a, b) ((c) ? (real)(a) : (real)(b))
 /* from 20 bits to all, but a last one or two; 1/0 is not a number */
 INLINE double weft_reciprocal(double x)

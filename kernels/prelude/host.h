@@ -24,6 +24,11 @@ typedef int@bits@_t mask __attribute__((vector_size(LANES * sizeof(scalar))));
 #define TABLE(numbers) ({ const scalar *table_ = (numbers); __asm__("" : "+r"(table_)); table_; })
 #define EACH_LANE(M) @each_lane@
 
+/* first, first + 1, ...: the numbers of a block's elements */
+#define NUMBER(l) (scalar)(l)
+INLINE real numbers_from(int64_t first) { return (scalar)first + (real){EACH_LANE(NUMBER)}; }
+#undef NUMBER
+
 /* interleaved lists: [block][component][lane] */
 INLINE void load_block(real *v, const scalar *p, int components)
 {
@@ -218,6 +223,7 @@ INLINE real select_(mask c, real a, real b)
 {
     return (real)((c & (mask)a) | (~c & (mask)b));
 }
+#define weft_infinity ((scalar)__builtin_inf())
 #define weft_select(c, a, b) select_(c, SPLAT(a), SPLAT(b))
 INLINE real abs_(real x) { return (real)((mask)x & ~(mask)SPLAT((scalar)-0.0)); }
 INLINE real signed_(real a, real x) /* a >= 0 with the sign of x */

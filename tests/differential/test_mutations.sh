@@ -54,6 +54,9 @@ bugs=(
     "lane_sum_elsewhere     unit_fusion_runtime_nested_clusters" # a lane stores the sum of another row
     "second_plan_lost       unit_fusion_compile_cover_choose" # a plan that holds columns has no second one
     "partial_dropped        unit_fusion_codegen_cuda_kernels" # blocks that join partial results leave out the last one
+    "order_of_lanes         unit_fusion_runtime_own_operators" # lanes of a vector are combined in another order
+    "order_of_threads       unit_fusion_runtime_own_operators" # threads of a warp are combined in another order
+    "identity_zero          unit_fusion_runtime_own_operators" # an operator starts from zero
     "stride_off             unit_fusion_runtime_coarsening" # a coarsened thread's elements are one too near
     "member_offset          unit_fusion_runtime_horizontal" # blocks of a shared launch are one off
     "member_size            unit_fusion_runtime_horizontal" # a member of a shared launch has the first one's size

@@ -66,9 +66,15 @@ static const bad_file metadata[] = {
     {"//@ function f(A: real) -> C: real\n//@ kind maps\n", WEFT_ERROR_SYNTAX, 2, 10,
      "unknown kind 'maps': expected map, or reduce with an operator", ""},
     {"//@ function f(A: real) -> C: real\n//@ kind reduce + 0\n", WEFT_ERROR_SYNTAX, 2, 10,
-     "unknown operator '+ 0' of a reduction: expected +, *, min or max", ""},
+     "unknown operator '+ 0' of a reduction: expected +, *, min, max or the name of a function "
+     "with "
+     "an '//@ identity'",
+     ""},
     {"//@ function f(A: real) -> C: real\n//@ kind reduce\n", WEFT_ERROR_SYNTAX, 2, 10,
-     "unknown operator '' of a reduction: expected +, *, min or max", ""},
+     "unknown operator '' of a reduction: expected +, *, min, max or the name of a function with "
+     "an "
+     "'//@ identity'",
+     ""},
     {"//@ function f(A: real over i, j, k, x: real) -> C: real\n", WEFT_ERROR_UNSUPPORTED, 1, 35,
      "a third index set 'k': functions have one or two", ""},
     {"//@ function f(A: real over i, i) -> C: real\n", WEFT_ERROR_TYPE, 1, 32, "'i' is used twice",
@@ -114,6 +120,56 @@ static const bad_file metadata[] = {
      "C(0,0) = s;\n//@ function f(A: real) -> C: real\n//@ kind map\n//@ flops 1\n//@ source none\n"
      "//@ threads 1\nC = A;\n",
      WEFT_ERROR_TYPE, 7, 1, "'f' is already defined in this file, on line 1", ""},
+};
+
+/* An operator of reductions: bodies begin on line 6. */
+#define OPERATOR                                                                                   \
+    "//@ function f(a: real, b: real) -> c: real\n"                                                \
+    "//@ kind map\n"                                                                               \
+    "//@ flops 1\n"                                                                                \
+    "//@ source none\n"
+
+static const bad_file operators[] = {
+    {"//@ function g(a: real) -> c: real\n//@ kind reduce f\n//@ flops 1\n//@ source none\n"
+     "//@ threads 1\nc = a;\n",
+     WEFT_ERROR_TYPE, 2, 10, "there is no operator 'f'", "maps of two values"},
+    {OPERATOR "//@ threads 1\nc = a + b;\n"
+              "//@ function g(a: real) -> c: real\n//@ kind reduce f\n//@ flops 1\n"
+              "//@ source none\n//@ threads 1\nc = a;\n",
+     WEFT_ERROR_TYPE, 8, 10, "the map 'f' has no identity, so it is not an operator of reductions",
+     "'//@ identity'"},
+    {OPERATOR "//@ commutative\n//@ threads 1\nc = a + b;\n", WEFT_ERROR_TYPE, 5, 5,
+     "'f' has no '//@ identity', so it is not an operator of reductions", ""},
+    {OPERATOR "//@ commutative yes\n", WEFT_ERROR_SYNTAX, 5, 17,
+     "the line should end here, found 'yes'", ""},
+    {OPERATOR "//@ identity 0\n", WEFT_ERROR_SYNTAX, 5, 14, "the line should end here, found '0'",
+     ""},
+    {OPERATOR "//@ identity\nc = a;\n", WEFT_ERROR_TYPE, 6, 5, "'a' is not known here",
+     "sizes and constants alone"},
+    {OPERATOR "//@ identity\nc = t;\n", WEFT_ERROR_TYPE, 6, 5, "'t' is not known here",
+     "sizes and constants alone"},
+    {OPERATOR "//@ identity\n//@ threads 1\nc = a;\n", WEFT_ERROR_SYNTAX, 5, 1,
+     "no body below this line", ""},
+    {OPERATOR "//@ identity\nc = 0;\n//@ identity\nc = 0;\n", WEFT_ERROR_SYNTAX, 7, 5,
+     "a second identity", ""},
+    {OPERATOR "//@ threads 1\nc = a + b;\n//@ identity\nc = 0;\n", WEFT_ERROR_SYNTAX, 7, 5,
+     "'identity' lines belong above the first '//@ threads' line", ""},
+    {"//@ function f(a: real) -> c: real\n//@ kind map\n//@ flops 1\n//@ source none\n"
+     "//@ identity\nc = 0;\n//@ threads 1\nc = a;\n",
+     WEFT_ERROR_TYPE, 5, 1, "only a map of two values to one of the same type has an identity", ""},
+    {"//@ function f(a: real over i, j, b: real) -> c: real over i\n//@ kind reduce g\n//@ flops "
+     "1\n"
+     "//@ source none\n//@ threads 1\nc = a;\n",
+     WEFT_ERROR_UNSUPPORTED, 2, 10, "reductions over two index sets combine with +, *, min or max",
+     ""},
+    {"//@ function f(a: real over i) -> c: real\n//@ kind map\n//@ flops 1\n//@ source none\n"
+     "//@ threads 1\nc = i;\n",
+     WEFT_ERROR_TYPE, 1, 35, "no argument of 'f' is over two index sets", ""},
+    {"//@ function f(a: real over i) -> c: real\n//@ kind reduce +\n//@ flops 1\n//@ source none\n"
+     "//@ threads 1\ni = a;\nc = a;\n",
+     WEFT_ERROR_TYPE, 6, 1, "'i' is the number of the element, which is read only", ""},
+    {OPERATOR "//@ threads 1\nreal infinity = a;\nc = infinity + b;\n", WEFT_ERROR_SYNTAX, 6, 6,
+     "'infinity' cannot be a local's name: it is reserved", "choose a name"},
 };
 
 /* Line 1 and 2, before HEAD: bodies begin on line 8. */
@@ -257,6 +313,7 @@ static void test_metadata(void **state) {
 static void test_commons(void **state) {
     (void)state;
     check_files(commons, sizeof commons / sizeof *commons);
+    check_files(operators, sizeof operators / sizeof *operators);
 }
 
 static void test_bodies(void **state) {
