@@ -137,6 +137,14 @@ void weft_advection_diffusion_free(weft_advection_diffusion **ad);
  *  state  on return; an outcome other than WEFT_STEP_DONE ends the run and is not an error */
 weft_status weft_advection_diffusion_run(weft_advection_diffusion *ad, int64_t n,
                                          weft_step_state *state, weft_error *error);
+/** Seconds that the steps so far have spent in applications of the operators, and in assembling them again, of which
+ *  weft_advection_diffusion_run has measured both on devices whose steps the host launches (not where
+ *  weft_device_captures); NaN elsewhere. A kernel that contains a product counts as one. */
+typedef struct weft_step_times {
+    double products, assembly;
+    int64_t n_products, n_assemblies;
+} weft_step_times;
+weft_step_times weft_advection_diffusion_times(const weft_advection_diffusion *ad);
 /** Print the step's script and plan, as weft_compilation_print. */
 weft_status weft_advection_diffusion_print(const weft_advection_diffusion *ad, const char *stage,
                                            weft_text *out, weft_error *error);

@@ -110,6 +110,12 @@ typedef weft_status (*weft_program_apply)(void *user, const weft_program_product
  *  Errors  WEFT_ERROR_USAGE (no such operator: lists those that exist) */
 weft_status weft_program_bind_operator(weft_program *program, const char *name,
                                        weft_program_apply apply, void *user, weft_error *error);
+/** Time the script's operators in later runs: each application, and each kernel that contains a product, by a timer of the
+ *  device, which the host then waits for. Loops that a device captures as graphs are not timed (weft_device_captures), nor
+ *  is the null device: this then does nothing. */
+weft_status weft_program_time_operators(weft_program *program, weft_error *error);
+/** Seconds of an operator since; returns how often it was applied, 0 if it is not timed. */
+int64_t weft_program_operator_time(const weft_program *program, const char *name, double *seconds);
 /** Record the history of a uniform value in the last of the script's outermost loops. At most four
  *  histories at a time.
  *  memory    borrowed; [capacity] reals: entry 0 is the value before the first iteration, entry i

@@ -3,6 +3,7 @@
 #include "apps/common/statement.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 /* "(0.5-y, x-0.5)" or "(1, 0; 0, 2)"; a number stands alone. */
 static void add_formulas(const char *name, const ad_formulas *formulas, weft_text *out) {
@@ -89,6 +90,12 @@ static void print_costs(const ad_run *run) {
     if (run->state.step > run->first_step)
         printf("            %s a step\n",
                app_print_seconds(s->solve / (double)(run->state.step - run->first_step), a));
+    if (isfinite(s->products))
+        printf("            of the steps %s in products, %s in assembling operators again\n",
+               app_print_seconds(s->products, a), app_print_seconds(s->reassembly, b));
+    else if (weft_advection_diffusion_reassembles(&run->problem))
+        puts("            of the steps some in assembling operators again: --device cuda:0:traced "
+             "tells");
     printf("memory      %s at most\n", app_print_bytes((double)weft_memory_peak(), a));
 }
 

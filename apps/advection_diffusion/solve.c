@@ -85,6 +85,9 @@ weft_status ad_solve(ad_run *run, weft_error *error) {
         report(run, begin);
         TRY(run->state.outcome == WEFT_STEP_DONE ? attend(run, error) : ad_record_add(run, error));
     }
+    const weft_step_times times = weft_advection_diffusion_times(run->stepper);
+    run->base.seconds.products = times.products;
+    run->base.seconds.reassembly = times.assembly;
     if (run->state.step < options->steps)
         TRY(stop(run, error));
     TRY(weft_series_close(&run->series, error));

@@ -160,5 +160,6 @@ bool app_json_set_costs(json_t *root, const weft_device *device, const app_secon
                 app_json_set(root, "seconds", object);
     for (int i = 0; fine && i < (in_time ? 11 : 9); ++i)
         fine = app_json_set(object, parts[i].name, app_json_real(parts[i].seconds));
-    return fine;
+    return fine && (!in_time || (app_json_set(object, "products", app_json_real(s->products)) &&
+                                 app_json_set(object, "reassembly", app_json_real(s->reassembly))));
 }

@@ -19,7 +19,9 @@ typedef struct app_seconds {
     double mesh, order, plan, compile, assembly, solve, output; /* mesh includes order */
     double precondition; /* set-up of a preconditioner, besides Jacobi's, which `solve` excludes */
     double measure, checkpoint; /* of time-dependent runs */
-    double started;             /* weft_clock at the start; 0: unknown */
+    /* parts of `solve` in time-dependent runs: in products, and in assembling operators again; NaN: not known */
+    double products, reassembly;
+    double started; /* weft_clock at the start; 0: unknown */
 } app_seconds;
 
 void app_seconds_print(const app_seconds *seconds);

@@ -5,6 +5,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* T obeys a maximum principle: if it exceeds the largest given value by this factor, the scheme is
@@ -269,6 +270,24 @@ weft_status weft_advection_diffusion_resume(weft_advection_diffusion *ad, int64_
     TRY(value_write(ad, WEFT_AD_TIME, (double)step * ad->problem->dt, error));
 done:
     return status;
+}
+
+weft_step_times weft_advection_diffusion_times(const weft_advection_diffusion *ad) {
+    const weft_device *device = ad->context->device;
+    weft_step_times out = {0};
+    for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
+        const char *name = weft_ad_operator_name((weft_ad_operator)i);
+        char renewal[24];
+        double seconds = 0;
+        (void)snprintf(renewal, sizeof renewal, "reassemble_%s", name);
+        out.n_products += weft_program_operator_time(ad->step.program, name, &seconds);
+        out.products += seconds;
+        out.n_assemblies += weft_program_operator_time(ad->step.program, renewal, &seconds);
+        out.assembly += seconds;
+    }
+    if (weft_device_captures(device) || weft_device_limits(device)->records_only)
+        out.products = out.assembly = NAN;
+    return out;
 }
 
 weft_status weft_advection_diffusion_print(const weft_advection_diffusion *ad, const char *stage,

@@ -95,6 +95,7 @@ weft_status weft_ad_step_make(weft_advection_diffusion *ad, weft_error *error) {
                                   error));
     if (strstr(ad->text.data, "kept_1"))
         TRY(weft_program_bind(program, "x", ad->x, error));
+    TRY(weft_program_time_operators(program, error));
     const weft_data_points nodes = weft_data_nodes(ad->mesh, "nodes");
     TRY(weft_data_bind(ad->context->data, ad->step.compilation, program,
                        &(weft_data_sites){.elements = ad->cells, .points = &nodes, .n = 1}, error));

@@ -144,12 +144,18 @@ done:
 }
 
 static weft_status run_apply(weft_program *p, const weft_control_step *step, weft_error *error) {
+    weft_status status = WEFT_OK;
     const weft_program_operator *op = &p->operators[step->op];
     weft_memory **memory = p->memory;
     const weft_program_product product = {memory[step->v], memory[step->y],
                                           step->dot >= 0 ? memory[step->dot] : NULL,
                                           weft_program_graph_flag(p, step->loop)};
-    return op->apply(op->user, &product, error);
+    TRY(weft_operator_clock_start(p->clock, error));
+    TRY(op->apply(op->user, &product, error));
+    TRY(weft_operator_clock_stop(p->clock,
+                                 p->compilation->control->script->operators[step->op].name, error));
+done:
+    return status;
 }
 
 weft_status weft_program_step(weft_program *p, const weft_control_step *step, weft_error *error) {

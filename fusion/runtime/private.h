@@ -54,6 +54,13 @@ weft_status weft_program_prepare_all(weft_program *program, weft_error *error);
 weft_status weft_program_step(weft_program *program, const weft_control_step *step,
                               weft_error *error);
 
+/* fusion/runtime/clock.c. With a clock of NULL both do nothing. */
+weft_status weft_operator_clock_start(weft_operator_clock *clock, weft_error *error);
+/** Wait for the device, and add the time since the start to an operator. */
+weft_status weft_operator_clock_stop(weft_operator_clock *clock, const char *name,
+                                     weft_error *error);
+void weft_operator_clock_free(weft_operator_clock **clock);
+
 /* fusion/runtime/shared_buffers.c */
 /** A buffer of p->shared that differs from the others of the segment; borrowed.
  *  Errors  WEFT_ERROR_MEMORY, _DEVICE */

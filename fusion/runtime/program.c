@@ -86,6 +86,7 @@ void weft_program_free(weft_program **program) {
     free(p->own);
     free(p->beginning);
     free(p->operators);
+    weft_operator_clock_free(&p->clock);
     free(p->arguments);
     free(p);
     *program = NULL;

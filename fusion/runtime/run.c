@@ -325,12 +325,26 @@ weft_status weft_program_launch_kernel(weft_program *program, int kernel, weft_e
     return launch_kernel(p, &p->segment->plan->kernels[kernel], error);
 }
 
+/* A kernel with a product is timed as one of its operator. */
+static weft_status launch_product(weft_program_segment *p, const weft_plan_kernel *kernel,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->segment->graph;
+    TRY(weft_operator_clock_start(p->clock, error));
+    TRY(launch_kernel(p, kernel, error));
+    TRY(weft_operator_clock_stop(p->clock, graph->operators[graph->calls[kernel->product].op],
+                                 error));
+done:
+    return status;
+}
+
 weft_status weft_program_segment_run(weft_program_segment *p, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_plan *plan = p->segment->plan;
     TRY(weft_program_prepare(p, error));
     for (int i = 0; i < plan->n_kernels; ++i)
-        TRY(launch_kernel(p, &plan->kernels[i], error));
+        TRY((plan->kernels[i].kind == KERNEL_PRODUCT ? launch_product
+                                                     : launch_kernel)(p, &plan->kernels[i], error));
 done:
     return status;
 }

@@ -44,9 +44,13 @@ typedef struct weft_program_segment {
     bool *swapped;                /* [n_values] is the list's value in its double buffer? */
     const weft_product_arguments **rows; /* [n_operators], borrowed */
     weft_memory **arguments;             /* for one launch */
+    struct weft_operator_clock *clock;   /* the program's, or NULL */
     bool ready;
     bool leaves_join; /* its final reduction is not launched, because loop_N_iteration does it */
 } weft_program_segment;
+
+/** Seconds of the script's operators (fusion/runtime/clock.c). */
+typedef struct weft_operator_clock weft_operator_clock;
 
 typedef struct weft_program_operator {
     weft_program_apply apply;
@@ -70,6 +74,7 @@ struct weft_program {
     int64_t iterations;            /* of the last of the outermost loops, in the last run */
     struct weft_loop_graph *graph; /* fusion/runtime/graph.c; NULL: none yet */
     weft_memory **arguments;       /* for one launch */
+    weft_operator_clock *clock;    /* NULL: nothing is timed */
     bool ready;
 };
 
