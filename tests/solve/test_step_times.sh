@@ -49,8 +49,8 @@ if os.path.exists(os.path.join(sys.argv[1], "captured.json")):
         data, seconds, _ = read("traced_" + assembly)
         # A, M, B and C in each step
         assert abs(seconds["reassembly"] - 1e-3 * 4 * data["steps"]) < 1e-9, seconds
-        # each solve's iterations and its first residual; A for four slopes, and C
-        products = data["iterations"] + data["steps"] * (4 * 2 + 2)
+        # each solve's iterations and its first residual; A for four slopes, C, and B of ones
+        products = data["iterations"] + data["steps"] * (4 * 2 + 3)
         assert abs(seconds["products"] - 1e-3 * products) < 1e-9, (seconds, products)
     _, seconds, text = read("captured")
     assert seconds["products"] is None and seconds["reassembly"] is None, seconds
