@@ -196,12 +196,13 @@ static bool print_select(body_writer *w, const weft_term *term, int level) {
     }
     add(w, "(");
     print_integer(w, condition, 1);
-    /* vector expressions lack may_alias, so that their type is not `real` to the compiler */
-    const char *cast = w->style->splat ? "(real)(" : "", *end = w->style->splat ? ")" : "";
+    /* Vector expressions lack may_alias, so that their type is not `real` to the compiler. Without vectors, whole numbers are
+     * written as integers, whose quotients would be integers. */
     for (int k = 1; k <= 2; ++k) {
-        weft_text_add(w->out, "%s%s", k == 1 ? " ? " : " : ", cast);
+        weft_text_add(w->out, "%s%s", k == 1 ? " ? " : " : ",
+                      w->style->splat ? "(real)(" : "(scalar)(");
         weft_body_print_real(w, term->children[k]);
-        add(w, end);
+        add(w, ")");
     }
     add(w, ")");
     return true;

@@ -23,6 +23,23 @@ END
 "$weft" test "$scratch" --device host:1 >"$scratch/out" || { cat "$scratch/out"; exit 1; }
 grep -q '^ok  *all_functions ' "$scratch/out" || { cat "$scratch/out"; exit 1; }
 
+# A quotient of a choice by a condition on indices is no integer division, on GPUs neither.
+mkdir "$scratch/choices"
+cat >"$scratch/choices/choice.kernel.c" <<'END'
+//@ function  choice(a: real[n]) -> y: real[n]
+//@ kind      map
+//@ flops     3*n
+//@ source    none: a test
+//@ example   choice([1, 1, 1]) = [2/3, 4/3, 5/3]
+//@ threads   1
+for (int i = 0; i < n; ++i)
+    y(i) = a(i) * (select(i == 0, 1, 3 + i) / n + select(i == 0, 1, 0) / n);
+//@ threads   n   a(t) y(t)
+y(t) = a(t) * (select(t == 0, 1, 3 + t) / n + select(t == 0, 1, 0) / n);
+END
+"$weft" test "$scratch/choices" --device host:1 --device emulated >"$scratch/out" || { cat "$scratch/out"; exit 1; }
+grep -q '4 granularities run, 0 wrong' "$scratch/out" || { cat "$scratch/out"; exit 1; }
+
 for program in poisson solve advection_diffusion; do
     "$WEFT_BUILD/$program" --help | tr -s ' \n' ' ' >"$scratch/help"
     for words in 'select(a < b, v, w)' 'joined by and' 'atan2' 'erf'; do
