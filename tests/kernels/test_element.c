@@ -198,6 +198,18 @@ static void ref_quadrature_mass(ARGUMENTS) {
     weft_arena_free(&r.arena);
 }
 
+/* a is its mean over the cell */
+static void ref_quadrature_mean_mass(ARGUMENTS) {
+    quadrature r = quadrature_open(c->d, c->degree);
+    double mean = 0;
+    for (int p = 0; p < r.q; ++p)
+        mean += arguments[0][p] * r.weights[p] * factorial(c->d);
+    for (int i = 0; i < (c->d + 1) * (c->d + 1); ++i)
+        result[i] = mean * mass_entry(c->d, i / (c->d + 1), i % (c->d + 1), 2) *
+                    measure_of(c->d, arguments[1]);
+    weft_arena_free(&r.arena);
+}
+
 static void ref_quadrature_integral(ARGUMENTS) {
     quadrature r = quadrature_open(c->d, c->degree);
     for (int p = 0; p < r.q; ++p)
@@ -385,6 +397,24 @@ static const check_case cases[] = {
     {"quadrature_shape_shape", NULL, 2, {S(3), J(2)}, 9, ref_quadrature_mass, 2, 2, NULL},
     {"quadrature_shape_shape", "degree = 1", 2, {S(1), J(1)}, 4, ref_quadrature_mass, 1, 1, NULL},
     {"quadrature_shape_shape", NULL, 2, {S(4), J(3)}, 16, ref_quadrature_mass, 3, 2, NULL},
+    {"quadrature_shape_shape",
+     "mean = 1",
+     2,
+     {S(3), J(2)},
+     9,
+     ref_quadrature_mean_mass,
+     2,
+     2,
+     NULL},
+    {"quadrature_shape_shape",
+     "degree = 3, mean = 1",
+     2,
+     {S(8), J(3)},
+     16,
+     ref_quadrature_mean_mass,
+     3,
+     3,
+     NULL},
     {"shape_load", NULL, 2, {S(2), J(1)}, 2, ref_load, 1, 2, NULL},
     {"shape_load", NULL, 2, {S(3), J(2)}, 3, ref_load, 2, 2, NULL},
     {"shape_load", "degree = 4", 2, {S(4), J(3)}, 4, ref_load, 3, 4, NULL},

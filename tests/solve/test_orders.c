@@ -4,6 +4,8 @@
  * side; 0.1 is allowed. */
 #include "solve_run.h"
 
+#include <math.h>
+
 static const double NEAR = 0.1;
 
 typedef struct manufactured {
@@ -70,13 +72,48 @@ static void orders(void **state) {
         json_decref(results[i]);
 }
 
+/* -laplace u + lambda u = lambda u with the linear function u: its only error is that of the integrals of lambda, which has
+ * degree 2, with two functions of degree 1. They are exact, and with the mean over each cell of second order. */
+static void variable_coefficient(void **state) {
+    static const struct {
+        const char *meshes[2], *lambda, *source, *u, *boundary;
+    } in[] = {{{"square:4", "square:8"},
+               "lambda=1+100*x*y",
+               "source=(1+100*x*y)*(1+2*x+3*y)",
+               "1+2*x+3*y",
+               "boundary=1+2*x+3*y"},
+              {{"cube:4", "cube:8"},
+               "lambda=50*x*z+y",
+               "source=(50*x*z+y)*(x-y+2*z)",
+               "x-y+2*z",
+               "boundary=x-y+2*z"}};
+    (void)state;
+    for (int k = 0; k < 4; ++k) {
+        const int mean = k % 2, d = k / 2;
+        double errors[2];
+        for (int i = 0; i < 2; ++i) {
+            json_t *result =
+                SOLVE(0, "helmholtz.weft", "--mesh", in[d].meshes[i], "--define", in[d].lambda,
+                      "--define", in[d].source, "--dirichlet", in[d].boundary, "--exact", in[d].u,
+                      "--tolerance", "1e-12", "--param", mean ? "mean=1" : "mean=0");
+            errors[i] = json_number_value(json_object_get(result, "l2_error"));
+            json_decref(result);
+        }
+        print_message("mean=%d in %dD: %.3e, %.3e\n", mean, d + 2, errors[0], errors[1]);
+        if (!mean)
+            assert_true(errors[0] < 1e-10 && errors[1] < 1e-10); /* of the Krylov method */
+        else
+            assert_double_near(log2(errors[0] / errors[1]), 2, 0, 0.3);
+    }
+}
+
 int main(void) {
     enum { N = sizeof cases / sizeof *cases };
-    struct CMUnitTest tests[N] = {0};
+    struct CMUnitTest tests[N + 1] = {cmocka_unit_test(variable_coefficient)};
     for (int i = 0; i < N; ++i) {
-        tests[i].name = cases[i].name;
-        tests[i].test_func = orders;
-        tests[i].initial_state = (void *)(uintptr_t)&cases[i];
+        tests[i + 1].name = cases[i].name;
+        tests[i + 1].test_func = orders;
+        tests[i + 1].initial_state = (void *)(uintptr_t)&cases[i];
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
