@@ -156,7 +156,26 @@ def check_fousek(data, null):
         assert 0 < data["compiled"][0]["compile_seconds"] and len(found) == 3
 
 
-CHECKS = {"fousek": check_fousek, "filipovic": check_filipovic, "dey": check_dey, "kurzak": check_kurzak}
+def check_markall(data, null):
+    assert all(row["elements"] == 2 * 12 * 12 and row["seconds"] > 0 for row in data["additions"])
+    names = [row["way"] for row in data["additions"]]
+    if null:
+        assert "runs" not in data and "atomic" in names and "plain (wrong)" not in names
+        return
+    assert names == ["ranges of colours", "gathered"]
+    runs = {(row["assembly"], row["elements"]): row for row in data["runs"]}
+    assert set(runs) == {(name, 2 * n * n) for name in ("csr", "lma", "lma-gather") for n in (8, 16)}
+    for row in runs.values():
+        seconds = row["seconds"]
+        assert 0 < seconds["products"] and 0 < seconds["reassembly"], row
+        assert seconds["products"] + seconds["reassembly"] < seconds["solve"], row
+        assert abs(row["iterations"] - runs["csr", row["elements"]]["iterations"]) <= 4, row
+    ratio = next(row for row in data["comparison"] if row["what"] == "table 1, largest mesh, ratio")
+    ours = [runs[name, 512]["seconds"]["products"] for name in ("lma-gather", "csr")]
+    assert abs(ratio["paper"] - 24.5 / 9.85) < 1e-9 and abs(ratio["here"] * ours[1] / ours[0] - 1) < 1e-9
+
+
+CHECKS = {"markall": check_markall, "fousek": check_fousek, "filipovic": check_filipovic, "dey": check_dey, "kurzak": check_kurzak}
 for folder in sys.argv[1:]:
     for paper, check in CHECKS.items():
         check(read(folder, paper), os.path.basename(folder) == "null")

@@ -9,7 +9,8 @@
 
 enum { NO_GPU = 77 };
 
-static const paper *const papers[] = {&paper_fousek, &paper_filipovic, &paper_dey, &paper_kurzak};
+static const paper *const papers[] = {&paper_fousek, &paper_filipovic, &paper_dey, &paper_kurzak,
+                                      &paper_markall};
 enum { PAPERS = sizeof papers / sizeof *papers };
 
 static const app_option rows[] = {
