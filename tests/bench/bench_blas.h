@@ -1,5 +1,5 @@
 /** Shared by the parts of bench_blas: the eleven sequences of BLAS calls of Filipovic et al. 2015,
- *  table 1, by Weft and by a BLAS library in one run.
+ *  table 1, and products with symmetric and triangular matrices, by Weft and by a BLAS library in one run.
  *
  *      bench_blas_options.c    command line
  *      bench_blas_sequences.c  the sequences: names, work, calls of a BLAS library
@@ -19,7 +19,12 @@
 
 #include <jansson.h>
 
-enum { BLAS_SEQUENCES = 11, BLAS_SIZES = 24, BLAS_OUTPUTS = 3 };
+enum {
+    BLAS_PAPER = 11 /* sequences of the paper, the first ones */,
+    BLAS_SEQUENCES = 15,
+    BLAS_SIZES = 24,
+    BLAS_OUTPUTS = 3
+};
 
 typedef struct blas_options {
     const char *device, *json, *blas; /* blas: file of the BLAS library; NULL: the usual ones */
@@ -106,6 +111,9 @@ struct blas_rival {
     void (*dot)(blas_rival *rival, int64_t n, const void *x, const void *y, void *result);
     void (*gemv)(blas_rival *rival, bool transposed, const blas_gemv *call);
     void (*ger)(blas_rival *rival, int64_t n, const void *x, const void *y, void *A);
+    /* y = A x with the lower triangle of A: symv, spmv, trmv, tpmv */
+    void (*triangle)(blas_rival *rival, int64_t n, bool symmetric, bool packed, const void *A,
+                     const void *x, void *y);
     void (*madd)(blas_rival *rival, int64_t n, const void *A, const void *B, void *C);
     void (*close)(blas_rival *rival);
 };
@@ -155,7 +163,17 @@ typedef struct blas_term {
     long double value;
     double size, squares;
 } blas_term;
-typedef enum blas_matrix { MATRIX_A, MATRIX_B, MATRIX_SUM, MATRIX_UPDATED } blas_matrix;
+typedef enum blas_matrix {
+    MATRIX_A,
+    MATRIX_B,
+    MATRIX_SUM,
+    MATRIX_UPDATED,
+    /* lower triangles in A's memory, in full and packed */
+    MATRIX_SYMMETRIC,
+    MATRIX_TRIANGULAR,
+    MATRIX_SYMMETRIC_PACKED,
+    MATRIX_TRIANGULAR_PACKED
+} blas_matrix;
 
 typedef struct blas_reference {
     const blas_data *data;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 };
+enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112, LOWER = 122, NOT_UNIT = 131 };
 
 /* clang-format off */
 #define CBLAS_FUNCTIONS(X, real, s)                                                                \
@@ -19,6 +19,18 @@ enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 };
     X(void, cblas_##s##gemv,                                                                       \
       (int order, int transposed, int m, int n, real alpha, const real *A, int lda, const real *x, \
        int incx, real beta, real *y, int incy))                                                    \
+    X(void, cblas_##s##symv,                                                                       \
+      (int order, int triangle, int n, real alpha, const real *A, int lda, const real *x,          \
+       int incx, real beta, real *y, int incy))                                                    \
+    X(void, cblas_##s##spmv,                                                                       \
+      (int order, int triangle, int n, real alpha, const real *A, const real *x, int incx,         \
+       real beta, real *y, int incy))                                                              \
+    X(void, cblas_##s##trmv,                                                                       \
+      (int order, int triangle, int transposed, int unit, int n, const real *A, int lda, real *x,  \
+       int incx))                                                                                  \
+    X(void, cblas_##s##tpmv,                                                                       \
+      (int order, int triangle, int transposed, int unit, int n, const real *A, real *x,           \
+       int incx))                                                                                  \
     X(void, cblas_##s##ger,                                                                        \
       (int order, int m, int n, real alpha, const real *x, int incx, const real *y, int incy,      \
        real *A, int lda))
@@ -88,6 +100,37 @@ static void ger(blas_rival *b, int64_t n, const void *x, const void *y, void *A)
         f->cblas_dger(ROW_MAJOR, (int)n, (int)n, 1, x, 1, y, 1, A, (int)n);
 }
 
+static void triangle_single(const cblas_state *f, int n, bool symmetric, bool packed, const void *A,
+                            const void *x, void *y) {
+    if (symmetric && packed)
+        f->cblas_sspmv(ROW_MAJOR, LOWER, n, 1, A, x, 1, 0, y, 1);
+    else if (symmetric)
+        f->cblas_ssymv(ROW_MAJOR, LOWER, n, 1, A, n, x, 1, 0, y, 1);
+    else if (packed)
+        f->cblas_stpmv(ROW_MAJOR, LOWER, PLAIN, NOT_UNIT, n, A, y, 1);
+    else
+        f->cblas_strmv(ROW_MAJOR, LOWER, PLAIN, NOT_UNIT, n, A, n, y, 1);
+}
+
+static void triangle_double(const cblas_state *f, int n, bool symmetric, bool packed, const void *A,
+                            const void *x, void *y) {
+    if (symmetric && packed)
+        f->cblas_dspmv(ROW_MAJOR, LOWER, n, 1, A, x, 1, 0, y, 1);
+    else if (symmetric)
+        f->cblas_dsymv(ROW_MAJOR, LOWER, n, 1, A, n, x, 1, 0, y, 1);
+    else if (packed)
+        f->cblas_dtpmv(ROW_MAJOR, LOWER, PLAIN, NOT_UNIT, n, A, y, 1);
+    else
+        f->cblas_dtrmv(ROW_MAJOR, LOWER, PLAIN, NOT_UNIT, n, A, n, y, 1);
+}
+
+static void triangle(blas_rival *b, int64_t n, bool symmetric, bool packed, const void *A,
+                     const void *x, void *y) {
+    if (!symmetric)
+        copy(b, n, x, y);
+    (b->single ? triangle_single : triangle_double)(b->state, (int)n, symmetric, packed, A, x, y);
+}
+
 static void madd(blas_rival *b, int64_t n, const void *A, const void *B, void *C) {
     copy(b, n * n, A, C);
     axpy(b, n * n, 1, B, C);
@@ -111,6 +154,7 @@ weft_status blas_cblas_open(weft_device *device, const blas_options *options, bl
                         .dot = dot,
                         .gemv = gemv,
                         .ger = ger,
+                        .triangle = triangle,
                         .madd = madd,
                         .close = close_library};
     cblas_state *state = out->state = calloc(1, sizeof *state);

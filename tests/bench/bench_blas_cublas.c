@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLAIN = 0, TRANSPOSED = 1, POINTERS_HOST = 0, POINTERS_DEVICE = 1 };
+enum { PLAIN = 0, TRANSPOSED = 1, POINTERS_HOST = 0, POINTERS_DEVICE = 1, UPPER = 1, NOT_UNIT = 0 };
 
 /* clang-format off */
 #define CUBLAS_FUNCTIONS(X, S)                                                                     \
@@ -26,6 +26,18 @@ enum { PLAIN = 0, TRANSPOSED = 1, POINTERS_HOST = 0, POINTERS_DEVICE = 1 };
     X(cublas##S##ger_v2,                                                                           \
       (void *handle, int m, int n, const void *alpha, const void *x, int incx, const void *y,      \
        int incy, void *A, int lda))                                                                \
+    X(cublas##S##symv_v2,                                                                          \
+      (void *handle, int triangle, int n, const void *alpha, const void *A, int lda,               \
+       const void *x, int incx, const void *beta, void *y, int incy))                              \
+    X(cublas##S##spmv_v2,                                                                          \
+      (void *handle, int triangle, int n, const void *alpha, const void *A, const void *x,         \
+       int incx, const void *beta, void *y, int incy))                                             \
+    X(cublas##S##trmv_v2,                                                                          \
+      (void *handle, int triangle, int transposed, int unit, int n, const void *A, int lda,        \
+       void *x, int incx))                                                                         \
+    X(cublas##S##tpmv_v2,                                                                          \
+      (void *handle, int triangle, int transposed, int unit, int n, const void *A, void *x,        \
+       int incx))                                                                                  \
     X(cublas##S##geam,                                                                             \
       (void *handle, int transposed_a, int transposed_b, int m, int n, const void *alpha,          \
        const void *A, int lda, const void *beta, const void *B, int ldb, void *C, int ldc))
@@ -124,6 +136,25 @@ static void ger(blas_rival *b, int64_t n, const void *x, const void *y, void *A)
     CALL(ger_v2, (int)n, (int)n, &one, y, 1, x, 1, A, (int)n);
 }
 
+/* A lower triangle by rows is an upper one by columns, transposed. */
+static void triangle(blas_rival *b, int64_t n, bool symmetric, bool packed, const void *A,
+                     const void *x, void *y) {
+    const cublas_state *f = b->state;
+    const scalar one = scalar_of(b, 1), zero = scalar_of(b, 0);
+    const int m = (int)n;
+    if (symmetric && packed)
+        CALL(spmv_v2, UPPER, m, &one, A, x, 1, &zero, y, 1);
+    else if (symmetric)
+        CALL(symv_v2, UPPER, m, &one, A, m, x, 1, &zero, y, 1);
+    else {
+        CALL(copy_v2, m, x, 1, y, 1);
+        if (packed)
+            CALL(tpmv_v2, UPPER, TRANSPOSED, NOT_UNIT, m, A, y, 1);
+        else
+            CALL(trmv_v2, UPPER, TRANSPOSED, NOT_UNIT, m, A, m, y, 1);
+    }
+}
+
 static void madd(blas_rival *b, int64_t n, const void *A, const void *B, void *C) {
     const cublas_state *f = b->state;
     const scalar one = scalar_of(b, 1);
@@ -169,6 +200,7 @@ weft_status blas_cublas_open(weft_device *device, const blas_options *options, b
                         .dot = dot,
                         .gemv = gemv,
                         .ger = ger,
+                        .triangle = triangle,
                         .madd = madd,
                         .close = close_library};
     cublas_state *state = out->state = calloc(1, sizeof *state);

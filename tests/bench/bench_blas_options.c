@@ -88,7 +88,9 @@ static const app_option rows[] = {
      "Lengths of vectors (default: with --sizes their squares, else 2^16 to 2^27, on the host to "
      "2^25)",
      .read = read_lengths},
-    {"sequences", "NAME,...", "Sequences (default: all eleven)", .read = read_sequences},
+    {"sequences", "NAME,...",
+     "Sequences (default: the eleven of the paper; also symv, trmv, spmv, tpmv)",
+     .read = read_sequences},
     {"repeat", "N", "Medians of N measurements (default: 11)",
      APP_INTEGER(blas_options, repeats, 1, 99)},
     {"plans", "N", "Measure the N plans of least predicted time (default: 0)",
@@ -134,7 +136,7 @@ weft_status blas_options_parse(int argc, char **argv, blas_options *out, weft_er
     weft_status status = WEFT_OK;
     *out = (blas_options){
         .device = "host", .single = true, .repeats = 11, .seed = (int)(time(NULL) & 0x7fffffff)};
-    for (int i = 0; i < BLAS_SEQUENCES; ++i)
+    for (int i = 0; i < BLAS_PAPER; ++i)
         out->sequences[i] = true;
     TRY(app_command_line_read(
         &(app_command_line){.doc = doc, .tables = {{rows, out}}, .argument = app_argument_refuse},

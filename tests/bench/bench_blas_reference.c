@@ -24,8 +24,21 @@ static blas_term add(blas_term a, long double b) {
     return (blas_term){a.value + b, a.size + (double)fabsl(b), a.squares + (double)(b * b)};
 }
 
+/* An entry of a matrix of which A's memory has the lower triangle. */
+static blas_term triangle_entry(const blas_reference *r, blas_matrix matrix, int64_t i, int64_t j) {
+    const bool symmetric = matrix == MATRIX_SYMMETRIC || matrix == MATRIX_SYMMETRIC_PACKED;
+    const bool packed = matrix >= MATRIX_SYMMETRIC_PACKED;
+    const int64_t row = i > j ? i : j, column = i > j ? j : i;
+    if (!symmetric && j > i)
+        return (blas_term){0, 0, 0};
+    return blas_reference_input(r, BLAS_A,
+                                packed ? row * (row + 1) / 2 + column : row * r->data->n + column);
+}
+
 static blas_term entry(const blas_reference *r, blas_matrix matrix, int64_t i, int64_t j) {
     const int64_t k = i * r->data->n + j;
+    if (matrix >= MATRIX_SYMMETRIC)
+        return triangle_entry(r, matrix, i, j);
     blas_term a = blas_reference_input(r, matrix == MATRIX_B ? BLAS_B : BLAS_A, k);
     if (matrix == MATRIX_SUM)
         a = add(a, value(r, BLAS_B, k));

@@ -1,4 +1,4 @@
-/* The eleven sequences: what they read and write, how users of a BLAS library write them, and what
+/* The sequences: what they read and write, how users of a BLAS library write them, and what
  * they give in exact arithmetic. */
 #include "bench_blas.h"
 
@@ -87,6 +87,22 @@ static void call_waxpby(blas_rival *b, const blas_lists *l) {
     b->copy(b, l->n, l->in[BLAS_X], l->out[0]);
     b->scal(b, l->n, BLAS_ALPHA, l->out[0]);
     b->axpy(b, l->n, BLAS_BETA, l->in[BLAS_Y], l->out[0]);
+}
+
+static void call_symv(blas_rival *b, const blas_lists *l) {
+    b->triangle(b, l->n, true, false, l->in[BLAS_A], l->in[BLAS_X], l->out[0]);
+}
+
+static void call_trmv(blas_rival *b, const blas_lists *l) {
+    b->triangle(b, l->n, false, false, l->in[BLAS_A], l->in[BLAS_X], l->out[0]);
+}
+
+static void call_spmv(blas_rival *b, const blas_lists *l) {
+    b->triangle(b, l->n, true, true, l->in[BLAS_A], l->in[BLAS_X], l->out[0]);
+}
+
+static void call_tpmv(blas_rival *b, const blas_lists *l) {
+    b->triangle(b, l->n, false, true, l->in[BLAS_A], l->in[BLAS_X], l->out[0]);
 }
 
 /* ---- in exact arithmetic --------------------------------------------------------------------- */
@@ -197,9 +213,30 @@ static void expect_waxpby(blas_reference *r) {
     r->terms[0] = 2;
 }
 
+static void expect_triangle(blas_reference *r, blas_matrix matrix) {
+    load(r, BLAS_X, r->scratch);
+    blas_reference_product(r, matrix, false, r->scratch, r->vectors[0]);
+}
+
+static void expect_symv(blas_reference *r) {
+    expect_triangle(r, MATRIX_SYMMETRIC);
+}
+
+static void expect_trmv(blas_reference *r) {
+    expect_triangle(r, MATRIX_TRIANGULAR);
+}
+
+static void expect_spmv(blas_reference *r) {
+    expect_triangle(r, MATRIX_SYMMETRIC_PACKED);
+}
+
+static void expect_tpmv(blas_reference *r) {
+    expect_triangle(r, MATRIX_TRIANGULAR_PACKED);
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* In the order of Table 2. flops and lists: of the terms of highest order. */
+/* In the order of Table 2; then those that are not in the paper. flops and lists: of the terms of highest order. */
 /* clang-format off */
 const blas_sequence blas_sequences[BLAS_SEQUENCES] = {
     {"AXPYDOT", "axpydot", "FS", .flops = 4, .lists = 4, .n_inputs = 3,
@@ -235,5 +272,17 @@ const blas_sequence blas_sequences[BLAS_SEQUENCES] = {
      .call = call_vadd, .expect = expect_vadd, .asked_ratio = 2.8, .asked_share = 0.98},
     {"WAXPBY", "waxpby", "F", .flops = 3, .lists = 3, .n_inputs = 2,
      .inputs = {BLAS_X, BLAS_Y}, .outputs = {{"w", BLAS_VECTOR}},
-     .call = call_waxpby, .expect = expect_waxpby, .asked_ratio = 3.4, .asked_share = 0.98}};
+     .call = call_waxpby, .expect = expect_waxpby, .asked_ratio = 3.4, .asked_share = 0.98},
+    {"SYMV", "symv", "", .matrix = true, .reads = true, .flops = 2, .lists = 0.5, .n_inputs = 2,
+     .inputs = {BLAS_A, BLAS_X}, .outputs = {{"y", BLAS_VECTOR}},
+     .call = call_symv, .expect = expect_symv, .asked_ratio = 1.8, .asked_share = 0.85},
+    {"TRMV", "trmv", "", .matrix = true, .reads = true, .flops = 1, .lists = 0.5, .n_inputs = 2,
+     .inputs = {BLAS_A, BLAS_X}, .outputs = {{"y", BLAS_VECTOR}},
+     .call = call_trmv, .expect = expect_trmv, .asked_ratio = 1.8, .asked_share = 0.85},
+    {"SPMV", "spmv", "", .matrix = true, .reads = true, .flops = 2, .lists = 0.5, .n_inputs = 2,
+     .inputs = {BLAS_A, BLAS_X}, .outputs = {{"y", BLAS_VECTOR}},
+     .call = call_spmv, .expect = expect_spmv, .asked_ratio = 1.8, .asked_share = 0.85},
+    {"TPMV", "tpmv", "", .matrix = true, .reads = true, .flops = 1, .lists = 0.5, .n_inputs = 2,
+     .inputs = {BLAS_A, BLAS_X}, .outputs = {{"y", BLAS_VECTOR}},
+     .call = call_tpmv, .expect = expect_tpmv, .asked_ratio = 1.8, .asked_share = 0.85}};
 /* clang-format on */

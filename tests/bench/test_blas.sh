@@ -22,6 +22,11 @@ refused "--sizes" --sizes ten
 refused "did you mean 'gemver'" --sequences gemvr
 refused "single" --precision half
 
+# one triangle of a matrix is read: the rows say half the bytes
+"$bench" --device host --sequences symv,trmv,spmv,tpmv --sizes 65,300 --check --repeat 1 > "$folder/triangles" ||
+    { cat "$folder/triangles"; exit 1; }
+[ "$(sed -n '/^Table 2:/,/^$/p' "$folder/triangles" | grep -cE '^(SYMV|TRMV|SPMV|TPMV)')" -eq 4 ] || { cat "$folder/triangles"; exit 1; }
+
 for precision in single double; do
     "$bench" --device host --precision "$precision" --sizes 64,65 --check --plans 3 --repeat 1 \
         --json "$folder/host.json" > "$folder/host" || { cat "$folder/host"; exit 1; }

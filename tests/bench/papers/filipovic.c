@@ -16,7 +16,7 @@ typedef struct published {
         worst; /* rank of the best; shares of its speed, NAN: none */
     double first_seconds, all_seconds;
 } published;
-static const published table[BLAS_SEQUENCES] = {
+static const published table[BLAS_PAPER] = {
     {"AXPYDOT", 38.3, 1.94, 153.2, 25, 4, 0.752, 0.349, 0.144, 0.241},
     {"ATAX", 73.5, 1.03, 147, 1, 1, 1, NAN, 0.137, 0.144},
     {"BiCGK", 115, 1.61, 115, 5, 1, 1, 0.64, 0.140, 0.164},
@@ -30,7 +30,7 @@ static const published table[BLAS_SEQUENCES] = {
     {"WAXPBY", 36.4, 1.93, 145.6, 83, 1, 1, 0.293, 0.156, 0.731}};
 
 static const blas_sequence *find_sequence(const char *name) {
-    for (int i = 0; i < BLAS_SEQUENCES; ++i)
+    for (int i = 0; i < BLAS_PAPER; ++i)
         if (strcmp(blas_sequences[i].name, name) == 0)
             return &blas_sequences[i];
     return NULL;
@@ -55,7 +55,7 @@ static blas_options options_of(const paper_run *run) {
                       .repeats = run->options->quick ? 1 : 9,
                       .plans = run->options->quick ? 2 : 10,
                       .seed = 2015};
-    for (int i = 0; i < BLAS_SEQUENCES;
+    for (int i = 0; i < BLAS_PAPER;
          ++i) /* in a quick run those of the figures and one of vectors */
         o.sequences[i] =
             !run->options->quick || strstr("bicgk gemver vadd", blas_sequences[i].script);
@@ -119,7 +119,7 @@ static weft_status compare(paper_run *run, const char *name, const char *what, d
 static weft_status compare_speeds(paper_run *run, const blas_results *results, weft_error *error) {
     weft_status status = WEFT_OK;
     bool alone = false;
-    for (int i = 0; i < BLAS_SEQUENCES; ++i) {
+    for (int i = 0; i < BLAS_PAPER; ++i) {
         const published *p = &table[i];
         const blas_row *row = blas_table_row(results, find_sequence(p->name));
         if (!row)
@@ -142,7 +142,7 @@ done:
 /* Tables 4 and 5. */
 static weft_status compare_plans(paper_run *run, const blas_results *results, weft_error *error) {
     weft_status status = WEFT_OK;
-    for (int i = 0; i < BLAS_SEQUENCES; ++i) {
+    for (int i = 0; i < BLAS_PAPER; ++i) {
         const published *p = &table[i];
         const blas_plans *plans = find_plans(results, find_sequence(p->name));
         char what[96];
