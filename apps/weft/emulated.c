@@ -37,23 +37,31 @@ static weft_status emulated_launch(weft_device *device, const weft_launch *launc
                                    weft_error *error) {
     void *arguments[WEFT_EMULATED_ARGUMENTS] = {NULL}, *kernel = NULL;
     weft_emulate_wide *emulate = NULL;
+    weft_emulate_failure *failure = NULL;
     const int threads = launch->block_threads > 0 ? launch->block_threads : BLOCK_THREADS;
     const weft_host_kernel named = weft_host_module_kernel(launch->module, launch->kernel);
     const weft_host_kernel entry = weft_host_module_kernel(launch->module, "emulate_wide");
     (void)n_blocks; /* of lanes */
-    if (!named || !entry || launch->cooperative || launch->n_arguments >= WEFT_EMULATED_ARGUMENTS)
+    const weft_host_kernel tells = weft_host_module_kernel(launch->module, "emulate_failure");
+    if (!named || !entry || !tells || launch->cooperative ||
+        launch->n_arguments >= WEFT_EMULATED_ARGUMENTS)
         return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                               "the kernel %s cannot be emulated on the host", launch->kernel);
     memcpy(&kernel, &named, sizeof kernel);
     memcpy(&emulate, &entry, sizeof emulate);
+    memcpy(&failure, &tells, sizeof failure);
     for (int i = 0; i < launch->n_arguments; ++i)
         arguments[i] = weft_memory_host(launch->arguments[i]);
     arguments[launch->n_arguments] = (void *)(uintptr_t)launch->values;
     const int64_t blocks =
         launch->n_blocks > 0 ? launch->n_blocks : (launch->n_elements + threads - 1) / threads;
+    failure();
     emulate(kernel, launch->n_elements, arguments, (unsigned)blocks, (unsigned)threads,
             (unsigned)launch->shared_bytes, emulated_of(device)->order);
-    return WEFT_OK;
+    const char *wrong = failure();
+    return !wrong ? WEFT_OK
+                  : weft_error_set(error, WEFT_ERROR_TYPE, "the kernel %s is wrong: %s",
+                                   launch->kernel, wrong);
 }
 
 static void emulated_close(weft_device *device) {

@@ -12,6 +12,9 @@
  *  order         of threads and blocks: 0 by number, 1 in reverse, 2 from both ends alternately */
 typedef void weft_emulate_wide(void *kernel, long long n, void **arguments, unsigned n_blocks,
                                unsigned n_threads, unsigned shared_bytes, int order);
+/** `emulate_failure`: what was wrong with the last kernel, such as a barrier that not all threads reach; NULL: nothing.
+ *  Failures before the first question abort. */
+typedef const char *weft_emulate_failure(void);
 enum { WEFT_EMULATED_ARGUMENTS = 96, WEFT_EMULATED_ORDERS = 3 };
 
 /** Add the C++ text. */

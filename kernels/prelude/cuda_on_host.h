@@ -4,6 +4,7 @@
  * compute are done at once. Threads and blocks run in the order of their numbers (0), in reverse (1),
  * or from both ends alternately (2): what is right does not depend on it. */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
@@ -74,15 +75,21 @@ struct emulated_copies {
 struct emulated_thread {
     emulated_place place;
     emulated_state state;
-    unsigned wanted; /* at a named barrier: this number of threads */
+    unsigned wanted; /* at a named barrier: this number of threads; of a warp: these lanes */
+    int line;        /* of the block's barrier */
     void *stack; /* NULL before it starts */
     emulated_copies copies;
+};
+
+/* What a lane gives to others. */
+struct emulated_lane {
+    alignas(16) unsigned char bytes[16];
 };
 
 struct emulated_block {
     emulated_place scheduler;
     emulated_thread *threads;
-    double *lanes; /* [n_threads] each */
+    emulated_lane *lanes; /* [n_threads] each */
     size_t n_threads; /* of all blocks of a cluster */
     size_t capacity; /* threads that there is memory for */
     void (*body)();
@@ -91,6 +98,8 @@ struct emulated_block {
     bool progress;
     char *statics, *shared; /* [blocks of the cluster][bytes of one] */
     size_t shared_stride;
+    char failure[300]; /* what is wrong; "": nothing */
+    bool tells;        /* who runs kernels asks for failures */
 };
 static emulated_block emulated;
 
@@ -109,60 +118,103 @@ static void emulated_wait(emulated_state at) {
     emulated_switch(&emulated.threads[me].place, &emulated.scheduler);
 }
 
-static inline void __syncthreads() {
+/* What is wrong with the code that runs: it stops, and emulate_failure tells. */
+template <class... A> static void emulated_fail(const char *format, A... values) {
+    if (emulated.failure[0] == '\0')
+        snprintf(emulated.failure, sizeof emulated.failure, format, values...);
+    for (;;)
+        emulated_wait(DONE);
+}
+
+/* The threads of a block wait at one and the same barrier of the text. */
+static inline void emulated_block_barrier(int line) {
+    emulated.threads[emulated.me].line = line;
     emulated_wait(AT_BLOCK_BARRIER);
 }
+#define __syncthreads() emulated_block_barrier(__LINE__)
 
-static inline void __syncwarp() {
-    emulated_wait(AT_WARP_BARRIER);
-}
-
-template <class T> static T __shfl_down_sync(unsigned, T v, int by) {
-    const unsigned me = emulated.me, lane = me % 32;
-    emulated.lanes[me] = (double)v;
-    emulated_wait(AT_WARP_BARRIER);
-    const T got = lane + (unsigned)by < 32 && me + (unsigned)by < emulated.n_threads
-                      ? (T)emulated.lanes[me + (unsigned)by]
-                      : v;
-    emulated_wait(AT_WARP_BARRIER);
-    return got;
-}
-
-template <class T> static T __shfl_sync(unsigned, T v, int from) {
+/* The lanes of a mask wait for each other. */
+static inline void __syncwarp(unsigned mask = 0xffffffffu) {
     const unsigned me = emulated.me;
-    emulated.lanes[me] = (double)v;
+    if ((mask >> me % 32 & 1) == 0)
+        emulated_fail("thread %u of block %u waits for lanes 0x%x of its warp, without its own",
+                      threadIdx.x, blockIdx.x, mask);
+    emulated.threads[me].wanted = mask;
     emulated_wait(AT_WARP_BARRIER);
-    const T got = (T)emulated.lanes[me / 32 * 32 + (unsigned)from];
-    emulated_wait(AT_WARP_BARRIER);
+}
+
+/* What lane `from` of the warp gives; a lane that the mask leaves out, or whose thread has ended, gives no number. */
+template <class T> static T emulated_exchange(unsigned mask, T v, unsigned from) {
+    static_assert(sizeof(T) <= sizeof(emulated_lane), "a shuffle moves up to 16 bytes");
+    const unsigned me = emulated.me, source = me / 32 * 32 + from;
+    T got = v;
+    memcpy(&emulated.lanes[me], &v, sizeof v);
+    __syncwarp(mask);
+    if (source < emulated.n_threads && from != me % 32) {
+        if ((mask >> from & 1) != 0 && emulated.threads[source].state != DONE)
+            memcpy((void *)&got, &emulated.lanes[source], sizeof got);
+        else
+            memset((void *)&got, 0xff, sizeof got);
+    }
+    __syncwarp(mask);
     return got;
 }
 
-template <class T> static T __shfl_xor_sync(unsigned all, T v, int by) {
-    return __shfl_sync(all, v, (int)(emulated.me % 32) ^ by);
+/* Lanes of a warp in parts of `width`. */
+template <class T> static T __shfl_down_sync(unsigned mask, T v, unsigned by, int width = 32) {
+    const unsigned lane = emulated.me % 32, to = lane + by;
+    return emulated_exchange(mask, v, to <= (lane | (unsigned)(width - 1)) ? to : lane);
+}
+template <class T> static T __shfl_up_sync(unsigned mask, T v, unsigned by, int width = 32) {
+    const unsigned lane = emulated.me % 32, first = lane & ~(unsigned)(width - 1);
+    return emulated_exchange(mask, v, lane >= first + by ? lane - by : lane);
+}
+template <class T> static T __shfl_sync(unsigned mask, T v, int from, int width = 32) {
+    const unsigned lane = emulated.me % 32, part = (unsigned)(width - 1);
+    return emulated_exchange(mask, v, (lane & ~part) | ((unsigned)from & part));
+}
+template <class T> static T __shfl_xor_sync(unsigned mask, T v, int by, int width = 32) {
+    const unsigned lane = emulated.me % 32, to = lane ^ (unsigned)by;
+    return emulated_exchange(mask, v, to <= (lane | (unsigned)(width - 1)) ? to : lane);
 }
 
-/* The threads of the warp, all of which take part, that have the same value. */
-static inline unsigned __match_any_sync(unsigned, unsigned v) {
-    const unsigned me = emulated.me, first = me - me % 32;
-    unsigned same = 0;
-    emulated.lanes[me] = (double)v;
-    emulated_wait(AT_WARP_BARRIER);
-    for (unsigned lane = 0; lane < 32 && first + lane < emulated.n_threads; ++lane)
-        same |= (unsigned)(emulated.lanes[first + lane] == (double)v) << lane;
-    emulated_wait(AT_WARP_BARRIER);
-    return same;
-}
-
-/* The lanes whose condition holds. All of the warp call it. */
-static unsigned __ballot_sync(unsigned, bool holds) {
+/* The lanes for which a condition on their value holds. */
+template <class T, class Condition>
+static unsigned emulated_vote(unsigned mask, T v, Condition holds) {
     const unsigned me = emulated.me, first = me / 32 * 32;
     unsigned bits = 0;
-    emulated.lanes[me] = holds;
-    emulated_wait(AT_WARP_BARRIER);
-    for (unsigned lane = 0; lane < 32 && first + lane < emulated.n_threads; ++lane)
-        bits |= (unsigned)(emulated.lanes[first + lane] != 0) << lane;
-    emulated_wait(AT_WARP_BARRIER);
+    memcpy(&emulated.lanes[me], &v, sizeof v);
+    __syncwarp(mask);
+    for (unsigned lane = 0; lane < 32 && first + lane < emulated.n_threads; ++lane) {
+        T other;
+        memcpy((void *)&other, &emulated.lanes[first + lane], sizeof other);
+        bits |= (mask >> lane & 1) != 0 && emulated.threads[first + lane].state != DONE
+                    ? (unsigned)holds(other) << lane
+                    : 0u;
+    }
+    __syncwarp(mask);
     return bits;
+}
+static unsigned __ballot_sync(unsigned mask, int holds) {
+    return emulated_vote(mask, holds, [](int v) { return v != 0; });
+}
+static inline int __any_sync(unsigned mask, int holds) {
+    return __ballot_sync(mask, holds) != 0;
+}
+static inline int __all_sync(unsigned mask, int holds) {
+    return __ballot_sync(mask, !holds) == 0;
+}
+template <class T> static unsigned __match_any_sync(unsigned mask, T v) {
+    return emulated_vote(mask, v, [v](T other) { return other == v; });
+}
+
+/* A subscript of an operand of a native body: is it in range, and of this thread by the pattern? */
+#define NATIVE_AT(number, holds, name, thread) (emulated_check(holds, name, thread), number)
+static inline void emulated_check(bool holds, const char *name, int thread) {
+    if (!holds)
+        emulated_fail("%s: thread %d accesses a component that is out of range, or that its "
+                      "pattern does not give it",
+                      name, thread);
 }
 
 static inline int __ffs(int bits) {
@@ -359,14 +411,14 @@ template <int K> static void mma(double *c, const double *a, const double *b) {
     const unsigned me = emulated.me, lane = me % 32, warp = me - lane;
     memcpy(emulated_lanes[me].a, a, sizeof(double) * slots * halves);
     memcpy(emulated_lanes[me].b, b, sizeof(double) * slots);
-    emulated_wait(AT_WARP_BARRIER);
+    __syncwarp();
     for (unsigned h = 0; h < halves; ++h)
         for (unsigned e = 0; e < 2; ++e)
             for (int s = 0; s < slots; ++s)
                 for (unsigned t = 0; t < 4; ++t)
                     c[2 * h + e] += emulated_lanes[warp + lane / 4 * 4 + t].a[halves * s + (int)h] *
                                     emulated_lanes[warp + (2 * (lane % 4) + e) * 4 + t].b[s];
-    emulated_wait(AT_WARP_BARRIER);
+    __syncwarp();
 }
 
 static void emulated_entry(unsigned) {
@@ -419,6 +471,37 @@ static void emulated_release(size_t first, size_t last, emulated_state at) {
             emulated.threads[t].state = RUNS;
 }
 
+/* The lanes of a mask continue once all of them that are not done wait with the same mask. */
+static void emulated_release_lanes(size_t first, size_t last) {
+    for (size_t t = first; t < last; ++t) {
+        const emulated_thread *one = &emulated.threads[t];
+        const unsigned lanes = one->wanted;
+        bool all = one->state == AT_WARP_BARRIER;
+        for (size_t u = first; u < last && all; ++u)
+            all = (lanes >> (u - first) & 1) == 0 || emulated.threads[u].state == DONE ||
+                  (emulated.threads[u].state == AT_WARP_BARRIER &&
+                   emulated.threads[u].wanted == lanes);
+        for (size_t u = first; u < last && all; ++u)
+            if ((lanes >> (u - first) & 1) != 0 && emulated.threads[u].state == AT_WARP_BARRIER)
+                emulated.threads[u].state = RUNS;
+    }
+}
+
+/* The barrier of a block is reached by all of its threads, at the same place. */
+static void emulated_check_barrier(size_t first, size_t last) {
+    size_t at = first;
+    while (at < last && emulated.threads[at].state != AT_BLOCK_BARRIER)
+        ++at;
+    for (size_t t = first; t < last && at < last; ++t)
+        if (emulated.threads[t].state != AT_BLOCK_BARRIER && emulated.threads[t].state != DONE)
+            return;
+    for (size_t t = first; t < last && at < last && emulated.failure[0] == '\0'; ++t)
+        if (emulated.threads[t].state == DONE || emulated.threads[t].line != emulated.threads[at].line)
+            snprintf(emulated.failure, sizeof emulated.failure,
+                     "thread %u waits at the __syncthreads of line %d, which thread %u does not reach",
+                     (unsigned)(at - first), emulated.threads[at].line, (unsigned)(t - first));
+}
+
 /* A named barrier opens when as many threads of the block as it counts have reached it. */
 static void emulated_release_named(size_t first, size_t last) {
     unsigned here = 0, wanted = 0;
@@ -437,6 +520,46 @@ static size_t emulated_number(size_t i, size_t n, int order) {
     const bool from_end = order == 1 || (order == 2 && i % 2 == 1);
     const size_t steps = order == 2 ? i / 2 : i;
     return from_end ? n - 1 - steps : steps;
+}
+
+/* A barrier that not all threads reach. */
+static void emulated_tell_stuck() {
+    static const char *const places[] = {"runs", "at __syncthreads", "at an instruction of its warp",
+                                         "at a barrier of some threads", "at a barrier of the cluster",
+                                         "for a copy", "at the end of the kernel"};
+    size_t waits = 0, other = 0;
+    while (waits + 1 < emulated.n_threads && emulated.threads[waits].state == DONE)
+        ++waits;
+    while (other + 1 < emulated.n_threads &&
+           emulated.threads[other].state == emulated.threads[waits].state &&
+           emulated.threads[other].wanted == emulated.threads[waits].wanted)
+        ++other;
+    snprintf(emulated.failure, sizeof emulated.failure,
+             "threads wait for each other for ever: thread %u is %s, thread %u %s", (unsigned)waits,
+             places[emulated.threads[waits].state], (unsigned)other,
+             places[emulated.threads[other].state]);
+}
+
+/* Threads that will not end: the next kernel starts new ones. */
+static void emulated_abandon() {
+    for (size_t t = 0; t < emulated.capacity; ++t) {
+        free(emulated.threads[t].stack);
+        emulated.threads[t].stack = nullptr;
+        emulated.threads[t].copies.n = 0;
+    }
+    if (!emulated.tells) {
+        fprintf(stderr, "emulated: %s\n", emulated.failure);
+        abort();
+    }
+}
+
+/* What was wrong with the last kernel; NULL: nothing. Who asks once gets the failures of the next ones, which abort otherwise. */
+extern "C" const char *emulate_failure() {
+    static char last[sizeof emulated.failure];
+    memcpy(last, emulated.failure, sizeof last);
+    emulated.failure[0] = '\0';
+    emulated.tells = true;
+    return last[0] != '\0' ? last : nullptr;
 }
 
 static void emulated_run_block(int order) {
@@ -458,14 +581,20 @@ static void emulated_run_block(int order) {
             ++waiting[emulated.threads[t].state];
         done = waiting[DONE];
         for (size_t first = 0; first < n && waiting[AT_WARP_BARRIER] > 0; first += 32)
-            emulated_release(first, first + 32 < n ? first + 32 : n, AT_WARP_BARRIER);
-        for (size_t first = 0; first < n && waiting[AT_BLOCK_BARRIER] > 0; first += emulated.block_threads)
+            emulated_release_lanes(first, first + 32 < n ? first + 32 : n);
+        for (size_t first = 0; first < n && waiting[AT_BLOCK_BARRIER] > 0; first += emulated.block_threads) {
+            emulated_check_barrier(first, first + emulated.block_threads);
             emulated_release(first, first + emulated.block_threads, AT_BLOCK_BARRIER);
+        }
         for (size_t first = 0; first < n && waiting[AT_NAMED_BARRIER] > 0; first += emulated.block_threads)
             emulated_release_named(first, first + emulated.block_threads);
         emulated_release(0, n, AT_CLUSTER_BARRIER);
         if (stuck == 2 && done < n)
-            abort(); /* a barrier that not all threads reach */
+            emulated_tell_stuck();
+        if (emulated.failure[0] != '\0') {
+            emulated_abandon();
+            return;
+        }
     }
 }
 
@@ -508,7 +637,7 @@ static void emulated_set_threads(size_t n) {
     if (n <= emulated.capacity)
         return;
     emulated.threads = (emulated_thread *)realloc(emulated.threads, n * sizeof *emulated.threads);
-    emulated.lanes = (double *)realloc(emulated.lanes, n * sizeof *emulated.lanes);
+    emulated.lanes = (emulated_lane *)realloc(emulated.lanes, n * sizeof *emulated.lanes);
     for (; emulated.capacity < n; ++emulated.capacity)
         emulated.threads[emulated.capacity] = {};
 }
@@ -541,7 +670,7 @@ extern "C" void emulate_call(void (*call)(long long, void **), long long n, void
     emulated.shared_stride = ((size_t)shared_bytes + 256 + 127) / 128 * 128;
     emulated.shared = (char *)aligned_alloc(128, cluster * emulated.shared_stride);
     emulated.statics = (char *)malloc(cluster * bytes + 1);
-    for (unsigned i = 0; i < n_blocks / cluster; ++i) {
+    for (unsigned i = 0; i < n_blocks / cluster && emulated.failure[0] == '\0'; ++i) {
         emulated.first_block = (unsigned)emulated_number(i, n_blocks / cluster, order) * cluster;
         emulated.current = 0;
         memset(emulated.shared, 0xff, cluster * emulated.shared_stride);
