@@ -47,8 +47,11 @@ weft_status weft_library_add_table(weft_library *library, const char *name, int 
 typedef struct weft_function_info {
     const char *name, *signature, *kind, *flops, *source, *file;
     int line, n_variants;
-    const char *const *granularities; /* threads of each variant, as written: "1", "m", "m*n" */
-    const char *text;                 /* the function's part of the kernel file */
+    const char *const
+        *granularities; /* threads of each variant, as written: "1", "m", "32 in cuda" */
+    const char *const
+        *languages;   /* of each variant: "plain", which every device runs, "c" or "cuda" */
+    const char *text; /* the function's part of the kernel file */
 } weft_function_info;
 size_t weft_library_size(const weft_library *library);
 /** i < weft_library_size; functions are sorted by name. */

@@ -193,6 +193,13 @@ done:
     return status;
 }
 
+/* Native bodies are run by devices of their language. */
+static bool runs_on(const tester *t, const weft_function_info *info, int variant, int device) {
+    const char *language = info->languages[variant];
+    const bool is_cuda = weft_device_limits(t->devices[device])->kind == WEFT_DEVICE_CUDA;
+    return strcmp(language, "plain") == 0 || strcmp(language, is_cuda ? "cuda" : "c") == 0;
+}
+
 static weft_status test_function(tester *t, size_t i, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *arena = NULL;
@@ -211,7 +218,8 @@ static weft_status test_function(tester *t, size_t i, weft_error *error) {
     TRY(test_laws(t, &test_case, &is_lawful, error));
     for (int device = 0; device < t->n_devices && is_lawful; ++device)
         for (int variant = 0; variant < test_case.info.n_variants; ++variant)
-            TRY(test_variant(t, &test_case, device, variant, error));
+            if (runs_on(t, &test_case.info, variant, device))
+                TRY(test_variant(t, &test_case, device, variant, error));
 done:
     weft_module_free(&test_case.references);
     weft_arena_free(&arena);

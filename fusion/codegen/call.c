@@ -1,5 +1,6 @@
 /* The statements of one call: an elementary function's body, or elementwise arithmetic (arithmetic.c). */
 #include "fusion/codegen/private.h"
+#include "fusion/library/native.h"
 
 #include <string.h>
 
@@ -74,6 +75,10 @@ const char *weft_source_own(const source_writer *w, const weft_call *call, int v
 
 static weft_status function_call(const source_writer *w, const weft_call *call, int variant,
                                  const source_threads *in, weft_error *error) {
+    if (weft_specialisation_language(call->specialisation, variant) != LANGUAGE_PLAIN) {
+        weft_source_native_call(w, call, variant, in);
+        return WEFT_OK;
+    }
     weft_accessor arguments[WEFT_ARGUMENTS_MAX];
     weft_accessor result = {.base = weft_source_variable(w, call->result, -1)};
     const int threads = call->specialisation->threads[variant], n = call->n_operands;

@@ -466,9 +466,11 @@ static weft_status write_bounded(const source_writer *writer, const weft_plan_ke
     static const int unrolls[] = {WEFT_UNROLL_MAX, 64, 16, 1};
     const size_t start = writer->out->length, n = sizeof unrolls / sizeof *unrolls;
     source_writer w = *writer;
+    w.kernel = kernel->name;
     for (size_t i = 0; i < n; ++i) {
         w.out->length = start;
         w.unroll = unrolls[i];
+        weft_source_natives(&w, kernel);
         const weft_status status = write_kernel(&w, kernel, error);
         if (status != WEFT_OK || w.out->failed ||
             count_statements(w.out->data + start) <= WEFT_KERNEL_STATEMENTS_MAX)

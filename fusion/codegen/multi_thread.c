@@ -6,6 +6,9 @@
  * it has these in registers, and loads them itself. */
 #include "fusion/base/array.h"
 #include "fusion/codegen/private.h"
+#include "fusion/plan/implementations.h"
+
+#include <stdio.h>
 
 /* Context of a call at its position in the kernel. */
 typedef struct place_of_call {
@@ -16,21 +19,34 @@ typedef struct place_of_call {
     source_threads threads;
 } place_of_call;
 
+/* Values are [component][element], or [element][component] where the threads of an element are neighbours. */
 static void declare_shared(const source_writer *w, const weft_implementation *one) {
-    for (int m = 0; m < one->n_onchip; ++m)
-        if (one->placement[m] == PLACE_SHARED)
-            weft_text_add(
-                w->out, "    const shared_list<ELEMENTS> %s = {on_chip + %d * ELEMENTS + own};\n",
-                weft_source_variable(w, one->onchip[m].value, one->onchip[m].connectivity),
-                one->offsets[m]);
+    for (int m = 0; m < one->n_onchip; ++m) {
+        if (one->placement[m] != PLACE_SHARED)
+            continue;
+        const char *v = weft_source_variable(w, one->onchip[m].value, one->onchip[m].connectivity);
+        if (one->joint_threads > 0)
+            weft_text_add(w->out, "    const shared_list<1> %s = {on_chip + own * %d + %d};\n", v,
+                          one->shared_components, one->offsets[m]);
+        else
+            weft_text_add(w->out,
+                          "    const shared_list<ELEMENTS> %s = {on_chip + %d * ELEMENTS + own};\n",
+                          v, one->offsets[m]);
+    }
 }
 
-static void load_shared(const source_writer *w, const weft_operand *load) {
+/* Who loads and computes: those that have an element, or all, where native bodies wait for each other. */
+static const char *taking_part(const weft_implementation *one) {
+    return one->joint_threads > 0 ? "takes_part" : "is_here";
+}
+
+static void load_shared(const source_writer *w, const weft_implementation *one,
+                        const weft_operand *load) {
     const weft_value *value = &w->graph->values[load->value];
     const int count = weft_shape_count(&value->shape);
     const char *v = weft_source_variable(w, load->value, load->connectivity);
     const char *p = weft_source_variable(w, weft_value_storage(w->graph, load->value), -1) + 2;
-    weft_text_add(w->out, "    if (is_here)\n");
+    weft_text_add(w->out, "    if (%s)\n", taking_part(one));
     if (load->connectivity >= 0) {
         const weft_graph_connectivity *connectivity = &w->graph->connectivities[load->connectivity];
         weft_text_add(w->out,
@@ -164,7 +180,8 @@ static weft_status store_result(const source_writer *w, const place_of_call *at,
     const char *from = weft_arena_print(w->arena, "%s[c]", base);
     if (!from)
         return weft_no_memory(error);
-    if (!is_stored(w, at->kernel, call->result))
+    if (!is_stored(w, at->kernel, call->result) ||
+        weft_source_native_move(w, call, at->variant, -1))
         return WEFT_OK;
     if (at->alone) {
         weft_text_add(w->out, "        UNROLL for (int c = 0; c < %d; ++c) {\n",
@@ -197,8 +214,10 @@ static weft_status write_call(const source_writer *w, const place_of_call *at, w
     weft_source_call_comment(w, call);
     if (one->placement[result] != PLACE_SHARED)
         declare_registers(w, at, call->n_operands);
-    weft_text_add(w->out, at->alone ? "    if (is_here && warp == 0) {\n" : "    if (is_here) {\n");
+    weft_text_add(w->out, "    if (%s%s) {\n", taking_part(one), at->alone ? " && warp == 0" : "");
     TRY(weft_source_call_statements(w, call, at->variant, &at->threads, error));
+    if (one->joint_threads > 0)
+        weft_text_add(w->out, "    }\n    if (is_here%s) {\n", at->alone ? " && warp == 0" : "");
     TRY(store_result(w, at, error));
     weft_text_add(w->out, "    }\n");
 done:
@@ -209,7 +228,7 @@ done:
 static void load_own(const source_writer *w, const place_of_call *at, int operand) {
     const weft_operand *load = &at->call->operands[operand];
     const int n = weft_specialisation_thread_count(at->call->specialisation, at->variant, operand);
-    weft_text_add(w->out, "    if (is_here)\n");
+    weft_text_add(w->out, "    if (%s)\n", taking_part(at->kernel->implementation));
     weft_source_open_threads(w, at->call, at->variant, &at->threads);
     for (int k = 0; k < n; ++k) {
         open_component(w, at, operand, k);
@@ -226,17 +245,20 @@ static void load_own(const source_writer *w, const place_of_call *at, int operan
 static void write_load(const source_writer *w, const place_of_call *at, int operand) {
     const weft_implementation *one = at->kernel->implementation;
     const int m = one->slots[at->position][operand];
+    if (one->placement[m] != PLACE_SHARED)
+        declare_registers(w, at, operand);
+    if (weft_source_native_move(w, at->call, at->variant, operand))
+        return;
     if (one->placement[m] == PLACE_SHARED) {
-        load_shared(w, &one->onchip[m]);
+        load_shared(w, one, &one->onchip[m]);
         return;
     }
-    declare_registers(w, at, operand);
     if (at->threads.own[operand]) {
         load_own(w, at, operand);
         return;
     }
-    weft_text_add(w->out, one->placement[m] == PLACE_REGISTER ? "    if (is_here && warp == 0) {\n"
-                                                              : "    if (is_here) {\n");
+    weft_text_add(w->out, "    if (%s%s) {\n", taking_part(one),
+                  one->placement[m] == PLACE_REGISTER ? " && warp == 0" : "");
     weft_source_load_statement(w, &one->onchip[m]);
     weft_text_add(w->out, "    }\n");
 }
@@ -254,13 +276,15 @@ static weft_status find_call(const source_writer *w, const weft_plan_kernel *ker
         const bool copied = !one->produced_here[m] && weft_shape_count(&one->onchip[m].shape) == 1;
         own[k] = one->placement[m] == PLACE_OWN_REGISTER && !copied;
     }
-    *out = (place_of_call){.kernel = kernel,
-                           .call = call,
-                           .position = position,
-                           .variant = variant,
-                           .alone =
-                               !call->specialisation || call->specialisation->threads[variant] == 1,
-                           .threads = {.width = one->threads_per_element, .own = own}};
+    *out = (place_of_call){
+        .kernel = kernel,
+        .call = call,
+        .position = position,
+        .variant = variant,
+        .alone = !call->specialisation || call->specialisation->threads[variant] == 1,
+        .threads = {.width = one->threads_per_element,
+                    .own = own,
+                    .scratch = weft_scratch_before(w->graph, one, position, w->single ? 4 : 8)}};
     return WEFT_OK;
 }
 
@@ -306,30 +330,50 @@ done:
     return status;
 }
 
+/* The element of a thread, `number`, and whether there is such an element. Where all threads take part, those
+ * without one compute that of the last element, and store nothing. */
+static void write_place(const source_writer *w, const weft_implementation *one,
+                        const char *number) {
+    if (one->joint_threads > 0)
+        weft_text_add(w->out,
+                      "    const int64_t number = %s;\n"
+                      "    const bool is_here = number < n_elements, takes_part = true;\n"
+                      "    const int64_t element = is_here ? number : n_elements - 1;\n",
+                      number);
+    else
+        weft_text_add(w->out, "    const int64_t element = %s;\n", number);
+    weft_text_add(w->out,
+                  "    const int64_t block = element / LANES;\n"
+                  "    const int lane = %s(int)(element %% LANES);\n%s",
+                  one->joint_threads > 0 ? "" : "ELEMENTS % LANES == 0 ? own % LANES : ",
+                  one->joint_threads > 0 ? "" : "    const bool is_here = element < n_elements;\n");
+}
+
 /* The elements of a block; if it has several per thread, in a loop. */
 static void write_elements(const source_writer *w, const weft_implementation *one) {
+    char number[96];
     weft_text_add(w->out,
                   "    extern __shared__ __align__(128) unsigned char shared[];\n"
                   "    scalar *const on_chip = (scalar *)shared;\n"
-                  "    const int warp = threadIdx.x / ELEMENTS, own = threadIdx.x %% ELEMENTS;\n");
+                  "    const int warp = threadIdx.x %s, own = threadIdx.x %s;\n",
+                  one->joint_threads > 0 ? "% THREADS_PER_ELEMENT" : "/ ELEMENTS",
+                  one->joint_threads > 0 ? "/ THREADS_PER_ELEMENT" : "% ELEMENTS");
+    if (one->joint_threads > 0)
+        weft_text_add(w->out,
+                      "    unsigned char *const scratch = (unsigned char *)(on_chip + own * %d);\n",
+                      one->shared_components);
     declare_shared(w, one);
     if (one->serial_iterations > 1)
         weft_text_add(
-            w->out,
-            "    for (int iteration = 0; iteration < %d; ++iteration) {\n%s"
-            "    const int64_t element = (blockIdx.x * (int64_t)%d + iteration) * "
-            "ELEMENTS + own;\n",
+            w->out, "    for (int iteration = 0; iteration < %d; ++iteration) {\n%s",
             one->serial_iterations,
-            one->shared_components > 0 ? "    if (iteration > 0)\n        __syncthreads();\n" : "",
-            one->serial_iterations);
+            one->shared_components > 0 ? "    if (iteration > 0)\n        __syncthreads();\n" : "");
+    if (one->serial_iterations > 1)
+        snprintf(number, sizeof number, "(blockIdx.x * (int64_t)%d + iteration) * ELEMENTS + own",
+                 one->serial_iterations);
     else
-        weft_text_add(w->out,
-                      "    const int64_t element = blockIdx.x * (int64_t)ELEMENTS + own;\n");
-    weft_text_add(
-        w->out,
-        "    const int64_t block = element / LANES;\n"
-        "    const int lane = ELEMENTS %% LANES == 0 ? own %% LANES : (int)(element %% LANES);\n"
-        "    const bool is_here = element < n_elements;\n");
+        snprintf(number, sizeof number, "blockIdx.x * (int64_t)ELEMENTS + own");
+    write_place(w, one, number);
 }
 
 weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *kernel,

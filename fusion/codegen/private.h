@@ -15,7 +15,8 @@ typedef struct source_writer {
     const weft_backend *backend;
     const weft_compile_options *options;
     bool single;
-    int unroll;  /* see weft_body_style */
+    const char *kernel; /* name of the current one */
+    int unroll;         /* see weft_body_style */
     bool hoists; /* costly uniform subexpressions are computed before the loop over elements */
     weft_text *out;
 } source_writer;
@@ -144,6 +145,7 @@ typedef struct source_threads {
     /* [n_operands + 1] operands, and last the result, in PLACE_OWN_REGISTER; NULL: none */
     const bool *own;
     const char *store; /* weft_body_style.store */
+    int scratch;       /* of a native body: bytes of its shared memory in the element's */
 } source_threads;
 /** Open the loop over the variant's threads `t`; the caller closes it by a brace. */
 void weft_source_open_threads(const source_writer *w, const weft_call *call, int variant,
@@ -154,6 +156,13 @@ const char *weft_source_own(const source_writer *w, const weft_call *call, int v
 /** The statements of one call whose result is declared already. */
 weft_status weft_source_call_statements(const source_writer *w, const weft_call *call, int variant,
                                         const source_threads *threads, weft_error *error);
+/** fusion/codegen/native.c: the functions of a kernel's native bodies, before it; a call of one. */
+void weft_source_natives(const source_writer *w, const weft_plan_kernel *kernel);
+/** The native body's own routine that loads an operand (-1: stores the result); false: there is none. */
+bool weft_source_native_move(const source_writer *w, const weft_call *call, int variant,
+                             int operand);
+void weft_source_native_call(const source_writer *w, const weft_call *call, int variant,
+                             const source_threads *in);
 /** Comment, declaration of the result and statements of one call, all by one thread. */
 weft_status weft_source_call(const source_writer *w, const weft_call *call, int variant,
                              weft_error *error);

@@ -53,6 +53,17 @@ void weft_body_print_integer(body_writer *w, const weft_term *term) {
     print_integer(w, term, 0);
 }
 
+/* (i - t) / 32: which of the subscripts t::32 it is */
+static void print_number_of_step(body_writer *w, const weft_term *subscript, const weft_term *from,
+                                 const weft_term *step) {
+    add(w, "(");
+    print_integer(w, subscript, 5);
+    add(w, " - ");
+    print_integer(w, from, 6);
+    add(w, ") / ");
+    print_integer(w, step, LEVEL_UNARY);
+}
+
 /* base[i * 3 + l + 4]: known parts of the subscript are added up. own: the pattern of an operand
  * that holds the thread's own components alone; its subscripts in t select nothing then. */
 static void print_component(body_writer *w, const char *base, int64_t offset, const weft_term *term,
@@ -61,13 +72,24 @@ static void print_component(body_writer *w, const char *base, int64_t offset, co
     int64_t strides[WEFT_RANK_MAX];
     for (int k = shape->rank - 1; k >= 0; --k) {
         strides[k] = stride;
-        stride *= !own || !own->subscripts[k] ? shape->sizes[k] : 1;
+        if (own && own->steps[k] && weft_body_integer(w, own->steps[k], &value))
+            stride *= shape->sizes[k] / value;
+        else
+            stride *= !own || !own->subscripts[k] ? shape->sizes[k] : 1;
     }
     bool first = true;
     weft_text_add(w->out, "%s[", base);
     for (int k = 0; k < shape->rank; ++k) {
-        if (own && own->subscripts[k])
+        if (own && own->subscripts[k] && !own->steps[k])
             continue;
+        if (own && own->steps[k]) {
+            add(w, first ? "" : " + ");
+            first = false;
+            print_number_of_step(w, term->children[k], own->subscripts[k], own->steps[k]);
+            if (strides[k] != 1)
+                weft_text_add(w->out, " * %lld", (long long)strides[k]);
+            continue;
+        }
         if (weft_body_integer(w, term->children[k], &value)) {
             offset += value * strides[k];
             continue;

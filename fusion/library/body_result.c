@@ -26,5 +26,6 @@ static bool only_assigns(const weft_statement *first) {
 }
 
 bool weft_function_only_assigns(const weft_function *function, int variant) {
-    return only_assigns(function->variants[variant]->body.first);
+    return !function->variants[variant]->native &&
+           only_assigns(function->variants[variant]->body.first);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusion/library/library.h"
+#include "fusion/library/native.h"
 #include "fusion/library/terms.h"
 
 #define WEFT_FUNCTION_NAMES_MAX 32 /* sizes and parameters of one function */
@@ -73,17 +74,41 @@ typedef struct weft_formal_table {
     int n_arguments;
 } weft_formal_table;
 
-/** The part of an operand that one thread accesses: per subscript NULL (':', all) or a term in t.
- */
+/** The part of an operand that one thread accesses: per subscript NULL (':', all) or a term in t,
+ *  with a step (`t::32`) every so many from it on. */
 typedef struct weft_pattern {
-    weft_term *subscripts[WEFT_RANK_MAX];
+    weft_term *subscripts[WEFT_RANK_MAX], *steps[WEFT_RANK_MAX];
 } weft_pattern;
+
+/* ---- native bodies (fusion/library/native.c) */
+
+/** Text of a native body below one `//@` line, as it is in the file. */
+typedef struct weft_routine {
+    const char *text; /* NULL: none */
+    size_t length;
+    int line; /* of its first character */
+} weft_routine;
+
+/** A body in the language of a target, `//@ body cuda`, and what its author declares of it. */
+typedef struct weft_native {
+    weft_language language;
+    weft_routine helpers, compute, loads[WEFT_ARGUMENTS_MAX], store;
+    weft_term *shared, *registers, *operations; /* NULL: not declared */
+    bool shared_is_reals;                       /* not bytes */
+    int n_shared;                               /* `__shared__` data in the text */
+    int waits; /* line of the first barrier or instruction of a warp in the text; 0: none */
+    const char **macros; /* names that the text defines */
+    int n_macros;
+    const char **globals; /* names that the helpers define */
+    int n_globals;
+} weft_native;
 
 typedef struct weft_variant {
     weft_term *threads;
     const char *threads_text;
     weft_pattern arguments[WEFT_ARGUMENTS_MAX], result;
-    weft_body body;
+    weft_body body;            /* of a native body: empty */
+    const weft_native *native; /* NULL: a plain body */
     int line;
 } weft_variant;
 

@@ -65,7 +65,8 @@ typedef struct weft_specialisation {
     weft_shape result;
     double flops;
     int n_variants;
-    int *threads;  /* [n_variants], evaluated: 1, 3, 9 */
+    int *threads;                      /* [n_variants], evaluated: 1, 3, 9 */
+    struct weft_footprint *footprints; /* [n_variants] fusion/library/native.h */
     int **writers; /* [n_variants][components of the result] the writing thread; NULL: one thread */
     /* size names, parameters and tables, evaluated; for fusion/library/body_emit.c */
     int n_names;

@@ -26,23 +26,42 @@ bool weft_specialisation_reads(const weft_specialisation *specialisation, int va
     const body_writer w = {
         .specialisation = specialisation, .variant = v, .thread_known = true, .thread = thread};
     for (int k = shape->rank - 1; k >= 0; component /= shape->sizes[k--]) {
-        int64_t subscript = 0;
-        if (pattern->subscripts[k] && weft_body_integer(&w, pattern->subscripts[k], &subscript) &&
-            subscript != component % shape->sizes[k])
+        int64_t first = 0, step = 0;
+        const int subscript = component % shape->sizes[k];
+        if (!pattern->subscripts[k] || !weft_body_integer(&w, pattern->subscripts[k], &first))
+            continue;
+        if (pattern->steps[k] ? !weft_body_integer(&w, pattern->steps[k], &step) ||
+                                    subscript < first || (subscript - first) % step != 0
+                              : subscript != first)
             return false;
     }
     return true;
+}
+
+/* The number of subscripts of a thread in one size; 0: not all threads have as many. */
+static int part_of_size(const body_writer *w, const weft_pattern *pattern, const weft_shape *shape,
+                        int k) {
+    int64_t step = 0;
+    if (!pattern->subscripts[k])
+        return shape->sizes[k];
+    if (!pattern->steps[k])
+        return 1;
+    return weft_body_integer(w, pattern->steps[k], &step) && step > 0 && shape->sizes[k] % step == 0
+               ? shape->sizes[k] / (int)step
+               : 0;
 }
 
 int weft_specialisation_thread_count(const weft_specialisation *specialisation, int variant,
                                      int operand) {
     const weft_pattern *pattern = pattern_of(specialisation, variant, operand);
     const weft_shape *shape = shape_of(specialisation, operand);
+    const body_writer w = {.specialisation = specialisation,
+                           .variant = specialisation->function->variants[variant]};
     bool stated = operand >= 0;
     int n = 1;
     for (int k = 0; k < shape->rank; ++k) {
         stated = stated || pattern->subscripts[k];
-        n *= !pattern->subscripts[k] ? shape->sizes[k] : 1;
+        n *= part_of_size(&w, pattern, shape, k);
     }
     return stated ? n : 0;
 }
@@ -57,11 +76,15 @@ int weft_specialisation_thread_component(const weft_specialisation *specialisati
                            .thread = thread};
     int stride = 1, component = 0;
     for (int k = shape->rank - 1; k >= 0; --k) {
-        int64_t subscript = number % shape->sizes[k];
-        if (!pattern->subscripts[k])
-            number /= shape->sizes[k];
-        else if (!weft_body_integer(&w, pattern->subscripts[k], &subscript) || subscript < 0 ||
-                 subscript >= shape->sizes[k])
+        const int part = part_of_size(&w, pattern, shape, k);
+        int64_t subscript = 0, step = 1;
+        if (pattern->subscripts[k] && !weft_body_integer(&w, pattern->subscripts[k], &subscript))
+            return -1;
+        if (pattern->steps[k])
+            weft_body_integer(&w, pattern->steps[k], &step);
+        subscript += number % part * step;
+        number /= part;
+        if (subscript < 0 || subscript >= shape->sizes[k])
             return -1;
         component += (int)subscript * stride;
         stride *= shape->sizes[k];
@@ -80,10 +103,13 @@ void weft_specialisation_component(const weft_specialisation *specialisation, in
                      .out = out};
     int stride = 1, constant = 0;
     for (int k = shape->rank - 1; k >= 0; --k) {
-        if (!pattern->subscripts[k]) {
-            constant += number % shape->sizes[k] * stride;
-            number /= shape->sizes[k];
-        } else {
+        const int part = part_of_size(&w, pattern, shape, k);
+        int64_t step = 1;
+        if (pattern->steps[k])
+            weft_body_integer(&w, pattern->steps[k], &step);
+        constant += number % part * (int)step * stride;
+        number /= part;
+        if (pattern->subscripts[k]) {
             weft_text_add(out, "(");
             weft_body_print_integer(&w, pattern->subscripts[k]);
             weft_text_add(out, ")");

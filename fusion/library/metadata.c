@@ -283,8 +283,19 @@ done:
     return status;
 }
 
-/* pattern := name [ "(" subscript { "," subscript } ")" ],  subscript := ":" | term in t and sizes
- */
+/* The step of t::32, behind its first colon. */
+static weft_status read_step(kernel_reader *reader, weft_term **out) {
+    weft_status status = WEFT_OK;
+    TRY(weft_reader_expect(reader, ":", "and the step, as in t::32"));
+    reader->mode = READ_FORMULA;
+    TRY(weft_reader_integer_term(reader, "a step", out));
+    reader->mode = READ_PATTERN;
+done:
+    return status;
+}
+
+/* pattern := name [ "(" subscript { "," subscript } ")" ]
+ * subscript := ":" | term in t and sizes [ ":" ":" term in sizes ] */
 static weft_status read_pattern(kernel_reader *reader, weft_variant *variant) {
     weft_status status = WEFT_OK;
     const weft_function *function = reader->function;
@@ -309,11 +320,15 @@ static weft_status read_pattern(kernel_reader *reader, weft_variant *variant) {
     int n = 0;
     if (weft_reader_accept(reader, "(")) {
         do {
-            weft_term *term = NULL;
+            weft_term *term = NULL, *step = NULL;
             if (!weft_reader_accept(reader, ":"))
                 TRY(weft_reader_integer_term(reader, "a subscript", &term));
-            if (n < WEFT_RANK_MAX)
+            if (term && weft_reader_accept(reader, ":"))
+                TRY(read_step(reader, &step));
+            if (n < WEFT_RANK_MAX) {
                 pattern->subscripts[n] = term;
+                pattern->steps[n] = step;
+            }
             ++n;
         } while (weft_reader_accept(reader, ","));
         TRY(weft_reader_expect(reader, ")", "after the subscripts"));

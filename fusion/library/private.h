@@ -25,9 +25,12 @@ typedef struct kernel_reader {
     const weft_token *start; /* the first one */
     reader_mode mode;
     weft_function *function;
-    const weft_common *commons; /* those that may be used here */
-    bool in_common;             /* the current text is a common */
-    bool in_identity;           /* the current body sees no arguments */
+    const weft_common *commons;   /* those that may be used here */
+    bool in_common;               /* the current text is a common */
+    bool in_identity;             /* the current body sees no arguments */
+    weft_native *native;          /* the native body that is read; NULL: a plain part */
+    weft_variant *native_variant; /* its variant, from its `threads` line on */
+    int native_line;
     /* state of the current body */
     weft_local *locals;
     int n_locals;
@@ -92,6 +95,17 @@ weft_status weft_reader_check_combine(kernel_reader *reader);
 weft_status weft_reader_source(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_flops(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_threads(kernel_reader *reader, const meta_line *meta, weft_variant **out);
+/* ---- native bodies (fusion/library/native.c) */
+
+/** `//@ body LANGUAGE` */
+weft_status weft_reader_native(kernel_reader *reader, const meta_line *meta);
+/** The end of a native body, if one is read: check that it is complete. */
+weft_status weft_reader_native_finish(kernel_reader *reader);
+/** Another line of a native body.  out  the routine whose text is below; NULL: none */
+weft_status weft_reader_native_line(kernel_reader *reader, const meta_line *meta,
+                                    weft_routine **out);
+/** Search the text of a routine for what would break the code around it, and set the routine. */
+weft_status weft_reader_routine(kernel_reader *reader, const weft_routine *text, weft_routine *out);
 /** Check that every size of the function's types follows from its arguments, parameters and tables,
  *  in that order. */
 weft_status weft_reader_check_names(kernel_reader *reader);

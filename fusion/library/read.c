@@ -94,6 +94,7 @@ static weft_status finish_function(file_reader *file, const char *end) {
     weft_text text = {0};
     if (!function)
         goto done;
+    TRY(weft_reader_native_finish(reader));
     const char *name = function->info.name;
     const char *missing = !function->info.kind     ? "//@ kind map"
                           : !function->flops       ? "//@ flops FORMULA"
@@ -118,17 +119,28 @@ static weft_status finish_function(file_reader *file, const char *end) {
                               file->functions[i]->info.line));
     const char **granularities =
         weft_arena_alloc(reader->arena, (size_t)function->n_variants, sizeof *granularities);
+    const char **languages =
+        weft_arena_alloc(reader->arena, (size_t)function->n_variants, sizeof *languages);
     while (end > file->function_text && isspace((unsigned char)end[-1]))
         --end;
     weft_common_expand(reader->commons, file->function_text, (size_t)(end - file->function_text),
                        &text);
-    if (!granularities || text.failed)
+    if (!granularities || !languages || text.failed)
         TRY(weft_reader_memory(reader));
     function->info.text = weft_arena_copy(reader->arena, text.data, text.length);
     if (!function->info.text)
         TRY(weft_reader_memory(reader));
-    for (int i = 0; i < function->n_variants; ++i)
-        granularities[i] = function->variants[i]->threads_text;
+    for (int i = 0; i < function->n_variants; ++i) {
+        const weft_variant *one = function->variants[i];
+        granularities[i] = one->native
+                               ? weft_arena_print(reader->arena, "%s in %s", one->threads_text,
+                                                  weft_language_names[one->native->language])
+                               : one->threads_text;
+        languages[i] = weft_language_names[one->native ? one->native->language : LANGUAGE_PLAIN];
+        if (!granularities[i])
+            TRY(weft_reader_memory(reader));
+    }
+    function->info.languages = languages;
     function->info.granularities = granularities;
     function->info.n_variants = function->n_variants;
     TRY(WEFT_APPEND(reader->arena, file->functions, file->n, function, reader->error));
@@ -138,14 +150,26 @@ done:
     return status;
 }
 
+/* What a line is followed by: a plain body, the text of a routine, or neither. */
+typedef struct text_below {
+    weft_variant *variant;
+    weft_routine *routine;
+} text_below;
+
 /* The lines up to the next metadata line, or the end. */
-static weft_status read_body_lines(file_reader *file, weft_variant *variant) {
+static weft_status read_body_lines(file_reader *file, text_below below) {
     weft_status status = WEFT_OK;
     kernel_reader *reader = &file->reader;
+    weft_variant *variant = below.variant;
     const char *start = file->text;
     int line = file->line;
     while (*file->text && !is_meta(file->text))
         next_line(file);
+    if (below.routine) {
+        const weft_routine text = {start, (size_t)(file->text - start), line};
+        TRY(weft_reader_routine(reader, &text, below.routine));
+        goto done;
+    }
     TRY(weft_kernel_tokens_make(reader, start, (size_t)(file->text - start),
                                 weft_reader_line(reader, line), NULL));
     if (variant) {
@@ -215,8 +239,35 @@ done:
     return status;
 }
 
+/* `//@ threads`, of a plain or of the current native body */
+static weft_status read_threads(kernel_reader *reader, const meta_line *meta, text_below *below) {
+    weft_status status = WEFT_OK;
+    weft_variant *variant = NULL;
+    if (reader->native_variant) {
+        status = weft_error_at(reader->error, WEFT_ERROR_SYNTAX, meta->place,
+                               "a native body has one '//@ threads' line");
+        weft_error_hint(reader->error, "plain bodies are above the first '//@ body' line; another "
+                                       "native one begins with '//@ body'");
+        goto done;
+    }
+    TRY(weft_reader_threads(reader, meta, &variant));
+    variant->native = reader->native;
+    if (reader->native && strcmp(variant->threads_text, "1") != 0 &&
+        (reader->function->is_reduction || reader->function->index_sets[0]))
+        TRY(weft_error_at(
+            reader->error, WEFT_ERROR_UNSUPPORTED, meta->rest_place,
+            "a native body of a reduction or a nested function has one thread, as its "
+            "kernels have one per element"));
+    if (reader->native)
+        reader->native_variant = variant;
+    else
+        below->variant = variant;
+done:
+    return status;
+}
+
 static weft_status read_meta(file_reader *file, const meta_line *meta, const char *text,
-                             weft_variant **variant) {
+                             text_below *below) {
     static const struct {
         const char *keyword;
         line_reader read;
@@ -225,13 +276,17 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
                    {"table", weft_reader_table},     {"where", weft_reader_where},
                    {"shift", weft_reader_shift},     {"example", weft_reader_example},
                    {"product", weft_reader_product}, {"commutative", weft_reader_commutative}};
+    static const char *const native_keywords[] = {"shared",  "registers", "operations", "helpers",
+                                                  "compute", "load",      "store"};
     static const char *const keywords[] = {
-        "function", "kind",    "flops",   "source",  "parameter", "table",    "where",
-        "shift",    "example", "product", "threads", "common",    "identity", "commutative"};
+        "function", "kind",        "flops",   "source",  "parameter", "table",
+        "where",    "shift",       "example", "product", "threads",   "common",
+        "identity", "commutative", "body",    "shared",  "registers", "operations",
+        "helpers",  "compute",     "load",    "store"};
     kernel_reader *reader = &file->reader;
     reader->depth = 0;
     reader->in_identity = false;
-    *variant = NULL;
+    *below = (text_below){NULL, NULL};
     if (meta_is(meta, "function"))
         return begin_function(file, meta, text);
     if (meta_is(meta, "common"))
@@ -240,7 +295,12 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
         return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, meta->place,
                              "a kernel file begins with a '//@ function' line");
     if (meta_is(meta, "threads"))
-        return weft_reader_threads(reader, meta, variant);
+        return read_threads(reader, meta, below);
+    if (meta_is(meta, "body"))
+        return weft_reader_native(reader, meta);
+    for (size_t i = 0; i < sizeof native_keywords / sizeof *native_keywords; ++i)
+        if (meta_is(meta, native_keywords[i]))
+            return weft_reader_native_line(reader, meta, &below->routine);
     for (size_t i = 0; i < sizeof readers / sizeof *readers; ++i)
         if (meta_is(meta, readers[i].keyword)) {
             if (reader->function->n_variants == 0)
@@ -254,7 +314,7 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
                              "'identity' lines belong above the first '//@ threads' line");
     if (meta_is(meta, "identity")) {
         reader->in_identity = true;
-        return weft_reader_identity(reader, meta, variant);
+        return weft_reader_identity(reader, meta, &below->variant);
     }
     char word[32];
     size_t length = meta->keyword_length < sizeof word ? meta->keyword_length : sizeof word - 1;
@@ -267,7 +327,7 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
                     near ? "did you mean '%s'?"
                          : "expected function, kind, flops, source, parameter, "
                            "table, where, shift, example, product, commutative, identity, "
-                           "threads or common",
+                           "threads, body or common",
                     near);
     return status;
 }
@@ -280,14 +340,14 @@ weft_status weft_kernel_file_read(weft_arena *arena, const weft_source *source,
         .reader = {.arena = arena, .source = source, .error = error, .commons = *commons},
         .text = source->text,
         .line = 1};
-    weft_variant *variant = NULL;
-    TRY(read_body_lines(&file, NULL));
+    text_below below = {NULL, NULL};
+    TRY(read_body_lines(&file, below));
     while (*file.text) {
         const char *text = file.text;
         meta_line meta = meta_make(&file, text);
         next_line(&file);
-        TRY(read_meta(&file, &meta, text, &variant));
-        TRY(read_body_lines(&file, variant));
+        TRY(read_meta(&file, &meta, text, &below));
+        TRY(read_body_lines(&file, below));
     }
     TRY(finish_function(&file, file.text));
     if (file.n == 0)

@@ -349,7 +349,70 @@ weft_status weft_specialisation_refuse(const weft_specialisation *s, weft_locati
     return WEFT_ERROR_TYPE;
 }
 
+/* The value of a declared number of a native body. */
+static weft_status declared(binder *b, const weft_term *term, const char *what, int most,
+                            int *out) {
+    int64_t value = 0;
+    const char *wrong =
+        term ? weft_term_evaluate(term, b->specialisation->values, b->bound, &value) : NULL;
+    if (wrong || value < 0 || value > most)
+        return weft_specialisation_refuse(b->specialisation, term->place, NULL, b->error,
+                                          "the %s of this body would be %s%lld, and goes to %d",
+                                          what, wrong ? wrong : "", (long long)value, most);
+    *out = (int)value;
+    return WEFT_OK;
+}
+
+/* Warps and barriers need whole warps: threads of an element that divide a warp, or are several. */
+static weft_status check_warps(binder *b, const weft_variant *variant, int threads) {
+    const weft_native *native = variant->native;
+    const bool whole = threads > 1 && (32 % threads == 0 || threads % 32 == 0);
+    const weft_location place = {b->function->source, variant->line, 1};
+    if (threads > WEFT_NATIVE_THREADS || (threads == 1 && native->waits))
+        return weft_specialisation_refuse(
+            b->specialisation, place, NULL, b->error,
+            threads == 1 ? "%d thread waits for others by line %d"
+                         : "%d threads of an element are more than a block has, which waits by "
+                           "line %d",
+            threads, native->waits);
+    if (threads == 1 && native->shared)
+        return weft_specialisation_refuse(b->specialisation, place, NULL, b->error,
+                                          "shared memory is for bodies of several threads");
+    if (threads > 1 && !whole)
+        return weft_specialisation_refuse(
+            b->specialisation, place, "a 'where' line, or another number of threads", b->error,
+            "%d threads of a native body are neither a part of a warp of 32 nor several warps",
+            threads);
+    return WEFT_OK;
+}
+
+static weft_status take_footprint(binder *b, int i) {
+    weft_status status = WEFT_OK;
+    const weft_variant *variant = b->function->variants[i];
+    const weft_native *native = variant->native;
+    weft_footprint *out = &b->specialisation->footprints[i];
+    int operations = -1;
+    out->operations = -1;
+    if (!native)
+        goto done;
+    TRY(declared(b, native->shared, "shared memory", WEFT_NATIVE_SHARED, &out->shared));
+    TRY(declared(b, native->registers, "number of registers", 255, &out->registers));
+    if (native->operations)
+        TRY(declared(b, native->operations, "number of operations", INT32_MAX, &operations));
+    out->operations = operations;
+    out->shared_is_reals = native->shared_is_reals;
+    if (native->language == LANGUAGE_C && b->specialisation->threads[i] != 1)
+        TRY(weft_specialisation_refuse(
+            b->specialisation, (weft_location){b->function->source, variant->line, 1}, NULL,
+            b->error, "a body in C has one thread, this one %d", b->specialisation->threads[i]));
+    if (native->language == LANGUAGE_CUDA)
+        TRY(check_warps(b, variant, b->specialisation->threads[i]));
+done:
+    return status;
+}
+
 static weft_status count_work(binder *b) {
+    weft_status status = WEFT_OK;
     const weft_function *function = b->function;
     weft_specialisation *specialisation = b->specialisation;
     specialisation->flops = fmax(weft_term_estimate(function->flops, specialisation->values), 0.0);
@@ -358,14 +421,16 @@ static weft_status count_work(binder *b) {
         const char *wrong = weft_term_evaluate(function->variants[i]->threads,
                                                specialisation->values, b->bound, &threads);
         if (wrong || threads < 1 || threads > WEFT_ELEMENTS_MAX)
-            return shape_error(b, "variant %d has %s threads, which is %s", i + 1,
-                               function->variants[i]->threads_text,
-                               wrong         ? wrong
-                               : threads < 1 ? "none"
-                                             : "too many");
+            TRY(shape_error(b, "variant %d has %s threads, which is %s", i + 1,
+                            function->variants[i]->threads_text,
+                            wrong         ? wrong
+                            : threads < 1 ? "none"
+                                          : "too many"));
         specialisation->threads[i] = (int)threads;
+        TRY(take_footprint(b, i));
     }
-    return WEFT_OK;
+done:
+    return status;
 }
 
 static weft_status allocate(binder *b) {
@@ -379,6 +444,7 @@ static weft_status allocate(binder *b) {
     made->n_names = function->n_names;
     made->n_tables = function->n_tables;
     TRY(WEFT_ALLOC(b->arena, made->threads, (size_t)function->n_variants, b->error));
+    TRY(WEFT_ALLOC(b->arena, made->footprints, (size_t)function->n_variants, b->error));
     TRY(WEFT_ALLOC(b->arena, made->names, n_names, b->error));
     TRY(WEFT_ALLOC(b->arena, made->values, n_names, b->error));
     TRY(WEFT_ALLOC(b->arena, made->table_names, n_tables, b->error));

@@ -4,7 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SIZES_MOST = 4, ATTEMPTS = 4096, COMPONENTS_MOST = 512, CHOICES = 3 };
+enum { ATTEMPTS = 4096, CHOICES = 3 };
+
+/* Sizes to choose from: small ones, and for native bodies those of warps and parts of them. */
+static const int choices[] = {1, 2, 3, 4, 16, 40, 32, 64};
+enum {
+    PLAIN_CHOICES = 4,
+    NATIVE_CHOICES = sizeof choices / sizeof *choices,
+    PLAIN_COMPONENTS = 512,
+    NATIVE_COMPONENTS = 1024 /* a matrix of a warp's rows and columns */
+};
 
 typedef struct test_case_maker {
     weft_arena *arena;
@@ -78,12 +87,21 @@ static int keys_at(const test_case_maker *m, const int *values, const char **key
     return n;
 }
 
+static bool has_native(const test_case_maker *m) {
+    return m->function->variants[m->function->n_variants - 1]->native;
+}
+
+static int n_choices(const test_case_maker *m) {
+    return has_native(m) ? NATIVE_CHOICES : PLAIN_CHOICES;
+}
+
 /* The attempt-th choice of values, the smallest first; false past the last one. */
 static bool values_of(const test_case_maker *m, int attempt, int *values) {
     for (int i = 0; i < m->function->n_names; ++i)
         values[i] = m->function->names[i].value;
-    for (int i = 0; i < m->n_free; ++i, attempt /= SIZES_MOST)
-        values[m->free[i]] = 1 + attempt % SIZES_MOST;
+    const int most = n_choices(m);
+    for (int i = 0; i < m->n_free; ++i, attempt /= most)
+        values[m->free[i]] = choices[attempt % most];
     return attempt == 0;
 }
 
@@ -94,7 +112,8 @@ static weft_status try_values(test_case_maker *m, const int *values, weft_arena 
     int key_values[WEFT_FUNCTION_NAMES_MAX];
     weft_error made;
     *out = NULL;
-    if (!weft_function_shapes(m->function, values, COMPONENTS_MOST, shapes))
+    const int most = has_native(m) ? NATIVE_COMPONENTS : PLAIN_COMPONENTS;
+    if (!weft_function_shapes(m->function, values, most, shapes))
         return WEFT_OK;
     int n_keys = keys_at(m, values, keys, key_values);
     weft_status status = weft_specialisation_make(
@@ -108,7 +127,7 @@ static weft_status try_values(test_case_maker *m, const int *values, weft_arena 
         *m->error = made;
     if (status == WEFT_ERROR_TYPE) /* not the sizes: the function is wrong */
         return status;
-    if (status != WEFT_OK || weft_shape_count(&(*out)->result) > COMPONENTS_MOST)
+    if (status != WEFT_OK || weft_shape_count(&(*out)->result) > most)
         *out = NULL;
     return WEFT_OK;
 }
@@ -150,7 +169,7 @@ static weft_status choose(test_case_maker *m, int best[CHOICES]) {
                                (weft_location){m->function->source, m->function->info.line, 1},
                                "%s: no sizes and parameters from 1 to %d are allowed, so there is "
                                "nothing to try it with",
-                               m->function->info.name, SIZES_MOST);
+                               m->function->info.name, choices[n_choices(m) - 1]);
         weft_error_hint(m->error, "look at its 'where' lines and the sizes in its signature");
     }
 done:

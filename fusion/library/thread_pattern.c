@@ -32,6 +32,7 @@ typedef struct prover {
     int n_written;                 /* components that the current thread writes */
     /* the current thread's part of each argument and, last, of the result: a subscript or ALL */
     int64_t part[WEFT_ARGUMENTS_MAX + 1][WEFT_RANK_MAX];
+    int64_t strides[WEFT_ARGUMENTS_MAX + 1][WEFT_RANK_MAX]; /* 0: the subscript alone */
     int steps;
 } prover;
 
@@ -165,7 +166,9 @@ static weft_status check_part(prover *p, const weft_term *term, int operand, con
     const int64_t *part = p->part[operand];
     const bool reads = term->kind == TERM_ARGUMENT;
     for (int k = 0; k < term->n_children; ++k) {
-        if (part[k] == ALL || part[k] == subscripts[k] || weft_fault("part_ignored"))
+        const int64_t stride = p->strides[operand][k];
+        if (part[k] == ALL || part[k] == subscripts[k] || weft_fault("part_ignored") ||
+            (stride > 0 && subscripts[k] > part[k] && (subscripts[k] - part[k]) % stride == 0))
             continue;
         refuse(p, term->children[k]->place,
                "thread %d of %d %s %s, but its part of %s is %s by line %d", (int)p->w.thread,
@@ -313,12 +316,18 @@ static weft_status take_part(prover *p, int operand, const weft_pattern *pattern
     weft_status status = WEFT_OK;
     for (int k = 0; k < shape->rank; ++k) {
         const weft_term *term = pattern->subscripts[k];
-        int64_t *part = &p->part[operand][k];
+        int64_t *part = &p->part[operand][k], *stride = &p->strides[operand][k];
         *part = ALL;
+        *stride = 0;
         if (!term)
             continue;
         TRY(integer_of(p, term, part));
-        if (*part < 0 || *part >= shape->sizes[k])
+        if (pattern->steps[k])
+            TRY(integer_of(p, pattern->steps[k], stride));
+        if (pattern->steps[k] && *stride < 1)
+            TRY(refuse(p, pattern->steps[k]->place, "this step is %lld: steps are positive",
+                       (long long)*stride));
+        if (*part < 0 || (*part >= shape->sizes[k] && *stride == 0))
             TRY(refuse(p, term->place,
                        "this subscript is %lld in thread %d of %d, outside the size %d",
                        (long long)*part, (int)p->w.thread, p->threads, shape->sizes[k]));
@@ -341,12 +350,54 @@ static weft_status check_whole(prover *p) {
     return WEFT_ERROR_TYPE;
 }
 
+/* Is a component in the current thread's part of the result? Without a pattern thread 0 has it. */
+static bool holds(const prover *p, int component) {
+    const weft_shape *shape = &p->w.specialisation->result;
+    const int64_t *part = p->part[p->w.specialisation->n_arguments],
+                  *stride = p->strides[p->w.specialisation->n_arguments];
+    bool stated = false;
+    for (int k = shape->rank - 1; k >= 0; component /= shape->sizes[k--]) {
+        const int64_t off = component % shape->sizes[k] - part[k];
+        stated |= part[k] != ALL;
+        if (part[k] != ALL && off != 0 && (stride[k] == 0 || off < 0 || off % stride[k] != 0))
+            return false;
+    }
+    return stated || p->w.thread == 0;
+}
+
+/* A native body's text says nothing of its accesses: its pattern states who writes each component of
+ * the result, which generated code makes true. */
+static weft_status prove_native(prover *p) {
+    weft_status status = WEFT_OK;
+    const weft_specialisation *s = p->w.specialisation;
+    const int n = weft_shape_count(&s->result);
+    for (int t = 0; t < p->threads; ++t) {
+        p->w.thread = t;
+        for (int i = 0; i < s->n_arguments; ++i)
+            TRY(take_part(p, i, &p->variant->arguments[i], &s->arguments[i]));
+        TRY(take_part(p, s->n_arguments, &p->variant->result, &s->result));
+        for (int c = 0; c < n; ++c) {
+            if (!holds(p, c))
+                continue;
+            if (p->writers[c] != NONE && !weft_fault("two_writers"))
+                TRY(refuse(p, line_of(p),
+                           "the threads %d and %d of %d both have component %d of %s",
+                           p->writers[c], t, p->threads, c, s->function->result.name));
+            p->writers[c] = t;
+        }
+    }
+done:
+    return status;
+}
+
 static weft_status prove_variant(prover *p) {
     weft_status status = WEFT_OK;
     const weft_specialisation *s = p->w.specialisation;
     const int n = weft_shape_count(&s->result);
+    if (p->variant->native)
+        TRY(prove_native(p));
     mark(p, p->variant->body.first);
-    for (int t = 0; t < p->threads; ++t) {
+    for (int t = 0; t < p->threads && !p->variant->native; ++t) {
         p->w.thread = t;
         for (int i = 0; i < s->n_arguments; ++i)
             TRY(take_part(p, i, &p->variant->arguments[i], &s->arguments[i]));

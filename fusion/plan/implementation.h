@@ -44,8 +44,11 @@ typedef struct weft_implementation {
     int onchip_peak;           /* maximum number of components live at once */
     /* GPU, several threads per element (fusion/plan/placement.c) */
     int threads_per_element; /* 0: one thread, with all data in registers */
-    bool is_dense;         /* products by warps (fusion/plan/dense.h); the variants are not used */
-    int shared_components; /* shared memory per element; less than the sum where values overlap */
+    bool is_dense; /* products by warps (fusion/plan/dense.h); the variants are not used */
+    /* of native bodies, which need all threads of an element, one after the other in the block; 0: there
+     * is none, and those of one thread number follow one another */
+    int joint_threads;
+    int shared_components;   /* shared memory per element; less than the sum where values overlap */
     int register_components; /* maximum number live at once in the registers of a thread */
     int *offsets;            /* [n_onchip] in shared memory, in components */
     /* overlaps: values with disjoint live ranges may share memory; then allocation_proved says

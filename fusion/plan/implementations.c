@@ -2,6 +2,7 @@
 #include "fusion/plan/implementations.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
+#include "fusion/library/native.h"
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/legality.h"
 #include "fusion/plan/nested.h"
@@ -12,14 +13,37 @@
 /* Maximum number of variant choices over all fusions; minimum per fusion. */
 enum { TRIALS_MOST = 12000, LEAST = 4 };
 
-/* Set the variants forced by the options or the script; the other calls get variant 0. */
+/* A native body that the target has no compiler for, or, in a kernel of one thread per element, one of several. */
+static weft_status check_forced(const variant_search *p, const weft_call *call, int variant,
+                                weft_error *error) {
+    const weft_language language = weft_specialisation_language(call->specialisation, variant),
+                        target = weft_language_of(p->is_gpu);
+    const bool joint = language == target && p->fixed &&
+                       weft_specialisation_is_joint(call->specialisation, variant);
+    if (language == LANGUAGE_PLAIN || (language == target && !joint))
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_USAGE,
+                   joint
+                       ? "variant %d of '%s' has %d threads in %s, and this kernel one per element"
+                       : "variant %d of '%s' (%d threads) is in %s, which this device does not run",
+                   variant, call->label, call->specialisation->threads[variant],
+                   weft_language_names[language]);
+    weft_error_hint(error, "without a choice of variant, the plain body is used");
+    return WEFT_ERROR_USAGE;
+}
+
+/* Set the variants forced by the options or the script; the other calls get the target's body of one thread. */
 static weft_status choose_variants(variant_search *p, weft_implementation *made,
                                    weft_error *error) {
     const weft_compile_options *options = p->options;
     for (int i = 0; i < made->fusion->n_calls; ++i) {
         const weft_call *call = &p->graph->calls[made->order[i]];
         p->forced[i] = call->variant >= 0;
-        made->variants[i] = p->forced[i] ? call->variant : 0;
+        made->variants[i] =
+            p->forced[i] ? call->variant
+            : call->specialisation
+                ? weft_specialisation_default(call->specialisation, weft_language_of(p->is_gpu))
+                : 0;
         for (int k = 0; k < options->n_variants && call->specialisation; ++k) {
             if (strcmp(options->variants[k].function, call->label) != 0)
                 continue;
@@ -29,6 +53,11 @@ static weft_status choose_variants(variant_search *p, weft_implementation *made,
                 return weft_error_set(error, WEFT_ERROR_USAGE, "'%s' has variants 0 to %d, not %d",
                                       call->label, call->specialisation->n_variants - 1,
                                       made->variants[i]);
+        }
+        if (p->forced[i] && call->specialisation) {
+            const weft_status status = check_forced(p, call, made->variants[i], error);
+            if (status != WEFT_OK)
+                return status;
         }
     }
     return WEFT_OK;
@@ -135,7 +164,8 @@ static weft_status implement(variant_search *p, const weft_fusion *fusion, weft_
     if (p->n_beam == 0 && !p->fixed && p->directive.choices[FUSE_THREADS] <= 1) {
         /* nothing fits: fall back to one thread per element */
         TRY(choose_variants(p, &p->candidate, error));
-        TRY(weft_variants_try_registers(p, error));
+        if (weft_joint_threads(p->graph, &p->candidate) == 0)
+            TRY(weft_variants_try_registers(p, error));
     }
     finish_kept(p);
     for (int i = 0; i < p->n_beam; ++i) {

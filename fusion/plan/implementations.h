@@ -122,6 +122,16 @@ weft_kernel_prediction weft_implementation_prediction(const weft_implementation 
 void weft_implementation_spills(const weft_graph *graph, const weft_limits *limits,
                                 const weft_compile_options *options, int bytes,
                                 weft_implementation *made);
+/** Threads per element of the native bodies of several threads (fusion/library/native.h); 0: there is none, -1:
+ *  two that differ, which cannot be in one kernel. (fusion/plan/placement.c) */
+int weft_joint_threads(const weft_graph *graph, const weft_implementation *made);
+/** Why the variants of an implementation, whose order and variants are set, cannot be in one kernel on account of native
+ *  bodies; NULL: they can. A value that a body loads or stores by a routine of its own is not exchanged
+ *  with other calls on chip.  Source  Filipovic et al. 2015, section 4.3 */
+const char *weft_why_not_native(const weft_graph *graph, const weft_implementation *made);
+/** Bytes of an element's shared memory that native bodies before this position have. */
+int weft_scratch_before(const weft_graph *graph, const weft_implementation *made, int position,
+                        size_t real_bytes);
 /** Components per thread, of all its elements, whose loads are issued before its first call: those
  *  of `iterations` elements, or 0 where they would take too many registers. */
 int weft_components_prefetched(const weft_graph *graph, const weft_implementation *made,

@@ -3,6 +3,7 @@
 #include "fusion/plan/issue.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
+#include "fusion/library/native.h"
 #include "fusion/library/work.h"
 #include "fusion/plan/primitives.h"
 
@@ -81,6 +82,8 @@ static int iterations_of(const issue *s, int threads) {
 }
 
 static int warps_of(const issue *s, int threads) {
+    if (s->made->joint_threads > 0) /* those of an element are neighbours */
+        threads = s->threads;
     const int lanes = (threads < s->threads ? threads : s->threads) * s->elements;
     return (lanes + WARP - 1) / WARP;
 }
@@ -176,10 +179,29 @@ double weft_issue_least(const weft_predictor *p, const weft_implementation *made
     return lanes / WARP;
 }
 
+/* A native body: the operations that it declares, or those of the function, and each component once. */
+static void native_work(const weft_call *call, int variant, weft_call_work *out) {
+    const weft_specialisation *one = call->specialisation;
+    const double declared = one->footprints[variant].operations;
+    const int threads = one->threads[variant];
+    out->operations = (declared >= 0 ? declared : call->flops) / threads;
+    for (int k = 0; k <= one->n_arguments; ++k) {
+        const weft_shape *shape = k < one->n_arguments ? &one->arguments[k] : &one->result;
+        out->n_accesses[k] = 1;
+        out->accesses[k] = (double)weft_shape_count(shape) / threads;
+        for (int block = 0; block < BLOCKS; ++block)
+            out->wavefronts[k][block] = out->accesses[k];
+    }
+}
+
 static weft_status count_work(weft_arena *arena, const weft_predictor *p, const weft_call *call,
                               int variant, weft_call_work *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_body_work body = {0};
+    if (weft_specialisation_language(call->specialisation, variant) != LANGUAGE_PLAIN) {
+        native_work(call, variant, out);
+        goto done;
+    }
     TRY(weft_body_work_count(arena, call->specialisation, variant, &body, error));
     out->operations = body.operations;
     for (int i = 0; i < body.n_accesses; ++i) {

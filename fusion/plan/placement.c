@@ -19,6 +19,7 @@
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
+#include "fusion/library/native.h"
 #include "fusion/plan/implementations.h"
 
 #include <string.h>
@@ -407,8 +408,11 @@ static bool loads_at(const weft_implementation *made, int position) {
     return false;
 }
 
-/* Do all threads of the call at this position, and of the loads before it, belong to one warp? */
+/* Do all threads of the call at this position, and of the loads before it, belong to one warp? Those of an element
+ * are neighbours, and share nothing with others, where native bodies need them at once. */
 static bool is_in_one_warp(const weft_placer *p, const weft_implementation *made, int position) {
+    if (made->joint_threads > 0)
+        return made->joint_threads <= WEFT_CUDA_LANES;
     const int threads = threads_at(p->graph, made, position);
     const int most = threads < made->threads_per_element ? threads : made->threads_per_element;
     return !loads_at(made, position) && most * made->elements_per_block <= WEFT_CUDA_LANES;
@@ -466,6 +470,97 @@ bool weft_arrangement_fits(const weft_placer *p, const weft_implementation *made
            p->limits->onchip_bytes;
 }
 
+int weft_joint_threads(const weft_graph *graph, const weft_implementation *made) {
+    int joint = 0;
+    for (int i = 0; i < made->fusion->n_calls; ++i) {
+        const weft_specialisation *one = graph->calls[made->order[i]].specialisation;
+        if (!one || !weft_specialisation_is_joint(one, made->variants[i]))
+            continue;
+        if (joint > 0 && joint != one->threads[made->variants[i]])
+            return -1;
+        joint = one->threads[made->variants[i]];
+    }
+    return joint;
+}
+
+/* Is a value of this kernel, but for one operand (n_operands: the result) of the call at a position, used? */
+static bool is_used_elsewhere(const weft_graph *graph, const weft_implementation *made,
+                              int position, int operand) {
+    const int m = made->slots[position][operand];
+    for (int i = 0; i < made->fusion->n_calls; ++i)
+        for (int k = 0; k <= graph->calls[made->order[i]].n_operands; ++k)
+            if (made->slots[i][k] == m && (i != position || k != operand))
+                return true;
+    return false;
+}
+
+/* Is the result of a call stored as it is, and nothing else? */
+static bool is_only_stored(const weft_graph *graph, const weft_implementation *made, int position,
+                           const weft_call *call) {
+    for (int i = 0; i < graph->n_accumulations; ++i)
+        if (graph->accumulations[i].source == call->result)
+            return false;
+    return made->live_out[made->slots[position][call->n_operands]];
+}
+
+static const char *why_not_moved(const weft_graph *graph, const weft_implementation *made,
+                                 int position) {
+    const weft_call *call = &graph->calls[made->order[position]];
+    const int variant = made->variants[position];
+    for (int k = 0; call->specialisation && k < call->n_operands; ++k) {
+        const weft_operand *operand = &call->operands[k];
+        const weft_shape whole = weft_operand_whole(graph, operand);
+        if (!weft_specialisation_moves(call->specialisation, variant, k))
+            continue;
+        if (operand->connectivity >= 0 || graph->values[operand->value].index_set < 0 ||
+            weft_shape_count(&operand->shape) != weft_shape_count(&whole))
+            return "it loads an argument by a routine of its own, which reads whole lists";
+        if (made->produced_here[made->slots[position][k]])
+            return "it loads an argument by a routine of its own, and this kernel computes it";
+        if (is_used_elsewhere(graph, made, position, k))
+            return "it loads an argument by a routine of its own, which other calls of this kernel "
+                   "use";
+    }
+    if (!call->specialisation || !weft_specialisation_moves(call->specialisation, variant, -1))
+        return NULL;
+    return is_used_elsewhere(graph, made, position, call->n_operands)
+               ? "it stores its result by a routine of its own, and this kernel uses it"
+           : !is_only_stored(graph, made, position, call)
+               ? "it stores its result by a routine of its own, which adds nothing to others"
+               : NULL;
+}
+
+const char *weft_why_not_native(const weft_graph *graph, const weft_implementation *made) {
+    const char *why = NULL;
+    for (int i = 0; i < made->fusion->n_calls && !why; ++i)
+        why = why_not_moved(graph, made, i);
+    if (!why && weft_joint_threads(graph, made) < 0)
+        why = "another call of this kernel has a native body of another number of threads";
+    return why;
+}
+
+int weft_scratch_before(const weft_graph *graph, const weft_implementation *made, int position,
+                        size_t real_bytes) {
+    size_t bytes = 0;
+    for (int i = 0; i < position; ++i) {
+        const weft_specialisation *one = graph->calls[made->order[i]].specialisation;
+        bytes += one ? weft_specialisation_scratch(one, made->variants[i], real_bytes) : 0;
+    }
+    return (int)bytes;
+}
+
+/* The shared memory of native bodies comes first; an element's ends at 16 bytes. */
+static void add_scratch(const weft_placer *p, weft_implementation *made) {
+    const int real_bytes = p->options->single ? 4 : 8, whole = 16 / real_bytes;
+    const int scratch =
+        weft_scratch_before(p->graph, made, made->fusion->n_calls, (size_t)real_bytes) / real_bytes;
+    if (made->joint_threads == 0)
+        return;
+    for (int m = 0; m < made->n_onchip; ++m)
+        made->offsets[m] += made->placement[m] == PLACE_SHARED ? scratch : 0;
+    made->shared_components = (made->shared_components + scratch + whole - 1) / whole * whole;
+}
+
 /* Choose where values are loaded, and count the registers. Loads into registers are issued first,
  * so that they are in flight together, unless that takes too many registers. */
 static void choose_loads(weft_placer *p, weft_implementation *made, weft_arrangement how) {
@@ -484,6 +579,7 @@ static void choose_loads(weft_placer *p, weft_implementation *made, weft_arrange
 }
 
 bool weft_arrange(weft_placer *p, weft_implementation *made, weft_arrangement how) {
+    made->joint_threads = weft_joint_threads(p->graph, made);
     choose_places(p, made);
     choose_loads(p, made, how);
     int n = find_lives(p, made, true);
@@ -498,6 +594,7 @@ bool weft_arrange(weft_placer *p, weft_implementation *made, weft_arrangement ho
             p->ranges[m] = p->ranges[--n];
             made->offsets[m] = p->ranges[m].offset;
         }
+    add_scratch(p, made);
     set_barriers(p, made, how == ARRANGE_OVER);
     return weft_arrangement_fits(p, made);
 }

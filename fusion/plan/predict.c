@@ -1,6 +1,7 @@
 /* Predicts the time of an implementation from its cost primitives. */
 #include "fusion/base/target.h"
 #include "fusion/cost/occupancy.h"
+#include "fusion/library/native.h"
 #include "fusion/plan/block_shapes.h"
 #include "fusion/plan/dense.h"
 #include "fusion/plan/in_place.h"
@@ -34,6 +35,7 @@
 
 enum {
     PLACES = PREDICTOR_PLACES,
+    SECTOR = 32, /* bytes that memory moves at once */
     REGISTERS_MOST = 255,
     REGISTERS_OWN = 24,
     UNROLLED_FLOPS = 2000, /* of a product whose loops are unrolled, at most */
@@ -88,6 +90,8 @@ static double part_with_map(const weft_predictor *p, int number, int connectivit
  * element are far apart, and other warps have the rest of a sector. In shared memory a block has copied four
  * elements. On an H200, products of 24 x 24 doubles read 3.9 TB/s, interleaved and not in shared memory 1.2. */
 static double dense_waste(const weft_predictor *p, const weft_implementation *made, int m) {
+    if (made->joint_threads > 0 && weft_dense_is_interleaved(p->graph, made, m))
+        return made->elements_per_block * p->real_bytes < SECTOR ? DENSE_APART : 1;
     if (!made->is_dense || !weft_dense_is_interleaved(p->graph, made, m))
         return 1;
     return made->placement[m] == PLACE_SHARED ? DENSE_STAGED : DENSE_APART;
@@ -270,11 +274,23 @@ int weft_coarsening_factor(const weft_predictor *p, const weft_implementation *m
     return factor;
 }
 
+/* The most registers that a native body of the kernel declares. */
+static double declared_registers(const weft_predictor *p, const weft_implementation *made) {
+    int most = 0;
+    for (int i = 0; i < made->fusion->n_calls; ++i) {
+        const weft_specialisation *one = p->graph->calls[made->order[i]].specialisation;
+        const int own = one ? one->footprints[made->variants[i]].registers : 0;
+        most = own > most ? own : most;
+    }
+    return most;
+}
+
 static weft_operating_point point_of(const weft_predictor *p, const weft_implementation *made,
                                      double n, double *uneven) {
-    const double words =
-        (made->is_dense ? 2 : 1) * REGISTERS_OWN +
-        fmax(components_of_thread(p, made), components_moved(p, made)) * p->real_bytes / 4;
+    const double words = fmax(declared_registers(p, made),
+                              (made->is_dense ? 2 : 1) * REGISTERS_OWN +
+                                  fmax(components_of_thread(p, made), components_moved(p, made)) *
+                                      p->real_bytes / 4);
     weft_operating_point point = {
         .elements = made->elements_per_block,
         /* a thread of a reduction processes its elements of a reduction tile, loads first */
@@ -351,9 +367,7 @@ static double element_count(const weft_graph *graph, const weft_compile_options 
                             int index_set) {
     const double nested = (double)weft_nested_size(options->elements);
     if (weft_index_set_is_product(graph, index_set))
-        return graph->index_sets[index_set].pairs.triangle == TRIANGLE_NONE
-                   ? nested * nested
-                   : nested * (nested + 1) / 2;
+        return nested * nested;
     for (int i = 0; i < graph->n_index_sets; ++i)
         if (weft_index_set_is_factor(graph, index_set, i))
             return nested;

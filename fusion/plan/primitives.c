@@ -4,6 +4,7 @@
 #include "fusion/base/intrinsics.h"
 #include "fusion/base/target.h"
 #include "fusion/cost/intrinsic.h"
+#include "fusion/library/native.h"
 #include "fusion/plan/issue.h"
 
 #include <math.h>
@@ -47,7 +48,10 @@ static weft_status add_compute(weft_arena *arena, weft_predictor *p, const weft_
                                int variant, weft_error *error) {
     const weft_specialisation *specialisation = call->specialisation;
     const weft_shape *shape = &p->graph->values[call->result].shape;
-    const double flops = specialisation ? call->flops : weft_arithmetic_flops(call, shape, false);
+    const double declared = specialisation ? specialisation->footprints[variant].operations : -1;
+    const double flops = declared >= 0    ? declared
+                         : specialisation ? call->flops
+                                          : weft_arithmetic_flops(call, shape, false);
     weft_status status = WEFT_OK;
     weft_text sizes = {0};
     for (int i = 0; specialisation && i < specialisation->n_names; ++i)
@@ -55,6 +59,9 @@ static weft_status add_compute(weft_arena *arena, weft_predictor *p, const weft_
                       specialisation->values[i]);
     if (!specialisation || specialisation->n_names == 0)
         weft_text_add(&sizes, "n=%d,flops=%.0f", weft_shape_count(shape), flops);
+    if (specialisation && weft_specialisation_language(specialisation, variant) != LANGUAGE_PLAIN)
+        weft_text_add(&sizes, " %s",
+                      weft_language_names[weft_specialisation_language(specialisation, variant)]);
     for (int place = 0; place < PLACES; ++place) {
         weft_cost_primitive *one = &p->list[p->n++];
         *one =

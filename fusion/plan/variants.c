@@ -2,6 +2,7 @@
 #include "fusion/plan/variants.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
+#include "fusion/library/native.h"
 #include "fusion/plan/dense.h"
 
 #include <math.h>
@@ -70,6 +71,7 @@ static bool try_shape(variant_search *p, const weft_block_shape *shape) {
     unsigned char *const barriers = candidate->barriers;
     ++p->made->considered;
     candidate->threads_per_element = shape->threads_per_element;
+    candidate->joint_threads = shape->threads_per_element > 0 ? candidate->joint_threads : 0;
     candidate->elements_per_block = shape->elements;
     candidate->serial_iterations = shape->iterations;
     candidate->stride = shape->stride;
@@ -185,15 +187,47 @@ static weft_status try_threads(variant_search *p, weft_error *error) {
     return weft_variants_try_shapes(p, shapes, n, error);
 }
 
+/* A native body of several threads has exactly these, in whole warps. */
+static weft_status try_joint(variant_search *p, int threads, weft_error *error) {
+    weft_block_shape shapes[WEFT_BLOCK_SHAPES];
+    weft_block_directive directive = p->directive;
+    int kept = 0;
+    directive.choices[FUSE_THREADS] = threads;
+    const int n = weft_blocks_of_several(&directive, threads, threads, shapes);
+    for (int i = 0; i < n; ++i)
+        if (threads * shapes[i].elements % WEFT_CUDA_LANES == 0)
+            shapes[kept++] = shapes[i];
+    if (kept == 0) {
+        ++p->made->considered;
+        ++p->made->not_as_directed;
+    }
+    return weft_variants_try_shapes(p, shapes, kept, error);
+}
+
+/* Does the target offer the variant of each call that the user has not chosen? */
+static bool is_offered(const variant_search *p) {
+    for (int i = 0; i < p->candidate.fusion->n_calls; ++i) {
+        const weft_specialisation *one = p->graph->calls[p->candidate.order[i]].specialisation;
+        if (one && !p->forced[i] &&
+            !weft_specialisation_offers(one, p->candidate.variants[i], LANGUAGE_CUDA))
+            return false;
+    }
+    return true;
+}
+
 /* Use several threads per element if a call has several, unless the script requests one. */
 static weft_status try_choice(variant_search *p, weft_error *error) {
     const int most = most_threads(p, &p->candidate),
               as_directed = p->directive.choices[FUSE_THREADS];
-    if (as_directed > most) {
+    const int joint = weft_joint_threads(p->graph, &p->candidate);
+    if (as_directed > most || !is_offered(p) || weft_why_not_native(p->graph, &p->candidate) ||
+        (joint > 0 && as_directed != 0 && as_directed != joint)) {
         ++p->made->considered;
         ++p->made->not_as_directed;
         return WEFT_OK;
     }
+    if (joint > 0)
+        return try_joint(p, joint, error);
     return as_directed == 1 || most == 1 ? weft_variants_try_registers(p, error)
                                          : try_threads(p, error);
 }
@@ -203,9 +237,11 @@ weft_status weft_variants_try_dense(variant_search *p, weft_error *error) {
     weft_implementation *one = &p->candidate;
     const int n = one->fusion->n_calls;
     weft_dense dense;
-    for (int i = 0; i < n; ++i)
-        if (one->variants[i] != 0)
+    for (int i = 0; i < n; ++i) {
+        if (p->forced[i] && one->variants[i] != 0)
             goto done;
+        one->variants[i] = 0;
+    }
     if (!weft_dense_find(p->graph, one->order, n, &dense))
         goto done;
     const int threads = WEFT_CUDA_LANES * dense.warps, elements = WEFT_DENSE_THREADS / threads;
@@ -216,6 +252,7 @@ weft_status weft_variants_try_dense(variant_search *p, weft_error *error) {
         goto done;
     }
     one->is_dense = true;
+    one->joint_threads = 0;
     one->threads_per_element = threads;
     one->elements_per_block = one->stride = elements;
     one->serial_iterations = 1;
@@ -246,6 +283,18 @@ static bool next_combination(variant_search *p) {
     return false;
 }
 
+/* The k-th variant of a call that the target offers, or the last one. */
+static int offered_at(const variant_search *p, int position, int k) {
+    const weft_specialisation *one = p->graph->calls[p->candidate.order[position]].specialisation;
+    int last = 0;
+    for (int v = 0; one && v < one->n_variants && k >= 0; ++v)
+        if (weft_specialisation_offers(one, v, LANGUAGE_CUDA)) {
+            last = v;
+            --k;
+        }
+    return last;
+}
+
 /* Try the combinations in which every call has variant k or, if it has fewer, its last one. *n gets
  * their number. */
 static weft_status try_levels(variant_search *p, int *n, weft_error *error) {
@@ -257,7 +306,7 @@ static weft_status try_levels(variant_search *p, int *n, weft_error *error) {
     for (*n = 0; *n < finest; ++*n) {
         for (int i = 0; i < n_calls; ++i)
             if (!p->forced[i])
-                p->candidate.variants[i] = *n < variants_at(p, i) ? *n : variants_at(p, i) - 1;
+                p->candidate.variants[i] = offered_at(p, i, *n);
         TRY(try_choice(p, error));
     }
 done:
@@ -304,6 +353,8 @@ weft_status weft_variants_try_all(variant_search *p, weft_error *error) {
     weft_status status = WEFT_OK;
     double combinations = 1;
     int n_levels = 0;
+    for (int i = 0; i < p->candidate.fusion->n_calls; ++i)
+        p->candidate.variants[i] = p->forced[i] ? p->candidate.variants[i] : 0;
     for (int i = 0; i < p->candidate.fusion->n_calls; ++i)
         combinations *= variants_at(p, i);
     if (combinations <= p->combinations_most) {

@@ -6,6 +6,7 @@
 #include "fusion/base/target.h"
 #include "fusion/cost/intrinsic.h"
 #include "fusion/library/function.h"
+#include "fusion/library/native.h"
 #include "fusion/tune/tune.h"
 
 #include <stdio.h>
@@ -100,6 +101,8 @@ static weft_status add_computes(const set_maker *m, const weft_function *functio
                                          .variant = v,
                                          .threads = specialisation->threads[v],
                                          .flops = specialisation->flops};
+        if (weft_specialisation_language(specialisation, v) != LANGUAGE_PLAIN)
+            continue; /* priced by its declaration */
         /* on the host one thread does the work of all: variants of more threads are redundant */
         if (!weft_target_is_simt(m->limits) && v > 0 && specialisation->threads[0] == 1)
             continue;

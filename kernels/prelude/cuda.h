@@ -28,6 +28,11 @@ typedef scalar real;
 #define UNROLL _Pragma("unroll")
 #define SPLAT(e) ((real)(e))
 
+/* A subscript of an operand of a native body; what an emulation checks is beside it. */
+#ifndef NATIVE_AT
+#define NATIVE_AT(number, holds, name, thread) (number)
+#endif
+
 /* A large table, whose numbers are read and not part of the code. */
 #define TABLE(numbers) (numbers)
 

@@ -16,6 +16,7 @@
 typedef @scalar@ scalar;
 typedef scalar real __attribute__((vector_size(LANES * sizeof(scalar)), may_alias));
 typedef int@bits@_t mask __attribute__((vector_size(LANES * sizeof(scalar))));
+#define NATIVE_AT(number, holds, name, thread) (number) /* a subscript of a native body */
 #define INLINE static inline __attribute__((always_inline))
 #define ONCE static __attribute__((noinline, const)) /* calls of the C library: long, and slow */
 #define UNROLL _Pragma("GCC unroll 16")

@@ -1,0 +1,235 @@
+#!/bin/bash
+# labels: quick
+# Native bodies of kernel files: the example of docs/kernel-files.md on the host and emulated, mistakes in a text that only
+# running it shows, and the messages for mistakes in a declaration. Expected values are in the examples.
+set -euo pipefail
+weft=${WEFT_BUILD:?}/weft
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+fail() {
+    echo "$1"
+    cat "$scratch/out"
+    exit 1
+}
+
+# the documentation's example
+mkdir "$scratch/good"
+sed -n '/^```native$/,/^```$/p' "${WEFT_SOURCE:?}/docs/kernel-files.md" | grep -v '^```' >"$scratch/good/dot.kernel.c"
+devices="--device host:1"
+if command -v g++ >/dev/null; then devices="$devices --device emulated"; fi
+# shellcheck disable=SC2086
+"$weft" test "$scratch/good" $devices >"$scratch/out" || fail "the example is wrong"
+grep -q '^ok  *row_dot  threads 1 in c .* host:1 ' "$scratch/out" || fail "no body in C"
+if [ "$devices" = "--device host:1" ]; then exit 0; fi
+grep -q '^ok  *row_dot  threads 32 in cuda .* emulated ' "$scratch/out" || fail "no body in CUDA"
+grep -q 'n = 64' "$scratch/out" || fail "not tried with a size that warps divide"
+
+# loads, a store and shared memory of its own: y = A x, whose rows are sums over the threads
+mkdir "$scratch/moves"
+cat >"$scratch/moves/scaled.kernel.c" <<'END'
+//@ function  scaled(A: real[n,32], x: real[32]) -> y: real[n]
+//@ kind      map
+//@ flops     64*n
+//@ source    y = A x
+//@ where     n == 32
+//@ threads   1
+for (int i = 0; i < n; ++i) {
+    y(i) = 0;
+    for (int j = 0; j < 32; ++j)
+        y(i) += A(i,j) * x(j);
+}
+//@ body      cuda
+//@ threads   32   A(:,t) x(t) y(t::32)
+//@ shared    33*32 reals
+//@ load      A
+for (int i = 0; i < n; ++i)
+    A(i, t) = __ldcs(&from(i, t));
+//@ compute
+__shared__ real tile[32][33];
+for (int i = 0; i < 32; ++i)
+    tile[i][t] = A(i, t) * x(t);
+__syncwarp();
+real sum = 0;
+for (int j = 0; j < 32; ++j)
+    sum += tile[t][j];
+y(t) = sum;
+//@ store     y
+to(t) = y(t);
+END
+"$weft" test "$scratch/moves" --device emulated >"$scratch/out" || fail "routines of its own are wrong"
+# what a kernel exchanges is not loaded by a routine: with the native body there are two kernels, with the plain one one
+printf 'index rows plain;\ninput A : real[32,32] over rows;\ninput x : real[32] over rows;\ny = scaled(A, x);\nz = scaled(A, 2*y);\nreturn y, z;\n' >"$scratch/s.weft"
+"$weft" compile "$scratch/s.weft" --kernels "$scratch/moves" --variant scaled=1 --device null:h200 --print plan >"$scratch/out"
+grep -q '^plan: [23] kernels' "$scratch/out" || fail "fused with what it loads"
+"$weft" compile "$scratch/s.weft" --kernels "$scratch/moves" --variant scaled=0 --device null:h200 --print plan >"$scratch/out"
+grep -q '^plan: 1 kernel,' "$scratch/out" || fail "the plain body is not fused"
+"$weft" compile "$scratch/s.weft" --kernels "$scratch/moves" --device host:1 --print plan >"$scratch/out" || fail "no plain body on the host"
+if "$weft" compile "$scratch/s.weft" --kernels "$scratch/moves" --variant scaled=1 --device host:1 >"$scratch/out" 2>&1; then fail "CUDA on the host"; fi
+grep -qF "is in cuda, which this device does not run" "$scratch/out" || fail "another message"
+
+# $1 the first part of the body, $2 the declaration of threads, $3 other lines
+kernel_with() {
+    printf '%s\n' '//@ function f(x: real[n]) -> s: real' '//@ kind map' '//@ flops n' '//@ source a test' '//@ where n % 32 == 0' \
+        '//@ threads 1' 's = 0;' 'for (int i = 0; i < n; ++i)' '    s += x(i);' \
+        '//@ body cuda' "//@ threads $2" ${3:+"$3"} '//@ compute' "$1" \
+        'for (int half = 16; half > 0; half /= 2)' '    sum += __shfl_down_sync(0xffffffffu, sum, half);' 's = sum;'
+}
+# what only running it shows
+wrong() {
+    mkdir -p "$scratch/wrong"
+    kernel_with "$1" "32 x(t::32)" "${3:-}" >"$scratch/wrong/f.kernel.c"
+    if "$weft" test "$scratch/wrong" --device emulated >"$scratch/out" 2>&1; then fail "not found: $1"; fi
+    grep -qF -- "$2" "$scratch/out" || fail "expected: $2"
+}
+sum='real sum = 0; for (int i = t; i < n; i += 32) sum += x(i);'
+wrong 'real sum = x(0);' 'thread 1 accesses a component that is out of range, or that its pattern does not give it'
+wrong 'real sum = x(t + n);' 'f: x: thread 0 accesses a component'
+wrong "$sum sum += 1;" 'WRONG  f  threads 32 in cuda'
+wrong "$sum if (t < 20) __syncthreads();" 'thread 0 is at __syncthreads, thread 20 at an instruction of its warp'
+wrong "$sum if (t > 0)" 'threads wait for each other for ever'
+wrong "__shared__ real all[16]; all[t % 16] = x(t); real sum = all[t % 16];" '__shared__ data of other than the declared size' '//@ shared 32 reals'
+wrong "$sum sum = sum.nothing;" 'f.kernel.c:13'
+
+# mistakes in a declaration: text of the kernel file, message
+refused() {
+    printf '%s\n' "$1" >"$scratch/bad.kernel.c"
+    if "$weft" library show f --kernels "$scratch" >"$scratch/out" 2>&1; then
+        printf 'index e;\ninput x : real[32] over e;\ns = f(x);\nreturn s;\n' >"$scratch/f.weft"
+        if "$weft" compile "$scratch/f.weft" --kernels "$scratch" --device null:h200 >"$scratch/out" 2>&1; then fail "accepted: $2"; fi
+    fi
+    grep -qF -- "$2" "$scratch/out" || fail "expected: $2"
+    grep -q '\^' "$scratch/out" || fail "no caret: $2"
+}
+head='//@ function f(x: real[n]) -> s: real
+//@ kind map
+//@ flops n
+//@ source a test'
+plain="$head
+//@ threads 1
+s = x(0);"
+cuda="$plain
+//@ body cuda"
+rm -r "$scratch/good" "$scratch/wrong" "$scratch/moves"
+refused "$plain
+//@ body opencl
+//@ threads 32
+//@ compute
+s = 0;" "expected the language of the body, c or cuda, found opencl"
+refused "$head
+//@ body cuda
+//@ threads 32
+//@ compute
+s = 0;" 'a native body before the first plain one'
+refused "$cuda
+//@ compute
+s = 0;" "'compute' comes after the '//@ threads' line of its body"
+refused "$plain
+//@ compute
+s = 0;" "'compute' belongs below a '//@ body' line"
+refused "$cuda
+//@ threads 32" "this body has no '//@ compute' line"
+refused "$cuda" "this body has no '//@ threads' line"
+refused "$cuda
+//@ threads 32
+//@ threads 64" "a native body has one '//@ threads' line"
+refused "$cuda
+//@ threads 32
+//@ compute" 'no text below this line'
+refused "$cuda
+//@ threads 32
+//@ compute
+s = (x(0);" "this is not closed: ')' is missing"
+refused "$cuda
+//@ threads 32
+//@ compute
+s = x(0)};" "this '}' closes nothing"
+refused "$cuda
+//@ threads 32
+//@ compute
+if (t == 0) { s = x(0);" "this is not closed: '}' is missing"
+refused "$cuda
+//@ threads 32
+//@ compute
+if (t > 0) return;
+s = x(0);" "'return' in a routine"
+refused "$cuda
+//@ threads 32
+//@ compute
+#include <math.h>
+s = x(0);" "'#include' is not allowed in a native body"
+refused "$cuda
+//@ threads 32
+//@ compute
+__shared__ real all[32];
+s = x(0);" 'this body has shared memory, but does not say how much'
+refused "$cuda
+//@ threads 32
+//@ shared 32 words
+//@ compute
+s = x(0);" "or 'reals' after the shared memory of an element"
+refused "$cuda
+//@ threads 1
+//@ compute
+__syncthreads(); s = x(0);" "'__syncthreads' in a body of one thread"
+refused "$plain
+//@ body c
+//@ threads 1
+//@ compute
+s = __shfl_sync(0, x(0), 1);" "'__shfl_sync' is CUDA, and this body is in C"
+refused "$plain
+//@ body c
+//@ threads 2
+//@ compute
+s = x(0);" 'a body in C has one thread, this one 2'
+refused "$cuda
+//@ threads 20
+//@ compute
+s = x(0);" '20 threads of a native body are neither a part of a warp of 32 nor several warps'
+refused "$cuda
+//@ threads 32  x(t::0)
+//@ compute
+s = x(0);" 'this step is 0: steps are positive'
+refused "$cuda
+//@ threads 64  x(t)
+//@ compute
+s = x(0);" 'this subscript is 32 in thread 32 of 64, outside the size 32'
+refused "${head/-> s: real/-> s: real[4]}
+//@ threads 4
+s(t) = x(t);
+//@ body cuda
+//@ threads 32  s(t%4)
+//@ compute
+s(0) = x(0);" 'the threads 0 and 4 of 32 both have component 0 of s'
+refused "$cuda
+//@ threads 32
+//@ compute
+s = x(0);
+//@ threads 2
+s = x(0);" "a native body has one '//@ threads' line"
+refused "$cuda
+//@ threads 32
+//@ load y
+x(0) = 0;" "a load line names an argument of 'f'"
+refused "$cuda
+//@ threads 32
+//@ store s
+to(0) = 1;" 'a scalar has no load or store routine'
+refused "$plain
+//@ body c
+//@ threads 1
+//@ load x
+x(0) = from(0);" 'a body in C has no load and store routines'
+refused "${head/-> s: real/-> s: real[32]}
+//@ threads 32
+s(t) = x(t);
+//@ body cuda
+//@ threads 32  s(t)
+//@ store s
+to(t) = s(t); __syncthreads();" "'__syncthreads' in a store routine"
+refused "${head/kind map/kind reduce +}
+//@ threads 1
+s = x(0);
+//@ body cuda
+//@ threads 32
+//@ compute
+s = x(0);" 'a native body of a reduction or a nested function has one thread'
