@@ -81,7 +81,7 @@ static weft_status store_times(weft_tuning *tuning, const char *identity, const 
     weft_arena *arena = NULL;
     char name[32];
     size_t count = 0;
-    weft_tuning_time *times = calloc((size_t)search->n * WEFT_GEMM_STAGES + 1, sizeof *times);
+    weft_tuning_time *times = calloc((size_t)search->n * WEFT_TRIAL_STAGES + 1, sizeof *times);
     if (!times)
         TRY(weft_out_of_memory(error, "times"));
     TRY(weft_arena_make(&arena, error));
@@ -91,11 +91,11 @@ static weft_status store_times(weft_tuning *tuning, const char *identity, const 
         const char *primitive = primitive_of(name, key, &c->point, arena);
         if (!primitive)
             TRY(weft_out_of_memory(error, "times"));
-        for (int stage = 0; stage < WEFT_GEMM_STAGES; ++stage)
-            if (c->seconds[stage] > 0)
+        for (int stage = 0; stage < WEFT_TRIAL_STAGES; ++stage)
+            if (c->trial.seconds[stage] > 0)
                 times[count++] = (weft_tuning_time){.primitive = primitive,
                                                     .point = place_of(search, stage, n),
-                                                    .seconds = c->seconds[stage]};
+                                                    .seconds = c->trial.seconds[stage]};
         TRY(store_numbers(tuning, identity, primitive, c, arena, error));
     }
     TRY(weft_tuning_add_times(tuning, identity, times, count, error));
@@ -130,9 +130,9 @@ static bool find_times(const stored_times *stored, const char *primitive,
         for (int stage = 0; stage < stored->stages; ++stage) {
             const weft_tuning_point wanted = place_of(search, stage, stored->n_products);
             if (memcmp(&times[low].point, &wanted, sizeof wanted) == 0)
-                c->seconds[stage] = times[low].seconds;
+                c->trial.seconds[stage] = times[low].seconds;
         }
-    return c->seconds[0] > 0;
+    return c->trial.seconds[0] > 0;
 }
 
 static void find_numbers(weft_tuning *tuning, const char *identity, const char *primitive,
@@ -168,10 +168,10 @@ int weft_gemm_search_known(weft_tuning *tuning, const weft_device *device,
         const char *primitive = primitive_of(name, key, &c->point, arena);
         if (!primitive || !find_times(&stored, primitive, search, c))
             continue;
-        c->known = true;
-        c->outcome = WEFT_GEMM_RUNS;
+        c->trial.known = true;
+        c->trial.outcome = WEFT_TRIAL_RUNS;
         c->registers = c->spill_bytes = -1;
-        if (stages == WEFT_GEMM_STAGES && c->seconds[stages - 1] > 0)
+        if (stages == WEFT_TRIAL_STAGES && c->trial.seconds[stages - 1] > 0)
             find_numbers(tuning, identity, primitive, c, arena);
         ++n_known;
     }
@@ -186,7 +186,7 @@ weft_status weft_gemm_search_store(weft_tuning *tuning, weft_device *device,
     weft_text text = {0};
     char identity[33], key[33];
     const weft_gemm_candidate *best = &search->candidates[search->best];
-    const double last = best->seconds[WEFT_GEMM_STAGES - 1];
+    const double last = best->trial.seconds[WEFT_TRIAL_STAGES - 1];
     weft_device_identity(device, identity);
     TRY(weft_tuning_describe(tuning, identity, weft_device_limits(device)->name, error));
     TRY(key_of(product, n, key, error));
@@ -227,11 +227,11 @@ done:
 
 /* ---- T4 ------------------------------------------------------------------------------------- */
 
-static const char *validity(weft_gemm_outcome outcome) {
-    return outcome == WEFT_GEMM_RUNS                                     ? "correct"
-           : outcome == WEFT_GEMM_FAILS                                  ? "runtime"
-           : outcome == WEFT_GEMM_SPILLS || outcome == WEFT_GEMM_UNTRIED ? "constraints"
-                                                                         : "compile";
+static const char *validity(weft_trial_outcome outcome) {
+    return outcome == WEFT_TRIAL_RUNS                                      ? "correct"
+           : outcome == WEFT_TRIAL_FAILS                                   ? "runtime"
+           : outcome == WEFT_TRIAL_SPILLS || outcome == WEFT_TRIAL_UNTRIED ? "constraints"
+                                                                           : "compile";
 }
 
 static void add_result(const weft_gemm_candidate *c, bool first, weft_text *out) {
@@ -245,13 +245,13 @@ static void add_result(const weft_gemm_candidate *c, bool first, weft_text *out)
         weft_text_add(out, ", \"TRANSPOSED\": %d", c->point.transposed);
     weft_text_add(out, "},\n     \"times\": {\"compilation\": %.6g, \"runtimes\": [",
                   c->compile_seconds);
-    for (int r = 0, n = 0; r < WEFT_GEMM_ROUNDS; ++r)
-        if (c->rounds[r] > 0)
-            weft_text_add(out, "%s%.9g", n++ > 0 ? ", " : "", c->rounds[r]);
-    for (int stage = 0; stage < WEFT_GEMM_STAGES; ++stage)
-        last = c->seconds[stage] > 0 ? c->seconds[stage] : last;
+    for (int r = 0, n = 0; r < WEFT_TRIAL_ROUNDS; ++r)
+        if (c->trial.rounds[r] > 0)
+            weft_text_add(out, "%s%.9g", n++ > 0 ? ", " : "", c->trial.rounds[r]);
+    for (int stage = 0; stage < WEFT_TRIAL_STAGES; ++stage)
+        last = c->trial.seconds[stage] > 0 ? c->trial.seconds[stage] : last;
     weft_text_add(out, "]},\n     \"invalidity\": \"%s\", \"correctness\": %d,\n",
-                  validity(c->outcome), c->outcome == WEFT_GEMM_RUNS);
+                  validity(c->trial.outcome), c->trial.outcome == WEFT_TRIAL_RUNS);
     weft_text_add(out, "     \"measurements\": [");
     if (last > 0)
         weft_text_add(out, "{\"name\": \"time\", \"value\": %.9g, \"unit\": \"s\"}", last);
@@ -269,7 +269,7 @@ void weft_gemm_search_t4(const weft_gemm_product *product, const weft_gemm_searc
                   "%lld, \"n\": %lld, \"k\": %lld},\n \"results\": [",
                   name, (long long)product->m, (long long)product->n, (long long)product->k);
     for (int i = 0, n = 0; i < search->n; ++i)
-        if (search->candidates[i].outcome != WEFT_GEMM_UNTRIED)
+        if (search->candidates[i].trial.outcome != WEFT_TRIAL_UNTRIED)
             add_result(&search->candidates[i], n++ == 0, out);
     weft_text_add(out, "]}\n");
 }

@@ -1,6 +1,5 @@
-/* Searches the space of kernels for the fastest, by successive halving. */
+/* Searches the space of kernels for the fastest: its candidates, how they are compiled and timed. */
 #include "gemm/tune.h"
-#include "core/base/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,30 +7,16 @@
 
 enum {
     MOST_CANDIDATES = 4096,
-    CHUNK = 48, /* candidates compiled before they are timed, at most */
-    FINALISTS = 12,
+    CHUNK = 48,    /* candidates compiled before they are timed, at most */
     REGROUPED = 2, /* the best, of which other groups of tiles are tried */
     FIRST_SIZE = 2048,
     SECOND_SIZE = 4096,
-    ROUNDS = 3, /* of the first two stages */
     SPILL_BYTES = 128,
     ENERGY_MEASURED = 6 /* candidates of the last stage whose energy is measured, at most */
 };
 static const double LEAST = 2e-2, BURST = 0.6;
 
 /* ---- timing --------------------------------------------------------------------------------- */
-
-static int compare(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(const double *values, int n) {
-    double sorted[WEFT_GEMM_ROUNDS];
-    memcpy(sorted, values, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, compare);
-    return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-}
 
 static weft_status time_once(const weft_gemm_work *work, weft_timer *timer, int repetitions,
                              double *seconds, weft_error *error) {
@@ -79,11 +64,8 @@ typedef struct searcher {
     int64_t n;
     weft_gemm_search_options how;
     weft_gemm_search *out;
-    weft_threads *threads;
     weft_power_monitor *power;
-    int first;         /* of the chunk that is compiled, */
-    const int *chosen; /* or NULL and a list of candidates */
-    double start;
+    weft_trials trials; /* of out->candidates */
 } searcher;
 
 static bool has(const weft_gemm_search *search, const weft_gemm_point *point) {
@@ -188,16 +170,15 @@ static weft_gemm_product product_of(const searcher *s, int stage) {
 
 /* The first two stages have squares, or less where the product has less. A batch keeps its shape. */
 static void set_sizes(searcher *s) {
-    static const int64_t most[WEFT_GEMM_STAGES] = {FIRST_SIZE, SECOND_SIZE, INT64_MAX};
+    static const int64_t most[WEFT_TRIAL_STAGES] = {FIRST_SIZE, SECOND_SIZE, INT64_MAX};
     const int64_t sizes[] = {s->product.m, s->product.n, s->product.k};
-    for (int stage = 0; stage < WEFT_GEMM_STAGES; ++stage)
+    for (int stage = 0; stage < WEFT_TRIAL_STAGES; ++stage)
         for (int i = 0; i < 3; ++i)
             s->out->sizes[stage][i] = s->n > 1 || sizes[i] < most[stage] ? sizes[i] : most[stage];
 }
 
-static void compile(void *user, int64_t i) {
+static void compile(void *user, int number) {
     searcher *s = user;
-    const int number = s->chosen ? s->chosen[i] : s->first + (int)i;
     weft_gemm_candidate *c = &s->out->candidates[number];
     const weft_gemm_product product = product_of(s, 0);
     const int most = s->how.spill_bytes < 0 ? SPILL_BYTES : s->how.spill_bytes;
@@ -205,20 +186,18 @@ static void compile(void *user, int64_t i) {
     weft_module *module = NULL;
     weft_error ignored;
     const double start = weft_clock();
-    if (c->known && !s->chosen)
-        return;
     if (weft_gemm_module(s->kernels, &product, s->n, &c->point, &module, &ignored) != WEFT_OK) {
-        c->outcome = WEFT_GEMM_REFUSED;
+        c->trial.outcome = WEFT_TRIAL_REFUSED;
         return;
     }
     c->compile_seconds = weft_clock() - start;
-    c->outcome = WEFT_GEMM_RUNS;
+    c->trial.outcome = WEFT_TRIAL_RUNS;
     c->registers = c->spill_bytes = -1;
     if (weft_module_resources(module, "product", &resources)) {
         c->registers = resources.registers;
         c->spill_bytes = resources.spill_store_bytes;
         if (c->spill_bytes > most && number != s->out->standard)
-            c->outcome = WEFT_GEMM_SPILLS;
+            c->trial.outcome = WEFT_TRIAL_SPILLS;
     }
 }
 
@@ -234,60 +213,20 @@ static weft_status run_work(void *user, weft_error *error) {
     return weft_gemm_run(work->kernels, &work->product, work->n, work->point, error);
 }
 
-/* Time a candidate alone at the size of a stage. */
-static void time_candidate(searcher *s, int i, int stage) {
-    weft_gemm_candidate *c = &s->out->candidates[i];
-    work_user user = {s->kernels, product_of(s, stage), s->n, &c->point};
-    const weft_gemm_work work = {run_work, &user};
-    double seconds[ROUNDS];
-    weft_error ignored;
-    if (weft_gemm_time(s->kernels->device, &work, 1, ROUNDS, s->how.least / 10, seconds,
-                       &ignored) != WEFT_OK)
-        c->outcome = WEFT_GEMM_FAILS;
-    else
-        c->seconds[stage] = median(seconds, ROUNDS);
-}
-
-static bool time_is_up(const searcher *s, double share) {
-    return weft_clock() - s->start > share * s->how.seconds;
-}
-
-/* Compile and time, a chunk after the other, until most of the time is spent. */
-static void first_stage(searcher *s) {
-    weft_gemm_search *out = s->out;
-    const weft_monitor *monitor = weft_device_monitor(s->kernels->device);
-    for (s->first = 0; s->first < out->n && (s->first == 0 || !time_is_up(s, 0.7));
-         s->first += s->how.chunk) {
-        const int n = out->n - s->first < s->how.chunk ? out->n - s->first : s->how.chunk;
-        weft_threads_run(s->threads, n, compile, s);
-        for (int i = s->first; i < s->first + n; ++i) {
-            out->n_compiled += !out->candidates[i].known;
-            if (out->candidates[i].known || out->candidates[i].outcome != WEFT_GEMM_RUNS)
-                continue;
-            time_candidate(s, i, 0);
-            ++out->n_timed;
-        }
-        weft_progress(monitor, "search", s->first + n, out->n);
+/* Time candidates at the size of a stage. */
+static weft_status time_candidates(void *user, const int *list, int n, int stage, int rounds,
+                                   double *seconds, weft_error *error) {
+    const searcher *s = user;
+    work_user users[WEFT_TRIAL_FINALISTS_MOST];
+    weft_gemm_work works[WEFT_TRIAL_FINALISTS_MOST];
+    const bool is_last = stage == WEFT_TRIAL_STAGES - 1;
+    for (int i = 0; i < n; ++i) {
+        users[i] =
+            (work_user){s->kernels, product_of(s, stage), s->n, &s->out->candidates[list[i]].point};
+        works[i] = (weft_gemm_work){run_work, &users[i]};
     }
-}
-
-/* The candidates with the least times of a stage. Returns their number, at most `most`. */
-static int fastest(const weft_gemm_search *search, int stage, int most, int *list) {
-    int n = 0;
-    for (int i = 0; i < search->n; ++i) {
-        const double own = search->candidates[i].seconds[stage];
-        if (own <= 0 || search->candidates[i].outcome != WEFT_GEMM_RUNS)
-            continue;
-        int at = n < most ? n++ : most;
-        while (at > 0 && search->candidates[list[at - 1]].seconds[stage] > own) {
-            if (at < most)
-                list[at] = list[at - 1];
-            --at;
-        }
-        if (at < most)
-            list[at] = i;
-    }
-    return n;
+    return weft_gemm_time(s->kernels->device, works, n, rounds,
+                          is_last ? s->how.least : s->how.least / 10, seconds, error);
 }
 
 static weft_status measure_energy(const searcher *s, weft_gemm_candidate *c, weft_error *error) {
@@ -304,32 +243,11 @@ done:
     return status;
 }
 
-static weft_status time_finalists(searcher *s, const int *list, int n, weft_error *error) {
-    weft_status status = WEFT_OK;
-    enum { MOST = FINALISTS + 2 * REGROUPED + 1, LAST = WEFT_GEMM_STAGES - 1 };
-    work_user users[MOST];
-    weft_gemm_work works[MOST];
-    double seconds[MOST * WEFT_GEMM_ROUNDS];
-    for (int i = 0; i < n; ++i) {
-        users[i] = (work_user){s->kernels, s->product, s->n, &s->out->candidates[list[i]].point};
-        works[i] = (weft_gemm_work){run_work, &users[i]};
-    }
-    TRY(weft_gemm_time(s->kernels->device, works, n, WEFT_GEMM_ROUNDS, s->how.least, seconds,
-                       error));
-    for (int i = 0; i < n; ++i) {
-        weft_gemm_candidate *c = &s->out->candidates[list[i]];
-        memcpy(c->rounds, &seconds[i * WEFT_GEMM_ROUNDS], sizeof c->rounds);
-        c->seconds[LAST] = median(c->rounds, WEFT_GEMM_ROUNDS);
-    }
-done:
-    return status;
-}
-
-/* The best of the second stage with other groups of tiles, compiled. */
-static int regroup(searcher *s, const int *list, int n, int *more) {
+/* The best of the second stage with other groups of tiles. */
+static int regroup(void *user, const int *list, int n, int *more) {
     static const int groups[] = {4, 16};
+    searcher *s = user;
     int n_more = 0;
-    const int first = s->out->n;
     for (int i = 0; i < n && i < REGROUPED; ++i)
         for (int g = 0; g < 2; ++g) {
             weft_gemm_point point = s->out->candidates[list[i]].point;
@@ -340,55 +258,21 @@ static int regroup(searcher *s, const int *list, int n, int *more) {
             if (made >= 0)
                 more[n_more++] = made;
         }
-    s->first = first;
-    weft_threads_run(s->threads, n_more, compile, s);
-    int kept = 0;
-    for (int i = 0; i < n_more; ++i)
-        if (s->out->candidates[more[i]].outcome == WEFT_GEMM_RUNS)
-            more[kept++] = more[i];
-    return kept;
+    s->trials.n = s->out->n;
+    return n_more;
 }
 
 /* Of those that are as fast as the fastest, in double precision the one with the least energy. */
-static weft_status rank_finalists(searcher *s, const int *list, int n, weft_error *error) {
+static weft_status rank_finalists(searcher *s, const weft_search_found *found, weft_error *error) {
     weft_status status = WEFT_OK;
-    int tied[FINALISTS + 2 * REGROUPED + 1];
     weft_gemm_search *out = s->out;
     const bool doubles =
         s->product.type == WEFT_GEMM_DOUBLE || s->product.type == WEFT_GEMM_DOUBLE_COMPLEX;
-    out->n_tied = weft_gemm_tied(out->candidates, list, n, tied);
+    out->n_tied = found->n_tied;
     for (int i = 0; s->power && i < out->n_tied && i < (doubles ? ENERGY_MEASURED : 1); ++i)
-        TRY(measure_energy(s, &out->candidates[tied[i]], error));
-    out->best = doubles ? weft_gemm_least_energy(out->candidates, tied, out->n_tied) : tied[0];
-done:
-    return status;
-}
-
-static weft_status last_stages(searcher *s, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_gemm_search *out = s->out;
-    int list[MOST_CANDIDATES / 4], n = fastest(out, 0, MOST_CANDIDATES / 4, list);
-    const int quarter = n / 4 > FINALISTS ? n / 4 : n < FINALISTS ? n : FINALISTS;
-    for (int i = 0; i < quarter && (i < FINALISTS || !time_is_up(s, 1)); ++i)
-        if (out->candidates[list[i]].seconds[1] <= 0)
-            time_candidate(s, list[i], 1);
-    n = fastest(out, 1, FINALISTS, list);
-    s->chosen = list; /* those that were not timed now are not compiled yet */
-    weft_threads_run(s->threads, n, compile, s);
-    s->chosen = NULL;
-    n = fastest(out, 1, FINALISTS, list);
-    if (n == 0)
-        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "no kernel of %d candidates ran on %s",
-                           out->n_compiled, weft_device_limits(s->kernels->device)->name));
-    if (!time_is_up(s, 1))
-        n += regroup(s, list, n, list + n);
-    bool standard = false;
-    for (int i = 0; i < n; ++i)
-        standard = standard || list[i] == out->standard;
-    if (!standard && out->candidates[out->standard].outcome == WEFT_GEMM_RUNS)
-        list[n++] = out->standard;
-    TRY(time_finalists(s, list, n, error));
-    TRY(rank_finalists(s, list, n, error));
+        TRY(measure_energy(s, &out->candidates[found->tied[i]], error));
+    out->best = doubles ? weft_gemm_least_energy(out->candidates, found->tied, out->n_tied)
+                        : found->tied[0];
 done:
     return status;
 }
@@ -397,12 +281,9 @@ weft_status weft_gemm_search_best(weft_gemm_kernels *kernels, const weft_gemm_pr
                                   int64_t n, const weft_gemm_search_options *options,
                                   weft_arena *arena, weft_gemm_search *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    searcher s = {.kernels = kernels,
-                  .product = *product,
-                  .n = n,
-                  .how = *options,
-                  .out = out,
-                  .start = weft_clock()};
+    searcher s = {.kernels = kernels, .product = *product, .n = n, .how = *options, .out = out};
+    weft_search_found found = {0};
+    weft_threads *pool = NULL;
     const weft_limits *limits = weft_device_limits(kernels->device);
     *out = (weft_gemm_search){0};
     if (s.how.least <= 0)
@@ -416,21 +297,34 @@ weft_status weft_gemm_search_best(weft_gemm_kernels *kernels, const weft_gemm_pr
     if (!out->candidates)
         TRY(weft_out_of_memory(error, "a search"));
     const int threads = options->threads > 0 ? options->threads : weft_threads_available();
-    TRY(weft_threads_make(threads, &s.threads, error));
-    if (s.how.chunk <= 0)
-        s.how.chunk = threads < CHUNK ? threads : CHUNK;
+    TRY(weft_threads_make(threads, &pool, error));
     s.power = weft_power_monitor_open(kernels->device);
     out->energy_measured = s.power != NULL;
     set_sizes(&s);
     add_candidates(&s);
     if (s.how.known)
         out->n_known = weft_gemm_search_known(s.how.known, kernels->device, product, n,
-                                              WEFT_GEMM_STAGES - 1, out);
-    first_stage(&s);
-    TRY(last_stages(&s, error));
+                                              WEFT_TRIAL_STAGES - 1, out);
+    s.trials = (weft_trials){out->candidates, sizeof *out->candidates, out->n};
+    const weft_search_problem problem = {.seconds = s.how.seconds,
+                                         .chunk = s.how.chunk > 0   ? s.how.chunk
+                                                  : threads < CHUNK ? threads
+                                                                    : CHUNK,
+                                         .standard = out->standard,
+                                         .device = limits->name,
+                                         .threads = pool,
+                                         .monitor = weft_device_monitor(kernels->device),
+                                         .compile = compile,
+                                         .time = time_candidates,
+                                         .more = regroup,
+                                         .user = &s};
+    TRY(weft_search_run(&problem, &s.trials, &found, error));
+    out->n_compiled = found.n_compiled;
+    out->n_timed = found.n_timed;
+    TRY(rank_finalists(&s, &found, error));
 done:
     weft_power_monitor_close(&s.power);
-    weft_threads_free(&s.threads);
+    weft_threads_free(&pool);
     return status;
 }
 
@@ -457,7 +351,7 @@ weft_status weft_gemm_search_read(weft_gemm_kernels *kernels, const weft_gemm_pr
                 out->best = i;
     }
     out->n_known =
-        weft_gemm_search_known(tuning, kernels->device, product, n, WEFT_GEMM_STAGES, out);
+        weft_gemm_search_known(tuning, kernels->device, product, n, WEFT_TRIAL_STAGES, out);
 done:
     return status;
 }

@@ -2,6 +2,7 @@
  *  candidate with its measurements, and which is the best; winners in the tuning database. */
 #pragma once
 
+#include "core/search/search.h"
 #include "core/weft_tuning.h"
 #include "gemm/kernels.h"
 #include "gemm/power_monitor.h"
@@ -31,25 +32,12 @@ weft_status weft_gemm_energy_measure(weft_device *device, const weft_power_monit
                                      const weft_gemm_work *work, double burst,
                                      weft_gemm_energy *out, weft_error *error);
 
-typedef enum weft_gemm_outcome {
-    WEFT_GEMM_UNTRIED,
-    WEFT_GEMM_REFUSED, /* by the compiler */
-    WEFT_GEMM_SPILLS,  /* more than the options allow */
-    WEFT_GEMM_FAILS,   /* when run */
-    WEFT_GEMM_RUNS
-} weft_gemm_outcome;
-
-enum { WEFT_GEMM_STAGES = 3, WEFT_GEMM_ROUNDS = 9 };
-
 typedef struct weft_gemm_candidate {
+    weft_trial trial; /* stages are the sizes of the search */
     weft_gemm_point point;
-    weft_gemm_outcome outcome;
     double merit;               /* by which candidates are ordered */
     int registers, spill_bytes; /* per thread; -1: unknown */
     double compile_seconds;
-    double seconds[WEFT_GEMM_STAGES]; /* medians at the sizes of the stages; 0: dropped before */
-    double rounds[WEFT_GEMM_ROUNDS];  /* of the last stage; 0: not measured */
-    bool known;                       /* times of the first stages are of an earlier search */
     /* of a burst of launches; 0: unknown or not measured. joules: per product; the others at its end */
     double joules, watts, megahertz;
 } weft_gemm_candidate;
@@ -73,7 +61,7 @@ typedef struct weft_gemm_search {
     int n_tied;           /* of the last stage, that the times do not tell apart */
     bool energy_measured; /* energy is measured on this device */
     int best, standard;   /* candidates: the fastest, and the one used without tuning */
-    int64_t sizes[WEFT_GEMM_STAGES][3]; /* m, n, k */
+    int64_t sizes[WEFT_TRIAL_STAGES][3]; /* m, n, k */
 } weft_gemm_search;
 
 /** Search by successive halving: candidates that the guidelines leave are compiled in parallel and
@@ -86,13 +74,6 @@ weft_status weft_gemm_search_best(weft_gemm_kernels *kernels, const weft_gemm_pr
                                   int64_t n, const weft_gemm_search_options *options,
                                   weft_arena *arena, weft_gemm_search *out, weft_error *error);
 
-/** Do the times of two candidates, [WEFT_GEMM_ROUNDS] each, differ no more than by chance (5 %)? */
-bool weft_gemm_same_time(const double *a, const double *b);
-/** The candidate of a list with the least median, and those that the rank test does not tell from it, by
- *  median.
- *  tied     [n]
- *  Returns  their number */
-int weft_gemm_tied(const weft_gemm_candidate *candidates, const int *list, int n, int *tied);
 /** The one with the least joules; the first if its energy is unknown. */
 int weft_gemm_least_energy(const weft_gemm_candidate *candidates, const int *tied, int n);
 

@@ -53,7 +53,7 @@ static weft_status write_t4(const session *s, const weft_gemm_search *search, we
 static void print_candidate(const char *what, const weft_gemm_candidate *c, double flops) {
     weft_text text = {0};
     weft_gemm_point_text(&c->point, &text);
-    const double last = c->seconds[WEFT_GEMM_STAGES - 1];
+    const double last = c->trial.seconds[WEFT_TRIAL_STAGES - 1];
     printf("    %-8s %-38s %9.1f GFlop/s", what, text.data ? text.data : "", flops / last * 1e-9);
     if (c->registers >= 0)
         printf(", %d registers, %d bytes spilled", c->registers, c->spill_bytes);
@@ -72,7 +72,7 @@ static double flops_of(const gemm_case *one) {
 static void print_finalists(const session *s, const weft_gemm_search *search) {
     print_candidate("best", &search->candidates[search->best], flops_of(&s->one));
     for (int i = 0; i < search->n; ++i)
-        if (i != search->best && search->candidates[i].seconds[WEFT_GEMM_STAGES - 1] > 0)
+        if (i != search->best && search->candidates[i].trial.seconds[WEFT_TRIAL_STAGES - 1] > 0)
             print_candidate(i == search->standard ? "default" : "", &search->candidates[i],
                             flops_of(&s->one));
 }
@@ -160,29 +160,29 @@ done:
 }
 
 /* The form of the rival with the least median: its times. Returns the median. */
-static double best_form(const double *seconds, int forms, double other[WEFT_GEMM_ROUNDS]) {
+static double best_form(const double *seconds, int forms, double other[WEFT_TRIAL_ROUNDS]) {
     double least = 0;
     for (int i = 0; i < forms; ++i) {
-        double sorted[WEFT_GEMM_ROUNDS];
-        memcpy(sorted, &seconds[i * WEFT_GEMM_ROUNDS], sizeof sorted);
-        const double own = app_spread_of(sorted, WEFT_GEMM_ROUNDS).median;
+        double sorted[WEFT_TRIAL_ROUNDS];
+        memcpy(sorted, &seconds[i * WEFT_TRIAL_ROUNDS], sizeof sorted);
+        const double own = app_spread_of(sorted, WEFT_TRIAL_ROUNDS).median;
         if (i == 0 || own < least) {
             least = own;
-            memcpy(other, &seconds[i * WEFT_GEMM_ROUNDS], sizeof sorted);
+            memcpy(other, &seconds[i * WEFT_TRIAL_ROUNDS], sizeof sorted);
         }
     }
     return least;
 }
 
-/* One line: our times, [forms + 1][WEFT_GEMM_ROUNDS] in front, and the rival's. */
+/* One line: our times, [forms + 1][WEFT_TRIAL_ROUNDS] in front, and the rival's. */
 static void print_times(const session *s, double *seconds, int forms) {
-    double other[WEFT_GEMM_ROUNDS];
+    double other[WEFT_TRIAL_ROUNDS];
     weft_text text = {0};
     const weft_power_reading reading = weft_power_monitor_read(s->power);
-    const double least = best_form(seconds + WEFT_GEMM_ROUNDS, forms, other);
+    const double least = best_form(seconds + WEFT_TRIAL_ROUNDS, forms, other);
     const double p =
-        forms > 0 ? app_rank_test(seconds, WEFT_GEMM_ROUNDS, other, WEFT_GEMM_ROUNDS) : 1;
-    const double median = app_spread_of(seconds, WEFT_GEMM_ROUNDS).median;
+        forms > 0 ? app_rank_test(seconds, WEFT_TRIAL_ROUNDS, other, WEFT_TRIAL_ROUNDS) : 1;
+    const double median = app_spread_of(seconds, WEFT_TRIAL_ROUNDS).median;
     const weft_gemm_product *product = &s->one.product;
     const double bytes =
         (double)(weft_memory_bytes(product->a.memory) + weft_memory_bytes(product->b.memory) +
@@ -214,13 +214,13 @@ static weft_status measure(session *s, weft_error *error) {
     enum { FORMS = 3 };
     rival_work users[FORMS];
     weft_gemm_work works[FORMS] = {{run_ours, s}};
-    double seconds[FORMS * WEFT_GEMM_ROUNDS];
+    double seconds[FORMS * WEFT_TRIAL_ROUNDS];
     const int forms = s->rival.name ? s->rival.n_forms : 0;
     for (int i = 0; i < forms; ++i) {
         users[i] = (rival_work){s, i};
         works[1 + i] = (weft_gemm_work){run_rival, &users[i]};
     }
-    TRY(weft_gemm_time(s->one.device, works, 1 + forms, WEFT_GEMM_ROUNDS, 5e-3, seconds, error));
+    TRY(weft_gemm_time(s->one.device, works, 1 + forms, WEFT_TRIAL_ROUNDS, 5e-3, seconds, error));
     print_times(s, seconds, forms);
 done:
     return status;

@@ -76,7 +76,7 @@ static int range_of(const weft_gemm_search *search, double flops, double *least,
     int n = 0;
     *least = *most = 0;
     for (int i = 0; i < search->n; ++i) {
-        const double seconds = search->candidates[i].seconds[0];
+        const double seconds = search->candidates[i].trial.seconds[0];
         const double rate = seconds > 0 ? flops / seconds * 1e-9 : 0;
         if (rate <= 0)
             continue;
@@ -123,11 +123,11 @@ static weft_status measure(report *r, double rates[3], weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_gemm_work works[] = {{run_tuned, r}, {run_default, r}, {run_other, r}};
     const int n = r->rival.name ? 3 : 2;
-    double seconds[3 * WEFT_GEMM_ROUNDS];
-    TRY(weft_gemm_time(r->device, works, n, WEFT_GEMM_ROUNDS, 5e-3, seconds, error));
+    double seconds[3 * WEFT_TRIAL_ROUNDS];
+    TRY(weft_gemm_time(r->device, works, n, WEFT_TRIAL_ROUNDS, 5e-3, seconds, error));
     for (int i = 0; i < n; ++i)
         rates[i] = gemm_flops(&r->one.product) * 1e-9 /
-                   app_spread_of(seconds + i * WEFT_GEMM_ROUNDS, WEFT_GEMM_ROUNDS).median;
+                   app_spread_of(seconds + i * WEFT_TRIAL_ROUNDS, WEFT_TRIAL_ROUNDS).median;
 done:
     return status;
 }
@@ -148,8 +148,8 @@ static weft_status add_space(report *r, const weft_gemm_search *search, weft_err
     if (!rates)
         return weft_out_of_memory(error, "a figure");
     for (int i = 0; i < search->n; ++i)
-        if (search->candidates[i].seconds[0] > 0)
-            rates[n++] = flops / search->candidates[i].seconds[0] * 1e-9;
+        if (search->candidates[i].trial.seconds[0] > 0)
+            rates[n++] = flops / search->candidates[i].trial.seconds[0] * 1e-9;
     qsort(rates, (size_t)n, sizeof *rates, descending);
     weft_text_add(&r->data, "$space_%c_%s << EOD\n", letters[type], r->layout);
     for (int i = 0; i < n; ++i)

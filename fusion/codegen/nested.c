@@ -12,6 +12,8 @@
 #include "fusion/base/prelude.h"
 #include "fusion/base/target.h"
 
+#include <stdio.h>
+
 enum { ROWS_AT_ONCE = 4 };
 
 void weft_nested_begin(weft_nested_writer *n, const source_writer *w,
@@ -19,6 +21,7 @@ void weft_nested_begin(weft_nested_writer *n, const source_writer *w,
     const weft_index_set *product = &w->graph->index_sets[kernel->index_set];
     *n = (weft_nested_writer){.w = w, .kernel = kernel, .fusion = kernel->implementation->fusion};
     n->rows = kernel->slice == SLICE_ROWS;
+    n->pairs = product->pairs;
     n->along = n->rows ? product->first : product->second;
     n->phases = weft_nested_phases(w->graph, n->fusion, n->phase);
 }
@@ -55,6 +58,11 @@ bool weft_nested_is_stored(const weft_nested_writer *n, int value) {
         if (n->kernel->stores[i] == value)
             return true;
     return false;
+}
+
+bool weft_nested_has_row_sum(const weft_nested_writer *n, const weft_call *call) {
+    return weft_nested_is_closed(n, call) ||
+           (weft_call_is_mirrored(call) && call->reduction->over != REDUCE_ALL);
 }
 
 /* Is a map of an earlier pass computed again, instead of loaded from memory? What overwrites its
@@ -99,11 +107,21 @@ bool weft_nested_loads(const weft_nested_writer *n, const bool *needed, int valu
     return false;
 }
 
-int weft_nested_count_closed(const weft_nested_writer *n) {
+int weft_nested_count_row_sums(const weft_nested_writer *n) {
     int count = 0;
     for (int i = 0; i < n->fusion->n_calls; ++i)
-        count += weft_nested_is_closed(n, &n->w->graph->calls[n->fusion->calls[i]]);
+        count += weft_nested_has_row_sum(n, &n->w->graph->calls[n->fusion->calls[i]]);
     return count;
+}
+
+bool weft_nested_is_mirrored(const weft_nested_writer *n, int value) {
+    for (int i = 0; i < n->fusion->n_calls; ++i) {
+        const weft_call *call = &n->w->graph->calls[n->fusion->calls[i]];
+        for (int k = 0; weft_call_is_mirrored(call) && k < call->n_operands; ++k)
+            if (call->operands[k].value == value)
+                return true;
+    }
+    return false;
 }
 
 int weft_nested_load_number(const weft_nested_writer *n, int value) {
@@ -199,20 +217,47 @@ static void store_row(const weft_nested_writer *n, int value) {
                   count_of(n, value), name, name);
 }
 
+/* Entry (i, j) of the row is number row_start + j, for j in [row_first, row_end). */
+static void write_row_bounds(const weft_nested_writer *n) {
+    weft_text_add(
+        n->w->out,
+        "            const int64_t row_start = %s, row_end = %s;\n            (void)row_start;\n",
+        !n->pairs.packed                      ? "i * n_second"
+        : n->pairs.triangle == TRIANGLE_LOWER ? "i * (i + 1) / 2"
+                                              : "i * n_second - i * (i + 1) / 2",
+        n->pairs.triangle == TRIANGLE_LOWER && !weft_fault("triangle_exceeded") ? "i + 1"
+                                                                                : "n_second");
+}
+
 /* The loads of a phase: values over the product, also those that an earlier phase has stored, or
  * over the columns. */
 static void write_loads(const weft_nested_writer *n, const bool *needed, bool product) {
     const weft_graph *graph = n->w->graph;
+    const bool in_triangle = product && n->pairs.triangle != TRIANGLE_NONE;
     for (int value = 0; value < graph->n_values; ++value) {
         const int set = graph->values[value].index_set;
         if (set == UNIFORM || set == n->along || !weft_nested_loads(n, needed, value) ||
             weft_index_set_is_product(graph, set) != product)
             continue;
         declare(n, "            ", value);
-        weft_text_add(n->w->out, "            nested_load(v_%s, p_%s, %d, %s, j, n_second);\n",
+        weft_text_add(n->w->out, "            nested_load(v_%s, p_%s, %d, %s);\n",
                       weft_nested_name(n, value), weft_nested_storage(n, value), count_of(n, value),
-                      product ? "i" : "0");
+                      in_triangle ? "0, row_start + j, row_start + row_end"
+                      : product   ? "i, j, n_second"
+                                  : "0, j, n_second");
     }
+}
+
+/* Add a result to the sum of the row, or to that of the column: s_ holds these, a_ what is uniform and, for
+ * each of the rows that are walked together, the former. */
+static void write_join(const weft_nested_writer *n, const weft_call *call, bool to_row,
+                       const char *lanes) {
+    const char *name = weft_nested_name(n, call->result);
+    weft_text_add(n->w->out, "            join_%s(%s_%s%s, v_%s, %d, %s);\n",
+                  weft_source_join_name(n->w, call),
+                  to_row || call->reduction->over == REDUCE_ALL ? "a" : "s", name,
+                  weft_nested_has_row_sum(n, call) ? (to_row ? "[r]" : "") : "", name,
+                  count_of(n, call->result), lanes);
 }
 
 /* What becomes of the result of a call of this phase. */
@@ -222,15 +267,50 @@ static void write_result(const weft_nested_writer *n, const weft_call *call) {
     const int count = count_of(n, call->result);
     if (!call->reduction) {
         if (weft_nested_is_stored(n, call->result))
-            weft_text_add(out, "            nested_store(p_%s, v_%s, %d, i, j, n_second, lanes);\n",
-                          weft_nested_storage(n, call->result), name, count);
+            weft_text_add(out, "            nested_store(p_%s, v_%s, %d, %s, lanes);\n",
+                          weft_nested_storage(n, call->result), name, count,
+                          n->pairs.triangle == TRIANGLE_NONE
+                              ? "i, j, n_second"
+                              : "0, row_start + j, row_start + j + lanes");
         return;
     }
-    const char *join = weft_source_join_name(n->w, call);
-    const bool closed = weft_nested_is_closed(n, call);
-    weft_text_add(out, "            join_%s(%s_%s%s, v_%s, %d, lanes);\n", join,
-                  closed || call->reduction->over == REDUCE_ALL ? "a" : "s", name,
-                  closed ? "[r]" : "", name, count);
+    write_join(n, call, call->reduction->over == REDUCE_SECOND, "lanes");
+}
+
+/* The entry once more, as that of (j, i): what is over the rows is taken at j, what is over the columns
+ * at i, and the result belongs to column j of what is over the rows. */
+static weft_status write_mirrored(const weft_nested_writer *n, const weft_call *call, int variant,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = n->w->graph;
+    const weft_index_set *product = &graph->index_sets[n->kernel->index_set];
+    weft_text *out = n->w->out;
+    if (!weft_call_is_mirrored(call) || weft_fault("mirror_lost"))
+        goto done;
+    weft_text_add(out, "            {\n");
+    if (n->w->backend->is_threaded || n->pairs.triangle == TRIANGLE_UPPER)
+        weft_text_add(out, "            const int others = %s;\n",
+                      weft_fault("diagonal_twice") ? "lanes" : "j == i ? 0 : lanes");
+    else
+        weft_text_add(out,
+                      "            const int others = i - j < LANES ? (int)(i - j) : LANES;\n");
+    for (int k = 0; k < call->n_operands; ++k) {
+        const int value = call->operands[k].value, set = graph->values[value].index_set;
+        const char *name = weft_nested_name(n, value), *p = weft_nested_storage(n, value);
+        if (set != product->first && set != product->second)
+            continue;
+        declare(n, "            ", value);
+        weft_text_add(out,
+                      set == product->first
+                          ? "            nested_load(v_%s, p_%s, %d, 0, j, n_second);\n"
+                          : "            nested_load_one(v_%s, p_%s, %d, i);\n",
+                      name, p, count_of(n, value));
+    }
+    TRY(weft_source_call(n->w, call, variant, error));
+    write_join(n, call, call->reduction->over == REDUCE_FIRST, "others");
+    weft_text_add(out, "            }\n");
+done:
+    return status;
 }
 
 /* The open results of columns to which a phase contributes: loaded before the rows that are walked
@@ -255,6 +335,31 @@ static void write_spread(const weft_nested_writer *n, int phase, bool loads) {
     }
 }
 
+/* The loop over the columns: of all rows, or of those that the rows walked together have. The first step of an
+ * upper triangle's row is the diagonal alone, which has no mirrored entry. */
+static void open_columns(const weft_nested_writer *n) {
+    weft_text *out = n->w->out;
+    const bool threaded = n->w->backend->is_threaded;
+    char last[32] = "n_second";
+    if (n->pairs.triangle == TRIANGLE_LOWER)
+        snprintf(last, sizeof last, "first + %d", n->together);
+    weft_text_add(out, "        for (int64_t j = %s%s; j %s %s; j += %s) {\n",
+                  n->pairs.triangle == TRIANGLE_UPPER ? "first" : "0",
+                  threaded ? " + threadIdx.x" : "", weft_fault("columns_lost") ? "+ LANES <=" : "<",
+                  last,
+                  threaded                              ? "NESTED_THREADS"
+                  : n->pairs.triangle == TRIANGLE_UPPER ? "j == first ? 1 : LANES"
+                                                        : "LANES");
+    if (threaded)
+        weft_text_add(out, "            const int lanes = 1;\n");
+    else
+        weft_text_add(out,
+                      "            const int lanes = %sn_second - j < LANES ? (int)(n_second - "
+                      "j) : LANES;\n",
+                      n->pairs.triangle == TRIANGLE_UPPER ? "j == first ? 1 : " : "");
+    weft_text_add(out, "            (void)lanes;\n");
+}
+
 static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = n->w->graph;
@@ -263,7 +368,7 @@ static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[n->fusion->calls[i]];
         if (n->phase[i] == phase && weft_nested_is_over_product(n, call) &&
-            weft_nested_is_closed(n, call))
+            weft_nested_has_row_sum(n, call))
             weft_text_add(n->w->out,
                           "        real a_%s[%d][%d];\n"
                           "        UNROLL for (int r = 0; r < %d; ++r)\n"
@@ -272,18 +377,17 @@ static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error
                           n->together, weft_source_join_name(n->w, call),
                           weft_nested_name(n, call->result), count_of(n, call->result));
     }
-    weft_text_add(
-        n->w->out,
-        n->w->backend->is_threaded
-            ? "        for (int64_t j = threadIdx.x; j %s n_second; j += "
-              "NESTED_THREADS) {\n            const int lanes = 1;\n"
-            : "        for (int64_t j = 0; j %s n_second; j += LANES) {\n"
-              "            const int lanes = n_second - j < LANES ? (int)(n_second - j) : LANES;\n",
-        weft_fault("columns_lost") ? "+ LANES <=" : "<");
-    weft_text_add(n->w->out, "            (void)lanes;\n");
+    open_columns(n);
     write_loads(n, needed, false);
     write_spread(n, phase, true);
     open_rows(n, "            ", phase);
+    if (n->pairs.triangle != TRIANGLE_NONE)
+        write_row_bounds(n);
+    if (n->pairs.triangle == TRIANGLE_LOWER && !n->w->backend->is_threaded)
+        weft_text_add(n->w->out,
+                      "            if (j >= row_end)\n                continue;\n"
+                      "            const int lanes = row_end - j < LANES ? (int)(row_end - j) : "
+                      "LANES;\n");
     write_loads(n, needed, true);
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const int number = n->kernel->implementation->order[i];
@@ -292,8 +396,11 @@ static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error
             continue;
         TRY(weft_source_call(n->w, &graph->calls[number], n->kernel->implementation->variants[i],
                              error));
-        if (n->phase[m] == phase)
-            write_result(n, &graph->calls[number]);
+        if (n->phase[m] != phase)
+            continue;
+        write_result(n, &graph->calls[number]);
+        TRY(write_mirrored(n, &graph->calls[number], n->kernel->implementation->variants[i],
+                           error));
     }
     weft_text_add(n->w->out, "            }\n");
     write_spread(n, phase, false);
@@ -310,14 +417,20 @@ static weft_status write_closed(const weft_nested_writer *n, int phase, weft_err
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[n->fusion->calls[i]];
         if (n->phase[i] != phase || !weft_nested_is_over_product(n, call) ||
-            !weft_nested_is_closed(n, call))
+            !weft_nested_has_row_sum(n, call))
             continue;
         const char *name = weft_nested_name(n, call->result),
                    *join = weft_source_join_name(n->w, call);
         declare(n, "        ", call->result);
         weft_text_add(n->w->out, "        nested_close_%s(v_%s, a_%s[r], %d%s);\n", join, name,
                       name, count_of(n, call->result), n->w->backend->is_threaded ? ", tree" : "");
-        store_row(n, call->result);
+        if (weft_call_is_mirrored(call)) /* behind the parts: the sums of the rows */
+            weft_text_add(
+                n->w->out,
+                "        nested_store_one(partials_%s + n_parts * n_second * %d, v_%s, %d, i);\n",
+                name, count_of(n, call->result), name, count_of(n, call->result));
+        else
+            store_row(n, call->result);
     }
     status = weft_nested_calls_after(n, phase, store_row, error);
     weft_text_add(n->w->out, "        }\n");
@@ -335,6 +448,11 @@ static void write_cleared(const weft_nested_writer *n) {
     }
 }
 
+/* Has a part of a GPU's kernel every n_parts-th row? Those of a triangle have different lengths. */
+static bool is_cyclic(const weft_nested_writer *n) {
+    return n->w->backend->is_threaded && n->pairs.triangle != TRIANGLE_NONE;
+}
+
 /* Part and rows of a thread block or of a range of rows, and the open results of the part. */
 static void write_start(const weft_nested_writer *n) {
     weft_text *out = n->w->out;
@@ -344,8 +462,11 @@ static void write_start(const weft_nested_writer *n) {
                   weft_fault("row_length_transposed") ? 0 : 1);
     if (threaded)
         weft_text_add(out, "    __shared__ scalar tree[NESTED_THREADS];\n    (void)tree;\n"
-                           "    const int64_t part = blockIdx.x;\n"
-                           "    const int64_t first_row = part * n_elements / n_parts;\n"
+                           "    const int64_t part = blockIdx.x;\n");
+    if (threaded && is_cyclic(n))
+        weft_text_add(out, "    const int64_t first_row = part, last_row = n_elements;\n");
+    else if (threaded)
+        weft_text_add(out, "    const int64_t first_row = part * n_elements / n_parts;\n"
                            "    const int64_t last_row = (part + 1) * n_elements / n_parts;\n");
     else
         weft_text_add(out, "    const int64_t part = (first_block * n_parts + n_elements - 1) / "
@@ -399,8 +520,11 @@ static weft_status write_rows(weft_nested_writer *n, int together, weft_error *e
     weft_status status = WEFT_OK;
     const weft_graph *graph = n->w->graph;
     n->together = together;
-    weft_text_add(n->w->out, "    for (; first + %d <= last_row; first += %d) {\n", together,
-                  together);
+    if (is_cyclic(n))
+        weft_text_add(n->w->out, "    for (; first < last_row; first += n_parts) {\n");
+    else
+        weft_text_add(n->w->out, "    for (; first + %d <= last_row; first += %d) {\n", together,
+                      together);
     if (weft_fault("open_restarted"))
         write_cleared(n);
     declare_kept(n);
@@ -438,7 +562,7 @@ weft_status weft_source_nested(const source_writer *w, const weft_plan_kernel *k
             weft_source_load(w, &kernel->loads[i]);
     write_start(&n);
     weft_text_add(w->out, "    int64_t first = first_row;\n");
-    if (!w->backend->is_threaded)
+    if (!w->backend->is_threaded && n.pairs.triangle != TRIANGLE_UPPER)
         TRY(write_rows(&n, ROWS_AT_ONCE, error));
     TRY(write_rows(&n, 1, error));
     write_end(&n);
@@ -461,10 +585,11 @@ weft_status weft_source_nested_final(const source_writer *w, const weft_plan_ker
             : "    for (int64_t first = first_block * LANES; first < last_block * LANES; "
               "first += LANES)\n");
     weft_text_add(w->out,
-                  "        nested_combine_%s(p_%s, partials_%s, sizes[2]%s, n_elements, first);\n"
+                  "        nested_combine_%s(p_%s, partials_%s, sizes[2]%s%s, n_elements, first);\n"
                   "}\n\n",
                   weft_source_join_name(w, call), result + 2,
                   weft_source_variable(w, call->result, -1) + 2,
+                  weft_call_is_mirrored(call) && call->reduction->over != REDUCE_ALL ? " + 1" : "",
                   weft_fault("part_unfinished") ? " - 1" : "");
     return WEFT_OK;
 }

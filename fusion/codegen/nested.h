@@ -9,9 +9,10 @@ typedef struct weft_nested_writer {
     const source_writer *w;
     const weft_plan_kernel *kernel;
     const weft_fusion *fusion;
-    bool rows;    /* slices are rows */
-    bool keeps;   /* the slice stays on chip: later passes recompute, not load */
-    int along;    /* the index set of the slices */
+    bool rows;  /* slices are rows */
+    bool keeps; /* the slice stays on chip: later passes recompute, not load */
+    int along;  /* the index set of the slices */
+    weft_pairs pairs;
     int together; /* rows that are walked together (nested.c) */
     int phases;
     int phase[WEFT_CALLS_MAX]; /* of fusion->calls[i] */
@@ -23,6 +24,10 @@ void weft_nested_begin(weft_nested_writer *n, const source_writer *w,
 int weft_nested_member(const weft_nested_writer *n, int call);
 bool weft_nested_is_over_product(const weft_nested_writer *n, const weft_call *call);
 bool weft_nested_is_closed(const weft_nested_writer *n, const weft_call *call);
+/** Does a pass complete a result of the call for each row, or a part of it? */
+bool weft_nested_has_row_sum(const weft_nested_writer *n, const weft_call *call);
+/** Is a value an operand of a call that combines entries twice? */
+bool weft_nested_is_mirrored(const weft_nested_writer *n, int value);
 bool weft_nested_is_stored(const weft_nested_writer *n, int value);
 /** Mark the calls [fusion->n_calls] over the product that a pass executes. */
 void weft_nested_needed(const weft_nested_writer *n, int phase, bool *needed);
@@ -32,8 +37,8 @@ bool weft_nested_loads(const weft_nested_writer *n, const bool *needed, int valu
 const char *weft_nested_name(const weft_nested_writer *n, int value);
 const char *weft_nested_storage(const weft_nested_writer *n, int value);
 
-/** Number of results that each slice closes. */
-int weft_nested_count_closed(const weft_nested_writer *n);
+/** Number of calls that have a result for each row. */
+int weft_nested_count_row_sums(const weft_nested_writer *n);
 /** The number of a loaded value among those over the same index set. */
 int weft_nested_load_number(const weft_nested_writer *n, int value);
 /** The calls over one index set that can be computed when a pass has closed its results.

@@ -150,7 +150,7 @@ static void write_head(const weft_nested_writer *n, const weft_nested_shape *sha
                   "    enum { PANEL_THREADS = %d, STEPS = %d, HELD = %d, REGISTERS = STEPS - HELD, "
                   "CLUSTER = %d, SLOTS = %d, MATRICES = %d, N_CLOSED = %d };\n",
                   shape->threads, shape->steps, shape->held, shape->cluster, shape->slots,
-                  count_matrices(n), weft_nested_count_closed(n));
+                  count_matrices(n), weft_nested_count_row_sums(n));
     weft_text_add(
         out,
         "    enum { VECTOR = %d / sizeof(scalar), WIDTH = %d / sizeof(scalar), SPREAD "

@@ -20,6 +20,45 @@ enum {
     ROW_RESERVED = 4096 /* shared memory for sums and barriers */
 };
 
+/* Is a value needed for every column of the block? */
+static bool is_in_registers(const weft_nested_writer *n, int value) {
+    const int set = n->w->graph->values[value].index_set;
+    return set == n->w->graph->index_sets[n->kernel->index_set].second ||
+           (set == n->along && weft_nested_is_mirrored(n, value));
+}
+
+/* Is a value needed for the row? */
+static bool is_of_row(const weft_nested_writer *n, int value) {
+    const int set = n->w->graph->values[value].index_set;
+    return set == n->along || (set == n->w->graph->index_sets[n->kernel->index_set].second &&
+                               weft_nested_is_mirrored(n, value));
+}
+
+/* The columns of the block that belong to row `row`: [from, to), and where the row begins. */
+static void write_row_columns(const weft_nested_writer *n, const char *row) {
+    const bool lower = n->pairs.triangle == TRIANGLE_LOWER;
+    if (!n->pairs.packed)
+        weft_text_add(n->w->out, "        const int64_t row_start = %s * n_second;\n", row);
+    else if (lower)
+        weft_text_add(n->w->out, "        const int64_t row_start = %s * (%s + 1) / 2;\n", row,
+                      row);
+    else
+        weft_text_add(n->w->out,
+                      "        const int64_t row_start = %s * n_second - %s * (%s + 1) / 2;\n", row,
+                      row, row);
+    weft_text_add(n->w->out,
+                  "        const int64_t diagonal = %s - first_column;\n"
+                  "        const int from = %s, to = %s;\n"
+                  "        const int entries = to > from ? to - from : 0;\n"
+                  "        (void)diagonal;\n        (void)entries;\n",
+                  row,
+                  n->pairs.triangle == TRIANGLE_UPPER
+                      ? "diagonal < 0 ? 0 : diagonal < width ? (int)diagonal : width"
+                      : "0",
+                  lower ? "diagonal < 0 ? 0 : diagonal < width ? (int)diagonal + 1 : width"
+                        : "width");
+}
+
 /* Matrices read; vectors over the columns plus open results, in registers per column. */
 static bool count_columns(const weft_nested_writer *n, int *n_matrices, int *n_vectors) {
     const weft_graph *graph = n->w->graph;
@@ -27,7 +66,7 @@ static bool count_columns(const weft_nested_writer *n, int *n_matrices, int *n_v
     for (int i = 0; i < n->kernel->n_loads; ++i) {
         const weft_value *value = &graph->values[n->kernel->loads[i].value];
         *n_matrices += weft_index_set_is_product(graph, value->index_set);
-        *n_vectors += value->index_set == graph->index_sets[n->kernel->index_set].second;
+        *n_vectors += is_in_registers(n, value->id);
         if (value->index_set >= 0 && value->shape.rank > 0)
             return false;
     }
@@ -83,7 +122,7 @@ bool weft_nested_shape_rows(const weft_segment *segment, const weft_plan_kernel 
 
 static void write_head(const weft_nested_writer *n, const weft_nested_shape *shape) {
     weft_text *out = n->w->out;
-    const int n_closed = weft_nested_count_closed(n);
+    const int n_closed = weft_nested_count_row_sums(n);
     weft_nested_head(n, shape->threads + WEFT_CUDA_LANES, shape->cluster);
     weft_text_add(out,
                   "    enum { ROW_THREADS = %d, ROW_COLUMNS = %d, ROW_FULL = %d, ROW_CLUSTER = %d, "
@@ -130,6 +169,7 @@ static void write_producer(const weft_nested_writer *n) {
              "                unsigned bytes = 0;\n"
              "                if (i >= ROW_SLOTS)\n"
              "                    ring_wait(empty + slot, (unsigned)(i / ROW_SLOTS - 1) & 1);\n");
+    write_row_columns(n, "row");
     for (int pass = 0; pass < 2; ++pass) {
         for (int i = 0; i < n->kernel->n_loads; ++i) {
             const int value = n->kernel->loads[i].value;
@@ -137,15 +177,16 @@ static void write_producer(const weft_nested_writer *n) {
                 continue;
             if (pass == 0)
                 weft_text_add(out,
-                              "                bytes += ring_bytes(p_%s + row * n_second + "
-                              "first_column, width);\n",
+                              "                bytes += entries ? ring_bytes(p_%s + row_start + "
+                              "first_column + from, entries) : 0;\n",
                               weft_nested_storage(n, value));
             else
-                weft_text_add(
-                    out,
-                    "                ring_copy(ring + slot * SLOT_BYTES + %d * PART_BYTES, p_%s + "
-                    "row * n_second + first_column, width, full + slot);\n",
-                    weft_nested_load_number(n, value), weft_nested_storage(n, value));
+                weft_text_add(out,
+                              "                if (entries)\n"
+                              "                    ring_copy(ring + slot * SLOT_BYTES + %d * "
+                              "PART_BYTES, p_%s + "
+                              "row_start + first_column + from, entries, full + slot);\n",
+                              weft_nested_load_number(n, value), weft_nested_storage(n, value));
         }
         weft_text_add(out, pass == 0 ? "                ring_expect(full + slot, bytes);\n" : "");
     }
@@ -157,13 +198,12 @@ static void write_producer(const weft_nested_writer *n) {
 static void write_registers(const weft_nested_writer *n) {
     const weft_graph *graph = n->w->graph;
     weft_text *out = n->w->out;
-    const int second = graph->index_sets[n->kernel->index_set].second;
     for (int i = 0; i < n->kernel->n_loads; ++i) {
         const int value = n->kernel->loads[i].value, set = graph->values[value].index_set;
         const char *name = weft_nested_name(n, value), *p = weft_nested_storage(n, value);
         if (set < 0)
             weft_source_load(n->w, &n->kernel->loads[i]);
-        else if (set == second)
+        if (is_in_registers(n, value))
             weft_text_add(out,
                           "        real c_%s[ROW_COLUMNS][1];\n"
                           "        UNROLL for (int k = 0; k < ROW_COLUMNS; ++k) {\n"
@@ -171,7 +211,7 @@ static void write_registers(const weft_nested_writer *n) {
                           "            c_%s[k][0] = at < width ? p_%s[first_column + at] : 0;\n"
                           "        }\n",
                           name, name, p);
-        else if (set == n->along)
+        if (is_of_row(n, value))
             weft_text_add(out, "        real prefetched_%s = part < n_first ? p_%s[part] : 0;\n",
                           name, p);
     }
@@ -191,23 +231,32 @@ static void write_row_start(const weft_nested_writer *n) {
                        "        const int slot = (int)(count %% ROW_SLOTS);\n"
                        "        const unsigned side = (unsigned)count & 3, parity = "
                        "(unsigned)(count >> 2) & 1;\n        (void)side;\n        (void)parity;\n");
+    write_row_columns(n, "i");
     for (int k = 0; k < n->kernel->n_loads; ++k) {
         const int value = n->kernel->loads[k].value, set = graph->values[value].index_set;
         const char *name = weft_nested_name(n, value), *p = weft_nested_storage(n, value);
-        if (set == n->along)
+        if (is_of_row(n, value))
             weft_text_add(out,
-                          "        real v_%s[1] = {prefetched_%s};\n"
+                          "        real %s_%s[1] = {prefetched_%s};\n"
                           "        if (i + n_parts < n_first)\n"
                           "            prefetched_%s = p_%s[i + n_parts];\n",
-                          name, name, name, p);
+                          set == n->along ? "v" : "r", name, name, name, p);
         else if (weft_index_set_is_product(graph, set))
             weft_text_add(out,
                           "        const scalar *const ring_%s = (const scalar *)(ring + slot * "
-                          "SLOT_BYTES + %d * PART_BYTES) + ((uint64_t)(p_%s + i * n_second + "
-                          "first_column) & 15) / sizeof(scalar);\n",
+                          "SLOT_BYTES + %d * PART_BYTES) + ((uint64_t)(p_%s + row_start + "
+                          "first_column + from) & 15) / sizeof(scalar) - from;\n",
                           name, weft_nested_load_number(n, value), p);
     }
     weft_text_add(out, "        ring_wait(full + slot, (unsigned)(count / ROW_SLOTS) & 1);\n");
+}
+
+static void write_join(const weft_nested_writer *n, const weft_call *call, bool to_row,
+                       const char *condition) {
+    const char *name = weft_nested_name(n, call->result), *join = weft_source_join_name(n->w, call);
+    const char *place = to_row ? "a" : "o", *at = to_row ? "0" : "k";
+    weft_text_add(n->w->out, "            %s%s_%s[%s] = both_%s(%s_%s[%s], v_%s[0]);\n", condition,
+                  place, name, at, join, place, name, at, name);
 }
 
 static void write_result(const weft_nested_writer *n, const weft_call *call) {
@@ -215,17 +264,35 @@ static void write_result(const weft_nested_writer *n, const weft_call *call) {
     const char *name = weft_nested_name(n, call->result);
     if (!call->reduction) {
         if (weft_nested_is_stored(n, call->result))
-            weft_text_add(out, "            nested_store(p_%s, v_%s, 1, i, j, n_second, 1);\n",
+            weft_text_add(out, "            nested_store(p_%s, v_%s, 1, 0, row_start + j, 0, 1);\n",
                           weft_nested_storage(n, call->result), name);
         return;
     }
-    const char *join = weft_source_join_name(n->w, call);
-    if (weft_nested_is_closed(n, call))
-        weft_text_add(out, "            a_%s[0] = both_%s(a_%s[0], v_%s[0]);\n", name, join, name,
-                      name);
-    else
-        weft_text_add(out, "            o_%s[k] = both_%s(o_%s[k], v_%s[0]);\n", name, join, name,
-                      name);
+    write_join(n, call, call->reduction->over == REDUCE_SECOND, "");
+}
+
+/* The entry once more, as that of (j, i): see nested.c. */
+static weft_status write_mirrored(const weft_nested_writer *n, const weft_call *call, int variant,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = n->w->graph;
+    if (!weft_call_is_mirrored(call) || weft_fault("mirror_lost"))
+        goto done;
+    weft_text_add(n->w->out, "            {\n");
+    for (int k = 0; k < call->n_operands; ++k) {
+        const int value = call->operands[k].value, set = graph->values[value].index_set;
+        const char *name = weft_nested_name(n, value);
+        if (set == n->along)
+            weft_text_add(n->w->out, "            real(&v_%s)[1] = c_%s[k];\n", name, name);
+        else if (is_in_registers(n, value))
+            weft_text_add(n->w->out, "            real(&v_%s)[1] = r_%s;\n", name, name);
+    }
+    TRY(weft_source_call(n->w, call, variant, error));
+    write_join(n, call, call->reduction->over == REDUCE_FIRST,
+               weft_fault("diagonal_twice") ? "" : "if (at != diagonal)\n                ");
+    weft_text_add(n->w->out, "            }\n");
+done:
+    return status;
 }
 
 /* One element of the row: what a pass loads. */
@@ -243,7 +310,7 @@ static void write_element_loads(const weft_nested_writer *n, const bool *needed)
         else if (producer >= 0 && weft_nested_member(n, producer) >= 0)
             weft_text_add(out,
                           "            real v_%s[1];\n"
-                          "            nested_load(v_%s, p_%s, 1, i, j, n_second);\n",
+                          "            v_%s[0] = p_%s[row_start + j];\n",
                           name, name, weft_nested_storage(n, value));
         else
             weft_text_add(out, "            real v_%s[1] = {ring_%s[at]};\n", name, name);
@@ -257,17 +324,20 @@ static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error
     weft_nested_needed(n, phase, needed);
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[n->fusion->calls[i]];
-        if (n->phase[i] == phase && weft_nested_is_closed(n, call))
+        if (n->phase[i] == phase && weft_nested_has_row_sum(n, call))
             weft_text_add(n->w->out, "        real a_%s[1];\n        start_%s(a_%s, 1);\n",
                           weft_nested_name(n, call->result), weft_source_join_name(n->w, call),
                           weft_nested_name(n, call->result));
     }
-    weft_text_add(n->w->out, "        UNROLL for (int k = 0; k < ROW_COLUMNS; ++k) {\n"
-                             "            const int at = k * ROW_THREADS + threadIdx.x;\n"
-                             "            if (k >= ROW_FULL && at >= width)\n"
-                             "                continue;\n"
-                             "            const int64_t j = first_column + at;\n"
-                             "            (void)j;\n");
+    weft_text_add(n->w->out,
+                  "        UNROLL for (int k = 0; k < ROW_COLUMNS; ++k) {\n"
+                  "            const int at = k * ROW_THREADS + threadIdx.x;\n"
+                  "            if (%s)\n"
+                  "                continue;\n"
+                  "            const int64_t j = first_column + at;\n"
+                  "            (void)j;\n",
+                  n->pairs.triangle == TRIANGLE_NONE ? "k >= ROW_FULL && at >= width"
+                                                     : "at < from || at >= to");
     write_element_loads(n, needed);
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const int number = n->kernel->implementation->order[i];
@@ -276,8 +346,11 @@ static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error
             continue;
         TRY(weft_source_call(n->w, &graph->calls[number], n->kernel->implementation->variants[i],
                              error));
-        if (n->phase[m] == phase)
-            write_result(n, &graph->calls[number]);
+        if (n->phase[m] != phase)
+            continue;
+        write_result(n, &graph->calls[number]);
+        TRY(write_mirrored(n, &graph->calls[number], n->kernel->implementation->variants[i],
+                           error));
     }
     weft_text_add(n->w->out, "        }\n");
     if (phase == n->phases - 1)
@@ -300,7 +373,7 @@ static void store_row(const weft_nested_writer *n, int value) {
 static int write_sends(const weft_nested_writer *n, int phase, int closed) {
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const weft_call *call = &n->w->graph->calls[n->fusion->calls[i]];
-        if (n->phase[i] != phase || !weft_nested_is_closed(n, call))
+        if (n->phase[i] != phase || !weft_nested_has_row_sum(n, call))
             continue;
         weft_text_add(n->w->out,
                       "        rows_send_%s<ROW_THREADS, ROW_CLUSTER>(a_%s[0], sums[%d][side], "
@@ -318,14 +391,20 @@ static weft_status write_receives(const weft_nested_writer *n, int phase, int cl
     const weft_graph *graph = n->w->graph;
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[n->fusion->calls[i]];
-        if (n->phase[i] != phase || !weft_nested_is_closed(n, call))
+        if (n->phase[i] != phase || !weft_nested_has_row_sum(n, call))
             continue;
         weft_text_add(n->w->out,
                       "        real v_%s[1] = {rows_receive_%s<ROW_THREADS, ROW_CLUSTER>("
                       "sums[%d][side], inbox[%d][side], &arrived[%d][side], parity)};\n",
                       weft_nested_name(n, call->result), weft_source_join_name(n->w, call), closed,
                       closed, closed);
-        store_row(n, call->result);
+        if (weft_call_is_mirrored(call)) /* behind the parts: the sums of the rows */
+            weft_text_add(n->w->out,
+                          "        if (threadIdx.x == 0 && rank == 0)\n"
+                          "            partials_%s[n_parts * n_second + i] = v_%s[0];\n",
+                          weft_nested_name(n, call->result), weft_nested_name(n, call->result));
+        else
+            store_row(n, call->result);
         ++closed;
     }
     return weft_nested_calls_after(n, phase, store_row, error);

@@ -104,11 +104,39 @@ static int result_index_set(const weft_graph *graph, const weft_call *call) {
     }
 }
 
+/* A map over a symmetric list has a symmetric result: no operand has a value for each row or column. The
+ * entries of a triangle are not combined in the order of a list. */
+static weft_status check_triangle(const weft_graph *graph, const weft_call *call,
+                                  weft_error *error) {
+    if (call->pairs.triangle != TRIANGLE_NONE && call->combine)
+        return weft_error_at(error, WEFT_ERROR_UNSUPPORTED, call->place,
+                             "'%s' has an operator of its own, but reductions over %s combine with "
+                             "+, *, min or max",
+                             call->label, weft_index_set_name(graph, call->index_set));
+    for (int i = 0; i < call->n_operands && call->pairs.symmetric && !call->reduction; ++i) {
+        const int set = graph->values[call->operands[i].value].index_set;
+        if (!weft_index_set_is_factor(graph, set, call->index_set))
+            continue;
+        weft_error_at(error, WEFT_ERROR_TYPE, call->place,
+                      "'%s' is over %s, so that this list over %s would not be symmetric",
+                      graph->values[call->operands[i].value].name, weft_index_set_name(graph, set),
+                      weft_index_set_name(graph, call->index_set));
+        weft_error_hint(error, "declare the matrix as 'triangular', or with all its entries");
+        return WEFT_ERROR_TYPE;
+    }
+    return WEFT_OK;
+}
+
 weft_status weft_call_add(weft_graph_builder *builder, weft_call *call, const weft_shape *shape,
                           weft_operand *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_graph *graph = builder->graph;
     int id = -1;
+    if (call->index_set >= 0)
+        call->pairs = graph->index_sets[call->index_set].pairs;
+    if (call->pairs.symmetric && call->reduction)
+        call->flops *= 2; /* an entry is combined twice */
+    TRY(check_triangle(graph, call, error));
     for (int i = 0; i < graph->n_calls && id < 0 && !builder->keep_apart; ++i)
         if (call_equal(graph, &graph->calls[i], call, shape) &&
             graph->values[graph->calls[i].result].storage < 0)
@@ -161,7 +189,8 @@ int weft_index_set_join(const weft_graph *graph, int a, int b) {
     if (a == UNIFORM || weft_index_set_is_factor(graph, a, b))
         return b;
     for (int i = 0; i < graph->n_index_sets; ++i)
-        if (weft_index_set_is_factor(graph, a, i) && weft_index_set_is_factor(graph, b, i))
+        if (graph->index_sets[i].pairs.triangle == TRIANGLE_NONE &&
+            weft_index_set_is_factor(graph, a, i) && weft_index_set_is_factor(graph, b, i))
             return i;
     return WEFT_INDEX_SETS_DIFFER;
 }
@@ -198,6 +227,7 @@ static weft_status declare_maps(weft_graph_builder *builder, weft_error *error) 
             WEFT_FIND_NAME(graph->index_sets, graph->n_index_sets, script->indices[i].first);
         product->second =
             WEFT_FIND_NAME(graph->index_sets, graph->n_index_sets, script->indices[i].second);
+        product->pairs = script->indices[i].pairs;
     }
     for (int i = 0; i < script->n_connectivities; ++i) {
         const weft_script_connectivity *c = &script->connectivities[i];

@@ -1,6 +1,7 @@
 /** The dataflow graph: calls, values, accumulations. In: script and library. Out: weft_graph. */
 #pragma once
 
+#include "fusion/base/pairs.h"
 #include "fusion/library/library.h"
 
 #define UNIFORM (-1) /* index_set of a value without an index set */
@@ -10,9 +11,10 @@
 typedef struct weft_index_set {
     const char *name;
     bool plain;
-    /* A product of two index sets: element (i, j) is number i * n_second + j. -1, -1: none.
+    /* A product of two index sets, or a triangle of it (fusion/base/pairs.h). -1, -1: none.
      * Both factors are plain. */
     int first, second;
+    weft_pairs pairs;
 } weft_index_set;
 
 typedef struct weft_graph_connectivity {
@@ -95,6 +97,7 @@ typedef struct weft_call {
     weft_location place;
     const weft_reduction *reduction;           /* NULL: a map */
     const weft_specialisation *combine;        /* operator of a reduction; NULL: reduction->op */
+    weft_pairs pairs;                          /* of its index set */
     const weft_product_kernel *product_kernel; /* `apply`: reads v at other rows too; else NULL */
     int part, fuse, together;                  /* of its statement; -1, 0 and 0: none */
     int variant;                               /* `using variant N` of its statement, or -1 */

@@ -43,7 +43,7 @@ static bool may_be_prologue(const weft_graph *graph, int call, int rows) {
  * completes the result? It is over the same product, or over the index set of the result. */
 static bool reads_in_slice(const weft_graph *graph, const weft_call *producer,
                            const weft_call *reader) {
-    return producer->reduction->over != REDUCE_ALL &&
+    return !weft_reduction_is_open(producer) &&
            !(graph->rows_only && producer->reduction->over == REDUCE_FIRST) &&
            (reader->index_set == producer->index_set ||
             reader->index_set == graph->values[producer->result].index_set);

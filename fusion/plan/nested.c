@@ -3,8 +3,11 @@
 #include "core/base/fault.h"
 #include "fusion/plan/dependence.h"
 
-/* The slice that completes the result of a reduction over one of two index sets. */
+/* The slice that completes the result of a reduction over one of two index sets. A triangle is walked by
+ * rows; in a symmetric one, other rows contribute to every result. */
 static weft_slice slice_of(const weft_call *call) {
+    if (weft_reduction_is_open(call))
+        return SLICE_ANY;
     switch (call->reduction ? call->reduction->over : REDUCE_ALL) {
     case REDUCE_SECOND:
         return SLICE_ROWS;
@@ -15,6 +18,16 @@ static weft_slice slice_of(const weft_call *call) {
     }
 }
 
+bool weft_reduction_is_open(const weft_call *call) {
+    return call->reduction &&
+           (call->reduction->over == REDUCE_ALL || weft_call_is_mirrored(call) ||
+            (call->reduction->over == REDUCE_FIRST && call->pairs.triangle != TRIANGLE_NONE));
+}
+
+bool weft_call_is_mirrored(const weft_call *call) {
+    return call->reduction && call->pairs.symmetric;
+}
+
 bool weft_index_sets_nest(const weft_graph *graph, int a, int b) {
     return a == b || weft_index_set_is_factor(graph, a, b) || weft_index_set_is_factor(graph, b, a);
 }
@@ -22,6 +35,8 @@ bool weft_index_sets_nest(const weft_graph *graph, int a, int b) {
 bool weft_fusion_is_nested(const weft_graph *graph, const weft_fusion *fusion) {
     if (!weft_index_set_is_product(graph, fusion->index_set))
         return false;
+    if (graph->index_sets[fusion->index_set].pairs.triangle != TRIANGLE_NONE)
+        return true;
     for (int i = 0; i < fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[fusion->calls[i]];
         if (call->reduction && call->reduction->over != REDUCE_ALL)

@@ -19,8 +19,8 @@ typedef enum weft_slice {
     SLICE_NONE     /* two uses need different slices: the calls cannot share a kernel */
 } weft_slice;
 
-/** Is a fusion over a product of two index sets and uses rows or columns? Otherwise the elements of
- *  a matrix are those of one list. */
+/** Is a fusion over a product of two index sets and uses rows or columns, or over a triangle? Otherwise the
+ *  elements of a matrix are those of one list. */
 bool weft_fusion_is_nested(const weft_graph *graph, const weft_fusion *fusion);
 /** The slice that the uses inside a set of calls need. */
 weft_slice weft_set_slice(const weft_graph *graph, const uint64_t *set);
@@ -29,6 +29,10 @@ weft_slice weft_fusion_slice(const weft_graph *graph, const weft_fusion *fusion)
 /** May calls over these index sets share a kernel? They are equal, or one is a factor of the other,
  *  which is a product. */
 bool weft_index_sets_nest(const weft_graph *graph, int a, int b);
+/** Is a reduction complete only after all slices, whatever these are? */
+bool weft_reduction_is_open(const weft_call *call);
+/** Does a reduction combine the stored entry of (i, j) twice, also as that of (j, i)? */
+bool weft_call_is_mirrored(const weft_call *call);
 /** Is the result of this call complete within a slice? */
 bool weft_reduction_is_closed(const weft_call *call, weft_slice slice);
 /** The first phase in which each call of a fusion can be computed, the number of results closed one

@@ -367,7 +367,9 @@ static double element_count(const weft_graph *graph, const weft_compile_options 
                             int index_set) {
     const double nested = (double)weft_nested_size(options->elements);
     if (weft_index_set_is_product(graph, index_set))
-        return nested * nested;
+        return graph->index_sets[index_set].pairs.triangle == TRIANGLE_NONE
+                   ? nested * nested
+                   : nested * (nested + 1) / 2;
     for (int i = 0; i < graph->n_index_sets; ++i)
         if (weft_index_set_is_factor(graph, index_set, i))
             return nested;

@@ -123,16 +123,24 @@ weft_status weft_program_nested_prepare(weft_program_segment *p, int number, wef
     const weft_graph *graph = p->segment->graph;
     const weft_plan_kernel *kernel = &p->segment->plan->kernels[number];
     const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
+    const weft_index_set *set = product_of(p, kernel);
+    if (set->pairs.triangle != TRIANGLE_NONE && p->sizes[set->first] != p->sizes[set->second])
+        TRY(weft_error_set(error, WEFT_ERROR_SHAPE,
+                           "a list over %s needs sets of equal size, not of %lld and %lld",
+                           set->name, (long long)p->sizes[set->first],
+                           (long long)p->sizes[set->second]));
     TRY(prepare_module(p, kernel, error));
     TRY(prepare_sizes(p, kernel, error));
     const parts all = parts_of(p, kernel);
     if (!p->segment->plan->is_simt)
         TRY(prepare_schedule(&p->chunks[number], &all, error));
     for (int i = 0; i < kernel->n_reductions; ++i) {
-        const weft_value *result = &graph->values[graph->calls[kernel->reductions[i]].result];
+        const weft_call *call = &graph->calls[kernel->reductions[i]];
+        const weft_value *result = &graph->values[call->result];
+        const int64_t n_parts = all.n_parts + weft_call_is_mirrored(call); /* sums of rows */
         const int64_t n = result->index_set >= 0 ? p->sizes[result->index_set] : 1;
         const size_t needed =
-            (size_t)(all.n_parts * n + 1) * (size_t)weft_shape_count(&result->shape) * real_bytes;
+            (size_t)(n_parts * n + 1) * (size_t)weft_shape_count(&result->shape) * real_bytes;
         TRY(weft_program_partials(p, result->id, needed, error));
     }
 done:

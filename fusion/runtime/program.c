@@ -125,7 +125,7 @@ static void size_products(weft_program *p) {
         const int64_t second =
             p->sizes[WEFT_FIND_NAME(script->indices, script->n_indices, product->second)];
         if (first >= 0 && second >= 0)
-            p->sizes[i] = first * second;
+            p->sizes[i] = weft_pairs_count(product->pairs, first, second);
     }
 }
 

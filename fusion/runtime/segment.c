@@ -127,7 +127,7 @@ static void set_size(weft_program_segment *p, int index_set, int64_t n) {
     for (int i = 0; i < graph->n_index_sets; ++i) {
         const weft_index_set *set = &graph->index_sets[i];
         if (set->first >= 0 && p->sizes[set->first] >= 0 && p->sizes[set->second] >= 0)
-            p->sizes[i] = p->sizes[set->first] * p->sizes[set->second];
+            p->sizes[i] = weft_pairs_count(set->pairs, p->sizes[set->first], p->sizes[set->second]);
     }
 }
 

@@ -1,6 +1,7 @@
 /** The syntax tree of a script. In: fragments of text, compile options. Out: weft_script. */
 #pragma once
 
+#include "fusion/base/pairs.h"
 #include "fusion/script/tokens.h"
 #include "fusion/weft_compilation.h"
 #include "fusion/weft_compile.h"
@@ -60,6 +61,7 @@ typedef struct weft_script_index {
     bool plain; /* `index nodes plain;` or the target of a connectivity */
     /* a product of two index sets, made by `over rows, cols`, which is its name; else NULL */
     const char *first, *second;
+    weft_pairs pairs; /* of a product: `over rows, cols symmetric lower packed`, its name too */
     weft_location place;
 } weft_script_index;
 

@@ -60,6 +60,23 @@ done:
     return status;
 }
 
+/* pairs := [('symmetric' | 'triangular') ('lower' | 'upper') ['packed']]
+ * These are words only here, so that they remain names elsewhere. */
+static weft_status parse_pairs(script_parser *parser, weft_pairs *out) {
+    weft_status status = WEFT_OK;
+    out->symmetric = weft_script_accept(parser, "symmetric");
+    if (!out->symmetric && !weft_script_accept(parser, "triangular"))
+        goto done;
+    out->triangle = weft_script_accept(parser, "lower")   ? TRIANGLE_LOWER
+                    : weft_script_accept(parser, "upper") ? TRIANGLE_UPPER
+                                                          : TRIANGLE_NONE;
+    if (out->triangle == TRIANGLE_NONE)
+        TRY(weft_script_unexpected(parser, "the triangle that is stored, 'lower' or 'upper'"));
+    out->packed = weft_script_accept(parser, "packed");
+done:
+    return status;
+}
+
 /* The product of two index sets, made where a list over it is declared first. */
 static weft_status product_index(script_parser *parser, const weft_token *first,
                                  const weft_token *second, const char **name) {
@@ -73,7 +90,9 @@ static weft_status product_index(script_parser *parser, const weft_token *first,
         weft_error_hint(parser->error, "declare a second one, which may have the same size");
         TRY(WEFT_ERROR_TYPE);
     }
-    product.name = weft_arena_print(parser->arena, "%s, %s", first->text, second->text);
+    TRY(parse_pairs(parser, &product.pairs));
+    product.name = weft_arena_print(parser->arena, "%s, %s%s", first->text, second->text,
+                                    weft_pairs_words(product.pairs));
     if (!product.name)
         TRY(weft_no_memory(parser->error));
     *name = product.name;
@@ -89,7 +108,7 @@ done:
     return status;
 }
 
-/* type: 'real' ['[' sum {',' sum} ']'] ['over' name [',' name]] */
+/* type: 'real' ['[' sum {',' sum} ']'] ['over' name [',' name pairs]] */
 static weft_status parse_type(script_parser *parser, weft_script_input *input) {
     weft_status status = WEFT_OK;
     const weft_token *token = weft_script_token(parser);

@@ -32,7 +32,8 @@ static void choose_sizes(weft_synthetic_run *r, const weft_graph *graph, int64_t
     for (int i = 0; i < r->n_sets; ++i) {
         r->sizes[i] = n;
         if (weft_index_set_is_product(graph, i))
-            r->sizes[i] = weft_nested_size(n) * weft_nested_size(n);
+            r->sizes[i] = weft_pairs_count(graph->index_sets[i].pairs, weft_nested_size(n),
+                                           weft_nested_size(n));
         for (int product = 0; product < r->n_sets; ++product)
             if (weft_index_set_is_factor(graph, i, product))
                 r->sizes[i] = weft_nested_size(n);

@@ -46,6 +46,9 @@ bugs=(
     "overwritten_early      unit_fusion_runtime_nested" # a matrix is overwritten before a later pass computes from it
     "open_restarted         unit_fusion_runtime_nested" # each row starts the sums of the columns again
     "part_unfinished        unit_fusion_runtime_nested" # the last part is not in a combined sum
+    "mirror_lost            unit_fusion_runtime_triangles" # the entries of a symmetric matrix count only where they are stored
+    "diagonal_twice         unit_fusion_runtime_triangles" # and those on its diagonal twice
+    "triangle_exceeded      unit_fusion_runtime_triangles" # rows of a triangle are taken to be whole
     "plan_for_other_sizes   unit_fusion_runtime_nested" # the second plan of a script runs where the first one fits
     "rank_lost              unit_fusion_runtime_nested_clusters" # all blocks of a cluster have the first one's part of a row
     "late_row_elsewhere     unit_fusion_runtime_nested_clusters" # what is received one row later belongs to another row

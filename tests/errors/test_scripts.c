@@ -114,6 +114,11 @@ static void two_index_sets(void **state) {
            "bad.weft:2:27: error: expected the name of a second index set, found ';'\n"
            "    input A : real over rows, ;\n"
            "                              ^");
+    SYNTAX("index rows, cols;\ninput A : real over rows, cols symmetric;",
+           "bad.weft:2:41: error: expected the triangle that is stored, 'lower' or 'upper', found "
+           "';'\n"
+           "    input A : real over rows, cols symmetric;\n"
+           "                                            ^");
     SYNTAX("index a, b, c;\ninput A : real over a, b, c;",
            "bad.weft:2:25: error: expected ';' after the statement, found ','\n"
            "    input A : real over a, b, c;\n"

@@ -130,7 +130,7 @@ static inline void case_size(program_case *c, const char *index_set, int64_t n) 
     for (int i = 0; i < graph->n_index_sets; ++i) {
         const weft_index_set *set = &graph->index_sets[i];
         if (set->first >= 0)
-            c->sizes[i] = c->sizes[set->first] * c->sizes[set->second];
+            c->sizes[i] = weft_pairs_count(set->pairs, c->sizes[set->first], c->sizes[set->second]);
     }
 }
 

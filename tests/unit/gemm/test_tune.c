@@ -32,7 +32,7 @@ static void check_t4(const weft_gemm_product *product, const weft_gemm_search *s
     const json_t *results = json_object_get(json, "results");
     int tried = 0;
     for (int i = 0; i < search->n; ++i)
-        tried += search->candidates[i].outcome != WEFT_GEMM_UNTRIED;
+        tried += search->candidates[i].trial.outcome != WEFT_TRIAL_UNTRIED;
     assert_true(tried >= 3);
     assert_int_equal(json_array_size(results), tried);
     const json_t *first = json_array_get(results, 0);
@@ -66,27 +66,27 @@ static void check_second_search(weft_gemm_kernels *kernels, const weft_gemm_prod
     /* and those with other groups of tiles, which only the last stage has compiled */
     assert_true(again.n_known >= first->n_timed);
     for (int i = 0; i < first->n_timed; ++i)
-        if (again.candidates[i].known)
+        if (again.candidates[i].trial.known)
             assert_memory_equal(&again.candidates[i].point, &first->candidates[i].point,
                                 sizeof again.candidates[i].point);
     assert_true(again.n_compiled <= 3 && again.n_timed == again.n_compiled);
-    assert_int_equal(again.candidates[again.best].outcome, WEFT_GEMM_RUNS);
+    assert_int_equal(again.candidates[again.best].trial.outcome, WEFT_TRIAL_RUNS);
     /* what is stored is read without any measurement */
     weft_gemm_search stored;
     check(weft_gemm_search_read(kernels, product, 1, tuning, arena, &stored, error), error);
     assert_true(stored.n_known >= first->n_timed);
     assert_memory_equal(&stored.candidates[stored.best].point,
                         &first->candidates[first->best].point, sizeof(weft_gemm_point));
-    assert_true(stored.candidates[stored.best].seconds[2] ==
-                first->candidates[first->best].seconds[2]);
+    assert_true(stored.candidates[stored.best].trial.seconds[2] ==
+                first->candidates[first->best].trial.seconds[2]);
     weft_arena_free(&arena);
 }
 
 static weft_gemm_candidate with_times(double median, double step, double joules) {
-    weft_gemm_candidate c = {.outcome = WEFT_GEMM_RUNS, .joules = joules};
-    for (int i = 0; i < WEFT_GEMM_ROUNDS; ++i)
-        c.rounds[i] = median + (i - WEFT_GEMM_ROUNDS / 2) * step;
-    c.seconds[WEFT_GEMM_STAGES - 1] = median;
+    weft_gemm_candidate c = {.trial.outcome = WEFT_TRIAL_RUNS, .joules = joules};
+    for (int i = 0; i < WEFT_TRIAL_ROUNDS; ++i)
+        c.trial.rounds[i] = median + (i - WEFT_TRIAL_ROUNDS / 2) * step;
+    c.trial.seconds[WEFT_TRIAL_STAGES - 1] = median;
     return c;
 }
 
@@ -94,16 +94,17 @@ static weft_gemm_candidate with_times(double median, double step, double joules)
  * 8 equal, so 32, which is chance; of those of 96 ... 104 and 103 ... 111 1 and 2, so 2, which is not. */
 static void test_rank(void **state) {
     (void)state;
-    const weft_gemm_candidate list[] = {with_times(107, 1, 1), with_times(101, 1, 5),
-                                        with_times(100, 1, 7), with_times(100.9, 1, 0),
-                                        with_times(110, 1, 3)};
+    weft_gemm_candidate list[] = {with_times(107, 1, 1), with_times(101, 1, 5),
+                                  with_times(100, 1, 7), with_times(100.9, 1, 0),
+                                  with_times(110, 1, 3)};
     const int order[] = {0, 1, 2, 3, 4};
     int tied[5];
-    assert_true(weft_gemm_same_time(list[1].rounds, list[2].rounds));
-    assert_true(weft_gemm_same_time(list[2].rounds, list[2].rounds));
-    assert_false(weft_gemm_same_time(list[0].rounds, list[2].rounds));
-    assert_false(weft_gemm_same_time(list[2].rounds, list[0].rounds));
-    assert_int_equal(weft_gemm_tied(list, order, 5, tied), 3);
+    const weft_trials trials = {list, sizeof *list, 5};
+    assert_true(weft_trial_same_time(list[1].trial.rounds, list[2].trial.rounds));
+    assert_true(weft_trial_same_time(list[2].trial.rounds, list[2].trial.rounds));
+    assert_false(weft_trial_same_time(list[0].trial.rounds, list[2].trial.rounds));
+    assert_false(weft_trial_same_time(list[2].trial.rounds, list[0].trial.rounds));
+    assert_int_equal(weft_trial_tied(&trials, order, 5, tied), 3);
     assert_int_equal(tied[0], 2);
     assert_int_equal(tied[1], 3);
     assert_int_equal(tied[2], 1);
@@ -146,12 +147,12 @@ static void test_search(void **state) {
               arena, &search, &error),
           &error);
     assert_int_equal(search.n_compiled, 3); /* a chunk */
-    assert_int_equal(search.candidates[search.standard].outcome, WEFT_GEMM_RUNS);
-    assert_true(search.candidates[search.best].seconds[2] > 0);
+    assert_int_equal(search.candidates[search.standard].trial.outcome, WEFT_TRIAL_RUNS);
+    assert_true(search.candidates[search.best].trial.seconds[2] > 0);
     for (int i = 0; i < search.n; ++i)
-        if (search.candidates[i].seconds[2] > 0)
-            assert_true(search.candidates[i].seconds[2] >=
-                        search.candidates[search.best].seconds[2]);
+        if (search.candidates[i].trial.seconds[2] > 0)
+            assert_true(search.candidates[i].trial.seconds[2] >=
+                        search.candidates[search.best].trial.seconds[2]);
     check_t4(&product, &search);
     check(weft_gemm_search_store(tuning, device, &product, 1, &search, &error), &error);
     check(weft_gemm_tuned(tuning, device, &product, 1, &point, &found, &error), &error);

@@ -62,6 +62,32 @@ static void two_index_sets(void **state) {
                    "    B = A + o;\n"
                    "            ^\n"
                    "hint: load one of them through a connectivity, as in x[dofs]");
+    assert_refused(state,
+                   "index rows, cols;\ninput A : real over rows, cols symmetric lower;\n"
+                   "input r : real over rows;\nB = 2*A + r;\nreturn B;\n",
+                   WEFT_ERROR_TYPE,
+                   "t.weft:4:9: error: 'r' is over rows, so that this list over rows, cols "
+                   "symmetric lower would not be symmetric\n"
+                   "    B = 2*A + r;\n"
+                   "            ^\n"
+                   "hint: declare the matrix as 'triangular', or with all its entries");
+    assert_refused(
+        state,
+        "index rows, cols;\ninput A : real over rows, cols triangular lower;\n"
+        "a = nrm2(A);\nreturn a;\n",
+        WEFT_ERROR_UNSUPPORTED,
+        "t.weft:3:5: error: 'nrm2' has an operator of its own, but reductions over rows, "
+        "cols triangular lower combine with +, *, min or max\n"
+        "    a = nrm2(A);\n"
+        "        ^");
+    assert_refused(state,
+                   "index rows, cols;\ninput A : real over rows, cols triangular lower;\n"
+                   "input r : real over rows;\ninput c : real over cols;\nB = r*c;\nreturn B;\n",
+                   WEFT_ERROR_TYPE,
+                   "t.weft:5:7: error: arithmetic of a list over rows and one over cols\n"
+                   "    B = r*c;\n"
+                   "          ^\n"
+                   "hint: load one of them through a connectivity, as in x[dofs]");
 }
 
 static void names(void **state) {
