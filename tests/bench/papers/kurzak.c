@@ -237,7 +237,7 @@ static weft_status add_type(timing *t, int type, double values[2 * ORDERS][WEFT_
     weft_status status = WEFT_OK;
     weft_error missing = {0};
     const bool complex = weft_gemm_is_complex(types[type].type);
-    const int64_t whole = t->run->options->quick ? 128 : t->run->gpu ? 8192 : 1024;
+    const int64_t whole = t->run->options->quick ? 128 : t->run->gpu ? 4096 : 1024;
     const int64_t size = complex ? whole / 2 : whole, sizes[] = {size, size, size};
     TRY(gemm_case_make(t->run->device, types[type].type, sizes, 1, &t->one, error));
     if (gemm_rival_open(t->run->gpu ? "cublas" : "openblas", &t->one, &t->rival, &missing) !=

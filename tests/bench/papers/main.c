@@ -22,7 +22,7 @@ static const app_option rows[] = {
      APP_TEXT(papers_options, out)},
     {"quick", NULL, "Small sizes and few repetitions: a test of this program, nothing to compare",
      APP_FLAG(papers_options, quick, true)},
-    {"tune", "SECONDS", "kurzak: search so long for each of the 16 products (default: 4)",
+    {"tune", "SECONDS", "kurzak: search so long for each of the 16 products (default: 3)",
      APP_NUMBER(papers_options, seconds, 0.1, 1e5)},
     {"threads", "N", "kurzak: threads on a multiprocessor of Fermi, at least (default: 512)",
      APP_INTEGER(papers_options, threads, 1, 1536)},
@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
     app_messages messages;
     char programs[4096] = "";
     papers_options options = {
-        .device = "auto", .out = "papers", .programs = programs, .seconds = 4};
+        .device = "auto", .out = "papers", .programs = programs, .seconds = 3};
     app_ensure_standard_streams();
     TRY(app_messages_make(&messages, "bench_papers", stderr, APP_NORMAL, &error));
     TRY(app_command_line_read(&(app_command_line){.arguments = "PAPER...",
