@@ -134,14 +134,14 @@ weft_status slides_time(const slides_bench *b, slides_case *c, weft_error *error
     TRY(weft_compile(b->library, weft_device_limits(b->device), &fragment, 1, &options,
                      &compilation, error));
     const weft_segment *segment = weft_compilation_only(compilation);
-    c->trial.seconds = c->predicted = predicted_seconds(b, segment);
+    c->seconds = c->predicted = predicted_seconds(b, segment);
     if (b->predicts)
         goto done;
     TRY(weft_program_make(b->device, compilation, &program, error));
     TRY(bind_lists(b, segment->graph, program, lists, error));
     if (c->transposes)
         TRY(bind_swap(b, segment->graph, program, &indices, &swap, error));
-    TRY(time_runs(b, program, &c->trial.seconds, error));
+    TRY(time_runs(b, program, &c->seconds, error));
 done:
     weft_connectivity_free(&swap);
     free(indices);

@@ -191,8 +191,8 @@ done:
 static weft_status time_both(timing *t, double rates[2], weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_gemm_work works[] = {{run_ours, t}, {run_rival, t}};
-    const int n = t->rival.name ? 2 : 1, rounds = t->run->options->quick ? 3 : WEFT_GEMM_ROUNDS;
-    double seconds[2 * WEFT_GEMM_ROUNDS];
+    const int n = t->rival.name ? 2 : 1, rounds = t->run->options->quick ? 3 : WEFT_TRIAL_ROUNDS;
+    double seconds[2 * WEFT_TRIAL_ROUNDS];
     rates[1] = NAN;
     TRY(weft_gemm_time(t->run->device, works, n, rounds, 1e-3, seconds, error));
     for (int i = 0; i < n; ++i)
