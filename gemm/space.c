@@ -70,7 +70,7 @@ const char *const weft_gemm_verdict_texts[WEFT_GEMM_VERDICTS] = {
     "tiles do not divide evenly",
     "threads, shared memory or instructions exceed the device",
     "registers are too few",
-    "too few warps",
+    "too few warps or blocks",
     "too little reuse",
     "too few bytes in flight"};
 
@@ -382,7 +382,7 @@ static weft_gemm_verdict host_judge(weft_gemm_type type, const int *v,
 
 static weft_gemm_verdict judge_guided(const weft_gemm_guidelines *guidelines,
                                       const weft_gemm_resources *r, int stages) {
-    if (r->resident * r->threads / 32 < guidelines->warps)
+    if (r->resident * r->threads / 32 < guidelines->warps || r->resident < guidelines->blocks)
         return WEFT_GEMM_FEW_WARPS;
     if (r->reuse < guidelines->reuse)
         return WEFT_GEMM_LITTLE_REUSE;

@@ -91,7 +91,7 @@ weft_gemm_limits weft_gemm_limits_of(const weft_limits *limits);
 
 /** Guidelines: which of the possible candidates are worth trying. */
 typedef struct weft_gemm_guidelines {
-    int warps; /* resident, at least */
+    int warps, blocks; /* resident on a multiprocessor, at least */
     /* mma: multiply-adds per shared element of a warp's tile; fma: multiply-adds per 16 bytes read
      * from shared memory; at least */
     double reuse;

@@ -24,6 +24,8 @@ static const app_option table[] = {
      APP_NUMBER(gemm_options, energy, 0.3, 1000)},
     {"warps", "N", "With space, --tune: warps that a multiprocessor holds, at least (default: 8)",
      APP_INTEGER(gemm_options, warps, 1, 64)},
+    {"blocks", "N", "With space, --tune: blocks that a multiprocessor holds, at least (default: 1)",
+     APP_INTEGER(gemm_options, blocks, 1, 64)},
     {"reuse", "X",
      "With space, --tune: multiply-adds per element that a warp reads from shared memory (fma: per "
      "16 bytes a thread "
@@ -174,12 +176,12 @@ static weft_status check_mode(const gemm_options *options, gemm_mode mode, weft_
     enum { PRODUCTS = 1 << MODE_PRODUCTS, SPACE = 1 << MODE_SPACE, REPORT = 1 << MODE_REPORT };
     static const struct {
         const char *words, *options;
-    } modes[] = {
-        {"TYPE OPS M N K",
-         "--device, --batch, --tune (and with it --export), --check, --compare, "
-         "--energy, --point, --algorithm, and with --tune also --warps, --reuse and --in-flight"},
-        {"space", "--device, --warps, --reuse and --in-flight"},
-        {"report", "--device, --tune, --compare and --out"}};
+    } modes[] = {{"TYPE OPS M N K",
+                  "--device, --batch, --tune (and with it --export), --check, --compare, "
+                  "--energy, --point, --algorithm, and with --tune also --warps, --blocks, --reuse "
+                  "and --in-flight"},
+                 {"space", "--device, --warps, --blocks, --reuse and --in-flight"},
+                 {"report", "--device, --tune, --compare and --out"}};
     const struct {
         const char *name;
         bool given;
@@ -193,6 +195,7 @@ static weft_status check_mode(const gemm_options *options, gemm_mode mode, weft_
                 {"algorithm", options->algorithm >= 0, PRODUCTS},
                 {"out", options->out != NULL, REPORT},
                 {"warps", options->warps >= 0, PRODUCTS | SPACE},
+                {"blocks", options->blocks >= 0, PRODUCTS | SPACE},
                 {"reuse", options->reuse >= 0, PRODUCTS | SPACE},
                 {"in-flight", options->in_flight >= 0, PRODUCTS | SPACE},
                 {"export", options->n_t4 > 0, PRODUCTS}};
@@ -207,10 +210,11 @@ static weft_status check_mode(const gemm_options *options, gemm_mode mode, weft_
         return weft_error_set(error, WEFT_ERROR_USAGE,
                               "--export writes what --tune SECONDS measures, which is not given");
     if (mode == MODE_PRODUCTS && options->tune <= 0 &&
-        (options->warps >= 0 || options->reuse >= 0 || options->in_flight >= 0))
-        return weft_error_set(
-            error, WEFT_ERROR_USAGE,
-            "--warps, --reuse and --in-flight say what --tune SECONDS tries, which is not given");
+        (options->warps >= 0 || options->blocks >= 0 || options->reuse >= 0 ||
+         options->in_flight >= 0))
+        return weft_error_set(error, WEFT_ERROR_USAGE,
+                              "--warps, --blocks, --reuse and --in-flight say what --tune SECONDS "
+                              "tries, which is not given");
     if (mode == MODE_PRODUCTS && options->point && options->tune > 0)
         return weft_error_set(
             error, WEFT_ERROR_USAGE,
@@ -221,6 +225,7 @@ static weft_status check_mode(const gemm_options *options, gemm_mode mode, weft_
 weft_gemm_guidelines gemm_guidelines(const gemm_options *options, weft_gemm_type type) {
     weft_gemm_guidelines all = weft_gemm_guidelines_of(type);
     all.warps = options->warps >= 0 ? options->warps : all.warps;
+    all.blocks = options->blocks >= 0 ? options->blocks : all.blocks;
     all.reuse = options->reuse >= 0 ? options->reuse : all.reuse;
     all.bytes_in_flight = options->in_flight >= 0 ? options->in_flight : all.bytes_in_flight;
     return all;
@@ -320,7 +325,7 @@ weft_status weft_tool_gemm(int argc, char **argv, const weft_monitor *monitor, i
                            weft_error *error) {
     weft_status status = WEFT_OK;
     gemm_options options = {
-        .device = "auto", .algorithm = -1, .warps = -1, .reuse = -1, .in_flight = -1};
+        .device = "auto", .algorithm = -1, .warps = -1, .blocks = -1, .reuse = -1, .in_flight = -1};
     gemm_mode mode = MODE_PRODUCTS;
     const app_command_line line = {.arguments =
                                        "TYPE OPS M N K\nspace TYPE [OPS]\nreport OPS M N K",

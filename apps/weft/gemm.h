@@ -66,9 +66,9 @@ typedef struct gemm_options {
     const char *arguments[5];
     int n_arguments, n_t4, batch;
     bool check;
-    int algorithm;        /* GEMM_ALGORITHM_3M, 0: standard; -1: not given */
-    double tune;          /* seconds; 0: do not */
-    int warps, in_flight; /* guidelines; -1: not given */
+    int algorithm;                /* GEMM_ALGORITHM_3M, 0: standard; -1: not given */
+    double tune;                  /* seconds; 0: do not */
+    int warps, blocks, in_flight; /* guidelines; -1: not given */
     double reuse;
 } gemm_options;
 /** The guidelines of a type, with those that were given. (apps/weft/gemm.c) */

@@ -72,7 +72,7 @@ for option in "batch 3" check "energy 1" "point host" "algorithm 3m" "export t4 
     # shellcheck disable=SC2086
     refuse "${option%% *}" report "$weft" gemm report NN 60 60 60 --device host:1 --out third --$option
 done
-for option in "warps 8" "reuse 20" "in-flight 0"; do
+for option in "warps 8" "blocks 2" "reuse 20" "in-flight 0"; do
     # shellcheck disable=SC2086
     refuse "${option%% *}" report "$weft" gemm report NN 60 60 60 --device host:1 --out third --$option
     # shellcheck disable=SC2086
@@ -89,6 +89,9 @@ free=$(points "survive|too few warps|too little reuse|too few bytes" --warps 1 -
 [ "$free" = "$guided" ] || fail "$free points are left for the weakest guidelines, expected $guided"
 [ "$(points "too little reuse" --reuse 0)" = 0 ] || fail "--reuse 0 excludes points"
 [ "$(points survive --warps 16)" -lt "$(points survive --warps 4)" ] || fail "--warps changes nothing"
+[ "$(points survive --blocks 2)" -lt "$(points survive --blocks 1)" ] || fail "--blocks changes nothing"
+[ "$(points survive --blocks 1)" = "$(points survive)" ] || fail "--blocks 1 excludes points"
+[ "$(points survive --blocks 33)" = 0 ] || fail "a multiprocessor of 32 blocks holds 33"
 [ "$(points survive --reuse 40)" -lt "$(points survive --reuse 10)" ] || fail "--reuse changes nothing"
 refuse out "TYPE OPS M N K" "$weft" gemm D NN 6 6 6 --device host:1 --out there
 expect "--export writes what --tune SECONDS measures" "$weft" gemm D NN 6 6 6 --device host:1 --export t4 there
