@@ -2,33 +2,38 @@
  * fusion). A member is a function of its elements, arguments, block and thread. */
 #include "fusion/codegen/private.h"
 
-/* The call of member m. number, thread: C text */
+/* The call of member m. number, blocks, thread: C text */
 static void write_call(const source_writer *w, const weft_plan_kernel *member, int m,
-                       const char *number, const char *thread, int first) {
+                       const char *number, const char *blocks, const char *thread, int first) {
     weft_text_add(w->out, "%s(members[%d]", member->name, m);
     for (int i = 0; i < member->n_arguments; ++i) {
         weft_text_add(w->out, ", ");
         weft_source_argument_name(w, &member->arguments[i]);
     }
-    weft_text_add(w->out, ", %s, %s", number, thread);
+    weft_text_add(w->out, ", %s, %s, %s", number, blocks, thread);
     if (first > 0)
         weft_text_add(w->out, " - %d", first);
     weft_text_add(w->out, ", %d);\n", member->threads);
 }
 
-/* Blocks of one member follow those of another; members[n + m] is the first one of member m. */
+/* Blocks of one member follow those of another; members[n + m] is the first one of member m. All threads of a block
+ * enter a member that has barriers. */
 static void write_inter_block(const source_writer *w, const weft_plan_kernel *members, int n) {
+    if (members[0].kind == KERNEL_FINAL_REDUCTION)
+        weft_text_add(w->out, "    members += n_elements * %d;\n", 2 * n + 1);
     weft_text_add(w->out,
                   "    int member = 0;\n"
                   "    UNROLL for (int m = 1; m < %d; ++m)\n"
                   "        member += blockIdx.x >= members[%d + m];\n"
                   "    const int64_t number = blockIdx.x - members[%d + member];\n"
+                  "    const int64_t blocks = members[%d + member] - members[%d + member];\n"
                   "    switch (member) {\n",
-                  n, n, n);
+                  n, n, n, n + 1, n);
     for (int m = 0; m < n; ++m) {
-        weft_text_add(w->out, "    case %d:\n        if (threadIdx.x < %d)\n            ", m,
-                      members[m].threads);
-        write_call(w, &members[m], m, "number", "threadIdx.x", 0);
+        weft_text_add(w->out, "    case %d:\n        ", m);
+        if (members[m].kind == KERNEL_MAP)
+            weft_text_add(w->out, "if (threadIdx.x < %d)\n            ", members[m].threads);
+        write_call(w, &members[m], m, "number", "blocks", "threadIdx.x", 0);
         weft_text_add(w->out, "        break;\n");
     }
     weft_text_add(w->out, "    }\n");
@@ -40,7 +45,7 @@ static void write_inner_block(const source_writer *w, const weft_plan_kernel *me
     for (int m = 0; m < n; ++m) {
         weft_text_add(w->out, "    %sif (threadIdx.x < %d)\n        ", m > 0 ? "else " : "",
                       first + members[m].threads);
-        write_call(w, &members[m], m, "blockIdx.x", "threadIdx.x", first);
+        write_call(w, &members[m], m, "blockIdx.x", "gridDim.x", "threadIdx.x", first);
         first += members[m].threads;
     }
 }
@@ -49,7 +54,7 @@ static void write_inner_block(const source_writer *w, const weft_plan_kernel *me
 static void write_inner_thread(const source_writer *w, const weft_plan_kernel *members, int n) {
     for (int m = 0; m < n; ++m) {
         weft_text_add(w->out, "    if (threadIdx.x < %d)\n        ", members[m].threads);
-        write_call(w, &members[m], m, "blockIdx.x", "threadIdx.x", 0);
+        write_call(w, &members[m], m, "blockIdx.x", "gridDim.x", "threadIdx.x", 0);
     }
 }
 

@@ -112,6 +112,8 @@ const char *weft_source_positions(const source_writer *w, int matrix, int connec
 void weft_source_argument_name(const source_writer *w, const weft_argument *argument) {
     if (argument->kind == ARGUMENT_CONNECTIVITY)
         weft_text_add(w->out, "m_%s", w->graph->connectivities[argument->index].name);
+    else if (argument->kind == ARGUMENT_PARTIALS)
+        weft_text_add(w->out, "partials_%s", weft_source_variable(w, argument->index, -1) + 2);
     else if (argument->kind == ARGUMENT_POSITIONS)
         weft_text_add(w->out, "%s", weft_source_positions(w, argument->index, argument->part));
     else
@@ -223,7 +225,9 @@ int weft_source_block_threads(const weft_plan_kernel *kernel) {
 void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
     const bool threaded = w->backend->is_threaded;
     const int threads = weft_source_block_threads(kernel);
-    if (!threaded)
+    if (kernel->is_member)
+        weft_text_add(w->out, "INLINE void %s(int64_t n_elements", kernel->name);
+    else if (!threaded)
         weft_text_add(w->out,
                       "void %s(void *const *arguments, int64_t n_elements, int64_t first_block, "
                       "int64_t last_block)\n{\n",
@@ -238,7 +242,7 @@ void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
         if (!threaded)
             weft_text_add(w->out, " = arguments[%d];\n", i);
     }
-    if (kernel->kind == KERNEL_MEMBER)
+    if (kernel->is_member)
         weft_text_add(w->out, WEFT_MEMBER_ARGUMENTS ")\n{\n");
     else if (threaded)
         weft_text_add(w->out, "%s)\n{\n%s", w->plan->predicated ? WEFT_PREDICATE_ARGUMENT : "",
@@ -250,11 +254,19 @@ void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel) {
 
 /* The thread's own element. */
 void weft_source_thread(const source_writer *w, const char *indent, const char *specialisation) {
+    weft_text_add(w->out, "%sconst int64_t element = %s;\n", indent, specialisation);
+    weft_source_lane(w, indent);
+}
+
+void weft_source_lane(const source_writer *w, const char *indent) {
     weft_text_add(w->out,
-                  "%sconst int64_t element = %s;\n"
                   "%sconst int64_t block = element / LANES;\n"
                   "%sconst int lane = (int)(element %% LANES);\n",
-                  indent, specialisation, indent, indent);
+                  indent, indent);
+}
+
+const char *weft_source_block(const weft_plan_kernel *kernel) {
+    return kernel->is_member ? "number" : "blockIdx.x";
 }
 
 static void write_loads(const source_writer *w, const weft_plan_kernel *kernel) {
@@ -265,9 +277,11 @@ static void write_loads(const source_writer *w, const weft_plan_kernel *kernel) 
 
 /* A thread processes several elements of its block's reduction tile. */
 static void write_chunk(const source_writer *w, const weft_plan_kernel *kernel) {
-    (void)kernel;
     weft_text_add(w->out, "    UNROLL for (int k = 0; k < TILE / THREADS; ++k) {\n");
-    weft_source_thread(w, "        ", WEFT_TILE_ELEMENT);
+    weft_text_add(
+        w->out, "        const int64_t element = %s * (int64_t)TILE + k * THREADS + threadIdx.x;\n",
+        weft_source_block(kernel));
+    weft_source_lane(w, "        ");
     weft_text_add(w->out, "        if (element >= n_elements)\n            continue;\n");
 }
 
@@ -286,12 +300,11 @@ static void write_colour(const source_writer *w, const weft_plan_kernel *kernel)
 static void write_own(const source_writer *w, const weft_plan_kernel *kernel) {
     const weft_implementation *one = kernel->implementation;
     const int n = one->serial_iterations;
-    const bool member = kernel->kind == KERNEL_MEMBER;
+    const bool member = kernel->is_member;
     const int all = member ? kernel->threads : one->elements_per_block;
     const int stride = all % one->stride == 0 ? one->stride : all;
     const char *threads = member ? "threads" : "blockDim.x",
-               *thread = member ? "thread" : "threadIdx.x",
-               *block = member ? "number" : "blockIdx.x";
+               *thread = member ? "thread" : "threadIdx.x", *block = weft_source_block(kernel);
     char own[160];
     if (n > 1)
         weft_text_add(w->out, "    %sfor (int k = 0; k < %d; ++k) {\n",
@@ -429,7 +442,6 @@ static const kernel_text texts[WEFT_KERNEL_KINDS] = {
     [KERNEL_GATHER] = {"KERNEL", NULL, weft_source_gather},
     [KERNEL_NESTED] = {"BLOCK_KERNEL(NESTED_THREADS)", NULL, weft_source_nested},
     [KERNEL_NESTED_FINAL] = {"BLOCK_KERNEL(NESTED_THREADS)", NULL, weft_source_nested_final},
-    [KERNEL_MEMBER] = {"INLINE void", write_own, write_map_kernel},
     [KERNEL_GROUP] = {NULL, NULL, weft_source_group},
 };
 

@@ -4,6 +4,7 @@
  * the warps; calls of one thread run in the first warp. A thread stores the components that it has
  * computed directly after their call. Where all calls give a thread the same components of a value,
  * it has these in registers, and loads them itself. */
+#include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/codegen/private.h"
 #include "fusion/plan/implementations.h"
@@ -332,8 +333,12 @@ done:
 
 /* The element of a thread, `number`, and whether there is such an element. Where all threads take part, those
  * without one compute that of the last element, and store nothing. */
-static void write_place(const source_writer *w, const weft_implementation *one,
+static void write_place(const source_writer *w, const weft_plan_kernel *kernel,
                         const char *number) {
+    const weft_implementation *one = kernel->implementation;
+    /* blocks of a group have threads for the largest member, and all of them meet at barriers */
+    const char *own =
+        kernel->is_member && !weft_fault("surplus_threads") ? " && warp < THREADS_PER_ELEMENT" : "";
     if (one->joint_threads > 0)
         weft_text_add(w->out,
                       "    const int64_t number = %s;\n"
@@ -344,13 +349,16 @@ static void write_place(const source_writer *w, const weft_implementation *one,
         weft_text_add(w->out, "    const int64_t element = %s;\n", number);
     weft_text_add(w->out,
                   "    const int64_t block = element / LANES;\n"
-                  "    const int lane = %s(int)(element %% LANES);\n%s",
-                  one->joint_threads > 0 ? "" : "ELEMENTS % LANES == 0 ? own % LANES : ",
-                  one->joint_threads > 0 ? "" : "    const bool is_here = element < n_elements;\n");
+                  "    const int lane = %s(int)(element %% LANES);\n",
+                  one->joint_threads > 0 ? "" : "ELEMENTS % LANES == 0 ? own % LANES : ");
+    if (one->joint_threads == 0)
+        weft_text_add(w->out, "    const bool is_here = element < n_elements%s;\n", own);
 }
 
 /* The elements of a block; if it has several per thread, in a loop. */
-static void write_elements(const source_writer *w, const weft_implementation *one) {
+static void write_elements(const source_writer *w, const weft_plan_kernel *kernel) {
+    const weft_implementation *one = kernel->implementation;
+    const char *block = weft_source_block(kernel);
     char number[96];
     weft_text_add(w->out,
                   "    extern __shared__ __align__(128) unsigned char shared[];\n"
@@ -369,11 +377,11 @@ static void write_elements(const source_writer *w, const weft_implementation *on
             one->serial_iterations,
             one->shared_components > 0 ? "    if (iteration > 0)\n        __syncthreads();\n" : "");
     if (one->serial_iterations > 1)
-        snprintf(number, sizeof number, "(blockIdx.x * (int64_t)%d + iteration) * ELEMENTS + own",
+        snprintf(number, sizeof number, "(%s * (int64_t)%d + iteration) * ELEMENTS + own", block,
                  one->serial_iterations);
     else
-        snprintf(number, sizeof number, "blockIdx.x * (int64_t)ELEMENTS + own");
-    write_place(w, one, number);
+        snprintf(number, sizeof number, "%s * (int64_t)ELEMENTS + own", block);
+    write_place(w, kernel, number);
 }
 
 weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *kernel,
@@ -386,7 +394,7 @@ weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *
                   one->threads_per_element, one->elements_per_block);
     weft_source_head(w, kernel);
     weft_source_load_uniforms(w, kernel->loads, kernel->n_loads);
-    write_elements(w, one);
+    write_elements(w, kernel);
     for (int i = 0; i < one->fusion->n_calls; ++i)
         TRY(write_position(w, kernel, i, error));
     weft_text_add(w->out, "%s}\n#undef THREADS_PER_ELEMENT\n#undef ELEMENTS\n\n",

@@ -28,8 +28,9 @@ typedef struct source_writer {
 #define WEFT_PREDICATE_EARLY "    const uint32_t going = *active;\n"
 #define WEFT_PREDICATE_LATE "    if (going == 0)\n        return;\n"
 
-/** Last arguments of a KERNEL_MEMBER: its block, thread and threads per block. */
-#define WEFT_MEMBER_ARGUMENTS ",\n    int64_t number,\n    int thread,\n    int threads"
+/** Last arguments of a member of a group: its block and number of blocks, thread and threads per block. */
+#define WEFT_MEMBER_ARGUMENTS                                                                      \
+    ",\n    int64_t number,\n    int64_t blocks,\n    int thread,\n    int threads"
 
 /** A kernel with more statements is written again with fewer of its loops unrolled. */
 enum { WEFT_KERNEL_STATEMENTS_MAX = 1000 };
@@ -42,7 +43,7 @@ const char *weft_source_variable(const source_writer *w, int value, int connecti
 /* fusion/codegen/kernel.c */
 /** A kernel's name and arguments, up to the opening brace and the test of `active`. */
 void weft_source_head(const source_writer *w, const weft_plan_kernel *kernel);
-/** The name of an argument of a KERNEL_MEMBER. */
+/** The name of an argument of a member of a group. */
 void weft_source_argument_name(const source_writer *w, const weft_argument *argument);
 /** Declarations and loads of the uniform values among n loads. */
 void weft_source_load_uniforms(const source_writer *w, const weft_operand *loads, int n);
@@ -60,6 +61,10 @@ bool weft_source_is_written_in_place(const source_writer *w, const weft_plan_ker
 void weft_source_declare_in_place(const source_writer *w, const weft_call *call);
 /** Declarations of element, block and lane; specialisation: C text of the element's number. */
 void weft_source_thread(const source_writer *w, const char *indent, const char *specialisation);
+/** Those of block and lane. */
+void weft_source_lane(const source_writer *w, const char *indent);
+/** The number of a thread block of the kernel: C text. */
+const char *weft_source_block(const weft_plan_kernel *kernel);
 /** fusion/codegen/nested.c: a kernel over a product of two index sets; the kernel that combines the
  *  parts of one of its open results. */
 void weft_source_nested_prelude(const weft_backend *backend, weft_text *out);
@@ -87,8 +92,6 @@ weft_status weft_source_dense(const source_writer *w, const weft_plan_kernel *ke
 void weft_source_dense_prelude(const weft_limits *limits, bool single, weft_text *out);
 /* fusion/codegen/reduction.c: reductions on a GPU, one tile per thread block; several elements per
  * thread. */
-/** The k-th element of a thread in its block's tile. */
-#define WEFT_TILE_ELEMENT "blockIdx.x * (int64_t)TILE + k * THREADS + threadIdx.x"
 /** Does each thread process several elements of a reduction tile? */
 bool weft_source_chunked(const source_writer *w, const weft_plan_kernel *kernel);
 /** Are the loads of all elements of a thread issued before the first call? */

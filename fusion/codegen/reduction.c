@@ -141,7 +141,7 @@ void weft_source_reductions_declare(const source_writer *w, const weft_plan_kern
 void weft_source_reduction_tile(const source_writer *w, const weft_plan_kernel *kernel) {
     if (kernel->n_reductions == 0)
         return;
-    weft_text_add(w->out, "\n    const int64_t chunk = blockIdx.x;\n");
+    weft_text_add(w->out, "\n    const int64_t chunk = %s;\n", weft_source_block(kernel));
     threaded_partials(w, kernel);
 }
 
@@ -163,13 +163,13 @@ static const char *tree_of_finish(const source_writer *w, const weft_graph *grap
 static void threaded_finish(const source_writer *w, const weft_plan_kernel *kernel) {
     weft_text_add(w->out,
                   "    __shared__ scalar tree[%sGROUPS];\n    wait_for_kernels();\n"
-                  "    if (gridDim.x > 1) {\n",
-                  tree_of_finish(w, w->graph, kernel));
+                  "    if (%s > 1) {\n",
+                  tree_of_finish(w, w->graph, kernel), kernel->is_member ? "blocks" : "gridDim.x");
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
-        weft_text_add(w->out, "        finish_part_%s(tree, partials_%s, %d, n_elements%s);\n",
+        weft_text_add(w->out, "        finish_part_%s(tree, partials_%s, %d, n_elements%s, %s);\n",
                       weft_source_join_name(w, call), result_name(w, call), result_count(w, call),
-                      weft_fault("partial_dropped") ? " - TILE" : "");
+                      weft_fault("partial_dropped") ? " - TILE" : "", weft_source_block(kernel));
     }
     weft_text_add(w->out, "        return;\n    }\n");
     for (int i = 0; i < kernel->n_reductions; ++i) {
@@ -237,9 +237,7 @@ bool weft_source_chunked(const source_writer *w, const weft_plan_kernel *kernel)
 static int elements_of(const source_writer *w, const weft_plan_kernel *kernel) {
     if (weft_source_chunked(w, kernel))
         return WEFT_CUDA_REDUCTION_TILE / WEFT_CUDA_THREADS;
-    return kernel->kind == KERNEL_MAP || kernel->kind == KERNEL_MEMBER
-               ? kernel->implementation->serial_iterations
-               : 1;
+    return kernel->kind == KERNEL_MAP ? kernel->implementation->serial_iterations : 1;
 }
 
 /* A compiler cannot move loads before stores, so the loads of all elements are written first. */
@@ -273,5 +271,5 @@ void weft_source_write_prefetch(const source_writer *w, const weft_plan_kernel *
         if (w->graph->values[kernel->loads[i].value].index_set >= 0)
             weft_source_load_statement(w, &kernel->loads[i]);
     weft_text_add(w->out, "    }\n%s",
-                  w->plan->predicated && kernel->kind != KERNEL_MEMBER ? WEFT_PREDICATE_LATE : "");
+                  w->plan->predicated && !kernel->is_member ? WEFT_PREDICATE_LATE : "");
 }

@@ -187,7 +187,7 @@ void weft_compilation_kernel(const weft_compilation *compilation, int i, weft_ke
         .bytes_stored = kernel->bytes_stored,
         .flops = kernel->flops,
         .seconds = kernel->implementation ? kernel->implementation->cost : kernel->seconds,
-        .is_member = kernel->kind == KERNEL_MEMBER,
+        .is_member = kernel->is_member,
         .is_sized = kernel->kind == KERNEL_NESTED && kernel->slice == SLICE_COLUMNS,
         .patches = weft_kernel_is_patch(kernel->kind),
         .patch_cells = reads_patch_cells(kernel),

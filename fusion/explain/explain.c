@@ -116,7 +116,7 @@ static void explain_groups(const explanation *e) {
                       "their work takes less time than a launch\n");
     for (int i = 0; i < plan->n_kernels; ++i) {
         const weft_plan_kernel *kernel = &plan->kernels[i];
-        if (kernel->kind != KERNEL_GROUP)
+        if (kernel->kind != KERNEL_GROUP || !(kernel - 1)->implementation)
             continue;
         weft_text_add(e->out, "  %s: kernels %d to %d, ", kernel->name, i - kernel->n_members,
                       i - 1);

@@ -23,6 +23,21 @@ static bool is_memory(const weft_argument *argument) {
     return argument->kind == ARGUMENT_VALUE || argument->kind == ARGUMENT_DOUBLE_BUFFER;
 }
 
+/* Does a kernel on a GPU do nothing with a list but add to it, atomically? Such kernels run in any order. */
+static bool only_adds(const weft_graph *graph, const weft_plan_kernel *kernel, int list) {
+    bool adds = false, other = false;
+    if (kernel->kind != KERNEL_MAP && kernel->kind != KERNEL_REDUCTION &&
+        kernel->kind != KERNEL_MULTI_THREAD)
+        return false;
+    for (int i = 0; i < kernel->n_scatters; ++i)
+        adds |= graph->accumulations[kernel->scatters[i]].target == list;
+    for (int i = 0; i < kernel->n_stores; ++i)
+        other |= weft_value_storage(graph, kernel->stores[i]) == list;
+    for (int i = 0; i < kernel->n_loads; ++i)
+        other |= weft_value_storage(graph, kernel->loads[i].value) == list;
+    return adds && !other;
+}
+
 int weft_kernels_conflict(const weft_graph *graph, const weft_plan_kernel *a,
                           const weft_plan_kernel *b) {
     for (int i = 0; i < a->n_arguments; ++i)
@@ -33,7 +48,8 @@ int weft_kernels_conflict(const weft_graph *graph, const weft_plan_kernel *a,
             if ((x->kind == ARGUMENT_PARTIALS && y->kind == ARGUMENT_PARTIALS) ||
                 (is_memory(x) && is_memory(y) &&
                  (weft_kernel_writes(graph, a, x->index) ||
-                  weft_kernel_writes(graph, b, x->index))))
+                  weft_kernel_writes(graph, b, x->index)) &&
+                 !(only_adds(graph, a, x->index) && only_adds(graph, b, x->index))))
                 return x->index;
         }
     return -1;

@@ -1,5 +1,6 @@
 /* Lets independent kernels of a plan share one launch (horizontal fusion; Dey 2020, types of kernel
- * fusion).
+ * fusion). Blocks of different kernels meet at no barrier, so that kernels of several threads per element and
+ * reductions share launches block by block, and so do final reductions of kernels that share one.
  *
  * Kernels are independent if neither must end before the other starts, by way of any kernels in
  * between. The groups are those of a saved plan, if there is one; otherwise those that the script asks
@@ -11,6 +12,7 @@
 #include "core/base/fault.h"
 #include "core/base/number.h"
 #include "fusion/base/array.h"
+#include "fusion/base/target.h"
 #include "fusion/plan/dependence.h"
 #include "fusion/plan/implementations.h"
 #include "fusion/plan/plan.h"
@@ -36,7 +38,9 @@ typedef struct grouping {
 } grouping;
 
 typedef struct members {
-    const weft_implementation *list[WEFT_GROUP_MEMBERS];
+    const weft_plan_kernel *kernels[WEFT_GROUP_MEMBERS];
+    const weft_implementation
+        *list[WEFT_GROUP_MEMBERS]; /* NULL: final reductions, as all of the group */
     int n, n_arguments;
     int together;   /* what asks for the group: a block of the script or of a saved plan, from 1 */
     double seconds; /* of launches of their own */
@@ -52,7 +56,7 @@ const char *weft_combination_name(weft_combination how) {
 int weft_plan_launches(const weft_plan *plan) {
     int n = 0;
     for (int i = 0; i < plan->n_kernels; ++i)
-        n += plan->kernels[i].kind != KERNEL_MEMBER;
+        n += !plan->kernels[i].is_member;
     return n;
 }
 
@@ -105,24 +109,50 @@ static void add_member(const grouping *g, members *all, int kernel) {
     const weft_plan_kernel *one = &g->plan->kernels[kernel];
     const int together = together_of(g, one);
     all->together = together > 0 ? together : all->together;
-    if (all->n < WEFT_GROUP_MEMBERS)
+    if (all->n < WEFT_GROUP_MEMBERS) {
+        all->kernels[all->n] = one;
         all->list[all->n] = one->implementation;
+    }
     ++all->n;
     all->n_arguments += one->n_arguments;
-    all->seconds += weft_predict_work(one->implementation) +
-                    weft_predict_launch(one->implementation->predictor);
+    if (one->implementation)
+        all->seconds += weft_predict_work(one->implementation) +
+                        weft_predict_launches(one->implementation) *
+                            weft_predict_launch(one->implementation->predictor);
 }
 
 static members members_of(const grouping *g, int leader) {
     members all = {.n = 0};
     for (int i = leader; i < g->n; ++i)
-        if (g->leader[i] == leader && g->plan->kernels[i].implementation)
+        if (g->leader[i] == leader)
             add_member(g, &all, i);
     return all;
 }
 
 static bool is_possible(const weft_plan_kernel *kernel) {
-    return kernel->kind == KERNEL_MAP && kernel->index_set >= 0;
+    return (kernel->kind == KERNEL_MAP || kernel->kind == KERNEL_REDUCTION ||
+            (kernel->kind == KERNEL_MULTI_THREAD && kernel->implementation->joint_threads == 0)) &&
+           kernel->index_set >= 0;
+}
+
+/* Do barriers or tiles of a member need whole blocks? */
+static bool needs_blocks(const members *all) {
+    bool needs = false;
+    for (int i = 0; i < all->n && i < WEFT_GROUP_MEMBERS; ++i)
+        needs |= all->kernels[i]->kind != KERNEL_MAP;
+    return needs;
+}
+
+/* A tile of a reduction has the threads of one block: have other members too many? */
+static bool is_too_wide(const members *all) {
+    bool reduces = false;
+    int most = 0;
+    for (int i = 0; i < all->n && i < WEFT_GROUP_MEMBERS; ++i) {
+        const int threads = weft_group_threads(all->list, all->n, INTER_BLOCK, i);
+        reduces |= all->kernels[i]->kind == KERNEL_REDUCTION;
+        most = threads > most ? threads : most;
+    }
+    return reduces && most > WEFT_CUDA_THREADS;
 }
 
 /* Does a kernel share a launch without being asked to? Its work must be less than a launch. */
@@ -146,7 +176,8 @@ static weft_combination best_combination(const grouping *g, const members *all, 
         *seconds = weft_predict_group(all->list, all->n, (weft_combination)asked);
         return (weft_combination)asked;
     }
-    for (weft_combination how = INTER_BLOCK; how < WEFT_COMBINATIONS; ++how) {
+    for (weft_combination how = INTER_BLOCK;
+         how < (needs_blocks(all) ? INNER_BLOCK : WEFT_COMBINATIONS); ++how) {
         const double one = weft_predict_group(all->list, all->n, how);
         if (how == INTER_BLOCK || one < (1 - LEAST_GAIN) * *seconds) {
             best = how;
@@ -172,7 +203,8 @@ static bool joins(const grouping *g, int leader, int i) {
         best_combination(g, &all, &before);
     add_member(g, &all, i);
     before += own.seconds;
-    if (all.n > WEFT_GROUP_MEMBERS || all.n_arguments > ARGUMENTS_MOST)
+    if (all.n > WEFT_GROUP_MEMBERS || all.n_arguments > ARGUMENTS_MOST || is_too_wide(&all) ||
+        (needs_blocks(&all) && combination_asked(g, all.together) > INTER_BLOCK))
         return false;
     best_combination(g, &all, &with);
     return with < before;
@@ -226,8 +258,9 @@ static weft_status check_block(const grouping *g, int together, int leader, int 
     if (!is_possible(&g->plan->kernels[i])) {
         status = refuse(g, together, error, "the kernel of '%s' cannot share a launch with others",
                         result_of(g, i));
-        weft_error_hint(error, "a launch is shared by kernels of one thread per element, without "
-                               "reductions, operators, patches and cell colours");
+        weft_error_hint(error,
+                        "a launch is shared by kernels without products of operators and of small "
+                        "matrices, slices, patches and cell colours");
         return status;
     }
     if (leader == i)
@@ -241,6 +274,24 @@ static weft_status check_block(const grouping *g, int together, int leader, int 
     if (all.n > WEFT_GROUP_MEMBERS || all.n_arguments > ARGUMENTS_MOST)
         return refuse(g, together, error, "a launch has at most %d kernels and %d lists",
                       WEFT_GROUP_MEMBERS, ARGUMENTS_MOST);
+    if (needs_blocks(&all) && combination_asked(g, together) > INTER_BLOCK) {
+        status =
+            refuse(g, together, error,
+                   "'%s' and '%s' cannot share thread blocks: one of their kernels has barriers",
+                   result_of(g, leader), result_of(g, i));
+        weft_error_hint(error, "write `together inter_block`, in which each block runs one kernel");
+        return status;
+    }
+    if (is_too_wide(&all)) {
+        status =
+            refuse(g, together, error,
+                   "'%s' and '%s' cannot share a launch: a reduction has blocks of %d threads, "
+                   "and another kernel larger ones",
+                   result_of(g, leader), result_of(g, i), WEFT_CUDA_THREADS);
+        weft_error_hint(error,
+                        "`fuse` gives a kernel a block: elements times threads are its threads");
+        return status;
+    }
     return WEFT_OK;
 }
 
@@ -277,6 +328,29 @@ static int choose_groups(const grouping *g) {
     return n;
 }
 
+/* The final reduction of kernel i; -1: it has none. */
+static int final_of(const grouping *g, int i) {
+    return i + 1 < g->n && g->plan->kernels[i].kind == KERNEL_REDUCTION &&
+                   g->plan->kernels[i + 1].kind == KERNEL_FINAL_REDUCTION
+               ? i + 1
+               : -1;
+}
+
+/* Final reductions of kernels that share a launch share one. */
+static int group_finals(const grouping *g) {
+    int n = 0;
+    for (int i = 0; i < g->n; ++i) {
+        int first = -1;
+        for (int k = g->leader[i]; k < i && first < 0 && final_of(g, i) >= 0; ++k)
+            first = g->leader[k] == g->leader[i] ? final_of(g, k) : -1;
+        if (first < 0)
+            continue;
+        n += members_of(g, first).n == 1;
+        join(g, first, final_of(g, i));
+    }
+    return n;
+}
+
 /* ---- the plan with groups ---- */
 
 static weft_status add_arguments(weft_arena *arena, weft_plan_kernel *group,
@@ -307,8 +381,10 @@ static weft_status add_group(const grouping *g, weft_plan *made, const members *
                                 .index_set = UNIFORM,
                                 .n_members = all->n};
     group->together = !g->cover->group ? all->together : 0;
-    group->combination = best_combination(g, all, &group->seconds);
-    group->saved_seconds = all->seconds - group->seconds;
+    if (all->list[0]) {
+        group->combination = best_combination(g, all, &group->seconds);
+        group->saved_seconds = all->seconds - group->seconds;
+    }
     group->name = weft_arena_print(g->arena, "k%d_together", made->n_kernels);
     if (!group->name)
         TRY(weft_no_memory(error));
@@ -316,8 +392,10 @@ static weft_status add_group(const grouping *g, weft_plan *made, const members *
     TRY(WEFT_APPEND(g->arena, group->arguments, group->n_arguments, sizes, error));
     for (int m = 0; m < all->n; ++m) {
         weft_plan_kernel *member = group - all->n + m;
-        member->kind = KERNEL_MEMBER;
-        member->threads = weft_group_threads(all->list, all->n, group->combination, m);
+        member->is_member = true;
+        member->threads = all->list[0]
+                              ? weft_group_threads(all->list, all->n, group->combination, m)
+                              : WEFT_CUDA_REDUCTION_TILE;
         group->threads = group->combination == INNER_BLOCK  ? group->threads + member->threads
                          : member->threads > group->threads ? member->threads
                                                             : group->threads;
@@ -371,6 +449,29 @@ static int next_unit(const grouping *g, const uint64_t *done) {
     return next;
 }
 
+static bool adds_to(const weft_graph *graph, const weft_plan_kernel *kernel, int list) {
+    for (int i = 0; i < kernel->n_scatters; ++i)
+        if (graph->accumulations[kernel->scatters[i]].target == list)
+            return true;
+    return false;
+}
+
+/* A list is zeroed before the first of the kernels that add to it, whose order may have changed. A kernel has room for
+ * each list that it adds to. */
+static void zero_first(const weft_graph *graph, weft_plan *plan) {
+    for (int k = 0; k < plan->n_kernels; ++k)
+        for (int i = 0; i < plan->kernels[k].n_zero; ++i) {
+            const int list = plan->kernels[k].zero[i];
+            int first = 0;
+            while (first < k && !adds_to(graph, &plan->kernels[first], list))
+                ++first;
+            if (first == k || weft_fault("zeroed_late"))
+                continue;
+            plan->kernels[first].zero[plan->kernels[first].n_zero++] = list;
+            plan->kernels[k].zero[i--] = plan->kernels[k].zero[--plan->kernels[k].n_zero];
+        }
+}
+
 static weft_status rewrite(const grouping *g, int n_groups, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_plan made = *g->plan;
@@ -381,6 +482,7 @@ static weft_status rewrite(const grouping *g, int n_groups, weft_error *error) {
     while (made.n_kernels < g->n + n_groups) {
         TRY(add_unit(g, &made, done, next_unit(g, done), error));
     }
+    zero_first(g->graph, &made);
     *g->plan = made;
 done:
     return status;
@@ -410,6 +512,7 @@ weft_status weft_plan_group(weft_arena *arena, const weft_graph *graph, const we
     TRY(force_groups(&g, &n_groups, error));
     if (!cover->group)
         n_groups += choose_groups(&g);
+    n_groups += group_finals(&g);
     if (n_groups > 0)
         TRY(rewrite(&g, n_groups, error));
 done:

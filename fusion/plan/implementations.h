@@ -158,6 +158,8 @@ double weft_least_of_shape(const weft_least_cost *least, int threads, int elemen
 double weft_predict_launch(const weft_predictor *predictor);
 /** Predicted seconds of a kernel without its launch. */
 double weft_predict_work(const weft_implementation *made);
+/** Its launches: reductions have a final one. */
+int weft_predict_launches(const weft_implementation *made);
 /** Threads per block of member i of a group. */
 int weft_group_threads(const weft_implementation *const *members, int n, weft_combination how,
                        int i);

@@ -31,14 +31,16 @@ static bool is_gathered(const planner *p, const weft_accumulation *a) {
     return p->options->scatter == WEFT_SCATTER_GATHERED && !a->matrix;
 }
 
-/* A name of bounded length, such as "k2_jacobian_tform_dshape". */
+/* A name of bounded length, such as "k2_jacobian_tform_dshape". What it has of calls does not depend on the number, which
+ * shared launches change. */
 static const char *kernel_name(planner *p, const weft_implementation *implementation) {
     char name[96];
     size_t length = (size_t)snprintf(name, sizeof name, "k%d", p->plan->n_kernels);
+    const size_t most = length + 62;
     for (int i = 0; i < implementation->fusion->n_calls; ++i) {
         const char *label = p->graph->calls[implementation->order[i]].label;
         const size_t added = strlen(label) + 1;
-        if (length + added > 64) {
+        if (length + added > most) {
             length += (size_t)snprintf(name + length, sizeof name - length, "_etc");
             break;
         }

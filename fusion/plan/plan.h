@@ -21,7 +21,8 @@ typedef enum weft_argument_kind {
                                weft_patch_matrix_arguments */
     ARGUMENT_COLOUR,        /* the elements of one colour: index is the connectivity */
     ARGUMENT_SIZES,         /* int64_t [3], rows, columns, parts. index: the KERNEL_NESTED */
-    ARGUMENT_MEMBERS, /* of a KERNEL_GROUP: int64_t [2][n_members], elements and first block of each */
+    ARGUMENT_MEMBERS, /* of a KERNEL_GROUP: int64_t elements [n_members], first block [n_members + 1] of each; of
+                         final reductions twice, the second for a launch that joins parts before */
     ARGUMENT_CELL_PATCH, /* patches of cells: part by weft_cell_patch_argument */
     ARGUMENT_GATHER /* transposed connectivity: start[n_to + 1] (part 0) and positions (part 1) */
 } weft_argument_kind;
@@ -56,7 +57,6 @@ typedef enum weft_kernel_kind {
     KERNEL_GATHER,       /* each target sums the contributions stored for it, or evaluates them */
     KERNEL_NESTED,       /* over a product of two index sets, slice by slice (nested.h) */
     KERNEL_NESTED_FINAL, /* combines the parts of one open result of a KERNEL_NESTED */
-    KERNEL_MEMBER,       /* a KERNEL_MAP that the next KERNEL_GROUP launches */
     KERNEL_GROUP,        /* one launch of the members before it (horizontal fusion) */
     WEFT_KERNEL_KINDS
 } weft_kernel_kind;
@@ -90,8 +90,10 @@ typedef struct weft_plan_kernel {
     int n_reductions;
     weft_combination combination; /* KERNEL_GROUP */
     int n_members;                /* KERNEL_GROUP: the kernels directly before it in the plan */
-    int together; /* KERNEL_GROUP: the block of the script that asks for it, from 1; 0: none */
-    int threads;  /* KERNEL_MEMBER, KERNEL_GROUP: per thread block */
+    bool is_member; /* the next KERNEL_GROUP launches it: a map, a reduction, a kernel of
+                                     several threads per element, or a final reduction */
+    int together;   /* KERNEL_GROUP: the block of the script that asks for it, from 1; 0: none */
+    int threads;    /* of members and KERNEL_GROUP: per thread block */
     double seconds, saved_seconds; /* KERNEL_GROUP: prediction; against launches of their own */
     int *zero;                     /* values zeroed before the launch */
     int n_zero;
@@ -130,7 +132,7 @@ int weft_kernels_conflict(const weft_graph *graph, const weft_plan_kernel *a,
 weft_status weft_plan_assign_buffers(weft_arena *arena, const weft_graph *graph, weft_plan *plan,
                                      weft_error *error);
 /** Let independent kernels of a plan share launches as the cover of a saved plan says, otherwise
- *  where the prediction gains by it (fusion/plan/horizontal.c): their kernels become KERNEL_MEMBER, followed by a KERNEL_GROUP.
+ *  where the prediction gains by it (fusion/plan/horizontal.c): their kernels become members, followed by a KERNEL_GROUP.
  *  plan    kernels in launch order, without buffers
  *  Errors  WEFT_ERROR_TYPE: a `together` block that cannot be one launch; WEFT_ERROR_INPUT: the same
  *          of a saved plan; WEFT_ERROR_MEMORY

@@ -555,13 +555,21 @@ void weft_predict(const weft_predictor *p, weft_implementation *made) {
 
 int weft_group_threads(const weft_implementation *const *members, int n, weft_combination how,
                        int i) {
-    const int most = WEFT_BLOCK_THREADS / n / WEFT_CUDA_LANES * WEFT_CUDA_LANES;
-    const int own = members[i]->elements_per_block;
-    return how == INNER_BLOCK && own > most ? most : own;
+    const weft_implementation *one = members[i];
+    int most = how == INNER_BLOCK ? WEFT_BLOCK_THREADS / n / WEFT_CUDA_LANES * WEFT_CUDA_LANES
+                                  : WEFT_BLOCK_THREADS;
+    for (int k = 0; k < n; ++k)
+        if (has_reduction(members[k]->predictor, members[k]))
+            most = WEFT_CUDA_THREADS;
+    if (one->threads_per_element > 0)
+        return one->threads_per_element * one->elements_per_block;
+    if (has_reduction(one->predictor, one))
+        return WEFT_CUDA_THREADS;
+    return one->elements_per_block < most ? one->elements_per_block : most;
 }
 
 /* The operating point that n kernels have in common: every block has threads for as many elements
- * as it has threads, and the registers of all or of the largest kernel. The threads of all kernels
+ * as it has threads (of members with several threads per element fewer), and the registers of all or of the largest kernel. The threads of all kernels
  * have their loads in flight together: those of all kernels, or of the average element. */
 static weft_operating_point group_point(const weft_implementation *const *members, int n,
                                         weft_combination how, double *uneven) {
@@ -572,7 +580,9 @@ static weft_operating_point group_point(const weft_implementation *const *member
         const double elements = element_count(p->graph, p->options, members[i]->fusion->index_set);
         const weft_operating_point own = point_of(p, members[i], elements, uneven);
         const int threads = weft_group_threads(members, n, how, i);
-        const double own_blocks = ceil(elements / threads / own.iterations);
+        const double own_blocks =
+            ceil(elements / (members[i]->threads_per_element > 0 ? own.elements : threads) /
+                 own.iterations);
         blocks = how == INTER_BLOCK ? blocks + own_blocks : fmax(blocks, own_blocks);
         common.threads = how == INNER_BLOCK         ? common.threads + threads
                          : threads > common.threads ? threads
@@ -599,15 +609,28 @@ double weft_predict_work(const weft_implementation *made) {
     return element_count(p->graph, p->options, made->fusion->index_set) * made->seconds;
 }
 
+int weft_predict_launches(const weft_implementation *made) {
+    return has_reduction(made->predictor, made) ? 2 : 1;
+}
+
 double weft_predict_group(const weft_implementation *const *members, int n, weft_combination how) {
     const weft_predictor *p = members[0]->predictor;
     double uneven = 1, seconds = weft_predict_launch(p);
+    bool has_finals = false;
     const weft_operating_point common = group_point(members, n, how, &uneven);
     for (int i = 0; i < n; ++i) {
         weft_implementation one = *members[i];
         const double elements = element_count(p->graph, p->options, one.fusion->index_set);
-        predict_at(p, &one, common, uneven, elements);
+        weft_operating_point point = common;
+        if (one.threads_per_element > 0) {
+            double own_uneven = 1;
+            point = point_of(p, members[i], elements, &own_uneven);
+            point.available = common.available;
+            point.registers = common.registers;
+        }
+        predict_at(p, &one, point, uneven, elements);
         seconds += elements * one.seconds;
+        has_finals |= has_reduction(p, &one);
     }
-    return seconds;
+    return seconds + (has_finals ? weft_predict_launch(p) : 0);
 }

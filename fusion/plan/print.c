@@ -352,8 +352,10 @@ static void print_group(const weft_graph *graph, const weft_plan *plan,
     for (int i = kernel->n_members; i > 0; --i)
         weft_text_add(out, i == kernel->n_members ? "    %-9s%s" : "%s%s",
                       i == kernel->n_members ? "launches" : ", ", (kernel - i)->name);
-    weft_text_add(out, "\n    %-9s", "as");
-    weft_plan_print_group(kernel, out);
+    if ((kernel - 1)->implementation) {
+        weft_text_add(out, "\n    %-9s", "as");
+        weft_plan_print_group(kernel, out);
+    }
     weft_text_add(out, "\n");
 }
 
@@ -390,7 +392,6 @@ static const struct kernel_print {
     [KERNEL_GATHER] = {"gather", print_gather},
     [KERNEL_NESTED] = {NULL, print_nested},
     [KERNEL_NESTED_FINAL] = {NULL, print_combine},
-    [KERNEL_MEMBER] = {NULL, print_computing},
     [KERNEL_GROUP] = {NULL, print_group},
 };
 

@@ -89,8 +89,8 @@ static json_t *arguments(const weft_graph *graph, const weft_plan_kernel *kernel
 }
 
 static json_t *group_json(const weft_plan_kernel *kernel) {
-    if (kernel->kind != KERNEL_GROUP)
-        return json_null();
+    if (kernel->kind != KERNEL_GROUP || (kernel - 1)->kind == KERNEL_FINAL_REDUCTION)
+        return json_null(); /* that of final reductions follows from that of their kernels */
     json_t *list = json_array();
     for (int i = kernel->n_members; i > 0; --i)
         weft_json_append(&list, weft_json_string((kernel - i)->name));

@@ -1,25 +1,55 @@
 /* Launches groups of kernels (horizontal fusion): the sizes of the members, and the launch's grid. */
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
+#include "fusion/base/target.h"
 #include "fusion/runtime/private.h"
 
-/* Blocks that member m would have in a launch of its own. */
-static int64_t blocks_of(const weft_program_segment *p, const weft_plan_kernel *member) {
-    const int64_t each = (int64_t)member->threads * member->implementation->serial_iterations;
-    return (p->sizes[member->index_set] + each - 1) / each;
+/* Blocks that a member would have in a launch of its own.
+ *  parts  of the launch of a final reduction that joins parts of many partial results */
+static int64_t blocks_of(const weft_program_segment *p, const weft_plan_kernel *member,
+                         bool parts) {
+    const weft_implementation *one = member->implementation;
+    const int64_t n = p->sizes[member->index_set],
+                  tiles = (n + WEFT_CUDA_REDUCTION_TILE - 1) / WEFT_CUDA_REDUCTION_TILE;
+    int64_t each = 0;
+    switch (member->kind) {
+    case KERNEL_FINAL_REDUCTION:
+        return !parts                     ? 1
+               : tiles > WEFT_CUDA_DIRECT ? (tiles + WEFT_CUDA_JOINED - 1) / WEFT_CUDA_JOINED
+                                          : 0;
+    case KERNEL_REDUCTION:
+        return tiles;
+    case KERNEL_MULTI_THREAD:
+        each = (int64_t)one->elements_per_block * one->serial_iterations;
+        break;
+    default:
+        each = (int64_t)member->threads * one->serial_iterations;
+    }
+    return (n + each - 1) / each;
+}
+
+/* Elements of each member, the first block of each and all blocks. Returns the latter. */
+static int64_t list_sizes(const weft_program_segment *p, const weft_plan_kernel *group, bool parts,
+                          int64_t *sizes) {
+    const weft_plan_kernel *members = group - group->n_members;
+    const int n = group->n_members;
+    int64_t first = 0;
+    for (int m = 0; m < n; ++m) {
+        sizes[m] = p->sizes[members[weft_fault("member_size") ? 0 : m].index_set];
+        sizes[n + m] = first + weft_fault("member_offset");
+        first += blocks_of(p, &members[m], parts);
+    }
+    sizes[2 * n] = first;
+    return first;
 }
 
 weft_status weft_program_group_prepare(weft_program_segment *p, int number, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_plan_kernel *kernel = &p->segment->plan->kernels[number];
-    const weft_plan_kernel *members = kernel - kernel->n_members;
-    const int n = kernel->n_members;
-    int64_t sizes[2 * WEFT_GROUP_MEMBERS], first = 0;
-    for (int m = 0; m < n; ++m) {
-        sizes[m] = p->sizes[members[weft_fault("member_size") ? 0 : m].index_set];
-        sizes[n + m] = first + weft_fault("member_offset");
-        first += blocks_of(p, &members[m]);
-    }
+    const int n = 2 * kernel->n_members + 1;
+    int64_t sizes[2 * (2 * WEFT_GROUP_MEMBERS + 1)];
+    list_sizes(p, kernel, false, sizes);
+    list_sizes(p, kernel, true, sizes + n);
     const size_t bytes = 2 * (size_t)n * sizeof *sizes;
     if (!p->members[number])
         TRY(weft_memory_make(p->device, bytes, &p->members[number], error));
@@ -28,19 +58,49 @@ done:
     return status;
 }
 
+static bool has_finals(const weft_plan_kernel *group) {
+    return (group - 1)->kind == KERNEL_FINAL_REDUCTION;
+}
+
 weft_status weft_program_group_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
                                     weft_launch *launch, weft_error *error) {
     const weft_plan_kernel *members = kernel - kernel->n_members;
+    const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
     (void)error;
     launch->n_elements = 0;
     launch->n_blocks = 0;
     launch->block_threads = kernel->threads;
     for (int m = 0; m < kernel->n_members; ++m) {
-        const int64_t n = blocks_of(p, &members[m]), size = p->sizes[members[m].index_set];
+        const weft_implementation *one = members[m].implementation;
+        const int64_t n = blocks_of(p, &members[m], false), size = p->sizes[members[m].index_set];
+        const int shared = members[m].kind == KERNEL_MULTI_THREAD
+                               ? (int)((size_t)one->shared_components *
+                                       (size_t)one->elements_per_block * real_bytes)
+                               : 0;
         launch->n_elements = size > launch->n_elements ? size : launch->n_elements;
         launch->n_blocks = kernel->combination == INTER_BLOCK ? launch->n_blocks + n
                            : n > launch->n_blocks             ? n
                                                               : launch->n_blocks;
+        launch->shared_bytes = shared > launch->shared_bytes ? shared : launch->shared_bytes;
+    }
+    if (has_finals(kernel)) {
+        launch->n_elements = 0; /* which of the sizes the members have */
+        launch->waits = !p->segment->plan->predicated;
     }
     return WEFT_OK;
+}
+
+weft_status weft_program_group_launch(weft_program_segment *p, const weft_plan_kernel *kernel,
+                                      const weft_launch *launch, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int64_t sizes[2 * WEFT_GROUP_MEMBERS + 1];
+    weft_launch parts = *launch;
+    parts.n_blocks = has_finals(kernel) ? list_sizes(p, kernel, true, sizes) : 0;
+    parts.n_elements = 1;
+    if (parts.n_blocks > 0)
+        TRY(weft_device_launch(p->device, &parts, error));
+    if (launch->n_blocks > 0)
+        TRY(weft_device_launch(p->device, launch, error));
+done:
+    return status;
 }

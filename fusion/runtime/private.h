@@ -97,6 +97,8 @@ weft_status weft_program_nested_final_grid(const weft_program_segment *p,
 weft_status weft_program_group_prepare(weft_program_segment *p, int number, weft_error *error);
 weft_status weft_program_group_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
                                     weft_launch *launch, weft_error *error);
+weft_status weft_program_group_launch(weft_program_segment *p, const weft_plan_kernel *kernel,
+                                      const weft_launch *launch, weft_error *error);
 
 /* fusion/runtime/run.c */
 weft_status weft_program_segment_run(weft_program_segment *p, weft_error *error);

@@ -242,16 +242,6 @@ done:
     return status;
 }
 
-/* A member is launched with its group. */
-static weft_status launch_later(weft_program_segment *p, const weft_plan_kernel *kernel,
-                                const weft_launch *launch, weft_error *error) {
-    (void)p;
-    (void)kernel;
-    (void)launch;
-    (void)error;
-    return WEFT_OK;
-}
-
 static const struct kernel_launcher {
     /* NULL: the device's usual grid of n_elements */
     weft_status (*grid)(const weft_program_segment *, const weft_plan_kernel *, weft_launch *,
@@ -274,8 +264,7 @@ static const struct kernel_launcher {
     [KERNEL_GATHER] = {gather_grid, launch_once},
     [KERNEL_NESTED] = {weft_program_nested_grid, launch_once},
     [KERNEL_NESTED_FINAL] = {weft_program_nested_final_grid, launch_once},
-    [KERNEL_MEMBER] = {NULL, launch_later},
-    [KERNEL_GROUP] = {weft_program_group_grid, launch_once},
+    [KERNEL_GROUP] = {weft_program_group_grid, weft_program_group_launch},
 };
 
 weft_status weft_program_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
@@ -296,6 +285,8 @@ static weft_status launch_kernel(weft_program_segment *p, const weft_plan_kernel
                           .n_arguments = kernel->n_arguments};
     for (int i = 0; i < kernel->n_zero && !weft_fault("missed_clear"); ++i)
         TRY(zero(p, kernel, kernel->zero[i], error));
+    if (kernel->is_member) /* it is launched with its group */
+        goto done;
     TRY(weft_program_kernel_arguments(p, kernel, p->arguments, error));
     if (p->segment->plan->predicated)
         p->arguments[launch.n_arguments++] = active_of(p);

@@ -263,7 +263,7 @@ weft_status weft_synthetic_run_time_kernels(weft_synthetic_run *r, weft_program 
     TRY(bind_all(r, segment->graph, program, error));
     TRY(weft_program_run(program, error));
     for (int i = 0; i < segment->plan->n_kernels; ++i)
-        if (segment->plan->kernels[i].kind == KERNEL_MEMBER)
+        if (segment->plan->kernels[i].is_member)
             seconds[i] = -1; /* it is launched with its group */
         else
             TRY(time_runs(r, program, i, 0, &seconds[i], error));

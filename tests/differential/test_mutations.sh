@@ -63,6 +63,8 @@ bugs=(
     "stride_off             unit_fusion_runtime_coarsening" # a coarsened thread's elements are one too near
     "member_offset          unit_fusion_runtime_horizontal" # blocks of a shared launch are one off
     "member_size            unit_fusion_runtime_horizontal" # a member of a shared launch has the first one's size
+    "surplus_threads        unit_fusion_runtime_horizontal" # threads beyond those of a member work on elements
+    "zeroed_late            unit_fusion_runtime_horizontal" # a list is zeroed after a kernel that has moved ahead adds to it
     "launch_shared_too_early unit_fusion_plan_horizontal" # a kernel shares the launch of one that it needs
     "chunks_collide         unit_fusion_connectivity_chunk_colouring" # chunks of a colour share a target
     "edge_swapped           unit_fem_space_degrees" # nodes on an edge are in the order of each cell

@@ -102,17 +102,24 @@ static void dependences(void **state) {
            "connectivity tips : F -> W[2];\ninput x : real over V;\ninput y : real over W;\n"
            "a = 2*x;\nb = 3*a[ends];\nc = 5*y;\nd = 7*c[tips];\nreturn b, d;\n",
            small, 4, 2);
-    /* both add to r */
+    /* both add to r, atomically */
     expect("null:h200",
            "index E, V plain, F;\nconnectivity ends : E -> V[2];\nconnectivity tips : F -> V[2];\n"
            "input x : real[2] over E;\ninput y : real[2] over F;\n"
            "r[ends] += 2*x;\nr[tips] += 3*y;\nreturn r;\n",
+           small, 2, 1);
+    /* the second reads what the first has added */
+    expect("null:h200",
+           "index E, V plain, F;\nconnectivity ends : E -> V[2];\nconnectivity tips : F -> V[2];\n"
+           "input x : real[2] over E;\ninput y : real[2] over F;\n"
+           "r[ends] += 2*x;\nq[tips] += r[tips]*y;\nreturn r, q;\n",
            small, 2, 2);
-    /* beside kernels without calls: the final reduction, and a gather */
+    /* a reduction, and its final one */
     expect("null:h200",
            "index N, M, K;\ninput x : real over N;\ninput y : real over M;\n"
            "input z : real over K;\na = sum(x);\nb = 2*y;\nc = 3*z;\nreturn a, b, c;\n",
-           small, 4, 3);
+           small, 4, 2);
+    /* beside kernels without calls: a gather */
     expect("null:h200",
            "index E, V plain, M;\nconnectivity ends : E -> V[2];\ninput x : real[2] over E;\n"
            "input y : real over M;\na = 2*x;\nr[ends] += a;\nb = 3*y;\nreturn r, a, b;\n",
@@ -158,6 +165,38 @@ static void asked_for(void **state) {
         for (int m = 1; m <= 3; ++m)
             assert_int_equal(kernel[-m].threads % 32, 0);
     }
+    close_case(&c);
+}
+
+/* Reductions share a launch, and their final ones another. */
+static void reductions(void **state) {
+    char text[4096] = "index N0", *at = text + strlen(text);
+    (void)state;
+    for (int i = 1; i < 20; ++i)
+        at += sprintf(at, ", N%d", i);
+    at += sprintf(at, ";\n");
+    for (int i = 0; i < 20; ++i)
+        at += sprintf(at, "input x%d : real over N%d;\ns%d = sum(x%d);\n", i, i, i, i);
+    at += sprintf(at, "return s0");
+    for (int i = 1; i < 20; ++i)
+        at += sprintf(at, ", s%d", i);
+    sprintf(at, ";\n");
+    const weft_compile_options small = {.size = sizeof small, .elements = 100000},
+                               large = {.size = sizeof large, .elements = 100000000};
+    expect("null:h200", text, small, 40, 2);
+    expect("null:h200", text, large, 40, 40);
+    plan_case c = compile("null:h200", text, small);
+    const weft_plan_kernel *group = &c.plan->kernels[20];
+    assert_int_equal(group->kind, KERNEL_GROUP);
+    assert_true(group->saved_seconds > 38 * 3e-6); /* of 40 launches */
+    weft_text json = {0};
+    weft_error error = {0};
+    assert_int_equal(weft_compilation_print(c.compilation, "plan", "json", &json, &error), WEFT_OK);
+    expect("null:h200", text,
+           (weft_compile_options){
+               .size = sizeof(weft_compile_options), .elements = 100000, .forced_plan = json.data},
+           40, 2);
+    weft_text_free(&json);
     close_case(&c);
 }
 
@@ -208,8 +247,12 @@ static void impossible_blocks(void **state) {
             "'a' and 'b' cannot share a launch: one of their kernels must end before the other "
             "starts");
     refused("index N, M;\ninput x : real over N;\ninput y : real over M;\n"
-            "together { a = sum(x); b = 3*y; }\nreturn a, b;\n",
-            "the kernel of 'a' cannot share a launch with others");
+            "together inner_block { a = sum(x); b = 3*y; }\nreturn a, b;\n",
+            "'a' and 'b' cannot share thread blocks: one of their kernels has barriers");
+    refused("index N, M;\ninput x : real over N;\ninput A, B : real[3,3] over M;\n"
+            "together { a = sum(x); fuse block 32 threads 9 { C = mmul(A, B); } }\nreturn a, C;\n",
+            "'a' and 'C' cannot share a launch: a reduction has blocks of 128 threads, and another "
+            "kernel larger ones");
     refused("index N;\ninput x : real over N;\n"
             "together { together { a = 2*x; } }\nreturn a;\n",
             "a together block must not contain a together block");
@@ -222,7 +265,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_calls),       cmocka_unit_test(dependences),
         cmocka_unit_test(asked_for),         cmocka_unit_test(saved),
-        cmocka_unit_test(impossible_blocks),
+        cmocka_unit_test(impossible_blocks), cmocka_unit_test(reductions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -214,12 +214,128 @@ static void in_loops(void **state) {
     case_close(&c);
 }
 
+/* Reductions, kernels of several threads per element in blocks of different sizes, and two that add to one list. */
+static const char *const blockwise =
+    "index N, M, K, E, F, V plain;\n"
+    "connectivity ends : E -> V[2];\nconnectivity tips : F -> V[2];\n"
+    "input a : real over N;\ninput b : real over M;\ninput g : real over M;\n"
+    "input A, B : real[3,3] over K;\ninput d : real[2] over E;\ninput e : real[2] over F;\n"
+    "together inter_block {\n"
+    "s = sum(2*a);\nt = maximum(3*g);\nu = sum(b*b);\nr[ends] += 2*d;\n%sC = mmul(A, B);%s\n"
+    "r[tips] += 3*e;\n}\nreturn s, t, u, r, C;\n";
+
+/* Of N, M, K, E, F, V elements. */
+static void check_blockwise(program_case *c, const int64_t n[6]) {
+    static const char *const sets[] = {"N", "M", "K", "E", "F", "V"};
+    static double a[3000], b[1200], g[1200], A[9 * 300], B[9 * 300], C[9 * 300], d[2 * MOST],
+        e[2 * MOST];
+    static int32_t ends[2 * MOST], tips[2 * MOST];
+    double r[MOST] = {0}, s = 0, t = -INFINITY, u = 0;
+    for (int i = 0; i < 6; ++i)
+        case_size(c, sets[i], n[i]);
+    for (int64_t i = 0; i < n[0]; ++i)
+        s += 2 * (a[i] = (double)(i * 7 % 11) - 4);
+    for (int64_t i = 0; i < n[1]; ++i) {
+        b[i] = (double)(i * 5 % 13) - 6;
+        u += b[i] * b[i];
+    }
+    for (int64_t i = 0; i < n[1]; ++i)
+        t = fmax(t, 3 * (g[i] = (double)(i * 11 % 101) - 60));
+    for (int64_t i = 0; i < 9 * n[2]; ++i) {
+        A[i] = (double)(i * 3 % 7) - 3;
+        B[i] = (double)(i * 5 % 9) - 4;
+    }
+    for (int64_t k = 0; k < n[2]; ++k)
+        for (int i = 0; i < 9; ++i) {
+            C[9 * k + i] = 0;
+            for (int l = 0; l < 3; ++l)
+                C[9 * k + i] += A[9 * k + i / 3 * 3 + l] * B[9 * k + 3 * l + i % 3];
+        }
+    for (int64_t i = 0; i < 2 * n[3]; ++i)
+        r[ends[i] = (int32_t)((i * 5 + i % 2) % n[5])] += 2 * (d[i] = (double)(i % 7) - 3);
+    for (int64_t i = 0; i < 2 * n[4]; ++i)
+        r[tips[i] = (int32_t)((i * 3 + i % 2) % n[5])] += 3 * (e[i] = (double)(i % 5) - 2);
+    while (c->n_connectivities > 0)
+        weft_connectivity_free(&c->connectivities[--c->n_connectivities]);
+    case_map(c, "ends", ends, n[3], 2, n[5]);
+    case_map(c, "tips", tips, n[4], 2, n[5]);
+    case_input(c, "a", a);
+    case_input(c, "b", b);
+    case_input(c, "g", g);
+    case_input(c, "A", A);
+    case_input(c, "B", B);
+    case_input(c, "d", d);
+    case_input(c, "e", e);
+    case_run(c);
+    compare(c, "s", &s, 1);
+    compare(c, "t", &t, 1);
+    compare(c, "u", &u, 1);
+    compare(c, "r", r, n[5]);
+    compare(c, "C", C, 9 * n[2]);
+}
+
+static void block_by_block(void **state) {
+    static const int64_t sizes[][6] = {{3000, 1200, 300, 7, 9, 30},
+                                       {0, 513, 1, 129, 130, 500},
+                                       {512, 1, 37, 700, 0, 9},
+                                       {513, 511, 0, 0, 700, 650},
+                                       {1, 0, 129, 128, 256, 3}};
+    static const char *const fuses[] = {"", "fuse block 8 threads 9 {", "fuse block 32 threads 3 {",
+                                        "fuse block 4 threads 9 iterations 3 {"};
+    (void)state;
+    for (int k = 0; k < 8; ++k) {
+        char text[1024];
+        const char *fuse = fuses[k % 4];
+        snprintf(text, sizeof text, blockwise, fuse, *fuse ? "}" : "");
+        program_case c = open_gpu(
+            text, (weft_compile_options){.size = sizeof(weft_compile_options), .single = k >= 4});
+        assert_int_equal(weft_plan_launches(case_segment(&c)->plan), 2);
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i)
+            check_blockwise(&c, sizes[i]);
+        case_close(&c);
+    }
+}
+
+/* The second of two kernels that add to r shares the launch of what the first needs, and so comes before it. */
+static void added_ahead(void **state) {
+    enum { N = 40, E = 33, F = 21, V = 30 };
+    double x[N], e[2 * F], r[V] = {0};
+    int32_t ends[2 * E], from[2 * E], tips[2 * F];
+    (void)state;
+    program_case c = open_gpu(
+        "index N plain, E, F, V plain;\nconnectivity ends : E -> V[2];\n"
+        "connectivity from : E -> N[2];\nconnectivity tips : F -> V[2];\ninput x : real over N;\n"
+        "input e : real[2] over F;\na = 2*x;\nr[ends] += 3*a[from];\nr[tips] += 5*e;\nreturn r;\n",
+        (weft_compile_options){.size = sizeof(weft_compile_options)});
+    const weft_plan *plan = case_segment(&c)->plan;
+    assert_int_equal(plan->n_groups, 1);
+    assert_int_equal(plan->kernels[1].n_scatters, 1); /* before the kernel that reads a */
+    for (int i = 0; i < N; ++i)
+        x[i] = (double)(i * 7 % 11) - 5;
+    for (int i = 0; i < 2 * E; ++i) {
+        from[i] = i * 3 % N;
+        ends[i] = (i * 5 + i % 2) % V;
+        r[ends[i]] += 6 * x[from[i]];
+    }
+    for (int i = 0; i < 2 * F; ++i)
+        r[tips[i] = (i * 7 + i % 2) % V] += 5 * (e[i] = (double)(i % 5) - 1);
+    case_size(&c, "N", N);
+    case_map(&c, "ends", ends, E, 2, V);
+    case_map(&c, "from", from, E, 2, N);
+    case_map(&c, "tips", tips, F, 2, V);
+    case_input(&c, "x", x);
+    case_input(&c, "e", e);
+    case_run(&c);
+    case_run(&c);
+    compare(&c, "r", r, V);
+    case_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unequal_sizes),
-        cmocka_unit_test(sizes_change),
-        cmocka_unit_test(predicated),
-        cmocka_unit_test(in_loops),
+        cmocka_unit_test(unequal_sizes),  cmocka_unit_test(sizes_change),
+        cmocka_unit_test(predicated),     cmocka_unit_test(in_loops),
+        cmocka_unit_test(block_by_block), cmocka_unit_test(added_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
