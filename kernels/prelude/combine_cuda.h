@@ -81,10 +81,10 @@ INLINE void finish_@name@(scalar *result, scalar *tree, const scalar *p, int com
         join_partials_@name@(result, tree, p, components, n);
 }
 /* Block b of a launch of several blocks joins JOINED partial results, and puts what they give behind all of them. */
-INLINE void finish_part_@name@(scalar *tree, scalar *p, int components, int64_t n_elements)
+INLINE void finish_part_@name@(scalar *tree, scalar *p, int components, int64_t n_elements, int64_t b)
 {
-    const int64_t n = (n_elements + TILE - 1) / TILE, from = blockIdx.x * (int64_t)JOINED;
-    join_partials_@name@(p + (n + blockIdx.x) * components, tree, p + from * components, components,
+    const int64_t n = (n_elements + TILE - 1) / TILE, from = b * JOINED;
+    join_partials_@name@(p + (n + b) * components, tree, p + from * components, components,
                          n - from < JOINED ? n - from : JOINED);
 }
 

@@ -296,6 +296,37 @@ static void block_by_block(void **state) {
     }
 }
 
+/* Sums and an operator of the library's, over unequal lists. */
+static void operators(void **state) {
+    static const int64_t sizes[][2] = {{1300, 513}, {1, 2000}, {512, 1}};
+    static double x[2000], y[2000];
+    (void)state;
+    program_case c = open_gpu("index N, M;\ninput x : real over N;\ninput y : real over M;\n"
+                              "together { a = argmax(x); s = sum(2*y); }\nreturn a, s;\n",
+                              (weft_compile_options){.size = sizeof(weft_compile_options)});
+    assert_int_equal(weft_plan_launches(case_segment(&c)->plan), 2);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        double a[2] = {-INFINITY, 0}, s = 0;
+        for (int64_t k = 0; k < sizes[i][0]; ++k) {
+            x[k] = (double)(k * 37 % 1009);
+            if (x[k] > a[0]) {
+                a[0] = x[k];
+                a[1] = (double)k;
+            }
+        }
+        for (int64_t k = 0; k < sizes[i][1]; ++k)
+            s += 2 * (y[k] = (double)(k % 9) - 3);
+        case_size(&c, "N", sizes[i][0]);
+        case_size(&c, "M", sizes[i][1]);
+        case_input(&c, "x", x);
+        case_input(&c, "y", y);
+        case_run(&c);
+        compare(&c, "a", a, 2);
+        compare(&c, "s", &s, 1);
+    }
+    case_close(&c);
+}
+
 /* The second of two kernels that add to r shares the launch of what the first needs, and so comes before it. */
 static void added_ahead(void **state) {
     enum { N = 40, E = 33, F = 21, V = 30 };
@@ -336,6 +367,7 @@ int main(void) {
         cmocka_unit_test(unequal_sizes),  cmocka_unit_test(sizes_change),
         cmocka_unit_test(predicated),     cmocka_unit_test(in_loops),
         cmocka_unit_test(block_by_block), cmocka_unit_test(added_ahead),
+        cmocka_unit_test(operators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
