@@ -73,12 +73,15 @@ const char *weft_source_own(const source_writer *w, const weft_call *call, int v
     return part ? part : variable;
 }
 
+/* One thread runs no body whose threads wait for each other, but the plain one. */
 static weft_status function_call(const source_writer *w, const weft_call *call, int variant,
                                  const source_threads *in, weft_error *error) {
     if (weft_specialisation_language(call->specialisation, variant) != LANGUAGE_PLAIN) {
         weft_source_native_call(w, call, variant, in);
         return WEFT_OK;
     }
+    if (in->width == 0 && weft_specialisation_has_barriers(call->specialisation, variant))
+        variant = weft_function_plain_variant(call->specialisation->function);
     weft_accessor arguments[WEFT_ARGUMENTS_MAX];
     weft_accessor result = {.base = weft_source_variable(w, call->result, -1)};
     const int threads = call->specialisation->threads[variant], n = call->n_operands;
@@ -87,6 +90,7 @@ static weft_status function_call(const source_writer *w, const weft_call *call, 
                                    .indent = threads > 1 ? "                " : "            ",
                                    .unroll = w->unroll,
                                    .keeps_loops = w->backend->is_threaded,
+                                   .barrier = in->width > 0 ? "ELEMENT_BARRIER;\n" : NULL,
                                    .element = w->backend->element,
                                    .store = in->store};
     for (int i = 0; i < n; ++i) {

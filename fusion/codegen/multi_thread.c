@@ -213,11 +213,17 @@ static weft_status write_call(const source_writer *w, const place_of_call *at, w
     const weft_call *call = at->call;
     const int result = one->slots[at->position][call->n_operands];
     weft_source_call_comment(w, call);
+    /* threads without an element wait with the others, and compute what nobody stores */
+    const bool waits = weft_specialisation_has_barriers(call->specialisation, at->variant);
     if (one->placement[result] != PLACE_SHARED)
         declare_registers(w, at, call->n_operands);
-    weft_text_add(w->out, "    if (%s%s) {\n", taking_part(one), at->alone ? " && warp == 0" : "");
+    if (waits)
+        weft_text_add(w->out, "    {\n");
+    else
+        weft_text_add(w->out, "    if (%s%s) {\n", taking_part(one),
+                      at->alone ? " && warp == 0" : "");
     TRY(weft_source_call_statements(w, call, at->variant, &at->threads, error));
-    if (one->joint_threads > 0)
+    if (one->joint_threads > 0 || waits)
         weft_text_add(w->out, "    }\n    if (is_here%s) {\n", at->alone ? " && warp == 0" : "");
     TRY(store_result(w, at, error));
     weft_text_add(w->out, "    }\n");
@@ -388,16 +394,20 @@ weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_implementation *one = kernel->implementation;
-    weft_text_add(w->out,
-                  "#define THREADS_PER_ELEMENT %d /* threads of an element */\n"
-                  "#define ELEMENTS %d /* of a block */\n",
-                  one->threads_per_element, one->elements_per_block);
+    weft_text_add(
+        w->out,
+        "#define THREADS_PER_ELEMENT %d /* threads of an element */\n"
+        "#define ELEMENTS %d /* of a block */\n"
+        "#define ELEMENT_BARRIER \\\n"
+        "    if (THREADS_PER_ELEMENT * ELEMENTS <= LANES) __syncwarp(); else __syncthreads()\n",
+        one->threads_per_element, one->elements_per_block);
     weft_source_head(w, kernel);
     weft_source_load_uniforms(w, kernel->loads, kernel->n_loads);
     write_elements(w, kernel);
     for (int i = 0; i < one->fusion->n_calls; ++i)
         TRY(write_position(w, kernel, i, error));
-    weft_text_add(w->out, "%s}\n#undef THREADS_PER_ELEMENT\n#undef ELEMENTS\n\n",
+    weft_text_add(w->out,
+                  "%s}\n#undef THREADS_PER_ELEMENT\n#undef ELEMENTS\n#undef ELEMENT_BARRIER\n\n",
                   one->serial_iterations > 1 ? "    }\n" : "");
 done:
     return status;

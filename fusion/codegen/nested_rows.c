@@ -47,16 +47,15 @@ static void write_row_columns(const weft_nested_writer *n, const char *row) {
                       "        const int64_t row_start = %s * n_second - %s * (%s + 1) / 2;\n", row,
                       row, row);
     weft_text_add(n->w->out,
-                  "        const int64_t diagonal = %s - first_column;\n"
+                  "        const int diagonal = (int)(%s - first_column);\n"
                   "        const int from = %s, to = %s;\n"
                   "        const int entries = to > from ? to - from : 0;\n"
                   "        (void)diagonal;\n        (void)entries;\n",
                   row,
                   n->pairs.triangle == TRIANGLE_UPPER
-                      ? "diagonal < 0 ? 0 : diagonal < width ? (int)diagonal : width"
+                      ? "diagonal < 0 ? 0 : diagonal < width ? diagonal : width"
                       : "0",
-                  lower ? "diagonal < 0 ? 0 : diagonal < width ? (int)diagonal + 1 : width"
-                        : "width");
+                  lower ? "diagonal < 0 ? 0 : diagonal < width ? diagonal + 1 : width" : "width");
 }
 
 /* Matrices read; vectors over the columns plus open results, in registers per column. */
@@ -336,8 +335,10 @@ static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error
                   "                continue;\n"
                   "            const int64_t j = first_column + at;\n"
                   "            (void)j;\n",
-                  n->pairs.triangle == TRIANGLE_NONE ? "k >= ROW_FULL && at >= width"
-                                                     : "at < from || at >= to");
+                  n->pairs.triangle == TRIANGLE_LOWER ? "at >= to"
+                  : n->pairs.triangle == TRIANGLE_UPPER
+                      ? "at < from || (k >= ROW_FULL && at >= width)"
+                      : "k >= ROW_FULL && at >= width");
     write_element_loads(n, needed);
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const int number = n->kernel->implementation->order[i];

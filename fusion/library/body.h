@@ -33,6 +33,7 @@ typedef struct body_writer {
     body_local *locals; /* [n_locals] of the body; NULL: outside a body, where there are none */
     bool uses_table[WEFT_TABLES_MAX]; /* tables with an unknown subscript, emitted as arrays */
     bool keeps_loops;                 /* loops that remain have a directive not to unroll */
+    bool unrolls;                     /* and these one to unroll */
     int depth;                        /* of indentation */
     body_value result_value;
     int n_doubts; /* enclosing branches and loops that may not be executed */

@@ -1,4 +1,5 @@
 /* Writes the body of a specialised function: loops unrolled, known branches taken. */
+#include "core/base/fault.h"
 #include "fusion/library/body.h"
 
 #include <errno.h>
@@ -86,6 +87,7 @@ static int count_list(body_writer *w, const weft_statement *first, int limit) {
             }
             break;
         case STATEMENT_ASSIGN:
+        case STATEMENT_BARRIER:
             ++count;
             break;
         }
@@ -187,8 +189,8 @@ static weft_status write_loop(body_writer *w, const weft_statement *loop) {
         goto done;
     }
     static const char *const compares[] = {"<", "<=", ">", ">="};
-    if (w->keeps_loops)
-        weft_text_add(w->out, "#pragma unroll 1\n");
+    if (w->keeps_loops || w->unrolls)
+        weft_text_add(w->out, w->keeps_loops ? "#pragma unroll 1\n" : "#pragma unroll\n");
     indent(w);
     weft_text_add(w->out, "for (int %s = ", name);
     weft_body_print_integer(w, loop->value);
@@ -317,6 +319,10 @@ static weft_status write_list(body_writer *w, const weft_statement *first) {
         case STATEMENT_ASSIGN:
             TRY(write_assignment(w, s));
             break;
+        case STATEMENT_BARRIER:
+            if (w->style->barrier && !weft_fault("barrier_lost"))
+                write_line(w, w->style->barrier);
+            break;
         }
 done:
     return status;
@@ -325,6 +331,9 @@ done:
 /* Statements after unrolling all loops from which on a body is large: NVRTC unrolls loops of known length, and takes minutes
  * for a body of P3 elasticity on tetrahedra (150,000), but seconds for one whose loops stay. */
 enum { LARGE_BODY = 50000 };
+
+/* The same up to which the loops of a function with `//@ unroll` are unrolled: a factorisation of order 16 by one thread. */
+enum { UNROLLED_BODY = 8192 };
 
 /* Numbers of a table from which on it is wrapped in the prelude's TABLE. */
 enum { LARGE_TABLE = 1000 };
@@ -383,6 +392,8 @@ weft_status weft_body_emit(const weft_specialisation *specialisation, int varian
     }
     w.keeps_loops = style->keeps_loops && w.thread_known &&
                     count_list(&w, written->body.first, LARGE_BODY) == LARGE_BODY;
+    w.unrolls = specialisation->function->is_unrolled && style->keeps_loops &&
+                count_list(&w, written->body.first, UNROLLED_BODY) < UNROLLED_BODY;
     TRY(write_list(&w, w.variant->body.first));
     TRY(weft_body_value_finish(&w, threads == 1));
     write_tables(&w, out);

@@ -277,7 +277,7 @@ static weft_status refuse_keyword(kernel_reader *reader) {
     return WEFT_OK;
 }
 
-/* statement := block | for | if | declaration | assignment | ";" */
+/* statement := block | for | if | declaration | assignment | "barrier" ";" | ";" */
 static weft_status read_statement(kernel_reader *reader, weft_statement **out) {
     weft_status status = WEFT_OK;
     weft_statement *last = NULL;
@@ -293,6 +293,13 @@ static weft_status read_statement(kernel_reader *reader, weft_statement **out) {
         status = read_if(reader, out);
     } else if (weft_reader_is(reader, "int") || weft_reader_is(reader, "real")) {
         status = read_declaration(reader, out, &last);
+    } else if (weft_reader_is(reader, "barrier")) {
+        *out = statement_make(reader, STATEMENT_BARRIER);
+        if (!*out)
+            TRY(weft_reader_memory(reader));
+        ++reader->token;
+        reader->has_barriers = true;
+        TRY(weft_reader_expect(reader, ";", "after the barrier"));
     } else if (weft_reader_accept(reader, ";")) {
         *out = NULL;
     } else if (reader->token->kind != TOKEN_NAME) {
@@ -382,7 +389,7 @@ weft_status weft_reader_body(kernel_reader *reader, weft_body *out) {
     const weft_token *start = reader->token;
     reader->mode = READ_BODY;
     reader->n_locals = reader->n_scope = reader->depth = reader->n_statements = 0;
-    reader->result_set = false;
+    reader->result_set = reader->has_barriers = false;
     while (reader->token->kind != TOKEN_END)
         TRY(read_item(reader, &end));
     if (!reader->result_set) {
@@ -394,6 +401,7 @@ weft_status weft_reader_body(kernel_reader *reader, weft_body *out) {
     out->n_locals = reader->n_locals;
     out->n_statements = reader->n_statements;
     out->locals = reader->locals;
+    out->has_barriers = reader->has_barriers;
 done:
     reader->n_scope = 0;
     return status;

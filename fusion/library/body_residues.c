@@ -217,7 +217,7 @@ static void run(runner *r, const weft_statement *first) {
             run(r, integer_of(r, s->condition) ? s->body : s->otherwise);
         else if (s->kind == STATEMENT_DECLARE)
             declare(r, s);
-        else
+        else if (s->kind == STATEMENT_ASSIGN)
             assign(r, s);
     }
 }

@@ -71,7 +71,8 @@ static double operations(const counter *c, const weft_term *term, bool reals) {
 static double statement_operations(const counter *c, const weft_statement *s) {
     const double times = c->times[s->number];
     const bool fused = s->kind == STATEMENT_ASSIGN && is_product(s->value);
-    if (times == 0 || s->kind == STATEMENT_BLOCK || s->kind == STATEMENT_FOR)
+    if (times == 0 || s->kind == STATEMENT_BLOCK || s->kind == STATEMENT_FOR ||
+        s->kind == STATEMENT_BARRIER)
         return 0;
     if (s->kind == STATEMENT_IF)
         return times * operations(c, s->condition, false);
@@ -172,6 +173,8 @@ static void walk_statement(counter *c, const weft_statement *s, double times) {
         } else {
             walk(c, holds ? s->body : s->otherwise, times);
         }
+        break;
+    case STATEMENT_BARRIER:
         break;
     case STATEMENT_DECLARE:
         if (!c->w.variant->body.locals[s->local].real)

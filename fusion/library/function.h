@@ -21,7 +21,8 @@ typedef enum weft_statement_kind {
     STATEMENT_FOR,
     STATEMENT_IF,
     STATEMENT_DECLARE,
-    STATEMENT_ASSIGN
+    STATEMENT_ASSIGN,
+    STATEMENT_BARRIER /* all threads of the element have come here before one goes on */
 } weft_statement_kind;
 
 typedef struct weft_statement weft_statement;
@@ -52,6 +53,7 @@ typedef struct weft_body {
     weft_statement *first;
     weft_local *locals;
     int n_locals, n_statements;
+    bool has_barriers;
 } weft_body;
 
 /* ---- functions (fusion/library/read.c) */
@@ -162,6 +164,7 @@ struct weft_function {
     bool is_product;        /* `//@ product A*B` */
     weft_variant *identity; /* `//@ identity` of an operator */
     bool is_commutative;    /* `//@ commutative` */
+    bool is_unrolled;       /* `//@ unroll` */
     weft_location commutative_place;
     weft_reduction reduction;
     weft_term *flops;

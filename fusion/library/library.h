@@ -106,6 +106,9 @@ weft_status weft_combine_make(weft_arena *arena, const weft_library *library,
                               const weft_reduction *reduction, const weft_shape *shape,
                               const weft_specialisation **out, weft_error *error);
 
+/** Do the threads of a variant wait for each other within its body? */
+bool weft_specialisation_has_barriers(const weft_specialisation *specialisation, int variant);
+
 /** The place of an operand in generated code: component (i, j) of a shape [.., n] is
  *  base[offset + i * n + j]; a scalar is base[offset]. */
 typedef struct weft_accessor {
@@ -130,7 +133,9 @@ typedef struct weft_body_style {
     int unroll; /* statement limit of unrolled loops; 0: WEFT_UNROLL_MAX */
     /* NULL, or what assigns to components of the result: STORE(&component, value, stream) */
     const char *store;
-    bool keeps_loops;    /* of large bodies, from a compiler that unrolls loops itself */
+    bool keeps_loops; /* of large bodies, from a compiler that unrolls loops itself */
+    const char
+        *barrier; /* statement for `barrier`; NULL: one thread runs the body, or no body with it */
     const char *element; /* C text of type real: the number of the element; NULL: it has none */
 } weft_body_style;
 

@@ -12,6 +12,11 @@ static const weft_shape *shape_of(const weft_specialisation *specialisation, int
     return operand < 0 ? &specialisation->result : &specialisation->arguments[operand];
 }
 
+bool weft_specialisation_has_barriers(const weft_specialisation *specialisation, int variant) {
+    return specialisation && specialisation->threads[variant] > 1 &&
+           specialisation->function->variants[variant]->body.has_barriers;
+}
+
 int weft_specialisation_writer(const weft_specialisation *specialisation, int variant,
                                int component) {
     const int *writers = specialisation->writers[variant];

@@ -462,6 +462,34 @@ done:
     return status;
 }
 
+/* One thread computes the whole result in a body of its own, where others wait for each other in theirs. */
+weft_status weft_reader_check_barriers(kernel_reader *reader) {
+    const weft_function *function = reader->function;
+    const weft_variant *plain = function->variants[weft_function_plain_variant(function)];
+    for (int v = 0; v < function->n_variants; ++v)
+        if (function->variants[v]->body.has_barriers && plain->body.has_barriers) {
+            weft_error_at(reader->error, WEFT_ERROR_TYPE,
+                          weft_reader_line(reader, function->variants[v]->line),
+                          "the threads of this body of '%s' wait for each other, and there is no "
+                          "body without a barrier",
+                          function->info.name);
+            weft_error_hint(reader->error, "write one below a line '//@ threads 1'");
+            return WEFT_ERROR_TYPE;
+        }
+    return WEFT_OK;
+}
+
+/* "//@ unroll": loops of its bodies that stay are unrolled by the compiler, so that its arrays are in registers. */
+weft_status weft_reader_unroll(kernel_reader *reader, const meta_line *meta) {
+    weft_status status = WEFT_OK;
+    reader->mode = READ_FORMULA;
+    TRY(weft_meta_tokens(reader, meta));
+    TRY(weft_expect_end(reader));
+    reader->function->is_unrolled = true;
+done:
+    return status;
+}
+
 /* "//@ identity": the body below is the value that changes no other, which an operator starts from. */
 weft_status weft_reader_identity(kernel_reader *reader, const meta_line *meta, weft_variant **out) {
     weft_status status = WEFT_OK;

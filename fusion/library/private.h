@@ -38,6 +38,7 @@ typedef struct kernel_reader {
     int n_scope;
     int depth, n_statements;
     bool result_set;
+    bool has_barriers; /* the body */
 } kernel_reader;
 
 /** The start of a line of the file. */
@@ -89,9 +90,11 @@ weft_status weft_reader_shift(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_product(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_kind(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_commutative(kernel_reader *reader, const meta_line *meta);
+weft_status weft_reader_unroll(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_identity(kernel_reader *reader, const meta_line *meta, weft_variant **out);
 /** Check the lines of an operator, at the end of its function. */
 weft_status weft_reader_check_combine(kernel_reader *reader);
+weft_status weft_reader_check_barriers(kernel_reader *reader);
 weft_status weft_reader_source(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_flops(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_threads(kernel_reader *reader, const meta_line *meta, weft_variant **out);

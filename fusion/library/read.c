@@ -111,6 +111,7 @@ static weft_status finish_function(file_reader *file, const char *end) {
     TRY(weft_reader_check_names(reader));
     TRY(weft_reader_check_over(reader));
     TRY(weft_reader_check_combine(reader));
+    TRY(weft_reader_check_barriers(reader));
     for (int i = 0; i < file->n; ++i)
         if (strcmp(file->functions[i]->info.name, name) == 0)
             TRY(weft_error_at(reader->error, WEFT_ERROR_TYPE,
@@ -275,14 +276,15 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
                    {"source", weft_reader_source},   {"parameter", weft_reader_parameter},
                    {"table", weft_reader_table},     {"where", weft_reader_where},
                    {"shift", weft_reader_shift},     {"example", weft_reader_example},
-                   {"product", weft_reader_product}, {"commutative", weft_reader_commutative}};
+                   {"product", weft_reader_product}, {"commutative", weft_reader_commutative},
+                   {"unroll", weft_reader_unroll}};
     static const char *const native_keywords[] = {"shared",  "registers", "operations", "helpers",
                                                   "compute", "load",      "store"};
     static const char *const keywords[] = {
         "function", "kind",        "flops",   "source",  "parameter", "table",
         "where",    "shift",       "example", "product", "threads",   "common",
         "identity", "commutative", "body",    "shared",  "registers", "operations",
-        "helpers",  "compute",     "load",    "store"};
+        "helpers",  "compute",     "load",    "store",   "unroll"};
     kernel_reader *reader = &file->reader;
     reader->depth = 0;
     reader->in_identity = false;
@@ -326,7 +328,7 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
     weft_error_hint(reader->error,
                     near ? "did you mean '%s'?"
                          : "expected function, kind, flops, source, parameter, "
-                           "table, where, shift, example, product, commutative, identity, "
+                           "table, where, shift, example, product, commutative, identity, unroll, "
                            "threads, body or common",
                     near);
     return status;

@@ -2,7 +2,8 @@
  *
  * Subscripts, bounds and conditions are integers in sizes, t and loop variables, so that every
  * access of every thread is known when sizes are. A thread reads only the components of arguments
- * that its pattern names, and reads of the result only what it wrote itself; each component of the
+ * that its pattern names, and reads of the result only what it wrote itself, or what another thread wrote
+ * before the last barrier and does not write before the next one; each component of the
  * result is written by exactly one thread. Barriers between calls rely on this
  * (fusion/plan/placement.c).
  *
@@ -18,7 +19,7 @@
 
 #include <stdio.h>
 
-enum { STEPS_MAX = 1 << 24, ALL = -1, NONE = -1 };
+enum { STEPS_MAX = 1 << 24, ALL = -1, NONE = -1, PHASES_MAX = 1024, PHASE_WORDS = PHASES_MAX / 64 };
 
 typedef struct prover {
     body_writer w; /* evaluates integers; w.thread is the current thread */
@@ -30,6 +31,13 @@ typedef struct prover {
     const weft_term **definitions; /* [n_locals] of ints that are not loop variables */
     bool *varies;                  /* [n_locals] ints that depend on t */
     int n_written;                 /* components that the current thread writes */
+    /* Bodies with barriers run twice. phase: number of barriers before the current statement. */
+    int phase;
+    bool is_second; /* writers and phases are known, reads are checked */
+    int *
+        early; /* [components of the result] a thread that reads it when nobody has written it, or NONE */
+    uint64_t (*phases)
+        [PHASE_WORDS]; /* [components of the result] in which they are written; NULL: no barriers */
     /* the current thread's part of each argument and, last, of the result: a subscript or ALL */
     int64_t part[WEFT_ARGUMENTS_MAX + 1][WEFT_RANK_MAX];
     int64_t strides[WEFT_ARGUMENTS_MAX + 1][WEFT_RANK_MAX]; /* 0: the subscript alone */
@@ -122,7 +130,7 @@ static bool mark(prover *p, const weft_statement *first) {
                                   (s->kind == STATEMENT_FOR && depends_on_thread(p, s->condition));
         } else {
             open = (s->target && term_is_open(p, s->target)) ||
-                   (s->value && term_is_open(p, s->value));
+                   (s->value && term_is_open(p, s->value)) || s->kind == STATEMENT_BARRIER;
         }
         nested = mark(p, s->body);
         nested = mark(p, s->otherwise) || nested;
@@ -185,6 +193,34 @@ static weft_status check_part(prover *p, const weft_term *term, int operand, con
     return WEFT_OK;
 }
 
+/* The component was written before the last barrier, and is not written before the next one; or the thread wrote it
+ * itself. */
+static weft_status check_phases(prover *p, const weft_term *term, int64_t component,
+                                const component_text *text) {
+    const uint64_t *written = p->phases[component];
+    const uint64_t now = (uint64_t)1 << (p->phase % 64);
+    const int thread = (int)p->w.thread;
+    bool before = (written[p->phase / 64] & (now - 1)) != 0;
+    if (!p->is_second && p->writers[component] == NONE)
+        p->early[component] = thread;
+    if (p->is_second && p->writers[component] == thread && p->early[component] == thread)
+        return refuse(p, term->place, "thread %d of %d reads %s before it writes it", thread,
+                      p->threads, text->text);
+    if (!p->is_second || p->writers[component] == thread || weft_fault("phase_ignored"))
+        return WEFT_OK;
+    for (int k = 0; k < p->phase / 64; ++k)
+        before |= written[k] != 0;
+    const bool written_now = (written[p->phase / 64] & now) != 0;
+    if (before && !written_now)
+        return WEFT_OK;
+    refuse(p, term->place, "thread %d of %d reads %s, which thread %d %s", thread, p->threads,
+           text->text, p->writers[component],
+           written_now ? "writes between the same barriers"
+                       : "has not written before the last barrier");
+    weft_error_hint(p->w.error, "threads run at the same time between two barriers");
+    return WEFT_ERROR_TYPE;
+}
+
 static weft_status check_result(prover *p, const weft_term *term, bool writes) {
     weft_status status = WEFT_OK;
     const char *name = p->w.specialisation->function->result.name;
@@ -193,6 +229,10 @@ static weft_status check_result(prover *p, const weft_term *term, bool writes) {
     TRY(locate(p, term, &p->w.specialisation->result, subscripts, &component));
     const component_text text = component_of(name, subscripts, term->n_children);
     int *writer = &p->writers[component];
+    if (!writes && p->phases) {
+        status = check_phases(p, term, component, &text);
+        goto done;
+    }
     if (!writes && *writer != thread && !weft_fault("result_shared")) {
         refuse(p, term->place, "thread %d of %d reads %s, which it has not written", thread,
                p->threads, text.text);
@@ -210,8 +250,10 @@ static weft_status check_result(prover *p, const weft_term *term, bool writes) {
         weft_error_hint(p->w.error, "each component of the result is written by one thread");
         TRY(WEFT_ERROR_TYPE);
     }
-    p->n_written += *writer != thread;
+    p->n_written += *writer != thread && !p->is_second;
     *writer = thread;
+    if (p->phases)
+        p->phases[component][p->phase / 64] |= (uint64_t)1 << (p->phase % 64);
 done:
     return status;
 }
@@ -241,6 +283,13 @@ static weft_status check_reads(prover *p, const weft_term *term) {
     }
 done:
     return status;
+}
+
+static bool has_barrier(const weft_statement *first) {
+    for (const weft_statement *s = first; s; s = s->next)
+        if (s->kind == STATEMENT_BARRIER || has_barrier(s->body) || has_barrier(s->otherwise))
+            return true;
+    return false;
 }
 
 static weft_status run(prover *p, const weft_statement *first);
@@ -277,6 +326,11 @@ static weft_status run_statement(prover *p, const weft_statement *s) {
         break;
     case STATEMENT_DECLARE:
         status = check_reads(p, s->value);
+        break;
+    case STATEMENT_BARRIER:
+        if (++p->phase >= PHASES_MAX)
+            TRY(refuse(p, s->place, "the threads of this body meet more than %d barriers",
+                       PHASES_MAX - 1));
         break;
     case STATEMENT_ASSIGN:
         TRY(check_reads(p, s->value));
@@ -390,6 +444,40 @@ done:
     return status;
 }
 
+/* Run the threads one after another. */
+static weft_status run_threads(prover *p) {
+    weft_status status = WEFT_OK;
+    const weft_specialisation *s = p->w.specialisation;
+    for (int t = 0; t < p->threads; ++t) {
+        p->w.thread = t;
+        for (int i = 0; i < s->n_arguments; ++i)
+            TRY(take_part(p, i, &p->variant->arguments[i], &s->arguments[i]));
+        TRY(take_part(p, s->n_arguments, &p->variant->result, &s->result));
+        p->n_written = p->phase = 0;
+        TRY(run(p, p->variant->body.first));
+        if (!p->is_second)
+            TRY(check_whole(p));
+    }
+done:
+    return status;
+}
+
+/* Do all threads meet the barriers of a list together? Returns NULL, or the statement that only some may execute. */
+static const weft_statement *find_divergence(const prover *p, const weft_statement *first) {
+    const weft_statement *found = NULL;
+    for (const weft_statement *s = first; s && !found; s = s->next) {
+        const bool varies =
+            (s->kind == STATEMENT_FOR || s->kind == STATEMENT_IF) &&
+            (depends_on_thread(p, s->condition) || (s->value && depends_on_thread(p, s->value)));
+        if (varies && (has_barrier(s->body) || has_barrier(s->otherwise)))
+            found = s;
+        else
+            found = find_divergence(p, s->body);
+        found = found ? found : find_divergence(p, s->otherwise);
+    }
+    return found;
+}
+
 static weft_status prove_variant(prover *p) {
     weft_status status = WEFT_OK;
     const weft_specialisation *s = p->w.specialisation;
@@ -397,15 +485,18 @@ static weft_status prove_variant(prover *p) {
     if (p->variant->native)
         TRY(prove_native(p));
     mark(p, p->variant->body.first);
-    for (int t = 0; t < p->threads && !p->variant->native; ++t) {
-        p->w.thread = t;
-        for (int i = 0; i < s->n_arguments; ++i)
-            TRY(take_part(p, i, &p->variant->arguments[i], &s->arguments[i]));
-        TRY(take_part(p, s->n_arguments, &p->variant->result, &s->result));
-        p->n_written = 0;
-        TRY(run(p, p->variant->body.first));
-        TRY(check_whole(p));
+    const weft_statement *divergence =
+        p->variant->body.has_barriers ? find_divergence(p, p->variant->body.first) : NULL;
+    if (divergence) {
+        refuse(p, divergence->place, "not all threads meet the barrier in this statement");
+        weft_error_hint(p->w.error, "put the barrier behind it, where all threads come");
+        TRY(WEFT_ERROR_TYPE);
     }
+    if (!p->variant->native)
+        TRY(run_threads(p));
+    p->is_second = true;
+    if (p->phases)
+        TRY(run_threads(p));
     for (int component = 0; component < n; ++component) {
         int64_t subscripts[WEFT_RANK_MAX], rest = component;
         if (p->writers[component] != NONE)
@@ -447,8 +538,11 @@ weft_status weft_thread_patterns_prove(weft_arena *arena, weft_specialisation *s
         TRY(WEFT_ALLOC(arena, p.varies, n_locals, error));
         TRY(WEFT_ALLOC(arena, p.writers, n, error));
         TRY(WEFT_ALLOC(arena, p.open, (size_t)variant->body.n_statements, error));
+        if (variant->body.has_barriers)
+            TRY(WEFT_ALLOC(arena, p.phases, n, error));
+        TRY(WEFT_ALLOC(arena, p.early, n, error));
         for (size_t i = 0; i < n; ++i)
-            p.writers[i] = NONE;
+            p.writers[i] = p.early[i] = NONE;
         TRY(prove_variant(&p));
         specialisation->writers[v] = p.writers;
     }

@@ -217,7 +217,8 @@ static int find_mapping(weft_placer *p, const weft_call *call, int operand, int 
     const bool is_result = operand == call->n_operands;
     mapping one = {call->specialisation, variant, is_result ? -1 : operand, false};
     int components = weft_shape_count(&p->graph->values[call->result].shape);
-    if (!call->specialisation || mapping_threads(&one) == 1)
+    if (!call->specialisation || mapping_threads(&one) == 1 ||
+        (is_result && weft_specialisation_has_barriers(call->specialisation, variant)))
         return NO_MAPPING;
     if (!is_result) {
         const weft_shape whole = weft_operand_whole(p->graph, &call->operands[operand]);

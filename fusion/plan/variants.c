@@ -64,6 +64,19 @@ static weft_status keep(variant_search *p, weft_error *error) {
     return WEFT_OK;
 }
 
+/* Has each element exactly the threads of its calls whose threads wait for each other? */
+static bool barriers_fit(const variant_search *p, int threads_per_element) {
+    for (int i = 0; i < p->candidate.fusion->n_calls; ++i) {
+        const weft_call *call = &p->graph->calls[p->candidate.order[i]];
+        const int variant = p->candidate.variants[i];
+        if (threads_per_element > 0 &&
+            weft_specialisation_has_barriers(call->specialisation, variant) &&
+            call->specialisation->threads[variant] != threads_per_element)
+            return false;
+    }
+    return true;
+}
+
 /* Predict the candidate with this block shape. For several threads per element its data must be
  * arranged already. Returns false: the shape is not possible. */
 static bool try_shape(variant_search *p, const weft_block_shape *shape) {
@@ -75,6 +88,10 @@ static bool try_shape(variant_search *p, const weft_block_shape *shape) {
     candidate->elements_per_block = shape->elements;
     candidate->serial_iterations = shape->iterations;
     candidate->stride = shape->stride;
+    if (!barriers_fit(p, shape->threads_per_element)) {
+        ++p->made->not_as_directed;
+        return false;
+    }
     if (p->is_gpu &&
         !weft_block_elements_are_possible(shape->elements, shape->threads_per_element > 0)) {
         ++p->made->not_as_directed;

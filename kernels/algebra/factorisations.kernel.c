@@ -33,6 +33,7 @@ for (int k = 0; k < n; ++k) {
 //@ source    F has U on and above its diagonal, below it the multipliers of each step as they arise (LINPACK, sgefa), and in
 //@ source    its last row, for each step k, the number of the row that was exchanged with row k
 //@ example   lu([[1,2],[4,4]]) = [[4,4],[0.25,1],[1,1]]
+//@ unroll
 //@ threads   1
 int columns = n;
 real W[n][n];
@@ -45,12 +46,45 @@ for (int i = 0; i < n; ++i)
         F(i,j) = W[i][j];
 for (int j = 0; j < n; ++j)
     F(n,j) = pivots[j];
+//@ threads   n   A(:,t) F(:,t)
+real w[n];
+for (int i = 0; i < n; ++i)
+    w[i] = A(i,t);
+for (int k = 0; k < n; ++k) {
+    if (t == k) {
+        real p = k, most = abs(w[k]), old = w[k];
+        for (int i = k + 1; i < n; ++i) {
+            p = select(abs(w[i]) > most, i, p);
+            most = max(most, abs(w[i]));
+        }
+        F(n,k) = p;
+        for (int i = k + 1; i < n; ++i) {
+            w[k] = select(p == i, w[i], w[k]);
+            w[i] = select(p == i, old, w[i]);
+        }
+        for (int i = 0; i <= k; ++i)
+            F(i,k) = w[i];
+        for (int i = k + 1; i < n; ++i)
+            F(i,k) = w[i] / w[k];
+    }
+    barrier;
+    if (t > k) {
+        real p = F(n,k), old = w[k];
+        for (int i = k + 1; i < n; ++i) {
+            w[k] = select(p == i, w[i], w[k]);
+            w[i] = select(p == i, old, w[i]);
+        }
+        for (int i = k + 1; i < n; ++i)
+            w[i] -= F(i,k) * w[k];
+    }
+}
 
 //@ function  lu_solve(F: real[n+1,n], b: real[n]) -> x: real[n]
 //@ kind      map
 //@ flops     2*n*n
 //@ source    A x = b with F = lu(A): Golub and Van Loan 2013, Matrix Computations, sections 3.1 and 3.4
 //@ example   lu_solve([[4,4],[0.25,1],[1,1]], [3,8]) = [1,1]
+//@ unroll
 //@ threads   1
 for (int i = 0; i < n; ++i)
     x(i) = b(i);
@@ -95,6 +129,7 @@ for (int k = n - 1; k >= 0; --k) {
 //@ flops     2*n*n*m
 //@ source    A X = B with F = lu(A): Golub and Van Loan 2013, Matrix Computations, sections 3.1 and 3.4
 //@ example   lu_msolve([[4,4],[0.25,1],[1,1]], [[3,1],[8,4]]) = [[1,1],[1,0]]
+//@ unroll
 //@ threads   1
 for (int c = 0; c < m; ++c) {
     use substitution;
@@ -118,6 +153,7 @@ for (int k = 0; k < n; ++k)
 //@ flops     2*n*n*n/3 + 4*n*n
 //@ source    A x = b by elimination with partial pivoting: Golub and Van Loan 2013, Matrix Computations, section 3.4
 //@ example   solve([[1,2],[4,4]], [3,8]) = [1,1]
+//@ unroll
 //@ threads   1
 int columns = n + 1;
 real W[n][n + 1];
@@ -138,6 +174,7 @@ for (int k = n - 1; k >= 0; --k) {
 //@ flops     2*n*n*n/3 + 2*n*n + 2*n*n*m
 //@ source    A X = B by elimination with partial pivoting: Golub and Van Loan 2013, Matrix Computations, section 3.4
 //@ example   msolve([[1,2],[4,4]], [[3,1],[8,4]]) = [[1,1],[1,0]]
+//@ unroll
 //@ threads   1
 int columns = n + m;
 real W[n][n + m];
@@ -161,6 +198,7 @@ for (int k = n - 1; k >= 0; --k)
 //@ source    A = L L^T from the lower triangle of A: Golub and Van Loan 2013, Matrix Computations, section 4.2
 //@ source    NaN or infinity where A is not positive definite
 //@ example   cholesky([[4,9],[6,10]]) = [[2,0],[3,1]]
+//@ unroll
 //@ threads   1
 for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) {
@@ -178,12 +216,32 @@ for (int k = 0; k < n; ++k) {
         for (int j = k + 1; j <= i; ++j)
             L(i,j) -= L(i,k) * L(j,k);
 }
+//@ threads   n   A(:,t) L(:,t)
+real w[n];
+for (int i = 0; i < n; ++i)
+    w[i] = A(i,t);
+for (int k = 0; k < n; ++k) {
+    if (t == k) {
+        real d = sqrt(w[k]), r = 1.0 / d;
+        for (int i = 0; i < k; ++i)
+            L(i,k) = 0;
+        L(k,k) = d;
+        for (int i = k + 1; i < n; ++i)
+            L(i,k) = w[i] * r;
+    }
+    barrier;
+    if (t > k) {
+        for (int i = k + 1; i < n; ++i)
+            w[i] -= L(i,k) * L(t,k);
+    }
+}
 
 //@ function  cholesky_solve(L: real[n,n], b: real[n]) -> x: real[n]
 //@ kind      map
 //@ flops     2*n*n
 //@ source    L L^T x = b from the lower triangle of L: Golub and Van Loan 2013, Matrix Computations, section 4.2
 //@ example   cholesky_solve([[2,0],[3,1]], [10,16]) = [1,1]
+//@ unroll
 //@ threads   1
 for (int i = 0; i < n; ++i)
     x(i) = b(i);
@@ -196,6 +254,22 @@ for (int k = n - 1; k >= 0; --k) {
     x(k) /= L(k,k);
     for (int i = 0; i < k; ++i)
         x(i) -= L(k,i) * x(k);
+}
+//@ threads   n   L(:,:) b(t) x(t)
+x(t) = b(t);
+for (int k = 0; k < n; ++k) {
+    if (t == k)
+        x(t) /= L(t,t);
+    barrier;
+    if (t > k)
+        x(t) -= L(t,k) * x(k);
+}
+for (int k = n - 1; k >= 0; --k) {
+    if (t == k)
+        x(t) /= L(t,t);
+    barrier;
+    if (t < k)
+        x(t) -= L(k,t) * x(k);
 }
 
 //@ common    cholesky_substitution
@@ -218,6 +292,7 @@ for (int k = n - 1; k >= 0; --k) {
 //@ flops     2*n*n*m
 //@ source    L L^T X = B from the lower triangle of L: Golub and Van Loan 2013, Matrix Computations, section 4.2
 //@ example   cholesky_msolve([[2,0],[3,1]], [[10,4],[16,6]]) = [[1,1],[1,0]]
+//@ unroll
 //@ threads   1
 for (int c = 0; c < m; ++c) {
     use cholesky_substitution;

@@ -89,6 +89,7 @@ s = a;
 //@ source    from n = 3 on elimination with partial pivoting, rows exchanged by select: Golub and Van Loan 2013, Matrix
 //@ source    Computations, sections 2.1 and 3.4. Expanding by cofactors would err by eps cond^2 where one singular value is
 //@ source    much larger than the others
+//@ unroll
 //@ threads   1
 if (n == 1)
     s = A(0,0);
@@ -126,6 +127,7 @@ if (n > 2) {
 //@ flops     select(n <= 2, 1 + 7*(n-1), 8*n*n*n/3)
 //@ source    adjugate over determinant up to n = 2: Golub and Van Loan 2013, Matrix Computations, section 2.1
 //@ source    then elimination with partial pivoting, for cofactors err by eps cond^2 (see det): section 3.4
+//@ unroll
 //@ threads   1
 if (n == 1)
     B(0,0) = 1.0 / A(0,0);

@@ -48,6 +48,29 @@ static const pattern_case wrong[] = {
      "f: this subscript is 3 in thread 2 of 3, outside the size 3 (n = 3)",
      "",
      {0, {0}}},
+    /* between the same barriers, before the last barrier, before it is written */
+    {HEAD "//@ threads 1\nfor (int i = 0; i < n; ++i)\n    y(i) = x(i);\n"
+          "//@ threads n  x(t) y(t)\ny(t) = x(t);\nbarrier;\ny(t) += y((t + 1) % n);\n",
+     11,
+     9,
+     "f: thread 0 of 3 reads y(1), which thread 1 writes between the same barriers (n = 3)",
+     "at the same time",
+     {0, {0}}},
+    {HEAD "//@ threads 1\nfor (int i = 0; i < n; ++i)\n    y(i) = x(i);\n"
+          "//@ threads n  x(t) y(t)\nreal a = 0;\nbarrier;\na = y((t + 1) % n);\nbarrier;\n"
+          "y(t) = a + x(t);\n",
+     11,
+     5,
+     "f: thread 0 of 3 reads y(1), which thread 1 has not written before the last barrier (n = 3)",
+     "at the same time",
+     {0, {0}}},
+    {HEAD "//@ threads 1\nfor (int i = 0; i < n; ++i)\n    y(i) = x(i);\n"
+          "//@ threads n  x(t) y(t)\nif (t > 0) {\n    barrier;\n}\ny(t) = x(t);\n",
+     9,
+     1,
+     "f: not all threads meet the barrier in this statement (n = 3)",
+     "where all threads come",
+     {0, {0}}},
     /* two writers */
     {HEAD "//@ threads n\ny(t) = x(t);\ny(0) = x(0);\n",
      7,
