@@ -175,10 +175,30 @@ def check_markall(data, null):
     assert abs(ratio["paper"] - 24.5 / 9.85) < 1e-9 and abs(ratio["here"] * ours[1] / ours[0] - 1) < 1e-9
 
 
+def check_scales(folder):
+    """Places in charts are linear in values, and in logarithms of factors."""
+    root = xml.parse(os.path.join(folder, "dey", "threads.svg")).getroot()
+    points = [(float(p.get("cx")), float(p.get("cy"))) for p in root.iter(SVG + "circle")][:5]
+    with open(os.path.join(folder, "dey", "dey.json"), encoding="utf-8") as file:
+        rates = next(row["gb_per_s"] for row in json.load(file)["reductions"] if row["coarsened"] == "threads")
+    for i in range(5):
+        x = points[0][0] + i * (points[4][0] - points[0][0]) / 4
+        y = points[0][1] + (rates[i] - rates[0]) / (rates[4] - rates[0]) * (points[4][1] - points[0][1])
+        assert abs(points[i][0] - x) < 0.2 and abs(points[i][1] - y) < 0.5, (points, rates)
+    root = xml.parse(os.path.join(folder, "kurzak", "figure5.svg")).getroot()
+    bars = [float(bar.get("height")) for bar in root.iter(SVG + "rect") if bar.get("x")][:4]
+    with open(os.path.join(folder, "kurzak", "kurzak.json"), encoding="utf-8") as file:
+        counts = [row["kernels"] for row in json.load(file)["figure5"] if row["order"] == "NN"]
+    for height, count in zip(bars, counts):
+        assert abs(height - count * bars[0] / counts[0]) < 0.2, (bars, counts)
+
+
 CHECKS = {"markall": check_markall, "fousek": check_fousek, "filipovic": check_filipovic, "dey": check_dey, "kurzak": check_kurzak}
 for folder in sys.argv[1:]:
     for paper, check in CHECKS.items():
         check(read(folder, paper), os.path.basename(folder) == "null")
+    if os.path.basename(folder) == "null":
+        check_scales(folder)
 PYTHON
 "$python" "$folder/check.py" "$folder/host" "$folder/null"
 
