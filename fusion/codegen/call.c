@@ -91,7 +91,6 @@ static weft_status function_call(const source_writer *w, const weft_call *call, 
                                    .unroll = w->unroll,
                                    .keeps_loops = w->backend->is_threaded,
                                    .barrier = in->width > 0 ? "ELEMENT_BARRIER;\n" : NULL,
-                                   .element = w->backend->element,
                                    .store = in->store};
     for (int i = 0; i < n; ++i) {
         arguments[i] = (weft_accessor){.base = weft_source_variable(w, call->operands[i].value,
@@ -107,6 +106,9 @@ static weft_status function_call(const source_writer *w, const weft_call *call, 
         weft_source_open_threads(w, call, variant, in);
     else
         weft_text_add(w->out, "        {\n");
+    if (weft_function_counts(call->specialisation->function))
+        weft_text_add(w->out, "            const real weft_element = %s;\n",
+                      w->is_nested ? w->backend->element_of_pair : w->backend->element);
     weft_status status =
         weft_body_emit(call->specialisation, variant, arguments, &result, &style, w->out, error);
     weft_text_add(w->out, "        }\n");

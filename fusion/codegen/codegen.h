@@ -20,7 +20,10 @@ typedef struct weft_backend {
     void (*prelude)(weft_text *out, int lanes, bool single);
     const char *nested;  /* file of the prelude for kernels over a product of two index sets */
     const char *combine; /* file of the text of an operator of reductions */
-    const char *splat, *element; /* see weft_body_style */
+    const char *combine_nested; /* the same for kernels over a product of two index sets */
+    const char *splat;          /* see weft_body_style */
+    /* the number of the element as a `real`; of pair (i, j) in kernels over rows and columns */
+    const char *element, *element_of_pair;
     /** True: one thread per element, with the number `lane` in its block. False: a loop over
      *  blocks, whose elements are the lanes of vectors. */
     bool is_threaded;

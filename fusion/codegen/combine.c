@@ -55,7 +55,8 @@ static weft_status body(const weft_backend *backend, const weft_specialisation *
 }
 
 static weft_status write(weft_arena *arena, const weft_backend *backend,
-                         const weft_specialisation *op, weft_text *out, weft_error *error) {
+                         const weft_specialisation *op, bool nested, weft_text *out,
+                         weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text combine = {0}, identity = {0};
     char count[16];
@@ -78,6 +79,8 @@ static weft_status write(weft_arena *arena, const weft_backend *backend,
         {"shift", weft_fault("order_of_threads") ? "n / 2 / by" : "by"},
         {NULL, NULL}};
     weft_prelude_write(backend->combine, values, out);
+    if (nested)
+        weft_prelude_write(backend->combine_nested, values, out);
 done:
     weft_text_free(&combine);
     weft_text_free(&identity);
@@ -99,14 +102,14 @@ static bool is_written(const weft_segment *const *segments, int n, const weft_ca
 }
 
 weft_status weft_source_combines(weft_arena *arena, const weft_backend *backend,
-                                 const weft_segment *const *segments, int n, weft_text *out,
-                                 weft_error *error) {
+                                 const weft_segment *const *segments, int n, bool nested,
+                                 weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < n; ++i)
         for (int k = 0; k < segments[i]->graph->n_calls; ++k) {
             const weft_call *call = &segments[i]->graph->calls[k];
             if (call->combine && !is_written(segments, n, call))
-                TRY(write(arena, backend, call->combine, out, error));
+                TRY(write(arena, backend, call->combine, nested, out, error));
         }
 done:
     return status;

@@ -41,6 +41,11 @@ bool weft_nested_is_closed(const weft_nested_writer *n, const weft_call *call) {
     return weft_reduction_is_closed(call, n->kernel->slice);
 }
 
+bool weft_nested_is_general(const weft_call *call) {
+    return call->combine ||
+           (call->specialisation && weft_function_counts(call->specialisation->function));
+}
+
 static int count_of(const weft_nested_writer *n, int value) {
     return weft_shape_count(&n->w->graph->values[value].shape);
 }
@@ -546,11 +551,14 @@ done:
     return status;
 }
 
-weft_status weft_source_nested(const source_writer *w, const weft_plan_kernel *kernel,
+weft_status weft_source_nested(const source_writer *writer, const weft_plan_kernel *kernel,
                                weft_error *error) {
     weft_status status = WEFT_OK;
+    source_writer nested = *writer;
+    const source_writer *w = &nested;
     const weft_graph *graph = w->graph;
     weft_nested_writer n;
+    nested.is_nested = true;
     if (kernel->slice == SLICE_COLUMNS) {
         weft_text_add(w->out, "/* %s: its text depends on the sizes of a run */\n\n", kernel->name);
         goto done;

@@ -23,6 +23,9 @@ void weft_nested_begin(weft_nested_writer *n, const source_writer *w,
 /** The number of a call in the fusion, or -1. */
 int weft_nested_member(const weft_nested_writer *n, int call);
 bool weft_nested_is_over_product(const weft_nested_writer *n, const weft_call *call);
+/** Do only the kernels for all sizes compute a call? It combines by an operator of the library, or reads
+ *  the number of its element. */
+bool weft_nested_is_general(const weft_call *call);
 bool weft_nested_is_closed(const weft_nested_writer *n, const weft_call *call);
 /** Does a pass complete a result of the call for each row, or a part of it? */
 bool weft_nested_has_row_sum(const weft_nested_writer *n, const weft_call *call);

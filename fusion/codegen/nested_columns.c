@@ -71,7 +71,8 @@ static bool is_supported(const weft_nested_writer *n, int *n_matrices, int *n_ro
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[n->fusion->calls[i]];
         const weft_value *result = &graph->values[call->result];
-        if (result->shape.rank > 0 || (call->reduction && call->reduction->over == REDUCE_ALL) ||
+        if (result->shape.rank > 0 || weft_nested_is_general(call) ||
+            (call->reduction && call->reduction->over == REDUCE_ALL) ||
             (weft_nested_is_over_product(n, call) && weft_nested_is_closed(n, call) &&
              n->phase[i] > 0))
             return false;

@@ -72,7 +72,7 @@ static bool count_columns(const weft_nested_writer *n, int *n_matrices, int *n_v
     *n_vectors += n->kernel->n_reductions;
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[n->fusion->calls[i]];
-        if (graph->values[call->result].shape.rank > 0 ||
+        if (graph->values[call->result].shape.rank > 0 || weft_nested_is_general(call) ||
             (call->reduction && call->reduction->over == REDUCE_ALL))
             return false;
     }

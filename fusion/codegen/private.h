@@ -17,6 +17,7 @@ typedef struct source_writer {
     bool single;
     const char *kernel; /* name of the current one */
     int unroll;         /* see weft_body_style */
+    bool is_nested;     /* a kernel that walks over rows i and columns j */
     bool hoists; /* costly uniform subexpressions are computed before the loop over elements */
     weft_text *out;
 } source_writer;
@@ -75,10 +76,11 @@ weft_status weft_source_nested_final(const source_writer *w, const weft_plan_ker
 /* fusion/codegen/combine.c */
 /** "add", "multiply", "min", "max" or that of an operator of the library: in the names of the functions for a reduction. */
 const char *weft_source_join_name(const source_writer *w, const weft_call *call);
-/** Those functions for the operators of the library that segments use. */
+/** Those functions for the operators of the library that segments use; nested: also for kernels over
+ *  two index sets. */
 weft_status weft_source_combines(weft_arena *arena, const weft_backend *backend,
-                                 const weft_segment *const *segments, int n, weft_text *out,
-                                 weft_error *error);
+                                 const weft_segment *const *segments, int n, bool nested,
+                                 weft_text *out, weft_error *error);
 /** fusion/codegen/multi_thread.c: a kernel with calls of several threads per element. */
 weft_status weft_source_threads(const source_writer *w, const weft_plan_kernel *kernel,
                                 weft_error *error);

@@ -253,7 +253,8 @@ weft_status weft_source_make(const weft_compilation *c, const char **out, weft_e
     if (has_kind(c->control, KERNEL_DENSE))
         weft_source_dense_prelude(&c->limits, c->options.single, &text);
     TRY(weft_source_combines(c->arena, backend, (const weft_segment *const *)c->control->segments,
-                             c->control->n_segments, &text, error));
+                             c->control->n_segments, has_kind(c->control, KERNEL_NESTED), &text,
+                             error));
     for (int i = 0; i < c->control->n_segments; ++i)
         TRY(segment_source(c->control->segments[i], &text, error));
     TRY(scalar_data(c->arena, c->control, &graph, error));

@@ -53,5 +53,7 @@ const weft_backend weft_backend_cuda = {.language = "cuda",
                                         .prelude = cuda_prelude,
                                         .nested = "nested_cuda.h",
                                         .combine = "combine_cuda.h",
+                                        .combine_nested = "combine_nested_cuda.h",
                                         .element = "((real)element)",
+                                        .element_of_pair = "((real)(i * n_second + j))",
                                         .is_threaded = true};

@@ -77,4 +77,6 @@ const weft_backend weft_backend_host = {.language = "host",
                                         .nested = "nested_host.h",
                                         .combine = "combine_host.h",
                                         .splat = "SPLAT",
-                                        .element = "numbers_from(block * LANES)"};
+                                        .combine_nested = "combine_nested_host.h",
+                                        .element = "numbers_from(block * LANES)",
+                                        .element_of_pair = "numbers_from(i * n_second + j)"};

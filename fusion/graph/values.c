@@ -152,6 +152,22 @@ static weft_status check_nested(weft_graph_builder *builder, const weft_node *no
     return WEFT_OK;
 }
 
+/* Kernels over pairs combine them in the order in which their parts, rows and vectors come. */
+static weft_status check_order(const weft_graph *graph, const weft_node *node,
+                               const weft_specialisation *combine, int index_set,
+                               weft_error *error) {
+    if (!combine || !weft_index_set_is_product(graph, index_set) ||
+        weft_function_is_commutative(combine->function))
+        return WEFT_OK;
+    weft_error_at(error, WEFT_ERROR_UNSUPPORTED, node->place,
+                  "'%s' combines pairs of %s by an operator that is not commutative", node->name,
+                  weft_index_set_name(graph, index_set));
+    weft_error_hint(error,
+                    "combine a list over one index set, whose order is kept; or, if the order "
+                    "does not matter, say so by '//@ commutative'");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
 weft_status weft_function_call(weft_graph_builder *builder, const weft_node *node,
                                weft_lazy_value *out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -198,6 +214,7 @@ weft_status weft_function_call(weft_graph_builder *builder, const weft_node *nod
                           &specialisation->result, &combine, error));
     TRY(common_index_set(builder, operands, (int)n, node->place, &index_set, error));
     TRY(check_nested(builder, node, function, values, operands, index_set, error));
+    TRY(check_order(builder->graph, node, combine, index_set, error));
     if (index_set == UNIFORM) {
         weft_error_at(error, WEFT_ERROR_UNSUPPORTED, node->place,
                       "every argument of '%s' is uniform: there is nothing to map over",

@@ -14,6 +14,7 @@
  *   weft_NAME(x)              intrinsics of one argument: abs, cos, exp, reciprocal, sqrt, ...
  *   weft_NAME(x, y)           intrinsics of two arguments: max, min, pow, ...
  *   weft_powi(x, n)           x to an integer power
+ *   weft_element              the number of the element, which the caller declares
  *   weft_infinity             the constant infinity
  *   weft_select(mask, a, b)   per lane a where the mask (a comparison of reals) holds, else b */
 

@@ -129,7 +129,7 @@ void weft_body_print_place(body_writer *w, const weft_term *term) {
                         &specialisation->table_shapes[term->index], NULL);
         break;
     case TERM_ELEMENT:
-        add(w, w->style->element ? w->style->element : "element");
+        add(w, "weft_element");
         break;
     case TERM_LOCAL:
         add(w, w->variant->body.locals[term->index].name);

@@ -136,7 +136,6 @@ typedef struct weft_body_style {
     bool keeps_loops; /* of large bodies, from a compiler that unrolls loops itself */
     const char
         *barrier; /* statement for `barrier`; NULL: one thread runs the body, or no body with it */
-    const char *element; /* C text of type real: the number of the element; NULL: it has none */
 } weft_body_style;
 
 /** The variant of weft_body_emit that is an operator's identity. */

@@ -578,9 +578,6 @@ weft_status weft_reader_check_over(kernel_reader *reader) {
                                  ? "the result '%s' of a reduction is over both index sets"
                                  : "the result '%s' of a map is not over both index sets",
                              result->name);
-    if (function->is_reduction && function->reduction.op == 'f')
-        return weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, function->reduction.place,
-                             "reductions over two index sets combine with +, *, min or max");
     function->reduction.over = result->over == 1   ? REDUCE_SECOND
                                : result->over == 2 ? REDUCE_FIRST
                                                    : REDUCE_ALL;

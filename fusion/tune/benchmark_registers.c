@@ -173,16 +173,16 @@ weft_status weft_benchmark_body(const weft_benchmark_writer *p, const char *firs
     weft_accessor arguments[WEFT_ARGUMENTS_MAX];
     char bases[WEFT_ARGUMENTS_MAX][16];
     const weft_accessor result = {.base = "v_r"};
-    const weft_body_style style = {.splat = p->backend->splat,
-                                   .thread = "t",
-                                   .indent = "            ",
-                                   .element = "SPLAT((scalar)1)"};
+    const weft_body_style style = {
+        .splat = p->backend->splat, .thread = "t", .indent = "            "};
     for (int i = 0; i < p->specialisation->n_arguments; ++i) {
         snprintf(bases[i], sizeof bases[i], "v_%d", i);
         arguments[i] = (weft_accessor){.base = bases[i]};
     }
     weft_text_add(p->out, "        for (int t = %s; t < %d; t += %s) {\n", first,
                   p->primitive->threads > 0 ? p->primitive->threads : 1, step);
+    if (weft_function_counts(p->specialisation->function))
+        weft_text_add(p->out, "            const real weft_element = SPLAT((scalar)1);\n");
     weft_status status = weft_body_emit(p->specialisation, p->primitive->variant, arguments,
                                         &result, &style, p->out, error);
     weft_text_add(p->out, "        }\n");

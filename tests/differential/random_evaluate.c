@@ -259,7 +259,7 @@ static void add_to_matrix(const evaluation *e, const random_statement *one) {
 
 static void reduce(const evaluation *of, const random_statement *one) {
     const evaluation here = {of->script, one->set, of->values}, *e = &here;
-    int64_t *joined = random_alloc(1, sizeof *joined);
+    int64_t *joined = random_alloc(2, sizeof *joined);
     const int64_t n = random_members(e->script, one->set);
     for (int64_t i = 0; i < n; ++i) {
         int64_t a = value_of(e, one->root, i, 0);
@@ -271,7 +271,11 @@ static void reduce(const evaluation *of, const random_statement *one) {
             *joined += a * a;
         else if (one->op == '+' || one->op == 'a')
             *joined += a;
-        else if (i == 0 || (one->op == '<' ? a < *joined : a > *joined))
+        else if (one->op == 'l')
+            *joined = a != 0 ? a : *joined;
+        else if (one->op == 'g' && (i == 0 || a > joined[0]))
+            joined[0] = a, joined[1] = i;
+        else if (one->op != 'g' && (i == 0 || (one->op == '<' ? a < *joined : a > *joined)))
             *joined = a;
     }
     put(e, one->list, joined);
@@ -444,6 +448,7 @@ static void bound_statement(bounds *b, const random_statement *one) {
                                  ? (double)random_members(s, one->set) * root
                              : one->op == 'n' ? (double)random_members(s, one->set) * root * root
                              : one->op == '.' ? (double)random_members(s, one->set) * root * second
+                             : one->op == 'g' ? fmax(root, (double)random_members(s, one->set))
                                               : root;
     else
         b->list[one->list] = root;

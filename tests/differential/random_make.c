@@ -210,13 +210,16 @@ static int bounded_away(maker *m, int root, bool below) {
 }
 
 static bool make_reduction(maker *m, int set) {
-    static const char ops[] = {'+', '.', '<', '>'}, blas[] = {'a', 'n', 'm'};
+    static const char ops[] = {'+', '.', '<', '>'}, blas[] = {'a', 'n', 'm'}, own[] = {'l', 'g'};
+    static const random_shape scalar = {0}, pair = {1, {2}};
     random_script *s = m->script;
     random_statement one = {.kind = RANDOM_REDUCE, .map = -1, .second = -1, .set = set};
     const bool any = random_members(s, set) > 0;
     one.op = ops[random_maker_below(m, any ? 4 : 2)];
     if (s->product >= 0 && random_maker_below(m, 3) == 0)
         one.op = blas[random_maker_below(m, any ? 3 : 2)];
+    if (random_maker_below(m, 3) == 0 && (any || set != s->product))
+        one.op = set == s->product ? 'g' : own[random_maker_below(m, any ? 2 : 1)];
     one.root = random_expression_add(m, set, random_maker_below(m, 3));
     if (one.op == '.')
         one.second = random_expression_add(m, set, random_maker_below(m, 2));
@@ -228,8 +231,9 @@ static bool make_reduction(maker *m, int set) {
         return false;
     const int list = random_maker_below(m, s->n_lists);
     one.update = s->flows && s->lists[list].set == UNIFORM_SET && may_update(m, list) &&
-                 s->lists[list].shape.rank == 0;
-    one.list = one.update ? list : random_list_add(m, "r", UNIFORM_SET, &(random_shape){0});
+                 s->lists[list].shape.rank == 0 && one.op != 'g';
+    one.list =
+        one.update ? list : random_list_add(m, "r", UNIFORM_SET, one.op == 'g' ? &pair : &scalar);
     if (one.list < 0 || !statement_add(m, &one))
         return false;
     m->updated[one.list] = true;

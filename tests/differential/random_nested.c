@@ -111,7 +111,25 @@ static void print_function(const random_function_over *f, weft_text *out) {
     weft_text_add(out, ";\n\n");
 }
 
+bool random_script_has_own(const random_script *s) {
+    bool has = false;
+    for (int i = 0; i < s->n_statements; ++i)
+        has |= s->statements[i].kind == RANDOM_REDUCE && s->statements[i].op == 'l';
+    return has;
+}
+
+/* The last value that is not 0: an operator that does not commute, and keeps whole numbers small. */
+static const char last_nonzero[] = "//@ function  last_of_two(a: real, b: real) -> c: real\n"
+                                   "//@ kind      map\n//@ flops     2\n//@ source    random\n"
+                                   "//@ identity\nc = 0;\n"
+                                   "//@ threads   1\nc = select(b != 0, b, a);\n\n"
+                                   "//@ function  last_nonzero(x: real) -> c: real\n"
+                                   "//@ kind      reduce last_of_two\n//@ flops     0\n"
+                                   "//@ source    random\n//@ threads   1\nc = x;\n\n";
+
 void random_script_print_functions(const random_script *s, weft_text *out) {
+    if (random_script_has_own(s))
+        weft_text_add(out, "%s", last_nonzero);
     for (int i = RANDOM_LIBRARY; i < s->n_functions; ++i)
         print_function(&s->functions[i], out);
 }

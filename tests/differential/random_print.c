@@ -95,6 +95,8 @@ static void print_reduction(const random_script *s, const random_statement *one,
                        : one->op == 'a' ? "asum"
                        : one->op == 'm' ? "amax"
                        : one->op == 'n' ? "nrm2_squared"
+                       : one->op == 'g' ? "argmax"
+                       : one->op == 'l' ? "last_nonzero"
                        : one->op == '<' ? "minimum"
                                         : "maximum";
     weft_text_add(out, "%s%s = %s(", one->update ? "update " : "", s->lists[one->list].name, name);
@@ -212,7 +214,7 @@ char *random_straight_text(uint64_t *seed) {
     weft_text text = {0};
     while (text.length == 0) {
         random_script *script = random_script_make((*seed)++);
-        if (!script->flows && script->product < 0)
+        if (!script->flows && script->product < 0 && !random_script_has_own(script))
             random_script_print(script, RANDOM_UNDIRECTED, &text);
         random_script_free(&script);
     }

@@ -152,7 +152,8 @@ typedef enum random_statement_kind {
 typedef struct random_statement {
     random_statement_kind kind;
     int list, map, set, root, second, iterations;
-    char op; /* of a reduction: + . < >, a: asum, m: amax, n: nrm2_squared */
+    char
+        op; /* of a reduction: + . < >, a: asum, m: amax, n: nrm2_squared, g: argmax, l: last_nonzero */
     bool update;
     int fuse, together; /* the block that it is in, from 1; 0: none */
     bool split;         /* before it */
@@ -203,7 +204,9 @@ bool random_node_reads(const random_script *script, int node, int list);
 /** Which lists does a statement read or add to? */
 bool random_statement_reads(const random_script *script, const random_statement *s, int list);
 
-/** The text of the first script from *seed on that has no loops, operators and matrices; *seed gets the
+/** Does it reduce by an operator of random_script_print_functions? */
+bool random_script_has_own(const random_script *script);
+/** The text of the first script from *seed on that has no loops, operators, matrices and generated functions; *seed gets the
  * one behind it. malloc'd */
 char *random_straight_text(uint64_t *seed);
 /** Which scheduling directives are printed: none, blocks without shapes, or all. */

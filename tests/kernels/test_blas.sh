@@ -48,6 +48,67 @@ KERNEL
 "$weft" test "$folder" --device host --device emulated > "$folder/out" || { cat "$folder/out"; exit 1; }
 grep -q "^3 functions, 6 granularities run, 0 wrong" "$folder/out"
 
+# Operators of one's own: laws that do not hold are shown by an example, and functions of matrices combine by them too.
+mkdir "$folder/laws"
+cat > "$folder/laws/laws.kernel.c" <<'KERNEL'
+//@ function  mean(a: real, b: real) -> c: real
+//@ kind      map
+//@ flops     2
+//@ source    not associative
+//@ identity
+c = 0;
+//@ threads   1
+c = 0.5 * (a + b);
+
+//@ function  last(a: real, b: real) -> c: real
+//@ kind      map
+//@ flops     2
+//@ source    not commutative
+//@ commutative
+//@ identity
+c = 0;
+//@ threads   1
+c = select(b != 0, b, a);
+
+//@ function  plus(a: real, b: real) -> c: real
+//@ kind      map
+//@ flops     1
+//@ source    another identity
+//@ identity
+c = 1;
+//@ threads   1
+c = a + b;
+KERNEL
+for name in mean last plus; do
+    printf '//@ function %ss(a: real) -> c: real\n//@ kind reduce %s\n//@ flops 0\n//@ source a test\n//@ threads 1\nc = a;\n' \
+        "$name" "$name" >> "$folder/laws/laws.kernel.c"
+done
+cat > "$folder/laws/nested.kernel.c" <<'KERNEL'
+//@ function  best(A: real over i, j, place: real over j) -> r: real[2] over i
+//@ kind      reduce greater_first
+//@ flops     0
+//@ source    r_i = (max_j A_ij, its first place)
+//@ threads   1
+r(0) = A;
+r(1) = place;
+
+//@ function  norms(A: real over i, j) -> r: real[2] over j
+//@ kind      reduce add_scaled_squares
+//@ flops     1
+//@ source    r_j stands for sum_i A_ij^2
+//@ threads   1
+r(0) = abs(A);
+r(1) = 1;
+KERNEL
+code=0
+"$weft" test "$folder/laws" --device host --device emulated > "$folder/out" || code=$?
+for law in "means *mean is not associative: a = " "lasts *last is not commutative: a = " \
+    "pluss *plus changes a value by its identity: a = "; do
+    grep -q "^WRONG *$law" "$folder/out" || { cat "$folder/out"; exit 1; }
+done
+grep -q "^8 functions, 10 granularities run, 3 wrong" "$folder/out" && [ "$code" -eq 1 ] || { cat "$folder/out"; exit 1; }
+rm -r "$folder/laws"
+
 sed -i 's/= 11$/= 12/' "$folder/nested.kernel.c"
 code=0
 "$weft" test "$folder" --device host > "$folder/out" || code=$?

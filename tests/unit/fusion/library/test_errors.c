@@ -157,11 +157,6 @@ static const bad_file operators[] = {
     {"//@ function f(a: real) -> c: real\n//@ kind map\n//@ flops 1\n//@ source none\n"
      "//@ identity\nc = 0;\n//@ threads 1\nc = a;\n",
      WEFT_ERROR_TYPE, 5, 1, "only a map of two values to one of the same type has an identity", ""},
-    {"//@ function f(a: real over i, j, b: real) -> c: real over i\n//@ kind reduce g\n//@ flops "
-     "1\n"
-     "//@ source none\n//@ threads 1\nc = a;\n",
-     WEFT_ERROR_UNSUPPORTED, 2, 10, "reductions over two index sets combine with +, *, min or max",
-     ""},
     {"//@ function f(a: real over i) -> c: real\n//@ kind map\n//@ flops 1\n//@ source none\n"
      "//@ threads 1\nc = i;\n",
      WEFT_ERROR_TYPE, 1, 35, "no argument of 'f' is over two index sets", ""},

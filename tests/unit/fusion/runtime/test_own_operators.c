@@ -19,6 +19,12 @@ static const char kernels[] =
     "//@ threads 1\nfor (int i = 0; i < n; ++i)\n    for (int j = 0; j < n; ++j)\n"
     "        P(i,j) = A(i,j);\n"
     "//@ threads n*n A(t / n,t % n) P(t / n,t % n)\nP(t / n,t % n) = A(t / n,t % n);\n"
+    "//@ function best_of_row(A: real over i, j, place: real over j) -> r: real[2] over i\n"
+    "//@ kind reduce greater_first\n//@ flops 0\n//@ source r_i = (max_j A_ij, its first j)\n"
+    "//@ threads 1\nr(0) = A;\nr(1) = place;\n"
+    "//@ function best_of_column(A: real over i, j, place: real over i) -> r: real[2] over j\n"
+    "//@ kind reduce greater_first\n//@ flops 0\n//@ source r_j = (max_i A_ij, its first i)\n"
+    "//@ threads 1\nr(0) = A;\nr(1) = place;\n"
     "//@ function places(x: real over i) -> s: real\n"
     "//@ kind reduce +\n//@ flops 2\n//@ source s = sum_i i x_i\n//@ threads 1\ns = i * x;\n";
 
@@ -50,6 +56,7 @@ static program_case open_case(const target *to, const char *text) {
     } else {
         case_check(weft_device_open("host:1", &device_options, &device, &error), &error);
         emulated_gpu_make(device);
+        device->limits.multiprocessors = 3; /* parts of several rows in small matrices */
         c = case_open_on(library, device, text, &options);
     }
     c.own_library = true;
@@ -282,6 +289,72 @@ static void loops_read_results(void **state) {
     }
 }
 
+/* The greatest of each row, of each column and of a whole matrix, with their places. */
+static void check_matrix(const target *to, int64_t m, int64_t n) {
+    enum { SIDE = 70 };
+    static double A[SIDE * SIDE], place[SIDE], rows[2 * SIDE], columns[2 * SIDE];
+    double all[2] = {-INFINITY, INFINITY};
+    program_case c = open_case(to, "index I, J;\ninput A : real over I, J;\n"
+                                   "input p : real over I;\ninput q : real over J;\n"
+                                   "r = best_of_row(A, q);\nc = best_of_column(A, p);\n"
+                                   "m = argmax(A);\nreturn r, c, m;\n");
+    for (int64_t i = 0; i < 2 * SIDE; ++i)
+        rows[i] = columns[i] = i % 2 ? INFINITY : -INFINITY;
+    for (int64_t i = 0; i < SIDE; ++i)
+        place[i] = (double)i;
+    for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j) {
+            const double one = A[i * n + j] = (double)((i * 37 + j * 11) % 41) - 50;
+            if (one > rows[2 * i])
+                rows[2 * i] = one, rows[2 * i + 1] = (double)j;
+            if (one > columns[2 * j])
+                columns[2 * j] = one, columns[2 * j + 1] = (double)i;
+            if (one > all[0])
+                all[0] = one, all[1] = (double)(i * n + j);
+        }
+    case_size(&c, "I", m);
+    case_size(&c, "J", n);
+    case_input(&c, "A", A);
+    case_input(&c, "p", place);
+    case_input(&c, "q", place);
+    case_run(&c);
+    check_values(&c, "r", rows, (int)(2 * m));
+    check_values(&c, "c", columns, (int)(2 * n));
+    check_values(&c, "m", all, 2);
+    case_close(&c);
+}
+
+static void matrices(void **state) {
+    (void)state;
+    static const int64_t shapes[][2] = {{1, 1}, {7, 9}, {9, 7}, {33, 70}, {70, 33}, {2, 64}};
+    for (int t = 0; t < TARGETS; ++t)
+        for (size_t k = 0; k < sizeof shapes / sizeof *shapes; ++k)
+            check_matrix(&targets[t], shapes[k][0], shapes[k][1]);
+}
+
+/* Kernels over pairs keep no order. */
+static void pairs_need_commutative_operators(void **state) {
+    (void)state;
+    weft_error error = {0};
+    weft_library *library = NULL;
+    weft_compilation *compilation = NULL;
+    weft_device *device = NULL;
+    const weft_device_options options = weft_device_options_default(NULL);
+    const weft_fragment fragment = {"test.weft", "index I, J;\ninput A : real over I, J;\n"
+                                                 "f = all_of(A, A);\nreturn f;\n"};
+    case_check(weft_device_open("null", &options, &device, &error), &error);
+    case_check(weft_library_make(&library, &error), &error);
+    case_check(weft_library_add_text(library, "own.kernel.c", kernels, &error), &error);
+    assert_int_equal(
+        weft_compile(library, weft_device_limits(device), &fragment, 1, NULL, &compilation, &error),
+        WEFT_ERROR_UNSUPPORTED);
+    assert_string_equal(error.message,
+                        "'all_of' combines pairs of I, J by an operator that is not commutative");
+    assert_int_equal(error.line, 3);
+    weft_device_free(&device);
+    weft_library_free(&library);
+}
+
 /* A float has the whole numbers up to 2^24. */
 static void too_many_places(void **state) {
     (void)state;
@@ -302,10 +375,15 @@ static void too_many_places(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_is_kept),      cmocka_unit_test(products_of_matrices),
-        cmocka_unit_test(places_of_extremes), cmocka_unit_test(scaled_norms),
-        cmocka_unit_test(bits_are_repeated),  cmocka_unit_test(loops_read_results),
+        cmocka_unit_test(order_is_kept),
+        cmocka_unit_test(products_of_matrices),
+        cmocka_unit_test(places_of_extremes),
+        cmocka_unit_test(scaled_norms),
+        cmocka_unit_test(bits_are_repeated),
+        cmocka_unit_test(loops_read_results),
         cmocka_unit_test(too_many_places),
+        cmocka_unit_test(matrices),
+        cmocka_unit_test(pairs_need_commutative_operators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
