@@ -17,7 +17,7 @@ const weft_variant *weft_function_variant(const weft_function *function, int var
 
 int weft_function_plain_variant(const weft_function *function) {
     for (int v = 0; v < function->n_variants; ++v)
-        if (strcmp(function->variants[v]->threads_text, "1") == 0)
+        if (!function->variants[v]->native && strcmp(function->variants[v]->threads_text, "1") == 0)
             return v;
     return 0;
 }
