@@ -42,16 +42,11 @@ const char *weft_source_join_name(const source_writer *w, const weft_call *call)
 static weft_status body(const weft_backend *backend, const weft_specialisation *op, int variant,
                         weft_text *out, weft_error *error) {
     const weft_accessor arguments[2] = {{.base = "a"}, {.base = "b"}}, result = {.base = "r"};
-    const int threads = variant == WEFT_IDENTITY ? 1 : op->threads[variant];
     const weft_body_style style = {.splat = backend->splat,
                                    .thread = "t",
                                    .indent = "        ",
                                    .keeps_loops = backend->is_threaded};
-    if (threads > 1)
-        weft_text_add(out, "    for (int t = 0; t < %d; ++t) {\n", threads);
-    const weft_status status = weft_body_emit(op, variant, arguments, &result, &style, out, error);
-    weft_text_add(out, "%s", threads > 1 ? "    }\n" : "");
-    return status;
+    return weft_body_emit(op, variant, arguments, &result, &style, out, error);
 }
 
 static weft_status write(weft_arena *arena, const weft_backend *backend,

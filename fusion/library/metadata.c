@@ -524,6 +524,11 @@ weft_status weft_reader_check_combine(kernel_reader *reader) {
         return weft_error_at(reader->error, WEFT_ERROR_TYPE,
                              weft_reader_line(reader, function->identity->line),
                              "only a map of two values to one of the same type has an identity");
+    const weft_variant *plain = function->variants[weft_function_plain_variant(function)];
+    if (plain->native || strcmp(plain->threads_text, "1") != 0)
+        return weft_error_at(reader->error, WEFT_ERROR_TYPE,
+                             weft_reader_line(reader, function->identity->line),
+                             "an operator needs a body for one thread: a line '//@ threads 1'");
     return WEFT_OK;
 }
 

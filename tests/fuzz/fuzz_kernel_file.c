@@ -35,9 +35,9 @@ static void check_error(const weft_error *error, const char *file) {
 }
 
 static void emit(const weft_specialisation *specialisation) {
-    static const weft_body_style styles[] = {{"SPLAT", "t", "    ", 0, NULL, false},
-                                             {NULL, "t", "    ", 0, NULL, false},
-                                             {"SPLAT", "0", "", 0, NULL, false}};
+    static const weft_body_style styles[] = {{"SPLAT", "t", "    ", 0, NULL, false, NULL},
+                                             {NULL, "t", "    ", 0, NULL, false, NULL},
+                                             {"SPLAT", "0", "", 0, NULL, false, NULL}};
     weft_accessor arguments[WEFT_ARGUMENTS_MAX], result = {.base = "v_result"};
     for (int i = 0; i < WEFT_ARGUMENTS_MAX; ++i)
         arguments[i] = (weft_accessor){.base = "v_argument", .offset = i};

@@ -21,7 +21,7 @@ static weft_status use_library(void *user, weft_error *error) {
     weft_text text = {0};
     const weft_shape shapes[] = {{1, {46}}, {2, {3, 3}}};
     const weft_accessor arguments[] = {{.base = "v_f"}, {.base = "v_J"}}, result = {.base = "v_b"};
-    const weft_body_style style = {"SPLAT", "t", "    ", 0, NULL, false};
+    const weft_body_style style = {"SPLAT", "t", "    ", 0, NULL, false, NULL};
     const char *key = "degree";
     const int degree = 8;
     TRY(weft_library_make(&library, error));

@@ -41,9 +41,9 @@ typedef struct body_case {
 } body_case;
 
 #define VECTOR                                                                                     \
-    { "SPLAT", "t", "", 0, NULL, false }
+    { "SPLAT", "t", "", 0, NULL, false, NULL }
 #define PLAIN                                                                                      \
-    { NULL, "t", "", 0, NULL, false }
+    { NULL, "t", "", 0, NULL, false, NULL }
 
 static const body_case cases[] = {
     /* places: offsets and strides are summed; scalars have no subscripts */
@@ -80,7 +80,7 @@ static const body_case cases[] = {
      1,
      {{1, {4}}},
      0,
-     {"SPLAT", "1", "", 0, NULL, false},
+     {"SPLAT", "1", "", 0, NULL, false, NULL},
      0,
      "v_r[2] = v_a[1];\n"},
     /* loops unroll, ints and sizes become numbers, braces only round declarations */
@@ -119,7 +119,7 @@ static const body_case cases[] = {
      1,
      {{1, {4}}},
      0,
-     {"SPLAT", "t", "  ", 0, NULL, false},
+     {"SPLAT", "t", "  ", 0, NULL, false, NULL},
      0,
      "  if (t == 0 || t > 2) {\n      v_r[t] = v_a[t];\n  } else {\n      v_r[t] = SPLAT(0.5);\n  "
      "}\n"},

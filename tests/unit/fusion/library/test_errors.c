@@ -163,6 +163,8 @@ static const bad_file operators[] = {
     {"//@ function f(a: real over i) -> c: real\n//@ kind reduce +\n//@ flops 1\n//@ source none\n"
      "//@ threads 1\ni = a;\nc = a;\n",
      WEFT_ERROR_TYPE, 6, 1, "'i' is the number of the element, which is read only", ""},
+    {OPERATOR "//@ identity\nc = 0;\n//@ threads 2 c\nif (t == 0)\n    c = a;\n", WEFT_ERROR_TYPE,
+     5, 1, "an operator needs a body for one thread: a line '//@ threads 1'", ""},
     {OPERATOR "//@ threads 1\nreal infinity = a;\nc = infinity + b;\n", WEFT_ERROR_SYNTAX, 6, 6,
      "'infinity' cannot be a local's name: it is reserved", "choose a name"},
 };
