@@ -348,9 +348,9 @@ static void write_place(const source_writer *w, const weft_plan_kernel *kernel,
     if (one->joint_threads > 0)
         weft_text_add(w->out,
                       "    const int64_t number = %s;\n"
-                      "    const bool is_here = number < n_elements, takes_part = true;\n"
+                      "    const bool is_here = number < n_elements, takes_part = %s;\n"
                       "    const int64_t element = is_here ? number : n_elements - 1;\n",
-                      number);
+                      number, weft_fault("joint_threads_masked") ? "is_here" : "true");
     else
         weft_text_add(w->out, "    const int64_t element = %s;\n", number);
     weft_text_add(w->out,
@@ -365,17 +365,18 @@ static void write_place(const source_writer *w, const weft_plan_kernel *kernel,
 static void write_elements(const source_writer *w, const weft_plan_kernel *kernel) {
     const weft_implementation *one = kernel->implementation;
     const char *block = weft_source_block(kernel);
+    const bool joint = one->joint_threads > 0 && !weft_fault("joint_threads_apart");
     char number[96];
     weft_text_add(w->out,
                   "    extern __shared__ __align__(128) unsigned char shared[];\n"
                   "    scalar *const on_chip = (scalar *)shared;\n"
                   "    const int warp = threadIdx.x %s, own = threadIdx.x %s;\n",
-                  one->joint_threads > 0 ? "% THREADS_PER_ELEMENT" : "/ ELEMENTS",
-                  one->joint_threads > 0 ? "/ THREADS_PER_ELEMENT" : "% ELEMENTS");
+                  joint ? "% THREADS_PER_ELEMENT" : "/ ELEMENTS",
+                  joint ? "/ THREADS_PER_ELEMENT" : "% ELEMENTS");
     if (one->joint_threads > 0)
         weft_text_add(w->out,
                       "    unsigned char *const scratch = (unsigned char *)(on_chip + own * %d);\n",
-                      one->shared_components);
+                      weft_fault("scratch_of_all") ? 0 : one->shared_components);
     declare_shared(w, one);
     if (one->serial_iterations > 1)
         weft_text_add(

@@ -2,6 +2,7 @@
  * of a body of several threads, so that it may wait for others; each has its part of the result in registers, which
  * are copied to shared memory where other threads read them. */
 #include "fusion/library/native.h"
+#include "core/base/fault.h"
 #include "fusion/codegen/private.h"
 
 static const char *name_of(const source_writer *w, const weft_call *call) {
@@ -71,7 +72,8 @@ static void copy_result(const source_writer *w, const weft_call *call, int varia
     const int own = weft_specialisation_thread_count(specialisation, variant, -1);
     for (int k = 0; k < own; ++k) {
         weft_text_add(w->out, "            %s[", v);
-        weft_specialisation_component(specialisation, variant, -1, k, "t", w->out);
+        weft_specialisation_component(specialisation, variant, -1, k,
+                                      weft_fault("native_part_ignored") ? "0" : "t", w->out);
         weft_text_add(w->out, "] = result_[%d];\n", k);
     }
     for (int first = 0, last = 0; own == 0 && first < n; first = last) {

@@ -1,15 +1,18 @@
 /* Explains both plans of a segment: kernels and their traffic, values kept on chip, and for each
  * pair of calls why it is fused or not. */
 #include "core/weft_core.h"
+#include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/explain/private.h"
 #include "fusion/graph/graph.h"
 #include "fusion/graph/print.h"
 #include "fusion/library/function.h"
 #include "fusion/library/library.h"
+#include "fusion/library/native.h"
 #include "fusion/plan/cover.h"
 #include "fusion/plan/fusions.h"
 #include "fusion/plan/implementation.h"
+#include "fusion/plan/implementations.h"
 #include "fusion/plan/plan.h"
 #include "fusion/plan/print.h"
 #include "fusion/plan/segment.h"
@@ -207,15 +210,54 @@ static void explain_onchip(const explanation *e) {
 
 /* ---- variants ---- */
 
-static int chosen_variant(const explanation *e, int call) {
+/* The kernel of the fused plan that computes a call, and the call's position in it; NULL: there is none. */
+static const weft_implementation *computing(const explanation *e, int call, int *position) {
     const weft_plan *plan = e->plans[WEFT_PLAN_FUSED];
     for (int i = 0; i < plan->n_kernels; ++i) {
         const weft_implementation *one = plan->kernels[i].implementation;
-        for (int k = 0; one && k < one->fusion->n_calls; ++k)
-            if (one->order[k] == call)
-                return one->variants[k];
+        for (*position = 0; one && *position < one->fusion->n_calls; ++*position)
+            if (one->order[*position] == call)
+                return one;
     }
-    return 0;
+    return NULL;
+}
+
+static int chosen_variant(const explanation *e, int call) {
+    int position = 0;
+    const weft_implementation *one = computing(e, call, &position);
+    return one ? one->variants[position] : 0;
+}
+
+/* Why the kernel of a call does not have one of its native bodies. */
+static weft_status explain_native(const explanation *e, const weft_call *call, int variant,
+                                  weft_error *error) {
+    const bool is_gpu = weft_target_is_simt(&e->segment->limits);
+    const weft_specialisation *function = call->specialisation;
+    const weft_language language = weft_specialisation_language(function, variant);
+    int position = 0;
+    const weft_implementation *one = computing(e, call->id, &position);
+    const char *why = NULL;
+    if (!one || language == LANGUAGE_PLAIN || one->variants[position] == variant)
+        return WEFT_OK;
+    weft_implementation other = *one;
+    other.variants = weft_arena_alloc(e->scratch, (size_t)one->fusion->n_calls, sizeof(int));
+    if (!other.variants)
+        return weft_no_memory(error);
+    for (int k = 0; k < one->fusion->n_calls; ++k)
+        other.variants[k] = k == position ? variant : one->variants[k];
+    if (language != weft_language_of(is_gpu))
+        why = "this device runs the plain body";
+    else if (call->variant >= 0)
+        why = "the script asks for another variant";
+    else
+        why = weft_why_not_native(e->graph, &other);
+    if (!why && weft_specialisation_is_joint(function, variant) && one->threads_per_element == 0)
+        why = "its kernel has one thread per element, which is predicted to be faster, or is all "
+              "that "
+              "reductions, products, patches and cell colours can have";
+    weft_text_add(e->out, "    not %s: %s\n", function->function->info.granularities[variant],
+                  why ? why : "others are predicted to be faster");
+    return WEFT_OK;
 }
 
 /* "1*, m = 3, m*n = 9" */
@@ -224,14 +266,19 @@ static void explain_granularities(const explanation *e, const weft_call *call, i
     for (int k = 0; k < call->specialisation->n_variants; ++k) {
         char threads[16];
         snprintf(threads, sizeof threads, "%d", call->specialisation->threads[k]);
+        const weft_language language = weft_specialisation_language(call->specialisation, k);
+        const size_t n = strcspn(info->granularities[k], " ");
         weft_text_add(e->out, "%s", k > 0 ? ", " : "");
-        if (strcmp(info->granularities[k], threads) != 0)
+        if (strlen(threads) != n || strncmp(info->granularities[k], threads, n) != 0)
             weft_text_add(e->out, "%s = ", info->granularities[k]);
-        weft_text_add(e->out, "%s%s", threads, k == chosen ? "*" : "");
+        weft_text_add(e->out, "%s%s%s%s", threads, language == LANGUAGE_PLAIN ? "" : " in ",
+                      language == LANGUAGE_PLAIN ? "" : weft_language_names[language],
+                      k == chosen ? "*" : "");
     }
 }
 
-static void explain_variants(const explanation *e) {
+static weft_status explain_variants(const explanation *e, weft_error *error) {
+    weft_status status = WEFT_OK;
     weft_text_add(e->out, "\nVariants, by threads per element (* chosen)\n");
     for (int i = 0; i < e->graph->n_calls; ++i) {
         const weft_call *call = &e->graph->calls[i];
@@ -249,7 +296,11 @@ static void explain_variants(const explanation *e) {
             weft_text_add(e->out, "  (asked for at %s:%d:%d)", call->variant_place.source->name,
                           call->variant_place.line, call->variant_place.column);
         weft_text_add(e->out, "\n");
+        for (int v = 0; call->specialisation && v < call->specialisation->n_variants; ++v)
+            TRY(explain_native(e, call, v, error));
     }
+done:
+    return status;
 }
 
 /* ---- both plans ---- */
@@ -344,7 +395,7 @@ weft_status weft_explain_segment(const weft_segment *segment, weft_text *out, we
     explain_groups(&e);
     weft_explain_pairs(&e);
     explain_onchip(&e);
-    explain_variants(&e);
+    TRY(explain_variants(&e, error));
 done:
     weft_arena_free(&scratch);
     return status;

@@ -18,9 +18,10 @@ static weft_status check_forced(const variant_search *p, const weft_call *call, 
                                 weft_error *error) {
     const weft_language language = weft_specialisation_language(call->specialisation, variant),
                         target = weft_language_of(p->is_gpu);
-    const bool joint = language == target && p->fixed &&
+    const bool joint = language == target && p->fixed && p->candidate.fusion->n_calls == 1 &&
                        weft_specialisation_is_joint(call->specialisation, variant);
-    if (language == LANGUAGE_PLAIN || (language == target && !joint))
+    if (language == LANGUAGE_PLAIN ||
+        (language == target && !joint)) /* in larger sets it is not tried */
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_USAGE,
                    joint
@@ -60,6 +61,14 @@ static weft_status choose_variants(variant_search *p, weft_implementation *made,
                 return status;
         }
     }
+    if (made->fusion->n_calls > 1 || !p->forced[0])
+        return WEFT_OK;
+    const weft_call *alone = &p->graph->calls[made->order[0]];
+    const char *why = weft_why_not_native(p->graph, made);
+    if (why)
+        return weft_error_set(error, WEFT_ERROR_USAGE, "variant %d of '%s' cannot compute %s: %s",
+                              made->variants[0], alone->label, p->graph->values[alone->result].name,
+                              why);
     return WEFT_OK;
 }
 
@@ -85,7 +94,8 @@ static bool has_fixed_shape(const variant_search *p, const weft_fusion *fusion) 
 /* Try the only possible shape. */
 static weft_status try_fixed(variant_search *p, int elements, weft_error *error) {
     const weft_block_shape shape = {0, elements, 1, elements};
-    if (weft_block_meets_directive(&p->directive, &shape))
+    if (weft_block_meets_directive(&p->directive, &shape) &&
+        weft_joint_threads(p->graph, &p->candidate) == 0)
         return weft_variants_try_shapes(p, &shape, 1, error);
     ++p->made->considered;
     ++p->made->not_as_directed;

@@ -513,7 +513,8 @@ static const char *why_not_moved(const weft_graph *graph, const weft_implementat
         const weft_shape whole = weft_operand_whole(graph, operand);
         if (!weft_specialisation_moves(call->specialisation, variant, k))
             continue;
-        if (operand->connectivity >= 0 || graph->values[operand->value].index_set < 0 ||
+        if ((operand->connectivity >= 0 && !weft_fault("native_load_elsewhere")) ||
+            graph->values[operand->value].index_set < 0 ||
             weft_shape_count(&operand->shape) != weft_shape_count(&whole))
             return "it loads an argument by a routine of its own, which reads whole lists";
         if (made->produced_here[made->slots[position][k]])

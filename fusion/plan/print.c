@@ -1,5 +1,6 @@
 /* Prints fusions, implementations, cover and plan as text. */
 #include "fusion/graph/print.h"
+#include "fusion/library/native.h"
 #include "fusion/plan/print.h"
 
 #include <string.h>
@@ -141,6 +142,18 @@ static int threads_of(const weft_call *call, int variant) {
     return call->specialisation ? call->specialisation->threads[variant] : 1;
 }
 
+static weft_language language_of(const weft_call *call, int variant) {
+    return call->specialisation ? weft_specialisation_language(call->specialisation, variant)
+                                : LANGUAGE_PLAIN;
+}
+
+/* " in cuda", of a native body */
+static void print_language(const weft_call *call, int variant, weft_text *out) {
+    const weft_language language = language_of(call, variant);
+    if (language != LANGUAGE_PLAIN)
+        weft_text_add(out, " in %s", weft_language_names[language]);
+}
+
 static void print_implementation(const weft_graph *graph, const weft_implementation *one,
                                  weft_text *out) {
     weft_text_add(out, "    order:");
@@ -148,10 +161,13 @@ static void print_implementation(const weft_graph *graph, const weft_implementat
         const weft_call *call = &graph->calls[one->order[i]];
         weft_text_add(out, i > 0 ? ", " : " ");
         weft_print_name(graph, call->result, out);
-        if (call->specialisation && call->specialisation->n_variants > 1)
-            weft_text_add(out, " (variant %d, %d thread%s)", one->variants[i],
+        if (call->specialisation && call->specialisation->n_variants > 1) {
+            weft_text_add(out, " (variant %d, %d thread%s", one->variants[i],
                           threads_of(call, one->variants[i]),
                           threads_of(call, one->variants[i]) == 1 ? "" : "s");
+            print_language(call, one->variants[i], out);
+            weft_text_add(out, ")");
+        }
     }
     weft_text_add(out, "\n");
     print_onchip(graph, one, out);
@@ -255,6 +271,9 @@ static void print_kernel_calls(const weft_graph *graph, const weft_plan_kernel *
         weft_text_add(out, " flop");
         if (threads > 1)
             weft_text_add(out, ", %d threads", threads);
+        else if (language_of(call, one->variants[i]) != LANGUAGE_PLAIN)
+            weft_text_add(out, ", 1 thread");
+        print_language(call, one->variants[i], out);
         weft_text_add(out, "\n");
     }
 }

@@ -1,6 +1,7 @@
 /* Prints fusions, implementations, cover and plan as JSON; docs/compiler.md lists the keys. */
 #include "fusion/base/json.h"
 #include "fusion/graph/print.h"
+#include "fusion/library/native.h"
 #include "fusion/plan/implementations.h"
 #include "fusion/plan/segment.h"
 
@@ -23,11 +24,15 @@ static json_t *calls(const weft_graph *graph, const weft_implementation *one) {
     for (int i = 0; one && i < one->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[one->order[i]];
         const int variant = one->variants[i];
+        const weft_language language =
+            call->specialisation ? weft_specialisation_language(call->specialisation, variant)
+                                 : LANGUAGE_PLAIN;
         weft_json_append(
             &list,
-            json_pack("{s:i, s:o, s:i, s:i}", "call", call->id, "result",
+            json_pack("{s:i, s:o, s:i, s:i, s:s}", "call", call->id, "result",
                       weft_graph_json_name(graph, call->result), "variant", variant, "threads",
-                      call->specialisation ? call->specialisation->threads[variant] : 1));
+                      call->specialisation ? call->specialisation->threads[variant] : 1, "language",
+                      weft_language_names[language]));
     }
     return list;
 }

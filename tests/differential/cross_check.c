@@ -53,14 +53,23 @@ void cross_check_way_print(const cross_check_way *way, weft_text *out) {
                   scatters[way->scatter], way->backwards ? ", backwards" : "");
 }
 
-static int variants_of(const weft_library *library, const char *function) {
+/* One of the bodies that the device runs. Not all native ones may be in the kernels of a partition at random. */
+static int variant_of(const weft_library *library, const cross_check_way *way, const char *function,
+                      uint64_t *state) {
+    const bool host = strncmp(way->device, "host", 4) == 0 || strcmp(way->device, "batch") == 0;
+    const char *language = way->partition != 0 ? "plain" : host ? "c" : "cuda";
     weft_function_info info = {0};
     for (size_t i = 0; i < weft_library_size(library); ++i) {
         weft_library_info(library, i, &info);
-        if (strcmp(info.name, function) == 0 && strcmp(info.kind, "map") == 0)
-            return info.n_variants;
+        if (strcmp(info.name, function) != 0 || strcmp(info.kind, "map") != 0)
+            continue;
+        const int variant = random_below(state, info.n_variants);
+        return strcmp(info.languages[variant], "plain") == 0 ||
+                       strcmp(info.languages[variant], language) == 0
+                   ? variant
+                   : 0;
     }
-    return 1;
+    return 0;
 }
 
 static int choose_variants(const weft_library *library, const cross_check *t,
@@ -72,8 +81,7 @@ static int choose_variants(const weft_library *library, const cross_check *t,
     for (int i = 0; i < RANDOM_FUNCTIONS && state != 0; ++i) {
         const char *name = random_function_name((random_function)i);
         if (calls[i])
-            choices[n++] =
-                (weft_variant_choice){name, random_below(&state, variants_of(library, name))};
+            choices[n++] = (weft_variant_choice){name, variant_of(library, &t->way, name, &state)};
     }
     return n;
 }

@@ -35,6 +35,20 @@ static size_t kernel_here(const batch *b, const char *at, const char **name) {
     return length;
 }
 
+/* A line of a module in C, where the functions of native bodies get the module's number. */
+static void add_line(weft_text *out, int number, const char *line, size_t length) {
+    static const char native[] = "native_";
+    const char *end = line + length;
+    while (line < end) {
+        const char *found = strstr(line, native);
+        const char *next = found != NULL && found < end ? found : end;
+        weft_text_add_bytes(out, line, (size_t)(next - line));
+        if (next < end)
+            weft_text_add(out, "m%d_native_", number);
+        line = next < end ? next + sizeof native - 1 : end;
+    }
+}
+
 /* Kernels get the module's number before their name. Modules, and segments of flows, are inline
  * namespaces, so that their helpers do not meet and their kernels are found. */
 static void add_text(batch *b, int number, bool single, const char *text, const weft_text *nested) {
@@ -57,8 +71,10 @@ static void add_text(batch *b, int number, bool single, const char *text, const 
             weft_text_add_bytes(out, text, (size_t)(name - text));
             weft_text_add(out, "m%d_", number);
             weft_text_add_bytes(out, name, line - (size_t)(name - text));
-        } else
+        } else if (b->emulated)
             weft_text_add_bytes(out, text, line);
+        else
+            add_line(out, number, text, line);
         if (length > 0 && b->emulated)
             weft_text_add(&b->names, "    {\"m%d_%.*s\", emulated_entry_of<&%s::m%d_%.*s>},\n",
                           number, (int)length, name, single ? "in_float" : "in_double", number,

@@ -6,6 +6,7 @@
 #include "cross_check.h"
 #include "device_batch.h"
 #include "fusion/weft_library.h"
+#include "random_natives.h"
 #include "shrink.h"
 
 #include <getopt.h>
@@ -64,6 +65,8 @@ static double seconds_of(int who) {
 static weft_status library_make(random_script *const *scripts, int n, weft_library **out,
                                 weft_error *error) {
     weft_status status = weft_library_make(out, error);
+    if (status == WEFT_OK)
+        status = random_natives_add(*out, error);
     for (int i = 0; i < n && status == WEFT_OK; ++i) {
         weft_text functions = {0};
         random_script_print_functions(scripts[i], &functions);

@@ -62,6 +62,11 @@ bugs=(
     "order_of_lanes         unit_fusion_runtime_own_operators" # lanes of a vector are combined in another order
     "order_of_threads       unit_fusion_runtime_own_operators" # threads of a warp are combined in another order
     "identity_zero          unit_fusion_runtime_own_operators" # an operator starts from zero
+    "joint_threads_apart    emulated"        # threads of an element that shuffle are not in one warp
+    "joint_threads_masked   emulated"        # threads without an element do not take part in native bodies
+    "scratch_of_all         emulated"        # the elements of a block have one and the same shared memory in native bodies
+    "native_load_elsewhere  emulated"        # a native body's own routine loads through a connectivity
+    "native_part_ignored    emulated"        # each thread stores the first thread's part of a result
     "stride_off             unit_fusion_runtime_coarsening" # a coarsened thread's elements are one too near
     "member_offset          unit_fusion_runtime_horizontal" # blocks of a shared launch are one off
     "member_size            unit_fusion_runtime_horizontal" # a member of a shared launch has the first one's size
