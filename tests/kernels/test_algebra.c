@@ -119,6 +119,21 @@ static void ref_norm2(const check_case *c, const double *const *arguments, doubl
         result[0] = hypot(result[0], A[i]);
 }
 
+static void ref_vsum(const check_case *c, const double *const *arguments, double *result) {
+    for (int i = ROWS; i-- > 0;)
+        result[0] += A[i];
+}
+
+/* exp(x_i - x_k) sums to 1 / y_i over k. */
+static void ref_softmax(const check_case *c, const double *const *arguments, double *result) {
+    for (int i = 0; i < ROWS; ++i) {
+        double sum = 0;
+        for (int k = 0; k < ROWS; ++k)
+            sum += exp(A[k] - A[i]);
+        result[i] = 1 / sum;
+    }
+}
+
 static void ref_outer(const check_case *c, const double *const *arguments, double *result) {
     int n = c->arguments[1].sizes[0];
     for (int k = 0; k < ROWS * n; ++k)
@@ -290,6 +305,10 @@ static const check_case cases[] = {
     {"dot", NULL, 2, {V(1), V(1)}, 1, ref_dot, 0, 0, NULL},
     {"norm2", NULL, 1, {V(3)}, 1, ref_norm2, 0, 0, NULL},
     {"norm2", NULL, 1, {V(1)}, 1, ref_norm2, 0, 0, NULL},
+    {"vsum", NULL, 1, {V(5)}, 1, ref_vsum, 0, 0, NULL},
+    {"vsum", NULL, 1, {V(1)}, 1, ref_vsum, 0, 0, NULL},
+    {"softmax", NULL, 1, {V(6)}, 6, ref_softmax, 0, 0, NULL},
+    {"softmax", NULL, 1, {V(1)}, 1, ref_softmax, 0, 0, NULL},
     {"outer", NULL, 2, {V(2), V(3)}, 6, ref_outer, 0, 0, NULL},
     {"transpose", NULL, 1, {M(2, 3)}, 6, ref_transpose, 0, 0, NULL},
     {"diagonal", NULL, 1, {M(4, 4)}, 4, ref_diagonal, 0, 0, NULL},

@@ -278,7 +278,7 @@ static inline void check_run(weft_device *device, const weft_compilation *compil
     free(plain);
 }
 
-/* The variant `variant` of each function that has it, else its last one. */
+/* The variant `variant` of each function that has it, else its last one that the host runs. */
 static inline int check_choices(const weft_library *library, const check_case *cases, int n_cases,
                                 int variant, weft_variant_choice *out) {
     int n = 0;
@@ -286,9 +286,12 @@ static inline int check_choices(const weft_library *library, const check_case *c
         for (size_t i = 0; i < weft_library_size(library); ++i) {
             weft_function_info info;
             weft_library_info(library, i, &info);
-            if (strcmp(info.name, cases[c].function) == 0 && strcmp(info.kind, "map") == 0)
-                out[n++] = (weft_variant_choice){
-                    info.name, variant < info.n_variants ? variant : info.n_variants - 1};
+            if (strcmp(info.name, cases[c].function) != 0 || strcmp(info.kind, "map") != 0)
+                continue;
+            int last = variant < info.n_variants ? variant : info.n_variants - 1;
+            while (strcmp(info.languages[last], "cuda") == 0)
+                --last;
+            out[n++] = (weft_variant_choice){info.name, last};
         }
     return n;
 }

@@ -57,10 +57,18 @@ y(t) = sum;
 to(t) = y(t);
 END
 "$weft" test "$scratch/moves" --device emulated >"$scratch/out" || fail "routines of its own are wrong"
+# a warp per row is predicted to be faster than a thread per row, and explain and plan say which body runs
+printf 'index rows plain;\ninput x : real[256] over rows;\ns = vsum(x);\nreturn s;\n' >"$scratch/v.weft"
+"$weft" compile "$scratch/v.weft" --device null:h200 --print plan >"$scratch/out"
+grep -q 's = vsum(x)  255 flop, 32 threads in cuda' "$scratch/out" || fail "not by a warp"
+"$weft" explain "$scratch/v.weft" --device null:h200 >"$scratch/out"
+grep -q ' 1, 32 in cuda\*' "$scratch/out" || fail "the variant is not named"
 # what a kernel exchanges is not loaded by a routine: with the native body there are two kernels, with the plain one one
 printf 'index rows plain;\ninput A : real[32,32] over rows;\ninput x : real[32] over rows;\ny = scaled(A, x);\nz = scaled(A, 2*y);\nreturn y, z;\n' >"$scratch/s.weft"
 "$weft" compile "$scratch/s.weft" --kernels "$scratch/moves" --variant scaled=1 --device null:h200 --print plan >"$scratch/out"
 grep -q '^plan: [23] kernels' "$scratch/out" || fail "fused with what it loads"
+"$weft" explain "$scratch/s.weft" --kernels "$scratch/moves" --device host:1 >"$scratch/out"
+grep -q 'not 32 in cuda: this device runs the plain body' "$scratch/out" || fail "no reason"
 "$weft" compile "$scratch/s.weft" --kernels "$scratch/moves" --variant scaled=0 --device null:h200 --print plan >"$scratch/out"
 grep -q '^plan: 1 kernel,' "$scratch/out" || fail "the plain body is not fused"
 "$weft" compile "$scratch/s.weft" --kernels "$scratch/moves" --device host:1 --print plan >"$scratch/out" || fail "no plain body on the host"
