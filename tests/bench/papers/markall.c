@@ -31,7 +31,7 @@ typedef struct runs {
 /* The device on which the host launches every kernel, so that parts of a step can be timed. */
 static void print_device(const paper_run *run, char out[64]) {
     const char *name = run->options->device;
-    if (!run->gpu)
+    if (!run->gpu || strstr(name, ":traced"))
         snprintf(out, 64, "%s", strcmp(name, "auto") == 0 ? "host" : name);
     else
         snprintf(out, 64, "%s:traced", strchr(name, ':') ? name : "cuda:0");
