@@ -68,6 +68,7 @@ _weft_word() { # current word, which is not an option
         _weft_files "$1" json
         ;;
     "weft gemm") compgen -W "S D C Z space" -- "$1" ;;
+    "weft tune") _weft_files "$1" weft kernel.c ;;
     "weft compare") _weft_files "$1" json ;;
     "weft test") compgen -d -S / -- "$1" ;;
     weft-gmsh) _weft_files "$1" "${_weft_meshes[@]}" ;;

@@ -5,7 +5,7 @@ set(weft_headers
     gemm/weft_gemm.h
     fusion/weft_compilation.h fusion/weft_compile.h fusion/weft_fusion.h fusion/weft_library.h
     fusion/weft_outline.h fusion/weft_program.h fusion/cost/cost.h fusion/cost/measured.h
-    fusion/tune/tune.h
+    fusion/tune/tune.h fusion/tune/tuned.h
     fem/weft_bc.h fem/weft_constraint.h fem/weft_data.h fem/weft_derive.h fem/weft_element.h
     fem/weft_family.h
     fem/weft_fem.h fem/weft_form.h fem/weft_function.h fem/weft_hierarchy.h fem/weft_locate.h

@@ -168,9 +168,9 @@ typedef struct weft_compile_options {
      * take less time on a device that is not full */
     int patch_nodes;
     bool predicated; /* see weft_program_predicate; for scripts without loops */
-    /* weft_compilation_cover of an earlier compilation of the same script: use it if its
-     * implementations still exist (weft_compilation_recalled) */
+    /* weft_compilation_cover of an earlier compilation, if its implementations still exist */
     const char *cover;
+    const struct weft_tuned_source *tuned; /* of tuned parameters; borrowed as costs; may be NULL */
 } weft_compile_options;
 static inline weft_compile_options weft_compile_options_default(void) {
     weft_compile_options options;

@@ -79,7 +79,7 @@ typedef struct weft_test_case {
     int line;            /* line of the example in its file; 0: not an example */
 } weft_test_case;
 
-enum { WEFT_TEST_CASES_MAX = 24 };
+enum { WEFT_TEST_CASES_MAX = 48 };
 typedef struct weft_test_cases {
     weft_test_case list[WEFT_TEST_CASES_MAX];
     int n;
@@ -90,7 +90,7 @@ typedef struct weft_test_cases {
 } weft_test_cases;
 
 /** Test cases of a function: up to three sets of sizes, from small to large, that its signature and
- *  its `where` lines allow, and its examples. The reference kernels are the unchanged body of the
+ *  its `where` lines allow, up to 24 other settings of its tuned parameters, and its examples. The reference kernels are the unchanged body of the
  *  variant with `threads 1` (if there is none, of the first variant, thread after thread), compiled
  *  as plain C with real = double and no lanes.
  *  function  as in weft_library_info

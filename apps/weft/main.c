@@ -19,6 +19,7 @@ static const struct {
     {"compare", weft_tool_compare, "Show what became faster or slower between two studies"},
     {"cache", weft_tool_cache, "List, verify or clear the cache of compiled kernels"},
     {"calibrate", weft_tool_calibrate, "Measure a device, so that run times can be predicted"},
+    {"tune", weft_tool_tune_parameters, "Find the fastest values of the parameters of functions"},
     {"tuning", weft_tool_tuning, "List, verify or clear the measurements of devices"},
     {"gemm", weft_tool_gemm, "Compute, time and tune dense matrix products"},
     {"devices", weft_tool_devices, "List the devices and their limits"},

@@ -21,6 +21,7 @@ typedef struct weft_tool_options {
     int n_why;                              /* number given */
     const char *force, *html, *json, *draw; /* files; NULL: none */
     const char *out;                        /* a folder */
+    const char *sizes;                      /* of a function; NULL: none */
     const char *form, *stage;             /* of form files: a name, what is printed; may be NULL */
     weft_ufl_options ufl;                 /* of form files */
     int max_fusion, elements, iterations; /* 0: not given */

@@ -4,7 +4,7 @@
 #include "apps/weft/options.h"
 #include "forms/weft_ufl.h"
 #include "fusion/cost/measured.h"
-#include "fusion/tune/tune.h"
+#include "fusion/tune/tuned.h"
 
 /** A subcommand.
  *  argv    argv[0] is "weft NAME"
@@ -14,7 +14,7 @@ typedef weft_status weft_command(int argc, char **argv, const weft_monitor *moni
                                  weft_error *error);
 weft_command weft_tool_fuse, weft_tool_explain, weft_tool_plan, weft_tool_library, weft_tool_new,
     weft_tool_test, weft_tool_compare, weft_tool_cache, weft_tool_calibrate, weft_tool_tuning,
-    weft_tool_devices, weft_tool_ufl, weft_tool_gemm, weft_tool_run;
+    weft_tool_devices, weft_tool_ufl, weft_tool_gemm, weft_tool_run, weft_tool_tune_parameters;
 
 /** weft calibrate --validate: parse the validation scripts to find their errors; then, per device,
  *  compare their predicted and measured times. (apps/weft/check.c) */
@@ -70,6 +70,7 @@ typedef struct weft_tool_tuned {
     weft_tuning *tuning;
     weft_measured_costs *costs;
     weft_cost_source source;
+    weft_tuned *parameters;
     weft_arena *arena;
     char identity[33], script[33];
 } weft_tool_tuned;

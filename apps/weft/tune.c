@@ -75,6 +75,8 @@ weft_status weft_tool_tune(weft_tool_tuned *t, weft_device *device, const weft_l
         t->source = weft_measured_costs_source(t->costs);
         options->costs = &t->source;
     }
+    TRY(weft_tuned_make(t->tuning, t->identity, &t->parameters, error));
+    options->tuned = weft_tuned_source_of(t->parameters);
     TRY(weft_script_hash(library, scripts->fragments, scripts->n, options, t->script, error));
     if (most > 0)
         TRY(search(t, device, library, scripts, options, most, error));
@@ -115,6 +117,7 @@ void weft_tool_tune_explain(const weft_compile_options *options,
 
 void weft_tool_tune_clear(weft_tool_tuned *t) {
     weft_measured_costs_free(&t->costs);
+    weft_tuned_free(&t->parameters);
     weft_arena_free(&t->arena);
     weft_tuning_close(&t->tuning);
 }

@@ -1,8 +1,8 @@
 /* Chooses plans by the tuning database: measured costs of the device, stored covers, and the search
  * for the fastest cover. */
+#include "fusion/tune/tuned.h"
 #include "fem/form/form.h"
 #include "fusion/cost/measured.h"
-#include "fusion/tune/tune.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@ struct weft_context_tuning {
     weft_tuning *tuning;
     weft_measured_costs *costs;
     weft_cost_source source;
+    weft_tuned *parameters;
     char identity[33];
     int most;         /* limit of covers to measure; 0: no search */
     int64_t elements; /* number of cells that plans are made for */
@@ -34,6 +35,7 @@ weft_status weft_context_tune(weft_context *context, int most, int64_t n_cells, 
     TRY(weft_tuning_open(&options, &made->tuning, error));
     TRY(weft_measured_costs_make(made->tuning, made->identity, limits, &made->costs, error));
     made->source = weft_measured_costs_source(made->costs);
+    TRY(weft_tuned_make(made->tuning, made->identity, &made->parameters, error));
     if (most > 0)
         TRY(weft_tuning_describe(made->tuning, made->identity, limits->name, error));
     if (weft_measured_costs_size(made->costs) > 0)
@@ -44,6 +46,7 @@ weft_status weft_context_tune(weft_context *context, int most, int64_t n_cells, 
     made = NULL;
 done:
     if (made) {
+        weft_tuned_free(&made->parameters);
         weft_measured_costs_free(&made->costs);
         weft_tuning_close(&made->tuning);
     }
@@ -54,6 +57,7 @@ done:
 void weft_context_tune_free(weft_context *context) {
     if (!context->tuning)
         return;
+    weft_tuned_free(&context->tuning->parameters);
     weft_measured_costs_free(&context->tuning->costs);
     weft_tuning_close(&context->tuning->tuning);
     free(context->tuning);
@@ -103,6 +107,8 @@ void weft_context_costs(const weft_context *context, weft_compile_options *optio
         options->elements = t->elements;
     if (t && weft_measured_costs_size(t->costs) > 0)
         options->costs = &t->source;
+    if (t)
+        options->tuned = weft_tuned_source_of(t->parameters);
 }
 
 bool weft_context_searches(const weft_context *context) {

@@ -303,6 +303,33 @@ done:
     return status;
 }
 
+static void explain_setting(const weft_text *name, const weft_call_setting_of *setting,
+                            weft_text *out) {
+    weft_text_add(out, "  %-22s%-24s", name->data ? name->data : "", setting->text);
+    if (setting->is_stored)
+        weft_text_add(out, "found by weft tune: %.3g us, with the defaults %.3g us\n",
+                      1e6 * setting->seconds, 1e6 * setting->standard_seconds);
+    else
+        weft_text_add(out, "not tuned for this call, device and size (weft tune)\n");
+}
+
+/* The values of tuned parameters, and where they are from. */
+static void explain_settings(const explanation *e) {
+    bool first = true;
+    for (int i = 0; i < e->graph->n_calls; ++i) {
+        const weft_call *call = &e->graph->calls[i];
+        weft_text name = {0};
+        if (!call->setting)
+            continue;
+        weft_text_add(e->out, "%s", first ? "\nTuned parameters\n" : "");
+        weft_print_name(e->graph, call->result, &name);
+        weft_text_add(&name, " = %s", call->label);
+        explain_setting(&name, call->setting, e->out);
+        weft_text_free(&name);
+        first = false;
+    }
+}
+
 /* ---- both plans ---- */
 
 static void explain_head(const explanation *e) {
@@ -396,6 +423,7 @@ weft_status weft_explain_segment(const weft_segment *segment, weft_text *out, we
     weft_explain_pairs(&e);
     explain_onchip(&e);
     TRY(explain_variants(&e, error));
+    explain_settings(&e);
 done:
     weft_arena_free(&scratch);
     return status;

@@ -83,6 +83,16 @@ typedef struct weft_arithmetic {
     bool is_uniform;  /* the same for all elements and components; of a call's */
 } weft_arithmetic;
 
+/** The values of the tuned parameters of a call. */
+typedef struct weft_call_setting_of {
+    const char *text;         /* "width = 4, rows = 2" */
+    const char *const *given; /* [n_given] parameters that the call sets itself */
+    int n_given;
+    bool
+        is_stored; /* a search has found them; else they are the defaults, or the first that are allowed */
+    double seconds, standard_seconds; /* of the search: with these values, with the defaults */
+} weft_call_setting_of;
+
 typedef struct weft_call {
     int id;
     const char *label;                         /* "jacobian", or "arithmetic" */
@@ -102,7 +112,8 @@ typedef struct weft_call {
     int part, fuse, together;                  /* of its statement; -1, 0 and 0: none */
     int variant;                               /* `using variant N` of its statement, or -1 */
     weft_location variant_place;
-    int op; /* `apply`: index into graph->operators */
+    int op;                              /* `apply`: index into graph->operators */
+    const weft_call_setting_of *setting; /* NULL: it has no tuned parameters */
 } weft_call;
 
 /** target[map] += source, or target[map,map] += source. */

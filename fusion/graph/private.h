@@ -41,6 +41,10 @@ weft_status weft_operand_of_name(weft_graph_builder *builder, const weft_node *n
                                  weft_lazy_value *out, weft_error *error);
 weft_status weft_value_subscript(weft_graph_builder *builder, const name_scope *scope,
                                  const weft_node *node, weft_lazy_value *out, weft_error *error);
+/** Append values of the tuned parameters that a call leaves open to its keys (fusion/graph/settings.c).
+ *  out  in the arena; NULL: there are none */
+weft_status weft_call_setting(weft_graph_builder *builder, weft_element_request *request,
+                              const weft_call_setting_of **out, weft_error *error);
 weft_status weft_function_call(weft_graph_builder *builder, const weft_node *node,
                                weft_lazy_value *out, weft_error *error);
 bool weft_is_function(const weft_graph_builder *builder, const char *name);

@@ -205,11 +205,12 @@ weft_status weft_function_call(weft_graph_builder *builder, const weft_node *nod
         function = reduction;
     for (int i = 0; i < node->n_keys; ++i)
         TRY(weft_script_integer(builder->script, node->key_values[i], &keys[i], error));
-    TRY(weft_specialisation_make(builder->arena, builder->library,
-                                 &(weft_element_request){function, shapes, node->n_children,
-                                                         node->keys, keys, node->n_keys,
-                                                         node->place},
-                                 &specialisation, error));
+    weft_element_request request = {function, shapes,       node->n_children, node->keys,
+                                    keys,     node->n_keys, node->place};
+    const weft_call_setting_of *setting = NULL;
+    TRY(weft_call_setting(builder, &request, &setting, error));
+    TRY(weft_specialisation_make(builder->arena, builder->library, &request, &specialisation,
+                                 error));
     TRY(weft_combine_make(builder->arena, builder->library, weft_function_reduction(function),
                           &specialisation->result, &combine, error));
     TRY(common_index_set(builder, operands, (int)n, node->place, &index_set, error));
@@ -225,6 +226,7 @@ weft_status weft_function_call(weft_graph_builder *builder, const weft_node *nod
     }
     weft_call call = {.label = node->name,
                       .specialisation = specialisation,
+                      .setting = setting,
                       .operands = operands,
                       .n_operands = (int)n,
                       .index_set = index_set,

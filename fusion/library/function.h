@@ -117,7 +117,9 @@ typedef struct weft_variant {
 typedef struct weft_name {
     const char *name;
     bool is_parameter, has_value;
-    int value; /* the parameter's default */
+    int value;          /* the parameter's default */
+    const int *choices; /* [n_choices] values among which a search finds the fastest (`//@ tune`) */
+    int n_choices;      /* 0: it is not tuned */
 } weft_name;
 
 /** `//@ example f([1,2], 3, degree = 1) = 4` */

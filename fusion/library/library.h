@@ -98,6 +98,39 @@ weft_status weft_specialisation_make(weft_arena *arena, const weft_library *libr
                                      const weft_element_request *request, weft_specialisation **out,
                                      weft_error *error);
 
+/* ---- settings of tuned parameters (fusion/library/settings.c) */
+
+enum { WEFT_TUNED_MAX = 8, WEFT_SETTINGS_MAX = 4096 };
+/** A tuned parameter of a function that a call leaves open. */
+typedef struct weft_tuned_name {
+    const char *name;
+    int index; /* among the names of the function */
+} weft_tuned_name;
+/** out  [WEFT_TUNED_MAX]. Returns their number */
+int weft_tuned_names(const weft_function *function, const char *const *keys, int n_keys,
+                     weft_tuned_name *out);
+/** The number of settings, at most WEFT_SETTINGS_MAX; the first has the defaults. */
+int weft_settings_count(const weft_function *function, const weft_tuned_name *names, int n);
+void weft_setting_at(const weft_function *function, const weft_tuned_name *names, int n, int k,
+                     int *values);
+/** "width = 4, rows = 2", and back; false: the text is not a setting of the function. */
+void weft_setting_print(const weft_tuned_name *names, int n, const int *values, weft_text *out);
+bool weft_setting_read(const weft_function *function, const weft_tuned_name *names, int n,
+                       const char *text, int *values);
+/** Specialise a function with a setting. Parameters and errors as weft_specialisation_make */
+weft_status weft_setting_specialise(const weft_library *library,
+                                    const weft_element_request *request,
+                                    const weft_tuned_name *names, int n, const int *values,
+                                    weft_arena *arena, weft_specialisation **out,
+                                    weft_error *error);
+/** The first setting that the `where` lines allow for the sizes of a call; if there is none, the defaults. */
+weft_status weft_setting_first(const weft_library *library, const weft_element_request *request,
+                               const weft_tuned_name *names, int n, int *values, weft_error *error);
+/** The key under which the best setting of a call is stored: of the function's text, the sizes and given parameters of the call,
+ *  and the precision. */
+weft_status weft_tuned_key(const weft_element_request *request, bool single, char out[33],
+                           weft_error *error);
+
 /** The operator of a reduction, for values of this shape.
  *  out     in arena; NULL: the reduction is +, *, min or max
  *  Errors  WEFT_ERROR_TYPE at the line `//@ kind reduce NAME`: the library has no operator of the

@@ -125,40 +125,154 @@ done:
     return status;
 }
 
-/* parameter := name ["=" ["-"] integer] */
-weft_status weft_reader_parameter(kernel_reader *reader, const meta_line *meta) {
+/* A parameter of this name, which may be new. */
+static weft_status find_parameter(kernel_reader *reader, weft_name **out) {
     weft_status status = WEFT_OK;
     weft_function *function = reader->function;
-    const char *name = NULL;
-    reader->mode = READ_FORMULA;
-    TRY(weft_meta_tokens(reader, meta));
     const weft_token *token = reader->token;
+    const char *name = NULL;
     TRY(weft_reader_new_name(reader, "a parameter's name", &name));
     int index = weft_function_name_index(function, name);
-    if ((index >= 0 && function->names[index].is_parameter) ||
-        (index < 0 && weft_reader_is_taken(reader, name)))
+    if (index < 0 && weft_reader_is_taken(reader, name))
         TRY(weft_error_at(reader->error, WEFT_ERROR_TYPE, token->place, "'%s' is used twice",
                           name));
     if (index < 0 && function->n_names == WEFT_FUNCTION_NAMES_MAX)
         TRY(weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, token->place,
                           "more than 32 sizes and parameters"));
-    if (index < 0)
+    if (index < 0) {
         index = function->n_names++;
-    weft_name *parameter = &function->names[index];
-    *parameter = (weft_name){.name = name, .is_parameter = true};
+        function->names[index] = (weft_name){.name = name};
+    }
+    *out = &function->names[index];
+done:
+    return status;
+}
+
+/* integer := ["-"] number */
+static weft_status read_integer(kernel_reader *reader, int *out) {
+    const bool negative = weft_reader_accept(reader, "-");
+    if (reader->token->kind != TOKEN_NUMBER || !reader->token->integer ||
+        reader->token->number > 1e9)
+        return weft_error_at(reader->error, WEFT_ERROR_SYNTAX, reader->token->place,
+                             "expected the parameter's value, an integer");
+    *out = (int)reader->token->number * (negative ? -1 : 1);
+    ++reader->token;
+    return WEFT_OK;
+}
+
+/* parameter := name ["=" integer] */
+weft_status weft_reader_parameter(kernel_reader *reader, const meta_line *meta) {
+    weft_status status = WEFT_OK;
+    weft_name *parameter = NULL;
+    reader->mode = READ_FORMULA;
+    TRY(weft_meta_tokens(reader, meta));
+    const weft_token *token = reader->token;
+    TRY(find_parameter(reader, &parameter));
+    if (parameter->is_parameter)
+        TRY(weft_error_at(reader->error, WEFT_ERROR_TYPE, token->place, "'%s' is used twice",
+                          parameter->name));
+    parameter->is_parameter = true;
     if (weft_reader_accept(reader, "=")) {
-        bool negative = weft_reader_accept(reader, "-");
-        if (reader->token->kind != TOKEN_NUMBER || !reader->token->integer ||
-            reader->token->number > 1e9) {
-            status = weft_error_at(reader->error, WEFT_ERROR_SYNTAX, reader->token->place,
-                                   "expected the parameter's value, an integer");
-            goto done;
-        }
+        TRY(read_integer(reader, &parameter->value));
         parameter->has_value = true;
-        parameter->value = (int)reader->token->number * (negative ? -1 : 1);
-        ++reader->token;
     }
     TRY(weft_expect_end(reader));
+done:
+    return status;
+}
+
+enum { CHOICES_MAX = 64 };
+
+/* choices := item { "," item },  item := integer ["to" integer ["by" integer]] */
+static weft_status read_choices(kernel_reader *reader, int *choices, int *n) {
+    weft_status status = WEFT_OK;
+    do {
+        const weft_token *token = reader->token;
+        int first = 0, last = 0, step = 1;
+        TRY(read_integer(reader, &first));
+        last = first;
+        if (weft_reader_accept(reader, "to")) {
+            TRY(read_integer(reader, &last));
+            if (weft_reader_accept(reader, "by"))
+                TRY(read_integer(reader, &step));
+        }
+        if (step < 1 || last < first)
+            TRY(weft_error_at(reader->error, WEFT_ERROR_TYPE, token->place,
+                              "a range ascends, in steps of at least 1"));
+        for (int64_t value = first; value <= last; value += step) {
+            bool is_new = true;
+            for (int i = 0; i < *n; ++i)
+                is_new &= choices[i] != value;
+            if (is_new && *n == CHOICES_MAX)
+                TRY(weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, token->place,
+                                  "more than %d values of a parameter", CHOICES_MAX));
+            if (is_new)
+                choices[(*n)++] = (int)value;
+        }
+    } while (weft_reader_accept(reader, ","));
+done:
+    return status;
+}
+
+static bool has_name(const weft_term *term, int index) {
+    bool found = term && term->kind == TERM_SIZE && term->index == index;
+    for (int i = 0; term && !found && i < term->n_children; ++i)
+        found = has_name(term->children[i], index);
+    return found;
+}
+
+/* Tuned parameters are not in the shapes of the signature. */
+static bool is_in_shapes(const weft_function *function, int index) {
+    bool found = false;
+    for (int i = 0; i <= function->n_arguments; ++i) {
+        const weft_formal *formal =
+            i < function->n_arguments ? &function->arguments[i] : &function->result;
+        for (int k = 0; k < formal->rank; ++k)
+            found |= has_name(formal->sizes[k], index);
+    }
+    return found;
+}
+
+/* tune := name "=" choices: the values of a parameter that do not change the result */
+weft_status weft_reader_tune(kernel_reader *reader, const meta_line *meta) {
+    weft_status status = WEFT_OK;
+    weft_name *parameter = NULL;
+    int choices[CHOICES_MAX], n = 0, n_tuned = 1;
+    bool has_default = false;
+    reader->mode = READ_FORMULA;
+    TRY(weft_meta_tokens(reader, meta));
+    const weft_token *token = reader->token;
+    TRY(find_parameter(reader, &parameter));
+    for (int i = 0; i < reader->function->n_names; ++i)
+        n_tuned += reader->function->names[i].n_choices > 0;
+    if (is_in_shapes(reader->function, (int)(parameter - reader->function->names)))
+        TRY(weft_error_at(reader->error, WEFT_ERROR_TYPE, token->place,
+                          "'%s' is in the shapes of the signature, which a search must not change",
+                          parameter->name));
+    if (parameter->n_choices > 0)
+        TRY(weft_error_at(reader->error, WEFT_ERROR_TYPE, token->place, "'%s' is tuned twice",
+                          parameter->name));
+    if (n_tuned > WEFT_TUNED_MAX)
+        TRY(weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, token->place,
+                          "more than %d tuned parameters", WEFT_TUNED_MAX));
+    TRY(weft_reader_expect(reader, "=", "and the values, as in width = 1, 2, 4 or 1 to 8"));
+    TRY(read_choices(reader, choices, &n));
+    TRY(weft_expect_end(reader));
+    for (int i = 0; i < n; ++i)
+        has_default |= choices[i] == parameter->value;
+    if (parameter->has_value && !has_default)
+        TRY(weft_error_at(reader->error, WEFT_ERROR_TYPE, token->place,
+                          "the default of '%s', %d, is not among its values", parameter->name,
+                          parameter->value));
+    if (!parameter->has_value)
+        parameter->value = choices[0];
+    parameter->is_parameter = parameter->has_value = true;
+    int *kept = weft_arena_alloc(reader->arena, (size_t)n, sizeof *kept);
+    if (!kept)
+        TRY(weft_reader_memory(reader));
+    memcpy(kept, choices, (size_t)n * sizeof *kept);
+    parameter->choices = kept;
+    parameter->n_choices = n;
 done:
     return status;
 }

@@ -82,6 +82,7 @@ weft_status weft_meta_tokens(kernel_reader *reader, const meta_line *meta);
 weft_status weft_expect_end(kernel_reader *reader);
 weft_status weft_reader_signature(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_parameter(kernel_reader *reader, const meta_line *meta);
+weft_status weft_reader_tune(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_table(kernel_reader *reader, const meta_line *meta);
 weft_status weft_reader_where(kernel_reader *reader, const meta_line *meta);
 /** (fusion/library/examples.c) */

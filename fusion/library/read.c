@@ -277,14 +277,14 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
                    {"table", weft_reader_table},     {"where", weft_reader_where},
                    {"shift", weft_reader_shift},     {"example", weft_reader_example},
                    {"product", weft_reader_product}, {"commutative", weft_reader_commutative},
-                   {"unroll", weft_reader_unroll}};
+                   {"unroll", weft_reader_unroll},   {"tune", weft_reader_tune}};
     static const char *const native_keywords[] = {"shared",  "registers", "operations", "helpers",
                                                   "compute", "load",      "store"};
     static const char *const keywords[] = {
         "function", "kind",        "flops",   "source",  "parameter", "table",
         "where",    "shift",       "example", "product", "threads",   "common",
         "identity", "commutative", "body",    "shared",  "registers", "operations",
-        "helpers",  "compute",     "load",    "store",   "unroll"};
+        "helpers",  "compute",     "load",    "store",   "unroll",    "tune"};
     kernel_reader *reader = &file->reader;
     reader->depth = 0;
     reader->in_identity = false;
@@ -327,7 +327,7 @@ static weft_status read_meta(file_reader *file, const meta_line *meta, const cha
     const char *near = weft_nearest_name(word, keywords, sizeof keywords / sizeof *keywords);
     weft_error_hint(reader->error,
                     near ? "did you mean '%s'?"
-                         : "expected function, kind, flops, source, parameter, "
+                         : "expected function, kind, flops, source, parameter, tune, "
                            "table, where, shift, example, product, commutative, identity, unroll, "
                            "threads, body or common",
                     near);

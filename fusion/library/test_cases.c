@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ATTEMPTS = 4096, CHOICES = 3 };
+enum { ATTEMPTS = 4096, CHOICES = 3, SETTINGS = 24 /* other ones of tuned parameters */ };
 
 /* Sizes to choose from: small ones, and for native bodies those of warps and parts of them. */
 static const int choices[] = {1, 2, 3, 4, 16, 40, 32, 64};
@@ -21,10 +21,15 @@ typedef struct test_case_maker {
     const weft_function *function;
     weft_test_cases *out;
     const weft_specialisation *elements[WEFT_TEST_CASES_MAX];
+    const weft_specialisation *references[WEFT_TEST_CASES_MAX]; /* of which references are made */
     weft_error *error;
     /* names that may be chosen: sizes, parameters without a value */
     int free[WEFT_FUNCTION_NAMES_MAX];
     int n_free;
+    /* tuned parameters, which have the first setting that is allowed, unless `setting` is another one */
+    weft_tuned_name tuned[WEFT_TUNED_MAX];
+    int n_tuned;
+    int setting; /* -1: the first */
 } test_case_maker;
 
 static weft_status out_of_memory(test_case_maker *m) {
@@ -116,11 +121,16 @@ static weft_status try_values(test_case_maker *m, const int *values, weft_arena 
     if (!weft_function_shapes(m->function, values, most, shapes))
         return WEFT_OK;
     int n_keys = keys_at(m, values, keys, key_values);
-    weft_status status = weft_specialisation_make(
-        arena, m->library,
-        &(weft_element_request){
-            m->function, shapes, m->function->n_arguments, keys, key_values, n_keys, {NULL, 0, 0}},
-        out, &made);
+    const weft_element_request request = {
+        m->function, shapes, m->function->n_arguments, keys, key_values, n_keys, {NULL, 0, 0}};
+    int setting[WEFT_TUNED_MAX];
+    if (m->setting >= 0)
+        weft_setting_at(m->function, m->tuned, m->n_tuned, m->setting, setting);
+    else if (weft_setting_first(m->library, &request, m->tuned, m->n_tuned, setting, &made) !=
+             WEFT_OK)
+        return out_of_memory(m);
+    weft_status status = weft_setting_specialise(m->library, &request, m->tuned, m->n_tuned,
+                                                 setting, arena, out, &made);
     if (status == WEFT_ERROR_MEMORY)
         return out_of_memory(m);
     if (status == WEFT_ERROR_TYPE && m->error)
@@ -189,6 +199,7 @@ static weft_test_operand operand_of(const weft_formal *formal, const weft_shape 
 static weft_test_case *add_test_case(test_case_maker *m,
                                      const weft_specialisation *specialisation) {
     weft_test_case *test_case = &m->out->list[m->out->n];
+    m->references[m->out->n] = specialisation;
     m->elements[m->out->n++] = specialisation;
     *test_case =
         (weft_test_case){.n_arguments = specialisation->n_arguments,
@@ -217,12 +228,47 @@ static weft_status add_sizes(test_case_maker *m, int attempt) {
         if (name->is_parameter)
             keys = weft_arena_print(m->arena, "%s, %s = %d", keys, name->name, values[m->free[i]]);
     }
+    for (int i = 0; i < m->n_tuned && sizes && keys; ++i) {
+        const int value = specialisation->values[m->tuned[i].index];
+        sizes = weft_arena_print(m->arena, "%s%s%s = %d", sizes, sizes[0] ? ", " : "",
+                                 m->tuned[i].name, value);
+        keys = weft_arena_print(m->arena, "%s, %s = %d", keys, m->tuned[i].name, value);
+    }
     if (!sizes || !keys)
         TRY(out_of_memory(m));
     weft_test_case *test_case = add_test_case(m, specialisation);
     test_case->sizes = sizes;
     test_case->keys = keys;
 done:
+    return status;
+}
+
+/* The other settings, each with the largest sizes that allow it. They give what the first setting gives. */
+static weft_status add_settings(test_case_maker *m, const int best[CHOICES]) {
+    weft_status status = WEFT_OK;
+    weft_arena *scratch = NULL;
+    const int n = weft_settings_count(m->function, m->tuned, m->n_tuned);
+    for (int k = 1; k < n && k <= SETTINGS; ++k) {
+        int values[WEFT_FUNCTION_NAMES_MAX], c = CHOICES;
+        weft_specialisation *found = NULL;
+        m->setting = k;
+        while (!found && --c >= 0) {
+            TRY(weft_arena_make(&scratch, m->error));
+            values_of(m, best[c], values);
+            TRY(try_values(m, values, scratch, &found));
+            weft_arena_free(&scratch);
+        }
+        if (!found)
+            continue;
+        TRY(add_sizes(m, best[c]));
+        m->setting = -1;
+        TRY(try_values(m, values, m->arena, &found));
+        if (found)
+            m->references[m->out->n - 1] = found;
+    }
+    m->setting = -1;
+done:
+    weft_arena_free(&scratch);
     return status;
 }
 
@@ -293,18 +339,21 @@ weft_status weft_trials_elements(const weft_library *library, size_t function, w
                          .library = library,
                          .function = library->functions[function],
                          .out = out,
-                         .error = error};
+                         .error = error,
+                         .setting = -1};
     *out = (weft_test_cases){.n = 0};
+    m.n_tuned = weft_tuned_names(m.function, NULL, 0, m.tuned);
     find_all_free(&m);
     TRY(choose(&m, best));
     for (int c = 0; c < CHOICES; ++c)
         if (c == 0 || (best[c] != best[0] && (c == 1 || best[c] != best[1])))
             TRY(add_sizes(&m, best[c]));
+    TRY(add_settings(&m, best));
     for (int i = 0; i < m.function->n_examples; ++i)
         TRY(add_example(&m, m.function->examples[i]));
     weft_reference_prelude(&source);
     for (int i = 0; i < out->n; ++i)
-        weft_reference_print(m.elements[i], "trial", i, weft_function_plain_variant(m.function),
+        weft_reference_print(m.references[i], "trial", i, weft_function_plain_variant(m.function),
                              &source);
     for (int i = 0; i < out->n && out->list[i].reduction == 'f'; ++i)
         TRY(add_operator(&m, i, &source));

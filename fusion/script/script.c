@@ -100,6 +100,8 @@ weft_status weft_script_make(weft_arena *arena, const weft_fragment *fragments, 
     TRY(weft_script_check_applies(&parser));
     TRY(weft_script_write_operators(&parser, options));
     if (options) {
+        parser.script->tuning = (weft_script_tuning){
+            options->tuned, options->single, options->elements > 0 ? options->elements : 1000000};
         TRY(bind_parameters(&parser, options));
         TRY(bind_expressions(&parser, options));
     }

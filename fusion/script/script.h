@@ -164,7 +164,25 @@ typedef struct weft_script_return {
     weft_location place;
 } weft_script_return;
 
+/** Values of the tuned parameters of a call that a search has found (fusion/tune/tuned.h). */
+typedef struct weft_tuned_setting {
+    const char *text; /* "width = 4, rows = 2" */
+    double seconds, standard_seconds;
+} weft_tuned_setting;
+typedef struct weft_tuned_source {
+    /* The setting of a weft_tuned_key for a number of elements; NULL: none. Lives as long as the source */
+    const weft_tuned_setting *(*find)(void *user, const char *key, int64_t elements);
+    void *user;
+} weft_tuned_source;
+/** What the values of tuned parameters are chosen by. */
+typedef struct weft_script_tuning {
+    const weft_tuned_source *source; /* NULL: none */
+    bool single;
+    int64_t elements; /* expected of index sets */
+} weft_script_tuning;
+
 typedef struct weft_script {
+    weft_script_tuning tuning;
     weft_script_index *indices;
     int n_indices;
     weft_script_connectivity *connectivities;

@@ -27,10 +27,11 @@ from .problem import Problem
 from .report import Newton, NewtonIteration, NotConverged, Report
 from .script import Program, Script
 from .steps import Step, Steps
+from .tuning import Tuned, tune
 
 __all__ = ["AdvectionDiffusion", "Array", "Balance", "Condition", "Conditions", "Constraint", "Device", "DeviceError",
            "Dirichlet", "Error", "Extrema", "FileError", "Form", "FormFile", "InputError", "Mesh", "MixedConditions",
            "MixedSpace", "Neumann", "Newton", "NewtonIteration", "NotConverged", "Operator", "OutOfMemoryError",
            "Periodic", "PointLoad", "PointValue", "Problem", "Program", "Report", "Robin", "Script", "ScriptError",
-           "Solution", "Space", "Step", "Steps", "Symmetry", "Tie", "UnsupportedError", "UsageError", "__version__",
-           "time_schemes"]
+           "Solution", "Space", "Step", "Steps", "Symmetry", "Tie", "Tuned", "UnsupportedError", "UsageError", "__version__",
+           "time_schemes", "tune"]

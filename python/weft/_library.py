@@ -157,6 +157,9 @@ _STATUS: dict[str, list[Any]] = {
     "weft_connectivity_make": [_P, _P, c_int64, c_int, c_int64, POINTER(_P)],
     "weft_compile": [_P, POINTER(s.weft_limits), POINTER(s.weft_fragment), c_int, POINTER(s.weft_compile_options),
                      POINTER(_P)],
+    "weft_tuned_open": [_P, POINTER(_P)],
+    "weft_tune_and_store": [_P, POINTER(s.weft_search_script), POINTER(s.weft_tune_options), POINTER(s.weft_text)],
+    "weft_tune_text": [_P, c_char_p, c_char_p, POINTER(s.weft_text)],
     "weft_outline_make": [POINTER(s.weft_fragment), c_int, POINTER(_P)],
     "weft_compilation_print": [_P, c_char_p, c_char_p, POINTER(s.weft_text)],
     "weft_compilation_explain": [_P, POINTER(s.weft_text)],
@@ -249,6 +252,8 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_memory_host": ([_P], _P),
     "weft_memory_bytes": ([_P], c_size_t),
     "weft_fem_script": ([c_char_p], c_char_p),
+    "weft_tuned_source_of": ([_P], _P),
+    "weft_is_tuned": ([_P, c_char_p], c_bool),
     "weft_outline_names": ([_P], c_int),
     "weft_outline_describe": ([_P, c_int, POINTER(s.weft_outline_name)], None),
     "weft_compilation_names": ([_P], c_int),
@@ -305,7 +310,7 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_hierarchy_free": ([POINTER(POINTER(s.weft_hierarchy))], None),
 }
 for _object in ("data", "device", "memory", "library", "outline", "compilation", "program", "connectivity", "space", "bc", "operator",
-                "preconditioner", "solver", "advection_diffusion", "ufl", "problem", "transient", "problem_files", "probes", "derive"):
+                "preconditioner", "solver", "advection_diffusion", "ufl", "problem", "transient", "problem_files", "probes", "derive", "tuned"):
     _OTHER["weft_%s_free" % _object] = ([POINTER(_P)], None)
 
 for _name, _arguments in _STATUS.items():

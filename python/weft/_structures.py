@@ -132,7 +132,17 @@ class weft_compile_options(_Options):
                 ("variants", c_void_p), ("n_variants", c_int), ("narrow", c_char_p), ("operators", c_void_p),
                 ("n_operators", c_int), ("rematerialise", c_int), ("iterations", c_int), ("elements", c_int64), ("forced_plan", c_char_p),
                 ("max_fusion", c_int), ("costs", c_void_p), ("alternative", c_int), ("patch_nodes", c_int),
-                ("predicated", c_bool), ("cover", c_char_p)]
+                ("predicated", c_bool), ("cover", c_char_p), ("tuned", c_void_p)]
+
+
+class weft_search_script(Structure):
+    _fields_ = [("library", c_void_p), ("fragments", POINTER(weft_fragment)), ("n_fragments", c_int),
+                ("options", POINTER(weft_compile_options))]
+
+
+class weft_tune_options(_Options):
+    _fields_ = [("size", c_size_t), ("seconds", c_double), ("elements", c_int64), ("single", c_bool), ("tuning", c_void_p),
+                ("measure", c_void_p), ("user", c_void_p)]
 
 
 class weft_name_info(Structure):

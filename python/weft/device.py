@@ -55,6 +55,7 @@ class Device:
         self._added: list[tuple[str, str]] = []
         self._functions = self._library()
         self._handle.use(self._functions)
+        self._tuned = self._stored()
         self._context = s.weft_context(
             device=self._handle.pointer, library=self._functions.pointer, plan=int(plan == "unfused"),
             monitor=ctypes.pointer(self._monitor))
@@ -96,6 +97,12 @@ class Device:
         for name, text in self._added:
             lib.weft_library_add_text(library.pointer, encode(name), encode(text))
         return library
+
+    def _stored(self) -> Handle:
+        """What searches have found for the parameters of functions; weft.tune looks for it anew."""
+        tuned = Handle("tuned", self._handle)
+        lib.weft_tuned_open(self._pointer, byref(tuned.pointer))
+        return tuned
 
     def wait(self) -> None:
         """Wait for all work of the device, and raise its errors."""

@@ -84,8 +84,9 @@ class Script:
         numbers, n_numbers = _parameters(parameters)
         options = s.weft_compile_options(
             plan=device._context.plan, single=single, expressions=formulas, n_expressions=n_formulas,
-            parameters=numbers, n_parameters=n_numbers, elements=elements)
-        self._handle = Handle("compilation", device._handle)
+            parameters=numbers, n_parameters=n_numbers, elements=elements,
+            tuned=lib.weft_tuned_source_of(device._tuned.pointer))
+        self._handle = Handle("compilation", device._handle, device._tuned)
         lib.weft_compile((library or device._functions).pointer, ctypes.pointer(device.limits), byref(fragment), 1, byref(options),
                          byref(self._handle.pointer))
 

@@ -404,6 +404,51 @@ L = f*v*dx + (3*g + dot(grad(g), n))*v*ds(2) + dot(grad(g), n)*v*ds(9)
             program.run()
             self.assertEqual(out.numpy()[7], 2)
 
+    def test_tuned_parameters(self):
+        """A function whose time is that of its parameter: the least is found, used, and gives the same."""
+        kernel = """
+//@ function  wave(x: real[n]) -> y: real[n]
+//@ kind      map
+//@ tune      work = 80, 1, 40
+//@ where     work <= 60 * n
+//@ flops     4*n*work
+//@ source    none: y = x, in a time that work determines
+//@ threads   1
+for (int i = 0; i < n; ++i) {
+    real s = x(i);
+    for (int j = 0; j < work; ++j)
+        s = sqrt(s * s + 1);
+    y(i) = s - s + x(i);
+}
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            before, os.environ["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME"), folder
+            try:
+                device = weft.Device("host:1")
+                device.add_functions(kernel)
+                text = "index cells;\ninput x : real[2] over cells;\ny = wave(x);\nreturn y;\n"
+                self.assertIn("not tuned", weft.Script(device, text, elements=20000).explain())
+                one, = weft.tune(device, "wave", sizes={"n": 2}, elements=20000)
+                self.assertEqual((one.setting, one.standard), ({"work": 1}, {"work": 80}))
+                self.assertEqual((one.call, one.n_settings, one.n_allowed), ("wave(real[2])", 3, 3))
+                self.assertLess(one.seconds, one.standard_seconds)
+                script = weft.Script(device, text, elements=20000)
+                self.assertIn("found by weft tune", script.explain())
+                x = numpy.arange(20000.0).reshape(-1, 2)
+                numpy.testing.assert_array_equal(script.program(x=x).run()["y"], x)
+                # of a script, for another call: the default is not allowed
+                small = text.replace("real[2]", "real[1]")
+                one, = weft.tune(device, small, elements=20000)
+                self.assertEqual((one.setting, one.n_allowed), ({"work": 1}, 2))
+                self.assertEqual(weft.tune(device, text.replace("wave(x)", "2*x")), [])
+                with self.assertRaisesRegex(weft.UsageError, "sizes are for a function"):
+                    weft.tune(device, "mmul", sizes={"n": 2})
+            finally:
+                if before is None:
+                    del os.environ["XDG_CACHE_HOME"]
+                else:
+                    os.environ["XDG_CACHE_HOME"] = before
+
     def test_the_first_list_gives_the_size(self):
         # Whatever the order: sizes and connectivities that are given come before the lists.
         script = weft.Script(self.device, """

@@ -42,7 +42,7 @@ done
 check_page poisson "--assembly" "lma-gather" ".SH EXAMPLES" "poisson --mesh square:32 --source 1" "EXIT STATUS"
 [ ! -x "$WEFT_BUILD/weft-gmsh" ] || check_page weft-gmsh "SH SYNOPSIS" "--save"
 check_page weft-explain "--why" "weft explain poisson.weft --why J K"
-for command in compile ufl plan library new test compare cache calibrate tuning gemm devices; do
+for command in compile ufl plan library new test compare cache calibrate tune tuning gemm devices; do
     check_page "weft-$command" "--help"
 done
 exit "$((failures > 0))"
