@@ -103,7 +103,8 @@ typedef enum weft_name_kind {
     WEFT_NAME_EXPRESSION,
     WEFT_NAME_VALUE,    /* assigned or accumulated, and not an input */
     WEFT_NAME_OPERATOR, /* in outlines only */
-    WEFT_NAME_DATA      /* an input that an expression needs: weft_compilation_data */
+    WEFT_NAME_DATA,     /* an input that an expression needs: weft_compilation_data */
+    WEFT_NAME_PROCEDURE /* in outlines only */
 } weft_name_kind;
 /** A name that a script declares or assigns. Borrowed from the compilation. */
 typedef struct weft_name_info {

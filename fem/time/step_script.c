@@ -179,7 +179,7 @@ static void declare(const char *body, weft_text *out, const char *before, const 
 }
 
 static void add_declarations(const weft_advection_diffusion *ad, const char *body, weft_text *out) {
-    weft_text_add(out, "index nodes plain;\n");
+    weft_text_add(out, "include cg;\nindex nodes plain;\n");
     for (int i = 0; i < WEFT_AD_OPERATORS; ++i) {
         char renewal[16];
         const char *name = weft_ad_operator_name((weft_ad_operator)i);

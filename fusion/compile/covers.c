@@ -49,6 +49,7 @@ weft_status weft_script_hash(const weft_library *library, const weft_fragment *f
                   options->single, options->max_fusion);
     for (int i = 0; i < n_fragments; ++i)
         weft_text_add(&all, "%s\n", fragments[i].text);
+    weft_script_add_included(fragments, n_fragments, &all);
     for (int i = 0; i < options->n_expressions; ++i)
         weft_text_add(&all, "%s=%s\n", options->expressions[i].name, options->expressions[i].text);
     for (int i = 0; i < options->n_parameters; ++i)

@@ -21,6 +21,7 @@ const char *weft_script_kind_words(script_name_kind kind) {
                                         [SCRIPT_PARAMETER] = "a parameter",
                                         [SCRIPT_EXPRESSION] = "an expression",
                                         [SCRIPT_OPERATOR] = "an operator",
+                                        [SCRIPT_PROCEDURE] = "a procedure",
                                         [SCRIPT_ASSIGNED] = "assigned",
                                         [SCRIPT_ACCUMULATED] =
                                             "the target of an accumulating store"};

@@ -30,6 +30,19 @@ done:
     return status;
 }
 
+void weft_script_add_included(const weft_fragment *fragments, int n_fragments, weft_text *out) {
+    weft_outline *outline = NULL;
+    bool includes = false;
+    for (int i = 0; i < n_fragments; ++i)
+        includes |= fragments[i].text && strstr(fragments[i].text, "include");
+    if (!includes || weft_outline_make(fragments, n_fragments, &outline, NULL) != WEFT_OK)
+        return;
+    const weft_script *script = outline->parser.script;
+    for (int i = n_fragments; i < script->n_sources; ++i)
+        weft_text_add(out, "%s\n", script->sources[i].text);
+    weft_outline_free(&outline);
+}
+
 bool weft_outline_reserved(const char *word) {
     return weft_script_reserved(word);
 }
@@ -76,7 +89,8 @@ static void report(const weft_outline *outline, const script_name *name, weft_ou
         [SCRIPT_INDEX] = WEFT_NAME_INDEX,           [SCRIPT_CONNECTIVITY] = WEFT_NAME_CONNECTIVITY,
         [SCRIPT_INPUT] = WEFT_NAME_INPUT,           [SCRIPT_PARAMETER] = WEFT_NAME_PARAMETER,
         [SCRIPT_EXPRESSION] = WEFT_NAME_EXPRESSION, [SCRIPT_OPERATOR] = WEFT_NAME_OPERATOR,
-        [SCRIPT_ASSIGNED] = WEFT_NAME_VALUE,        [SCRIPT_ACCUMULATED] = WEFT_NAME_VALUE};
+        [SCRIPT_PROCEDURE] = WEFT_NAME_PROCEDURE,   [SCRIPT_ASSIGNED] = WEFT_NAME_VALUE,
+        [SCRIPT_ACCUMULATED] = WEFT_NAME_VALUE};
     *out = (weft_outline_name){.name = name->name,
                                .kind = kinds[name->kind],
                                .in_loop = name->loop >= 0,

@@ -9,6 +9,7 @@
  *      statements.c       statements
  *      loops.c            loops and operators
  *      directives.c       split, fuse, together, using variant
+ *      procedures.c       procedures, their calls, included files
  *      operators.c        inlines operators whose script is known
  *      expressions.c      expressions, conditions
  *      names.c            names, reserved words
@@ -25,6 +26,7 @@ enum {
     WEFT_NODES_MAX = 65536, /* nodes of all expressions of one script */
     WEFT_NESTING_MAX = 200, /* nested parentheses, signs and powers */
     WEFT_LOOPS_MAX = 64,    /* loops of one script */
+    WEFT_INCLUDES_MAX = 64, /* files that one script includes */
     WEFT_KEYS_MAX = 12,     /* parameters in one call */
     WEFT_DEPTH_MAX = 8,     /* nested loops */
     WEFT_HEIGHT_MAX = 2000  /* of a syntax tree: a + b + c + ... has one level per operator */
@@ -37,6 +39,7 @@ typedef enum script_name_kind {
     SCRIPT_PARAMETER,
     SCRIPT_EXPRESSION,
     SCRIPT_OPERATOR,
+    SCRIPT_PROCEDURE,
     SCRIPT_ASSIGNED,
     SCRIPT_ACCUMULATED
 } script_name_kind;
@@ -48,6 +51,8 @@ typedef struct script_name {
     int loop;            /* loop in which it was assigned, or -1 */
 } script_name;
 
+typedef struct script_procedure script_procedure;
+
 typedef struct script_parser {
     weft_arena *arena;
     weft_script *script;
@@ -58,9 +63,19 @@ typedef struct script_parser {
     int nesting, n_nodes;
     int fuse, together; /* current fuse block and together block, from 1, or 0 */
     int loop, depth;    /* current loop, or -1, and its depth (1: outermost) */
+    script_procedure *procedures;
+    int n_calls, call_depth; /* of procedures: so far; that are being expanded */
+    int sources_most;        /* texts that script->sources has room for */
     weft_error *error;
 } script_parser;
 
+/** fusion/script/procedures.c: does a definition of a procedure start here, or the inclusion of a file? Read it. */
+bool weft_script_at_procedure_word(const script_parser *parser);
+weft_status weft_script_parse_procedure_word(script_parser *parser);
+/** The procedure of this name; NULL: there is none. */
+script_procedure *weft_script_procedure(const script_parser *parser, const char *name);
+/** Parse the statements of the procedure whose call starts here. */
+weft_status weft_script_parse_call(script_parser *parser);
 /** fusion/script/directives.c */
 weft_status weft_script_parse_split(script_parser *parser);
 weft_status weft_script_parse_fuse(script_parser *parser);

@@ -31,12 +31,16 @@ done:
 weft_status weft_script_read_texts(script_parser *parser, const weft_fragment *fragments, int n) {
     weft_status status = WEFT_OK;
     weft_script *script = parser->script;
-    script->sources = weft_arena_alloc(parser->arena, (size_t)n, sizeof *script->sources);
+    parser->sources_most =
+        n + WEFT_INCLUDES_MAX; /* places point to them: they stay where they are */
+    script->sources =
+        weft_arena_alloc(parser->arena, (size_t)parser->sources_most, sizeof *script->sources);
     if (!script->sources)
         TRY(weft_script_no_memory(parser->error));
+    script->n_sources = n; /* included ones follow */
     for (int i = 0; i < n; ++i) {
-        weft_source *source = &script->sources[script->n_sources++];
-        TRY(weft_script_start_text(parser, source, fragments[i].name ? fragments[i].name : "script",
+        TRY(weft_script_start_text(parser, &script->sources[i],
+                                   fragments[i].name ? fragments[i].name : "script",
                                    fragments[i].text));
         TRY(weft_script_parse_statements(parser));
     }

@@ -215,6 +215,8 @@ typedef struct weft_script {
     int n_names;
 } weft_script;
 
+/** Add the texts that fragments include, for what depends on a script's text; nothing where they cannot be read. */
+void weft_script_add_included(const weft_fragment *fragments, int n_fragments, weft_text *out);
 /** Read fragments as one script, and make all checks that do not need types.
  *  options  parameters replace default values; expressions replace bodies, and errors show their
  *           text and origin. Names that the script does not have are errors

@@ -440,6 +440,11 @@ weft_status weft_script_parse_statement(script_parser *parser) {
         if (weft_script_accept(parser, statements[i].word))
             return statements[i].parse(parser);
     const weft_token *token = weft_script_token(parser);
+    if (weft_script_at_procedure_word(parser))
+        return weft_script_parse_procedure_word(parser);
+    if (token->kind == TOKEN_NAME && token[1].kind == TOKEN_SYMBOL &&
+        strcmp(token[1].text, "(") == 0 && weft_script_procedure(parser, token->text))
+        return weft_script_parse_call(parser);
     /* two names in a row are a misspelt word, as in `idnex cells;` */
     bool assignment = token->kind == TOKEN_NAME && !weft_script_reserved(token->text) &&
                       token[1].kind == TOKEN_SYMBOL && strcmp(token[1].text, "(") != 0;
