@@ -151,6 +151,8 @@ weft_status weft_transient_step(weft_transient *transient, double dt, weft_trans
 
 /** What preconditions the steps; NULL before the first one, and with Jacobi's preconditioner. The integrator's. */
 const weft_preconditioner *weft_transient_preconditioner(const weft_transient *transient);
+/** Seconds that the steps so far have spent in assembling the operator; NaN on a device that computes nothing. */
+double weft_transient_assembly_seconds(const weft_transient *transient);
 /** With a tolerance: make one step of a length that the error allows, and that does not end after `until`.
  *  Steps that are too long, or that cannot be solved, are made again with shorter ones. Errors likewise. */
 weft_status weft_transient_advance(weft_transient *transient, double until,

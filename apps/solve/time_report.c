@@ -45,6 +45,8 @@ bool solve_time_json(json_t *root, const solve *run) {
            app_json_set(object, "outcome", json_string(outcomes[state->outcome])) &&
            app_json_set(object, "steps", json_integer(state->step)) &&
            app_json_set(object, "t", app_json_real(state->t)) &&
+           app_json_set(object, "assembly_seconds",
+                        app_json_real(weft_transient_assembly_seconds(run->time.transient))) &&
            app_json_set(object, "rejected", json_integer(state->n_rejected)) &&
            app_json_set(object, "newton", json_integer(state->all_newton)) &&
            app_json_set(object, "iterations", json_integer(state->all_iterations));

@@ -378,6 +378,19 @@ done:
     return status;
 }
 
+/* Assemble the operator, and add the time that it takes the device. */
+static weft_status assemble(weft_time_system *system, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = system->context->device;
+    TRY(weft_device_wait(device, error));
+    const double start = weft_clock();
+    TRY(weft_operator_assemble(system->total, error));
+    TRY(weft_device_wait(device, error));
+    system->assembly_seconds += weft_clock() - start;
+done:
+    return status;
+}
+
 weft_status weft_time_system_assemble(weft_time_system *system, double a, bool to_solve,
                                       weft_error *error) {
     weft_status status = WEFT_OK;
@@ -388,7 +401,7 @@ weft_status weft_time_system_assemble(weft_time_system *system, double a, bool t
     if (to_solve && changes)
         TRY(choose(system, error));
     TRY(weft_memory_write(system->shift, 0, &a, sizeof a, error));
-    TRY(weft_operator_assemble(system->total, error));
+    TRY(assemble(system, error));
     system->a = a;
     if (to_solve) {
         TRY(weft_time_means_find(system, error));

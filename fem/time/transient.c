@@ -143,6 +143,12 @@ const weft_preconditioner *weft_transient_preconditioner(const weft_transient *t
     return transient->system.linear.preconditioner;
 }
 
+double weft_transient_assembly_seconds(const weft_transient *transient) {
+    const weft_time_system *system = &transient->system;
+    return weft_device_limits(system->context->device)->records_only ? NAN
+                                                                     : system->assembly_seconds;
+}
+
 static void swap(weft_memory **a, weft_memory **b) {
     weft_memory *const kept = *a;
     *a = *b;

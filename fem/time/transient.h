@@ -36,6 +36,7 @@ typedef struct weft_time_system {
     bool matrix_moves, vector_moves;   /* depend on t; alpha and fluxes included */
     bool flux_moves;                   /* fluxes and loads at points do */
     bool is_assembled, has_vector;
+    double assembly_seconds;      /* in all steps */
     double at, a, vector_at;      /* the time; of the assembled total; of the vector */
     weft_reduction *reduction;    /* NULL: no constraints; else C^T (a M + K) C is solved */
     weft_problem_options options; /* of the problem */

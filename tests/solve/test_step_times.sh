@@ -18,6 +18,10 @@ run() { # name, steps, arguments...
 }
 run every 10 --device host --mesh square:40 --assembly lma --reassemble every-step
 run once 10 --device host --mesh square:40 --assembly lma --reassemble once
+for device in host null:h200; do
+    "$build/solve" heat.weft --mesh square:24 --define "conductivity=1+t" --define source=1 --dirichlet boundary=0 --time 0.02,0.1 \
+        --device "$device" --json "$folder/heat_$device.json" --quiet > "$folder/heat" 2>&1 || { cat "$folder/heat"; exit 1; }
+done
 if [ -e "$build/tests/emulated_gpu/libcuda.so.1" ]; then
     export LD_LIBRARY_PATH=$build/tests/emulated_gpu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     for assembly in csr lma; do
@@ -44,6 +48,11 @@ assert every["products"] + every["reassembly"] < every["solve"], every
 assert "assembling operators again" in text
 _, once, _ = read("once")
 assert once["reassembly"] == 0 < once["products"] < once["solve"], once
+for device in ("host", "null:h200"): # solve's steps; a device that computes nothing has no times
+    with open(os.path.join(sys.argv[1], f"heat_{device}.json"), encoding="utf-8") as file:
+        heat = json.load(file)
+    seconds = heat["time"]["assembly_seconds"]
+    assert seconds is None if device != "host" else 0 < seconds < heat["seconds"]["solve"], heat["time"]
 if os.path.exists(os.path.join(sys.argv[1], "captured.json")):
     for assembly in ("csr", "lma"):
         data, seconds, _ = read("traced_" + assembly)
