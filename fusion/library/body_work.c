@@ -1,11 +1,15 @@
 /* Counts what the threads of a body do, by walking its statements for each thread of the first warp: operations, and
- * accesses to its operands. A loop is walked once, with its first index, and counted as often as it is repeated. Where
+ * accesses to its operands. A loop is walked once, with its first index, and counted as often as it is repeated, unless it
+ * is short and what is inside is executed more or less often for other indices. Where
  * the threads of the warp take different branches, the warp takes each of them. */
 #include "fusion/base/array.h"
 #include "fusion/library/body.h"
 #include "fusion/library/work.h"
 
+#include <string.h>
+
 enum {
+    WALKED_ITERATIONS = 64,
     INTRINSIC_OPERATIONS = 8,
     DIVISION_OPERATIONS = 8 /* of ints, by a number that is not a power of two */
 };
@@ -15,6 +19,8 @@ typedef struct counter {
     weft_body_work *work;
     const weft_term **terms; /* [work->n_accesses] */
     double *times; /* [n_statements] how often each is executed, at most over the threads */
+    double *own;   /* [n_statements] by the current thread so far */
+    double counts[WEFT_BODY_ACCESSES]; /* the same of the accesses */
 } counter;
 
 static bool is_constant(const weft_term *term) {
@@ -126,7 +132,9 @@ static void visit_accesses(counter *c, const weft_term *term, double times) {
         weft_body_access *one = access_of(c, term);
         if (!one)
             return;
-        one->count = times > one->count ? times : one->count;
+        double *count = &c->counts[one - c->work->accesses];
+        *count += times;
+        one->count = *count > one->count ? *count : one->count;
         if (one->components[c->w.thread] < 0)
             one->components[c->w.thread] = component_of(c, term);
         return;
@@ -154,17 +162,48 @@ static double enter_loop(counter *c, const weft_statement *loop) {
 
 static void walk(counter *c, const weft_statement *first, double times);
 
+static bool uses(const weft_term *term, int local) {
+    bool found = term && term->kind == TERM_LOCAL && term->index == local;
+    for (int k = 0; term && k < term->n_children && !found; ++k)
+        found = uses(term->children[k], local);
+    return found;
+}
+
+/* Do loops and branches of a list depend on the index of a loop around them? */
+static bool varies_with(const weft_statement *first, int local) {
+    for (const weft_statement *s = first; s; s = s->next)
+        if (((s->kind == STATEMENT_FOR || s->kind == STATEMENT_IF) &&
+             (uses(s->condition, local) || uses(s->value, local))) ||
+            varies_with(s->body, local) || varies_with(s->otherwise, local))
+            return true;
+    return false;
+}
+
+static void walk_loop(counter *c, const weft_statement *loop, double times) {
+    const double repeats = enter_loop(c, loop);
+    body_local *index = &c->w.locals[loop->local];
+    const int64_t first = index->integer;
+    if (repeats <= 0)
+        return;
+    if (!index->known || repeats > WALKED_ITERATIONS || !varies_with(loop->body, loop->local)) {
+        walk(c, loop->body, times * repeats);
+        return;
+    }
+    for (int i = 0; i < (int)repeats; ++i) {
+        index->known = true; /* an inner use of the counter may have cleared it */
+        index->integer = first + i * loop->step;
+        walk(c, loop->body, times);
+    }
+}
+
 static void walk_statement(counter *c, const weft_statement *s, double times) {
     int64_t holds = 0;
-    double repeats = 0;
     switch (s->kind) {
     case STATEMENT_BLOCK:
         walk(c, s->body, times);
         break;
     case STATEMENT_FOR:
-        repeats = times * enter_loop(c, s);
-        if (repeats > 0)
-            walk(c, s->body, repeats);
+        walk_loop(c, s, times);
         break;
     case STATEMENT_IF:
         if (!weft_body_integer(&c->w, s->condition, &holds)) {
@@ -191,7 +230,9 @@ static void walk_statement(counter *c, const weft_statement *s, double times) {
 
 static void walk(counter *c, const weft_statement *first, double times) {
     for (const weft_statement *s = first; s; s = s->next) {
-        c->times[s->number] = times > c->times[s->number] ? times : c->times[s->number];
+        double *own = &c->own[s->number];
+        *own += times;
+        c->times[s->number] = *own > c->times[s->number] ? *own : c->times[s->number];
         walk_statement(c, s, times);
     }
 }
@@ -217,9 +258,12 @@ weft_status weft_body_work_count(weft_arena *arena, const weft_specialisation *s
     *out = (weft_body_work){0};
     TRY(WEFT_ALLOC(arena, c.w.locals, (size_t)body->n_locals + 1, error));
     TRY(WEFT_ALLOC(arena, c.times, (size_t)body->n_statements + 1, error));
+    TRY(WEFT_ALLOC(arena, c.own, (size_t)body->n_statements + 1, error));
     TRY(WEFT_ALLOC(arena, c.terms, WEFT_BODY_ACCESSES, error));
     for (int t = 0; t < WEFT_BODY_WARP && t < specialisation->threads[variant]; ++t) {
         c.w.thread = t;
+        memset(c.own, 0, (size_t)body->n_statements * sizeof *c.own);
+        memset(c.counts, 0, sizeof c.counts);
         walk(&c, body->first, 1);
     }
     out->operations = sum_operations(&c, body->first);

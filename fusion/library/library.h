@@ -32,6 +32,8 @@ const weft_function *weft_library_find_reduction(const weft_library *library, co
 bool weft_function_shifts(const weft_function *function, int argument);
 /** Is the result the matrix product of the two arguments (`//@ product A*B`)? */
 bool weft_function_is_product(const weft_function *function);
+/** Does it work on arrays that should be registers (`//@ unroll`)? */
+bool weft_function_is_unrolled(const weft_function *function);
 /** Is the result of a body only assigned to, neither read nor added to? */
 bool weft_function_only_assigns(const weft_function *function, int variant);
 /** Index sets of an argument (-1: of the result) of a nested function, as a bit mask: 1 the first,

@@ -667,6 +667,10 @@ done:
     return status;
 }
 
+bool weft_function_is_unrolled(const weft_function *function) {
+    return function->is_unrolled;
+}
+
 bool weft_function_is_product(const weft_function *function) {
     return function->is_product;
 }

@@ -26,6 +26,8 @@
 #define BLOCK_SHARED_SECONDS 9e-8
 #define THREAD_OF_SEVERAL_SECONDS 2.6e-10
 #define BARRIER_SECONDS 2e-8 /* wait of a block at a barrier, while others run */
+#define SERIAL_SECONDS                                                                             \
+    5e-9 /* of an operation that depends on the one before it, on data in shared memory */
 /* Of the smaller of transfer and issue, of several threads per element: what adds to the larger */
 #define ISSUE_SHARE 0.34
 /* Alternating between rows of two matrices: GESUMMV with n = 16,384 floats takes 502 to 510 us on an H200, as two
@@ -157,15 +159,16 @@ static int place_of_call(const weft_implementation *made, int position, int n_op
     return PLACE_REGISTER;
 }
 
-/* A product of matrices that exceeds the registers of its thread is a loop over arrays in memory, of which each
- * multiply-add reads two numbers: on an H200, products of 24 x 24 doubles take 51 ns each, as predicted 45. */
+/* A product of matrices, or a factorisation, that exceeds the registers of its thread is a loop over arrays in memory, of
+ * which each multiply-add reads two numbers: on an H200, products of 24 x 24 doubles take 51 ns each, as predicted 45. */
 static double array_seconds(const weft_predictor *p, const weft_implementation *made,
                             double bandwidth) {
     double flops = 0;
     for (int i = 0; p->is_gpu && made->threads_per_element == 0 && i < made->fusion->n_calls; ++i) {
         const weft_call *call = &p->graph->calls[made->order[i]];
         if (call->specialisation && call->flops > UNROLLED_FLOPS &&
-            weft_function_is_product(call->specialisation->function))
+            (weft_function_is_product(call->specialisation->function) ||
+             weft_function_is_unrolled(call->specialisation->function)))
             flops += call->flops;
     }
     return flops * p->real_bytes / bandwidth;
@@ -427,6 +430,19 @@ static double dense_seconds(const weft_predictor *p, const weft_implementation *
     return 2 * made->flops / flops;
 }
 
+/* Operations of large calls of one thread, for which the other threads of the element wait. */
+static double serial_flops(const weft_predictor *p, const weft_implementation *made) {
+    double flops = 0;
+    for (int i = 0; made->threads_per_element > 1 && !made->is_dense && i < made->fusion->n_calls;
+         ++i) {
+        const weft_call *call = &p->graph->calls[made->order[i]];
+        if (call->specialisation && call->specialisation->threads[made->variants[i]] == 1 &&
+            call->flops > UNROLLED_FLOPS)
+            flops += call->flops;
+    }
+    return flops;
+}
+
 /* Set the predicted seconds per element of an implementation that runs at this point. */
 static void predict_at(const weft_predictor *p, weft_implementation *made,
                        weft_operating_point point, double uneven, double n) {
@@ -462,10 +478,12 @@ static void predict_at(const weft_predictor *p, weft_implementation *made,
     made->seconds = weft_prediction_seconds(&part, n, terms);
     if (issues && !terms)
         made->seconds += ISSUE_SHARE * fmin(made->transfer_seconds, made->compute_seconds);
-    if (part.barriers > 0) /* resident blocks of all multiprocessors wait concurrently */
-        made->seconds += part.barriers * BARRIER_SECONDS * point.threads /
-                         (weft_cost_resident(p->limits, &point) * point.elements *
-                          weft_cost_multiprocessors(p->limits));
+    const double waiting =
+        point.threads * (part.barriers * BARRIER_SECONDS +
+                         (p->is_gpu ? serial_flops(p, made) : 0) * SERIAL_SECONDS);
+    if (waiting > 0) /* resident blocks of all multiprocessors wait concurrently */
+        made->seconds += waiting / (weft_cost_resident(p->limits, &point) * point.elements *
+                                    weft_cost_multiprocessors(p->limits));
 }
 
 /* Seconds per element that a GPU takes to start the threads of a map, at least. Of one thread per element more iterations

@@ -103,6 +103,31 @@ for (int k = n - 1; k >= 0; --k) {
     for (int i = 0; i < k; ++i)
         x(i) -= F(i,k) * x(k);
 }
+//@ threads   n   F(:,:) b(t) x(t)
+real v = b(t);
+x(t) = v;
+for (int k = 0; k < n - 1; ++k) {
+    barrier;
+    if (t == k)
+        for (int i = k + 1; i < n; ++i)
+            v = select(F(n,k) == i, x(i), v);
+    if (t > k)
+        v = select(F(n,k) == t, x(k), v);
+    barrier;
+    x(t) = v;
+    barrier;
+    if (t > k) {
+        v -= F(t,k) * x(k);
+        x(t) = v;
+    }
+}
+for (int k = n - 1; k >= 0; --k) {
+    if (t == k)
+        x(t) /= F(t,t);
+    barrier;
+    if (t < k)
+        x(t) -= F(t,k) * x(k);
+}
 
 //@ common    substitution
 // Column c of X from column c of B.

@@ -80,10 +80,10 @@ static double error_of(const factor_case *c, int lanes, const void *x) {
 
 static weft_status compile(const factor_case *c, const weft_library *library, weft_device *device,
                            int way, weft_compilation **out, weft_error *error) {
-    static const weft_variant_choice choices[WAYS][3] = {
+    static const weft_variant_choice choices[WAYS][4] = {
         {{0}},
-        {{"lu", 0}, {"cholesky", 0}, {"cholesky_solve", 0}},
-        {{"lu", 1}, {"cholesky", 1}, {"cholesky_solve", 1}}};
+        {{"lu", 0}, {"lu_solve", 0}, {"cholesky", 0}, {"cholesky_solve", 0}},
+        {{"lu", 1}, {"lu_solve", 1}, {"cholesky", 1}, {"cholesky_solve", 1}}};
     char text[TEXT];
     snprintf(text, sizeof text,
              "index N%s;\ninput A : real[%d,%d] over N;\ninput b : real[%d] over N;\n"
@@ -95,7 +95,7 @@ static weft_status compile(const factor_case *c, const weft_library *library, we
                                           .single = c->single,
                                           .elements = c->count,
                                           .variants = way > 0 ? choices[way] : NULL,
-                                          .n_variants = way > 0 ? 3 : 0};
+                                          .n_variants = way > 0 ? 4 : 0};
     return weft_compile(library, weft_device_limits(device), &fragment, 1, &options, out, error);
 }
 

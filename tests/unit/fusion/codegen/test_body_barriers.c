@@ -15,15 +15,16 @@ static const char definite[] = "index cells%s;\n"
                                "    L = cholesky(A);\n"
                                "    x = cholesky_solve(L, b);\n"
                                "    F = lu(A);\n"
-                               "    y = lu_solve(F, b);\n" /* by one thread */
+                               "    y = lu_solve(F, b);\n"
                                "}\n"
                                "return x, y%s;\n";
 
-static program_case open_case(const char *text) {
-    static const weft_variant_choice choices[] = {
-        {"cholesky", 1}, {"cholesky_solve", 1}, {"lu", 1}};
+/* solver: the variant of lu_solve */
+static program_case open_case(const char *text, int solver) {
+    const weft_variant_choice choices[] = {
+        {"cholesky", 1}, {"cholesky_solve", 1}, {"lu", 1}, {"lu_solve", solver}};
     const weft_compile_options options = {
-        .size = sizeof options, .plan = WEFT_PLAN_FUSED, .variants = choices, .n_variants = 3};
+        .size = sizeof options, .plan = WEFT_PLAN_FUSED, .variants = choices, .n_variants = 4};
     const weft_device_options device_options = weft_device_options_default(NULL);
     weft_device *device = NULL;
     weft_error error = {0};
@@ -60,7 +61,7 @@ static void check(int n, int block, bool plain, bool stored) {
     fill(n, a, b, x);
     snprintf(text, sizeof text, definite, plain ? " plain" : "", n, n, n, n, block,
              stored ? ", L" : "");
-    program_case c = open_case(text);
+    program_case c = open_case(text, stored);
     assert_int_equal(case_segment(&c)->plan->n_kernels, 1);
     assert_int_equal(case_segment(&c)->plan->kernels[0].kind, KERNEL_MULTI_THREAD);
     case_size(&c, "cells", N);
