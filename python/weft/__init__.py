@@ -16,6 +16,7 @@ Arrays stay on the device, and numpy, CuPy, PyTorch and JAX use them without a c
 from ._library import (DeviceError, Error, FileError, InputError, OutOfMemoryError, ScriptError, UnsupportedError,
                        UsageError, version as __version__)
 from .conditions import (Condition, Constraint, Dirichlet, Neumann, Periodic, PointLoad, PointValue, Robin, Symmetry, Tie)
+from .dense import matmul
 from .derived import Balance, Extrema
 from .device import Array, Device
 from .forms import FormFile
@@ -34,4 +35,4 @@ __all__ = ["AdvectionDiffusion", "Array", "Balance", "Condition", "Conditions", 
            "MixedSpace", "Neumann", "Newton", "NewtonIteration", "NotConverged", "Operator", "OutOfMemoryError",
            "Periodic", "PointLoad", "PointValue", "Problem", "Program", "Report", "Robin", "Script", "ScriptError",
            "Solution", "Space", "Step", "Steps", "Symmetry", "Tie", "Tuned", "UnsupportedError", "UsageError", "__version__",
-           "time_schemes", "tune"]
+           "matmul", "time_schemes", "tune"]

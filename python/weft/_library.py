@@ -157,6 +157,9 @@ _STATUS: dict[str, list[Any]] = {
     "weft_connectivity_make": [_P, _P, c_int64, c_int, c_int64, POINTER(_P)],
     "weft_compile": [_P, POINTER(s.weft_limits), POINTER(s.weft_fragment), c_int, POINTER(s.weft_compile_options),
                      POINTER(_P)],
+    "weft_gemm_kernels_make": [_P, POINTER(_P)],
+    "weft_gemm": [_P, POINTER(s.weft_gemm_product)],
+    "weft_gemm_batched": [_P, POINTER(s.weft_gemm_product), c_int64],
     "weft_tuned_open": [_P, POINTER(_P)],
     "weft_tune_and_store": [_P, POINTER(s.weft_search_script), POINTER(s.weft_tune_options), POINTER(s.weft_text)],
     "weft_tune_text": [_P, c_char_p, c_char_p, POINTER(s.weft_text)],
@@ -310,7 +313,8 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_hierarchy_free": ([POINTER(POINTER(s.weft_hierarchy))], None),
 }
 for _object in ("data", "device", "memory", "library", "outline", "compilation", "program", "connectivity", "space", "bc", "operator",
-                "preconditioner", "solver", "advection_diffusion", "ufl", "problem", "transient", "problem_files", "probes", "derive", "tuned"):
+                "preconditioner", "solver", "advection_diffusion", "ufl", "problem", "transient", "problem_files", "probes", "derive", "tuned",
+                "gemm_kernels"):
     _OTHER["weft_%s_free" % _object] = ([POINTER(_P)], None)
 
 for _name, _arguments in _STATUS.items():

@@ -135,6 +135,16 @@ class weft_compile_options(_Options):
                 ("predicated", c_bool), ("cover", c_char_p), ("tuned", c_void_p)]
 
 
+class weft_gemm_matrix(Structure):
+    _fields_ = [("memory", c_void_p), ("first", c_int64), ("ld", c_int64), ("stride", c_int64)]
+
+
+class weft_gemm_product(Structure):
+    _fields_ = [("type", c_int), ("op_a", c_int), ("op_b", c_int), ("m", c_int64), ("n", c_int64), ("k", c_int64),
+                ("alpha", c_double * 2), ("beta", c_double * 2), ("a", weft_gemm_matrix), ("b", weft_gemm_matrix),
+                ("c", weft_gemm_matrix)]
+
+
 class weft_search_script(Structure):
     _fields_ = [("library", c_void_p), ("fragments", POINTER(weft_fragment)), ("n_fragments", c_int),
                 ("options", POINTER(weft_compile_options))]

@@ -56,6 +56,7 @@ class Device:
         self._functions = self._library()
         self._handle.use(self._functions)
         self._tuned = self._stored()
+        self._gemm: Optional[Handle] = None
         self._context = s.weft_context(
             device=self._handle.pointer, library=self._functions.pointer, plan=int(plan == "unfused"),
             monitor=ctypes.pointer(self._monitor))
@@ -97,6 +98,13 @@ class Device:
         for name, text in self._added:
             lib.weft_library_add_text(library.pointer, encode(name), encode(text))
         return library
+
+    def _products(self) -> Handle:
+        """The kernels of dense products, which are made when first used."""
+        if self._gemm is None:
+            self._gemm = Handle("gemm_kernels", self._handle)
+            lib.weft_gemm_kernels_make(self._pointer, byref(self._gemm.pointer))
+        return self._gemm
 
     def _stored(self) -> Handle:
         """What searches have found for the parameters of functions; weft.tune looks for it anew."""

@@ -10,7 +10,7 @@ import unittest
 from weft import _library, _structures
 
 HEADERS = ["fem/weft_fem.h", "fem/weft_time.h", "forms/weft_bind.h", "forms/weft_interface.h", "forms/weft_ufl.h",
-           "fusion/weft_outline.h"]
+           "fusion/tune/tuned.h", "fusion/weft_outline.h", "gemm/weft_gemm.h"]
 
 
 class Layout(unittest.TestCase):

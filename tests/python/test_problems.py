@@ -404,6 +404,31 @@ L = f*v*dx + (3*g + dot(grad(g), n))*v*ds(2) + dot(grad(g), n)*v*ds(9)
             program.run()
             self.assertEqual(out.numpy()[7], 2)
 
+    def test_dense_products(self):
+        rng = numpy.random.default_rng(1)
+        a, b, c = rng.random((7, 5)), rng.random((5, 9)), rng.random((7, 9))
+        batch = rng.random((4, 5, 9))
+        near = numpy.testing.assert_allclose
+        near(weft.matmul(self.device, a, b), a @ b, rtol=1e-12)
+        near(weft.matmul(self.device, a.T.copy(), b, transpose_a=True), a @ b, rtol=1e-12)
+        near(weft.matmul(self.device, a, b.T.copy(), transpose_b=True), a @ b, rtol=1e-12)
+        near(weft.matmul(self.device, a.T.copy(), b.T.copy(), transpose_a=True, transpose_b=True), a @ b, rtol=1e-12)
+        near(weft.matmul(self.device, a, batch), a @ batch, rtol=1e-12)
+        near(weft.matmul(self.device, batch, c.T.copy()), batch @ c.T, rtol=1e-12)
+        near(weft.matmul(self.device, a.astype("float32"), b.astype("float32")), a @ b, rtol=1e-5)
+        out = self.device.asarray(c.copy())
+        self.assertIs(weft.matmul(self.device, a, b, out=out, alpha=2.0, beta=-3.0), out)
+        near(out, 2*(a @ b) - 3*c, rtol=1e-11, atol=1e-11)
+        self.assertEqual(weft.matmul(self.device, numpy.zeros((3, 0)), numpy.zeros((0, 2))).numpy().tolist(), [[0, 0]] * 3)
+        with self.assertRaisesRegex(weft.UsageError, r"the shapes \(7, 5\) and \(7, 5\) do not fit"):
+            weft.matmul(self.device, a, a)
+        with self.assertRaisesRegex(weft.UsageError, "float32 or float64, not int32"):
+            weft.matmul(self.device, a, b, dtype="int32")
+        with self.assertRaisesRegex(weft.UsageError, "out is float64"):
+            weft.matmul(self.device, a, b, out=self.device.zeros((9, 7)))
+        with self.assertRaisesRegex(weft.UsageError, "matrices or batches"):
+            weft.matmul(self.device, a, b[0])
+
     def test_tuned_parameters(self):
         """A function whose time is that of its parameter: the least is found, used, and gives the same."""
         kernel = """
