@@ -72,8 +72,7 @@ static void copy_result(const source_writer *w, const weft_call *call, int varia
     const int own = weft_specialisation_thread_count(specialisation, variant, -1);
     for (int k = 0; k < own; ++k) {
         weft_text_add(w->out, "            %s[", v);
-        weft_specialisation_component(specialisation, variant, -1, k,
-                                      weft_fault("native_part_ignored") ? "0" : "t", w->out);
+        weft_specialisation_component(specialisation, variant, -1, k, "t", w->out);
         weft_text_add(w->out, "] = result_[%d];\n", k);
     }
     for (int first = 0, last = 0; own == 0 && first < n; first = last) {
@@ -84,7 +83,7 @@ static void copy_result(const source_writer *w, const weft_call *call, int varia
                       "            if (t == %d)\n"
                       "                UNROLL for (int c = %d; c < %d; ++c)\n"
                       "                    %s[c] = result_[c];\n",
-                      writer, first, last, v);
+                      weft_fault("native_part_ignored") ? 0 : writer, first, last, v);
     }
 }
 

@@ -127,6 +127,10 @@ static weft_routine *routine_of(kernel_reader *reader, const meta_line *meta) {
     return NULL;
 }
 
+static bool is_of_moves(const char *name) {
+    return strcmp(name, "from") == 0 || strcmp(name, "to") == 0 || strcmp(name, "stride") == 0;
+}
+
 /* A routine that loads an argument or stores the result. */
 static weft_status check_move(kernel_reader *reader, const meta_line *meta, bool stores) {
     const weft_function *function = reader->function;
@@ -135,12 +139,17 @@ static weft_status check_move(kernel_reader *reader, const meta_line *meta, bool
     for (int i = 0; i < function->n_arguments && !stores; ++i)
         if (strcmp(function->arguments[i].name, name) == 0)
             formal = &function->arguments[i];
+    bool hides = is_of_moves(function->result.name);
+    for (int i = 0; i < function->n_arguments; ++i)
+        hides |= is_of_moves(function->arguments[i].name);
     const bool one = strcmp(reader->native_variant->threads_text, "1") == 0;
     const char *why =
         reader->native->language != LANGUAGE_CUDA
             ? "a body in C has no load and store routines: its operands are vectors of lanes in "
               "registers"
-        : one               ? "load and store routines are for bodies of several threads"
+        : hides ? "'from', 'to' and 'stride' have a meaning in load and store routines, and this "
+                  "function has an operand of such a name"
+        : one   ? "load and store routines are for bodies of several threads"
         : formal->rank == 0 ? "a scalar has no load or store routine: generated code moves it"
                             : NULL;
     return why ? weft_error_at(reader->error, WEFT_ERROR_UNSUPPORTED, meta->place, "%s", why)

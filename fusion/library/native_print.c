@@ -227,6 +227,8 @@ static void print_sizes(const native_writer *w) {
         weft_text_add(w->out,
                       w->is_cuda ? "    constexpr int %s = %d;\n" : "    enum { %s = %d };\n",
                       w->specialisation->names[i], w->specialisation->values[i]);
+    if (!w->is_joint)
+        weft_text_add(w->out, w->is_cuda ? "    constexpr int t = 0;\n" : "    enum { t = 0 };\n");
 }
 
 static void print_head(const native_writer *w) {

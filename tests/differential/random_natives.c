@@ -113,9 +113,9 @@ static const char *const natives[][2] = {
              "    for (int j = FIRST; j < n; ++j)\n"
              "        C(i, j) = B(i, j) + A(i, j);\n"},
     {"transpose", "//@ body cuda\n"
-                  "//@ threads 2\n"
+                  "//@ threads 2  B(t::2,:)\n"
                   "//@ compute\n"
-                  "for (int i = 0; i < n; ++i)\n"
+                  "for (int i = t; i < n; i += 2)\n"
                   "    for (int j = 0; j < m; ++j)\n"
                   "        B(i, j) = A(j, i);\n"},
 };

@@ -66,7 +66,7 @@ bugs=(
     "joint_threads_masked   emulated"        # threads without an element do not take part in native bodies
     "scratch_of_all         emulated"        # the elements of a block have one and the same shared memory in native bodies
     "native_load_elsewhere  emulated"        # a native body's own routine loads through a connectivity
-    "native_part_ignored    emulated"        # each thread stores the first thread's part of a result
+    "native_part_ignored    emulated"        # the first thread stores every thread's part of a result
     "stride_off             unit_fusion_runtime_coarsening" # a coarsened thread's elements are one too near
     "member_offset          unit_fusion_runtime_horizontal" # blocks of a shared launch are one off
     "member_size            unit_fusion_runtime_horizontal" # a member of a shared launch has the first one's size

@@ -393,6 +393,35 @@ L = f*v*dx + (3*g + dot(grad(g), n))*v*ds(2) + dot(grad(g), n)*v*ds(9)
         with self.assertRaises(weft.UsageError):
             program.bind(z=numpy.zeros(3))
 
+    def test_native_bodies(self):
+        """Functions of one's own in C for the host and in CUDA for a GPU, which runs the latter by 32 threads."""
+        self.device.add_functions("""
+            //@ function  twice(x: real[n]) -> y: real[n]
+            //@ kind      map
+            //@ flops     n
+            //@ source    y = 2 x
+            //@ threads   1
+            for (int i = 0; i < n; ++i)
+                y(i) = 2*x(i);
+            //@ body      c
+            //@ threads   1
+            //@ compute
+            for (int i = 0; i < n; ++i)
+                y(i) = x(i) + x(i);
+            //@ body      cuda
+            //@ threads   32   x(t::32) y(t::32)
+            //@ compute
+            for (int i = t; i < n; i += 32)
+                y(i) = x(i) + x(i);
+            """)
+        text = "index cells plain; input x : real[64] over cells; y = twice(x); z = twice(y); return z;"
+        script = weft.Script(self.device, text)
+        x = numpy.arange(64.0 * 11).reshape(11, 64)
+        numpy.testing.assert_array_equal(numpy.asarray(script.program(x=x).run()["z"]), 4 * x)
+        self.assertEqual(script.n_kernels, 1)
+        if not self.device.is_cuda:
+            self.assertIn("1 thread in c", script.print("plan"))
+
     def test_results_are_written_in_place(self):
         values = numpy.arange(100000.0)
         out = self.device.zeros(len(values))

@@ -56,6 +56,40 @@ y(t) = sum;
 //@ store     y
 to(t) = y(t);
 END
+# a part of the result per thread, which other threads read in the next call; shared memory of several types
+cat >"$scratch/moves/reversed.kernel.c" <<'END'
+//@ function  reversed(x: real[n]) -> y: real[n]
+//@ kind      map
+//@ flops     n
+//@ source    y_i = x_(n-1-i)
+//@ where     n <= 64
+//@ example   reversed([1, 2, 4]) = [4, 2, 1]
+//@ threads   1
+for (int i = 0; i < n; ++i)
+    y(i) = x(n - 1 - i);
+//@ body      cuda
+//@ threads   32   y(t::32)
+//@ compute
+for (int i = t; i < n; i += 32)
+    y(i) = x(n - 1 - i);
+//@ body      cuda
+//@ threads   64   x(t::64) y(t::64)
+//@ shared    n*4 + n*8 + 1 bytes
+//@ registers 32
+//@ compute
+__shared__ int places[n];
+__shared__ double copy[n];
+__shared__ unsigned char done;
+if (t == 0)
+    done = 1;
+if (t < n) {
+    places[t] = n - 1 - t;
+    copy[t] = x(t);
+}
+__syncthreads();
+if (t < n)
+    y(t) = (real)copy[places[t]] * done;
+END
 "$weft" test "$scratch/moves" --device emulated >"$scratch/out" || fail "routines of its own are wrong"
 # a warp per row is predicted to be faster than a thread per row, and explain and plan say which body runs
 printf 'index rows plain;\ninput x : real[256] over rows;\ns = vsum(x);\nreturn s;\n' >"$scratch/v.weft"
