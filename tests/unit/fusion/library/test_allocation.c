@@ -78,19 +78,20 @@ static weft_status use_trials(void *user, weft_error *error) {
     size_t i = 0;
     TRY(weft_library_make(&library, error));
     TRY(weft_tables_register(library, error));
-    TRY(weft_library_add_text(library, "trials.kernel.c",
-                              "//@ function  zz(a: real[n,d], b: real) -> r: real[n]\n"
-                              "//@ kind      map\n//@ flops     n\n//@ source    none\n"
-                              "//@ parameter degree\n"
-                              "//@ table     w: real[q] = simplex_weights(d, degree)\n"
-                              "//@ example   zz([[1], [2]], 3, degree = 1) = [3, 6]\n"
-                              "//@ threads   1\n"
-                              "for (int i = 0; i < n; ++i)\n    r(i) = a(i,0) * b * w(0);\n"
-                              "//@ body cuda\n//@ threads 32 r(t::32)\n//@ shared n reals\n"
-                              "//@ helpers\n#define STEP 32\nstatic __device__ int one() { return 1; }\n"
-                              "//@ compute\n__shared__ real copy[n];\n"
-                              "for (int i = t; i < n; i += STEP)\n    r(i) = one() * a(i,0) * b * w(0);\n",
-                              error));
+    TRY(weft_library_add_text(
+        library, "trials.kernel.c",
+        "//@ function  zz(a: real[n,d], b: real) -> r: real[n]\n"
+        "//@ kind      map\n//@ flops     n\n//@ source    none\n"
+        "//@ parameter degree\n"
+        "//@ table     w: real[q] = simplex_weights(d, degree)\n"
+        "//@ example   zz([[1], [2]], 3, degree = 1) = [3, 6]\n"
+        "//@ threads   1\n"
+        "for (int i = 0; i < n; ++i)\n    r(i) = a(i,0) * b * w(0);\n"
+        "//@ body cuda\n//@ threads 32 r(t::32)\n//@ shared n reals\n"
+        "//@ helpers\n#define STEP 32\nstatic __device__ int one() { return 1; }\n"
+        "//@ compute\n__shared__ real copy[n];\n"
+        "for (int i = t; i < n; i += STEP)\n    r(i) = one() * a(i,0) * b * w(0);\n",
+        error));
     TRY(weft_arena_make(&arena, error));
     while (strcmp(info.name, "zz") != 0)
         weft_library_info(library, i++, &info);
