@@ -36,8 +36,10 @@ void weft_gemm_kernels_free(weft_gemm_kernels **kernels) {
         weft_memory_free(&(*kernels)->packed[i]);
     for (int i = 0; i < 3; ++i)
         weft_memory_free(&(*kernels)->parts[i]);
-    for (int i = 0; i < 2; ++i)
+    for (int i = 0; i < 2; ++i) {
         weft_memory_free(&(*kernels)->transposed[i]);
+        weft_memory_free(&(*kernels)->triangles[i]);
+    }
     free((*kernels)->packed);
     pthread_mutex_destroy(&(*kernels)->mutex);
     free(*kernels);

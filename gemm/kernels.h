@@ -66,6 +66,8 @@ struct weft_gemm_kernels {
     pthread_mutex_t mutex;               /* protects it */
     weft_memory **packed;                /* of the host, [n_packed]: buffers of the threads */
     int n_packed;
+    weft_memory *triangles
+        [2]; /* blocks on a diagonal, and solved rows (gemm/triangular.c); NULL: none yet */
     weft_memory *parts[3];      /* of A, B and C for products by three real ones; NULL: none yet */
     weft_memory *transposed[2]; /* transposed A and B; NULL: none yet */
 };

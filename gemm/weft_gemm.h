@@ -79,6 +79,32 @@ weft_status weft_gemm_3m(weft_gemm_kernels *kernels, const weft_gemm_product *pr
                          weft_error *error);
 double weft_gemm_3m_bound(weft_gemm_type type, int64_t k);
 
+/** Products with a matrix A of which one triangle is stored, or whose result is symmetric. */
+typedef enum weft_gemm_routine {
+    WEFT_GEMM_SYRK, /* a triangle of C = alpha op(A) op(A)^T + beta C; op(A) is m x n */
+    WEFT_GEMM_SYMM, /* C = alpha A B + beta C, A symmetric, of which one triangle is read */
+    WEFT_GEMM_TRMM, /* C = alpha op(A) B, A triangular */
+    WEFT_GEMM_TRSM  /* C = alpha op(A)^-1 C, A triangular */
+} weft_gemm_routine;
+
+typedef struct weft_gemm_triangular_call {
+    weft_gemm_routine routine;
+    weft_gemm_type type;      /* S or D */
+    bool upper;               /* the triangle of A; of C for SYRK. Else the lower one */
+    bool unit;                /* TRMM, TRSM: the diagonal of A is 1, and is not read */
+    weft_gemm_op op_a;        /* SYRK, TRMM, TRSM */
+    int64_t m, n;             /* C is m x n, of SYRK m x m; A is m x m, op(A) of SYRK m x n */
+    double alpha, beta;       /* beta: of SYRK and SYMM */
+    weft_gemm_matrix a, b, c; /* b: of SYMM and TRMM; they must not overlap */
+} weft_gemm_triangular_call;
+
+/** Compute one of them; on cuda asynchronously. Repeated calls give the same bits. TRSM multiplies by inverses of
+ *  blocks on the diagonal, of 64 rows: where such a block is ill-conditioned, errors are larger than those of
+ *  substitution. A zero on the diagonal gives infinite numbers or NaN.
+ *  Errors  as weft_gemm; WEFT_ERROR_UNSUPPORTED: a complex type */
+weft_status weft_gemm_triangular(weft_gemm_kernels *kernels, const weft_gemm_triangular_call *call,
+                                 weft_error *error);
+
 #ifdef __cplusplus
 }
 #endif
