@@ -277,10 +277,14 @@ static void write_loads(const source_writer *w, const weft_plan_kernel *kernel) 
 
 /* A thread processes several elements of its block's reduction tile. */
 static void write_chunk(const source_writer *w, const weft_plan_kernel *kernel) {
-    weft_text_add(w->out, "    UNROLL for (int k = 0; k < TILE / THREADS; ++k) {\n");
-    weft_text_add(
-        w->out, "        const int64_t element = %s * (int64_t)TILE + k * THREADS + threadIdx.x;\n",
-        weft_source_block(kernel));
+    if (kernel->coarsening > 1)
+        weft_source_tiles(w, kernel);
+    else
+        weft_text_add(w->out,
+                      "    UNROLL for (int k = 0; k < TILE / THREADS; ++k) {\n"
+                      "        const int64_t element = %s * (int64_t)TILE + k * THREADS + "
+                      "threadIdx.x;\n",
+                      weft_source_block(kernel));
     weft_source_lane(w, "        ");
     weft_text_add(w->out, "        if (element >= n_elements)\n            continue;\n");
 }

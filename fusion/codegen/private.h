@@ -94,6 +94,8 @@ weft_status weft_source_dense(const source_writer *w, const weft_plan_kernel *ke
 void weft_source_dense_prelude(const weft_limits *limits, bool single, weft_text *out);
 /* fusion/codegen/reduction.c: reductions on a GPU, one tile per thread block; several elements per
  * thread. */
+/** Open the loop over the elements of a thread that has several tiles. */
+void weft_source_tiles(const source_writer *w, const weft_plan_kernel *kernel);
 /** Does each thread process several elements of a reduction tile? */
 bool weft_source_chunked(const source_writer *w, const weft_plan_kernel *kernel);
 /** Are the loads of all elements of a thread issued before the first call? */

@@ -40,12 +40,71 @@ void weft_source_reductions_start(const source_writer *w, const weft_plan_kernel
     }
 }
 
+/* The number of elements of as many tiles as there are partial results, as C text. */
+static const char *elements_joined(const source_writer *w, const weft_plan_kernel *kernel) {
+    if (kernel->coarsening <= 1)
+        return "n_elements";
+    const char *text = weft_arena_print(w->arena, "(n_elements + %d) / %d", kernel->coarsening - 1,
+                                        kernel->coarsening);
+    w->out->failed |= !text;
+    return text ? text : "n_elements";
+}
+
+/* Does every operator of a kernel take its elements in any order? */
+static bool any_order(const source_writer *w, const weft_plan_kernel *kernel) {
+    bool any = true;
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
+        any &= !call->combine || weft_function_is_commutative(call->combine->function);
+    }
+    return any;
+}
+
+/* A thread with several tiles joins to each of its numbers that of the same place in the next tile; where the order of
+ * elements counts, those of a number are neighbours instead. */
+void weft_source_tiles(const source_writer *w, const weft_plan_kernel *kernel) {
+    const int tiles = kernel->coarsening;
+    weft_text_add(w->out,
+                  "    UNROLL for (int k = 0; k < %d * (TILE / THREADS); ++k) {\n"
+                  "        const int64_t element = %s * (int64_t)(%d * TILE) + ",
+                  tiles, weft_source_block(kernel), tiles);
+    if (any_order(w, kernel) || weft_fault("tiles_interleaved"))
+        weft_text_add(w->out, "k * THREADS + threadIdx.x;\n");
+    else
+        weft_text_add(
+            w->out,
+            "(k %% (TILE / THREADS) * THREADS + threadIdx.x) * %d + k / (TILE / THREADS);\n",
+            tiles);
+}
+
+static void join_tiles(const source_writer *w, const weft_call *call) {
+    const char *name = result_name(w, call), *join = weft_source_join_name(w, call);
+    const int count = result_count(w, call);
+    if (weft_fault("tiles_overwritten"))
+        weft_text_add(w->out,
+                      "        UNROLL for (int c = 0; c < %d; ++c)\n"
+                      "            a_%s[k %% (TILE / THREADS) * %d + c] = v_%s[c];\n",
+                      count, name, count, name);
+    else if (call->combine)
+        weft_text_add(w->out, "        both_%s(a_%s + k %% (TILE / THREADS) * %d, v_%s);\n", join,
+                      name, count, name);
+    else
+        weft_text_add(w->out,
+                      "        UNROLL for (int c = 0; c < %d; ++c) {\n"
+                      "            real &sum = a_%s[k %% (TILE / THREADS) * %d + c];\n"
+                      "            sum = both_%s(sum, v_%s[c]);\n"
+                      "        }\n",
+                      count, name, count, join, name);
+}
+
 void weft_source_reductions_each(const source_writer *w, const weft_plan_kernel *kernel) {
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         const char *name = result_name(w, call);
         const int count = result_count(w, call);
-        if (w->backend->is_threaded)
+        if (w->backend->is_threaded && kernel->coarsening > 1)
+            join_tiles(w, call);
+        else if (w->backend->is_threaded)
             weft_text_add(w->out,
                           "        UNROLL for (int c = 0; c < %d; ++c)\n"
                           "            a_%s[k * %d + c] = v_%s[c];\n",
@@ -57,8 +116,8 @@ void weft_source_reductions_each(const source_writer *w, const weft_plan_kernel 
 }
 
 /* The components of a reduction by an operator of the library, at `place` in the tree. */
-static void threaded_partial_of_operator(const source_writer *w, const weft_call *call,
-                                         const char *threads, int place) {
+static void threaded_partial_of_operator(const source_writer *w, const weft_plan_kernel *kernel,
+                                         const weft_call *call, const char *threads, int place) {
     const int count = result_count(w, call);
     weft_text_add(w->out,
                   "    if (threadIdx.x / LANES == %d %% (%s / LANES))\n"
@@ -67,11 +126,11 @@ static void threaded_partial_of_operator(const source_writer *w, const weft_call
                   "            chunk_%s(partial, tree + %d * TREE + j * GROUPS, TREE);\n"
                   "            const int64_t number = chunk * (TREE / GROUPS) + j;\n"
                   "            UNROLL for (int c = 0; c < %d; ++c)\n"
-                  "                if (threadIdx.x %% LANES == 0 && number * TILE < n_elements)\n"
+                  "                if (threadIdx.x %% LANES == 0 && number * TILE < %s)\n"
                   "                    partials_%s[number * %d + c] = partial[c];\n"
                   "        }\n",
                   place, threads, count, weft_source_join_name(w, call), place, count,
-                  result_name(w, call), count);
+                  elements_joined(w, kernel), result_name(w, call), count);
 }
 
 /* Each component of each reduction is joined to groups in its part of `tree`; after a barrier, one
@@ -102,7 +161,7 @@ static void threaded_partials(const source_writer *w, const weft_plan_kernel *ke
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         const int count = result_count(w, call);
         if (call->combine) {
-            threaded_partial_of_operator(w, call, threads, place);
+            threaded_partial_of_operator(w, kernel, call, threads, place);
             place += count;
             continue;
         }
@@ -113,11 +172,11 @@ static void threaded_partials(const source_writer *w, const weft_plan_kernel *ke
                 "        UNROLL for (int j = 0; j < TREE / GROUPS; ++j) {\n"
                 "            const scalar partial = chunk_%s(tree + %d * TREE + j * GROUPS);\n"
                 "            const int64_t number = chunk * (TREE / GROUPS) + j;\n"
-                "            if (threadIdx.x %% LANES == 0 && number * TILE < n_elements)\n"
+                "            if (threadIdx.x %% LANES == 0 && number * TILE < %s)\n"
                 "                partials_%s[number * %d + %d] = partial;\n"
                 "        }\n",
-                place, threads, weft_source_join_name(w, call), place, result_name(w, call), count,
-                c);
+                place, threads, weft_source_join_name(w, call), place, elements_joined(w, kernel),
+                result_name(w, call), count, c);
     }
 }
 
@@ -167,16 +226,17 @@ static void threaded_finish(const source_writer *w, const weft_plan_kernel *kern
                   tree_of_finish(w, w->graph, kernel), kernel->is_member ? "blocks" : "gridDim.x");
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
-        weft_text_add(w->out, "        finish_part_%s(tree, partials_%s, %d, n_elements%s, %s);\n",
+        weft_text_add(w->out, "        finish_part_%s(tree, partials_%s, %d, %s%s, %s);\n",
                       weft_source_join_name(w, call), result_name(w, call), result_count(w, call),
-                      weft_fault("partial_dropped") ? " - TILE" : "", weft_source_block(kernel));
+                      elements_joined(w, kernel), weft_fault("partial_dropped") ? " - TILE" : "",
+                      weft_source_block(kernel));
     }
     weft_text_add(w->out, "        return;\n    }\n");
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
-        weft_text_add(w->out, "    finish_%s(p_%s, tree, partials_%s, %d, n_elements);\n",
+        weft_text_add(w->out, "    finish_%s(p_%s, tree, partials_%s, %d, %s);\n",
                       weft_source_join_name(w, call), storage_name(w, call), result_name(w, call),
-                      result_count(w, call));
+                      result_count(w, call), elements_joined(w, kernel));
     }
 }
 
@@ -221,9 +281,10 @@ void weft_source_joined(const source_writer *w, const weft_graph *graph,
                   tree_of_finish(w, graph, kernel));
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &graph->calls[kernel->reductions[i]];
-        weft_text_add(w->out, "    finish_%s(joined_%d, tree, partials_%d, %d, n_elements);\n",
+        weft_text_add(w->out, "    finish_%s(joined_%d, tree, partials_%d, %d, %s);\n",
                       weft_source_join_name(w, call), i, i,
-                      weft_shape_count(&graph->values[call->result].shape));
+                      weft_shape_count(&graph->values[call->result].shape),
+                      elements_joined(w, kernel));
     }
 }
 
@@ -236,7 +297,8 @@ bool weft_source_chunked(const source_writer *w, const weft_plan_kernel *kernel)
 /* Elements per thread. */
 static int elements_of(const source_writer *w, const weft_plan_kernel *kernel) {
     if (weft_source_chunked(w, kernel))
-        return WEFT_CUDA_REDUCTION_TILE / WEFT_CUDA_THREADS;
+        return WEFT_CUDA_REDUCTION_TILE / WEFT_CUDA_THREADS *
+               (kernel->coarsening > 1 ? kernel->coarsening : 1);
     return kernel->kind == KERNEL_MAP ? kernel->implementation->serial_iterations : 1;
 }
 

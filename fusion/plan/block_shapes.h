@@ -4,9 +4,10 @@
 #include "fusion/plan/fusions.h"
 
 enum {
-    WEFT_BLOCK_THREADS = 1024,  /* maximum threads per block */
-    WEFT_BLOCK_ITERATIONS = 64, /* maximum iterations that a script may request */
-    WEFT_BLOCK_SHAPES = 128     /* maximum shapes tried per choice of variants */
+    WEFT_BLOCK_THREADS = 1024,     /* maximum threads per block */
+    WEFT_BLOCK_ITERATIONS = 64,    /* maximum iterations that a script may request */
+    WEFT_REDUCTION_ITERATIONS = 8, /* of kernels with reductions: 1, 2, 4 or 8 */
+    WEFT_BLOCK_SHAPES = 128        /* maximum shapes tried per choice of variants */
 };
 
 /** May a thread block have this number of elements? A multiple of the warp size, or, if each has several

@@ -91,9 +91,12 @@ static bool has_fixed_shape(const variant_search *p, const weft_fusion *fusion) 
     return false;
 }
 
-/* Try the only possible shape. */
+/* Try the only possible block, once, or as often as requested. */
 static weft_status try_fixed(variant_search *p, int elements, weft_error *error) {
-    const weft_block_shape shape = {0, elements, 1, elements};
+    const int asked = p->directive.choices[FUSE_ITERATIONS];
+    const bool coarse = weft_coarsens_reductions(p->predictor, p->candidate.fusion) &&
+                        asked <= WEFT_REDUCTION_ITERATIONS && (asked & (asked - 1)) == 0;
+    const weft_block_shape shape = {0, elements, coarse && asked > 0 ? asked : 1, elements};
     if (weft_block_meets_directive(&p->directive, &shape) &&
         weft_joint_threads(p->graph, &p->candidate) == 0)
         return weft_variants_try_shapes(p, &shape, 1, error);

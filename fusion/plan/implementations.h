@@ -140,6 +140,8 @@ int weft_components_prefetched(const weft_graph *graph, const weft_implementatio
  *  estimated, hold as many threads as it can run; 1: several serve nothing.
  *  Source  Dey 2020, coarsening factor calculation */
 int weft_coarsening_factor(const weft_predictor *predictor, const weft_implementation *made);
+/** Is a fusion a kernel of a GPU with reductions whose threads may have several tiles of elements? */
+bool weft_coarsens_reductions(const weft_predictor *predictor, const weft_fusion *fusion);
 /** Is starting threads what limits a predicted implementation? */
 bool weft_start_limits(const weft_predictor *predictor, const weft_implementation *made);
 /** Bounds of the cost that weft_predict finds, of all shapes and placements of an implementation whose order, variants and

@@ -232,6 +232,8 @@ static weft_status kernel_kind(planner *p, weft_plan_kernel *kernel, weft_error 
                    : kernel->n_reductions > 0                        ? KERNEL_REDUCTION
                    : is_by_colours(p, kernel)                        ? KERNEL_CELL_COLOURS
                                                                      : KERNEL_MAP;
+    if (kernel->kind == KERNEL_REDUCTION && p->plan->is_simt)
+        kernel->coarsening = kernel->implementation->serial_iterations;
 done:
     return status;
 }
@@ -525,7 +527,8 @@ static weft_status finish_after(planner *p, const weft_plan_kernel *made, weft_e
                                  .prologue = -1,
                                  .index_set = made->index_set,
                                  .reductions = made->reductions,
-                                 .n_reductions = made->n_reductions};
+                                 .n_reductions = made->n_reductions,
+                                 .coarsening = made->coarsening};
     kernel->name = weft_arena_print(p->arena, "k%d_finish", p->plan->n_kernels);
     if (!kernel->name)
         TRY(weft_no_memory(error));

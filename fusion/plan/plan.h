@@ -88,6 +88,8 @@ typedef struct weft_plan_kernel {
     int *reductions;
     weft_slice slice; /* KERNEL_NESTED, KERNEL_NESTED_FINAL */
     int n_reductions;
+    int coarsening; /* KERNEL_REDUCTION, KERNEL_FINAL_REDUCTION on a GPU: tiles of elements that make a
+                       partial result; 0: one */
     weft_combination combination; /* KERNEL_GROUP */
     int n_members;                /* KERNEL_GROUP: the kernels directly before it in the plan */
     bool is_member; /* the next KERNEL_GROUP launches it: a map, a reduction, a kernel of

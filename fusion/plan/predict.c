@@ -297,9 +297,10 @@ static weft_operating_point point_of(const weft_predictor *p, const weft_impleme
     weft_operating_point point = {
         .elements = made->elements_per_block,
         /* a thread of a reduction processes its elements of a reduction tile, loads first */
-        .iterations = p->is_gpu && has_reduction(p, made)
-                          ? WEFT_CUDA_REDUCTION_TILE / WEFT_CUDA_THREADS
-                          : made->serial_iterations,
+        .iterations =
+            (p->is_gpu && has_reduction(p, made) ? WEFT_CUDA_REDUCTION_TILE / WEFT_CUDA_THREADS
+                                                 : 1) *
+            made->serial_iterations,
         .threads = made->elements_per_block *
                    (made->threads_per_element > 0 ? made->threads_per_element : 1),
         .extra_bytes = (size_t)(made->shared_components * made->elements_per_block * p->real_bytes),
@@ -486,9 +487,32 @@ static void predict_at(const weft_predictor *p, weft_implementation *made,
                                     weft_cost_multiprocessors(p->limits));
 }
 
+bool weft_coarsens_reductions(const weft_predictor *p, const weft_fusion *fusion) {
+    bool reduces = false;
+    for (int i = 0; i < fusion->n_calls; ++i)
+        reduces |= p->graph->calls[fusion->calls[i]].reduction != NULL;
+    return p->is_gpu && reduces && !weft_fusion_is_nested(p->graph, fusion) &&
+           weft_fusion_product(p->graph, fusion) < 0;
+}
+
+/* Seconds per element that the trees of a kernel's reductions take: a warp joins 32 numbers in five steps, each a shuffle
+ * of every word, one per clock, and an addition. A thread adds to its number first, where it has several tiles. */
+static double tree_seconds(const weft_predictor *p, const weft_implementation *made) {
+    static const double JOIN = 6.25 / WEFT_CUDA_LANES / 1.7e9;
+    double words = 0;
+    for (int i = 0; i < made->fusion->n_calls; ++i) {
+        const weft_call *call = &p->graph->calls[made->fusion->calls[i]];
+        if (call->reduction)
+            words += weft_shape_count(&p->graph->values[call->result].shape) * p->real_bytes / 4;
+    }
+    return JOIN * words / weft_cost_multiprocessors(p->limits) / made->serial_iterations;
+}
+
 /* Seconds per element that a GPU takes to start the threads of a map, at least. Of one thread per element more iterations
  * than have their loads in flight together gain nothing, as measured. */
 static double start_seconds(const weft_predictor *p, const weft_implementation *made) {
+    if (p->is_gpu && weft_coarsens_reductions(p, made->fusion))
+        return tree_seconds(p, made);
     if (!p->is_gpu || has_reduction(p, made))
         return 0;
     if (made->threads_per_element == 0) {

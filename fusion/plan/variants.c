@@ -128,7 +128,14 @@ static void arrange_for(variant_search *p, int threads_per_element) {
 /* The next number of serial iterations to try of a shape just predicted; 0: none. More can only be faster where starting
  * threads is the limit, or as measured. */
 static int more_iterations(const variant_search *p, const weft_block_shape *shape) {
-    if (p->fixed || p->directive.choices[FUSE_ITERATIONS] > 0)
+    if (p->directive.choices[FUSE_ITERATIONS] > 0)
+        return 0;
+    if (weft_coarsens_reductions(p->predictor, p->candidate.fusion))
+        return shape->iterations < WEFT_REDUCTION_ITERATIONS &&
+                       weft_start_limits(p->predictor, &p->candidate)
+                   ? 2 * shape->iterations
+                   : 0;
+    if (p->fixed)
         return 0;
     if (shape->threads_per_element == 0) {
         const int factor = weft_coarsening_factor(p->predictor, &p->candidate);

@@ -10,7 +10,9 @@ static int64_t blocks_of(const weft_program_segment *p, const weft_plan_kernel *
                          bool parts) {
     const weft_implementation *one = member->implementation;
     const int64_t n = p->sizes[member->index_set],
-                  tiles = (n + WEFT_CUDA_REDUCTION_TILE - 1) / WEFT_CUDA_REDUCTION_TILE;
+                  most = WEFT_CUDA_REDUCTION_TILE *
+                         (int64_t)(member->coarsening > 1 ? member->coarsening : 1),
+                  tiles = (n + most - 1) / most;
     int64_t each = 0;
     switch (member->kind) {
     case KERNEL_FINAL_REDUCTION:

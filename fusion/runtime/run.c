@@ -181,10 +181,10 @@ static weft_status gather_grid(const weft_program_segment *p, const weft_plan_ke
 
 static weft_status reduction_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
                                   weft_launch *launch, weft_error *error) {
-    (void)kernel;
+    const int tiles = kernel->coarsening > 1 ? kernel->coarsening : 1;
     (void)error;
     if (p->segment->plan->is_simt)
-        set_blocks(launch, 0, WEFT_CUDA_REDUCTION_TILE);
+        set_blocks(launch, 0, (int64_t)WEFT_CUDA_REDUCTION_TILE * tiles);
     return WEFT_OK;
 }
 
@@ -231,7 +231,8 @@ static weft_status launch_finish(weft_program_segment *p, const weft_plan_kernel
                                  const weft_launch *launch, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_plan *plan = p->segment->plan;
-    const int64_t n = weft_program_reduction_tiles(p, kernel->index_set);
+    const int tiles = kernel->coarsening > 1 ? kernel->coarsening : 1;
+    const int64_t n = (weft_program_reduction_tiles(p, kernel->index_set) + tiles - 1) / tiles;
     weft_launch part = *launch;
     part.n_blocks = (n + WEFT_CUDA_JOINED - 1) / WEFT_CUDA_JOINED;
     if (plan->is_simt && n > WEFT_CUDA_DIRECT)

@@ -67,6 +67,8 @@ bugs=(
     "scratch_of_all         emulated"        # the elements of a block have one and the same shared memory in native bodies
     "native_load_elsewhere  emulated"        # a native body's own routine loads through a connectivity
     "native_part_ignored    emulated"        # the first thread stores every thread's part of a result
+    "tiles_interleaved      unit_fusion_runtime_own_operators" # threads with several tiles ignore the order of elements
+    "tiles_overwritten      unit_fusion_runtime_own_operators" # of several tiles a thread keeps the last one alone
     "stride_off             unit_fusion_runtime_coarsening" # a coarsened thread's elements are one too near
     "member_offset          unit_fusion_runtime_horizontal" # blocks of a shared launch are one off
     "member_size            unit_fusion_runtime_horizontal" # a member of a shared launch has the first one's size

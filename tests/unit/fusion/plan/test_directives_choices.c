@@ -320,8 +320,8 @@ static void blocks_that_do_not_fit(void **state) {
             1, "this block has no kernel of 64 elements per block",
             "blocks of 128 elements can be, the rest being as it is");
     refused("null:h200",
-            HEAD "fuse block 128 iterations 2 { y = x[0] + 1; r = sum(y); }\nreturn r;\n", NULL, 5,
-            1, "this block has no kernel of 128 elements per block, 2 iterations",
+            HEAD "fuse block 128 iterations 3 { y = x[0] + 1; r = sum(y); }\nreturn r;\n", NULL, 5,
+            1, "this block has no kernel of 128 elements per block, 3 iterations",
             "blocks of 128 elements can be, with threads and iterations left open");
     made m = compile_good("null:h200", "index n; input a : real over n; b = 2*a; return b;", NULL);
     assert_true(m.c->limits.onchip_bytes == 232448);

@@ -355,6 +355,54 @@ static void pairs_need_commutative_operators(void **state) {
     weft_library_free(&library);
 }
 
+/* Threads that have several tiles of elements: built-in operators, those that keep the order and those that need not, with a
+ * map in the same kernel. */
+static void check_coarse(int iterations, bool single, int64_t n) {
+    static double a[MOST + 1], b[MOST + 1];
+    const target to = {NULL, WEFT_PLAN_FUSED, single};
+    double all[2] = {1, 0}, sum = 0, low = INFINITY, most[2] = {-INFINITY, INFINITY};
+    char text[400];
+    const bool split = n % 2 != 0; /* or one kernel, in which the order counts for all */
+    snprintf(text, sizeof text,
+             "index rows;\ninput a, b : real over rows;\n"
+             "fuse iterations %d {\n    f = all_of(a, b);\n}\n%s"
+             "fuse iterations %d {\n    c = 2*b;\n    s = sum(c);\n    l = minimum(b);\n"
+             "    m = argmax(b);\n}\nreturn f, s, l, m, c;\n",
+             iterations, split ? "split;\n" : "", iterations);
+    program_case c = open_case(&to, text);
+    const weft_plan *plan = case_segment(&c)->plan;
+    assert_int_equal(plan->n_kernels, split ? 4 : 2);
+    for (int k = 0; k < plan->n_kernels; ++k)
+        assert_int_equal(plan->kernels[k].coarsening, iterations);
+    for (int64_t i = 0; i < n; ++i) {
+        a[i] = sign_of(i);
+        b[i] = (double)((i + 3) * 29 % 97) - 60;
+        all[1] = all[0] * b[i] + all[1];
+        all[0] *= a[i];
+        sum += 2 * b[i];
+        low = fmin(low, b[i]);
+        if (b[i] > most[0])
+            most[0] = b[i], most[1] = (double)i;
+    }
+    case_size(&c, "rows", n);
+    case_input(&c, "a", a);
+    case_input(&c, "b", b);
+    case_run(&c);
+    check_values(&c, "f", all, 2);
+    check_values(&c, "s", &sum, 1);
+    check_values(&c, "l", &low, 1);
+    check_values(&c, "m", most, 2);
+    case_close(&c);
+}
+
+static void threads_have_several_tiles(void **state) {
+    (void)state;
+    static const int64_t lengths[] = {0, 1, 127, 1023, 1025, 4096, 4097, 9000};
+    for (int iterations = 1; iterations <= 8; iterations *= 2)
+        for (size_t k = 0; k < sizeof lengths / sizeof *lengths; ++k)
+            check_coarse(iterations, k % 2, lengths[k]);
+}
+
 /* A float has the whole numbers up to 2^24. */
 static void too_many_places(void **state) {
     (void)state;
@@ -384,6 +432,7 @@ int main(void) {
         cmocka_unit_test(too_many_places),
         cmocka_unit_test(matrices),
         cmocka_unit_test(pairs_need_commutative_operators),
+        cmocka_unit_test(threads_have_several_tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
