@@ -7,7 +7,7 @@
 enum { ATTEMPTS = 4096, CHOICES = 3, SETTINGS = 24 /* other ones of tuned parameters */ };
 
 /* Sizes to choose from: small ones, and for native bodies those of warps and parts of them. */
-static const int choices[] = {1, 2, 3, 4, 16, 40, 32, 64};
+static const int choices[] = {1, 2, 3, 4, 8, 16, 40, 32, 64};
 enum {
     PLAIN_CHOICES = 4,
     NATIVE_CHOICES = sizeof choices / sizeof *choices,

@@ -3,6 +3,7 @@
  * entries are read, if its sums are short: B^T D B is one product whose second factor is D B. */
 #include "fusion/plan/dense.h"
 #include "fusion/base/target.h"
+#include "fusion/library/native.h"
 #include "gemm/space.h"
 
 #include <string.h>
@@ -16,7 +17,7 @@ typedef struct finder {
     weft_dense *out;
 } finder;
 
-/* The body whose thread t computes entry t of the result, for each t; -1: there is none. */
+/* The plain body whose thread t computes entry t of the result, for each t; -1: there is none. */
 static int entry_variant(const weft_call *call) {
     const weft_specialisation *specialisation = call->specialisation;
     if (!specialisation)
@@ -24,6 +25,8 @@ static int entry_variant(const weft_call *call) {
     const int n = weft_shape_count(&specialisation->result);
     for (int v = 0; v < specialisation->n_variants; ++v) {
         int c = 0;
+        if (weft_specialisation_language(specialisation, v) != LANGUAGE_PLAIN)
+            continue;
         while (specialisation->threads[v] == n && c < n &&
                weft_specialisation_writer(specialisation, v, c) == c)
             ++c;

@@ -24,6 +24,94 @@ if [ "$devices" = "--device host:1" ]; then exit 0; fi
 grep -q '^ok  *row_dot  threads 32 in cuda .* emulated ' "$scratch/out" || fail "no body in CUDA"
 grep -q 'n = 64' "$scratch/out" || fail "not tried with a size that warps divide"
 
+# kernels of one thread per element call native bodies of one thread; products by warps take plain bodies alone; a function
+# without a plain body of one thread
+cat >"$scratch/good/kinds.kernel.c" <<'END'
+//@ function  gprod(A: real[m,k], B: real[k,n]) -> C: real[m,n]
+//@ kind      map
+//@ flops     2*m*k*n
+//@ product   A*B
+//@ source    C = A B
+//@ where     m == 16
+//@ where     n == 16
+//@ where     k == 16
+//@ threads   1
+for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+        C(i,j) = 0;
+        for (int l = 0; l < k; ++l)
+            C(i,j) += A(i,l) * B(l,j);
+    }
+//@ body cuda
+//@ threads   m*n   C(t/n,t%n)
+//@ compute
+real s = 0;
+for (int l = 0; l < k; ++l)
+    s += A(t / n, l) * B(l, t % n);
+C(t / n, t % n) = s;
+
+//@ function  doubled(x: real[n]) -> y: real[n]
+//@ kind      map
+//@ flops     n
+//@ source    y = 2 x
+//@ threads   n  x(t) y(t)
+y(t) = 2 * x(t);
+//@ body c
+//@ threads 1
+//@ compute
+for (int i = 0; i < n; ++i)
+    y(i) = x(i) + x(i);
+//@ body cuda
+//@ threads 1
+//@ compute
+for (int i = 0; i < n; ++i)
+    y(i) = x(i) + x(i);
+
+//@ function  weighted(A: real over i, j, x: real over j) -> y: real over i
+//@ kind      reduce +
+//@ flops     2
+//@ source    y_i = sum_j A_ij x_j
+//@ threads   1
+y = A * x;
+//@ body c
+//@ threads 1
+//@ helpers
+static real both(real a, real b) { return a * b; }
+//@ compute
+y = both(A, x);
+//@ body cuda
+//@ threads 1
+//@ helpers
+static __device__ real both(real a, real b) { return a * b; }
+//@ compute
+y = both(x, A);
+
+//@ function  energy(x: real[n]) -> e: real
+//@ kind      reduce +
+//@ flops     2*n
+//@ source    sum |x|^2
+//@ threads   1
+e = 0;
+for (int i = 0; i < n; ++i)
+    e += x(i) * x(i);
+//@ body c
+//@ threads 1
+//@ compute
+e = x(0) * x(0);
+for (int i = 1; i < n; ++i)
+    e += x(i) * x(i);
+//@ body cuda
+//@ threads 1
+//@ compute
+real s = 0;
+for (int i = 0; i < n; ++i)
+    s = fma(x(i), x(i), s);
+e = s;
+END
+# shellcheck disable=SC2086
+"$weft" test "$scratch/good" $devices >"$scratch/out" || fail "another kind is wrong"
+grep -q '^ok  *weighted  *threads 1 in cuda ' "$scratch/out" || fail "no native body in a nested function"
+
 # loads, a store and shared memory of its own: y = A x, whose rows are sums over the threads
 mkdir "$scratch/moves"
 cat >"$scratch/moves/scaled.kernel.c" <<'END'
