@@ -142,7 +142,8 @@ typedef struct weft_ufl_part {
     const struct weft_form_kernels *kernels; /* for weft_form.kernels of the matrix; NULL: none */
 } weft_ufl_part;
 
-/** The values that a form file gives a coefficient: Function(V, value). Others may be given in their place. */
+/** The values that a form file gives a coefficient: Function(V, value). Others may be given in their place. Those of the
+ *  unknown of a nonlinear problem, called "u", are where Newton's method starts. */
 typedef struct weft_ufl_value {
     const char *name;
     const char *formula; /* in x, y and z, or one for each component; evaluated at the nodes of V */

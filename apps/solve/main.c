@@ -44,9 +44,12 @@ static void state_bindings(const solve_bindings *bindings, weft_text *out) {
 /* Those of the file that were not given. */
 static void state_values_of_file(const solve *run, weft_text *out) {
     const weft_ufl_problem *problem = run->script.problem;
-    for (int i = 0; problem && i < problem->n_values; ++i)
-        if (!is_given(&run->options->inputs, problem->values[i].name))
-            app_state_datum(out, problem->values[i].name, problem->values[i].formula, "");
+    for (int i = 0; problem && i < problem->n_values; ++i) {
+        const weft_ufl_value *value = &problem->values[i];
+        const bool starts = problem->nonlinear && strcmp(value->name, "u") == 0;
+        if (!is_given(&run->options->inputs, value->name) && !(starts && run->options->initial))
+            app_state_datum(out, starts ? "the start" : value->name, value->formula, "");
+    }
 }
 
 /* The equation, its file, and the given expressions; then those of the script that were not given. */

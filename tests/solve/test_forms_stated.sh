@@ -60,6 +60,13 @@ integral priority.ufl T 0.0441454814941 "${held[@]}"
 integral nonlinear.ufl w 0.0441454814941 "${held[@]}" --nonlinear
 { figure; printf 'w = Function(P)\nF = dot(grad(v),grad(w))*dx - RHS\nsolve(F == 0, w, J=A)\n'; } | file tangent.ufl
 integral tangent.ufl w 0.0441454814941 "${held[@]}" --nonlinear
+# (w^2 - 1)(w - 3) = 0 has the solution that is nearest to where Newton's method starts, the value of w unless another one is given.
+{ figure; printf 'w = Function(P, %s)\nF = (w**2 - 1)*(w - 3)*v*dx(degree=5)\nsolve(F == 0, w)\n' '3.1 + 0*x[0]'; } | file roots.ufl
+integral roots.ufl w 3 --nonlinear
+grep -qF ', the start = 3.1' log
+integral roots.ufl w -1 --nonlinear --initial -1.2
+sed -i 's/3.1 + 0\*x\[0\]/-0.9/' roots.ufl
+integral roots.ufl w -1 --nonlinear
 { figure; echo 'P = solve(A + u*v*dx, RHS)'; } | file natural.ufl
 integral natural.ufl P 1.29947400752
 
@@ -153,6 +160,7 @@ bad 'solve(RHS == 0, f, J=RHS)' 7:1 'J is not a bilinear form'
 bad 'P = solve(A, RHS)\nM = P*P*dx' 8:8 'the form M contains the solution of the problem in line 7' '--derive'
 bad 'P = solve(A, RHS)\ng = Function(P.ufl_function_space(), P)' 8:5 'the value of a Function is a formula of x and numbers, and this one contains P'
 bad 'k = Constant(triangle)\ng = Function(P, k*x[0])' 8:5 'contains k' '--input'
+bad 'w, u = Function(P, 1), Coefficient(P)\nF = w*u*v*dx\nsolve(F == 0, w)' 7:1 'another coefficient is called u' --initial
 bad 'g = Function(P, u)' 7:5 'contains u'
 bad 'g = Function(P, grad(f)[0])' 7:5 'contains grad(f)'
 bad 'g = Function(P, x)' 7:5 'the value of a Function has the shape (2,), and functions of P1 triangle have ()'
