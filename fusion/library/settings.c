@@ -1,4 +1,5 @@
 /* Settings of a function: a value for each of its tuned parameters (`//@ tune`) that a call leaves open. */
+#include "core/base/fault.h"
 #include "fusion/library/function.h"
 
 #include <stdio.h>
@@ -132,7 +133,8 @@ weft_status weft_tuned_key(const weft_element_request *request, bool single, cha
     }
     for (int i = 0; i < request->n_keys; ++i)
         weft_text_add(&text, "%s = %d ", request->keys[i], request->key_values[i]);
-    weft_text_add(&text, "\n%s", request->function->info.text);
+    if (!weft_fault("key_without_text"))
+        weft_text_add(&text, "\n%s", request->function->info.text);
     const bool failed = text.failed;
     if (!failed)
         weft_hash(text.data, text.length, out);

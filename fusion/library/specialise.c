@@ -1,4 +1,5 @@
 /* Specialises functions: binds sizes from argument shapes, makes tables, infers results. */
+#include "core/base/fault.h"
 #include "core/base/number.h"
 #include "fusion/base/array.h"
 #include "fusion/library/function.h"
@@ -289,7 +290,8 @@ static weft_status check_wheres(binder *b) {
         int64_t holds = 0;
         const char *wrong =
             weft_term_evaluate(function->wheres[i], b->specialisation->values, b->bound, &holds);
-        if ((!wrong && holds) || term_unbound(function->wheres[i], b->bound))
+        if ((!wrong && holds) || term_unbound(function->wheres[i], b->bound) ||
+            weft_fault("constraint_ignored"))
             continue;
         char values[256] = "";
         size_t n = 0;

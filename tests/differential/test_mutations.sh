@@ -69,6 +69,10 @@ bugs=(
     "native_part_ignored    emulated"        # the first thread stores every thread's part of a result
     "tiles_interleaved      unit_fusion_runtime_own_operators" # threads with several tiles ignore the order of elements
     "tiles_overwritten      unit_fusion_runtime_own_operators" # of several tiles a thread keeps the last one alone
+    "constraint_ignored     unit_fusion_tune_parameters" # a search tries settings that where lines exclude
+    "key_without_text       unit_fusion_tune_parameters" # values of parameters are used after the function has changed
+    "chance_decides         unit_fusion_tune_parameters" # noise replaces the default values of parameters
+    "rank_ignored           unit_core_search_halving" # all finalists of a search are as fast as the fastest
     "stride_off             unit_fusion_runtime_coarsening" # a coarsened thread's elements are one too near
     "member_offset          unit_fusion_runtime_horizontal" # blocks of a shared launch are one off
     "member_size            unit_fusion_runtime_horizontal" # a member of a shared launch has the first one's size
