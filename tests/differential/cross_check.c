@@ -6,6 +6,7 @@
 #include "fusion/weft_library.h"
 #include "fusion/weft_program.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,8 +190,18 @@ static bool is_plain(const cross_check *t, int set) {
     return plain;
 }
 
+/* The number of a pair of a packed triangle. */
+static int64_t packed_number(const cross_check *t, int set, int64_t i) {
+    const random_set *pairs = &t->script->sets[set];
+    const int64_t n = t->script->sets[pairs->second].n, row = i / n, column = i % n;
+    return pairs->pairs.triangle == TRIANGLE_LOWER ? row * (row + 1) / 2 + column
+                                                   : row * n - row * (row + 1) / 2 + column;
+}
+
 static size_t position(const cross_check *t, const random_list *list, int64_t i, int c) {
     const int count = random_shape_count(&list->shape), lanes = lanes_of(t);
+    if (list->set >= 0 && t->script->sets[list->set].pairs.packed)
+        return (size_t)(packed_number(t, list->set, i) * count + c);
     if (list->set < 0 || is_plain(t, list->set))
         return (size_t)(i * count + c);
     return (size_t)((i / lanes * count + c) * lanes + i % lanes);
@@ -199,6 +210,10 @@ static size_t position(const cross_check *t, const random_list *list, int64_t i,
 static size_t members_stored(const cross_check *t, const random_list *list) {
     const int64_t n = random_members(t->script, list->set), lanes = lanes_of(t);
     const bool blocks = list->set >= 0 && !is_plain(t, list->set);
+    if (list->set >= 0 && t->script->sets[list->set].pairs.packed) {
+        const int64_t rows = t->script->sets[t->script->sets[list->set].first].n;
+        return (size_t)(rows * (rows + 1) / 2);
+    }
     return (size_t)(blocks ? (n + lanes - 1) / lanes * lanes : n);
 }
 
@@ -225,10 +240,14 @@ static weft_status write_input(const cross_check *t, int number, weft_error *err
     const int64_t n = random_members(t->script, list->set);
     int64_t *values = random_input(t->script, number);
     void *raw = random_alloc(bytes_of(t, list) + 1, 1);
-    for (int64_t i = 0; n > 0 && i < (int64_t)members_stored(t, list); ++i)
-        for (int c = 0; c < count; ++c)
-            put_number(t, raw, position(t, list, i, c),
-                       (double)values[(i < n ? i : n - 1) * count + c]);
+    const bool packed = list->set >= 0 && t->script->sets[list->set].pairs.packed;
+    for (int64_t i = 0; n > 0 && i < (packed ? n : (int64_t)members_stored(t, list)); ++i)
+        for (int c = 0; c < count; ++c) {
+            const bool stored = random_is_stored(t->script, list->set, i);
+            if (stored || !packed) /* what is not of a triangle must not be read */
+                put_number(t, raw, position(t, list, i, c),
+                           stored ? (double)values[(i < n ? i : n - 1) * count + c] : (double)NAN);
+        }
     const weft_status status =
         weft_memory_write(t->memory[number], 0, raw, bytes_of(t, list), error);
     free(values);
@@ -350,6 +369,8 @@ static weft_status compare_list(const cross_check *t, int number, const weft_mem
     TRY(weft_memory_read(memory, 0, raw, bytes_of(t, list), error));
     for (int64_t i = 0; i < n; ++i)
         for (int c = 0; c < count; ++c) {
+            if (!random_is_stored(t->script, list->set, i))
+                continue;
             /* zeros of either sign are equal */
             const double got = get_number(t, raw, position(t, list, i, c)) + 0.0;
             const double wanted = (double)values[i * count + c];

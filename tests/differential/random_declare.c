@@ -48,12 +48,27 @@ static void make_matrix_sets(maker *m) {
     while (n[0] * n[1] > LARGEST)
         for (int i = 0; i < 2; ++i)
             n[i] = sizes[random_maker_below(m, (int)(sizeof sizes / sizeof *sizes))];
+    static const weft_pairs kinds[] = {
+        {TRIANGLE_LOWER, true, false}, {TRIANGLE_UPPER, true, true},
+        {TRIANGLE_LOWER, false, true}, {TRIANGLE_UPPER, false, false},
+        {TRIANGLE_UPPER, true, false}, {TRIANGLE_LOWER, true, true}};
+    static const char *const names[] = {
+        "rows, cols symmetric lower",         "rows, cols symmetric upper packed",
+        "rows, cols triangular lower packed", "rows, cols triangular upper",
+        "rows, cols symmetric upper",         "rows, cols symmetric lower packed"};
+    const int kind = random_maker_below(m, 18); /* one third are triangles */
+    n[1] = kind < 6 && n[0] <= 200 ? n[0] : n[1];
+    const bool is_triangle = kind < 6 && n[0] <= 200;
     const int rows = s->n_sets;
     s->sets[s->n_sets++] = (random_set){.name = "rows", .n = n[0]};
     s->sets[s->n_sets++] = (random_set){.name = "cols", .n = n[1]};
     s->product = s->n_sets;
-    s->sets[s->n_sets++] = (random_set){
-        .name = "rows, cols", .n = n[0] * n[1], .product = true, .first = rows, .second = rows + 1};
+    s->sets[s->n_sets++] = (random_set){.name = is_triangle ? names[kind] : "rows, cols",
+                                        .n = n[0] * n[1],
+                                        .product = true,
+                                        .first = rows,
+                                        .second = rows + 1,
+                                        .pairs = is_triangle ? kinds[kind] : (weft_pairs){0}};
     random_functions_make(m);
     if (s->n_connectivities < RANDOM_MAPS && n[0] > 4 && random_maker_below(m, 4) == 0)
         make_map(m, "ends", CELLS, rows, 2);

@@ -9,6 +9,22 @@ int64_t random_members(const random_script *s, int set) {
     return set < 0 ? 1 : s->sets[set].n;
 }
 
+/* Members outside of a triangle: those across the diagonal, or 0. */
+static void complete(const random_script *s, int list, int64_t *values) {
+    const random_set *set = &s->sets[s->product];
+    const int count = random_shape_count(&s->lists[list].shape);
+    const int64_t n = set->pairs.triangle == TRIANGLE_NONE ? 0 : s->sets[set->second].n;
+    for (int64_t i = 0; i < n * n; ++i)
+        for (int c = 0; c < count && !random_is_stored(s, s->product, i); ++c)
+            values[i * count + c] =
+                set->pairs.symmetric ? values[(i % n * n + i / n) * count + c] : 0;
+}
+
+/* Does a reduction combine member i? */
+static bool is_combined(const random_script *s, int set, int64_t i) {
+    return set < 0 || s->sets[set].pairs.symmetric || random_is_stored(s, set, i);
+}
+
 int64_t *random_input(const random_script *s, int list) {
     uint64_t state = s->seed * 1000003u + (uint64_t)list * 101u + 17u;
     const int64_t n =
@@ -16,6 +32,8 @@ int64_t *random_input(const random_script *s, int list) {
     int64_t *values = random_alloc((size_t)n + 1, sizeof *values);
     for (int64_t i = 0; i < n; ++i)
         values[i] = random_below(&state, 7) - 3;
+    if (s->lists[list].set >= 0 && s->lists[list].set == s->product)
+        complete(s, list, values);
     return values;
 }
 
@@ -166,9 +184,14 @@ static int64_t value_of_nested(const evaluation *e, const random_node *node, int
     const bool is_row = f->result == RANDOM_FIRST;
     const int64_t count = is_row ? n : s->sets[s->sets[s->product].first].n;
     int64_t joined = 0;
+    bool any = false;
     for (int64_t k = 0; k < count; ++k) {
-        const int64_t one = value_of_terms(&pairs, node, is_row ? i * n + k : k * n + i);
-        joined = k == 0 ? one : join(f->op, joined, one);
+        const int64_t pair = is_row ? i * n + k : k * n + i;
+        if (!is_combined(s, s->product, pair))
+            continue;
+        const int64_t one = value_of_terms(&pairs, node, pair);
+        joined = any ? join(f->op, joined, one) : one;
+        any = true;
     }
     return joined;
 }
@@ -262,6 +285,8 @@ static void reduce(const evaluation *of, const random_statement *one) {
     int64_t *joined = random_alloc(2, sizeof *joined);
     const int64_t n = random_members(e->script, one->set);
     for (int64_t i = 0; i < n; ++i) {
+        if (!is_combined(e->script, one->set, i))
+            continue;
         int64_t a = value_of(e, one->root, i, 0);
         if (one->op == 'a' || one->op == 'm')
             a = a < 0 ? -a : a;

@@ -165,8 +165,14 @@ static int arithmetic_add(maker *m, int set, int depth) {
             node.children[i] = number_add(m);
         if (node.children[i] < 0)
             return -1;
+        /* the operands of a choice are joined in another order */
+        if (node.kind == RANDOM_SELECT && s->product >= 0 &&
+            s->sets[s->product].pairs.triangle != TRIANGLE_NONE &&
+            (s->nodes[node.children[i]].set == s->sets[s->product].first ||
+             s->nodes[node.children[i]].set == s->sets[s->product].second))
+            return -1;
     }
-    return random_node_add(m, &node);
+    return node.set == NO_SET ? -1 : random_node_add(m, &node);
 }
 
 /* A call of a function of matrices or of kernels/blas that has values over `set`. */
@@ -180,7 +186,8 @@ static int nested_add(maker *m, int set, int depth) {
                         .map = -1,
                         .set = set,
                         .children = {-1, -1, -1, -1}};
-    if (random_set_over(s, function->result, set) != set || set == UNIFORM_SET)
+    if (random_set_over(s, function->result, set) != set || set == UNIFORM_SET ||
+        !random_function_fits(s, function))
         return -1;
     for (int i = 0; i < function->n_arguments; ++i) {
         const int over = random_set_over(s, function->arguments[i], set);

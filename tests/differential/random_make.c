@@ -218,7 +218,8 @@ static bool make_reduction(maker *m, int set) {
     one.op = ops[random_maker_below(m, any ? 4 : 2)];
     if (s->product >= 0 && random_maker_below(m, 3) == 0)
         one.op = blas[random_maker_below(m, any ? 3 : 2)];
-    if (random_maker_below(m, 3) == 0 && (any || set != s->product))
+    if (random_maker_below(m, 3) == 0 && (any || set != s->product) &&
+        (set != s->product || s->sets[set].pairs.triangle == TRIANGLE_NONE))
         one.op = set == s->product ? 'g' : own[random_maker_below(m, any ? 2 : 1)];
     one.root = random_expression_add(m, set, random_maker_below(m, 3));
     if (one.op == '.')

@@ -30,6 +30,21 @@ static const random_function_over library[RANDOM_LIBRARY] = {
      {{1, 0, 1}, {1, 2, 3}}},
 };
 
+bool random_is_stored(const random_script *s, int set, int64_t i) {
+    if (set < 0 || s->sets[set].pairs.triangle == TRIANGLE_NONE)
+        return true;
+    const int64_t n = s->sets[s->sets[set].second].n, row = i / n, column = i % n;
+    return s->sets[set].pairs.triangle == TRIANGLE_LOWER ? column <= row : column >= row;
+}
+
+/* A map of symmetric matrices has no argument over rows or columns. */
+bool random_function_fits(const random_script *s, const random_function_over *f) {
+    for (int i = 0; i < f->n_arguments && s->sets[s->product].pairs.symmetric && f->op == '\0'; ++i)
+        if (f->arguments[i] == RANDOM_FIRST || f->arguments[i] == RANDOM_SECOND)
+            return false;
+    return true;
+}
+
 int random_set_join(const random_script *s, int a, int b) {
     if (a == b || b == UNIFORM_SET)
         return a;
@@ -38,6 +53,10 @@ int random_set_join(const random_script *s, int a, int b) {
     if (s->product < 0)
         return NO_SET;
     const random_set *product = &s->sets[s->product];
+    if (product->pairs.triangle != TRIANGLE_NONE && a != s->product && b != s->product)
+        return NO_SET; /* only a list over all pairs is one of a row's and a column's values */
+    if (product->pairs.symmetric)
+        return NO_SET;
     const bool known = (a == s->product || a == product->first || a == product->second) &&
                        (b == s->product || b == product->first || b == product->second);
     return known ? s->product : NO_SET;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "core/weft_core.h"
+#include "fusion/base/pairs.h"
 
 enum {
     RANDOM_SETS = 6,
@@ -42,7 +43,12 @@ typedef struct random_set {
     int64_t n;
     bool product; /* of two others; member (i, j) is number i * n of second + j */
     int first, second;
+    weft_pairs
+        pairs; /* of a product; all members have values, those outside of a triangle are not compared */
 } random_set;
+struct random_script;
+/** Has Weft's list over a set the member i? */
+bool random_is_stored(const struct random_script *s, int set, int64_t i);
 
 typedef struct random_map {
     const char *name;
@@ -243,6 +249,7 @@ int64_t *random_input(const random_script *script, int list);
 uint32_t *random_positions(const random_script *script, int64_t *n);
 int64_t random_members(const random_script *script, int set);
 /** The index set that a nested function's argument is over, in a statement over `here`. */
+bool random_function_fits(const random_script *s, const random_function_over *f);
 int random_set_over(const random_script *script, random_over over, int here);
 
 /** splitmix64 */
