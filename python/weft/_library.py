@@ -160,6 +160,7 @@ _STATUS: dict[str, list[Any]] = {
     "weft_gemm_kernels_make": [_P, POINTER(_P)],
     "weft_gemm": [_P, POINTER(s.weft_gemm_product)],
     "weft_gemm_batched": [_P, POINTER(s.weft_gemm_product), c_int64],
+    "weft_context_tune": [POINTER(s.weft_context), c_int, c_int64],
     "weft_tuned_open": [_P, POINTER(_P)],
     "weft_tune_and_store": [_P, POINTER(s.weft_search_script), POINTER(s.weft_tune_options), POINTER(s.weft_text)],
     "weft_tune_text": [_P, c_char_p, c_char_p, POINTER(s.weft_text)],
@@ -309,6 +310,7 @@ _OTHER: dict[str, tuple[list[Any], Any]] = {
     "weft_entity_dofs_free": ([POINTER(s.weft_entity_dofs)], None),
     "weft_bc_forms": ([_P, POINTER(POINTER(s.weft_form))], c_int),
     "weft_ufl_form": ([_P, c_int, POINTER(s.weft_ufl_form_info)], None),
+    "weft_context_tune_free": ([POINTER(s.weft_context)], None),
     "weft_mesh_free": ([POINTER(POINTER(s.weft_mesh))], None),
     "weft_hierarchy_free": ([POINTER(POINTER(s.weft_hierarchy))], None),
 }

@@ -38,8 +38,14 @@ class _Context:
         other = _Context.__new__(_Context)
         other.handle, other._context = self.handle, s.weft_context.from_buffer_copy(self._context)
         other._context.library = library.pointer.value
-        other.uses = [self.handle, library, other._context]
+        other.uses = [*self.uses, library, other._context]
         return other
+
+    def tune(self, most: int, mesh: Mesh) -> None:
+        """Choose plans by the tuning database, and measure up to so many of each script that has none there."""
+        tuning = Handle("context_tune", self.handle, value=self._context)
+        lib.weft_context_tune(byref(self._context), most, mesh._mesh.contents.n_cells)
+        self.uses.append(tuning)
 
     @property
     def pointer(self) -> Any:

@@ -55,6 +55,7 @@ class Problem(Results):
     assembly        "auto", "csr", "matrix-free", ...
     tolerance       of the residual, relative to the right-hand side
     until           "tolerance", or "discretisation": full multigrid
+    tune            plans to measure of each script for which none is stored (docs/tuning.md); 0: none
     """
 
     def __init__(self, mesh: Mesh, forms: Any, values: Optional[Mapping[str, Any]] = None,
@@ -70,6 +71,7 @@ class Problem(Results):
         self._options = solver_options(method, preconditioner, assembly, tolerance, max_iterations, restart,
                                        smoother_degree, until, tune)
         self._context = _Context(self.device, mesh)
+        self._context.tune(tune, mesh)
         self._values, self._measures, self._conditions = dict(values or {}), dict(measures or {}), list(conditions)
         super().__init__()
         self._handle: Optional[Handle] = None

@@ -433,6 +433,26 @@ L = f*v*dx + (3*g + dot(grad(g), n))*v*ds(2) + dot(grad(g), n)*v*ds(9)
             program.run()
             self.assertEqual(out.numpy()[7], 2)
 
+    def test_plans_by_measurement(self):
+        """tune=N stores the fastest plan of each script, and later problems take it."""
+        with tempfile.TemporaryDirectory() as folder:
+            before, os.environ["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME"), folder
+            try:
+                for tune, words in ((2, "covers measured"), (0, "the cover that a search found best is remembered")):
+                    said = []
+                    device = weft.Device("host:1", log=lambda level, message: said.append(message))
+                    problem = weft.Problem(weft.Mesh("square:24"), "diffusion", tune=tune, device=device)
+                    problem.solve()
+                    # the integral of the solution of -laplace u = 1
+                    self.assertAlmostEqual(problem.integrals(), 0.0351, 3)
+                    if not any("busy" in one for one in said):
+                        self.assertTrue(any(words in one for one in said), said)
+            finally:
+                if before is None:
+                    del os.environ["XDG_CACHE_HOME"]
+                else:
+                    os.environ["XDG_CACHE_HOME"] = before
+
     def test_dense_products(self):
         rng = numpy.random.default_rng(1)
         a, b, c = rng.random((7, 5)), rng.random((5, 9)), rng.random((7, 9))
