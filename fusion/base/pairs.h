@@ -5,7 +5,9 @@
  *  same value at (j, i). Full storage has a place for every pair, of which those outside of the triangle
  *  are neither read nor written; packed storage has the rows of the triangle one after another. Entry
  *  (i, j) has the number i n + j in full storage, i (i + 1)/2 + j in a packed lower triangle, and
- *  i n - i (i + 1)/2 + j in a packed upper one. */
+ *  i n - i (i + 1)/2 + j in a packed upper one.
+ *
+ *  Decision  docs/decisions/0061-triangles-are-sets-of-pairs.md */
 #pragma once
 
 #include <stdbool.h>

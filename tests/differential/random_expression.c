@@ -172,7 +172,7 @@ static int arithmetic_add(maker *m, int set, int depth) {
              s->nodes[node.children[i]].set == s->sets[s->product].second))
             return -1;
     }
-    return node.set == NO_SET ? -1 : random_node_add(m, &node);
+    return s->product >= 0 && node.set == NO_SET ? -1 : random_node_add(m, &node);
 }
 
 /* A call of a function of matrices or of kernels/blas that has values over `set`. */
