@@ -247,6 +247,9 @@ static weft_status explain_native(const explanation *e, const weft_call *call, i
         other.variants[k] = k == position ? variant : one->variants[k];
     if (language != weft_language_of(is_gpu))
         why = "this device runs the plain body";
+    else if (weft_specialisation_scratch(function, variant, (size_t)e->real_bytes) >
+             e->segment->limits.onchip_bytes)
+        why = "an element's shared memory is more than a block can have";
     else if (call->variant >= 0)
         why = "the script asks for another variant";
     else

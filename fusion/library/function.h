@@ -97,7 +97,8 @@ typedef struct weft_native {
     weft_routine helpers, compute, loads[WEFT_ARGUMENTS_MAX], store;
     weft_term *shared, *registers, *operations; /* NULL: not declared */
     bool shared_is_reals;                       /* not bytes */
-    int n_shared;                               /* `__shared__` data in the text */
+    size_t *shared_at; /* [n_shared] where `__shared__` is in the text of the compute routine */
+    int n_shared;
     int waits; /* line of the first barrier or instruction of a warp in the text; 0: none */
     const char **macros; /* names that the text defines */
     int n_macros;

@@ -335,8 +335,9 @@ static weft_status check_shared(text_search *s) {
     if (behind == s->end || *behind != ';')
         return refuse(s, "write '__shared__ real list[32];', one variable each",
                       "__shared__ data have no initial value and one name");
-    ++s->native->n_shared;
-    return WEFT_OK;
+    const size_t at = (size_t)(s->text - s->routine->text);
+    return WEFT_APPEND(s->reader->arena, s->native->shared_at, s->native->n_shared, at,
+                       s->reader->error);
 }
 
 static weft_status check_wait(text_search *s, const char *word, size_t n) {
@@ -441,9 +442,10 @@ static weft_status search_text(text_search *s) {
             TRY(search_directive(s));
         else if (isalpha((unsigned char)c) || c == '_')
             TRY(search_word(s));
-        else if (isdigit((unsigned char)c))
+        else if (isdigit((unsigned char)c)) {
             s->text += word_length(s->text, s->end);
-        else if (c == '\0')
+            s->previous = '0'; /* before which ' separates digits */
+        } else if (c == '\0')
             TRY(refuse(s, NULL, "the byte 0x00 is not allowed here"));
         else
             TRY(search_symbol(s));

@@ -190,20 +190,17 @@ static const char *print_shared(const native_writer *w, const char *text, weft_t
 }
 
 static void print_text(const native_writer *w, const weft_routine *routine, weft_text *names) {
-    static const char word[] = "__shared__";
     const char *text = routine->text, *end = text + routine->length;
     weft_text_add(w->out, "#line %d \"", routine->line);
     for (const char *c = w->function->source->name; *c; ++c)
         weft_text_add(w->out, *c == '"' || *c == '\\' || (unsigned char)*c < ' ' ? "?" : "%c", *c);
     weft_text_add(w->out, "\"\n");
-    while (text < end) {
-        const char *found = names ? strstr(text, word) : NULL;
-        const char *next = found && found < end ? found : end;
+    for (int i = 0; names && i < w->native->n_shared; ++i) {
+        const char *next = routine->text + w->native->shared_at[i];
         weft_text_add_bytes(w->out, text, (size_t)(next - text));
-        text = next;
-        if (text < end)
-            text = print_shared(w, text + strlen(word), names);
+        text = print_shared(w, next + strlen("__shared__"), names);
     }
+    weft_text_add_bytes(w->out, text, (size_t)(end - text));
     weft_text_add(w->out, "\n#line 1 \"generated\"\n");
 }
 

@@ -154,6 +154,28 @@ done:
     return status;
 }
 
+/* A native body that the user chose, for a call that has nothing else: is there a block for it? */
+static weft_status check_fits(const variant_search *p, weft_error *error) {
+    const weft_implementation *one = &p->candidate;
+    const weft_call *call = &p->graph->calls[one->order[0]];
+    const int variant = one->variants[0];
+    if (p->n_beam > 0 || one->fusion->n_calls > 1 || !p->forced[0] || !call->specialisation ||
+        !weft_specialisation_is_joint(call->specialisation, variant))
+        return WEFT_OK;
+    weft_error_set(
+        error, WEFT_ERROR_USAGE,
+        "no thread block can have variant %d of '%s': %d threads and %zu bytes of shared "
+        "memory per element",
+        variant, call->label, call->specialisation->threads[variant],
+        weft_specialisation_scratch(call->specialisation, variant, p->options->single ? 4 : 8));
+    weft_error_hint(
+        error,
+        "blocks have up to %d threads, and this device %zu bytes; block shapes that the "
+        "script asks for have whole warps, and the threads of the body",
+        WEFT_BLOCK_THREADS, p->limits->onchip_bytes);
+    return WEFT_ERROR_USAGE;
+}
+
 static weft_status implement(variant_search *p, const weft_fusion *fusion, weft_error *error) {
     weft_status status = WEFT_OK;
     p->fixed = !p->is_gpu || has_fixed_shape(p, fusion);
@@ -180,6 +202,7 @@ static weft_status implement(variant_search *p, const weft_fusion *fusion, weft_
         if (weft_joint_threads(p->graph, &p->candidate) == 0)
             TRY(weft_variants_try_registers(p, error));
     }
+    TRY(check_fits(p, error));
     finish_kept(p);
     for (int i = 0; i < p->n_beam; ++i) {
         weft_implementations *made = p->made;

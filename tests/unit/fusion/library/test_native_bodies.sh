@@ -165,6 +165,8 @@ for (int i = t; i < n; i += 32)
 //@ shared    n*4 + n*8 + 1 bytes
 //@ registers 32
 //@ compute
+// __shared__ data are the element's; '
+/* __shared__ real of[1]; } */
 __shared__ int places[n];
 __shared__ double copy[n];
 __shared__ unsigned char done;
@@ -185,6 +187,14 @@ printf 'index rows plain;\ninput x : real[256] over rows;\ns = vsum(x);\nreturn 
 grep -q 's = vsum(x)  255 flop, 32 threads in cuda' "$scratch/out" || fail "not by a warp"
 "$weft" explain "$scratch/v.weft" --device null:h200 >"$scratch/out"
 grep -q ' 1, 32 in cuda\*' "$scratch/out" || fail "the variant is not named"
+# more shared memory than there is
+sed 's/33\*32 reals/30000 reals/' "$scratch/moves/scaled.kernel.c" >"$scratch/large.kernel.c"
+printf 'index rows plain;\ninput A : real[32,32] over rows;\ninput x : real[32] over rows;\ny = scaled(A, x);\nreturn y;\n' >"$scratch/l.weft"
+mkdir "$scratch/large" && mv "$scratch/large.kernel.c" "$scratch/large/"
+"$weft" explain "$scratch/l.weft" --kernels "$scratch/large" --device null:h200 >"$scratch/out"
+grep -q "not 32 in cuda: an element's shared memory is more than a block can have" "$scratch/out" || fail "no reason"
+if "$weft" compile "$scratch/l.weft" --kernels "$scratch/large" --variant scaled=1 --device null:h200 >"$scratch/out" 2>&1; then fail "too large"; fi
+grep -qF "no thread block can have variant 1 of 'scaled': 32 threads and 240016 bytes" "$scratch/out" || fail "another message"
 # what a kernel exchanges is not loaded by a routine: with the native body there are two kernels, with the plain one one
 printf 'index rows plain;\ninput A : real[32,32] over rows;\ninput x : real[32] over rows;\ny = scaled(A, x);\nz = scaled(A, 2*y);\nreturn y, z;\n' >"$scratch/s.weft"
 "$weft" compile "$scratch/s.weft" --kernels "$scratch/moves" --variant scaled=1 --device null:h200 --print plan >"$scratch/out"
@@ -239,7 +249,7 @@ plain="$head
 s = x(0);"
 cuda="$plain
 //@ body cuda"
-rm -r "$scratch/good" "$scratch/wrong" "$scratch/moves"
+rm -r "$scratch/large" "$scratch/good" "$scratch/wrong" "$scratch/moves"
 refused "$plain
 //@ body opencl
 //@ threads 32
