@@ -35,7 +35,8 @@ static size_t kernel_here(const batch *b, const char *at, const char **name) {
     return length;
 }
 
-/* A line of a module in C, where the functions of native bodies get the module's number. */
+/* A line of a module, where the functions of native bodies get the module's number: the types of their arguments are common to
+ * all modules, so that namespaces do not keep them apart. */
 static void add_line(weft_text *out, int number, const char *line, size_t length) {
     static const char native[] = "native_";
     const char *end = line + length;
@@ -71,9 +72,7 @@ static void add_text(batch *b, int number, bool single, const char *text, const 
             weft_text_add_bytes(out, text, (size_t)(name - text));
             weft_text_add(out, "m%d_", number);
             weft_text_add_bytes(out, name, line - (size_t)(name - text));
-        } else if (b->emulated)
-            weft_text_add_bytes(out, text, line);
-        else
+        } else
             add_line(out, number, text, line);
         if (length > 0 && b->emulated)
             weft_text_add(&b->names, "    {\"m%d_%.*s\", emulated_entry_of<&%s::m%d_%.*s>},\n",
