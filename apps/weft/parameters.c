@@ -39,9 +39,9 @@ static const char doc[] =
     "Another text of the function has other values.\n"
     "\n"
     "Examples:\n"
-    "  weft tune smooth --kernels my --sizes n=8\n"
-    "  weft tune my/smooth.kernel.c --kernels my --sizes n=8 --device cuda:0\n"
-    "  weft tune my.weft --kernels my --size 4000000 --precision single";
+    "  weft tune smooth --kernels my-kernels --sizes n=8\n"
+    "  weft tune my-kernels/smooth.kernel.c --kernels my-kernels --sizes n=8\n"
+    "  weft tune my.weft --kernels my-kernels --size 4000000 --precision single";
 
 /* ---- what is tuned ------------------------------------------------------------------------- */
 

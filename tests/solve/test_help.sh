@@ -45,6 +45,16 @@ weft new function weighted >/dev/null && weft new script weighted >/dev/null || 
 mkdir my-kernels before after
 cp weighted.kernel.c my-kernels/
 rm weighted.*
+cat >my-kernels/smooth.kernel.c <<'END'
+//@ function  smooth(x: real[n]) -> y: real[n]
+//@ kind      map
+//@ tune      width = 1, 2
+//@ flops     n
+//@ source    none: y = x
+//@ threads   1
+for (int i = 0; i < n; ++i)
+    y(i) = x(i);
+END
 cat "$WEFT_SOURCE/fem/scripts/poisson.weft" >my.weft
 echo 'expression source(x, y, z) = 1;' >>my.weft
 cat >part.geo <<'GEO'
