@@ -247,9 +247,11 @@ static void write_loads(const weft_nested_writer *n, const bool *needed, bool pr
         declare(n, "            ", value);
         weft_text_add(n->w->out, "            nested_load(v_%s, p_%s, %d, %s);\n",
                       weft_nested_name(n, value), weft_nested_storage(n, value), count_of(n, value),
-                      in_triangle ? "0, row_start + j, row_start + row_end"
-                      : product   ? "i, j, n_second"
-                                  : "0, j, n_second");
+                      in_triangle && n->whole ? "0, row_start + j, row_start + j + LANES"
+                      : in_triangle           ? "0, row_start + j, row_start + row_end"
+                      : product               ? "i, j, n_second"
+                      : n->whole              ? "0, j, j + LANES"
+                                              : "0, j, n_second");
     }
 }
 
@@ -293,7 +295,9 @@ static weft_status write_mirrored(const weft_nested_writer *n, const weft_call *
     if (!weft_call_is_mirrored(call) || weft_fault("mirror_lost"))
         goto done;
     weft_text_add(out, "            {\n");
-    if (n->w->backend->is_threaded || n->pairs.triangle == TRIANGLE_UPPER)
+    if (n->whole)
+        weft_text_add(out, "            const int others = lanes;\n");
+    else if (n->w->backend->is_threaded || n->pairs.triangle == TRIANGLE_UPPER)
         weft_text_add(out, "            const int others = %s;\n",
                       weft_fault("diagonal_twice") ? "lanes" : "j == i ? 0 : lanes");
     else
@@ -331,12 +335,12 @@ static void write_spread(const weft_nested_writer *n, int phase, bool loads) {
         if (loads)
             weft_text_add(n->w->out,
                           "            real s_%s[%d];\n"
-                          "            nested_load(s_%s, part_%s, %d, 0, j, n_second);\n",
-                          name, count, name, name, count);
+                          "            nested_load(s_%s, part_%s, %d, 0, j, %s);\n",
+                          name, count, name, name, count, n->whole ? "j + LANES" : "n_second");
         else
             weft_text_add(n->w->out,
-                          "            nested_store(part_%s, s_%s, %d, 0, j, n_second, lanes);\n",
-                          name, name, count);
+                          "            nested_store(part_%s, s_%s, %d, 0, j, %s, lanes);\n", name,
+                          name, count, n->whole ? "j + LANES" : "n_second");
     }
 }
 
@@ -344,51 +348,48 @@ static void write_spread(const weft_nested_writer *n, int phase, bool loads) {
  * upper triangle's row is the diagonal alone, which has no mirrored entry. */
 static void open_columns(const weft_nested_writer *n) {
     weft_text *out = n->w->out;
-    const bool threaded = n->w->backend->is_threaded;
+    const bool threaded = n->w->backend->is_threaded, lost = weft_fault("columns_lost");
+    const bool upper = n->pairs.triangle == TRIANGLE_UPPER;
     char last[32] = "n_second";
     if (n->pairs.triangle == TRIANGLE_LOWER)
         snprintf(last, sizeof last, "first + %d", n->together);
-    weft_text_add(out, "        for (int64_t j = %s%s; j %s %s; j += %s) {\n",
-                  n->pairs.triangle == TRIANGLE_UPPER ? "first" : "0",
-                  threaded ? " + threadIdx.x" : "", weft_fault("columns_lost") ? "+ LANES <=" : "<",
-                  last,
-                  threaded                              ? "NESTED_THREADS"
-                  : n->pairs.triangle == TRIANGLE_UPPER ? "j == first ? 1 : LANES"
-                                                        : "LANES");
     if (threaded)
-        weft_text_add(out, "            const int lanes = 1;\n");
-    else
         weft_text_add(out,
-                      "            const int lanes = %sn_second - j < LANES ? (int)(n_second - "
-                      "j) : LANES;\n",
-                      n->pairs.triangle == TRIANGLE_UPPER ? "j == first ? 1 : " : "");
+                      "        for (int64_t j = %sthreadIdx.x; j %s %s; j += NESTED_THREADS) {\n"
+                      "            const int lanes = 1;\n",
+                      upper ? "first + " : "", lost ? "+ LANES <=" : "<", last);
+    else if (n->whole)
+        weft_text_add(out,
+                      "        for (int64_t j = %s; j + LANES <= %s; j += LANES) {\n"
+                      "            const int lanes = LANES;\n",
+                      upper ? "first + 1" : "0", upper ? "n_second" : "first");
+    else
+        weft_text_add(
+            out,
+            "        for (int64_t j = %s; j %s %s; %s) {\n"
+            "            const int lanes = %sn_second - j < LANES ? (int)(n_second - j) : LANES;\n",
+            upper                                 ? "first"
+            : n->pairs.triangle == TRIANGLE_LOWER ? "first / LANES * LANES"
+                                                  : "0",
+            lost ? "+ LANES <=" : "<", last,
+            upper ? "j = j > first ? j + LANES : first + 1 + (n_second - first - 1) / LANES * LANES"
+                  : "j += LANES",
+            upper ? "j == first ? 1 : " : "");
     weft_text_add(out, "            (void)lanes;\n");
 }
 
-static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error *error) {
+/* The steps over the columns of a pass that are opened by open_columns. */
+static weft_status write_steps(const weft_nested_writer *n, int phase, const bool *needed,
+                               weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = n->w->graph;
-    bool needed[WEFT_CALLS_MAX] = {false};
-    weft_nested_needed(n, phase, needed);
-    for (int i = 0; i < n->fusion->n_calls; ++i) {
-        const weft_call *call = &graph->calls[n->fusion->calls[i]];
-        if (n->phase[i] == phase && weft_nested_is_over_product(n, call) &&
-            weft_nested_has_row_sum(n, call))
-            weft_text_add(n->w->out,
-                          "        real a_%s[%d][%d];\n"
-                          "        UNROLL for (int r = 0; r < %d; ++r)\n"
-                          "            start_%s(a_%s[r], %d);\n",
-                          weft_nested_name(n, call->result), n->together, count_of(n, call->result),
-                          n->together, weft_source_join_name(n->w, call),
-                          weft_nested_name(n, call->result), count_of(n, call->result));
-    }
     open_columns(n);
     write_loads(n, needed, false);
     write_spread(n, phase, true);
     open_rows(n, "            ", phase);
     if (n->pairs.triangle != TRIANGLE_NONE)
         write_row_bounds(n);
-    if (n->pairs.triangle == TRIANGLE_LOWER && !n->w->backend->is_threaded)
+    if (n->pairs.triangle == TRIANGLE_LOWER && !n->w->backend->is_threaded && !n->whole)
         weft_text_add(n->w->out,
                       "            if (j >= row_end)\n                continue;\n"
                       "            const int lanes = row_end - j < LANES ? (int)(row_end - j) : "
@@ -410,6 +411,33 @@ static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error
     weft_text_add(n->w->out, "            }\n");
     write_spread(n, phase, false);
     weft_text_add(n->w->out, "        }\n");
+done:
+    return status;
+}
+
+static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = n->w->graph;
+    bool needed[WEFT_CALLS_MAX] = {false};
+    weft_nested_needed(n, phase, needed);
+    for (int i = 0; i < n->fusion->n_calls; ++i) {
+        const weft_call *call = &graph->calls[n->fusion->calls[i]];
+        if (n->phase[i] == phase && weft_nested_is_over_product(n, call) &&
+            weft_nested_has_row_sum(n, call))
+            weft_text_add(n->w->out,
+                          "        real a_%s[%d][%d];\n"
+                          "        UNROLL for (int r = 0; r < %d; ++r)\n"
+                          "            start_%s(a_%s[r], %d);\n",
+                          weft_nested_name(n, call->result), n->together, count_of(n, call->result),
+                          n->together, weft_source_join_name(n->w, call),
+                          weft_nested_name(n, call->result), count_of(n, call->result));
+    }
+    weft_nested_writer part = *n;
+    part.whole = n->pairs.triangle != TRIANGLE_NONE && !n->w->backend->is_threaded;
+    if (part.whole)
+        TRY(write_steps(&part, phase, needed, error));
+    part.whole = false;
+    TRY(write_steps(&part, phase, needed, error));
 done:
     return status;
 }

@@ -14,6 +14,8 @@ typedef struct weft_nested_writer {
     int along;  /* the index set of the slices */
     weft_pairs pairs;
     int together; /* rows that are walked together (nested.c) */
+    bool
+        whole; /* of a triangle on the host: the steps that all these rows have, off the diagonal */
     int phases;
     int phase[WEFT_CALLS_MAX]; /* of fusion->calls[i] */
 } weft_nested_writer;
