@@ -112,6 +112,8 @@ void *weft_array_make_unset(uint64_t bytes);
 typedef struct weft_arena weft_arena;
 weft_status weft_arena_make(weft_arena **out, weft_error *error);
 void weft_arena_free(weft_arena **arena);
+/** Take back all allocations, for other ones. */
+void weft_arena_clear(weft_arena *arena);
 /** Allocate count * size zeroed bytes, aligned for any type. NULL on overflow or lack of memory. */
 void *weft_arena_alloc(weft_arena *arena, size_t count, size_t size);
 char *weft_arena_copy(weft_arena *arena, const char *text, size_t length);

@@ -29,14 +29,28 @@ weft_status weft_arena_make(weft_arena **out, weft_error *error) {
     return WEFT_OK;
 }
 
-void weft_arena_free(weft_arena **arena) {
-    if (!arena || !*arena)
-        return;
-    for (arena_chunk *chunk = (*arena)->chunks; chunk;) {
+static void free_chunks(arena_chunk *chunk) {
+    while (chunk) {
         arena_chunk *next = chunk->next;
         free(chunk);
         chunk = next;
     }
+}
+
+void weft_arena_clear(weft_arena *arena) {
+    arena_chunk *first = arena->chunks;
+    if (!first)
+        return;
+    free_chunks(first->next);
+    first->next = NULL;
+    memset(first->bytes, 0, first->used);
+    first->used = 0;
+}
+
+void weft_arena_free(weft_arena **arena) {
+    if (!arena || !*arena)
+        return;
+    free_chunks((*arena)->chunks);
     free(*arena);
     *arena = NULL;
 }

@@ -124,8 +124,10 @@ weft_status weft_kernel_tokens_make(kernel_reader *reader, const char *text, siz
     scanner s = {text, text + length, place};
     int n = 0;
     weft_token *tokens = NULL;
-    weft_arena_free(&reader->scratch);
-    TRY(weft_arena_make(&reader->scratch, reader->error));
+    if (reader->scratch)
+        weft_arena_clear(reader->scratch);
+    else
+        TRY(weft_arena_make(&reader->scratch, reader->error));
     do {
         tokens = weft_array_grow(reader->scratch, tokens, n, sizeof *tokens);
         if (!tokens)

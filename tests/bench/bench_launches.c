@@ -12,7 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS = 20, SMALL = 10000, LARGE = 1 << 27, REPEATS = 9, LISTS = 64, LENGTH = 4096 };
+enum {
+    CALLS = 20,
+    SMALL = 10000,
+    SUMMED = 100000,
+    LARGE = 1 << 27,
+    REPEATS = 9,
+    LISTS = 64,
+    LENGTH = 4096
+};
 
 typedef struct bench {
     weft_device *device;
@@ -136,6 +144,39 @@ done:
     return status;
 }
 
+/* Sums over index sets of their own: 40 launches with the final reductions, or 2. */
+static void write_sums(int n_calls, char *text) {
+    char *at = text + sprintf(text, "index N0");
+    for (int i = 1; i < n_calls; ++i)
+        at += sprintf(at, ", N%d", i);
+    at += sprintf(at, ";\n");
+    for (int i = 0; i < n_calls; ++i)
+        at += sprintf(at, "input x%d : real over N%d;\ns%d = sum(x%d);\n", i, i, i, i);
+    for (int i = 0; i < n_calls; ++i)
+        at += sprintf(at, "%s s%d", i > 0 ? "," : "return", i);
+    sprintf(at, ";\n");
+}
+
+static weft_status print_reductions(const bench *b, weft_error *error) {
+    weft_status status = WEFT_OK;
+    char text[LENGTH];
+    double alone = 0;
+    printf("%d independent sums of %d elements, double\n", CALLS, SUMMED);
+    write_sums(CALLS, text);
+    for (int i = 0; i < 2; ++i) {
+        double seconds = 0;
+        const weft_compile_options options = {.size = sizeof options,
+                                              .plan = i == 0 ? WEFT_PLAN_UNFUSED : WEFT_PLAN_FUSED,
+                                              .elements = SUMMED};
+        TRY(time_script(b, text, options, &seconds, NULL, error));
+        alone = i == 0 ? seconds : alone;
+        printf("  %-18s%10.2f us%8.2f times as fast\n",
+               i == 0 ? "launches of each" : "planner's choice", 1e6 * seconds, alone / seconds);
+    }
+done:
+    return status;
+}
+
 /* Throughput over the factor, by threads (stride 32) and by blocks; 0: the planner's choice. */
 static weft_status print_factors(const bench *b, const char *name, const char *inputs,
                                  const char *body, bool single, weft_error *error) {
@@ -173,6 +214,7 @@ static weft_status print_all(const bench *b, weft_error *error) {
          "y = sqrt(sin(x) + cos(z))*log(x);\n"}};
     weft_status status = WEFT_OK;
     TRY(print_launches(b, error));
+    TRY(print_reductions(b, error));
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; ++i)
         for (int single = 1; single >= 0; --single)
             TRY(print_factors(b, scripts[i][0], scripts[i][1], scripts[i][2], single, error));
