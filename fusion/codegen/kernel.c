@@ -163,7 +163,7 @@ void weft_source_store(const source_writer *w, const weft_plan_kernel *kernel, i
     const char *v = weft_source_variable(w, stored, -1);
     const char *to = goes_to_double_buffer(w, kernel, stored) ? "next" : "p";
     const char *p = weft_source_variable(w, weft_value_storage(w->graph, stored), -1) + 2;
-    if (w->graph->index_sets[value->index_set].plain)
+    if (weft_source_is_plain(w, value))
         weft_text_add(w->out, "        store_plain(%s_%s, %s, %d, block * LANES%s, n_elements);\n",
                       to, p, v, count, lane);
     else
@@ -346,7 +346,7 @@ static bool may_stream(const source_writer *w, const weft_plan_kernel *kernel) {
         return false;
     for (int i = 0; i < kernel->n_stores; ++i) {
         const weft_value *value = &w->graph->values[kernel->stores[i]];
-        if (!w->graph->index_sets[value->index_set].plain && value->storage < 0)
+        if (!weft_source_is_plain(w, value) && value->storage < 0)
             return true;
     }
     return false;

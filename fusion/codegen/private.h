@@ -62,6 +62,10 @@ bool weft_source_is_written_in_place(const source_writer *w, const weft_plan_ker
 void weft_source_declare_in_place(const source_writer *w, const weft_call *call);
 /** Declarations of element, block and lane; specialisation: C text of the element's number. */
 void weft_source_thread(const source_writer *w, const char *indent, const char *specialisation);
+/** Are the components of an element of the value next to each other? Those of uniform values are. */
+static inline bool weft_source_is_plain(const source_writer *w, const weft_value *value) {
+    return value->index_set < 0 || w->graph->index_sets[value->index_set].plain;
+}
 /** Those of block and lane. */
 void weft_source_lane(const source_writer *w, const char *indent);
 /** The number of a thread block of the kernel: C text. */

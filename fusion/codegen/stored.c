@@ -8,7 +8,7 @@ enum { VECTORS = 32 /* registers of the host */, CACHE_LINE = 64 };
 static bool exceeds_vectors(const source_writer *w, const weft_value *value) {
     const int lanes = w->single ? w->limits->lanes_float : w->limits->lanes_double;
     return weft_shape_count(&value->shape) > VECTORS && lanes * (w->single ? 4 : 8) == CACHE_LINE &&
-           !w->graph->index_sets[value->index_set].plain;
+           !weft_source_is_plain(w, value);
 }
 
 bool weft_source_is_written_in_place(const source_writer *w, const weft_plan_kernel *kernel,
@@ -30,7 +30,7 @@ void weft_source_declare_in_place(const source_writer *w, const weft_call *call)
     if (!w->backend->is_threaded)
         weft_text_add(w->out, "        real *%s = (real *)(p_%s + block * (%d * LANES));\n", v,
                       v + 2, count);
-    else if (w->graph->index_sets[value->index_set].plain)
+    else if (weft_source_is_plain(w, value))
         weft_text_add(w->out, "        const stored_list<1> %s = {p_%s + element * %d};\n", v,
                       v + 2, count);
     else

@@ -302,9 +302,10 @@ static void operators(void **state) {
     static double x[2000], y[2000];
     (void)state;
     program_case c = open_gpu("index N, M;\ninput x : real over N;\ninput y : real over M;\n"
-                              "together { a = argmax(x); s = sum(2*y); }\nreturn a, s;\n",
+                              "together { a = argmax(x); s = sum(2*y); }\n"
+                              "again = argmax(x);\nreturn a, s, again;\n",
                               (weft_compile_options){.size = sizeof(weft_compile_options)});
-    assert_int_equal(weft_plan_launches(case_segment(&c)->plan), 2);
+    assert_int_equal(weft_plan_launches(case_segment(&c)->plan), 3);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         double a[2] = {-INFINITY, 0}, s = 0;
         for (int64_t k = 0; k < sizes[i][0]; ++k) {
@@ -322,6 +323,7 @@ static void operators(void **state) {
         case_input(&c, "y", y);
         case_run(&c);
         compare(&c, "a", a, 2);
+        compare(&c, "again", a, 2); /* the same value, copied */
         compare(&c, "s", &s, 1);
     }
     case_close(&c);
