@@ -64,9 +64,8 @@ typedef struct weft_cg_options {
      * used. Needs a mesh with levels */
     bool until_discretisation;
     const weft_monitor *monitor;
-    /* [n_spaces] of x one after another, which tell its components; borrowed */
-    const weft_space *const *spaces;
-    int n_spaces; /* 0: not told */
+    const weft_space *const *spaces; /* [n_spaces] of x, to tell its components; borrowed */
+    int n_spaces;                    /* 0: not told */
 } weft_cg_options;
 static inline weft_cg_options weft_cg_options_default(void) {
     weft_cg_options options;
@@ -102,6 +101,7 @@ typedef struct weft_solver weft_solver;
 typedef struct weft_solver_plan {
     weft_method method;
     bool has_preconditioner, projects_mean;
+    bool has_values;   /* given ones that are not 0, or none at all */
     bool starts_full;  /* full_cycles > 0 */
     bool stays_single; /* the preconditioner's result stays in single precision */
 } weft_solver_plan;

@@ -41,6 +41,14 @@ done:
     return status;
 }
 
+static bool has_values(const weft_problem *problem) {
+    const weft_fields *fields = &problem->fields;
+    bool found = fields->n_constrained == 0;
+    for (int64_t i = 0; i < fields->n_constrained && !found; ++i)
+        found = problem->system.u_values[fields->constrained[i]] != 0;
+    return found;
+}
+
 void weft_problem_precompile(weft_problem *problem) {
     const weft_problem_choice *choice = &problem->system.linear.choice;
     const bool has_preconditioner = choice->preconditioner >= 0;
@@ -54,6 +62,7 @@ void weft_problem_precompile(weft_problem *problem) {
         .has_preconditioner = has_preconditioner,
         .stays_single = on_gpu && info && info->needs_matrix,
         .projects_mean = problem->system.linear.project_mean,
+        .has_values = problem->system.u_values && has_values(problem),
         .starts_full = has_preconditioner && weft_linear_full_cycles(&problem->system.linear) > 0};
     weft_solver_compile_in_background(problem->context, problem->system.op, &plan);
 }

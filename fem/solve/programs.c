@@ -93,7 +93,7 @@ static void choose(const weft_context *context, const weft_operator *op,
         [WEFT_CG_RESIDUAL_ALONE] = plan->has_preconditioner,
         [WEFT_CG_DIAGONAL] = weft_method_about(plan->method)->needs_definite,
         [WEFT_CG_GIVEN] = !plan->projects_mean,
-        [WEFT_CG_REFERENCE] = !plan->projects_mean,
+        [WEFT_CG_REFERENCE] = plan->has_values && !plan->projects_mean, /* else when it is run */
         [WEFT_CG_ADD] = plan->starts_full};
     memcpy(runs, chosen, sizeof chosen);
 }
@@ -117,9 +117,11 @@ void weft_solver_compile_in_background(weft_context *context, weft_operator *op,
 
 weft_status weft_cg_compile(weft_solver *cg, weft_error *error) {
     const weft_cg_options *options = cg->options;
-    const weft_solver_plan plan = {options->method, options->preconditioner != NULL,
-                                   options->project_mean, options->full_cycles > 0,
-                                   weft_cg_single(cg) != NULL};
+    const weft_solver_plan plan = {.method = options->method,
+                                   .has_preconditioner = options->preconditioner != NULL,
+                                   .projects_mean = options->project_mean,
+                                   .starts_full = options->full_cycles > 0,
+                                   .stays_single = weft_cg_single(cg) != NULL};
     weft_cg_request described[WEFT_CG_SCRIPTS];
     weft_compile_request requests[WEFT_CG_SCRIPTS];
     bool runs[WEFT_CG_SCRIPTS];
