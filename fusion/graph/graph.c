@@ -344,6 +344,12 @@ done:
     return status;
 }
 
+static bool is_uniform(const weft_graph_builder *builder, const char *name) {
+    const binding *b = weft_binding_find(builder, name);
+    return b && !b->lazy.arithmetic &&
+           weft_operand_index_set(builder->graph, &b->lazy.operand) == UNIFORM;
+}
+
 weft_status weft_graph_statements(weft_graph_builder *builder, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_script *script = builder->script;
@@ -373,8 +379,12 @@ weft_status weft_graph_make(weft_arena *arena, const weft_library *library,
     weft_status status = WEFT_OK;
     weft_graph_builder builder = {.arena = arena, .library = library, .script = script};
     TRY(weft_graph_statements(&builder, error));
-    for (int i = 0; i < script->n_returns; ++i)
-        TRY(mark_return(&builder, &script->returns[i], error));
+    /* copies of uniform values last: only `return` makes them, whereas those of lists are printed
+     * as statements, which are read back before it */
+    for (int uniform = 0; uniform < 2; ++uniform)
+        for (int i = 0; i < script->n_returns; ++i)
+            if (is_uniform(&builder, script->returns[i].name) == uniform)
+                TRY(mark_return(&builder, &script->returns[i], error));
     TRY(weft_graph_eliminate_dead(arena, builder.graph, error));
     *out = builder.graph;
 done:

@@ -20,11 +20,12 @@ static void own_type(const weft_graph *graph, const weft_call *call, int *index_
 }
 
 /* Two cases: a formula that uses none of its arguments, or only scalar ones, still has their index
- * set and shape; and a statement with a single operand would be another name, not a call. */
+ * set and shape; and a statement with a single operand would be another name, not a call. The copy
+ * of a uniform value is printed as another name, because to return that makes the copy. */
 bool weft_print_needs_like(const weft_graph *graph, const weft_call *call) {
     const weft_value *result = &graph->values[call->result];
     int index_set, rank;
-    if (call->specialisation || call->product_kernel)
+    if (call->specialisation || call->product_kernel || call->index_set == UNIFORM)
         return false;
     own_type(graph, call, &index_set, &rank);
     /* `update` makes a copy, over the index set of its target */

@@ -271,6 +271,25 @@ static void merged_and_dropped(void **state) {
     weft_arena_free(&made.arena);
 }
 
+/* A uniform value with several names, scalars and tensors, between copies of lists. */
+static void uniform_values_twice(void **state) {
+    assert_reads_back(*state,
+                      HEAD "r = argmax(f);\ns = argmax(f);\nt = r;\nu = sum(f);\nv = sum(f);\n"
+                           "w = f[dofs];\nz = r[1];\ny = f[dofs];\n"
+                           "return w, r, s, u, t, v, z, y;\n",
+                      NULL,
+                      HEAD "expression like(value, list) = value;\n"
+                           "r = argmax(f);               # real[2], 10 flop\n"
+                           "u = sum(f);                  # real, 1 flop\n"
+                           "w = like(f[dofs], f[dofs]);  # real[3] over cells, 0 flop\n"
+                           "y = like(w, w);              # real[3] over cells, 0 flop\n"
+                           "s = r;                       # real[2], 0 flop\n"
+                           "t = s;                       # real[2], 0 flop\n"
+                           "v = u;                       # real, 0 flop\n"
+                           "z = r[1];                    # real, 0 flop\n"
+                           "return r, u, w, y, s, t, v, z;\n");
+}
+
 static void random_scripts(void **state) {
     uint64_t seed = 1;
     for (int i = 0; i < 500; ++i) {
@@ -288,6 +307,7 @@ int main(void) {
         cmocka_unit_test(names_that_clash),
         cmocka_unit_test(accumulations),
         cmocka_unit_test(merged_and_dropped),
+        cmocka_unit_test(uniform_values_twice),
         cmocka_unit_test(random_scripts),
     };
     return cmocka_run_group_tests(tests, library_open, library_close);
