@@ -80,10 +80,8 @@ static double error_of(const factor_case *c, int lanes, const void *x) {
 
 static weft_status compile(const factor_case *c, const weft_library *library, weft_device *device,
                            int way, weft_compilation **out, weft_error *error) {
-    static const weft_variant_choice choices[WAYS][4] = {
-        {{0}},
-        {{"lu", 0}, {"lu_solve", 0}, {"cholesky", 0}, {"cholesky_solve", 0}},
-        {{"lu", 1}, {"lu_solve", 1}, {"cholesky", 1}, {"cholesky_solve", 1}}};
+    const weft_variant_choice choices[2] = {{c->lu ? "lu" : "cholesky", way - 1},
+                                            {c->lu ? "lu_solve" : "cholesky_solve", way - 1}};
     char text[TEXT];
     snprintf(text, sizeof text,
              "index N%s;\ninput A : real[%d,%d] over N;\ninput b : real[%d] over N;\n"
@@ -94,8 +92,8 @@ static weft_status compile(const factor_case *c, const weft_library *library, we
     const weft_compile_options options = {.size = sizeof options,
                                           .single = c->single,
                                           .elements = c->count,
-                                          .variants = way > 0 ? choices[way] : NULL,
-                                          .n_variants = way > 0 ? 4 : 0};
+                                          .variants = way > 0 ? choices : NULL,
+                                          .n_variants = way > 0 ? 2 : 0};
     return weft_compile(library, weft_device_limits(device), &fragment, 1, &options, out, error);
 }
 
@@ -208,21 +206,37 @@ done:
     return status;
 }
 
-static weft_status run_case(const factor_bench *b, const factor_case *c, bool *wrong,
-                            weft_error *error) {
-    weft_status status = WEFT_OK;
+/* Say which case failed, and why; true. */
+static bool report(const char *name, const char *way, const weft_error *error) {
+    char message[4 * TEXT];
+    weft_error_text(error, message, sizeof message);
+    printf("%-24s %-10s failed: %s\n", name, way, message);
+    fflush(stdout);
+    return true;
+}
+
+/* Every way of a case; one that fails is reported, and the others are run. */
+static void run_case(const factor_bench *b, const factor_case *c, bool *wrong) {
     static const char *const ways[WAYS] = {"planned", "1 thread", "n threads"};
     double seconds = 0, worst = 0, copy = 0, rival = 0;
+    weft_error problem = {0};
     char name[64];
     snprintf(name, sizeof name, "%s %s n=%d%s%s", c->single ? "S" : "D", c->lu ? "lu" : "cholesky",
              c->n, c->plain ? " plain" : "", c->keeps ? " kept" : "");
     if (strstr(name, b->wanted) == NULL)
-        goto done;
-    TRY(copy_seconds(b, least_bytes(c), &copy, error));
-    if (b->rival && c->plain)
-        TRY(run_rival(b, c, &rival, error));
+        return;
+    if (copy_seconds(b, least_bytes(c), &copy, &problem) != WEFT_OK)
+        *wrong |= report(name, "copy", &problem);
+    if (b->rival && c->plain && run_rival(b, c, &rival, &problem) != WEFT_OK) {
+        *wrong |= report(name, "library", &problem);
+        rival = 0;
+    }
     for (int way = 0; way < (b->is_gpu ? WAYS : 1); ++way) {
-        TRY(run_way(b, c, way, &seconds, &worst, error));
+        problem = (weft_error){0};
+        if (run_way(b, c, way, &seconds, &worst, &problem) != WEFT_OK) {
+            *wrong |= report(name, ways[way], &problem);
+            continue;
+        }
         printf("%-24s %-10s %10.1f us %8.0f GB/s %6.1f %%", name, ways[way], 1e6 * seconds,
                1e-9 * least_bytes(c) / seconds, 100 * copy / seconds);
         if (rival > 0)
@@ -231,8 +245,6 @@ static weft_status run_case(const factor_bench *b, const factor_case *c, bool *w
         *wrong |= !(worst < (c->single ? 1e-4 : 1e-11));
         fflush(stdout);
     }
-done:
-    return status;
 }
 
 int main(int argc, char **argv) {
@@ -256,7 +268,7 @@ int main(int argc, char **argv) {
                                .keeps = number & 1,
                                .n = orders[number / 16],
                                .count = argc > 3 ? atoll(argv[3]) : 100000};
-        TRY(run_case(&b, &c, &wrong, error));
+        run_case(&b, &c, &wrong);
     }
 done:
     if (status != WEFT_OK)
