@@ -113,6 +113,8 @@ static void count_barriers(const program_case *c, int *blocks, int *warps) {
     *blocks = *warps = 0;
     const char *text = strstr(weft_compilation_source(c->compilation), "#define ELEMENTS 1");
     assert_non_null(text);
+    text = strstr(text, "MULTI_THREAD_KERNEL"); /* after definitions */
+    assert_non_null(text);
     const char *end = strstr(text, "#undef ELEMENTS");
     for (const char *at = text; (at = strstr(at, "__sync")) != NULL && at < end; ++at) {
         *blocks += strncmp(at, "__syncthreads", 13) == 0;
