@@ -1,33 +1,25 @@
 /* Launches groups of kernels (horizontal fusion): the sizes of the members, and the launch's grid. */
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
-#include "fusion/base/target.h"
 #include "fusion/runtime/private.h"
 
-/* Blocks that a member would have in a launch of its own.
- *  parts  of the launch of a final reduction that joins parts of many partial results */
+/* The launch that a member would have of its own; the grids of members do not fail. */
+static weft_launch launch_of(const weft_program_segment *p, const weft_plan_kernel *member) {
+    weft_launch own = {0};
+    (void)weft_program_grid(p, member, &own, NULL);
+    return own;
+}
+
+/* Blocks of a member. A map has the threads of its group; `parts`: of the launch in which final reductions join parts of
+ * many partial results. */
 static int64_t blocks_of(const weft_program_segment *p, const weft_plan_kernel *member,
                          bool parts) {
-    const weft_implementation *one = member->implementation;
-    const int64_t n = p->sizes[member->index_set],
-                  most = WEFT_CUDA_REDUCTION_TILE *
-                         (int64_t)(member->coarsening > 1 ? member->coarsening : 1),
-                  tiles = (n + most - 1) / most;
-    int64_t each = 0;
-    switch (member->kind) {
-    case KERNEL_FINAL_REDUCTION:
-        return !parts                     ? 1
-               : tiles > WEFT_CUDA_DIRECT ? (tiles + WEFT_CUDA_JOINED - 1) / WEFT_CUDA_JOINED
-                                          : 0;
-    case KERNEL_REDUCTION:
-        return tiles;
-    case KERNEL_MULTI_THREAD:
-        each = (int64_t)one->elements_per_block * one->serial_iterations;
-        break;
-    default:
-        each = (int64_t)member->threads * one->serial_iterations;
-    }
-    return (n + each - 1) / each;
+    if (member->kind == KERNEL_FINAL_REDUCTION)
+        return parts ? weft_program_join_blocks(p, member) : 1;
+    if (member->kind != KERNEL_MAP)
+        return launch_of(p, member).n_blocks;
+    const int64_t each = (int64_t)member->threads * member->implementation->serial_iterations;
+    return (p->sizes[member->index_set] + each - 1) / each;
 }
 
 /* Elements of each member, the first block of each and all blocks. Returns the latter. */
@@ -67,18 +59,13 @@ static bool has_finals(const weft_plan_kernel *group) {
 weft_status weft_program_group_grid(const weft_program_segment *p, const weft_plan_kernel *kernel,
                                     weft_launch *launch, weft_error *error) {
     const weft_plan_kernel *members = kernel - kernel->n_members;
-    const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
     (void)error;
     launch->n_elements = 0;
     launch->n_blocks = 0;
     launch->block_threads = kernel->threads;
     for (int m = 0; m < kernel->n_members; ++m) {
-        const weft_implementation *one = members[m].implementation;
         const int64_t n = blocks_of(p, &members[m], false), size = p->sizes[members[m].index_set];
-        const int shared = members[m].kind == KERNEL_MULTI_THREAD
-                               ? (int)((size_t)one->shared_components *
-                                       (size_t)one->elements_per_block * real_bytes)
-                               : 0;
+        const int shared = launch_of(p, &members[m]).shared_bytes;
         launch->n_elements = size > launch->n_elements ? size : launch->n_elements;
         launch->n_blocks = kernel->combination == INTER_BLOCK ? launch->n_blocks + n
                            : n > launch->n_blocks             ? n

@@ -225,17 +225,23 @@ static weft_status launch_once(weft_program_segment *p, const weft_plan_kernel *
                : WEFT_OK;
 }
 
+int64_t weft_program_join_blocks(const weft_program_segment *p, const weft_plan_kernel *kernel) {
+    const int tiles = kernel->coarsening > 1 ? kernel->coarsening : 1;
+    const int64_t n = (weft_program_reduction_tiles(p, kernel->index_set) + tiles - 1) / tiles;
+    return p->segment->plan->is_simt && n > WEFT_CUDA_DIRECT
+               ? (n + WEFT_CUDA_JOINED - 1) / WEFT_CUDA_JOINED
+               : 0;
+}
+
 /* On a GPU many partial results are joined by several blocks before. The second launch is left out
  * where a loop's kernel does its work. */
 static weft_status launch_finish(weft_program_segment *p, const weft_plan_kernel *kernel,
                                  const weft_launch *launch, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_plan *plan = p->segment->plan;
-    const int tiles = kernel->coarsening > 1 ? kernel->coarsening : 1;
-    const int64_t n = (weft_program_reduction_tiles(p, kernel->index_set) + tiles - 1) / tiles;
     weft_launch part = *launch;
-    part.n_blocks = (n + WEFT_CUDA_JOINED - 1) / WEFT_CUDA_JOINED;
-    if (plan->is_simt && n > WEFT_CUDA_DIRECT)
+    part.n_blocks = weft_program_join_blocks(p, kernel);
+    if (part.n_blocks > 0)
         TRY(launch_once(p, kernel, &part, error));
     if (!p->leaves_join || kernel != &plan->kernels[plan->n_kernels - 1])
         TRY(launch_once(p, kernel, launch, error));
