@@ -71,20 +71,12 @@ INLINE void join_partials_@name@(scalar *result, scalar *tree, const scalar *p, 
     }
     __syncthreads();
 }
-/* By one block of TILE threads: all partial results of n_elements elements. */
 INLINE void finish_@name@(scalar *result, scalar *tree, const scalar *p, int components, int64_t n_elements)
 {
-    const int64_t n = (n_elements + TILE - 1) / TILE;
-    if (n > DIRECT)
-        join_partials_@name@(result, tree, p + n * components, components, (n + JOINED - 1) / JOINED);
-    else
-        join_partials_@name@(result, tree, p, components, n);
+    finish<join_partials_@name@>(result, tree, p, components, n_elements);
 }
-/* Block b of a launch of several blocks joins JOINED partial results, and puts what they give behind all of them. */
 INLINE void finish_part_@name@(scalar *tree, scalar *p, int components, int64_t n_elements, int64_t b)
 {
-    const int64_t n = (n_elements + TILE - 1) / TILE, from = b * JOINED;
-    join_partials_@name@(p + (n + b) * components, tree, p + from * components, components,
-                         n - from < JOINED ? n - from : JOINED);
+    finish_part<join_partials_@name@>(tree, p, components, n_elements, b);
 }
 

@@ -28,7 +28,7 @@ typedef scalar real;
 #define UNROLL _Pragma("unroll")
 #define SPLAT(e) ((real)(e))
 
-/* A subscript of an operand of a native body; what an emulation checks is beside it. */
+/* A subscript of an operand of a native body; cuda_on_host.h checks it in the emulation. */
 #ifndef NATIVE_AT
 #define NATIVE_AT(number, holds, name, thread) (number)
 #endif
@@ -221,6 +221,26 @@ INLINE real weft_powi(real x, int n)
 #define DIRECT @direct@
 #define JOINED @joined@
 
+/* What joins n partial results, by one block of TILE threads. */
+typedef void (*join_partials)(scalar *result, scalar *tree, const scalar *p, int components, int64_t n);
+/* By one block of TILE threads: all partial results of n_elements elements. */
+template <join_partials JOIN>
+INLINE void finish(scalar *result, scalar *tree, const scalar *p, int components, int64_t n_elements)
+{
+    const int64_t n = (n_elements + TILE - 1) / TILE;
+    if (n > DIRECT)
+        JOIN(result, tree, p + n * components, components, (n + JOINED - 1) / JOINED);
+    else
+        JOIN(result, tree, p, components, n);
+}
+/* Block b of several blocks joins JOINED partial results, and puts what they give behind all of them. */
+template <join_partials JOIN>
+INLINE void finish_part(scalar *tree, scalar *p, int components, int64_t n_elements, int64_t b)
+{
+    const int64_t n = (n_elements + TILE - 1) / TILE, from = b * JOINED;
+    JOIN(p + (n + b) * components, tree, p + from * components, components, n - from < JOINED ? n - from : JOINED);
+}
+
 //@ each name; neutral; expression
 //@ add; 0; a + b
 //@ multiply; 1; a * b
@@ -280,21 +300,13 @@ INLINE void join_partials_@name@(scalar *result, scalar *tree, const scalar *p, 
         __syncthreads();
     }
 }
-/* By one block of TILE threads: all partial results of n_elements elements. */
 INLINE void finish_@name@(scalar *result, scalar *tree, const scalar *p, int components, int64_t n_elements)
 {
-    const int64_t n = (n_elements + TILE - 1) / TILE;
-    if (n > DIRECT)
-        join_partials_@name@(result, tree, p + n * components, components, (n + JOINED - 1) / JOINED);
-    else
-        join_partials_@name@(result, tree, p, components, n);
+    finish<join_partials_@name@>(result, tree, p, components, n_elements);
 }
-/* Block b of several blocks joins JOINED partial results, and puts what they give behind all of them. */
 INLINE void finish_part_@name@(scalar *tree, scalar *p, int components, int64_t n_elements, int64_t b)
 {
-    const int64_t n = (n_elements + TILE - 1) / TILE, from = b * JOINED;
-    join_partials_@name@(p + (n + b) * components, tree, p + from * components, components,
-                         n - from < JOINED ? n - from : JOINED);
+    finish_part<join_partials_@name@>(tree, p, components, n_elements, b);
 }
 
 //@ end
