@@ -65,7 +65,7 @@ typedef struct weft_cg_options {
     bool until_discretisation;
     const weft_monitor *monitor;
     const weft_space *const *spaces; /* [n_spaces] of x, to tell its components; borrowed */
-    int n_spaces;                    /* 0: not told */
+    int n_spaces;                    /* 0: unknown */
 } weft_cg_options;
 static inline weft_cg_options weft_cg_options_default(void) {
     weft_cg_options options;

@@ -222,13 +222,12 @@ done:
     return status;
 }
 
-/* The least |r - s A e| of the states that are constant in each component, e, where x is free: most of r may be what
+/* The least |r - s A e|, p = A e, of the states that are constant in each component, e, where x is free: most of r may be what
  * the given values pull at a large constant, which says nothing about how x varies. */
 static weft_status refer_to_constants(weft_solver *cg, weft_error *error) {
     static const double LEAST = 1e-14; /* tolerance for |r| relative to the norm with constants */
     weft_status status = WEFT_OK;
     double pulled = 0, size = 0;
-    TRY(weft_operator_apply(cg->op, cg->memory[WEFT_CG_Z], cg->memory[WEFT_CG_P], error));
     TRY(weft_cg_run(cg, WEFT_CG_REFERENCE, error));
     TRY(uniform_read(cg, WEFT_CG_RZ, &pulled, error));
     TRY(uniform_read(cg, WEFT_CG_SIZE, &size, error));
@@ -254,15 +253,17 @@ weft_status weft_cg_norm(weft_solver *cg, weft_error *error) {
     }
     cg->is_homogeneous = given <= 0;
     cg->is_zero = start <= 0; /* false where it is not known */
-    TRY(difference(cg, error));
+    const bool refers = options->n_spaces > 0 && !options->project_mean &&
+                        (options->n_constrained == 0 || !cg->is_homogeneous);
+    if (refers) {
+        TRY(make_constants(cg, error));
+        TRY(weft_operator_apply(cg->op, cg->memory[WEFT_CG_Z], cg->memory[WEFT_CG_P], error));
+    }
+    TRY(difference(cg, error)); /* which spoils z */
     cg->norm = sqrt(cg->rr);
     cg->scaled_norm = sqrt(cg->rz);
-    if (options->n_spaces > 0 && !options->project_mean &&
-        (options->n_constrained == 0 || !cg->is_homogeneous)) {
-        TRY(weft_cg_run(cg, WEFT_CG_GIVEN, error)); /* z is spoilt */
-        TRY(make_constants(cg, error));
+    if (refers)
         TRY(refer_to_constants(cg, error));
-    }
     TRY(weft_memory_zero(cg->memory[WEFT_CG_P], error));
 done:
     return status;
