@@ -22,7 +22,7 @@ typedef enum weft_statement_kind {
     STATEMENT_IF,
     STATEMENT_DECLARE,
     STATEMENT_ASSIGN,
-    STATEMENT_BARRIER /* all threads of the element have come here before one goes on */
+    STATEMENT_BARRIER /* no thread of the element passes before all have arrived */
 } weft_statement_kind;
 
 typedef struct weft_statement weft_statement;

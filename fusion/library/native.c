@@ -61,7 +61,7 @@ weft_status weft_reader_native_finish(kernel_reader *reader) {
 
 /* ---- declarations ---------------------------------------------------------------------------- */
 
-/* A formula in sizes, and what is left of the line. */
+/* A formula in sizes, and the rest of the line. */
 static weft_status read_number(kernel_reader *reader, const meta_line *meta, const char *what,
                                weft_term **out) {
     weft_status status = WEFT_OK;

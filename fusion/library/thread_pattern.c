@@ -419,7 +419,7 @@ static bool holds(const prover *p, int component) {
     return stated || p->w.thread == 0;
 }
 
-/* A native body's text says nothing of its accesses: its pattern states who writes each component of
+/* A native body's text says nothing of its accesses: its pattern states which thread writes each component of
  * the result, which generated code makes true. */
 static weft_status prove_native(prover *p) {
     weft_status status = WEFT_OK;

@@ -107,7 +107,7 @@ class Device:
         return self._gemm
 
     def _stored(self) -> Handle:
-        """What searches have found for the parameters of functions; weft.tune looks for it anew."""
+        """What searches have found for the parameters of functions; weft.tune repeats the search."""
         tuned = Handle("tuned", self._handle)
         lib.weft_tuned_open(self._pointer, byref(tuned.pointer))
         return tuned

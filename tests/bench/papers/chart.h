@@ -1,5 +1,5 @@
 /** Charts as SVG. In: curves or bars over axes with labels. Out: SVG text that needs no other program to
- *  be drawn, on white, in colours that are told apart without red and green. */
+ *  be drawn, on white, in colours that differ without red and green. */
 #pragma once
 
 #include "core/weft_core.h"
