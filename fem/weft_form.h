@@ -93,11 +93,13 @@ typedef struct weft_form {
  *  change. */
 typedef struct weft_symmetry weft_symmetry;
 /** Compile the check.
- *  form  borrowed with everything it points to; must outlive the result
- *  out   caller's; weft_symmetry_free */
-weft_status weft_symmetry_make(weft_context *context, const weft_form *form, weft_symmetry **out,
-                               weft_error *error);
-/** Run the form once and compute max |K - K^T| / max |K| over the cells, in the Frobenius norm:
+ *  form   borrowed with everything it points to; must outlive the result
+ *  field  of a mixed space: the number of each dof's function, as doubles, by whose units rows are scaled; borrowed;
+ *         NULL: K has one unit
+ *  out    caller's; weft_symmetry_free */
+weft_status weft_symmetry_make(weft_context *context, const weft_form *form, weft_memory *field,
+                               weft_symmetry **out, weft_error *error);
+/** Run the form once and compute the largest |K - K^T| / |K| of a cell, in the Frobenius norm:
  *  for symmetric local matrices 0 up to rounding (about 1e-16); NaN if a K has a NaN. */
 weft_status weft_symmetry_measure(weft_symmetry *symmetry, double *out, weft_error *error);
 void weft_symmetry_free(weft_symmetry **symmetry);

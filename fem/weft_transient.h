@@ -41,9 +41,12 @@ typedef struct weft_transient_solver {
 } weft_transient_solver;
 /** A choice that is made again while the steps go. */
 typedef struct weft_transient_choice {
-    /** Called before a matrix that depends on time, u or the step before is assembled for a method that needs a
-     *  symmetric one; sets *solver, what the steps use now, for another matrix. NULL: the choice stays. */
+    /** Called before a matrix that depends on time, u, the step before or its length is assembled for a method that needs
+     *  a symmetric one; sets *solver, what the steps use now, for another matrix. NULL: the choice stays. */
     weft_status (*choose)(void *user, double t, weft_transient_solver *solver, weft_error *error);
+    /** Called if a linear system proved not to be definite, with the method that solves the steps from then on. NULL: such
+     *  a system is not solved. */
+    void (*found)(void *user, double t, weft_method method, const char *reason);
     void *user;
 } weft_transient_choice;
 /** A function of a mixed space, with its Dirichlet conditions. */

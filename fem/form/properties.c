@@ -23,17 +23,19 @@ static weft_status check_make(weft_context *context, const weft_fragment *fragme
     return status;
 }
 
-weft_status weft_symmetry_make(weft_context *context, const weft_form *form, weft_symmetry **out,
-                               weft_error *error) {
+weft_status weft_symmetry_make(weft_context *context, const weft_form *form, weft_memory *field,
+                               weft_symmetry **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_fragment fragments[] = {{form->name, form->text},
-                                       {"asymmetry.weft", weft_fem_script("asymmetry.weft")}};
+    const char *suffix = field ? "asymmetry_fields.weft" : "asymmetry.weft";
+    const weft_fragment fragments[] = {{form->name, form->text}, {suffix, weft_fem_script(suffix)}};
     const weft_compile_options options = weft_form_options(form);
     weft_symmetry *symmetry = calloc(1, sizeof *symmetry);
     if (!symmetry)
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "no memory to look at a form"));
     TRY(check_make(context, fragments, 2, &options, &symmetry->check, error));
     TRY(weft_compiled_bind_form(&symmetry->check, form, error));
+    if (field)
+        TRY(weft_program_bind(symmetry->check.program, "field", field, error));
     *out = symmetry;
     symmetry = NULL;
 done:
@@ -43,18 +45,15 @@ done:
 
 weft_status weft_symmetry_measure(weft_symmetry *symmetry, double *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    static const char *const names[] = {"apart", "whole", "total"};
     weft_program *program = symmetry->check.program;
-    double values[3] = {0};
+    double apart = 0, total = 0;
     TRY(weft_program_run(program, error));
-    for (int i = 0; i < 3; ++i)
-        TRY(weft_memory_read(weft_program_result(program, names[i]), 0, &values[i],
-                             sizeof values[i], error));
-    const double difference = values[0], whole = values[1], total = values[2];
+    TRY(weft_memory_read(weft_program_result(program, "apart"), 0, &apart, sizeof apart, error));
+    TRY(weft_memory_read(weft_program_result(program, "total"), 0, &total, sizeof total, error));
     if (isnan(total))
         *out = NAN;
     else /* 0 if the squares overflow */
-        *out = difference > 0 && isfinite(whole) ? sqrt(difference / whole) : 0;
+        *out = apart > 0 && isfinite(apart) ? sqrt(apart) : 0;
 done:
     return status;
 }
@@ -71,7 +70,7 @@ weft_status weft_form_asymmetry(weft_context *context, const weft_form *form, do
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     weft_symmetry *symmetry = NULL;
-    TRY(weft_symmetry_make(context, form, &symmetry, error));
+    TRY(weft_symmetry_make(context, form, NULL, &symmetry, error));
     TRY(weft_symmetry_measure(symmetry, out, error));
 done:
     weft_symmetry_free(&symmetry);

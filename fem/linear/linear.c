@@ -208,28 +208,6 @@ static weft_status solve(weft_linear *linear, const weft_system *system,
                                           options, &linear->cg, error);
 }
 
-/* Between weft_reduction_enter and weft_reduction_leave.
- *  values, memory  where the solve starts, on the host or on the device */
-static weft_status solve_with_retries(weft_linear *linear, const weft_system *whole,
-                                      weft_reduction *reduction, weft_cg_options *options,
-                                      const double *values, weft_memory *memory,
-                                      weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int64_t n = weft_operator_dofs(whole->op);
-    const weft_system system = weft_reduction_system(reduction, whole);
-    TRY(solve(linear, &system, options, error));
-    if (lengthens_cycles(linear, options))
-        TRY(solve(linear, &system, options, error));
-    if (retries_by_jacobi(linear, options)) {
-        TRY(memory ? weft_memory_copy(whole->u, memory, (size_t)n * sizeof(double), error)
-                   : weft_vector_push(whole->u, values, n, error));
-        TRY(weft_reduction_enter(reduction, whole, error));
-        TRY(solve(linear, &system, options, error));
-    }
-done:
-    return status;
-}
-
 /* MINRES instead of CG, from where that stopped. */
 static weft_status solve_indefinite(weft_linear *linear, const weft_system *system,
                                     weft_cg_options *options, weft_error *error) {
@@ -248,6 +226,31 @@ static weft_status solve_indefinite(weft_linear *linear, const weft_system *syst
     return solve(linear, system, options, error);
 }
 
+/* Between weft_reduction_enter and weft_reduction_leave.
+ *  values, memory  where the solve starts, on the host or on the device */
+static weft_status solve_with_retries(weft_linear *linear, const weft_system *whole,
+                                      weft_reduction *reduction, weft_cg_options *options,
+                                      const double *values, weft_memory *memory,
+                                      weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = weft_operator_dofs(whole->op);
+    const weft_system system = weft_reduction_system(reduction, whole);
+    TRY(solve(linear, &system, options, error));
+    if (lengthens_cycles(linear, options))
+        TRY(solve(linear, &system, options, error));
+    if (retries_by_jacobi(linear, options)) {
+        TRY(memory ? weft_memory_copy(whole->u, memory, (size_t)n * sizeof(double), error)
+                   : weft_vector_push(whole->u, values, n, error));
+        TRY(weft_reduction_enter(reduction, whole, error));
+        TRY(solve(linear, &system, options, error));
+    }
+    if (linear->cg.outcome == WEFT_CG_INDEFINITE && linear->options->method == WEFT_AUTO &&
+        linear->minres_if_indefinite)
+        TRY(solve_indefinite(linear, &system, options, error));
+done:
+    return status;
+}
+
 weft_status weft_linear_solve(weft_linear *linear, const weft_system *whole,
                               weft_reduction *reduction, const double *guess, weft_cg_options *used,
                               weft_error *error) {
@@ -261,9 +264,6 @@ weft_status weft_linear_solve(weft_linear *linear, const weft_system *whole,
     options.preconditioner = linear->preconditioner;
     options.full_cycles = linear->preconditioner ? weft_linear_full_cycles(linear) : 0;
     TRY(solve_with_retries(linear, whole, reduction, &options, guess, NULL, error));
-    if (linear->cg.outcome == WEFT_CG_INDEFINITE && linear->options->method == WEFT_AUTO &&
-        linear->minres_if_indefinite)
-        TRY(solve_indefinite(linear, &system, &options, error));
     TRY(weft_reduction_leave(reduction, whole, error));
     *used = options;
 done:

@@ -23,7 +23,8 @@ typedef struct weft_linear {
     bool needs_matrix;         /* constraints: C^T A C is made of it */
     bool project_mean;         /* see weft_cg_options */
     bool solves_once;          /* one system, from the initial guess zero */
-    bool minres_if_indefinite; /* what the automatic choice does if CG finds that */
+    bool minres_if_indefinite; /* what the automatic choice does if CG finds that; not in Newton's
+                                  method, where the state is then unstable as a rule */
     weft_problem_choice choice;
     weft_preconditioner *preconditioner;                     /* owned; NULL: none but Jacobi's */
     bool preconditioner_is_general, preconditioner_projects; /* see weft_preconditioner_problem */
@@ -79,7 +80,7 @@ weft_status weft_linear_solve(weft_linear *linear, const weft_system *whole,
 /** For repeated solves with one operator, after its values have changed: C^T A C, the preconditioner, and a solver. */
 weft_status weft_linear_update(weft_linear *linear, const weft_system *whole,
                                weft_reduction *reduction, weft_error *error);
-/** Solve A u = b by these, with what follows weft_linear_solve's failures but MINRES.
+/** Solve A u = b by these, with what follows weft_linear_solve's failures.
  *  options  changed by what follows
  *  guess    [n_dofs] set to u of `whole`, for a second solve */
 weft_status weft_linear_repeat(weft_linear *linear, const weft_system *whole,

@@ -41,6 +41,7 @@ void weft_problem_parts_clear(weft_problem *problem) {
         weft_compilation_free(&part->compilation);
         weft_text_free(&part->cells);
     }
+    weft_memory_free(&problem->forms.numbers);
     free(problem->forms.parts);
     problem->forms.parts = NULL;
     problem->forms.n_parts = 0;

@@ -33,9 +33,10 @@ typedef struct weft_problem_forms {
     const char *matrix, *vector, *mass; /* of values in the texts; NULL: there is none */
     const char *mass_name;              /* what messages call the mass; NULL: the texts' name */
     bool is_nonlinear;                  /* the vector is r(u) = 0, and the matrix its derivative */
-    int components;                     /* rows of K for each node of the first set; 0: not known */
-    weft_bound_form first;              /* of the operator: that of the cells */
-    weft_form *more;                    /* [n_more] of the operator; malloc'd */
+    weft_memory *numbers;  /* of the function of each dof of a mixed u; NULL: not yet */
+    int components;        /* rows of K for each node of the first set; 0: not known */
+    weft_bound_form first; /* of the operator: that of the cells */
+    weft_form *more;       /* [n_more] of the operator; malloc'd */
     int n_more;
     const char *source, *source_origin; /* of weft_problem_source, or NULL */
     bool is_diffusion;                  /* `first` is that of weft_problem_diffusion */
@@ -48,8 +49,8 @@ typedef struct weft_problem_steps {
     weft_transient_part *parts;     /* [n_parts], malloc'd */
     weft_transient_field fields[WEFT_FIELDS_MAX];
     weft_transient_problem settings; /* of the integration */
-    double changed_at; /* the time at which the matrix proved not to be symmetric, so that the
-                          method changed; 0: none */
+    double changed_at; /* the time at which the matrix proved not to be symmetric, or not to be
+                          definite, so that the method changed; 0: none */
 } weft_problem_steps;
 
 struct weft_problem {

@@ -66,13 +66,26 @@ static weft_status choose_again(void *user, double t, weft_transient_solver *sol
     const weft_problem_choice *choice = &problem->system.linear.choice;
     char where[64];
     (void)weft_print(where, sizeof where, " in the step to t = %.6g", t);
+    const weft_problem_choice before = problem->system.linear.choice;
     TRY(weft_problem_choose_method(problem, where, error));
-    if (choice->method == solver->method)
+    if (weft_method_about(choice->method)->needs_symmetric) {
+        problem->system.linear.choice = before; /* with the reason that it had */
         goto done;
+    }
     problem->steps.changed_at = t;
     *solver = (weft_transient_solver){choice->method, choice->assembly, choice->preconditioner};
 done:
     return status;
+}
+
+/* A matrix of a linear step is symmetric, but not definite. */
+static void note_indefinite(void *user, double t, weft_method method, const char *reason) {
+    weft_problem *problem = user;
+    weft_problem_choice *choice = &problem->system.linear.choice;
+    if (choice->method != method)
+        problem->steps.changed_at = t;
+    choice->method = method;
+    (void)weft_print(choice->method_reason, sizeof choice->method_reason, "%s", reason);
 }
 
 /* The constants that the matrix of several functions leaves open, for which it is made once. */
@@ -127,7 +140,8 @@ weft_status weft_problem_integrate(weft_problem *problem, const weft_transient_p
     whole.is_exchangeable = linear->options->preconditioner == WEFT_AUTO;
     whole.hierarchy = linear->hierarchy;
     whole.smoother_degree = linear->options->smoother_degree;
-    whole.choice = (weft_transient_choice){choose_again, problem};
+    whole.choice = (weft_transient_choice){
+        choose_again, linear->options->method == WEFT_AUTO ? note_indefinite : NULL, problem};
     TRY(check_mass(problem, &whole, error));
     whole.assembly = whole.mass_assembly = choice->assembly;
     const weft_system system = weft_problem_system(problem);

@@ -1,4 +1,5 @@
 /* Measures whether the matrix is symmetric, chooses the method by it, and compares the product of forms with it. */
+#include "fem/base/memory.h"
 #include "fem/problem/problem.h"
 
 #include <math.h>
@@ -103,13 +104,37 @@ static weft_status refuse_matrix(const weft_problem *problem, weft_error *error)
     return WEFT_ERROR_INPUT;
 }
 
+/* The number of the function of each dof of a mixed u, in whose units the symmetry is measured. */
+static weft_status number_fields(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_fields *fields = &problem->fields;
+    double *numbers = NULL;
+    if (fields->n < 2 || problem->forms.numbers)
+        goto done;
+    numbers = weft_array_make((size_t)fields->n_dofs, sizeof *numbers);
+    if (!numbers)
+        TRY(weft_out_of_memory(error, "the functions of a mixed space"));
+    for (int k = 0; k < fields->n; ++k) {
+        const int64_t end = k + 1 < fields->n ? fields->list[k + 1].first_dof : fields->n_dofs;
+        for (int64_t i = fields->list[k].first_dof; i < end; ++i)
+            numbers[i] = k;
+    }
+    TRY(weft_memory_place(problem->context->device, numbers, (size_t)fields->n_dofs,
+                          sizeof *numbers, &problem->forms.numbers, error));
+done:
+    free(numbers);
+    return status;
+}
+
 static weft_status check_symmetry(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
+    TRY(number_fields(problem, error));
     for (int i = 0; i < problem->forms.n_parts; ++i) {
         weft_problem_part *part = &problem->forms.parts[i];
         weft_symmetry_free(&part->symmetry); /* of an earlier solve */
         if (part->has_matrix)
-            TRY(weft_symmetry_make(problem->context, &part->bound.form, &part->symmetry, error));
+            TRY(weft_symmetry_make(problem->context, &part->bound.form, problem->forms.numbers,
+                                   &part->symmetry, error));
     }
     TRY(measure(problem, &problem->system.asymmetry, error));
     if (isnan(problem->system.asymmetry))
@@ -183,7 +208,7 @@ weft_status weft_problem_check_forms(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = problem->fields.n_dofs;
     double *kept = NULL;
-    problem->system.linear.minres_if_indefinite = true;
+    problem->system.linear.minres_if_indefinite = !problem->forms.is_nonlinear;
     if (weft_records_only(problem->context))
         goto done;
     if (problem->forms.is_nonlinear && weft_problem_is_in_time(problem)) {

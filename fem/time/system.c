@@ -250,7 +250,7 @@ static void describe(weft_time_system *system) {
     const weft_transient_problem *problem = system->problem;
     weft_problem_options *options = &system->options;
     *options = weft_problem_options_default();
-    options->method = (int)problem->solver.method;
+    options->method = problem->choice.found ? WEFT_AUTO : (int)problem->solver.method;
     options->preconditioner = problem->is_exchangeable       ? WEFT_AUTO
                               : problem->preconditioner >= 0 ? problem->preconditioner
                               : problem->solver.jacobi       ? WEFT_JACOBI
@@ -265,6 +265,7 @@ static void describe(weft_time_system *system) {
                                    .hierarchy = problem->hierarchy,
                                    .spaces = system->spaces,
                                    .n_spaces = problem->n_fields,
+                                   .minres_if_indefinite = !problem->is_nonlinear,
                                    .choice = {.method = problem->solver.method,
                                               .assembly = problem->assembly,
                                               .preconditioner = problem->preconditioner,
@@ -355,7 +356,8 @@ static weft_status prepare(weft_time_system *system, weft_error *error) {
     return weft_linear_update(&system->linear, &assembled, system->reduction, error);
 }
 
-/* Let the caller choose another method where the matrix is not symmetric any more. */
+/* Let the caller choose another method where the matrix is not symmetric any more. That of a matrix that was not definite
+ * stays. */
 static weft_status choose(weft_time_system *system, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_transient_choice *choice = &system->problem->choice;
@@ -364,7 +366,7 @@ static weft_status choose(weft_time_system *system, weft_error *error) {
     if (!choice->choose || !weft_method_about(now.method)->needs_symmetric)
         goto done;
     TRY(choice->choose(choice->user, system->at, &now, error));
-    if (now.method == used->method)
+    if (weft_method_about(now.method)->needs_symmetric)
         goto done;
     weft_linear_reset(&system->linear);
     used->method = now.method;
@@ -395,10 +397,11 @@ weft_status weft_time_system_assemble(weft_time_system *system, double a, bool t
                                       weft_error *error) {
     weft_status status = WEFT_OK;
     const bool changes = system->matrix_moves || system->problem->is_nonlinear;
+    const bool may_differ = changes || system->problem->length; /* which own schemes read */
     if (system->is_assembled && !changes && system->a == a)
         goto done;
     system->is_assembled = false;
-    if (to_solve && changes)
+    if (to_solve && may_differ)
         TRY(choose(system, error));
     TRY(weft_memory_write(system->shift, 0, &a, sizeof a, error));
     TRY(assemble(system, error));
@@ -415,6 +418,8 @@ done:
 weft_status weft_time_system_solve(weft_time_system *system, double tolerance, weft_memory *b,
                                    weft_memory *x, weft_memory *work, weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_problem_choice *choice = &system->linear.choice;
+    const weft_method before = choice->method;
     weft_system equation = whole(system);
     equation.b = b;
     equation.u = x;
@@ -424,6 +429,9 @@ weft_status weft_time_system_solve(weft_time_system *system, double tolerance, w
     options.project_mean = system->linear.project_mean && system->is_singular;
     TRY(weft_time_means_enter(system, b, x, &options.tolerance, error));
     TRY(weft_linear_repeat(&system->linear, &equation, system->reduction, &options, work, error));
+    if (choice->method != before)
+        system->problem->choice.found(system->problem->choice.user, system->at, choice->method,
+                                      choice->method_reason);
     TRY(weft_time_means_leave(system, b, x, error));
 done:
     return status;

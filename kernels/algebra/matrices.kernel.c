@@ -73,6 +73,29 @@ for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j)
         s += (A(i,j) - A(j,i)) * (A(i,j) - A(j,i));
 
+//@ function  equilibrate(A: real[n,n], g: real[n]) -> B: real[n,n]
+//@ kind      map
+//@ flops     8*n*n
+//@ source    entry i,j over sqrt(R_i R_j), R_i the largest size in the rows and columns of i's group, those with the same
+//@ source    g: units of groups drop out. Van der Sluis 1969, Condition numbers and equilibration of matrices
+//@ example   equilibrate([[4,2],[0,0]], [0,1]) = [[1,0.70710678118654757],[0,0]]
+//@ threads   1
+real r[n], R[n];
+for (int i = 0; i < n; ++i) {
+    r[i] = 0;
+    for (int j = 0; j < n; ++j)
+        r[i] = max(r[i], max(abs(A(i,j)), abs(A(j,i))));
+}
+for (int i = 0; i < n; ++i) {
+    real most = 0;
+    for (int j = 0; j < n; ++j)
+        most = max(most, select(g(j) == g(i), r[j], 0));
+    R[i] = sqrt(most);
+}
+for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j)
+        B(i,j) = select(R[i] > 0 && R[j] > 0, A(i,j) / R[i] / R[j], 0);
+
 //@ function  trace(A: real[n,n]) -> s: real
 //@ kind      map
 //@ flops     n - 1

@@ -271,7 +271,7 @@ class weft_transient_inputs(Structure):
 
 
 class weft_transient_choice(Structure):
-    _fields_ = [("choose", c_void_p), ("user", c_void_p)]
+    _fields_ = [("choose", c_void_p), ("found", c_void_p), ("user", c_void_p)]
 
 
 class weft_transient_problem(Structure):

@@ -53,6 +53,7 @@ static const combination combinations[] = {
     {{"poisson.weft", "diagonal.weft"}, "d", 3, NULL},
     {{"poisson.weft", "energy.weft", "return E;"}, "d", 3, NULL},
     {{"poisson.weft", "asymmetry.weft"}, "d", 3, NULL},
+    {{"poisson.weft", "asymmetry_fields.weft"}, "d", 3, NULL},
     {{"poisson.weft", "stiffness_product.weft"}, "d", 3, NULL},
     {{"poisson.weft", "input v : real over nodes;\naction = 2*mvmul(K, v[dofs]);", "action.weft"},
      "d",
