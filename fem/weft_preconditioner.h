@@ -20,6 +20,8 @@ typedef struct weft_preconditioner_info {
     bool needs_levels; /* refuses problems without a hierarchy */
     bool needs_host;   /* refuses devices other than the host */
     bool reads_points; /* may read the coordinates of the nodes on a GPU */
+    bool
+        any_sign; /* suits any regular matrix, and is positive definite only where that is, so that MINRES cannot use it */
 } weft_preconditioner_info;
 /** The number of kinds, which are numbered from 0. */
 int weft_preconditioner_count(void);
@@ -33,6 +35,10 @@ typedef struct weft_preconditioner_problem {
     weft_operator *op;          /* assembled */
     const int32_t *constrained; /* ascending dofs whose value is given */
     int64_t n_constrained;
+    /* [n_pinned] ascending dofs, one for each constant that the equations leave open besides those of project_mean,
+     * which factorizations fix there */
+    const int32_t *pinned;
+    int n_pinned;
     /* the operator need not be symmetric, and neither need M: for GMRES, BiCGStab */
     bool is_general;
     bool project_mean;       /* the operator is singular, with the constants as its null space */

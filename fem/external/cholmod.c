@@ -178,15 +178,6 @@ static weft_status apply(void *state, const double *r, double *z, weft_error *er
     return WEFT_OK;
 }
 
-static weft_status solve(void *state, const double *b, double *x, double tolerance,
-                         int max_iterations, weft_external_result *result, weft_error *error) {
-    (void)tolerance;
-    (void)max_iterations;
-    result->iterations = 0;
-    result->converged = true;
-    return apply(state, b, x, error);
-}
-
 static void state_free(void *state) {
     cholmod_state *s = state;
     if (s->is_started) {
@@ -214,6 +205,5 @@ const weft_external_library weft_external_cholmod = {
     .make = make,
     .update = update,
     .apply = apply,
-    .solve = solve,
     .free = state_free,
 };

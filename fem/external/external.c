@@ -11,6 +11,7 @@ static const weft_external_library *const libraries[] = {
     [WEFT_EXTERNAL_HYPRE] = &weft_external_hypre,
     [WEFT_EXTERNAL_PETSC] = &weft_external_petsc,
     [WEFT_EXTERNAL_CHOLMOD] = &weft_external_cholmod,
+    [WEFT_EXTERNAL_UMFPACK] = &weft_external_umfpack,
 };
 enum { N_KINDS = sizeof libraries / sizeof libraries[0] };
 
@@ -38,8 +39,13 @@ weft_status weft_external_find(const char *name, weft_external_kind *out, weft_e
             return WEFT_OK;
         }
     weft_error_set(error, WEFT_ERROR_USAGE, "there is no library \"%s\"", name);
-    weft_error_hint(error, "choose hypre, petsc or cholmod");
+    weft_error_hint(error, "choose hypre, petsc, cholmod or umfpack");
     return WEFT_ERROR_USAGE;
+}
+
+bool weft_external_is_found(weft_external_kind kind) {
+    void *handle = NULL;
+    return weft_external_library_open(libraries[kind], NULL, &handle, NULL) == WEFT_OK;
 }
 
 static weft_status method_find(const weft_external_info *info, const char *name, const char **out,
@@ -61,13 +67,62 @@ static weft_status method_find(const weft_external_info *info, const char *name,
 
 static weft_status check_singular(const weft_external_info *info,
                                   const weft_external_matrix *matrix, weft_error *error) {
-    if (!matrix->is_singular || (!info->is_direct && matrix->components <= 1))
+    if (!matrix->is_singular || matrix->components <= 1)
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                   "%s cannot be used for a singular matrix%s: no value is prescribed anywhere",
-                   info->name, info->is_direct ? "" : " of several components");
+                   "%s cannot be used for a singular matrix of several components: no value is "
+                   "prescribed anywhere",
+                   info->name);
     weft_error_hint(error, "prescribe a value somewhere, or use another solver");
     return WEFT_ERROR_UNSUPPORTED;
+}
+
+/* Condition numbers of matrices with scaled rows and columns above which a factorization has hardly a correct digit. */
+static const double CONDITION_MOST = 1e13;
+
+/* The sums of rows without signs, and the greatest entries of columns, relative to those of their rows.
+ * sums, greatest  [n] */
+static void measure_entries(const weft_external_system *system, double *sums, double *greatest) {
+    memset(greatest, 0, (size_t)system->n * sizeof *greatest);
+    for (int i = 0; i < system->n; ++i) {
+        const int first = system->row_start[i], last = system->row_start[i + 1];
+        sums[i] = 0;
+        for (int e = first; e < last; ++e)
+            sums[i] += fabs(system->values[e]);
+        for (int e = first; e < last && sums[i] > 0; ++e) {
+            double *const of = &greatest[system->columns[e]];
+            *of = fmax(*of, fabs(system->values[e]) / sums[i]);
+        }
+    }
+}
+
+/* Solve for a pseudorandom right-hand side: a matrix that is singular up to rounding has a solution that is large. Units
+ * of equations and unknowns do not matter. */
+static weft_status check_condition(weft_external *solver, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_external_system *system = &solver->system;
+    double *greatest = NULL, condition = 0;
+    uint64_t seed = 1;
+    if (!solver->library->info.takes_indefinite)
+        goto done;
+    greatest = weft_array_make((size_t)system->n, sizeof *greatest);
+    if (!greatest)
+        TRY(weft_out_of_memory(error, solver->library->title));
+    measure_entries(system, solver->in, greatest);
+    for (int i = 0; i < system->n; ++i) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        solver->in[i] *= (double)(seed >> 40) * 0x1p-23 - 1;
+    }
+    TRY(solver->library->apply(solver->state, solver->in, solver->out, error));
+    for (int i = 0; i < system->n; ++i) {
+        const double size = fabs(solver->out[i]) * greatest[i];
+        condition = size <= condition ? condition : size; /* NaN stays */
+    }
+    if (!(condition <= CONDITION_MOST))
+        TRY(weft_external_refuse_singular(solver->library->title, error));
+done:
+    free(greatest);
+    return status;
 }
 
 weft_status weft_external_make(weft_external_kind kind, const weft_external_matrix *matrix,
@@ -87,9 +142,7 @@ weft_status weft_external_make(weft_external_kind kind, const weft_external_matr
     TRY(method_find(&library->info, method, &method, error));
     TRY(check_singular(&library->info, matrix, error));
     TRY(weft_external_library_open(library, options ? options->library : NULL, &handle, error));
-    weft_external_matrix taken = *matrix;
-    taken.is_general = matrix->is_general && library->info.takes_general;
-    TRY(weft_external_system_make(&taken, &solver->system, error));
+    TRY(weft_external_system_make(matrix, &library->info, &solver->system, error));
     solver->in = weft_array_make((size_t)solver->system.n, sizeof *solver->in);
     solver->out = weft_array_make((size_t)solver->system.n, sizeof *solver->out);
     if (!solver->in || !solver->out) {
@@ -97,6 +150,7 @@ weft_status weft_external_make(weft_external_kind kind, const weft_external_matr
         goto done;
     }
     TRY(library->make(handle, method, &solver->system, &solver->state, solver->description, error));
+    TRY(check_condition(solver, error));
     *out = solver;
     solver = NULL;
 done:
@@ -125,6 +179,7 @@ weft_status weft_external_update(weft_external *solver, const double *values, we
     weft_status status = WEFT_OK;
     TRY(weft_external_system_fill(&solver->system, solver->pattern, values, error));
     TRY(solver->library->update(solver->state, &solver->system, error));
+    TRY(check_condition(solver, error));
 done:
     return status;
 }
@@ -137,6 +192,13 @@ static void subtract_mean(const weft_external_system *system, double *v) {
         v[i] -= mean;
 }
 
+/* The rows of dofs that are coupled to nothing have the solution zero. */
+static void clear_alone(const weft_external_system *system, double *v) {
+    for (int i = 0; i < system->n; ++i)
+        if (system->is_alone[i])
+            v[i] = 0;
+}
+
 weft_status weft_external_apply(weft_external *solver, const double *r, double *z,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
@@ -144,6 +206,7 @@ weft_status weft_external_apply(weft_external *solver, const double *r, double *
     for (int i = 0; i < system->n; ++i)
         solver->in[i] = system->is_free[i] ? r[system->dofs[i]] : 0;
     subtract_mean(system, solver->in);
+    clear_alone(system, solver->in);
     TRY(solver->library->apply(solver->state, solver->in, solver->out, error));
     subtract_mean(system, solver->out);
     memset(z, 0, (size_t)solver->pattern->n_rows * sizeof *z);
@@ -190,8 +253,11 @@ weft_status weft_external_solve(weft_external *solver, const double *values, con
     *result = (weft_external_result){.converged = true};
     if (size == 0)
         goto done;
-    TRY(solver->library->solve(solver->state, solver->in, solver->out, tolerance, max_iterations,
-                               result, error));
+    clear_alone(system, solver->in);
+    TRY(solver->library->solve
+            ? solver->library->solve(solver->state, solver->in, solver->out, tolerance,
+                                     max_iterations, result, error)
+            : solver->library->apply(solver->state, solver->in, solver->out, error));
     subtract_mean(system, solver->out);
     for (int i = 0; i < system->n; ++i)
         if (system->is_free[i])

@@ -15,9 +15,10 @@
 #include "fem/weft_operator.h"
 
 typedef enum weft_external_kind {
-    WEFT_EXTERNAL_HYPRE,  /* BoomerAMG: classical algebraic multigrid */
-    WEFT_EXTERNAL_PETSC,  /* GAMG: smoothed aggregation; incomplete factorizations */
-    WEFT_EXTERNAL_CHOLMOD /* sparse Cholesky factorization */
+    WEFT_EXTERNAL_HYPRE,   /* BoomerAMG: classical algebraic multigrid */
+    WEFT_EXTERNAL_PETSC,   /* GAMG: smoothed aggregation; incomplete factorizations */
+    WEFT_EXTERNAL_CHOLMOD, /* sparse Cholesky factorization */
+    WEFT_EXTERNAL_UMFPACK  /* sparse LU factorization */
 } weft_external_kind;
 
 typedef struct weft_external_info {
@@ -29,6 +30,7 @@ typedef struct weft_external_info {
     const char *const *methods;
     bool is_direct;             /* exact up to rounding; no iterations */
     bool takes_general;         /* preconditions matrices that are not symmetric, too */
+    bool takes_indefinite;      /* and those with any diagonal, symmetric or not */
     const char *general_method; /* the default for these; NULL: the first */
 } weft_external_info;
 /** The number of kinds, which are numbered from 0. */
@@ -37,6 +39,9 @@ const weft_external_info *weft_external_about(weft_external_kind kind);
 /** Find a kind by name.
  *  Errors  WEFT_ERROR_USAGE (the hint lists the names); *out untouched */
 weft_status weft_external_find(const char *name, weft_external_kind *out, weft_error *error);
+
+/** Can the library be opened? */
+bool weft_external_is_found(weft_external_kind kind);
 
 /** A matrix with its constrained dofs: symmetric and positive definite, unless is_general is set. */
 typedef struct weft_external_matrix {
@@ -48,7 +53,11 @@ typedef struct weft_external_matrix {
     bool is_general;
     int components;   /* per node; 0 means 1 */
     bool is_singular; /* pure Neumann: the constants are the null space, and are projected out */
-    int dimension;    /* of the mesh; 0: unknown */
+    /* ascending dofs, one for each constant that the equations leave open besides, as that of a pressure: z is zero
+     * there if the solver is direct, which others ignore */
+    const int32_t *pinned;
+    int n_pinned;
+    int dimension; /* of the mesh; 0: unknown */
     /* [n_nodes][dimension], of the nodes; NULL: unknown. With components == dimension the rigid
      * body modes are taken for the near null space. */
     const double *coordinates;
@@ -63,14 +72,14 @@ typedef struct weft_external_options {
 
 typedef struct weft_external weft_external;
 /** Open the library and set up its solver.
- *  matrix   pattern and constrained are borrowed and must outlive the solver; values and coordinates
+ *  matrix   pattern and constrained are borrowed and must outlive the solver; values, pinned and coordinates
  *           are borrowed for the call
  *  options  borrowed for the call; NULL: none
  *  out      caller's; weft_external_free
  *  Errors   WEFT_ERROR_UNSUPPORTED (the library is missing, of an unknown version, or has other
  *           numbers than double and 32-bit int; more than 2^31 - 1 entries; a matrix that is
- *           not symmetric; a singular one with a direct solver or several components), WEFT_ERROR_INPUT (an entry that is not finite; a diagonal entry or
- *           pivot that is not positive; no free dof), WEFT_ERROR_USAGE (no such method),
+ *           not symmetric; a singular one with several components), WEFT_ERROR_INPUT (an entry that is not finite; a diagonal entry or
+ *           pivot that is not positive, unless the library takes_indefinite; one that is singular up to rounding; no free dof), WEFT_ERROR_USAGE (no such method),
  *           WEFT_ERROR_MEMORY; WEFT_ERROR_INTERNAL with the library's own message; *out untouched */
 weft_status weft_external_make(weft_external_kind kind, const weft_external_matrix *matrix,
                                const weft_external_options *options, weft_external **out,

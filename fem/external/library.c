@@ -69,6 +69,21 @@ weft_status weft_external_unknown_version(const weft_external_library *library, 
     return WEFT_ERROR_UNSUPPORTED;
 }
 
+weft_status weft_external_refuse_singular(const char *title, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_INPUT, "the matrix is singular, as %s found", title);
+    weft_error_hint(error, "fix u in more places, or look for coefficients that are 0");
+    return WEFT_ERROR_INPUT;
+}
+
+weft_status weft_external_refuse_memory(const char *title, const weft_external_system *system,
+                                        weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_MEMORY,
+                   "%s has not enough memory for the factors of a matrix of %d rows and %d entries",
+                   title, system->n, system->row_start[system->n]);
+    weft_error_hint(error, "use another preconditioner, or a coarser mesh");
+    return WEFT_ERROR_MEMORY;
+}
+
 struct weft_external_signals {
     struct sigaction action[NSIG];
     bool is_known[NSIG];

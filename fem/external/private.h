@@ -13,14 +13,19 @@ typedef struct weft_external_system {
     double *values;      /* [row_start[n]] */
     int32_t *dofs;       /* [n] the dof of a row */
     bool *is_free;       /* [n] */
+    bool *is_alone;      /* [n] coupled to nothing: constrained, or pinned */
     double *coordinates; /* [n / components][dimension]; NULL: unknown */
+    bool pins;           /* open constants are fixed at one dof */
     bool is_singular;
-    bool is_general; /* symmetry is not checked */
+    bool is_general;    /* symmetry is not checked */
+    bool is_indefinite; /* neither is the sign of the diagonal */
 } weft_external_system;
 
-/** Number the free dofs, and copy their rows.
+/** Number the free dofs, and copy their rows. Rows and columns of pinned dofs are left out for a direct solver, and
+ *  so is a row of a matrix that has the constants as its null space.
  *  Errors  those of weft_external_make; *out untouched */
-weft_status weft_external_system_make(const weft_external_matrix *matrix, weft_external_system *out,
+weft_status weft_external_system_make(const weft_external_matrix *matrix,
+                                      const weft_external_info *library, weft_external_system *out,
                                       weft_error *error);
 /** Copy other values; checks them. */
 weft_status weft_external_system_fill(weft_external_system *system, const weft_pattern *pattern,
@@ -38,11 +43,19 @@ typedef struct weft_external_library {
                         void **state, char *description, weft_error *error);
     weft_status (*update)(void *state, const weft_external_system *system, weft_error *error);
     weft_status (*apply)(void *state, const double *r, double *z, weft_error *error);
+    /* NULL: one application of a direct solver */
     weft_status (*solve)(void *state, const double *b, double *x, double tolerance,
                          int max_iterations, weft_external_result *result, weft_error *error);
     void (*free)(void *state);
 } weft_external_library;
-extern const weft_external_library weft_external_hypre, weft_external_petsc, weft_external_cholmod;
+extern const weft_external_library weft_external_hypre, weft_external_petsc, weft_external_cholmod,
+    weft_external_umfpack;
+
+/** "the matrix is singular, as TITLE found", with a hint. Returns WEFT_ERROR_INPUT. */
+weft_status weft_external_refuse_singular(const char *title, weft_error *error);
+/** "TITLE has not enough memory for the factors of 100000 rows", with a hint. Returns WEFT_ERROR_MEMORY. */
+weft_status weft_external_refuse_memory(const char *title, const weft_external_system *system,
+                                        weft_error *error);
 
 /** Open a library by its names, and never unload it: it has started MPI or threads.
  *  name    NULL: the variable, else the names

@@ -12,8 +12,31 @@ static bool is_constrained(const weft_external_matrix *matrix, int64_t dof, int6
     return *next < matrix->n_constrained && matrix->constrained[*next] == dof;
 }
 
+static bool is_pinned(const weft_external_matrix *matrix, int64_t dof) {
+    for (int i = 0; i < matrix->n_pinned; ++i)
+        if (matrix->pinned[i] == dof)
+            return true;
+    return false;
+}
+
+/* Is A 1 zero up to rounding? */
+static bool has_constants(const weft_external_matrix *matrix) {
+    static const double rounding = 1e-10;
+    const weft_pattern *pattern = matrix->pattern;
+    for (int64_t i = 0; i < pattern->n_rows; ++i) {
+        double sum = 0, size = 0;
+        for (int64_t e = pattern->row_start[i]; e < pattern->row_start[i + 1]; ++e) {
+            sum += matrix->values[e];
+            size += fabs(matrix->values[e]);
+        }
+        if (!(fabs(sum) <= rounding * size))
+            return false;
+    }
+    return true;
+}
+
 /* Set the rows: dofs of nodes with a free dof.
- * rows  [n_dofs] row of a dof, -1: none or constrained */
+ * rows  [n_dofs] row of a dof, -1: none or coupled to nothing */
 static weft_status number(const weft_external_matrix *matrix, weft_external_system *system,
                           int32_t *rows, weft_error *error) {
     const int64_t n_dofs = matrix->pattern->n_rows;
@@ -25,7 +48,10 @@ static weft_status number(const weft_external_matrix *matrix, weft_external_syst
             bool is_free = !is_constrained(matrix, dof + c, &next);
             system->dofs[system->n + c] = (int32_t)(dof + c);
             system->is_free[system->n + c] = is_free;
-            rows[dof + c] = is_free ? system->n + c : -1;
+            system->is_alone[system->n + c] =
+                !is_free || (system->pins && is_pinned(matrix, dof + c)) ||
+                (system->pins && system->is_singular && n_free + n_free_here == 0);
+            rows[dof + c] = system->is_alone[system->n + c] ? -1 : system->n + c;
             n_free_here += is_free;
         }
         if (n_free_here)
@@ -43,10 +69,10 @@ static weft_status copy_pattern(const weft_pattern *pattern, const int32_t *rows
     int64_t at = 0;
     for (int i = 0; i < system->n; ++i) {
         int64_t dof = system->dofs[i];
-        if (!system->is_free[i])
+        if (system->is_alone[i])
             system->columns[at++] = i;
         for (int64_t e = pattern->row_start[dof];
-             system->is_free[i] && e < pattern->row_start[dof + 1]; ++e)
+             !system->is_alone[i] && e < pattern->row_start[dof + 1]; ++e)
             if (rows[pattern->columns[e]] >= 0)
                 system->columns[at++] = rows[pattern->columns[e]];
         if (at > INT_MAX)
@@ -78,9 +104,9 @@ static weft_status fill_row(weft_external_system *system, int row, const weft_pa
             diagonal = values[e];
         system->values[at++] = values[e];
     }
-    if (!system->is_free[row])
+    if (system->is_alone[row])
         system->values[system->row_start[row]] = diagonal > 0 ? diagonal : 1;
-    else if (!(diagonal > 0))
+    else if (!(diagonal > 0) && !system->is_indefinite)
         return weft_error_set(
             error, WEFT_ERROR_INPUT,
             "the matrix is not positive definite: its diagonal entry of row %lld is %g",
@@ -152,15 +178,21 @@ static weft_status copy_coordinates(const weft_external_matrix *matrix,
     return WEFT_OK;
 }
 
-weft_status weft_external_system_make(const weft_external_matrix *matrix, weft_external_system *out,
+weft_status weft_external_system_make(const weft_external_matrix *matrix,
+                                      const weft_external_info *library, weft_external_system *out,
                                       weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_pattern *pattern = matrix->pattern;
     const size_t n = (size_t)pattern->n_rows;
     weft_external_system system = {.components = matrix->components ? matrix->components : 1,
                                    .dimension = matrix->dimension,
+                                   .pins = library->is_direct,
                                    .is_singular = matrix->is_singular,
-                                   .is_general = matrix->is_general};
+                                   .is_general = library->takes_indefinite ||
+                                                 (matrix->is_general && library->takes_general),
+                                   .is_indefinite = library->takes_indefinite};
+    if (library->is_direct && matrix->is_singular) /* else something weak holds them */
+        system.is_singular = has_constants(matrix);
     int32_t *rows = weft_array_make(n, sizeof *rows);
     system.row_start = weft_array_make(n + 1, sizeof *system.row_start);
     const size_t n_entries = (size_t)pattern->n_entries + (system.components > 1 ? n : 0);
@@ -168,8 +200,9 @@ weft_status weft_external_system_make(const weft_external_matrix *matrix, weft_e
     system.values = weft_array_make(n_entries, sizeof *system.values);
     system.dofs = weft_array_make(n, sizeof *system.dofs);
     system.is_free = weft_array_make(n, sizeof *system.is_free);
+    system.is_alone = weft_array_make(n, sizeof *system.is_alone);
     if (!rows || !system.row_start || !system.columns || !system.values || !system.dofs ||
-        !system.is_free) {
+        !system.is_free || !system.is_alone) {
         status = weft_out_of_memory(error, "a copy of the matrix");
         goto done;
     }
@@ -191,6 +224,7 @@ void weft_external_system_free(weft_external_system *system) {
     free(system->values);
     free(system->dofs);
     free(system->is_free);
+    free(system->is_alone);
     free(system->coordinates);
     *system = (weft_external_system){0};
 }

@@ -5,6 +5,7 @@
 #include "fem/base/memory.h"
 #include "fem/mesh/mesh.h"
 #include "fem/space/space.h"
+#include "fem/weft_transient.h"
 
 #include <stdlib.h>
 
@@ -78,6 +79,30 @@ static void drop_preconditioner(weft_linear *linear, const char *reason) {
     weft_log(monitor_of(linear), WEFT_LOG_INFO, "preconditioner jacobi: %s", reason);
 }
 
+static int compare(const void *a, const void *b) {
+    const int32_t i = *(const int32_t *)a, k = *(const int32_t *)b;
+    return (i > k) - (i < k);
+}
+
+/* Set the first free dof of each constant that the equations leave open, ascending. Returns how many there are. */
+static int find_pins(weft_linear *linear, const weft_system *system) {
+    int n = 0;
+    for (int k = 0; k < linear->n_open && n < WEFT_VALUES_MAX; ++k) {
+        const weft_transient_open *of = &linear->open[k];
+        int64_t next = 0, dof = of->first;
+        for (; dof < of->last; dof += of->step) {
+            while (next < system->n_constrained && system->constrained[next] < dof)
+                ++next;
+            if (next == system->n_constrained || system->constrained[next] > dof)
+                break;
+        }
+        if (dof < of->last)
+            linear->pins[n++] = (int32_t)dof;
+    }
+    qsort(linear->pins, (size_t)n, sizeof *linear->pins, compare);
+    return n;
+}
+
 /* Make the preconditioner that was chosen, or adapt it to new values of the operator. If it was chosen automatically and
  * refuses the matrix, drop it. */
 static weft_status precondition(weft_linear *linear, const weft_system *system, weft_error *error) {
@@ -93,6 +118,8 @@ static weft_status precondition(weft_linear *linear, const weft_system *system, 
     const weft_preconditioner_problem problem = {.op = system->op,
                                                  .constrained = system->constrained,
                                                  .n_constrained = system->n_constrained,
+                                                 .pinned = linear->pins,
+                                                 .n_pinned = find_pins(linear, system),
                                                  .is_general = is_general,
                                                  .project_mean = linear->project_mean,
                                                  .space = is_mixed ? NULL : linear->spaces[0],
@@ -120,24 +147,30 @@ static weft_status precondition(weft_linear *linear, const weft_system *system, 
     return status;
 }
 
+static bool has_any_sign(int kind) {
+    return kind >= 0 && weft_preconditioner_about(kind)->any_sign;
+}
+
 /* A mixed problem is a saddle point, as a rule. */
 void weft_linear_choose_method(weft_linear *linear, bool is_symmetric, bool is_mixed,
                                double asymmetry) {
     const int requested = linear->options->method;
     const bool is_auto = requested == WEFT_AUTO;
     weft_problem_choice *choice = &linear->choice;
+    const bool any_sign = has_any_sign(choice->preconditioner);
     char *reason = choice->method_reason;
     const size_t size = sizeof choice->method_reason;
     choice->method = !is_auto                     ? (weft_method)requested
-                     : is_symmetric && is_mixed   ? WEFT_METHOD_MINRES
-                     : is_symmetric               ? WEFT_METHOD_CG
+                     : is_symmetric && !is_mixed  ? WEFT_METHOD_CG
+                     : is_symmetric && !any_sign  ? WEFT_METHOD_MINRES
                      : choice->basis_is_too_large ? WEFT_METHOD_BICGSTAB
                                                   : WEFT_METHOD_GMRES;
     if (!is_auto)
         (void)weft_print(reason, size, "as requested");
     else if (is_symmetric)
-        (void)weft_print(reason, size, "the matrix is symmetric%s",
-                         is_mixed ? ", the space mixed" : "");
+        (void)weft_print(reason, size, "the matrix is symmetric%s%s",
+                         is_mixed ? ", the space mixed" : "",
+                         is_mixed && any_sign ? ", the preconditioner not definite" : "");
     else
         (void)weft_print(
             reason, size, "the matrix is not symmetric: |K - K^T| is %.1e of |K|%s", asymmetry,
@@ -208,7 +241,7 @@ static weft_status solve(weft_linear *linear, const weft_system *system,
                                           options, &linear->cg, error);
 }
 
-/* MINRES instead of CG, from where that stopped. */
+/* MINRES instead of CG, from where that stopped; GMRES where MINRES cannot use the preconditioner. */
 static weft_status solve_indefinite(weft_linear *linear, const weft_system *system,
                                     weft_cg_options *options, weft_error *error) {
     weft_problem_choice *choice = &linear->choice;
@@ -216,12 +249,15 @@ static weft_status solve_indefinite(weft_linear *linear, const weft_system *syst
         choice->method_reason, sizeof choice->method_reason,
         "the matrix is symmetric, but not positive definite, as CG found in iteration %d",
         linear->cg.iterations);
-    choice->method = options->method = WEFT_METHOD_MINRES;
-    if (linear->options->preconditioner == WEFT_AUTO && linear->preconditioner) {
+    const bool any_sign =
+        linear->preconditioner && !options->project_mean && has_any_sign(choice->preconditioner);
+    choice->method = options->method = any_sign ? WEFT_METHOD_GMRES : WEFT_METHOD_MINRES;
+    if (linear->options->preconditioner == WEFT_AUTO && linear->preconditioner && !any_sign) {
         drop_preconditioner(linear, "the method is MINRES");
         options->preconditioner = NULL;
     }
-    weft_log(options->monitor, WEFT_LOG_INFO, "MINRES: %s", choice->method_reason);
+    weft_log(options->monitor, WEFT_LOG_INFO, "%s: %s", weft_method_about(choice->method)->title,
+             choice->method_reason);
     clear_result(linear);
     return solve(linear, system, options, error);
 }

@@ -6,6 +6,7 @@
 
 #include "fem/linear/memory.h"
 #include "fem/weft_constraint.h"
+#include "fem/weft_problem_results.h"
 
 /** Tolerances for |K - K^T| / |K|: rounding in a symmetric matrix; in a tangent at any u, whose terms may cancel. */
 #define WEFT_SYMMETRIC 1e-12
@@ -20,11 +21,14 @@ typedef struct weft_linear {
     const weft_hierarchy *hierarchy; /* of the mesh; NULL: no levels are kept */
     const weft_space *const *spaces; /* [n_spaces] of u, several if it is mixed */
     int n_spaces;
-    bool needs_matrix;         /* constraints: C^T A C is made of it */
-    bool project_mean;         /* see weft_cg_options */
-    bool solves_once;          /* one system, from the initial guess zero */
-    bool minres_if_indefinite; /* what the automatic choice does if CG finds that; not in Newton's
-                                  method, where the state is then unstable as a rule */
+    const struct weft_transient_open *open; /* [n_open] constants that the equations leave open */
+    int n_open;
+    int32_t pins[WEFT_VALUES_MAX]; /* a free dof of each, at which factorizations fix it */
+    bool needs_matrix;             /* constraints: C^T A C is made of it */
+    bool project_mean;             /* see weft_cg_options */
+    bool solves_once;              /* one system, from the initial guess zero */
+    bool minres_if_indefinite;     /* what the automatic choice does if CG finds that; not in
+                                      Newton's method, where the state is then unstable as a rule */
     weft_problem_choice choice;
     weft_preconditioner *preconditioner;                     /* owned; NULL: none but Jacobi's */
     bool preconditioner_is_general, preconditioner_projects; /* see weft_preconditioner_problem */

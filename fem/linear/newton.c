@@ -24,8 +24,8 @@ void weft_open_center(const weft_transient_open *open, int n_open, const double 
     }
 }
 
-weft_status weft_linear_accept(const weft_linear *linear, const weft_transient_open *open,
-                               int n_open, weft_memory *du, bool *usable, weft_error *error) {
+weft_status weft_linear_accept(const weft_linear *linear, weft_memory *du, bool *usable,
+                               weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cg_result *cg = &linear->cg;
     const int64_t n = weft_linear_dofs(linear);
@@ -33,13 +33,13 @@ weft_status weft_linear_accept(const weft_linear *linear, const weft_transient_o
     *usable = cg->outcome == WEFT_CG_CONVERGED ||
               ((cg->outcome == WEFT_CG_STAGNATION || cg->outcome == WEFT_CG_MAX_ITERATIONS) &&
                cg->residual < 0.1);
-    if (n_open == 0)
+    if (linear->n_open == 0)
         goto done;
     values = weft_array_make((size_t)n, sizeof *values);
     if (!values)
         TRY(weft_out_of_memory(error, "a component without its mean"));
     TRY(weft_vector_pull(du, values, n, error));
-    weft_open_center(open, n_open, NULL, values);
+    weft_open_center(linear->open, linear->n_open, NULL, values);
     TRY(weft_vector_push(du, values, n, error));
 done:
     free(values);

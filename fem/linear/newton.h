@@ -17,5 +17,5 @@ void weft_open_center(const weft_transient_open *open, int n_open, const double 
  *  du      [n] on the device
  *  usable  a solve with some progress is sufficient
  *  Errors  WEFT_ERROR_MEMORY, those of weft_memory_read and weft_memory_write */
-weft_status weft_linear_accept(const weft_linear *linear, const weft_transient_open *open,
-                               int n_open, weft_memory *du, bool *usable, weft_error *error);
+weft_status weft_linear_accept(const weft_linear *linear, weft_memory *du, bool *usable,
+                               weft_error *error);

@@ -1,4 +1,4 @@
-/* Preconditioners of other libraries, on the host: hypre, PETSc and CHOLMOD (fem/external). */
+/* Preconditioners of other libraries, on the host: hypre, PETSc, CHOLMOD and UMFPACK (fem/external). */
 #include "fem/external/external.h"
 #include "fem/precondition/precondition.h"
 
@@ -30,13 +30,20 @@ static weft_status matrix_find(const weft_preconditioner *preconditioner, const 
     return WEFT_ERROR_UNSUPPORTED;
 }
 
-static weft_status library_update(weft_preconditioner *preconditioner, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const double *values = NULL;
-    TRY(matrix_find(preconditioner, &values, error));
-    TRY(weft_external_update(preconditioner->state, values, error));
-done:
-    return status;
+/* The library of a kind. Of `lu`, it is the first that is found, or, for the message, the first. */
+static weft_status library_find(const weft_preconditioner_kind *kind, weft_external_kind *out,
+                                weft_error *error) {
+    int first = -1, found = -1;
+    if (kind != &weft_preconditioner_lu)
+        return weft_external_find(kind->info.name, out, error);
+    for (int i = 0; i < weft_external_count() && found < 0; ++i) {
+        if (!weft_external_about((weft_external_kind)i)->takes_indefinite)
+            continue;
+        first = first < 0 ? i : first;
+        found = weft_external_is_found((weft_external_kind)i) ? i : -1;
+    }
+    *out = (weft_external_kind)(found < 0 ? first : found);
+    return WEFT_OK;
 }
 
 static weft_status library_make(weft_preconditioner *preconditioner, weft_error *error) {
@@ -47,6 +54,8 @@ static weft_status library_make(weft_preconditioner *preconditioner, weft_error 
     weft_external_matrix matrix = {.pattern = weft_operator_pattern(problem->op),
                                    .constrained = problem->constrained,
                                    .n_constrained = problem->n_constrained,
+                                   .pinned = problem->pinned,
+                                   .n_pinned = problem->n_pinned,
                                    .is_singular = problem->project_mean,
                                    .is_general = problem->is_general};
     weft_external_kind kind;
@@ -57,7 +66,7 @@ static weft_status library_make(weft_preconditioner *preconditioner, weft_error 
         matrix.coordinates = weft_space_points(space);
     }
     TRY(matrix_find(preconditioner, &matrix.values, error));
-    TRY(weft_external_find(preconditioner->kind->info.name, &kind, error));
+    TRY(library_find(preconditioner->kind, &kind, error));
     TRY(weft_external_make(kind, &matrix, NULL, &solver, error));
     preconditioner->state = solver;
     report->levels[0].n_rows = matrix.pattern->n_rows;
@@ -67,16 +76,30 @@ done:
     return status;
 }
 
-static weft_status library_apply(weft_preconditioner *preconditioner, weft_memory *r,
-                                 weft_memory *z, weft_error *error) {
-    return weft_external_apply(preconditioner->state, weft_memory_host(r), weft_memory_host(z),
-                               error);
-}
-
 static void library_free(weft_preconditioner *preconditioner) {
     weft_external *solver = preconditioner->state;
     weft_external_free(&solver);
     preconditioner->state = NULL;
+}
+
+static weft_status library_update(weft_preconditioner *preconditioner, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const double *values = NULL;
+    if (preconditioner->problem.project_mean) { /* which is looked at when it is made */
+        library_free(preconditioner);
+        status = library_make(preconditioner, error);
+        goto done;
+    }
+    TRY(matrix_find(preconditioner, &values, error));
+    TRY(weft_external_update(preconditioner->state, values, error));
+done:
+    return status;
+}
+
+static weft_status library_apply(weft_preconditioner *preconditioner, weft_memory *r,
+                                 weft_memory *z, weft_error *error) {
+    return weft_external_apply(preconditioner->state, weft_memory_host(r), weft_memory_host(z),
+                               error);
 }
 
 const weft_preconditioner_kind weft_preconditioner_hypre = {
@@ -99,6 +122,15 @@ const weft_preconditioner_kind weft_preconditioner_petsc = {
 const weft_preconditioner_kind weft_preconditioner_cholmod = {
     .info = {"cholmod", "a factorization by the library CHOLMOD", .needs_matrix = true,
              .needs_host = true},
+    .make = library_make,
+    .update = library_update,
+    .apply = library_apply,
+    .free = library_free,
+};
+
+const weft_preconditioner_kind weft_preconditioner_lu = {
+    .info = {"lu", "a factorization L U of any regular matrix, by the library UMFPACK",
+             .needs_matrix = true, .needs_host = true, .any_sign = true},
     .make = library_make,
     .update = library_update,
     .apply = library_apply,

@@ -59,7 +59,7 @@ bool weft_preconditioner_used(weft_preconditioner *preconditioner, int iteration
 
 extern const weft_preconditioner_kind weft_preconditioner_chebyshev, weft_preconditioner_multigrid,
     weft_preconditioner_aggregation, weft_preconditioner_block, weft_preconditioner_hypre,
-    weft_preconditioner_petsc, weft_preconditioner_cholmod;
+    weft_preconditioner_petsc, weft_preconditioner_cholmod, weft_preconditioner_lu;
 
 /** The error of a kind without full multigrid: WEFT_ERROR_UNSUPPORTED. */
 weft_status weft_preconditioner_refuse_full(const weft_preconditioner *preconditioner,

@@ -138,6 +138,8 @@ weft_status weft_nullspace_find(weft_assembled *system, weft_error *error) {
         weft_log(system->fields->context->monitor, WEFT_LOG_INFO,
                  "nothing fixes a constant in component %d of u: its mean is set to zero", k);
     }
+    system->linear.open = system->open.list;
+    system->linear.n_open = system->open.n;
 done:
     free_vectors(values, memory);
     return status;

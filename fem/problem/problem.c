@@ -38,7 +38,7 @@ static void clear_solve(weft_problem *problem) {
     problem->fields.own_constrained = NULL;
     problem->system.rest = NULL;
     problem->system.modes_are_pinned = false;
-    problem->system.open.n = 0;
+    problem->system.open.n = problem->system.linear.n_open = 0;
 }
 
 void weft_problem_free(weft_problem **out) {

@@ -385,6 +385,23 @@ weft_status weft_cg_clear(weft_solver *cg, weft_error *error) {
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
+/* MINRES measures by the preconditioner. */
+static weft_status check_sign(const weft_cg_options *options, weft_error *error) {
+    const weft_preconditioner_info *info =
+        options->preconditioner
+            ? weft_preconditioner_about(weft_preconditioner_reported(options->preconditioner)->kind)
+            : NULL;
+    if (options->method != WEFT_METHOD_MINRES || !info || !info->any_sign)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_USAGE,
+                   "MINRES needs a positive definite preconditioner, which %s is not where the "
+                   "matrix is indefinite",
+                   info->name);
+    weft_error_location(error, "--method", NULL, 0, 0);
+    weft_error_hint(error, "leave out --method, or use --method gmres");
+    return WEFT_ERROR_USAGE;
+}
+
 static weft_status check(const weft_solver *cg, weft_error *error) {
     const weft_cg_options *options = cg->options;
     size_t bytes = (size_t)cg->n * sizeof(double);
@@ -413,6 +430,9 @@ static weft_status check(const weft_solver *cg, weft_error *error) {
         weft_error_hint(error, "use CG or MINRES, or prescribe a value somewhere");
         return WEFT_ERROR_USAGE;
     }
+    const weft_status status = check_sign(options, error);
+    if (status != WEFT_OK)
+        return status;
     if (weft_device_limits(cg->context->device)->records_only)
         return weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
                                  "a null device computes nothing, so it cannot solve a system",

@@ -266,6 +266,8 @@ static void describe(weft_time_system *system) {
                                    .spaces = system->spaces,
                                    .n_spaces = problem->n_fields,
                                    .minres_if_indefinite = !problem->is_nonlinear,
+                                   .open = problem->open,
+                                   .n_open = problem->n_open,
                                    .choice = {.method = problem->solver.method,
                                               .assembly = problem->assembly,
                                               .preconditioner = problem->preconditioner,

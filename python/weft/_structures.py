@@ -199,6 +199,7 @@ class weft_pattern(Structure):
 
 class weft_preconditioner_problem(Structure):
     _fields_ = [("op", c_void_p), ("constrained", POINTER(c_int32)), ("n_constrained", c_int64),
+                ("pinned", POINTER(c_int32)), ("n_pinned", c_int),
                 ("is_general", c_bool), ("project_mean", c_bool), ("space", c_void_p),
                 ("spaces", POINTER(c_void_p)), ("n_spaces", c_int),
                 ("hierarchy", POINTER(weft_hierarchy)), ("degree", c_int),
@@ -348,7 +349,7 @@ class weft_step_state(Structure):
 
 class weft_preconditioner_info(Structure):
     _fields_ = [("name", c_char_p), ("help", c_char_p), ("needs_matrix", c_bool), ("needs_levels", c_bool),
-                ("needs_host", c_bool), ("reads_points", c_bool)]
+                ("needs_host", c_bool), ("reads_points", c_bool), ("any_sign", c_bool)]
 
 
 class weft_time_scheme_info(Structure):

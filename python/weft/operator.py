@@ -510,7 +510,7 @@ class Operator:
             x = self.conditions.guess() if self.conditions else self.space.zeros()
         if not isinstance(x, Array) or x.device is not device:
             raise UsageError("x must be a weft.Array of the operator's device", "usage")
-        choice = s.weft_problem_choice(method=method_number(method))
+        choice = s.weft_problem_choice(method=method_number(method), preconditioner=preconditioner_number(preconditioner))
         if method == "auto":
             lib.weft_method_choose(self.form.asymmetry(), len(self.space._handles) > 1, byref(choice))
         if self._solver is None:

@@ -237,9 +237,9 @@ static void too_large(void **state) {
 
 /* Solvers of other libraries are on the host, whatever the size. */
 static void needs_the_host(void **state) {
-    static const char *const names[] = {"hypre", "petsc", "cholmod"};
+    static const char *const names[] = {"hypre", "petsc", "cholmod", "lu"};
     (void)state;
-    for (size_t i = 0; i < 3; ++i) {
+    for (size_t i = 0; i < 4; ++i) {
         char reason[APP_REASON_MAX];
         app_run_options options = options_of("square:46339");
         assert_int_equal(weft_preconditioner_find(names[i], &options.solver.preconditioner, NULL),

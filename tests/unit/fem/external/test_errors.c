@@ -54,11 +54,18 @@ static void missing_libraries(void **state) {
                                    "install it (libcholmod3 in Debian 12, libcholmod5 "
                                    "in Debian 13 and Ubuntu 24.04), or set "
                                    "WEFT_CHOLMOD to a library"},
+        [WEFT_EXTERNAL_UMFPACK] = {"WEFT_UMFPACK",
+                                   "UMFPACK is not found: libno_such.so: cannot open shared "
+                                   "object file: No such file or directory",
+                                   "install it (libumfpack5 in Debian 12, libumfpack6 "
+                                   "in Debian 13 and Ubuntu 24.04), or set "
+                                   "WEFT_UMFPACK to a library"},
     };
+    enum { N = sizeof cases / sizeof *cases };
     pair *p = pair_make(2, -1, 2);
     const weft_external_options options = {.library = "libno_such.so"};
-    assert_int_equal(weft_external_count(), 3);
-    for (int kind = 0; kind < 3; ++kind) {
+    assert_int_equal(weft_external_count(), N);
+    for (int kind = 0; kind < N; ++kind) {
         const char *message = cases[kind].message, *hint = cases[kind].hint;
         assert_refused((weft_external_kind)kind, &p->matrix, &options, WEFT_ERROR_UNSUPPORTED,
                        message, hint);
@@ -80,6 +87,8 @@ static void other_libraries(void **state) {
                    "this PETSc is not known: it has no function PetscGetVersionNumber", "");
     assert_refused(WEFT_EXTERNAL_CHOLMOD, &p->matrix, &options, WEFT_ERROR_UNSUPPORTED,
                    "this CHOLMOD is not known: it has no function cholmod_version", "");
+    assert_refused(WEFT_EXTERNAL_UMFPACK, &p->matrix, &options, WEFT_ERROR_UNSUPPORTED,
+                   "this UMFPACK is not known: it has no function umfpack_dl_defaults", "");
     free(p);
 }
 
@@ -91,7 +100,7 @@ static void names(void **state) {
     assert_int_equal(kind, WEFT_EXTERNAL_CHOLMOD);
     assert_int_equal(weft_external_find("amgx", &kind, &error), WEFT_ERROR_USAGE);
     assert_string_equal(error.message, "there is no library \"amgx\"");
-    assert_string_equal(error.hint, "choose hypre, petsc or cholmod");
+    assert_string_equal(error.hint, "choose hypre, petsc, cholmod or umfpack");
     pair *p = pair_make(2, -1, 2);
     assert_refused(WEFT_EXTERNAL_PETSC, &p->matrix, &(weft_external_options){.method = "lu"},
                    WEFT_ERROR_USAGE, "petsc has no method \"lu\"", "choose one of: gamg, icc, ilu");
@@ -183,9 +192,46 @@ static void singular(void **state) {
     (void)state;
     pair *p = pair_make(1, -1, 1);
     p->matrix.is_singular = true;
-    assert_refused(WEFT_EXTERNAL_CHOLMOD, &p->matrix, NULL, WEFT_ERROR_UNSUPPORTED,
-                   "cholmod cannot be used for a singular matrix: no value is prescribed anywhere",
+    p->matrix.components = 2;
+    assert_refused(WEFT_EXTERNAL_HYPRE, &p->matrix, NULL, WEFT_ERROR_UNSUPPORTED,
+                   "hypre cannot be used for a singular matrix of several components: no value is "
+                   "prescribed anywhere",
                    "prescribe a value somewhere, or use another solver");
+    free(p);
+}
+
+/* [0 1 0; 1 0 0; 0 0 d] is regular, unless d is zero or rounding; its units do not matter. */
+static void any_sign(void **state) {
+    (void)state;
+    int64_t row_start[] = {0, 2, 4, 5};
+    int32_t columns[] = {0, 1, 0, 1, 2};
+    double values[] = {0, 1, 1e9, 0, -1e-9};
+    const weft_pattern pattern = {3, 5, row_start, columns};
+    const weft_external_matrix matrix = {.pattern = &pattern, .values = values};
+    weft_external *solver = external_make_with(WEFT_EXTERNAL_UMFPACK, &matrix, NULL);
+    weft_error error = {0};
+    double r[] = {1, 2e9, 3e-9}, z[3];
+    assert_int_equal(weft_external_apply(solver, r, z, &error), WEFT_OK);
+    assert_double_near(z[0], 2, 1e-12, 0);
+    assert_double_near(z[1], 1, 1e-12, 0);
+    assert_double_near(z[2], -3, 1e-12, 0);
+    values[4] = 0;
+    assert_int_equal(weft_external_update(solver, values, &error), WEFT_ERROR_INPUT);
+    assert_string_equal(error.message, "the matrix is singular, as UMFPACK found");
+    weft_external_free(&solver);
+}
+
+/* [1 -1+d; -1 1], whose determinant is d. */
+static void singular_by_rounding(void **state) {
+    (void)state;
+    pair *p = pair_make(1, -1, 1);
+    p->values[1] += 1e-8;
+    weft_external *solver = external_make_with(WEFT_EXTERNAL_UMFPACK, &p->matrix, NULL);
+    weft_external_free(&solver);
+    p->values[1] = -1 + 4e-16;
+    assert_refused(WEFT_EXTERNAL_UMFPACK, &p->matrix, NULL, WEFT_ERROR_INPUT,
+                   "the matrix is singular, as UMFPACK found",
+                   "fix u in more places, or look for coefficients that are 0");
     free(p);
 }
 
@@ -205,6 +251,8 @@ int main(void) {
         CASE(indefinite_iterations, hypre),
         CASE(indefinite_iterations, petsc),
         cmocka_unit_test(singular),
+        cmocka_unit_test(any_sign),
+        cmocka_unit_test(singular_by_rounding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
