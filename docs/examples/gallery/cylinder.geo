@@ -1,0 +1,23 @@
+// A channel of 2.2 m by 0.41 m with a cylinder of 0.1 m, with triangles of a tenth of its radius around it.
+SetFactory("OpenCASCADE");
+Rectangle(1) = {0, 0, 0, 2.2, 0.41};
+Disk(2) = {0.2, 0.2, 0, 0.05};
+BooleanDifference(3) = { Surface{1}; Delete; }{ Surface{2}; Delete; };
+e = 1e-6;
+cylinder() = Curve In BoundingBox{0.1, 0.1, -e, 0.3, 0.3, e};
+Physical Curve("cylinder") = {cylinder()};
+Physical Curve("inlet") = {Curve In BoundingBox{-e, -e, -e, e, 0.41 + e, e}};
+Physical Curve("walls") = {Curve In BoundingBox{-e, -e, -e, 2.2 + e, e, e}, Curve In BoundingBox{-e, 0.41 - e, -e, 2.2 + e, 0.41 + e, e}};
+Physical Surface("fluid") = {3};
+Field[1] = Distance;
+Field[1].CurvesList = {cylinder()};
+Field[1].NumPointsPerCurve = 100;
+Field[2] = MathEval;
+Field[2].F = "0.005 + 0.12*F1";
+Field[3] = MathEval;
+Field[3].F = "0.045";
+Field[4] = Min;
+Field[4].FieldsList = {2, 3};
+Background Field = 4;
+Mesh.MeshSizeExtendFromBoundary = 0;
+Mesh.MeshSizeFromPoints = 0;
