@@ -102,6 +102,9 @@ weft_status weft_symmetry_make(weft_context *context, const weft_form *form, wef
 /** Run the form once and compute the largest |K - K^T| / |K| of a cell, in the Frobenius norm:
  *  for symmetric local matrices 0 up to rounding (about 1e-16); NaN if a K has a NaN. */
 weft_status weft_symmetry_measure(weft_symmetry *symmetry, double *out, weft_error *error);
+/** After weft_symmetry_measure of a form with several components: the largest share of |K|^2 of a cell between different
+ *  ones. */
+double weft_symmetry_coupling(const weft_symmetry *symmetry);
 void weft_symmetry_free(weft_symmetry **symmetry);
 /** Make, measure and free, for a form that is checked once. */
 weft_status weft_form_asymmetry(weft_context *context, const weft_form *form, double *out,

@@ -5,6 +5,7 @@
 #define WEFT_OPERATOR_H
 
 #include "core/weft_tuning.h"
+#include "fem/weft_element.h"
 #include "fem/weft_pattern.h"
 
 #ifdef __cplusplus
@@ -78,6 +79,10 @@ typedef struct weft_assembly_problem {
     double applications; /* expected number of products; for CG weft_cg_iterations_expected */
     double solves;       /* solves that share them, and a preconditioner; 0 means 1 */
     int components;      /* per node; 0 means 1 */
+    weft_cell_type cell; /* of the mesh; WEFT_POINT: simplices */
+    int degree;          /* of u; 0 means 1 */
+    bool is_elastic;     /* derivatives couple components, as those of a displacement */
+    double cell_shape, domain_shape;    /* of weft_mesh_shape; 0 means 1 */
     const weft_assembly_speeds *speeds; /* of the device; NULL: those of the table of formats */
     bool assembles_load; /* right-hand sides are assembled too: on a GPU gathered from the cells */
 } weft_assembly_problem;

@@ -139,12 +139,12 @@ weft_status weft_cg_solve(weft_context *context, weft_operator *op, weft_memory 
                           const weft_cg_options *options, weft_cg_result *result,
                           weft_error *error);
 
-/** Expected number of iterations of Jacobi-CG for a second-order elliptic problem on a
- *  quasi-uniform mesh, proportional to n_nodes^(1/dimension).
+/** Expected number of iterations of Jacobi-CG for a second-order elliptic problem with even coefficients, proportional to
+ *  n_nodes^(1/dimension), within a factor of 2 for usual conditions. Read: what describes mesh and element.
  *  tolerance  0: as far as rounding allows */
-double weft_cg_iterations_expected(int dimension, int64_t n_nodes, double tolerance);
-/** A limit on the iterations: 50 times the expected number, as boundary conditions, coefficients
- *  and cell shapes vary, and at least 10,000. */
+double weft_cg_iterations_expected(const weft_assembly_problem *problem, double tolerance);
+/** A limit on the iterations: 50 times the number that is expected of a scalar in elements of degree 1 on simplices, as
+ *  conditions and coefficients vary, and at least 10,000. */
 int weft_cg_iterations_limit(int dimension, int64_t n_nodes, double tolerance);
 #define WEFT_COSTS_MAX 4
 /** Figures of one preconditioner on a device; a time that is 0 is predicted from the bytes of a product. */

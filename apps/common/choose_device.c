@@ -78,19 +78,21 @@ double app_host_seconds(const weft_limits *host, const app_run_options *options,
     if ((double)size->n_nodes * finer > NODES_MOST)
         return HUGE_VAL;
     const int64_t n_nodes = (int64_t)((double)size->n_nodes * finer);
-    double products = weft_cg_iterations_expected(d, n_nodes, options->solver.tolerance);
+    weft_assembly_problem problem = {.dimension = d,
+                                     .width = d + 1,
+                                     .n_nodes = n_nodes,
+                                     .n_cells = (int64_t)((double)size->n_cells * finer),
+                                     .symmetric = !work->is_general,
+                                     .solves = solves,
+                                     .components = components,
+                                     .degree = work->degree,
+                                     .is_elastic = components > 1 && components == d};
+    double products = weft_cg_iterations_expected(&problem, options->solver.tolerance);
     if (options->solver.max_iterations >= 0)
         products = fmin(products, options->solver.max_iterations + 2.0);
     if (work->products > 0)
         products = work->products;
-    const weft_assembly_problem problem = {.dimension = d,
-                                           .width = d + 1,
-                                           .n_nodes = n_nodes,
-                                           .n_cells = (int64_t)((double)size->n_cells * finer),
-                                           .symmetric = !work->is_general,
-                                           .applications = solves * products,
-                                           .solves = solves,
-                                           .components = components};
+    problem.applications = solves * products;
     const double matrices = work->reassembles ? solves : 1;
     return fmax(work->weight, 1) *
            (matrices * CELL_SECONDS * (double)problem.n_cells * components * components +

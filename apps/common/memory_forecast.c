@@ -25,8 +25,6 @@ static weft_memory_estimate estimate(const forecast *f, const app_mesh_shape *sh
                     .n_nodes = shape->n_nodes,
                     .n_cells = shape->n_cells,
                     .symmetric = true,
-                    .applications = weft_cg_iterations_expected(shape->dimension, shape->n_nodes,
-                                                                options->tolerance),
                     .assembles_load = true},
         .n_vectors = 2,
         .solves_once = true,
@@ -34,6 +32,7 @@ static weft_memory_estimate estimate(const forecast *f, const app_mesh_shape *sh
         .method = options->method == WEFT_AUTO ? WEFT_METHOD_CG : (weft_method)options->method,
         .restart = options->restart,
         .preconditioner = f->preconditioner};
+    what.problem.applications = weft_cg_iterations_expected(&what.problem, options->tolerance);
     const int n = weft_assembly_costs(&f->limits, &what.problem, costs);
     for (int i = 0; i < n; ++i) {
         weft_memory_estimate other = {0};

@@ -62,6 +62,9 @@ static bool set_results(json_t *root, const solve *run) {
                         json_string(weft_method_about(linear->choice.method)->name)) &&
            app_json_set(root, "method_reason", json_string(linear->choice.method_reason)) &&
            app_run_json_preconditioner(root, &run->base) &&
+           app_json_set(
+               root, "expected_iterations",
+               app_json_real(linear->choice.expected > 0 ? linear->choice.expected : NAN)) &&
            app_json_set_solution(root, &linear->cg, solved) &&
            app_json_set(root, "l2_error", app_json_real(run->base.l2_error)) &&
            app_json_set(root, "h1_error", app_json_real(run->base.h1_error)) &&

@@ -11,6 +11,8 @@
 
 struct weft_symmetry {
     weft_compiled check;
+    bool has_components;
+    double coupling;
 };
 
 /* Compile a check, which must not provide the example kernel of reports. */
@@ -26,12 +28,23 @@ static weft_status check_make(weft_context *context, const weft_fragment *fragme
 weft_status weft_symmetry_make(weft_context *context, const weft_form *form, weft_memory *field,
                                weft_symmetry **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const char *suffix = field ? "asymmetry_fields.weft" : "asymmetry.weft";
+    const int components = field ? 1 : weft_form_components(form);
+    const char *suffix = field            ? "asymmetry_fields.weft"
+                         : components > 1 ? "asymmetry_blocks.weft"
+                                          : "asymmetry.weft";
     const weft_fragment fragments[] = {{form->name, form->text}, {suffix, weft_fem_script(suffix)}};
-    const weft_compile_options options = weft_form_options(form);
+    weft_compile_options options = weft_form_options(form);
+    weft_parameter *parameters =
+        weft_array_make((size_t)options.n_parameters + 1, sizeof *parameters);
     weft_symmetry *symmetry = calloc(1, sizeof *symmetry);
-    if (!symmetry)
+    if (!symmetry || !parameters)
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "no memory to look at a form"));
+    for (int i = 0; i < options.n_parameters; ++i)
+        parameters[i] = options.parameters[i];
+    parameters[options.n_parameters] = (weft_parameter){"block_components", components};
+    symmetry->has_components = components > 1;
+    options.parameters = parameters;
+    options.n_parameters += components > 1;
     TRY(check_make(context, fragments, 2, &options, &symmetry->check, error));
     TRY(weft_compiled_bind_form(&symmetry->check, form, error));
     if (field)
@@ -39,6 +52,7 @@ weft_status weft_symmetry_make(weft_context *context, const weft_form *form, wef
     *out = symmetry;
     symmetry = NULL;
 done:
+    free(parameters);
     weft_symmetry_free(&symmetry);
     return status;
 }
@@ -50,12 +64,19 @@ weft_status weft_symmetry_measure(weft_symmetry *symmetry, double *out, weft_err
     TRY(weft_program_run(program, error));
     TRY(weft_memory_read(weft_program_result(program, "apart"), 0, &apart, sizeof apart, error));
     TRY(weft_memory_read(weft_program_result(program, "total"), 0, &total, sizeof total, error));
+    if (symmetry->has_components)
+        TRY(weft_memory_read(weft_program_result(program, "coupled"), 0, &symmetry->coupling,
+                             sizeof symmetry->coupling, error));
     if (isnan(total))
         *out = NAN;
     else /* 0 if the squares overflow */
         *out = apart > 0 && isfinite(apart) ? sqrt(apart) : 0;
 done:
     return status;
+}
+
+double weft_symmetry_coupling(const weft_symmetry *symmetry) {
+    return symmetry->coupling;
 }
 
 void weft_symmetry_free(weft_symmetry **symmetry) {

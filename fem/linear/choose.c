@@ -141,50 +141,19 @@ static bool is_continuous(const weft_linear *linear) {
             weft_element_has_vertices(weft_space_element(linear->spaces[0])));
 }
 
-weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *what,
-                               weft_error *error) {
+/* The fastest of the preconditioners with a prediction whose memory fits. */
+static weft_status choose_fastest(weft_linear *linear, weft_problem_memory *what,
+                                  const weft_speeds *speeds, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_problem_options *options = linear->options;
-    weft_problem_memory complete = *what;
     weft_preconditioner_cost costs[WEFT_COSTS_MAX];
-    weft_speeds speeds = {0};
-    int n = 0;
-    TRY(weft_speeds_read(linear->context->device, linear->context->monitor, &speeds, error));
-    complete.problem.speeds = &speeds.assemblies;
-    if (options->until_discretisation) {
-        TRY(choose_full(linear, &complete, error));
-        goto done;
-    }
-    const bool is_auto = options->preconditioner == WEFT_AUTO;
-    if (linear->n_spaces > 1 && is_auto) {
-        int kind = -1;
-        TRY(choose_mixed(linear, &kind, error));
-        TRY(try_method(linear, &complete, kind, error));
-        goto done;
-    }
-    const char *because = weft_linear_jacobi_because(
-        options, what->method, what->problem.symmetric || what->problem.asymmetry > 0);
-    if (!is_auto || because || options->earlier != WEFT_AUTO) {
-        (void)weft_print(linear->choice.preconditioner_reason,
-                         sizeof linear->choice.preconditioner_reason, "%s",
-                         !is_auto  ? "as requested"
-                         : because ? because
-                                   : "as chosen before the checkpoint");
-        TRY(try_method(linear, &complete,
-                       !is_auto  ? options->preconditioner
-                       : because ? WEFT_JACOBI
-                                 : options->earlier,
-                       error));
-        goto done;
-    }
     const bool has_levels =
         linear->hierarchy && linear->hierarchy->n_levels > 1 && is_continuous(linear);
-    n = weft_preconditioner_costs(weft_device_limits(linear->context->device), &complete.problem,
-                                  has_levels, &speeds.preconditioners, costs);
+    const int n =
+        weft_preconditioner_costs(weft_device_limits(linear->context->device), &what->problem,
+                                  has_levels, &speeds->preconditioners, costs);
     for (int i = 0; i < n; ++i) {
         weft_error too_large = {0};
-        status =
-            try_preconditioner(linear, &complete, costs[i].kind, i + 1 < n ? &too_large : error);
+        status = try_preconditioner(linear, what, costs[i].kind, i + 1 < n ? &too_large : error);
         if (status == WEFT_ERROR_MEMORY && i + 1 < n)
             continue;
         TRY(status);
@@ -196,25 +165,83 @@ done:
     return status;
 }
 
+static weft_status choose(weft_linear *linear, weft_problem_memory *what, const weft_speeds *speeds,
+                          weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_problem_options *options = linear->options;
+    if (options->until_discretisation) {
+        TRY(choose_full(linear, what, error));
+        goto done;
+    }
+    const bool is_auto = options->preconditioner == WEFT_AUTO;
+    if (linear->n_spaces > 1 && is_auto) {
+        int kind = -1;
+        TRY(choose_mixed(linear, &kind, error));
+        TRY(try_method(linear, what, kind, error));
+        goto done;
+    }
+    const char *because = weft_linear_jacobi_because(
+        options, what->method, what->problem.symmetric || what->problem.asymmetry > 0);
+    if (!is_auto || because || options->earlier != WEFT_AUTO) {
+        (void)weft_print(linear->choice.preconditioner_reason,
+                         sizeof linear->choice.preconditioner_reason, "%s",
+                         !is_auto  ? "as requested"
+                         : because ? because
+                                   : "as chosen before the checkpoint");
+        TRY(try_method(linear, what,
+                       !is_auto  ? options->preconditioner
+                       : because ? WEFT_JACOBI
+                                 : options->earlier,
+                       error));
+        goto done;
+    }
+    TRY(choose_fastest(linear, what, speeds, error));
+done:
+    return status;
+}
+
+/* Iterations of CG for one function, with the preconditioner that was chosen; 0: not predicted. */
+static double expect(const weft_linear *linear, const weft_assembly_problem *problem) {
+    weft_preconditioner_cost costs[WEFT_COSTS_MAX];
+    const int n = weft_preconditioner_costs(weft_device_limits(linear->context->device), problem,
+                                            true, NULL, costs);
+    for (int i = 0; i < n && linear->choice.method == WEFT_METHOD_CG && linear->n_spaces <= 1; ++i)
+        if (costs[i].kind == linear->choice.preconditioner)
+            return costs[i].iterations;
+    return 0;
+}
+
+weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *what,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem_memory complete = *what;
+    weft_speeds speeds = {0};
+    TRY(weft_speeds_read(linear->context->device, linear->context->monitor, &speeds, error));
+    complete.problem.speeds = &speeds.assemblies;
+    TRY(choose(linear, &complete, &speeds, error));
+    linear->choice.expected = expect(linear, &complete.problem);
+done:
+    return status;
+}
+
 weft_status weft_linear_levels_pay(const weft_linear *linear, int dimension, int64_t n_nodes,
                                    double solves, bool *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = linear->context->device;
     const weft_problem_options *options = linear->options;
     const int limit = options->max_iterations;
-    const double expected = weft_cg_iterations_expected(dimension, n_nodes, options->tolerance);
     weft_preconditioner_cost costs[WEFT_COSTS_MAX];
     weft_speeds speeds = {0};
     TRY(weft_speeds_read(device, NULL, &speeds, error));
-    const weft_assembly_problem problem = {
-        .dimension = dimension,
-        .width = dimension + 1,
-        .n_nodes = n_nodes,
-        .n_cells = (dimension == 2 ? 2 : 6) * n_nodes,
-        .symmetric = true,
-        .applications = fmax(solves, 1) * (limit >= 0 ? fmin(limit + 2.0, expected) : expected),
-        .solves = fmax(solves, 1),
-        .speeds = &speeds.assemblies};
+    weft_assembly_problem problem = {.dimension = dimension,
+                                     .width = dimension + 1,
+                                     .n_nodes = n_nodes,
+                                     .n_cells = (dimension == 2 ? 2 : 6) * n_nodes,
+                                     .symmetric = true,
+                                     .solves = fmax(solves, 1),
+                                     .speeds = &speeds.assemblies};
+    const double expected = weft_cg_iterations_expected(&problem, options->tolerance);
+    problem.applications = problem.solves * (limit >= 0 ? fmin(limit + 2.0, expected) : expected);
     (void)weft_preconditioner_costs(weft_device_limits(device), &problem, true,
                                     &speeds.preconditioners, costs);
     *out = costs[0].kind >= 0 && weft_preconditioner_about(costs[0].kind)->needs_levels;

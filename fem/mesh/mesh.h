@@ -56,6 +56,12 @@ weft_status weft_curve_split(weft_mesh_data *data, double **curve, int64_t *n_ot
  *  Errors  WEFT_ERROR_INPUT (folded cells: the first one, a hint), WEFT_ERROR_MEMORY */
 weft_status weft_curve_follow(const weft_mesh_data *data, const char *source, double *curve,
                               weft_error *error);
+/** How far cells are from cubes, or these cut into simplices, and the whole from a cube, by a sample: the root mean square of
+ *  inverse edges of a box times their geometric mean; 1 for a cube, about sqrt(s/2) for squares stretched by s. */
+typedef struct weft_mesh_shape {
+    double cells, domain;
+} weft_mesh_shape;
+weft_mesh_shape weft_mesh_shape_of(const weft_mesh *mesh);
 /** The determinant of the first d rows and columns. */
 double weft_determinant(int d, double a[3][3]);
 /** Append a cell to a message: its number, nodes and location. */

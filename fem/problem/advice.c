@@ -11,9 +11,10 @@ enum { MULTIGRID_ITERATIONS = 30, SMALL = 10000 };
 static double usual_iterations(const weft_linear *linear) {
     const int kind = linear->choice.preconditioner;
     weft_external_kind library;
-    if (kind < 0)
-        return weft_cg_iterations_expected(linear->mesh->dimension, linear->mesh->n_nodes,
-                                           linear->options->tolerance);
+    if (kind < 0) {
+        const weft_assembly_problem problem = weft_space_problem(linear->spaces[0], 0);
+        return weft_cg_iterations_expected(&problem, linear->options->tolerance);
+    }
     const char *name = weft_preconditioner_about(kind)->name;
     return weft_external_find(name, &library, NULL) == WEFT_OK ? INFINITY : MULTIGRID_ITERATIONS;
 }

@@ -26,6 +26,7 @@ typedef struct weft_assembled {
     weft_vector_programs vectors; /* sums of vectors [n_dofs] */
     weft_memory *scratch;         /* [n_dofs]; NULL: not yet */
     weft_linear linear;           /* solves systems; has the choices */
+    bool is_uncoupled;            /* derivatives couple no components of u, as was measured */
     double asymmetry;             /* the largest |K - K^T| / |K| found */
     bool is_symmetric;            /* the matrix, as far as known: all tangents yet */
     /* what holds u besides conditions: u = C v + g, and modes (constraints.c, held.c) */

@@ -1,4 +1,5 @@
 /* Chooses the preconditioner and the assembly of a problem, with an estimate of its memory. */
+#include "fem/mesh/mesh.h"
 #include "fem/problem/problem.h"
 
 #include <math.h>
@@ -24,14 +25,22 @@ static int count_components(const weft_problem *problem) {
 }
 
 /* Products in a solve, as far as they can be predicted. */
-static double count_products(const weft_problem *problem, int64_t n_nodes) {
+static double count_products(const weft_problem *problem, const weft_assembly_problem *sizes) {
     const weft_problem_options *options = problem->system.linear.options;
     const weft_mesh *mesh = problem->mesh;
-    const double expected =
-        weft_cg_iterations_expected(mesh->dimension, n_nodes, options->tolerance);
+    const double expected = weft_cg_iterations_expected(sizes, options->tolerance);
     return weft_records_only(problem->context) && options->assembly != WEFT_AUTO
                ? 1 /* it stops after the first */
                : fmin(expected, weft_linear_iterations_limit(options, mesh) + 2.0);
+}
+
+/* The greatest of the functions; before there is a space, that of shipped scripts. */
+static int count_degree(const weft_problem *problem) {
+    int degree = 1;
+    for (int i = 0; i < problem->fields.n; ++i)
+        if (problem->fields.list[i].space)
+            degree = (int)fmax(degree, weft_space_element(problem->fields.list[i].space)->degree);
+    return degree;
 }
 
 static weft_status count_inputs(const weft_problem *problem, size_t *bytes, weft_error *error) {
@@ -57,6 +66,12 @@ static double predict_product_bytes(const weft_problem *problem,
     return NAN;
 }
 
+/* Displacements have as many components as there are dimensions, and are taken for such until the matrix says otherwise. */
+static bool is_elastic(const weft_problem *problem, int components) {
+    return problem->fields.n <= 1 && components > 1 && components == problem->mesh->dimension &&
+           !problem->system.is_uncoupled;
+}
+
 weft_status weft_problem_choose(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_linear *linear = &problem->system.linear;
@@ -65,6 +80,7 @@ weft_status weft_problem_choose(weft_problem *problem, weft_error *error) {
     const int components = count_components(problem);
     const int64_t n_nodes =
         problem->fields.n > 0 ? problem->fields.n_dofs / components : problem->mesh->n_nodes;
+    const weft_mesh_shape shape = weft_mesh_shape_of(problem->mesh);
     /* On the null device, a script's vector is planned by patches. */
     weft_problem_memory what = {
         .problem = {.dimension = problem->mesh->dimension,
@@ -73,9 +89,13 @@ weft_status weft_problem_choose(weft_problem *problem, weft_error *error) {
                     .n_cells = problem->mesh->n_cells,
                     .symmetric = problem->system.is_symmetric,
                     .asymmetry = problem->system.is_symmetric ? 0 : problem->system.asymmetry,
-                    .applications = solves * count_products(problem, n_nodes),
                     .solves = solves,
                     .components = components,
+                    .cell = problem->mesh->cell,
+                    .degree = count_degree(problem),
+                    .is_elastic = is_elastic(problem, components),
+                    .cell_shape = shape.cells,
+                    .domain_shape = shape.domain,
                     .assembles_load = !is_null || problem->forms.n_parts == 0},
         .n_vectors = again && !is_null ? 9 : 2,
         .assembles_again = again,
@@ -83,6 +103,7 @@ weft_status weft_problem_choose(weft_problem *problem, weft_error *error) {
         .ranges_load = problem->forms.n_parts == 0,
         .method = linear->choice.method,
         .restart = linear->options->restart};
+    what.problem.applications = solves * count_products(problem, &what.problem);
     TRY(count_inputs(problem, &what.input_bytes, error));
     weft_problem_describe(problem);
     TRY(weft_linear_choose(linear, &what, error));

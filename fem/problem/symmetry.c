@@ -126,6 +126,15 @@ done:
     return status;
 }
 
+/* Displacements are coupled by more than a hundredth of |K|^2. */
+static bool is_uncoupled(const weft_problem *problem) {
+    double most = problem->forms.n_parts > 0 && problem->fields.n == 1 ? 0 : 1;
+    for (int i = 0; i < problem->forms.n_parts; ++i)
+        if (problem->forms.parts[i].symmetry)
+            most = fmax(most, weft_symmetry_coupling(problem->forms.parts[i].symmetry));
+    return problem->fields.n_values > 1 && most < 0.01;
+}
+
 static weft_status check_symmetry(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(number_fields(problem, error));
@@ -139,8 +148,11 @@ static weft_status check_symmetry(weft_problem *problem, weft_error *error) {
     TRY(measure(problem, &problem->system.asymmetry, error));
     if (isnan(problem->system.asymmetry))
         TRY(refuse_matrix(problem, error));
-    if (!problem->system.is_symmetric &&
-        problem->system.asymmetry > 0) /* a method for others was requested */
+    const bool was_uncoupled = problem->system.is_uncoupled;
+    problem->system.is_uncoupled = is_uncoupled(problem);
+    if (problem->system.is_uncoupled != was_uncoupled ||
+        (!problem->system.is_symmetric &&
+         problem->system.asymmetry > 0)) /* a method for others was requested */
         TRY(weft_problem_choose(problem, error));
     TRY(choose_method(problem, problem->system.asymmetry <= WEFT_SYMMETRIC,
                       problem->system.asymmetry, "", error));

@@ -10,20 +10,6 @@
 /* Usable fraction of memory; the rest is for data not counted here. */
 #define MEMORY_SHARE 0.9
 
-double weft_cg_iterations_expected(int dimension, int64_t n_nodes, double tolerance) {
-    /* The bound is sqrt(condition) / 2 ln(2 / tolerance), with sqrt(condition) = 2 n / pi for n
-     * nodes per side; actual solves take half (Dirichlet conditions, uniform meshes). */
-    double side = pow((double)n_nodes, 1.0 / dimension);
-    double logarithm = tolerance > 0 ? log(2 / tolerance) : log(2 / 1e-16);
-    return 1 + ceil(0.5 * side / M_PI * fmax(logarithm, 1));
-}
-
-int weft_cg_iterations_limit(int dimension, int64_t n_nodes, double tolerance) {
-    static const double LEAST = 10000, TIMES = 50;
-    return (int)fmin(
-        fmax(LEAST, TIMES * weft_cg_iterations_expected(dimension, n_nodes, tolerance)), 1e9);
-}
-
 /* Memory of a run besides the operator: coordinates, CG's vectors, the cells. */
 static double memory_beside(const weft_operator_sizes *s, int dimension) {
     return 8.0 * dimension * (double)s->n_nodes + 72.0 * (double)s->n_rows +

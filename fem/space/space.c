@@ -235,5 +235,9 @@ weft_assembly_problem weft_space_problem(const weft_space *space, double applica
                                    .n_cells = space->mesh->n_cells,
                                    .symmetric = true,
                                    .applications = applications,
-                                   .components = space->components};
+                                   .components = space->components,
+                                   .cell = space->mesh->cell,
+                                   .degree = space->element->degree,
+                                   .is_elastic = space->components > 1 &&
+                                                 space->components == space->mesh->dimension};
 }

@@ -61,7 +61,6 @@ void weft_transient_forget(weft_transient *transient) {
     weft_preconditioner_free(&linear->preconditioner);
     linear->choice.preconditioner = transient->problem.preconditioner; /* as at the start */
     linear->choice.restart = linear->options->restart;
-    if (weft_method_about(linear->choice.method)->needs_symmetric) /* perhaps MINRES by now */
-        linear->choice.method = transient->problem.solver.method;
+    linear->choice.method = transient->problem.solver.method;
     transient->system.is_assembled = false;
 }

@@ -44,6 +44,20 @@ for (int i = 0; i < n; ++i)
 for (int k = 0; k < c; ++k)
     D(t,k) = K(t * c + k,t * c + k);
 
+//@ function  coupling_square(K: real[m,m]) -> s: real
+//@ kind      map
+//@ parameter c
+//@ flops     2*m*m
+//@ source    the sum of squares of entries between different components, K(i*c + k, j*c + l) with k /= l
+//@ where     c >= 1
+//@ example   coupling_square([[1,2],[3,4]], c = 2) = 13
+//@ threads   1
+s = 0;
+for (int i = 0; i < m; ++i)
+    for (int j = 0; j < m; ++j)
+        if (i % c != j % c)
+            s += K(i,j) * K(i,j);
+
 //@ function  component_matrix(M: real[n,n]) -> K: real[n*c,n*c]
 //@ kind      map
 //@ parameter c

@@ -234,7 +234,7 @@ class weft_problem_options(_Options):
 
 class weft_problem_choice(Structure):
     _fields_ = [("method", c_int), ("assembly", c_int), ("preconditioner", c_int), ("restart", c_int),
-                ("basis_is_too_large", c_bool), ("bytes", c_size_t), ("method_reason", c_char * 200),
+                ("basis_is_too_large", c_bool), ("bytes", c_size_t), ("expected", c_double), ("method_reason", c_char * 200),
                 ("preconditioner_reason", c_char * 200)]
 
 

@@ -151,16 +151,26 @@ static void the_reason_has_every_assembly(void **state) {
     weft_text_free(&reason);
 }
 
-/* Iterations double with the nodes a side, and grow with the digits asked for. */
+static double iterations(int dimension, int64_t n_nodes, double tolerance) {
+    const weft_assembly_problem p = {.dimension = dimension, .n_nodes = n_nodes};
+    return weft_cg_iterations_expected(&p, tolerance);
+}
+
+/* Iterations double with the nodes a side, and grow with the digits asked for, the degree and the coupling of components. */
 static void iterations_follow_the_mesh(void **state) {
     (void)state;
-    double coarse = weft_cg_iterations_expected(2, 10000, 1e-10);
-    double fine = weft_cg_iterations_expected(2, 40000, 1e-10);
-    assert_double_near(fine / coarse, 2, 0, 0.02);
-    assert_double_near(weft_cg_iterations_expected(3, 1000000, 1e-10), coarse, 1, 0);
-    assert_true(weft_cg_iterations_expected(2, 10000, 1e-4) < coarse / 2);
-    assert_true(isfinite(weft_cg_iterations_expected(2, 4, 0)));
-    assert_true(weft_cg_iterations_expected(2, 4, 1) >= 1);
+    const double coarse = iterations(2, 10000, 1e-10);
+    assert_double_near(iterations(2, 40000, 1e-10) / coarse, 2, 0, 0.02);
+    assert_double_near(iterations(3, 8000000, 1e-10) / iterations(3, 1000000, 1e-10), 2, 0, 0.02);
+    assert_true(iterations(2, 10000, 1e-4) < coarse / 2);
+    assert_true(isfinite(iterations(2, 4, 0)));
+    assert_true(iterations(2, 4, 1) >= 1);
+    const weft_assembly_problem cubic = {.dimension = 2, .n_nodes = 10000, .degree = 3};
+    const weft_assembly_problem solid = {.dimension = 2, .n_nodes = 10000, .is_elastic = true};
+    const weft_assembly_problem flat = {.dimension = 2, .n_nodes = 10000, .cell_shape = 2};
+    assert_true(weft_cg_iterations_expected(&cubic, 1e-10) > 1.2 * coarse);
+    assert_true(weft_cg_iterations_expected(&solid, 1e-10) > 2 * coarse);
+    assert_double_near(weft_cg_iterations_expected(&flat, 1e-10) / coarse, 2, 0, 0.02);
 }
 
 /* A figure of the tuning database takes the place of the table's; other devices and figures do

@@ -15,13 +15,13 @@ static const weft_limits host = {.kind = WEFT_DEVICE_HOST,
                                  .launch_seconds = 1e-7};
 
 static weft_assembly_problem problem(int dimension, int64_t n_nodes) {
-    return (weft_assembly_problem){.dimension = dimension,
-                                   .width = dimension + 1,
-                                   .n_nodes = n_nodes,
-                                   .n_cells = dimension == 2 ? 2 * n_nodes : 6 * n_nodes,
-                                   .symmetric = true,
-                                   .applications =
-                                       weft_cg_iterations_expected(dimension, n_nodes, 1e-8)};
+    weft_assembly_problem out = {.dimension = dimension,
+                                 .width = dimension + 1,
+                                 .n_nodes = n_nodes,
+                                 .n_cells = dimension == 2 ? 2 * n_nodes : 6 * n_nodes,
+                                 .symmetric = true};
+    out.applications = weft_cg_iterations_expected(&out, 1e-8);
+    return out;
 }
 
 static const char *chosen(const weft_assembly_problem *p, bool has_levels,
