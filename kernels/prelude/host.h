@@ -20,6 +20,7 @@ typedef int@bits@_t mask __attribute__((vector_size(LANES * sizeof(scalar))));
 #define INLINE static inline __attribute__((always_inline))
 #define ONCE static __attribute__((noinline, const)) /* calls of the C library: long, and slow */
 #define UNROLL _Pragma("GCC unroll 16")
+#define ROLLED _Pragma("GCC unroll 1") /* what runs once per list: its copies would take longer to compile than all else */
 #define SPLAT(e) ((e) - (real){0}) /* a scalar or a vector as a vector; x - 0 is x */
 /* A large table. The compiler does not look its numbers up, for which it would search the table each time. */
 #define TABLE(numbers) ({ const scalar *table_ = (numbers); __asm__("" : "+r"(table_)); table_; })
@@ -52,9 +53,16 @@ INLINE void load_plain(real *v, const scalar *p, int components, int64_t first, 
 #undef ELEMENT
         return;
     }
-    for (int c = 0; c < components; ++c)
-        for (int l = 0; l < LANES; ++l)
-            v[c][l] = p[(first + l < n ? first + l : n - 1) * components + c];
+    UNROLL for (int c = 0; c < components; ++c) {
+        real last = SPLAT(p[(n - 1) * components + c]); /* v itself stays in registers */
+        scalar *one = (scalar *)&last;
+        __asm__("" : "+r"(one) : "m"(last));
+        ROLLED for (int l = 0; first + l < n - 1; ++l) {
+            one[l] = p[(first + l) * components + c];
+            __asm__(""); /* else the loop becomes a call, which spills */
+        }
+        v[c] = last;
+    }
 }
 
 #if defined(__AVX__) && (LANES == 4 || LANES == 8) && (defined(__clang__) || __GNUC__ >= 12)
@@ -180,13 +188,22 @@ INLINE void store_plain(scalar *p, const real *v, int components, int64_t first,
 {
     const int lanes = first + LANES <= n ? LANES : (int)(n - first);
     p += first * components;
-    if (components == 1 && lanes == LANES)
+    if (components == 1 && lanes == LANES) {
         memcpy(p, v, sizeof *v);
-    else
+    } else if (components == 1) {
+        const real last = *v; /* v itself stays in registers */
+        const scalar *one = (const scalar *)&last;
+        __asm__("" : "+r"(one) : "m"(last));
+        ROLLED for (int l = 0; l < lanes; ++l) {
+            p[l] = one[l];
+            __asm__(""); /* else the loop becomes a call, which spills */
+        }
+    } else {
         UNROLL for (int l = 0; l < LANES; ++l)
             if (l < lanes) /* not in the loop's head: that becomes a call, which spills */
                 for (int c = 0; c < components; ++c)
                     p[l * components + c] = v[c][l];
+    }
 }
 
 /* accumulating stores, cell after cell: vertices of one number are often the same in consecutive cells, and sums of one
@@ -342,10 +359,7 @@ INLINE void join_@name@(real *a, const real *v, int components, int lanes)
             a[c] = both_lanes_@name@(a[c], v[c]);
             continue;
         }
-        real one = v[c];
-        UNROLL for (int l = 0; l < LANES; ++l)
-            if (l >= lanes)
-                one[l] = (scalar)@neutral@;
+        const real one = select_(numbers_from(0) < (scalar)lanes, v[c], SPLAT((scalar)@neutral@));
         a[c] = both_lanes_@name@(a[c], one);
     }
 }
