@@ -50,7 +50,8 @@ typedef struct weft_problem_choice {
     int restart;             /* of GMRES; 0: 30 */
     bool basis_is_too_large; /* of GMRES for the memory: BiCGStab takes its place */
     size_t bytes;            /* estimated, of the device's memory, at most; 0: no estimate */
-    double expected; /* iterations of a solve, of CG or a symmetric part; 0: not predicted */
+    double expected;         /* iterations of a solve by CG; 0: not predicted */
+    int next, next_after;    /* a kind that follows a solve by CG of so many iterations; 0: none */
     char method_reason[WEFT_CHOICE_REASON], preconditioner_reason[WEFT_CHOICE_REASON];
 } weft_problem_choice;
 /** The choice before anything is known: the requested one, or CG and Jacobi's preconditioner. */

@@ -174,8 +174,8 @@ weft_status weft_preconditioner_speeds_write(weft_tuning *tuning, const char *de
 typedef struct weft_preconditioner_cost {
     const char *name;
     int kind; /* of weft_preconditioner; -1: Jacobi's, with the fastest assembly */
-    double iterations, set_up_seconds;
-    double seconds; /* matrix, set-up and iterations */
+    double iterations, iteration_seconds, set_up_seconds; /* of one solve */
+    double seconds;                                       /* matrix, set-up and iterations */
 } weft_preconditioner_cost;
 /** Predict the time with Jacobi's preconditioner, by aggregation and, if the levels of refinement are
  *  there, by multigrid, best choice first. Returns their number. Problems are taken to be elliptic.

@@ -48,6 +48,7 @@ typedef struct weft_transient_choice {
      *  a system is not solved. */
     void (*found)(void *user, double t, weft_method method, const char *reason);
     void *user;
+    int next, next_after; /* see weft_problem_choice */
 } weft_transient_choice;
 /** A function of a mixed space, with its Dirichlet conditions. */
 typedef struct weft_transient_field {

@@ -200,15 +200,35 @@ done:
     return status;
 }
 
-/* Iterations of CG for one function, with the preconditioner that was chosen; 0: not predicted. */
-static double expect(const weft_linear *linear, const weft_assembly_problem *problem) {
+/* Set the iterations of CG for one function, and what follows where they are ten times as many, and take as long as its set-up:
+ * the fastest other preconditioner but Jacobi's, whose iterations would grow likewise. */
+static void foresee(weft_linear *linear, const weft_assembly_problem *problem,
+                    const weft_speeds *speeds) {
+    static const double TIMES = 10;
+    weft_problem_choice *choice = &linear->choice;
     weft_preconditioner_cost costs[WEFT_COSTS_MAX];
+    const weft_preconditioner_cost *now = NULL, *next = NULL;
+    const bool has_levels =
+        linear->hierarchy && linear->hierarchy->n_levels > 1 && is_continuous(linear);
     const int n = weft_preconditioner_costs(weft_device_limits(linear->context->device), problem,
-                                            true, NULL, costs);
-    for (int i = 0; i < n && linear->choice.method == WEFT_METHOD_CG && linear->n_spaces <= 1; ++i)
-        if (costs[i].kind == linear->choice.preconditioner)
-            return costs[i].iterations;
-    return 0;
+                                            has_levels, &speeds->preconditioners, costs);
+    choice->expected = choice->next = choice->next_after = 0;
+    for (int i = 0; i < n; ++i)
+        if (costs[i].kind == choice->preconditioner)
+            now = &costs[i];
+        else if (!next && costs[i].kind >= 0)
+            next = &costs[i];
+    if (!now || choice->method != WEFT_METHOD_CG || linear->n_spaces > 1)
+        return;
+    choice->expected = now->iterations;
+    if (!next || linear->options->preconditioner != WEFT_AUTO ||
+        linear->options->until_discretisation ||
+        (weft_preconditioner_about(next->kind)->needs_matrix &&
+         !weft_assembly_about(choice->assembly)->stores_matrix))
+        return;
+    choice->next = next->kind;
+    choice->next_after = (int)fmin(
+        fmax(TIMES * now->iterations, next->set_up_seconds / now->iteration_seconds), 1e9);
 }
 
 weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *what,
@@ -219,7 +239,7 @@ weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *w
     TRY(weft_speeds_read(linear->context->device, linear->context->monitor, &speeds, error));
     complete.problem.speeds = &speeds.assemblies;
     TRY(choose(linear, &complete, &speeds, error));
-    linear->choice.expected = expect(linear, &complete.problem);
+    foresee(linear, &complete.problem, &speeds);
 done:
     return status;
 }

@@ -233,6 +233,40 @@ static bool retries_by_jacobi(weft_linear *linear, weft_cg_options *options) {
     return true;
 }
 
+/* Take the next preconditioner, for a solve that continues from u. One that refuses the matrix, or for which there is no
+ * memory, is none. */
+static weft_status take_next(weft_linear *linear, const weft_system *system,
+                             weft_cg_options *options, weft_error *error) {
+    weft_problem_choice *choice = &linear->choice;
+    const char *name = choice->preconditioner < 0
+                           ? "jacobi"
+                           : weft_preconditioner_about(choice->preconditioner)->name;
+    weft_error why = {0};
+    weft_preconditioner_free(&linear->preconditioner);
+    choice->preconditioner = choice->next;
+    choice->next_after = 0; /* once */
+    weft_status status = precondition(linear, system, &why);
+    if (status == WEFT_ERROR_MEMORY) {
+        drop_preconditioner(linear, why.message);
+        status = WEFT_OK;
+    }
+    if (status == WEFT_OK && linear->preconditioner) {
+        (void)weft_print(choice->preconditioner_reason, sizeof choice->preconditioner_reason,
+                         "%s did not converge in %d iterations, and %.0f were predicted", name,
+                         linear->cg.iterations, choice->expected);
+        weft_log(monitor_of(linear), WEFT_LOG_INFO, "preconditioner %s: %s",
+                 weft_preconditioner_about(choice->preconditioner)->name,
+                 choice->preconditioner_reason);
+    }
+    choice->expected = 0;
+    options->preconditioner = linear->preconditioner;
+    options->full_cycles = 0;
+    clear_result(linear);
+    if (status != WEFT_OK && error)
+        *error = why;
+    return status;
+}
+
 static weft_status solve(weft_linear *linear, const weft_system *system,
                          const weft_cg_options *options, weft_error *error) {
     return linear->solver ? weft_solver_solve(linear->solver, system->b, system->u, options,
@@ -262,6 +296,26 @@ static weft_status solve_indefinite(weft_linear *linear, const weft_system *syst
     return solve(linear, system, options, error);
 }
 
+/* Solve, and if that takes many more iterations than were predicted, continue with the next preconditioner. */
+static weft_status solve_as_predicted(weft_linear *linear, const weft_system *system,
+                                      weft_cg_options *options, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_problem_choice *choice = &linear->choice;
+    const int limit = options->max_iterations;
+    if (choice->next_after > 0 && choice->method == WEFT_METHOD_CG && choice->next_after < limit)
+        options->max_iterations = choice->next_after;
+    TRY(solve(linear, system, options, error));
+    const bool is_slow =
+        linear->cg.outcome == WEFT_CG_MAX_ITERATIONS && options->max_iterations < limit;
+    options->max_iterations = limit;
+    if (is_slow) {
+        TRY(take_next(linear, system, options, error));
+        TRY(solve(linear, system, options, error));
+    }
+done:
+    return status;
+}
+
 /* Between weft_reduction_enter and weft_reduction_leave.
  *  values, memory  where the solve starts, on the host or on the device */
 static weft_status solve_with_retries(weft_linear *linear, const weft_system *whole,
@@ -271,7 +325,7 @@ static weft_status solve_with_retries(weft_linear *linear, const weft_system *wh
     weft_status status = WEFT_OK;
     const int64_t n = weft_operator_dofs(whole->op);
     const weft_system system = weft_reduction_system(reduction, whole);
-    TRY(solve(linear, &system, options, error));
+    TRY(solve_as_predicted(linear, &system, options, error));
     if (lengthens_cycles(linear, options))
         TRY(solve(linear, &system, options, error));
     if (retries_by_jacobi(linear, options)) {

@@ -141,7 +141,8 @@ weft_status weft_problem_integrate(weft_problem *problem, const weft_transient_p
     whole.hierarchy = linear->hierarchy;
     whole.smoother_degree = linear->options->smoother_degree;
     whole.choice = (weft_transient_choice){
-        choose_again, linear->options->method == WEFT_AUTO ? note_indefinite : NULL, problem};
+        choose_again, linear->options->method == WEFT_AUTO ? note_indefinite : NULL, problem,
+        choice->next, choice->next_after};
     TRY(check_mass(problem, &whole, error));
     whole.assembly = whole.mass_assembly = choice->assembly;
     const weft_system system = weft_problem_system(problem);

@@ -124,12 +124,13 @@ static weft_preconditioner_cost cost_of_jacobi(const weft_limits *limits,
         problem->symmetric ? 1 : 1 + RESTART_ITERATIONS / (1 + count_convection(problem));
     const double iterations = problem->applications * restarts;
     const double more = iterations - problem->applications;
-    return (weft_preconditioner_cost){.name = "jacobi",
-                                      .kind = -1,
-                                      .iterations = iterations / count_solves(problem),
-                                      .seconds =
-                                          fastest->seconds + more * fastest->product_seconds +
-                                          iterations * orthogonalise_seconds(limits, problem)};
+    return (weft_preconditioner_cost){
+        .name = "jacobi",
+        .kind = -1,
+        .iterations = iterations / count_solves(problem),
+        .iteration_seconds = fastest->product_seconds + orthogonalise_seconds(limits, problem),
+        .seconds = fastest->seconds + more * fastest->product_seconds +
+                   iterations * orthogonalise_seconds(limits, problem)};
 }
 
 static double set_up_per_row(const multigrid_figures *f, bool on_gpu,
@@ -163,13 +164,14 @@ static weft_preconditioner_cost cost_of(int figure, const weft_limits *limits,
     if (measured && measured->iteration[problem->dimension < 3 ? 0 : 1] > 0)
         iteration = measured->iteration[problem->dimension < 3 ? 0 : 1] * rows;
     set_up += levels;
+    iteration += orthogonalise_seconds(limits, problem);
     weft_preconditioner_cost out = {.name = f->name,
                                     .iterations = iterations,
+                                    .iteration_seconds = iteration,
                                     .set_up_seconds = set_up,
-                                    .seconds =
-                                        csr->set_up_seconds + csr->assembly_seconds + set_up +
-                                        count_solves(problem) * iterations *
-                                            (iteration + orthogonalise_seconds(limits, problem))};
+                                    .seconds = csr->set_up_seconds + csr->assembly_seconds +
+                                               set_up +
+                                               count_solves(problem) * iterations * iteration};
     (void)weft_preconditioner_find(f->name, &out.kind, NULL);
     return out;
 }

@@ -60,6 +60,7 @@ void weft_transient_forget(weft_transient *transient) {
     weft_linear *linear = &transient->system.linear;
     weft_preconditioner_free(&linear->preconditioner);
     linear->choice.preconditioner = transient->problem.preconditioner; /* as at the start */
+    linear->choice.next_after = transient->problem.choice.next_after;
     linear->choice.restart = linear->options->restart;
     linear->choice.method = transient->problem.solver.method;
     transient->system.is_assembled = false;

@@ -271,6 +271,8 @@ static void describe(weft_time_system *system) {
                                    .choice = {.method = problem->solver.method,
                                               .assembly = problem->assembly,
                                               .preconditioner = problem->preconditioner,
+                                              .next = problem->choice.next,
+                                              .next_after = problem->choice.next_after,
                                               .restart = problem->solver.restart}};
 }
 

@@ -234,7 +234,8 @@ class weft_problem_options(_Options):
 
 class weft_problem_choice(Structure):
     _fields_ = [("method", c_int), ("assembly", c_int), ("preconditioner", c_int), ("restart", c_int),
-                ("basis_is_too_large", c_bool), ("bytes", c_size_t), ("expected", c_double), ("method_reason", c_char * 200),
+                ("basis_is_too_large", c_bool), ("bytes", c_size_t), ("expected", c_double),
+                ("next", c_int), ("next_after", c_int), ("method_reason", c_char * 200),
                 ("preconditioner_reason", c_char * 200)]
 
 
@@ -272,7 +273,7 @@ class weft_transient_inputs(Structure):
 
 
 class weft_transient_choice(Structure):
-    _fields_ = [("choose", c_void_p), ("found", c_void_p), ("user", c_void_p)]
+    _fields_ = [("choose", c_void_p), ("found", c_void_p), ("user", c_void_p), ("next", c_int), ("next_after", c_int)]
 
 
 class weft_transient_problem(Structure):

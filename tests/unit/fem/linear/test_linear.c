@@ -223,9 +223,58 @@ static void repeated(void **state) {
     close_setting(&s);
 }
 
+/* A solve that has not converged after the iterations that were allowed for continues with the next preconditioner, once; one
+ * that has does not, nor one up to a limit that was requested. */
+static void mispredicted(void **state) {
+    (void)state;
+    setting s;
+    weft_error error = {0};
+    weft_memory *guess = NULL;
+    int aggregation = 0;
+    check(weft_preconditioner_find("aggregation", &aggregation, &error), &error);
+    for (int i = 0; i < 4; ++i) {
+        open_setting(&s, "0", "x + 2*y");
+        weft_system whole = {.op = s.op, .b = s.b, .u = s.u};
+        whole.constrained = weft_bc_constrained(s.bc, &whole.n_constrained);
+        check(weft_memory_make(s.context.device, (size_t)s.n * sizeof(double), &guess, &error),
+              &error);
+        if (i == 3)
+            s.options.max_iterations = 2;
+        s.linear = (weft_linear){.context = &s.context,
+                                 .options = &s.options,
+                                 .mesh = s.mesh,
+                                 .spaces = s.spaces,
+                                 .n_spaces = 1,
+                                 .choice = weft_problem_choice_start(&s.options)};
+        s.linear.choice.expected = 1;
+        s.linear.choice.next = aggregation;
+        s.linear.choice.next_after = i == 1 ? 1000 : 2;
+        weft_cg_options options;
+        if (i == 2) { /* as in steps */
+            check(weft_linear_update(&s.linear, &whole, NULL, &error), &error);
+            options = weft_linear_options(&s.linear, &whole);
+            check(weft_linear_repeat(&s.linear, &whole, NULL, &options, guess, &error), &error);
+        } else
+            check(weft_linear_solve(&s.linear, &whole, NULL, s.u_values, &options, &error), &error);
+        const bool switches = i == 0 || i == 2;
+        assert_int_equal(s.linear.choice.preconditioner, switches ? aggregation : WEFT_JACOBI);
+        assert_int_equal(s.linear.cg.outcome, i == 3 ? WEFT_CG_MAX_ITERATIONS : WEFT_CG_CONVERGED);
+        if (switches)
+            assert_string_equal(s.linear.choice.preconditioner_reason,
+                                "jacobi did not converge in 2 iterations, and 1 were predicted");
+        check(weft_vector_pull(s.u, s.u_values, s.n, &error), &error);
+        for (int64_t k = 0; k < s.n && i < 3; ++k) {
+            const double *x = weft_space_points(s.space) + 2 * k;
+            assert_true(fabs(s.u_values[k] - x[0] - 2 * x[1]) < 1e-7);
+        }
+        weft_memory_free(&guess);
+        close_setting(&s);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(exact), cmocka_unit_test(indefinite),
                                        cmocka_unit_test(refused_preconditioner),
-                                       cmocka_unit_test(repeated)};
+                                       cmocka_unit_test(repeated), cmocka_unit_test(mispredicted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,6 +86,13 @@ static void in_the_space(void **state) {
             assert_int_equal(report.choice->preconditioner, options.preconditioner);
         assert_true(report.choice->preconditioner_reason[0] != '\0');
         assert_true(report.choice->bytes > 0);
+        assert_true(k > 2 || report.choice->expected >= 0.5 * report.result->iterations);
+        /* what follows where Jacobi's takes many more */
+        if (k < 3 && weft_assembly_about(report.choice->assembly)->stores_matrix)
+            assert_true(report.choice->next >= 0 &&
+                        report.choice->next_after >= 10 * report.choice->expected);
+        else
+            assert_int_equal(report.choice->next_after, 0);
         assert_true(apart(&s) < 1e-7);
     }
     close_setting(&s);
