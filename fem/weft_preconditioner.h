@@ -29,6 +29,8 @@ const weft_preconditioner_info *weft_preconditioner_about(int kind);
 /** Find a kind by name.
  *  Errors  WEFT_ERROR_USAGE (no such kind; the hint lists the names) */
 weft_status weft_preconditioner_find(const char *name, int *kind, weft_error *error);
+/** Is the library found that it needs? True for those of Weft's own. */
+bool weft_preconditioner_is_found(int kind);
 
 /** What a preconditioner is made from. Everything is borrowed and must outlive it. */
 typedef struct weft_preconditioner_problem {
@@ -134,9 +136,16 @@ weft_status weft_preconditioner_start(weft_preconditioner *preconditioner, int c
 weft_status weft_preconditioner_lift(weft_preconditioner *preconditioner, weft_memory *x,
                                      weft_error *error);
 /** Bytes that a preconditioner will hold on a device with these limits, within about 20 % for
- *  simplices of degree 1; 0 for solvers of other libraries, whose memory is not known. */
+ *  simplices of degree 1; 0 for solvers of other libraries but lu, whose memory is not known. */
 size_t weft_preconditioner_memory_estimate(const weft_limits *limits, int kind,
                                            const weft_assembly_problem *problem);
+/** What a factorization by the preconditioner lu is predicted to cost, on one core with the reference BLAS: within a
+ *  factor of two in meshes of even shape. */
+typedef struct weft_factorization_cost {
+    double seconds, solution_seconds; /* of the factorization, and of a system with it */
+    double bytes;                     /* at the peak */
+} weft_factorization_cost;
+weft_factorization_cost weft_factorization_predict(int dimension, int64_t n_nodes, int components);
 
 #ifdef __cplusplus
 }

@@ -77,13 +77,14 @@ weft_status weft_probes_field(const weft_probes *probes, const weft_space *space
 
 /* ---- failures ------------------------------------------------------------------------------ */
 
-#define WEFT_ADVICE_MAX 256
+#define WEFT_ADVICE_MAX 400
 /** What to try where a stationary problem was not solved. Options are named as those of the programs.
  *  out      for the text, if it is not a constant
  *  Returns  the text; NULL: it was solved */
 const char *weft_problem_advice(const weft_problem *problem, char out[WEFT_ADVICE_MAX]);
 /** The same of a step in time whose linear system ended so. */
-const char *weft_problem_step_advice(const weft_problem *problem, weft_cg_outcome outcome);
+const char *weft_problem_step_advice(const weft_problem *problem, weft_cg_outcome outcome,
+                                     char out[WEFT_ADVICE_MAX]);
 
 /* ---- formulas ------------------------------------------------------------------------------ */
 

@@ -146,7 +146,7 @@ double weft_cg_iterations_expected(const weft_assembly_problem *problem, double 
 /** A limit on the iterations: 50 times the number that is expected of a scalar in elements of degree 1 on simplices, as
  *  conditions and coefficients vary, and at least 10,000. */
 int weft_cg_iterations_limit(int dimension, int64_t n_nodes, double tolerance);
-#define WEFT_COSTS_MAX 4
+#define WEFT_COSTS_MAX 5
 /** Figures of one preconditioner on a device; a time that is 0 is predicted from the bytes of a product. */
 typedef struct weft_preconditioner_speed {
     /* seconds per row, [dimension - 2]; an iteration with CG's product */
@@ -181,7 +181,7 @@ typedef struct weft_preconditioner_cost {
  *  there, by multigrid, best choice first. Returns their number. Problems are taken to be elliptic.
  *  Multigrid for symmetric ones, and for those whose asymmetry is known: preconditioned by the symmetric part, they
  *  take more iterations the more convection there is across the whole domain.
- *  problem  applications: the expected iterations with Jacobi's preconditioner, of all solves
+ *  problem  applications: the expected iterations with Jacobi's preconditioner, of all solves; factorises: lu, too
  *  speeds   of the device; NULL: constants, measured elsewhere */
 int weft_preconditioner_costs(const weft_limits *limits, const weft_assembly_problem *problem,
                               bool has_levels, const weft_preconditioner_speeds *speeds,

@@ -54,6 +54,7 @@ bool solve_time_json(json_t *root, const solve *run) {
 
 int solve_time_report(const solve *run) {
     const weft_transient_state *state = &run->time.state;
+    char advice[WEFT_ADVICE_MAX];
     if (state->outcome == WEFT_TRANSIENT_DONE)
         return run->time.stopped ? 128 + run->time.stopped : 0;
     fprintf(stderr, "solve: error: the step from t = %g has failed: ", state->t);
@@ -61,7 +62,7 @@ int solve_time_report(const solve *run) {
         fprintf(stderr, "%s: %s\nhint: %s\n",
                 weft_method_about(run->base.problem->system.linear.choice.method)->title,
                 weft_cg_outcome_name(state->solver),
-                weft_problem_step_advice(run->base.problem, state->solver));
+                weft_problem_step_advice(run->base.problem, state->solver, advice));
     else if (state->outcome == WEFT_TRANSIENT_NEWTON)
         fputs("Newton's method has not converged\nhint: take a smaller step or more "
               "--newton-iterations, or look whether K is the derivative of r\n",

@@ -14,9 +14,32 @@ static bool stores_no_matrix(const weft_problem_options *options) {
 /* Dofs of a mixed space from which on the solvers of its parts are worth their set-up. */
 enum { MIXED_LEAST = 2000 };
 
-/* The preconditioner of a mixed space, by parts unless that is not worth it. */
-static weft_status choose_mixed(weft_linear *linear, int *kind, weft_error *error) {
+/* Factorise the matrix of a mixed space, which for a symmetric matrix takes another method than MINRES. */
+static void choose_lu(weft_linear *linear, weft_problem_memory *what, int *kind,
+                      const weft_factorization_cost *cost) {
+    char seconds[32];
+    *kind = linear->choice.preconditioner = weft_linear_lu();
+    if (what->problem.symmetric)
+        weft_linear_choose_method(linear, true, true, 0);
+    what->method = linear->choice.method;
+    (void)weft_print(linear->choice.preconditioner_reason,
+                     sizeof linear->choice.preconditioner_reason,
+                     "the mixed problem is small%s, %s predicted",
+                     what->problem.symmetric ? "" : " and not symmetric",
+                     weft_seconds_text(cost->seconds, seconds));
+}
+
+/* The preconditioner of a mixed space, by parts unless that is not worth it. What grows with convection or else takes more
+ * iterations the finer the mesh is factorised. */
+static weft_status choose_mixed(weft_linear *linear, weft_problem_memory *what, int *kind,
+                                weft_error *error) {
     weft_status status = WEFT_OK;
+    weft_factorization_cost cost;
+    if (weft_linear_may_factorise(linear, what->problem.n_nodes, what->problem.components, &cost) &&
+        (!what->problem.symmetric || weft_linear_dofs(linear) < MIXED_LEAST)) {
+        choose_lu(linear, what, kind, &cost);
+        goto done;
+    }
     const char *because = stores_no_matrix(linear->options)        ? "the assembly stores no matrix"
                           : weft_linear_dofs(linear) < MIXED_LEAST ? "the mixed problem is small"
                                                                    : NULL;
@@ -148,6 +171,10 @@ static weft_status choose_fastest(weft_linear *linear, weft_problem_memory *what
     weft_preconditioner_cost costs[WEFT_COSTS_MAX];
     const bool has_levels =
         linear->hierarchy && linear->hierarchy->n_levels > 1 && is_continuous(linear);
+    what->problem.factorises =
+        !what->problem.symmetric &&
+        weft_linear_may_factorise(linear, what->problem.n_nodes, what->problem.components,
+                                  &(weft_factorization_cost){0});
     const int n =
         weft_preconditioner_costs(weft_device_limits(linear->context->device), &what->problem,
                                   has_levels, &speeds->preconditioners, costs);
@@ -176,7 +203,7 @@ static weft_status choose(weft_linear *linear, weft_problem_memory *what, const 
     const bool is_auto = options->preconditioner == WEFT_AUTO;
     if (linear->n_spaces > 1 && is_auto) {
         int kind = -1;
-        TRY(choose_mixed(linear, &kind, error));
+        TRY(choose_mixed(linear, what, &kind, error));
         TRY(try_method(linear, what, kind, error));
         goto done;
     }

@@ -40,9 +40,10 @@ static bool is_exchangeable(const weft_problem_options *options) {
     return options->preconditioner == WEFT_AUTO && !options->until_discretisation;
 }
 
-/* Is it the matrix that a preconditioner does not suit? */
-static bool is_about_matrix(weft_status status) {
-    return status == WEFT_ERROR_UNSUPPORTED || status == WEFT_ERROR_INPUT;
+/* Is it the matrix that a preconditioner does not suit? The memory of factors is known when they are made. */
+static bool is_about_matrix(int kind, weft_status status) {
+    return status == WEFT_ERROR_UNSUPPORTED || status == WEFT_ERROR_INPUT ||
+           (status == WEFT_ERROR_MEMORY && kind == weft_linear_lu());
 }
 
 /* Before there are spaces, those of shipped scripts are assumed. */
@@ -138,7 +139,7 @@ static weft_status precondition(weft_linear *linear, const weft_system *system, 
             ? weft_preconditioner_refresh(linear->preconditioner, &why)
             : weft_preconditioner_make(context, kind, &problem, &linear->preconditioner, &why);
     linear->precondition_seconds += weft_context_clock(context) - start;
-    if (is_exchangeable(linear->options) && is_about_matrix(status)) {
+    if (is_exchangeable(linear->options) && is_about_matrix(kind, status)) {
         drop_preconditioner(linear, why.message);
         status = WEFT_OK;
     }
@@ -217,6 +218,72 @@ static bool lengthens_cycles(weft_linear *linear, weft_cg_options *options) {
     return true;
 }
 
+/* "with block: stagnation after 120 iterations" */
+static void describe_failure(const weft_linear *linear, char out[WEFT_CHOICE_REASON]) {
+    const int kind = linear->choice.preconditioner;
+    (void)weft_print(out, WEFT_CHOICE_REASON, "with %s: %s after %d iterations",
+                     kind < 0 ? "jacobi" : weft_preconditioner_about(kind)->name,
+                     weft_cg_outcome_name(linear->cg.outcome), linear->cg.iterations);
+}
+
+/* May the matrix be factorised, where what was chosen has failed? */
+static bool may_factorise(const weft_linear *linear) {
+    int components = 0;
+    weft_factorization_cost cost;
+    for (int i = 0; i < linear->n_spaces; ++i)
+        components += weft_space_components(linear->spaces[i]);
+    return components > 0 && linear->choice.preconditioner != weft_linear_lu() &&
+           weft_linear_may_factorise(linear, weft_linear_dofs(linear) / components, components,
+                                     &cost);
+}
+
+/* Factorise from now on, with CG or GMRES. A matrix that is refused leaves Jacobi's preconditioner, and the result as it is.
+ * retries  the options are set for another solve */
+static weft_status factorise(weft_linear *linear, const weft_system *system,
+                             weft_cg_options *options, bool *retries, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem_choice *choice = &linear->choice;
+    char reason[WEFT_CHOICE_REASON];
+    const weft_method before = choice->method;
+    describe_failure(linear, reason);
+    weft_preconditioner_free(&linear->preconditioner);
+    choice->preconditioner = weft_linear_lu();
+    if (before == WEFT_METHOD_MINRES)
+        choice->method = options->project_mean ? WEFT_METHOD_CG : WEFT_METHOD_GMRES;
+    TRY(precondition(linear, system, error));
+    options->preconditioner = linear->preconditioner;
+    options->full_cycles = 0;
+    *retries = linear->preconditioner != NULL;
+    if (!*retries) {
+        choice->method = before;
+        goto done;
+    }
+    options->method = choice->method;
+    if (before == WEFT_METHOD_MINRES)
+        (void)weft_print(choice->method_reason, sizeof choice->method_reason,
+                         "the matrix is symmetric, the preconditioner not definite");
+    (void)weft_print(choice->preconditioner_reason, sizeof choice->preconditioner_reason, "%s",
+                     reason);
+    weft_log(monitor_of(linear), WEFT_LOG_INFO, "preconditioner lu: %s", reason);
+    clear_result(linear);
+done:
+    return status;
+}
+
+/* If what was chosen automatically does not converge, factorise the matrix. */
+static weft_status retry_by_lu(weft_linear *linear, const weft_system *system,
+                               weft_cg_options *options, bool *retries, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_cg_outcome outcome = linear->cg.outcome;
+    const bool is_slow = outcome == WEFT_CG_MAX_ITERATIONS && linear->options->max_iterations < 0;
+    *retries = false;
+    if ((is_slow || outcome == WEFT_CG_BREAKDOWN || outcome == WEFT_CG_STAGNATION) &&
+        may_factorise(linear))
+        TRY(factorise(linear, system, options, retries, error));
+done:
+    return status;
+}
+
 /* If a preconditioner that was chosen automatically broke the method down, drop it, for a solve by Jacobi's. */
 static bool retries_by_jacobi(weft_linear *linear, weft_cg_options *options) {
     const weft_cg_outcome outcome = linear->cg.outcome;
@@ -224,9 +291,7 @@ static bool retries_by_jacobi(weft_linear *linear, weft_cg_options *options) {
     if (!linear->preconditioner || !is_exchangeable(linear->options) ||
         (outcome != WEFT_CG_BREAKDOWN && outcome != WEFT_CG_STAGNATION && outcome != WEFT_CG_NAN))
         return false;
-    (void)weft_print(reason, sizeof reason, "with %s: %s after %d iterations",
-                     weft_preconditioner_about(linear->choice.preconditioner)->name,
-                     weft_cg_outcome_name(outcome), linear->cg.iterations);
+    describe_failure(linear, reason);
     drop_preconditioner(linear, reason);
     options->preconditioner = NULL;
     clear_result(linear);
@@ -275,14 +340,18 @@ static weft_status solve(weft_linear *linear, const weft_system *system,
                                           options, &linear->cg, error);
 }
 
-/* MINRES instead of CG, from where that stopped; GMRES where MINRES cannot use the preconditioner. */
+/* MINRES instead of CG, from where that stopped, or GMRES with a factorization. */
 static weft_status solve_indefinite(weft_linear *linear, const weft_system *system,
                                     weft_cg_options *options, weft_error *error) {
+    weft_status status = WEFT_OK;
     weft_problem_choice *choice = &linear->choice;
+    bool factorised = false;
     (void)weft_print(
         choice->method_reason, sizeof choice->method_reason,
         "the matrix is symmetric, but not positive definite, as CG found in iteration %d",
         linear->cg.iterations);
+    if (!options->project_mean && may_factorise(linear))
+        TRY(factorise(linear, system, options, &factorised, error));
     const bool any_sign =
         linear->preconditioner && !options->project_mean && has_any_sign(choice->preconditioner);
     choice->method = options->method = any_sign ? WEFT_METHOD_GMRES : WEFT_METHOD_MINRES;
@@ -293,7 +362,9 @@ static weft_status solve_indefinite(weft_linear *linear, const weft_system *syst
     weft_log(options->monitor, WEFT_LOG_INFO, "%s: %s", weft_method_about(choice->method)->title,
              choice->method_reason);
     clear_result(linear);
-    return solve(linear, system, options, error);
+    TRY(solve(linear, system, options, error));
+done:
+    return status;
 }
 
 /* Solve, and if that takes many more iterations than were predicted, continue with the next preconditioner. */
@@ -325,10 +396,13 @@ static weft_status solve_with_retries(weft_linear *linear, const weft_system *wh
     weft_status status = WEFT_OK;
     const int64_t n = weft_operator_dofs(whole->op);
     const weft_system system = weft_reduction_system(reduction, whole);
+    bool again = false;
     TRY(solve_as_predicted(linear, &system, options, error));
-    if (lengthens_cycles(linear, options))
+    TRY(retry_by_lu(linear, &system, options, &again, error));
+    if (!again && lengthens_cycles(linear, options))
         TRY(solve(linear, &system, options, error));
-    if (retries_by_jacobi(linear, options)) {
+    again = again || retries_by_jacobi(linear, options);
+    if (again) {
         TRY(memory ? weft_memory_copy(whole->u, memory, (size_t)n * sizeof(double), error)
                    : weft_vector_push(whole->u, values, n, error));
         TRY(weft_reduction_enter(reduction, whole, error));

@@ -48,6 +48,12 @@ int64_t weft_linear_dofs(const weft_linear *linear);
  *  Errors  WEFT_ERROR_MEMORY: it does not fit */
 weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *what,
                                weft_error *error);
+/** The kind of the preconditioner lu. (fem/linear/factorise.c) */
+int weft_linear_lu(void);
+/** Whether WEFT_AUTO may factorise the matrix: small enough, on the host, where a library is found.
+ *  out  what it is predicted to cost */
+bool weft_linear_may_factorise(const weft_linear *linear, int64_t n_nodes, int components,
+                               weft_factorization_cost *out);
 /** Why WEFT_AUTO takes Jacobi's preconditioner without a prediction; NULL: it predicts.
  *  is_definite  the matrix is symmetric, or its symmetric part can precondition it */
 const char *weft_linear_jacobi_because(const weft_problem_options *options, weft_method method,

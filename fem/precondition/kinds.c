@@ -23,6 +23,10 @@ const weft_preconditioner_info *weft_preconditioner_about(int kind) {
     return &kinds[kind]->info;
 }
 
+bool weft_preconditioner_is_found(int kind) {
+    return !kinds[kind]->is_found || kinds[kind]->is_found(kinds[kind]);
+}
+
 weft_status weft_preconditioner_find(const char *name, int *kind, weft_error *error) {
     const char *names[KINDS];
     for (int i = 0; i < KINDS; ++i) {

@@ -46,6 +46,11 @@ static weft_status library_find(const weft_preconditioner_kind *kind, weft_exter
     return WEFT_OK;
 }
 
+static bool library_is_found(const weft_preconditioner_kind *kind) {
+    weft_external_kind library;
+    return library_find(kind, &library, NULL) == WEFT_OK && weft_external_is_found(library);
+}
+
 static weft_status library_make(weft_preconditioner *preconditioner, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_preconditioner_problem *problem = &preconditioner->problem;
@@ -108,6 +113,7 @@ const weft_preconditioner_kind weft_preconditioner_hypre = {
     .update = library_update,
     .apply = library_apply,
     .free = library_free,
+    .is_found = library_is_found,
 };
 
 const weft_preconditioner_kind weft_preconditioner_petsc = {
@@ -117,6 +123,7 @@ const weft_preconditioner_kind weft_preconditioner_petsc = {
     .update = library_update,
     .apply = library_apply,
     .free = library_free,
+    .is_found = library_is_found,
 };
 
 const weft_preconditioner_kind weft_preconditioner_cholmod = {
@@ -126,7 +133,16 @@ const weft_preconditioner_kind weft_preconditioner_cholmod = {
     .update = library_update,
     .apply = library_apply,
     .free = library_free,
+    .is_found = library_is_found,
 };
+
+static size_t lu_estimate_memory(const weft_operator_sizes *sizes, int dimension) {
+    const weft_factorization_cost cost =
+        weft_factorization_predict(dimension, (int64_t)sizes->n_nodes, (int)sizes->n_components);
+    const size_t copy =
+        3 * sizeof(int32_t) + 2 * sizeof(double); /* of an entry: indices and values */
+    return (size_t)cost.bytes + copy * sizes->n_entries;
+}
 
 const weft_preconditioner_kind weft_preconditioner_lu = {
     .info = {"lu", "a factorization L U of any regular matrix, by the library UMFPACK",
@@ -135,4 +151,6 @@ const weft_preconditioner_kind weft_preconditioner_lu = {
     .update = library_update,
     .apply = library_apply,
     .free = library_free,
+    .is_found = library_is_found,
+    .estimate_memory = lu_estimate_memory,
 };

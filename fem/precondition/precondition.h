@@ -30,6 +30,8 @@ typedef struct weft_preconditioner_kind {
      * the list z: [n], the same until `free`; NULL, also the function: results are doubles */
     weft_memory *(*single)(const weft_preconditioner *preconditioner);
     void (*free)(weft_preconditioner *preconditioner); /* sets state to NULL; state may be NULL */
+    bool (*is_found)(
+        const struct weft_preconditioner_kind *kind); /* its library; NULL: it needs none */
     /* Bytes that it will hold; NULL: not known. */
     size_t (*estimate_memory)(const weft_operator_sizes *sizes, int dimension);
 } weft_preconditioner_kind;

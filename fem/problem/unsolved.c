@@ -108,6 +108,38 @@ static const char *linear_advice(const weft_problem *problem) {
                : "try --preconditioner jacobi, or raise --tolerance";
 }
 
+/* The outcomes after which a factorization may help. */
+static bool may_help(weft_cg_outcome outcome) {
+    return outcome == WEFT_CG_STAGNATION || outcome == WEFT_CG_MAX_ITERATIONS ||
+           outcome == WEFT_CG_BREAKDOWN || outcome == WEFT_CG_INDEFINITE;
+}
+
+/* Add lu to the advice, with its price, where it takes what the method cannot, and a longer restart with its memory.
+ * Returns the advice, or out. */
+static const char *add_lu(const weft_problem *problem, weft_cg_outcome outcome, const char *advice,
+                          char out[WEFT_ADVICE_MAX]) {
+    const weft_problem_choice *choice = &problem->system.linear.choice;
+    const weft_method_info *method = weft_method_about(choice->method);
+    const bool is_indefinite = outcome == WEFT_CG_INDEFINITE;
+    char seconds[32];
+    if (!may_help(outcome) || has_preconditioner(problem, "lu") || problem->forms.is_diffusion ||
+        (method->needs_definite && !is_indefinite) || problem->fields.n == 0)
+        return advice;
+    const int64_t n = problem->fields.n_dofs;
+    const int components = problem->fields.n_values;
+    const weft_factorization_cost cost =
+        weft_factorization_predict(problem->mesh->dimension, n / components, components);
+    int length = weft_print(
+        out, WEFT_ADVICE_MAX, "%s; or %s--preconditioner lu, a factorisation%s: %s and %.3g MB",
+        advice, method->needs_symmetric ? "--method gmres " : "",
+        weft_preconditioner_is_found(weft_linear_lu()) ? "" : " (UMFPACK must be installed)",
+        weft_seconds_text(cost.seconds, seconds), cost.bytes * 1e-6);
+    if (choice->method == WEFT_METHOD_GMRES && length > 0 && length < WEFT_ADVICE_MAX)
+        length += weft_print(out + length, WEFT_ADVICE_MAX - (size_t)length,
+                             "; --restart 200: %.3g MB", 1.4 * 200 * (double)n * 8e-6);
+    return out;
+}
+
 /* ---- Newton's method ------------------------------------------------------------------------- */
 
 /* What to try where a linear system was not solved. */
@@ -172,15 +204,22 @@ const char *weft_problem_advice(const weft_problem *problem, char out[WEFT_ADVIC
         (is_nonlinear ? problem->newton.converged
                       : problem->system.linear.cg.outcome == WEFT_CG_CONVERGED))
         return NULL;
+    const weft_cg_outcome outcome = problem->system.linear.cg.outcome;
     if (!is_nonlinear)
-        return linear_advice(problem);
+        return is_nearly_singular(&problem->system.linear.cg)
+                   ? linear_advice(problem)
+                   : add_lu(problem, outcome, linear_advice(problem), out);
     const char *advice = open_advice(problem, out);
-    return advice ? advice : newton_advice(problem);
+    if (advice)
+        return advice;
+    advice = newton_advice(problem);
+    return problem->newton.outcome == WEFT_NEWTON_NOT_SOLVED ? add_lu(problem, outcome, advice, out)
+                                                             : advice;
 }
 
 /* ---- steps in time --------------------------------------------------------------------------- */
 
-const char *weft_problem_step_advice(const weft_problem *problem, weft_cg_outcome outcome) {
+static const char *step_advice(const weft_problem *problem, weft_cg_outcome outcome) {
     const bool is_definite =
         weft_method_about(problem->system.linear.choice.method)->needs_definite;
     switch (outcome) {
@@ -204,4 +243,9 @@ const char *weft_problem_step_advice(const weft_problem *problem, weft_cg_outcom
     default:
         return "raise --max-iterations or --tolerance, or take a smaller step";
     }
+}
+
+const char *weft_problem_step_advice(const weft_problem *problem, weft_cg_outcome outcome,
+                                     char out[WEFT_ADVICE_MAX]) {
+    return add_lu(problem, outcome, step_advice(problem, outcome), out);
 }

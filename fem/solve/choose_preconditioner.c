@@ -27,7 +27,7 @@ static const multigrid_figures figures[] = {
     {"aggregation", 15, 7, 3.5, {2.5e-6, 30e-6, 0.018e-6, 0.25e-6, 0.5e-6}, false},
 };
 enum { FIGURES = sizeof figures / sizeof *figures };
-_Static_assert(FIGURES < WEFT_COSTS_MAX, "room for Jacobi's preconditioner too");
+_Static_assert(FIGURES + 2 <= WEFT_COSTS_MAX, "room for Jacobi's preconditioner and lu too");
 
 /* Iterations that convection adds where the symmetric part preconditions: per asymmetry of a cell and
  * cell along a side of the domain, whose product is the Peclet number of the domain. Measured on squares of 128 and 300
@@ -176,6 +176,23 @@ static weft_preconditioner_cost cost_of(int figure, const weft_limits *limits,
     return out;
 }
 
+/* The true residual after the first iteration is checked by a second. */
+static weft_preconditioner_cost cost_of_lu(const weft_assembly_problem *problem,
+                                           const weft_assembly_cost *csr) {
+    enum { ITERATIONS = 2 };
+    const weft_factorization_cost lu =
+        weft_factorization_predict(problem->dimension, problem->n_nodes, problem->components);
+    weft_preconditioner_cost out = {.name = "lu",
+                                    .iterations = ITERATIONS,
+                                    .set_up_seconds = lu.seconds,
+                                    .seconds = csr->set_up_seconds + csr->assembly_seconds +
+                                               lu.seconds +
+                                               count_solves(problem) * ITERATIONS *
+                                                   (lu.solution_seconds + csr->product_seconds)};
+    (void)weft_preconditioner_find(out.name, &out.kind, NULL);
+    return out;
+}
+
 static void sort_by_time(weft_preconditioner_cost *costs, int n) {
     for (int i = 1; i < n; ++i)
         for (int k = i; k > 0 && costs[k].seconds < costs[k - 1].seconds; --k) {
@@ -199,6 +216,8 @@ int weft_preconditioner_costs(const weft_limits *limits, const weft_assembly_pro
             if (has_levels || !figures[k].needs_levels)
                 out[n++] =
                     cost_of(k, limits, problem, &assemblies[i], speeds ? &speeds->of[k] : NULL);
+        if (problem->factorises)
+            out[n++] = cost_of_lu(problem, &assemblies[i]);
     }
     sort_by_time(out, n);
     return n;

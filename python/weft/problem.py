@@ -300,5 +300,5 @@ def _complaint(report: Report, tolerance: float) -> str:
 
 def _advice(problem: Handle) -> str:
     """What to try, with the options of the programs as arguments: max_iterations for --max-iterations."""
-    text = lib.weft_problem_advice(problem.pointer, create_string_buffer(256))
+    text = lib.weft_problem_advice(problem.pointer, create_string_buffer(400))
     return "; " + re.sub("--([a-z-]+)", lambda found: found[1].replace("-", "_"), text.decode()) if text else ""

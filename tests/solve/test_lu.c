@@ -67,13 +67,18 @@ static const linear_case cases[] = {
      "a = inner(grad(u), grad(v))*dx - p*div(v)*dx + q*div(u)*dx\n"
      "L = f*q*dx\n",
      "square:6", "y^2,x^2,2*x+2*y-2", "boundary=y^2,x^2,free", "gmres"},
+    {"W = VectorElement('P', triangle, 2)*FiniteElement('P', triangle, 1)\n" /* block stagnates */
+     "(u, p), (v, q), x = TrialFunctions(W), TestFunctions(W), SpatialCoordinate(triangle)\n"
+     "a = (inner(grad(u), grad(v)) - 400*inner(u, v) - p*div(v) - q*div(u))*dx\n"
+     "L = -400*(x[1]**2*v[0] + x[0]**2*v[1])*dx\n",
+     "square:16", "y^2,x^2,2*x+2*y-2", "boundary=y^2,x^2,free", "gmres"},
 };
 
 /* "a;b" gives the option --dirichlet twice. */
-static json_t *run_case(const linear_case *one) {
-    const char *arguments[40] = {file,       "--mesh",      one->mesh, "--exact",
-                                 one->exact, "--input",     "f=0",     "--preconditioner",
-                                 "lu",       "--tolerance", "1e-12"};
+static json_t *run_case(const linear_case *one, const char *preconditioner) {
+    const char *arguments[40] = {file,           "--mesh",      one->mesh, "--exact",
+                                 one->exact,     "--input",     "f=0",     "--preconditioner",
+                                 preconditioner, "--tolerance", "1e-12"};
     int n = 11;
     char list[200], *rest = list;
     put(one->form);
@@ -91,7 +96,7 @@ static json_t *run_case(const linear_case *one) {
 static void exact_solutions(void **state) {
     const linear_case *one = *state;
     external_need(WEFT_EXTERNAL_UMFPACK);
-    json_t *a = run_case(one);
+    json_t *a = run_case(one, "lu");
     const json_t *errors = json_object_get(a, "l2_errors");
     assert_string_equal(app_text(a, "outcome"), "converged");
     assert_true(app_number(a, "iterations") <= 3);
@@ -159,6 +164,29 @@ static void tangents_and_steps(void **state) {
     json_decref(a);
 }
 
+/* What an iteration cannot solve, or takes longer, is factorised where the library is found. */
+static void automatic(void **state) {
+    (void)state;
+    static const int which[] = {1, 4, 5, 6};
+    external_need(WEFT_EXTERNAL_UMFPACK);
+    for (int i = 0; i < 4; ++i) {
+        json_t *a = run_case(&cases[which[i]], "auto");
+        assert_string_equal(app_text(a, "preconditioner"), "lu");
+        assert_string_equal(app_text(a, "method"), "gmres");
+        assert_string_equal(app_text(a, "outcome"), "converged");
+        if (which[i] == 6) /* otherwise it is not solved */
+            assert_non_null(strstr(app_text(a, "preconditioner_reason"), "with block: "));
+        json_decref(a);
+        if (which[i] == 6)
+            continue;
+        setenv("WEFT_UMFPACK", "none", 1);
+        a = run_case(&cases[which[i]], "auto");
+        assert_string_not_equal(app_text(a, "preconditioner"), "lu");
+        json_decref(a);
+        unsetenv("WEFT_UMFPACK");
+    }
+}
+
 static void assert_message(const char *const *arguments, const char *variable, int exit_code,
                            const char *message) {
     const char *const environment[] = {variable, NULL};
@@ -178,6 +206,20 @@ static void missing(void **state) {
                    "file: No such file or directory\n"
                    "hint: install it (libumfpack5 in Debian 12, libumfpack6 in Debian 13 and "
                    "Ubuntu 24.04), or set WEFT_UMFPACK to a library\n");
+}
+
+/* What is advised where the library is not found. */
+static void advised(void **state) {
+    (void)state;
+    put("V = FiniteElement('P', triangle, 1)\n"
+        "u, v = TrialFunction(V), TestFunction(V)\n"
+        "a = (inner(grad(u), grad(v)) - 60*u*v)*dx\n"
+        "L = v*dx\n");
+    assert_message((const char *const[]){WEFT_BINARY_DIR "/solve", file, "--mesh=square:8",
+                                         "--dirichlet=boundary=0", "--method=cg", NULL},
+                   "WEFT_UMFPACK=none", 1,
+                   "; or --method gmres --preconditioner lu, a factorisation (UMFPACK must be "
+                   "installed): ");
 }
 
 /* u of the second form is free where the coefficient is zero. */
@@ -223,6 +265,8 @@ int main(void) {
         cmocka_unit_test(pure_neumann),
         cmocka_unit_test(tangents_and_steps),
         cmocka_unit_test(missing),
+        cmocka_unit_test(automatic),
+        cmocka_unit_test(advised),
         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, start, stop);
