@@ -33,7 +33,7 @@ void weft_data_free(weft_data **data);
 typedef struct weft_data_points {
     const char *over; /* the index set */
     int64_t n;
-    const double *x; /* [n][dimension of the mesh] */
+    const double *x; /* [n][dimension of the mesh]; with `read`, from its call on */
     /* [n][dimension] or NULL: a point inside the cell that each belongs to. Of a field that is
      * constant in each cell, it decides on which side of a facet the value is taken */
     const double *inside;
@@ -42,7 +42,9 @@ typedef struct weft_data_points {
      *  marks   [n] zeros before the call */
     weft_status (*mark)(const struct weft_data_points *points, int group, unsigned char *marks,
                         weft_error *error);
-    const void *user; /* of mark */
+    const void *user; /* of mark and read */
+    /** Set x and inside, which are needed; NULL: they are set. */
+    weft_status (*read)(struct weft_data_points *points, weft_error *error);
 } weft_data_points;
 /** The nodes of a mesh; points inside its cells, one for each, x [n_cells][dimension]. All are borrowed. */
 weft_data_points weft_data_nodes(const weft_mesh *mesh, const char *over);

@@ -62,14 +62,15 @@ int64_t weft_space_nodes(const weft_space *space);
 int64_t weft_space_dofs(const weft_space *space); /* nodes * components */
 /** cells -> nodes. Borrowed. */
 weft_connectivity *weft_space_cells(const weft_space *space);
-/** The same list, [n_cells][nodes of the element]. Borrowed. */
+/** The same list, [n_cells][nodes of the element]. Borrowed. A device that made it alone is read at the first call;
+ *  NULL: no memory, or the device has failed. */
 const int32_t *weft_space_cell_nodes(const weft_space *space);
 /** Coordinates of the nodes, [nodes][dimension], in the mesh's unit. Borrowed. */
 weft_memory *weft_space_coordinates(const weft_space *space);
 /** Free the device's copies of coordinates and connectivity, if they take much of its memory
  *  (weft_connectivity_ranges). Whatever uses them next makes them again. */
 void weft_space_evict(weft_space *space);
-/** The same on the host. Borrowed. */
+/** The same on the host. Borrowed; read and NULL as weft_space_cell_nodes. */
 const double *weft_space_points(const weft_space *space);
 /** The nodes as points of an index set `nodes`, at which formulas are evaluated. Borrowed. */
 const weft_data_points *weft_space_data_points(const weft_space *space);
@@ -135,7 +136,8 @@ typedef enum weft_entities_kind {
 /** The nodes, or dofs, of the cells on the sides of entities. Initialise with {0}. */
 typedef struct weft_entity_dofs {
     weft_connectivity *connectivity; /* entities -> nodes; or dofs, if there are several spaces */
-    int32_t *indices;                /* NULL: the connectivity is borrowed from the space */
+    int32_t *indices;                /* NULL: they are the space's, or on the device alone */
+    bool is_own;                     /* otherwise the connectivity is borrowed from the space */
 } weft_entity_dofs;
 /** Nodes of one space; or dofs of several spaces over one mesh: those of the first space (node * components + k),
  *  then those of the second... An entity has all of its side + in this order, then those of -.

@@ -22,7 +22,8 @@ weft_status weft_connectivity_make(weft_device *device, const int32_t *indices, 
 void weft_connectivity_free(weft_connectivity **connectivity);
 /** Free the transpose, which is computed again where a program needs it. */
 void weft_connectivity_release_transposed(weft_connectivity *connectivity);
-/** Free the interleaved copy, too, which is then made of the indices again. */
+/** Free the interleaved copy, too, which is then made of the indices again; where they are on the device alone, they
+ *  are read first. */
 void weft_connectivity_release(weft_connectivity *connectivity);
 /** In how many parts, one after another, something is made of a connectivity with this number of indices if it
  *  takes memory for each of them: 1, or WEFT_CONNECTIVITY_RANGES on a device that runs elements as
@@ -32,7 +33,11 @@ int weft_connectivity_ranges(const weft_limits *limits, size_t n_indices);
 int64_t weft_connectivity_from(const weft_connectivity *connectivity);
 int64_t weft_connectivity_to(const weft_connectivity *connectivity);
 int weft_connectivity_width(const weft_connectivity *connectivity);
+/** The indices, [from][width]; NULL: they are on the device alone, until weft_connectivity_read. */
 const int32_t *weft_connectivity_indices(const weft_connectivity *connectivity);
+/** Copy the indices to the host, if they are on the device alone.
+ *  Errors  WEFT_ERROR_MEMORY, _DEVICE */
+weft_status weft_connectivity_read(const weft_connectivity *connectivity, weft_error *error);
 
 /** Interleave [n][components] into [block][component][lane], and the inverse. Spare lanes repeat
  *  the last element; interleaved arrays hold ceil(n / lanes) * lanes * components values. */

@@ -50,11 +50,31 @@ static weft_status check(const weft_cell_action *action, const weft_connectivity
                           weft_connectivity_width(connectivity), (long long)action->n_cells, width);
 }
 
+/* The indices in the kernel's order. */
+static weft_status reorder(const weft_cell_action *action, const weft_connectivity *connectivity,
+                           const int *order, int32_t **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int width = weft_connectivity_width(connectivity);
+    const size_t bytes = (size_t)action->n_cells * (size_t)width * sizeof **out;
+    TRY(weft_connectivity_read(connectivity, error));
+    const int32_t *from = weft_connectivity_indices(connectivity);
+    int32_t *indices = malloc(bytes > 0 ? bytes : 1);
+    if (!indices)
+        TRY(weft_out_of_memory(error, "the dofs of cells"));
+    for (int64_t cell = 0; cell < action->n_cells; ++cell)
+        for (int i = 0; i < width; ++i)
+            indices[cell * width + i] = from[cell * width + (order ? order[i] : i)];
+    *out = indices;
+done:
+    return status;
+}
+
 /* The indices in the kernel's order, on the device; kept: NULL, or gets those of the host. */
-static weft_status add_connectivity(weft_cell_action *action, const weft_connectivity *connectivity,
+static weft_status add_connectivity(weft_cell_action *action, weft_connectivity *connectivity,
                                     int width, const int *order, const char *what, int32_t **kept,
                                     weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_index_map map = {.order = order, .components = 1, .width = width};
     weft_memory *memory = NULL;
     int32_t *indices = NULL;
     TRY(check(action, connectivity, width, what, error));
@@ -64,16 +84,13 @@ static weft_status add_connectivity(weft_cell_action *action, const weft_connect
             "%s: %lld cells with %d nodes are 2^31 or more entries of a connectivity", action->name,
             (long long)action->n_cells, width));
     const size_t bytes = (size_t)action->n_cells * (size_t)width * sizeof *indices;
-    const int32_t *from = weft_connectivity_indices(connectivity);
-    indices = malloc(bytes > 0 ? bytes : 1);
-    if (!indices)
-        TRY(weft_out_of_memory(error, "the dofs of cells"));
-    for (int64_t cell = 0; cell < action->n_cells; ++cell)
-        for (int i = 0; i < width; ++i)
-            indices[cell * width + i] = from[cell * width + (order ? order[i] : i)];
     TRY(weft_memory_make(action->device, bytes > 0 ? bytes : sizeof *indices, &memory, error));
-    if (bytes > 0)
+    if (bytes > 0 && weft_setup_on_device(action->device)) {
+        TRY(weft_connectivity_map(connectivity, &map, memory, error));
+    } else {
+        TRY(reorder(action, connectivity, order, &indices, error));
         TRY(weft_memory_write(memory, 0, indices, bytes, error));
+    }
     action->arguments[action->n_arguments++] = memory;
     action->owned[action->n_owned++] = memory;
     memory = NULL;
@@ -88,8 +105,8 @@ done:
 }
 
 static weft_status bind(weft_cell_action *action, const weft_cell_kernel *kernel,
-                        const weft_connectivity *vertices, weft_memory *coordinates,
-                        const weft_connectivity *nodes, const weft_cell_binding *sources,
+                        weft_connectivity *vertices, weft_memory *coordinates,
+                        weft_connectivity *nodes, const weft_cell_binding *sources,
                         weft_error *error) {
     weft_status status = WEFT_OK;
     const bool on_host = weft_device_limits(action->device)->execution == WEFT_EXECUTION_SIMD;
@@ -125,8 +142,8 @@ done:
 }
 
 weft_status weft_cell_action_make(weft_device *device, const weft_cell_kernel *kernel,
-                                  const weft_connectivity *vertices, weft_memory *coordinates,
-                                  const weft_connectivity *nodes, const weft_cell_binding *sources,
+                                  weft_connectivity *vertices, weft_memory *coordinates,
+                                  weft_connectivity *nodes, const weft_cell_binding *sources,
                                   weft_cell_action **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cell_action *made = calloc(1, sizeof *made);

@@ -58,8 +58,8 @@ typedef struct weft_cell_action weft_cell_action;
  *  Errors       WEFT_ERROR_SHAPE: a connectivity of another width or number of cells; WEFT_ERROR_UNSUPPORTED: one
  *               with 2^31 entries; WEFT_ERROR_MEMORY, _COMPILER, _DEVICE */
 weft_status weft_cell_action_make(weft_device *device, const weft_cell_kernel *kernel,
-                                  const weft_connectivity *vertices, weft_memory *coordinates,
-                                  const weft_connectivity *nodes, const weft_cell_binding *sources,
+                                  weft_connectivity *vertices, weft_memory *coordinates,
+                                  weft_connectivity *nodes, const weft_cell_binding *sources,
                                   weft_cell_action **out, weft_error *error);
 void weft_cell_action_free(weft_cell_action **action);
 /** y += A x (or += the vector, without an argument).

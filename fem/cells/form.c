@@ -30,7 +30,7 @@ static weft_status add_action(weft_context *context, const weft_form *form,
     weft_status status = WEFT_OK;
     weft_cell_binding sources[WEFT_CELL_SOURCES] = {{NULL, NULL}};
     weft_memory *coordinates = find_input(form, own->coordinates);
-    const weft_connectivity *vertices = find_connectivity(form, own->vertices);
+    weft_connectivity *vertices = find_connectivity(form, own->vertices);
     if (!coordinates || !vertices)
         TRY(missing(form, own->coordinates, error));
     for (int i = 0; i < own->kernel->n_sources; ++i) {

@@ -44,6 +44,7 @@ void weft_data_free(weft_data **data) {
 
 /* What a list is over. */
 typedef struct site {
+    weft_data_points copy;          /* where they are read first */
     const weft_data_points *points; /* or, if NULL */
     weft_data_elements elements;
     bool on_cells; /* elements are the cells of the mesh */
@@ -196,6 +197,11 @@ static weft_status find_site(const weft_data *data, const weft_data_info *info,
     for (int i = 0; i < sites->n && info->at_points; ++i)
         if (strcmp(sites->points[i].over, info->over) == 0)
             out->points = &sites->points[i];
+    if (out->points && out->points->read) {
+        out->copy = *out->points;
+        out->points = &out->copy; /* a site is not copied */
+        return out->copy.read(&out->copy, error);
+    }
     if (out->points)
         return WEFT_OK;
     if (info->at_points || !sites->elements) {

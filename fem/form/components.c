@@ -2,6 +2,7 @@
  * to component k of node i; vectors are [nodes][c], which conjugate gradients treat as plain
  * vectors. */
 #include "fem/form/form.h"
+#include "fusion/connectivity/connectivity.h"
 
 #include <stdlib.h>
 
@@ -30,12 +31,29 @@ static void chunk_number(void *user, int64_t chunk) {
             m->out[i * m->components + k] = m->nodes[i] * m->components + k;
 }
 
+static weft_status number_on_device(weft_device *device, const weft_form *form, int components,
+                                    weft_vector_dofs *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int width = weft_connectivity_width(form->dofs) * components;
+    const weft_index_map map = {.components = components, .width = width};
+    weft_memory *made = NULL;
+    TRY(weft_memory_make_unset(
+        device, (size_t)(weft_connectivity_from(form->dofs) * width) * sizeof(int32_t), &made,
+        error));
+    TRY(weft_connectivity_map(form->dofs, &map, made, error));
+    TRY(weft_connectivity_make_on_device(device, &made, width, weft_form_vector_dofs(form),
+                                         &out->connectivity, error));
+    out->is_own = true;
+done:
+    weft_memory_free(&made);
+    return status;
+}
+
 weft_status weft_vector_dofs_make(weft_device *device, const weft_form *form, weft_vector_dofs *out,
                                   weft_error *error) {
     weft_status status = WEFT_OK;
     const int c = weft_form_components(form), width = weft_connectivity_width(form->dofs);
     const int64_t n_cells = weft_connectivity_from(form->dofs);
-    const int32_t *nodes = weft_connectivity_indices(form->dofs);
     int64_t n = 0;
     *out = (weft_vector_dofs){.connectivity = form->dofs};
     if (c == 1)
@@ -46,9 +64,15 @@ weft_status weft_vector_dofs_make(weft_device *device, const weft_form *form, we
         TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                            "%lld nodes of %d components are more than 2^31 - 1 dofs",
                            (long long)weft_connectivity_to(form->dofs), c));
+    if (weft_setup_on_device(device)) {
+        TRY(number_on_device(device, form, c, out, error));
+        goto done;
+    }
     out->indices = weft_array_make_unset((uint64_t)n * sizeof *out->indices);
     if (!out->indices)
         TRY(weft_out_of_memory(error, "the dofs of cells"));
+    TRY(weft_connectivity_read(form->dofs, error));
+    const int32_t *nodes = weft_connectivity_indices(form->dofs);
     const int64_t n_nodes = n_cells * width;
     TRY(weft_device_for(device, (n_nodes + CHUNK - 1) / CHUNK, chunk_number,
                         &(numbering){nodes, out->indices, n_nodes, c}, error));

@@ -1,5 +1,6 @@
 /* The nodes of one space, or the dofs of several, of the cells on the sides of cells and facets. */
 #include "fem/space/private.h"
+#include "fusion/connectivity/connectivity.h"
 
 #include <stdlib.h>
 
@@ -19,6 +20,12 @@ static int dofs_of_cell(const weft_space *space) {
     return weft_space_element(space)->n_nodes * weft_space_components(space);
 }
 
+static weft_status check_count(int64_t n_dofs, weft_error *error) {
+    return n_dofs > INT32_MAX ? weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                               "more than 2^31 - 1 degrees of freedom")
+                              : WEFT_OK;
+}
+
 /* Write the dofs of one space to the rows of all: first + node * components + k.
  *  nodes  [n][n_sides][nodes of a cell];  out  [n][n_sides][width], at the space's place of a side */
 static void put_dofs(const weft_space *space, const int32_t *nodes, int64_t n_sides, int64_t first,
@@ -28,6 +35,30 @@ static void put_dofs(const weft_space *space, const int32_t *nodes, int64_t n_si
         for (int k = 0; k < per_cell * c; ++k)
             out[side * width + k] =
                 (int32_t)(first + (int64_t)nodes[side * per_cell + k / c] * c + k % c);
+}
+
+/* Of all cells, on a device on which set-up runs. */
+static weft_status flatten_on_device(const weft_space *const *spaces, int n, int width,
+                                     weft_entity_dofs *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = weft_space_device(spaces[0]);
+    const int64_t n_cells = weft_space_mesh(spaces[0])->n_cells;
+    weft_memory *made = NULL;
+    weft_index_map map = {.width = width};
+    TRY(weft_memory_make_unset(device, (size_t)(n_cells * width) * sizeof(int32_t), &made, error));
+    for (int i = 0; i < n; ++i) {
+        map.components = weft_space_components(spaces[i]);
+        TRY(weft_connectivity_map(weft_space_cells(spaces[i]), &map, made, error));
+        map.at += dofs_of_cell(spaces[i]);
+        map.first += weft_space_dofs(spaces[i]);
+    }
+    TRY(check_count(map.first, error));
+    TRY(weft_connectivity_make_on_device(device, &made, width, map.first, &out->connectivity,
+                                         error));
+    out->is_own = true;
+done:
+    weft_memory_free(&made);
+    return status;
 }
 
 static weft_status flatten(const weft_space *const *spaces, int n, weft_entities_kind kind,
@@ -41,6 +72,11 @@ static weft_status flatten(const weft_space *const *spaces, int n, weft_entities
         if (weft_space_mesh(spaces[i]) != weft_space_mesh(spaces[0]))
             TRY(weft_error_set(error, WEFT_ERROR_USAGE,
                                "part %d of a mixed space is on another mesh", i + 1));
+    }
+    if (kind == WEFT_ENTITIES_CELLS && group < 0 &&
+        weft_setup_on_device(weft_space_device(spaces[0]))) {
+        status = flatten_on_device(spaces, n, width, out, error);
+        goto done;
     }
     for (int i = 0; i < n; ++i) {
         const int32_t *nodes = weft_space_cell_nodes(spaces[i]);
@@ -61,10 +97,10 @@ static weft_status flatten(const weft_space *const *spaces, int n, weft_entities
         n_dofs += weft_space_dofs(spaces[i]);
         weft_space_sides_free(&sides);
     }
-    if (n_dofs > INT32_MAX)
-        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "more than 2^31 - 1 degrees of freedom"));
+    TRY(check_count(n_dofs, error));
     TRY(weft_connectivity_make(weft_space_device(spaces[0]), out->indices, n_entities,
                                n_sides * width, n_dofs, &out->connectivity, error));
+    out->is_own = true;
 done:
     weft_space_sides_free(&sides);
     return status;
@@ -86,6 +122,7 @@ weft_status weft_entity_dofs_make(const weft_space *const *spaces, int n, bool f
     TRY(sides_make(spaces[0], kind, group, &sides, error));
     out->indices = sides.nodes;
     out->connectivity = sides.dofs;
+    out->is_own = true;
     sides.nodes = NULL;
     sides.dofs = NULL;
 done:
@@ -94,7 +131,7 @@ done:
 }
 
 void weft_entity_dofs_free(weft_entity_dofs *dofs) {
-    if (dofs->indices)
+    if (dofs->is_own)
         weft_connectivity_free(&dofs->connectivity);
     free(dofs->indices);
     *dofs = (weft_entity_dofs){0};

@@ -8,21 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNKS = 256, CODES = 16 };
-
-/* Nodes in the interior of an entity in the order of its vertices' numbers, for each order of these
- * vertices in a cell. */
-typedef struct permutations {
-    int n_vertices, n; /* n nodes */
-    int *from;         /* [CODES][n]: the cell's node at place i of the sorted order */
-} permutations;
+enum { CHUNKS = 256 };
 
 typedef struct numbering {
     const weft_mesh *mesh;
     const weft_cell *cell;
     const weft_element *element;
-    weft_entities entities[4];    /* of dimension 1 to d, where they have nodes */
-    permutations permutations[3]; /* of edges and faces */
+    weft_entities entities[4];              /* of dimension 1 to d, where they have nodes */
+    weft_node_permutations permutations[3]; /* of edges and faces */
     int32_t *cells;
     int64_t n_nodes;
 } numbering;
@@ -57,17 +50,17 @@ static int order_code(int n_vertices, const int order[4]) {
     return order[0] * n_vertices + order[1];
 }
 
-/* All orders of an entity type, tabulated from those that node numbers 0 .. n - 1 can have. */
-static weft_status make_permutations(const weft_element *element, int dimension, permutations *out,
-                                     weft_error *error) {
+/* Tabulated from the orders that node numbers 0 .. n - 1 can have. */
+weft_status weft_node_permutations_make(const weft_element *element, int dimension,
+                                        weft_node_permutations *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cell *entity =
         weft_cell_of(weft_cell_entity_type(weft_cell_of(element->cell), dimension));
     const int n = entity->n_entities[0], inside = element->entity_nodes[dimension];
     double *points = malloc((size_t)(inside * dimension) * sizeof *points);
     int *nodes = malloc((size_t)inside * sizeof *nodes);
-    *out = (permutations){.n_vertices = n, .n = inside};
-    out->from = calloc((size_t)CODES * (size_t)inside + 1, sizeof *out->from);
+    *out = (weft_node_permutations){.n = inside};
+    out->from = calloc((size_t)WEFT_NODE_ORDERS * (size_t)inside + 1, sizeof *out->from);
     if (!out->from || !points || !nodes)
         TRY(weft_out_of_memory(error, "the nodes of a space"));
     for (int i = 0; i < inside; ++i)
@@ -120,7 +113,7 @@ static void put_entity(const numbering *s, int64_t cell, int dimension, int loca
         dimension == 0 ? least : entities->number[cell * entities->per_cell + local];
     const int64_t start = entity_start(s, least, dimension, entity);
     int32_t *out = row + weft_element_first_node(s->element, dimension, local);
-    const int *from = NULL;
+    const int32_t *from = NULL;
     if (dimension > 0 && dimension < s->cell->dimension) {
         int order[4];
         sort_vertices(weft_cell_of(weft_cell_entity_type(s->cell, dimension)), nodes, order);
@@ -142,22 +135,18 @@ static void put_chunk(void *user, int64_t chunk) {
                     put_entity(s, c, dimension, i, s->cells + c * s->element->n_nodes);
 }
 
-static bool is_global(const numbering *s) {
-    return weft_family_about(s->element->family)->is_global;
-}
-
 /* Elements whose nodes are inside the cells, or those of all cells. */
 static void put_inside(numbering *s) {
     const int64_t width = s->element->n_nodes, n = s->mesh->n_cells * width;
-    const bool is_one = is_global(s);
+    const bool is_one = weft_family_about(s->element->family)->is_global;
     for (int64_t i = 0; i < n; ++i)
         s->cells[i] = (int32_t)(is_one ? i % width : i);
 }
 
-static weft_status check_count(const numbering *s, int64_t n, weft_error *error) {
+weft_status weft_nodes_check(const weft_mesh *mesh, int64_t n, weft_error *error) {
     if (n <= INT32_MAX)
         return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s: the space has %lld nodes", s->mesh->source,
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s: the space has %lld nodes", mesh->source,
                    (long long)n);
     weft_error_hint(error, "at most 2^31 - 1 are supported: use a coarser mesh or a lower degree");
     return WEFT_ERROR_UNSUPPORTED;
@@ -169,18 +158,20 @@ static weft_status prepare(numbering *s, weft_error *error) {
     const int d = s->cell->dimension, *k = s->element->entity_nodes;
     int64_t n = s->mesh->n_nodes * k[0];
     if (!weft_element_is_shared(s->element)) {
-        n = (is_global(s) ? 1 : s->mesh->n_cells) * s->element->n_nodes;
+        n = (weft_family_about(s->element->family)->is_global ? 1 : s->mesh->n_cells) *
+            s->element->n_nodes;
     } else {
         for (int dimension = 1; dimension <= d; ++dimension) {
             if (k[dimension] == 0)
                 continue;
             TRY(weft_entities_make(s->mesh, dimension, &s->entities[dimension], error));
             if (dimension < d)
-                TRY(make_permutations(s->element, dimension, &s->permutations[dimension], error));
+                TRY(weft_node_permutations_make(s->element, dimension, &s->permutations[dimension],
+                                                error));
             n += s->entities[dimension].n * k[dimension];
         }
     }
-    TRY(check_count(s, n, error));
+    TRY(weft_nodes_check(s->mesh, n, error));
     s->n_nodes = n;
 done:
     return status;
@@ -260,25 +251,42 @@ static weft_status place_all(weft_device *device, placing *p, int64_t n, weft_er
                            p, error);
 }
 
+weft_status weft_nodes_map(const weft_mesh *mesh, int width, const double *points, double **shape,
+                           int *n_functions, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_element *geometry = NULL;
+    double *made = NULL;
+    TRY(weft_element_make(WEFT_LAGRANGE, weft_mesh_cell(mesh)->type, mesh->curve ? 2 : 1, &geometry,
+                          error));
+    made = malloc((size_t)(width * geometry->n_nodes) * sizeof *made);
+    if (!made)
+        TRY(weft_out_of_memory(error, "the coordinates of a space"));
+    TRY(weft_element_tabulate(geometry, 0, width, points, made, error));
+    *n_functions = geometry->n_nodes;
+    *shape = made;
+    made = NULL;
+done:
+    weft_element_free(&geometry);
+    free(made);
+    return status;
+}
+
 weft_status weft_nodes_place(weft_device *device, const weft_mesh *mesh, int width,
                              const double *points, const int32_t *cells, int64_t n, double **x,
                              weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_cell *cell = weft_mesh_cell(mesh);
-    weft_element *geometry = NULL;
+    const size_t d = (size_t)mesh->dimension;
     double *made = NULL, *shape = NULL;
-    TRY(weft_element_make(WEFT_LAGRANGE, cell->type, mesh->curve ? 2 : 1, &geometry, error));
-    shape = malloc((size_t)(width * geometry->n_nodes) * sizeof *shape);
-    made = weft_array_make((size_t)n * (size_t)mesh->dimension, sizeof *made);
-    if (!shape || !made)
+    int n_functions = 0;
+    TRY(weft_nodes_map(mesh, width, points, &shape, &n_functions, error));
+    made = weft_array_make((size_t)n * d, sizeof *made);
+    if (!made)
         TRY(weft_out_of_memory(error, "the coordinates of a space"));
-    TRY(weft_element_tabulate(geometry, 0, width, points, shape, error));
-    placing all = {mesh, width, geometry->n_nodes, shape, cells, made, 0};
+    placing all = {mesh, width, n_functions, shape, cells, made, 0};
     TRY(place_all(device, &all, n, error));
     *x = made;
     made = NULL;
 done:
-    weft_element_free(&geometry);
     free(made);
     free(shape);
     return status;

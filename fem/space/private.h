@@ -1,6 +1,7 @@
 /* Numbering of the nodes of spaces. In: a mesh and an element. Out: the nodes of each cell. */
 #pragma once
 
+#include "fem/mesh/copies.h"
 #include "fem/mesh/entities.h"
 #include "fem/weft_space.h"
 
@@ -25,3 +26,38 @@ weft_status weft_nodes_number(weft_device *device, const weft_mesh *mesh,
 weft_status weft_nodes_place(weft_device *device, const weft_mesh *mesh, int width,
                              const double *points, const int32_t *cells, int64_t n, double **x,
                              weft_error *error);
+
+enum { WEFT_NODE_ORDERS = 16 };
+/** Nodes in the interior of an edge or a face in the order of its vertices' numbers, for each order of these vertices
+ *  in a cell. */
+typedef struct weft_node_permutations {
+    int n; /* nodes */
+    int32_t
+        *from; /* [WEFT_NODE_ORDERS][n]: the cell's node at place i of the sorted order; free() */
+} weft_node_permutations;
+/** Those of the entities of one dimension. An order is first vertex * vertices + second vertex.
+ *  Errors  WEFT_ERROR_MEMORY; free out->from also then */
+weft_status weft_node_permutations_make(const weft_element *element, int dimension,
+                                        weft_node_permutations *out, weft_error *error);
+/** Whether a space may have n nodes.
+ *  Errors  WEFT_ERROR_UNSUPPORTED (2^31) */
+weft_status weft_nodes_check(const weft_mesh *mesh, int64_t n, weft_error *error);
+/** Functions of the map from the reference cell at points.
+ *  shape  [width][n_functions]; caller's; free() */
+weft_status weft_nodes_map(const weft_mesh *mesh, int width, const double *points, double **shape,
+                           int *n_functions, weft_error *error);
+
+/** The nodes of an element on a device on which set-up runs. Initialise with {0}. */
+typedef struct weft_device_nodes {
+    int64_t n;
+    weft_memory *cells; /* as of weft_nodes_number */
+    weft_memory *x;     /* as of weft_nodes_place */
+} weft_device_nodes;
+/** weft_nodes_number and weft_nodes_place by kernels of the device (kernels/setup/nodes.cu).
+ *  copies  NULL, or what the device has of the mesh; borrowed
+ *  out     weft_device_nodes_free
+ *  Errors  theirs; WEFT_ERROR_COMPILER, _DEVICE; *out untouched */
+weft_status weft_nodes_make_on_device(weft_device *device, const weft_mesh *mesh,
+                                      const weft_mesh_copies *copies, const weft_element *element,
+                                      weft_device_nodes *out, weft_error *error);
+void weft_device_nodes_free(weft_device_nodes *nodes);

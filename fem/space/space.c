@@ -6,10 +6,12 @@
 #include "fem/space/private.h"
 #include "fusion/connectivity/connectivity.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* own_cells and own_x are NULL where the nodes are those of the mesh. */
+/* Where the nodes are those of the mesh, own_cells and own_x are NULL. Where a device made them, they are read when they
+ * are needed on the host, nodes of cells by the connectivity. */
 struct weft_space {
     weft_device *device;
     const weft_mesh *mesh;
@@ -22,19 +24,99 @@ struct weft_space {
     weft_data_points points;
     weft_connectivity *cells;
     weft_memory *x;
+    bool is_on_device; /* own_x is still to be read */
+    pthread_mutex_t reading;
 };
 
-static weft_status number_nodes(weft_space *space, weft_error *error) {
+/* What is read is kept, which changes nothing of what the space is. */
+static weft_space *keeper_of(const weft_space *space) {
+    return (weft_space *)(uintptr_t)space;
+}
+
+static weft_status number_on_host(weft_space *space, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_mesh *mesh = space->mesh;
-    space->n_nodes = mesh->n_nodes;
-    if (weft_element_is_on_vertices(space->element))
-        goto done;
     TRY(weft_nodes_number(space->device, mesh, space->element, &space->own_cells, &space->n_nodes,
                           error));
     TRY(weft_nodes_place(space->device, mesh, space->element->n_nodes, space->element->points,
                          space->own_cells, space->n_nodes, &space->own_x, error));
 done:
+    return status;
+}
+
+/* Nodes that the device has alone. */
+static weft_status number_on_device(weft_space *space, const weft_mesh_copies *copies,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device_nodes made = {0};
+    TRY(weft_nodes_make_on_device(space->device, space->mesh, copies, space->element, &made,
+                                  error));
+    TRY(weft_connectivity_make_on_device(space->device, &made.cells, space->element->n_nodes,
+                                         made.n, &space->cells, error));
+    space->n_nodes = made.n;
+    space->is_on_device = true;
+    space->x = made.x;
+    made.x = NULL;
+done:
+    weft_device_nodes_free(&made);
+    return status;
+}
+
+/* The host numbers nodes for which the device has no memory. */
+static weft_status number_nodes(weft_space *space, const weft_mesh_copies *copies,
+                                weft_error *error) {
+    weft_error why = {0};
+    space->n_nodes = space->mesh->n_nodes;
+    if (weft_element_is_on_vertices(space->element))
+        return WEFT_OK;
+    if (weft_setup_on_device(space->device)) {
+        const weft_status status = number_on_device(space, copies, &why);
+        if (status != WEFT_ERROR_MEMORY) {
+            if (status != WEFT_OK && error)
+                *error = why;
+            return status;
+        }
+        weft_log(weft_device_monitor(space->device), WEFT_LOG_INFO, "the host numbers nodes: %s",
+                 why.message);
+    }
+    return number_on_host(space, error);
+}
+
+static weft_status read_points(weft_space *space, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)space->n_nodes * (size_t)space->mesh->dimension * sizeof(double);
+    double *x = weft_array_make_unset(bytes);
+    if (!x)
+        TRY(weft_out_of_memory(error, "the coordinates of a space"));
+    TRY(weft_memory_read(space->x, 0, x, bytes, error));
+    space->own_x = x;
+    space->is_on_device = false;
+    x = NULL;
+done:
+    free(x);
+    return status;
+}
+
+weft_status weft_space_read_points(const weft_space *space, const double **out, weft_error *error) {
+    weft_space *keeper = keeper_of(space);
+    pthread_mutex_lock(&keeper->reading);
+    const weft_status status = space->is_on_device ? read_points(keeper, error) : WEFT_OK;
+    pthread_mutex_unlock(&keeper->reading);
+    *out = status != WEFT_OK ? NULL : space->own_x ? space->own_x : space->mesh->x;
+    return status;
+}
+
+weft_status weft_space_read_cells(const weft_space *space, const int32_t **out, weft_error *error) {
+    weft_space *keeper = keeper_of(space);
+    const int32_t *own = space->own_cells ? space->own_cells : space->mesh->cells;
+    weft_status status = WEFT_OK;
+    if (!space->own_cells && !weft_element_is_on_vertices(space->element)) {
+        pthread_mutex_lock(&keeper->reading);
+        status = weft_connectivity_read(space->cells, error);
+        own = status == WEFT_OK ? weft_connectivity_indices(space->cells) : NULL;
+        pthread_mutex_unlock(&keeper->reading);
+    }
+    *out = own;
     return status;
 }
 
@@ -44,7 +126,7 @@ static weft_status send(weft_space *space, weft_mesh_copies *copies, weft_error 
     weft_status status = WEFT_OK;
     const weft_mesh *mesh = space->mesh;
     double *x = space->own_x ? space->own_x : mesh->x;
-    const int32_t *nodes = weft_space_cell_nodes(space);
+    const int32_t *nodes = space->own_cells ? space->own_cells : mesh->cells;
     const int width = space->element->n_nodes;
     TRY(copies && copies->cells
             ? weft_connectivity_make_copied(space->device, nodes, &copies->cells, width,
@@ -74,10 +156,12 @@ static weft_status mark_group(const weft_data_points *points, int group, unsigne
     const weft_group *g = &mesh->groups[group];
     const int width = space->element->n_nodes;
     int32_t *nodes = NULL;
+    const int32_t *cells = NULL;
     int64_t n = 0;
+    TRY(weft_space_read_cells(space, &cells, error));
     for (int64_t k = 0; k < g->n_cells; ++k)
         for (int v = 0; v < width; ++v)
-            marks[space->own_cells[(int64_t)mesh->group_cells[g->first_cell + k] * width + v]] = 1;
+            marks[cells[(int64_t)mesh->group_cells[g->first_cell + k] * width + v]] = 1;
     if (g->n_facets > 0)
         TRY(weft_space_group_nodes(space, group, &nodes, &n, error));
     for (int64_t i = 0; i < n; ++i)
@@ -89,40 +173,48 @@ done:
 
 /* The centre of the cell of each node of an element whose nodes belong to one cell, unless they are in its interior. */
 static weft_status find_inside(weft_space *space, weft_error *error) {
+    weft_status status = WEFT_OK;
     const weft_mesh *mesh = space->mesh;
     const int d = mesh->dimension, width = space->element->n_nodes,
               n_vertices = weft_mesh_cell_vertices(mesh);
-    if (space->element->located_nodes[d] == width)
+    const int32_t *cells = NULL;
+    if (space->inside || space->element->located_nodes[d] == width)
         return WEFT_OK;
+    TRY(weft_space_read_cells(space, &cells, error));
     space->inside = weft_array_make((size_t)(space->n_nodes * d), sizeof *space->inside);
     if (!space->inside)
-        return weft_out_of_memory(error, "a space");
+        TRY(weft_out_of_memory(error, "a space"));
     for (int64_t c = 0; c < mesh->n_cells; ++c)
         for (int k = 0; k < width; ++k)
             for (int i = 0; i < n_vertices * d; ++i)
-                space->inside[(int64_t)space->own_cells[c * width + k] * d + i % d] +=
+                space->inside[(int64_t)cells[c * width + k] * d + i % d] +=
                     mesh->x[(int64_t)mesh->cells[c * n_vertices + i / d] * d + i % d] / n_vertices;
-    return WEFT_OK;
-}
-
-static weft_status make_points(weft_space *space, weft_error *error) {
-    weft_status status = WEFT_OK;
-    space->points = weft_data_nodes(space->mesh, "nodes");
-    if (weft_element_is_on_vertices(space->element))
-        goto done;
-    const bool belongs_to_cells = !weft_element_is_shared(space->element) &&
-                                  !weft_family_about(space->element->family)->is_global;
-    if (belongs_to_cells)
-        TRY(find_inside(space, error));
-    space->points = (weft_data_points){.over = "nodes",
-                                       .n = space->n_nodes,
-                                       .x = space->own_x,
-                                       .inside = belongs_to_cells && !space->inside ? space->own_x
-                                                                                    : space->inside,
-                                       .mark = mark_group,
-                                       .user = space};
 done:
     return status;
+}
+
+/* A weft_data_points.read. */
+static weft_status read_places(weft_data_points *points, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_space *space = keeper_of(points->user);
+    const bool belongs_to_cells = !weft_element_is_shared(space->element) &&
+                                  !weft_family_about(space->element->family)->is_global;
+    TRY(weft_space_read_points(space, &points->x, error));
+    if (belongs_to_cells)
+        TRY(find_inside(space, error));
+    points->inside = belongs_to_cells && !space->inside ? points->x : space->inside;
+done:
+    return status;
+}
+
+static void make_points(weft_space *space) {
+    space->points = weft_element_is_on_vertices(space->element)
+                        ? weft_data_nodes(space->mesh, "nodes")
+                        : (weft_data_points){.over = "nodes",
+                                             .n = space->n_nodes,
+                                             .mark = mark_group,
+                                             .user = space,
+                                             .read = read_places};
 }
 
 const weft_data_points *weft_space_data_points(const weft_space *space) {
@@ -143,13 +235,15 @@ weft_status weft_space_make_with(weft_device *device, const weft_mesh *mesh,
     if (!space)
         TRY(weft_out_of_memory(error, "a space"));
     *space = (weft_space){.device = device, .mesh = mesh, .components = components};
+    (void)pthread_mutex_init(&space->reading, NULL);
     TRY(weft_element_make(kind.family, weft_mesh_cell(mesh)->type, kind.degree, &space->element,
                           error));
-    TRY(number_nodes(space, error));
-    TRY(make_points(space, error));
+    TRY(number_nodes(space, copies, error));
+    make_points(space);
     if (space->n_nodes > INT32_MAX / components)
         TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "more than 2^31 - 1 degrees of freedom"));
-    TRY(send(space, weft_element_is_on_vertices(space->element) ? copies : NULL, error));
+    if (!space->is_on_device)
+        TRY(send(space, weft_element_is_on_vertices(space->element) ? copies : NULL, error));
     *out = space;
     space = NULL;
 done:
@@ -171,6 +265,7 @@ void weft_space_free(weft_space **space) {
     free((*space)->own_cells);
     free((*space)->own_x);
     free((*space)->inside);
+    (void)pthread_mutex_destroy(&(*space)->reading);
     free(*space);
     *space = NULL;
 }
@@ -205,7 +300,9 @@ int64_t weft_space_dofs(const weft_space *space) {
 }
 
 const int32_t *weft_space_cell_nodes(const weft_space *space) {
-    return space->own_cells ? space->own_cells : space->mesh->cells;
+    const int32_t *nodes = NULL;
+    (void)weft_space_read_cells(space, &nodes, NULL);
+    return nodes;
 }
 
 weft_connectivity *weft_space_cells(const weft_space *space) {
@@ -220,12 +317,17 @@ void weft_space_evict(weft_space *space) {
     const int64_t n = weft_connectivity_from(space->cells) * weft_connectivity_width(space->cells);
     if (weft_connectivity_ranges(weft_device_limits(space->device), (size_t)n) == 1)
         return;
+    const double *points = weft_space_points(space);
+    if (!points)
+        return;
     weft_connectivity_release(space->cells);
-    weft_memory_evict(space->x, weft_space_points(space));
+    weft_memory_evict(space->x, points);
 }
 
 const double *weft_space_points(const weft_space *space) {
-    return space->own_x ? space->own_x : space->mesh->x;
+    const double *points = NULL;
+    (void)weft_space_read_points(space, &points, NULL);
+    return points;
 }
 
 weft_assembly_problem weft_space_problem(const weft_space *space, double applications) {

@@ -10,6 +10,10 @@
 weft_status weft_space_make_with(weft_device *device, const weft_mesh *mesh,
                                  weft_mesh_copies *copies, weft_element_kind kind, int components,
                                  weft_space **out, weft_error *error);
+/** What weft_space_cell_nodes and weft_space_points return, where a device may have made it alone.
+ *  Errors  WEFT_ERROR_MEMORY, _DEVICE; *out is NULL */
+weft_status weft_space_read_cells(const weft_space *space, const int32_t **out, weft_error *error);
+weft_status weft_space_read_points(const weft_space *space, const double **out, weft_error *error);
 /** Are the functions the barycentric coordinates of straight triangles or tetrahedra, and so the nodes those of the
  *  mesh? The shipped scripts without tables (fem/scripts) are for these. */
 bool weft_space_is_barycentric(const weft_space *space);

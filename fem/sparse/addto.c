@@ -263,12 +263,13 @@ weft_status weft_addto_make(weft_device *device, const weft_connectivity *dofs,
                             weft_addto **out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_addto *made = NULL;
-    addto_work work = {.indices = weft_connectivity_indices(dofs),
-                       .n_cells = weft_connectivity_from(dofs),
+    addto_work work = {.n_cells = weft_connectivity_from(dofs),
                        .width = weft_connectivity_width(dofs),
                        .pattern = pattern,
                        .sell = sell};
     TRY(weft_addto_check(dofs, pattern->n_rows, error));
+    TRY(weft_connectivity_read(dofs, error));
+    work.indices = weft_connectivity_indices(dofs);
     made = work.addto = calloc(1, sizeof *made);
     if (!made)
         TRY(weft_out_of_memory(error, "the cells round each row"));

@@ -152,6 +152,7 @@ weft_status weft_lists_interpolate(weft_lists *lists, weft_memory *square,
         weft_memory *const arguments[] = {square, indices, a, from, to};
         TRY(launch(lists, "interpolate", n, arguments, 5, error));
     } else if (squared && weft_memory_host(to)) { /* not a null device */
+        TRY(weft_connectivity_read(parents, error));
         conversion c = {.root = sqrt(squared[0]),
                         .doubles = weft_memory_host(to),
                         .floats = weft_memory_host(from),

@@ -248,6 +248,7 @@ static weft_status run_each(weft_device *device, weft_pattern_work *w,
                             void (*chunk)(void *user, int64_t chunk), weft_error *error) {
     weft_status status = WEFT_OK;
     for (int i = 0; i < n; ++i) {
+        TRY(weft_connectivity_read(dofs[i], error));
         w->indices = weft_connectivity_indices(dofs[i]);
         w->n_cells = weft_connectivity_from(dofs[i]);
         w->width = weft_connectivity_width(dofs[i]);

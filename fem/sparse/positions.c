@@ -243,8 +243,7 @@ weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern_se
     const weft_pattern *pattern = search->pattern;
     weft_memory *memory = NULL;
     uint32_t *host = NULL; /* where the device's memory is not the host's */
-    weft_position_work work = {.indices = weft_connectivity_indices(dofs),
-                               .columns = pattern->columns,
+    weft_position_work work = {.columns = pattern->columns,
                                .row_start = pattern->row_start,
                                .n_rows = pattern->n_rows,
                                .n_upper = search->n_upper,
@@ -263,6 +262,8 @@ weft_status weft_pattern_positions_by(weft_device *device, const weft_pattern_se
                                (size_t)(work.width * work.width * lanes) * sizeof(uint32_t),
                                &bytes))
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "too many cells for matrix positions"));
+    TRY(weft_connectivity_read(dofs, error));
+    work.indices = weft_connectivity_indices(dofs);
     TRY(weft_memory_make_unset(device, bytes, &memory, error));
     work.positions = weft_memory_host(memory);
     if (!work.positions && !weft_device_limits(device)->records_only) {

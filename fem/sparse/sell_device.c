@@ -398,6 +398,7 @@ static weft_status positions_find(const weft_sell_matrix *matrix, const weft_con
     int32_t is_missing = 0;
     weft_memory *widths = NULL, *nodes = NULL, *missing = NULL;
     TRY(weft_memory_place(matrix->device, &width, 1, sizeof width, &widths, error));
+    TRY(weft_connectivity_read(dofs, error));
     TRY(weft_memory_place(matrix->device, weft_connectivity_indices(dofs),
                           (size_t)n_cells * (size_t)width, sizeof(int32_t), &nodes, error));
     TRY(weft_memory_make(matrix->device, sizeof is_missing, &missing, error));

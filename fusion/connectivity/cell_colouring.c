@@ -155,6 +155,7 @@ void weft_cell_colours_free(weft_cell_colours **colours) {
 weft_status weft_connectivity_colours(weft_connectivity *connectivity,
                                       const weft_cell_colours **out, weft_error *error) {
     weft_status status = WEFT_OK;
+    TRY(weft_connectivity_read(connectivity, error));
     if (!connectivity->colours)
         TRY(colours_make(connectivity, &connectivity->colours, error));
     *out = connectivity->colours;

@@ -407,6 +407,7 @@ weft_status weft_connectivity_cell_patches(weft_connectivity *connectivity, int 
     while (found && (found->cells != cells || found->sums < sums))
         found = found->next;
     if (!found) {
+        TRY(weft_connectivity_read(connectivity, error));
         TRY(patches_make(connectivity, cells, sums, &found, error));
         found->next = connectivity->cell_patches;
         connectivity->cell_patches = found;

@@ -139,6 +139,7 @@ void weft_connectivity_free(weft_connectivity **connectivity) {
     }
     weft_cell_colours_free(&(*connectivity)->colours);
     weft_memory_free(&(*connectivity)->plain);
+    free((*connectivity)->own);
     free(*connectivity);
     *connectivity = NULL;
 }
@@ -206,6 +207,65 @@ void weft_upload_free(weft_upload *upload) {
         free(upload->array);
     weft_memory_free(&upload->memory);
     upload->array = NULL;
+}
+
+/* The order of an interleaved form, which is copied back. */
+typedef struct deinterleaving {
+    const weft_connectivity *connectivity;
+    const int32_t *from;
+    int32_t *out;
+    int lanes;
+} deinterleaving;
+
+static void deinterleave_chunk(void *user, int64_t chunk) {
+    const deinterleaving *in = user;
+    const int64_t n = in->connectivity->n_from, end = n * (chunk + 1) / CHUNKS;
+    const int width = in->connectivity->width, lanes = in->lanes;
+    for (int64_t i = n * chunk / CHUNKS; i < end; ++i)
+        for (int k = 0; k < width; ++k)
+            in->out[i * width + k] = in->from[(i / lanes * width + k) * lanes + i % lanes];
+}
+
+static weft_status read_interleaved(const weft_connectivity *connectivity, int32_t *out,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_connectivity_copy *form = connectivity->forms;
+    int32_t *copy = NULL;
+    while (form && !form->interleaved)
+        form = form->next;
+    if (!form)
+        TRY(weft_error_set(error, WEFT_ERROR_INTERNAL,
+                           "the indices of a connectivity were released"));
+    copy = weft_array_make_unset(weft_memory_bytes(form->interleaved));
+    if (!copy)
+        TRY(weft_cells_no_memory("connectivity", connectivity->n_from, error));
+    TRY(weft_memory_read(form->interleaved, 0, copy, weft_memory_bytes(form->interleaved), error));
+    deinterleaving in = {connectivity, copy, out, form->lanes};
+    TRY(weft_device_for(connectivity->device, CHUNKS, deinterleave_chunk, &in, error));
+done:
+    free(copy);
+    return status;
+}
+
+/* What is read is kept, which changes nothing of what the connectivity is. */
+weft_status weft_connectivity_read(const weft_connectivity *connectivity, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes =
+        (size_t)connectivity->n_from * (size_t)connectivity->width * sizeof(int32_t);
+    int32_t *made = NULL;
+    if (connectivity->indices)
+        goto done;
+    made = weft_array_make_unset(bytes);
+    if (!made)
+        TRY(weft_cells_no_memory("connectivity", connectivity->n_from, error));
+    TRY(connectivity->plain ? weft_memory_read(connectivity->plain, 0, made, bytes, error)
+                            : read_interleaved(connectivity, made, error));
+    weft_connectivity *keeper = (weft_connectivity *)(uintptr_t)connectivity;
+    keeper->indices = keeper->own = made;
+    made = NULL;
+done:
+    free(made);
+    return status;
 }
 
 typedef struct interleaving {
@@ -401,6 +461,8 @@ void weft_connectivity_release_transposed(weft_connectivity *connectivity) {
 }
 
 void weft_connectivity_release(weft_connectivity *connectivity) {
+    if (weft_connectivity_read(connectivity, NULL) != WEFT_OK)
+        return;
     weft_connectivity_release_transposed(connectivity);
     for (weft_connectivity_copy *form = connectivity->forms; form; form = form->next)
         weft_memory_free(&form->interleaved);
@@ -430,10 +492,10 @@ static weft_status range_form(const weft_connectivity_copy *whole, int64_t first
 weft_status weft_connectivity_range_make(const weft_connectivity *connectivity, int64_t first,
                                          int64_t n, weft_connectivity **out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int32_t *indices = connectivity->indices + first * connectivity->width;
     weft_connectivity *made = NULL;
-    TRY(connectivity_new(connectivity->device, indices, n, connectivity->width, connectivity->n_to,
-                         &made, error));
+    TRY(weft_connectivity_read(connectivity, error));
+    TRY(connectivity_new(connectivity->device, connectivity->indices + first * connectivity->width,
+                         n, connectivity->width, connectivity->n_to, &made, error));
     for (const weft_connectivity_copy *form = connectivity->forms; form; form = form->next)
         if (form->interleaved && first % form->lanes == 0 &&
             (n % form->lanes == 0 || first + n == connectivity->n_from))
@@ -451,6 +513,7 @@ weft_status weft_connectivity_schedule(weft_connectivity *connectivity, int lane
     weft_connectivity_copy *form = form_find(connectivity, lanes);
     if (!form)
         TRY(weft_cells_no_memory("schedule", connectivity->n_from, error));
+    TRY(weft_connectivity_read(connectivity, error));
     if (!form->schedule)
         TRY(weft_schedule_make(connectivity, lanes, &form->schedule, error));
     *out = form->schedule;

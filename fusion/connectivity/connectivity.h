@@ -16,16 +16,33 @@
 weft_status weft_connectivity_interleaved(weft_connectivity *connectivity, int lanes,
                                           weft_memory **out, weft_error *error);
 /** weft_connectivity_make of indices that a device on which set-up runs already has.
- *  indices  NULL: on the device alone. Then there are interleaved and transposed forms only
+ *  indices  NULL: on the device alone, until another form than the first interleaved one and the
+ *           transposed ones needs them on the host (weft_connectivity_read)
  *  plain    [n_from][width] int32_t, a copy of indices; taken over and NULL, unless there is an error.
  *           The first interleaved form is made of it; without indices it stays
  *  Errors   those of weft_connectivity_make; WEFT_ERROR_COMPILER, _DEVICE */
 weft_status weft_connectivity_make_copied(weft_device *device, const int32_t *indices,
                                           weft_memory **plain, int width, int64_t n_to,
                                           weft_connectivity **out, weft_error *error);
-/** Free the indices on the device. Afterwards a connectivity without indices on the host has no other forms
- *  than those that were made. */
+/** Free `plain`. */
 void weft_connectivity_release_plain(weft_connectivity *connectivity);
+/** The same of indices on the device alone, which are kept as the form that programs for double read. */
+weft_status weft_connectivity_make_on_device(weft_device *device, weft_memory **plain, int width,
+                                             int64_t n_to, weft_connectivity **out,
+                                             weft_error *error);
+/** How indices become a part of the rows of another connectivity: place k of the part has component c = k mod components
+ *  of index order[k / components], which is first + index * components + c. */
+typedef struct weft_index_map {
+    const int *order; /* [width of the connectivity]; NULL: as they are */
+    int components;
+    int64_t first;
+    int width, at; /* of the rows, and where the part begins in them */
+} weft_index_map;
+/** Write this part on a device on which set-up runs.
+ *  out     [n_from][map->width] int32_t
+ *  Errors  WEFT_ERROR_MEMORY, _COMPILER, _DEVICE */
+weft_status weft_connectivity_map(weft_connectivity *connectivity, const weft_index_map *map,
+                                  weft_memory *out, weft_error *error);
 /** Consecutive elements of a connectivity as a connectivity. Interleaved forms that it has are shared,
  *  if they begin with the first element.
  *  first   of n elements

@@ -4,12 +4,13 @@
 
 #include <stdlib.h>
 
-enum { BLOCKS = 1024 };
+enum { BLOCKS = 1024, THREADS = 256 };
 
 weft_status weft_indices_fit_on_device(weft_device *device, weft_memory *indices, int64_t n,
                                        int64_t n_to, bool *fit, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_setup_kernel kernel = {"connectivity", "highest_index", n, BLOCKS, 0};
+    const int64_t n_blocks = n / THREADS < BLOCKS ? n / THREADS + 1 : BLOCKS;
+    const weft_setup_kernel kernel = {"connectivity", "highest_index", n, n_blocks, 0};
     weft_setup *setup = NULL;
     weft_memory *highest = NULL;
     uint32_t most = 0;
@@ -35,10 +36,8 @@ weft_status weft_interleave_on_device(weft_connectivity *connectivity, int lanes
     weft_memory *sizes = NULL, *plain = NULL, *made = NULL;
     TRY(weft_setup_make(device, &setup, error));
     TRY(weft_setup_numbers(setup, (int64_t[]){n, width, lanes}, 3, &sizes, error));
-    if (!connectivity->plain && !connectivity->indices)
-        TRY(weft_error_set(error, WEFT_ERROR_INTERNAL,
-                           "the indices of a connectivity were released"));
     if (!connectivity->plain) {
+        TRY(weft_connectivity_read(connectivity, error));
         TRY(weft_memory_make_unset(device, bytes, &plain, error));
         TRY(weft_memory_write(plain, 0, connectivity->indices, bytes, error));
         connectivity->plain = plain;
@@ -56,6 +55,50 @@ done:
     weft_memory_free(&sizes);
     weft_memory_free(&plain);
     weft_memory_free(&made);
+    weft_setup_free(&setup);
+    return status;
+}
+
+weft_status weft_connectivity_make_on_device(weft_device *device, weft_memory **plain, int width,
+                                             int64_t n_to, weft_connectivity **out,
+                                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int lanes = weft_device_limits(device)->lanes_double;
+    weft_connectivity *made = NULL;
+    weft_memory *interleaved = NULL; /* the connectivity's */
+    TRY(weft_connectivity_make_copied(device, NULL, plain, width, n_to, &made, error));
+    TRY(weft_connectivity_interleaved(made, lanes, &interleaved, error));
+    weft_connectivity_release_plain(made);
+    *out = made;
+    made = NULL;
+done:
+    weft_connectivity_free(&made);
+    return status;
+}
+
+weft_status weft_connectivity_map(weft_connectivity *connectivity, const weft_index_map *map,
+                                  weft_memory *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int lanes = weft_device_limits(connectivity->device)->lanes_double;
+    const int64_t width = connectivity->width;
+    const int64_t numbers[] = {width, lanes, map->components, map->first, map->width, map->at};
+    weft_setup *setup = NULL;
+    weft_memory *sizes = NULL, *indices = NULL, *order = NULL;
+    int64_t *places = malloc((size_t)width * sizeof *places);
+    if (!places)
+        TRY(weft_cells_no_memory("connectivity", connectivity->n_from, error));
+    for (int k = 0; k < width; ++k)
+        places[k] = map->order ? map->order[k] : k;
+    TRY(weft_setup_make(connectivity->device, &setup, error));
+    TRY(weft_connectivity_interleaved(connectivity, lanes, &indices, error));
+    TRY(weft_setup_numbers(setup, numbers, 6, &sizes, error));
+    TRY(weft_setup_numbers(setup, places, (int)width, &order, error));
+    const weft_setup_kernel kernel = {"connectivity", "map_indices", connectivity->n_from, 0, 0};
+    TRY(weft_setup_launch(setup, &kernel, (weft_memory *[]){sizes, order, indices, out}, 4, error));
+done:
+    free(places);
+    weft_memory_free(&sizes);
+    weft_memory_free(&order);
     weft_setup_free(&setup);
     return status;
 }

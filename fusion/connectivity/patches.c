@@ -253,6 +253,7 @@ weft_status weft_connectivity_patches(weft_connectivity *connectivity,
                      found->options.with_cells < wanted.with_cells))
         found = found->next;
     if (!found) {
+        TRY(weft_connectivity_read(connectivity, error));
         TRY(patches_make(connectivity, &wanted, &found, error));
         found->next = connectivity->patches;
         connectivity->patches = found;

@@ -9,10 +9,11 @@ typedef struct weft_connectivity_copy weft_connectivity_copy;
 
 struct weft_connectivity {
     weft_device *device;
-    const int32_t *indices;
+    const int32_t *indices; /* NULL: on the device alone */
+    int32_t *own;           /* NULL, or indices, read from the device */
     int64_t n_from, n_to;
     int width;
-    weft_memory *plain;            /* NULL, or the indices on the device, not needed otherwise */
+    weft_memory *plain; /* NULL, or the indices on the device */
     weft_connectivity_copy *forms; /* this and the following: NULL until first asked for */
     weft_patches *patches;
     weft_cell_patches *cell_patches;

@@ -36,6 +36,23 @@ extern "C" __global__ void interleave(long long n, const int64_t *sizes, const i
         out[place_of(i, k, width, sizes[2])] = from[k];
 }
 
+/* Indices with components, in another order, as a part of the rows of another connectivity.  n: elements.  sizes: width,
+ * lanes of the indices, components, first target, width of `out`, where its rows get them.  order [width]: the index at
+ * each place.  out: plain */
+extern "C" __global__ void map_indices(long long n, const int64_t *sizes, const int64_t *order, const int32_t *indices,
+                                       int32_t *out)
+{
+    const int64_t i = element(), width = sizes[0], components = sizes[2];
+    if (i >= n)
+        return;
+    int32_t *row = out + i * sizes[4] + sizes[5];
+    for (int64_t k = 0; k < width; ++k) {
+        const int64_t first = sizes[3] + indices[place_of(i, order[k], width, sizes[1])] * components;
+        for (int64_t c = 0; c < components; ++c)
+            row[k * components + c] = (int32_t)(first + c);
+    }
+}
+
 /* A counting sort of the positions by target: slots are drawn from a counter in any order, and each target's list is
  * sorted afterwards.  n: elements.  sizes: width, lanes of the indices, lanes of the positions, first target, number of
  * targets; others are passed over */

@@ -6,6 +6,7 @@
  * Tolerance: places are sums of at most 8 products of numbers up to 1: 1e-13. */
 #include "fem/weft_fem.h"
 #include "fusion/weft_program.h"
+#include "shuffled_mesh.h"
 #include "test_support.h"
 
 #include <math.h>
@@ -14,66 +15,6 @@
 
 static const char *const meshes[] = {"square:3", "cube:2", "interval:5", "quads:3", "hexes:2"};
 enum { N_MESHES = 5 };
-
-static uint32_t next_random(uint32_t *seed) {
-    *seed = *seed * 1664525u + 1013904223u;
-    return *seed >> 8;
-}
-
-/* The vertices of a cell in the order of another of its symmetries. */
-static void reorient_cell(const weft_cell *cell, uint32_t *seed, int32_t *nodes) {
-    int32_t old[8];
-    const int v = cell->n_entities[0], d = cell->dimension;
-    memcpy(old, nodes, (size_t)v * sizeof *old);
-    const int flip = (int)(next_random(seed) % 8), first = (int)(next_random(seed) % 3);
-    for (int i = 0; i < v; ++i) {
-        int bits = 0;
-        for (int axis = 0; axis < d; ++axis)
-            bits |= (i >> axis & 1) << ((axis + first) % d);
-        nodes[i] = cell->simplex ? old[(i + flip) % v] : old[bits ^ (flip & (v - 1))];
-    }
-}
-
-static weft_mesh *read_mesh(const char *name) {
-    weft_mesh *mesh = NULL;
-    weft_error error = {0};
-    if (weft_mesh_read(name, 0, NULL, &mesh, &error) != WEFT_OK)
-        fail_msg("%s", error.message);
-    return mesh;
-}
-
-/* The same mesh with other node numbers and other orders of the vertices of cells. */
-static weft_mesh *shuffle(const weft_mesh *from) {
-    const weft_cell *cell = weft_mesh_cell(from);
-    const int d = cell->dimension, v = cell->n_entities[0];
-    const size_t n = (size_t)from->n_nodes;
-    uint32_t seed = 7;
-    weft_mesh_data data = {
-        .dimension = d, .cell = cell->type, .n_nodes = from->n_nodes, .n_cells = from->n_cells};
-    weft_mesh *mesh = NULL;
-    weft_error error = {0};
-    int32_t *number = malloc(n * sizeof *number);
-    data.x = weft_array_make(n, (size_t)d * sizeof *data.x);
-    data.cells = weft_array_make((size_t)from->n_cells, (size_t)v * sizeof *data.cells);
-    assert_true(number && data.x && data.cells);
-    for (size_t i = 0; i < n; ++i) {
-        const size_t k = next_random(&seed) % (i + 1);
-        number[i] = number[k];
-        number[k] = (int32_t)i;
-    }
-    for (size_t i = 0; i < n; ++i)
-        memcpy(data.x + (size_t)number[i] * (size_t)d, from->x + i * (size_t)d,
-               (size_t)d * sizeof *data.x);
-    for (int64_t c = 0; c < from->n_cells; ++c) {
-        for (int i = 0; i < v; ++i)
-            data.cells[c * v + i] = number[from->cells[c * v + i]];
-        reorient_cell(cell, &seed, data.cells + c * v);
-    }
-    if (weft_mesh_make(&data, "shuffled", NULL, &mesh, &error) != WEFT_OK)
-        fail_msg("%s", error.message);
-    free(number);
-    return mesh;
-}
 
 static weft_space *make_space(weft_device *device, const weft_mesh *mesh, weft_family family,
                               int degree, int components) {
@@ -213,7 +154,7 @@ static void test_lagrange(void **state) {
     assert_int_equal(weft_device_open("host:2", NULL, &device, NULL), WEFT_OK);
     for (int m = 0; m < N_MESHES; ++m) {
         const int side = atoi(strchr(meshes[m], ':') + 1);
-        weft_mesh *mesh = read_mesh(meshes[m]), *shuffled = shuffle(mesh);
+        weft_mesh *mesh = built_in_mesh(meshes[m]), *shuffled = shuffled_mesh(mesh);
         for (int degree = 1; degree <= 8; ++degree) {
             check_degree(device, mesh, side, degree);
             check_degree(device, shuffled, side, degree);
@@ -231,7 +172,7 @@ static void test_discontinuous(void **state) {
     weft_device *device = NULL;
     assert_int_equal(weft_device_open("host:2", NULL, &device, NULL), WEFT_OK);
     for (int m = 0; m < N_MESHES; ++m) {
-        weft_mesh *mesh = read_mesh(meshes[m]);
+        weft_mesh *mesh = built_in_mesh(meshes[m]);
         for (int degree = 0; degree <= 3; ++degree) {
             weft_space *space = make_space(device, mesh, WEFT_DISCONTINUOUS, degree, 2);
             assert_int_equal(weft_space_nodes(space),
@@ -309,7 +250,7 @@ static void test_sides(void **state) {
     weft_device *device = NULL;
     assert_int_equal(weft_device_open("host:2", NULL, &device, NULL), WEFT_OK);
     for (int m = 0; m < N_MESHES; ++m) {
-        weft_mesh *mesh = read_mesh(meshes[m]), *shuffled = shuffle(mesh);
+        weft_mesh *mesh = built_in_mesh(meshes[m]), *shuffled = shuffled_mesh(mesh);
         for (int degree = 1; degree <= 4; ++degree) {
             check_sides(device, mesh, WEFT_LAGRANGE, degree);
             check_sides(device, shuffled, WEFT_LAGRANGE, degree);
@@ -419,7 +360,7 @@ static void test_formulas(void **state) {
     assert_int_equal(weft_fem_library_make(&library, NULL), WEFT_OK);
     weft_context context = {.device = device, .library = library, .plan = WEFT_PLAN_FUSED};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        weft_mesh *mesh = read_mesh(cases[i].mesh);
+        weft_mesh *mesh = built_in_mesh(cases[i].mesh);
         weft_space *space = make_space(device, mesh, WEFT_LAGRANGE, cases[i].degree, 1);
         weft_error error = {0};
         weft_memory *memory = NULL;
@@ -451,7 +392,7 @@ static void test_mixed(void **state) {
     weft_error error = {0};
     weft_entity_dofs mixed = {0};
     assert_int_equal(weft_device_open("host:2", NULL, &device, NULL), WEFT_OK);
-    weft_mesh *mesh = read_mesh("cube:1"), *other = read_mesh("cube:1");
+    weft_mesh *mesh = built_in_mesh("cube:1"), *other = built_in_mesh("cube:1");
     weft_space *parts[2] = {make_space(device, mesh, WEFT_LAGRANGE, 2, 3),
                             make_space(device, mesh, WEFT_LAGRANGE, 1, 1)};
     assert_int_equal(weft_entity_dofs_make((const weft_space *const *)parts, 2, true,
