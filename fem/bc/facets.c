@@ -27,7 +27,8 @@ static weft_status check_functions(const weft_space *space, int group, int64_t n
                              "leave the condition out", error));
     if (weft_family_about(weft_space_element(space)->family)->is_continuous)
         goto done;
-    TRY(weft_sides_exterior(weft_space_mesh(space), group, &exterior, error));
+    TRY(weft_sides_exterior(weft_space_device(space), weft_space_mesh(space), group, &exterior,
+                            error));
     if (exterior.n != n)
         TRY(refuse_functions(
             "discontinuous functions on facets between two cells, where they have two values",
@@ -133,7 +134,7 @@ static weft_status make_geometry(const weft_bc *bc, int group, weft_bc_facets *o
     double *x = NULL;
     int64_t n = 0;
     TRY(weft_cell_map_make(mesh, &map, error));
-    TRY(weft_sides_of_group(mesh, group, &sides, error));
+    TRY(weft_sides_of_group(bc->context->device, mesh, group, &sides, error));
     functions = calloc((size_t)map.n_nodes, sizeof *functions);
     if (!functions)
         TRY(weft_out_of_memory(error, "the places of facets"));

@@ -107,7 +107,7 @@ static weft_status sides_make(const weft_constraint_field *field, sides *out, we
     for (int k = 0; k < w; ++k)
         for (int a = 0; a + 1 < mesh->dimension; ++a)
             out->corners[k][a] = cell->simplex ? k == a + 1 : k >> a & 1;
-    TRY(weft_sides_exterior(mesh, -1, &found, error));
+    TRY(weft_sides_exterior(weft_space_device(field->space), mesh, -1, &found, error));
     TRY(weft_space_exterior_make(field->space, -1, &out->of, error));
     out->list = calloc((size_t)found.n + 1, sizeof *out->list);
     out->image = malloc((size_t)mesh->n_nodes * sizeof *out->image);

@@ -115,7 +115,8 @@ static weft_status find_normals(const weft_space *space, int group, node_normals
     weft_sides sides = {0};
     weft_space_sides of = {0};
     base b = {0};
-    TRY(weft_sides_of_group(weft_space_mesh(space), group, &sides, error));
+    TRY(weft_sides_of_group(weft_space_device(space), weft_space_mesh(space), group, &sides,
+                            error));
     TRY(weft_space_one_side_make(space, group, -1, &of, error));
     TRY(base_make(space, &b, error));
     for (int64_t f = 0; f < sides.n; ++f)

@@ -48,7 +48,8 @@ static weft_status check_cells(const weft_derive *derive, const derive_quantity 
     const char *cells = mesh->groups[quantity->side].name;
     weft_sides sides = {0};
     int64_t two = 0;
-    TRY(weft_sides_of_cells(mesh, quantity->facets, quantity->side, &sides, &two, error));
+    TRY(weft_sides_of_cells(derive->context->device, mesh, quantity->facets, quantity->side, &sides,
+                            &two, error));
     if (two == 0 && sides.n > 0)
         goto done;
     status = weft_error_set(error, WEFT_ERROR_INPUT,
@@ -133,7 +134,7 @@ static weft_status list_sides(const weft_mesh *mesh, const derive_quantity *quan
         int64_t two = 0;
         if (mesh->groups[g].dimension != mesh->dimension)
             continue;
-        TRY(weft_sides_of_cells(mesh, quantity->facets, g, &sides, &two, error));
+        TRY(weft_sides_of_cells(NULL, mesh, quantity->facets, g, &sides, &two, error));
         if (sides.n > 0 && two == 0)
             weft_text_add(out, "%s%s@%s|%s", out->length > 0 ? " or " : "", quantity->given.name,
                           quantity->given.group, mesh->groups[g].name);

@@ -30,8 +30,7 @@ int weft_entity_nodes(const weft_mesh *mesh, int64_t cell, int dimension, int lo
     return n;
 }
 
-/* The three lowest of n nodes, ascending; 0 where there are fewer. */
-static void lowest(int n, int32_t *nodes, uint32_t out[3]) {
+void weft_entity_lowest(int n, int32_t *nodes, uint32_t out[3]) {
     for (int k = 0; k < 3; ++k) {
         int least = k;
         for (int i = k + 1; i < n; ++i)
@@ -52,7 +51,8 @@ static void visit(numbering *s, bool put) {
         for (int local = 0; local < s->per_cell; ++local) {
             int32_t nodes[8];
             uint32_t low[3];
-            lowest(weft_entity_nodes(s->mesh, c, s->dimension, local, nodes), nodes, low);
+            weft_entity_lowest(weft_entity_nodes(s->mesh, c, s->dimension, local, nodes), nodes,
+                               low);
             if (!put) {
                 ++s->start[low[0] + 2];
                 continue;

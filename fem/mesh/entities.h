@@ -27,6 +27,9 @@ void weft_entities_free(weft_entities *entities);
 int weft_entity_nodes(const weft_mesh *mesh, int64_t cell, int dimension, int local,
                       int32_t nodes[8]);
 
+/** The three lowest of n nodes, ascending; 0 where there are fewer. Changes the order of nodes. */
+void weft_entity_lowest(int n, int32_t *nodes, uint32_t out[3]);
+
 /** For each entity the two lowest slots cell * per_cell + local at which it is; -1: there is none.
  *  counts  [n], or NULL: gets the number of its cells
  *  slots   [n][2] */
@@ -35,6 +38,13 @@ void weft_entity_slots(const weft_mesh *mesh, const weft_entities *entities, int
 /** The entity that has these n nodes, in any order; -1: there is none. slots as above. */
 int64_t weft_entity_find(const weft_mesh *mesh, const weft_entities *entities, const int64_t *slots,
                          int n, const int32_t *nodes);
+/** weft_entity_slots of n facets alone, without numbering all.
+ *  device  borrowed, for its threads; NULL: one
+ *  nodes   [n][vertices of a facet], in any order
+ *  slots   [n][2]
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_facet_slots(weft_device *device, const weft_mesh *mesh, int64_t n,
+                             const int32_t *nodes, int64_t *slots, weft_error *error);
 
 /** The facets of a group with the cells on their sides. Free with weft_sides_free; initialise with
  *  {0}. Facet i is facet local[i][s] of cell cells[i][s]. */
@@ -46,24 +56,25 @@ typedef struct weft_sides {
 } weft_sides;
 /** The facets of a group (-1: the whole boundary), in the order of weft_mesh_group_facets, each
  *  with one of its cells, that of the lowest number.
+ *  device  borrowed, for its threads; NULL: one
  *  Errors  WEFT_ERROR_UNSUPPORTED, WEFT_ERROR_MEMORY; *out untouched */
-weft_status weft_sides_of_group(const weft_mesh *mesh, int group, weft_sides *out,
-                                weft_error *error);
+weft_status weft_sides_of_group(weft_device *device, const weft_mesh *mesh, int group,
+                                weft_sides *out, weft_error *error);
 /** Those of them that have a cell of a group of cells on one side, each with that cell.
  *  cells   the group, in the mesh
  *  two     the number of facets that have one on both sides, which are left out
  *  Errors  as weft_sides_of_group */
-weft_status weft_sides_of_cells(const weft_mesh *mesh, int group, int cells, weft_sides *out,
-                                int64_t *two, weft_error *error);
+weft_status weft_sides_of_cells(weft_device *device, const weft_mesh *mesh, int group, int cells,
+                                weft_sides *out, int64_t *two, weft_error *error);
 /** Those of them that are on the boundary, in the order of weft_mesh_group_facets.
  *  Errors  WEFT_ERROR_UNSUPPORTED, WEFT_ERROR_MEMORY; *out untouched */
-weft_status weft_sides_exterior(const weft_mesh *mesh, int group, weft_sides *out,
-                                weft_error *error);
+weft_status weft_sides_exterior(weft_device *device, const weft_mesh *mesh, int group,
+                                weft_sides *out, weft_error *error);
 /** The facets of a group that are between two cells; the first cell has the lower number. -1: all, by their
  *  lowest vertex.
  *  Errors  WEFT_ERROR_UNSUPPORTED, WEFT_ERROR_MEMORY; *out untouched */
-weft_status weft_sides_interior(const weft_mesh *mesh, int group, weft_sides *out,
-                                weft_error *error);
+weft_status weft_sides_interior(weft_device *device, const weft_mesh *mesh, int group,
+                                weft_sides *out, weft_error *error);
 void weft_sides_free(weft_sides *sides);
 /** The order of a cell's vertices in which a facet becomes weft_cell.base with its vertices
  *  ascending; on quadrilateral facets the lowest vertex first, then the lower of its neighbours. So

@@ -22,9 +22,13 @@ void weft_sides_free(weft_sides *sides) {
     *sides = (weft_sides){0};
 }
 
-static void set_side(weft_sides *out, int64_t i, const weft_entities *facets, int64_t slot) {
-    out->cells[i] = (int32_t)(slot / facets->per_cell);
-    out->local[i] = (unsigned char)(slot % facets->per_cell);
+static int facets_of_cell(const weft_mesh *mesh) {
+    return weft_mesh_cell(mesh)->n_entities[mesh->dimension - 1];
+}
+
+static void set_side(const weft_mesh *mesh, weft_sides *out, int64_t i, int64_t slot) {
+    out->cells[i] = (int32_t)(slot / facets_of_cell(mesh));
+    out->local[i] = (unsigned char)(slot % facets_of_cell(mesh));
 }
 
 /* Facets of dimension 0 are numbered as vertices. */
@@ -43,64 +47,63 @@ static weft_status make_facets(const weft_mesh *mesh, weft_entities *facets, int
 typedef enum wanted { ANY, EXTERIOR, INTERIOR } wanted;
 
 /* Which of the two sides is in the marked cells; -1: none, 2: both. */
-static int side_in(const unsigned char *marks, const weft_entities *facets,
-                   const int64_t found[2]) {
+static int side_in(const unsigned char *marks, int per_cell, const int64_t found[2]) {
     bool is_in[2];
     for (int side = 0; side < 2; ++side)
-        is_in[side] = found[side] >= 0 && marks[found[side] / facets->per_cell];
+        is_in[side] = found[side] >= 0 && marks[found[side] / per_cell];
     return is_in[0] && is_in[1] ? 2 : is_in[0] ? 0 : is_in[1] ? 1 : -1;
 }
 
 /* With marks [n_cells]: of ANY facets, those that have a side in the marked cells, with that side.
  * two  the number of facets with both sides there, which are left out; may be NULL */
-static weft_status sides_of_group(const weft_mesh *mesh, int group, wanted kind,
-                                  const unsigned char *marks, weft_sides *out, int64_t *two,
-                                  weft_error *error) {
+static weft_status sides_of_group(weft_device *device, const weft_mesh *mesh, int group,
+                                  wanted kind, const unsigned char *marks, weft_sides *out,
+                                  int64_t *two, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_entities facets = {0};
     weft_sides sides = {0};
     int64_t *slots = NULL, n = 0, kept = 0;
     int32_t *nodes = NULL;
-    const int width = weft_mesh_facet_vertices(mesh), n_sides = kind == INTERIOR ? 2 : 1;
+    const int n_sides = kind == INTERIOR ? 2 : 1;
     TRY(weft_mesh_group_facets(mesh, group, &nodes, &n, error));
     TRY(allocate(n, n_sides, &sides, error));
+    slots = malloc(((size_t)n * 2 + 1) * sizeof *slots);
+    if (!slots)
+        TRY(weft_out_of_memory(error, "the sides of the facets"));
     if (n > 0)
-        TRY(make_facets(mesh, &facets, &slots, error));
+        TRY(weft_facet_slots(device, mesh, n, nodes, slots, error));
     for (int64_t i = 0; i < n; ++i) {
-        const int64_t *found =
-            slots + 2 * weft_entity_find(mesh, &facets, slots, width, nodes + i * width);
+        const int64_t *found = slots + 2 * i;
         if (kind != ANY && (found[1] >= 0) != (kind == INTERIOR))
             continue;
-        const int only = marks ? side_in(marks, &facets, found) : 0;
+        const int only = marks ? side_in(marks, facets_of_cell(mesh), found) : 0;
         if (only == 2)
             ++*two;
         if (only < 0 || only > 1)
             continue;
         if (marks) {
-            set_side(&sides, kept++, &facets, found[only]);
+            set_side(mesh, &sides, kept++, found[only]);
             continue;
         }
         for (int side = 0; side < n_sides; ++side)
-            set_side(&sides, kept++, &facets, found[side]);
+            set_side(mesh, &sides, kept++, found[side]);
     }
     sides.n = kept / n_sides;
     *out = sides;
     sides = (weft_sides){0};
 done:
-    weft_entities_free(&facets);
     weft_sides_free(&sides);
     free(slots);
     free(nodes);
     return status;
 }
 
-weft_status weft_sides_of_group(const weft_mesh *mesh, int group, weft_sides *out,
-                                weft_error *error) {
-    return sides_of_group(mesh, group, ANY, NULL, out, NULL, error);
+weft_status weft_sides_of_group(weft_device *device, const weft_mesh *mesh, int group,
+                                weft_sides *out, weft_error *error) {
+    return sides_of_group(device, mesh, group, ANY, NULL, out, NULL, error);
 }
 
-weft_status weft_sides_of_cells(const weft_mesh *mesh, int group, int cells, weft_sides *out,
-                                int64_t *two, weft_error *error) {
+weft_status weft_sides_of_cells(weft_device *device, const weft_mesh *mesh, int group, int cells,
+                                weft_sides *out, int64_t *two, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_group *from = &mesh->groups[cells];
     unsigned char *marks = weft_array_make((size_t)mesh->n_cells, 1);
@@ -109,25 +112,25 @@ weft_status weft_sides_of_cells(const weft_mesh *mesh, int group, int cells, wef
         TRY(weft_out_of_memory(error, "the sides of the facets"));
     for (int64_t i = 0; i < from->n_cells; ++i)
         marks[mesh->group_cells[from->first_cell + i]] = 1;
-    TRY(sides_of_group(mesh, group, ANY, marks, out, two, error));
+    TRY(sides_of_group(device, mesh, group, ANY, marks, out, two, error));
 done:
     free(marks);
     return status;
 }
 
-weft_status weft_sides_exterior(const weft_mesh *mesh, int group, weft_sides *out,
-                                weft_error *error) {
-    return sides_of_group(mesh, group, EXTERIOR, NULL, out, NULL, error);
+weft_status weft_sides_exterior(weft_device *device, const weft_mesh *mesh, int group,
+                                weft_sides *out, weft_error *error) {
+    return sides_of_group(device, mesh, group, EXTERIOR, NULL, out, NULL, error);
 }
 
-weft_status weft_sides_interior(const weft_mesh *mesh, int group, weft_sides *out,
-                                weft_error *error) {
+weft_status weft_sides_interior(weft_device *device, const weft_mesh *mesh, int group,
+                                weft_sides *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_entities facets = {0};
     weft_sides sides = {0};
     int64_t *slots = NULL, n = 0;
     if (group >= 0) {
-        status = sides_of_group(mesh, group, INTERIOR, NULL, out, NULL, error);
+        status = sides_of_group(device, mesh, group, INTERIOR, NULL, out, NULL, error);
         goto done;
     }
     TRY(make_facets(mesh, &facets, &slots, error));
@@ -137,7 +140,7 @@ weft_status weft_sides_interior(const weft_mesh *mesh, int group, weft_sides *ou
     n = 0;
     for (int64_t f = 0; f < facets.n; ++f)
         for (int side = 0; side < 2 && slots[2 * f + 1] >= 0; ++side)
-            set_side(&sides, n++, &facets, slots[2 * f + side]);
+            set_side(mesh, &sides, n++, slots[2 * f + side]);
     *out = sides;
     sides = (weft_sides){0};
 done:

@@ -2,18 +2,22 @@
 #include "fem/base/marks.h"
 #include "fem/element/element.h"
 #include "fem/space/private.h"
+#include "fem/space/space.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { CODES = 8 * 8 };
 
 /* Nodes of facets of a cell type, for each facet of the cell and each order of its vertices that a
  * mesh may list. */
 typedef struct facet_nodes {
     const weft_mesh *mesh;
     const weft_cell *cell, *facet;
-    int width;      /* nodes on a facet; 0: there are none */
-    int *closure;   /* [facets of a cell][width] */
-    int *permuted;  /* [width] */
+    int width;     /* nodes on a facet; 0: there are none */
+    int *closure;  /* [facets of a cell][width] */
+    int *permuted; /* [CODES][width]: by the first two vertices of an order, which tell it */
+    bool is_known[CODES];
     double *points; /* [width][d - 1], where they are on a facet */
 } facet_nodes;
 
@@ -31,7 +35,7 @@ static weft_status facet_nodes_make(const weft_space *space, facet_nodes *out, w
     const int d = cell->dimension, n_facets = cell->n_entities[d - 1];
     const size_t n_nodes = (size_t)element->n_nodes;
     *out = (facet_nodes){.mesh = mesh, .cell = cell, .facet = weft_cell_of(cell->facet)};
-    out->permuted = malloc(n_nodes * sizeof *out->permuted);
+    out->permuted = malloc(CODES * n_nodes * sizeof *out->permuted);
     out->closure = malloc((size_t)n_facets * n_nodes * sizeof *out->closure);
     out->points = malloc(n_nodes * (size_t)d * sizeof *out->points);
     if (!out->closure || !out->permuted || !out->points)
@@ -45,8 +49,8 @@ done:
 
 /* The nodes on a facet of a cell, in the order of the facet's own type with its vertices as listed
  * in `vertices`. row: nodes of the cell. */
-static void take_nodes(const facet_nodes *f, const weft_sides *sides, int64_t i,
-                       const int32_t *vertices, const int32_t *row, int32_t *out) {
+static void take_nodes(facet_nodes *f, const weft_sides *sides, int64_t i, const int32_t *vertices,
+                       const int32_t *row, int32_t *out) {
     int32_t corners[8];
     int order[8] = {0};
     const int n = weft_entity_nodes(f->mesh, sides->cells[i], f->cell->dimension - 1,
@@ -56,9 +60,13 @@ static void take_nodes(const facet_nodes *f, const weft_sides *sides, int64_t i,
         for (int own = 0; own < n; ++own)
             if (corners[own] == vertices[k])
                 order[k] = own;
-    weft_points_permute(f->facet, f->width, f->points, order, f->permuted);
+    const int code = 8 * order[0] + order[1];
+    int *permuted = f->permuted + code * f->width;
+    if (!f->is_known[code])
+        weft_points_permute(f->facet, f->width, f->points, order, permuted);
+    f->is_known[code] = true;
     for (int k = 0; k < f->width; ++k)
-        out[k] = row[closure[f->permuted[k]]];
+        out[k] = row[closure[permuted[k]]];
 }
 
 /* The nodes of the facets of a group, [n][width]. */
@@ -69,7 +77,7 @@ static weft_status list_nodes(const weft_space *space, int group, int32_t **out,
     const weft_element *element = weft_space_element(space);
     facet_nodes f = {0};
     weft_sides sides = {0};
-    int32_t *vertices = NULL, *nodes = NULL;
+    int32_t *vertices = NULL, *nodes = NULL, *rows = NULL;
     TRY(weft_mesh_group_facets(mesh, group, &vertices, n, error));
     TRY(facet_nodes_make(space, &f, error));
     const int corners = f.facet->n_entities[0];
@@ -79,13 +87,14 @@ static weft_status list_nodes(const weft_space *space, int group, int32_t **out,
         vertices = NULL;
         goto done;
     }
-    TRY(weft_sides_of_group(mesh, group, &sides, error));
+    TRY(weft_sides_of_group(weft_space_device(space), mesh, group, &sides, error));
     nodes = weft_array_make((size_t)*n * (size_t)*width, sizeof *nodes);
-    if (!nodes)
+    rows = weft_array_make_unset((uint64_t)*n * (uint64_t)element->n_nodes * sizeof *rows);
+    if (!nodes || !rows)
         TRY(weft_out_of_memory(error, "the nodes of facets"));
+    TRY(weft_space_read_rows(space, sides.cells, *n, rows, error));
     for (int64_t i = 0; i < *n && f.width > 0; ++i)
-        take_nodes(&f, &sides, i, vertices + i * corners,
-                   weft_space_cell_nodes(space) + (int64_t)sides.cells[i] * element->n_nodes,
+        take_nodes(&f, &sides, i, vertices + i * corners, rows + i * element->n_nodes,
                    nodes + i * *width);
     *out = nodes;
     nodes = NULL;
@@ -94,6 +103,7 @@ done:
     weft_sides_free(&sides);
     free(vertices);
     free(nodes);
+    free(rows);
     return status;
 }
 

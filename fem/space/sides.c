@@ -3,6 +3,7 @@
  *
  * Decision  docs/decisions/0031-cells-are-not-sorted.md */
 #include "fem/space/private.h"
+#include "fem/space/space.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,16 +54,21 @@ static weft_status fill(const weft_space *space, const unsigned char *local, wef
     const weft_element *element = weft_space_element(space);
     const int width = element->n_nodes;
     orientations t = {.element = element};
+    int32_t *row = malloc((size_t)width * sizeof *row);
+    if (!row)
+        TRY(weft_out_of_memory(error, "the nodes of facets"));
+    TRY(weft_space_read_rows(space, out->cells, out->n * out->n_sides, out->nodes, error));
     for (int64_t i = 0; i < out->n * out->n_sides; ++i) {
         int vertices[8];
         const int *from = NULL;
-        const int32_t *row = weft_space_cell_nodes(space) + (int64_t)out->cells[i] * width;
+        memcpy(row, out->nodes + i * width, (size_t)width * sizeof *row);
         weft_side_order(mesh, out->cells[i], local[i], vertices);
         TRY(find_orientation(&t, vertices, &from, error));
         for (int k = 0; k < width; ++k)
             out->nodes[i * width + k] = row[from[k]];
     }
 done:
+    free(row);
     for (int code = 0; code < CODES; ++code)
         free(t.nodes[code]);
     return status;
@@ -106,7 +112,6 @@ weft_status weft_space_group_cells_make(const weft_space *space, int group, weft
     weft_status status = WEFT_OK;
     const weft_mesh *mesh = weft_space_mesh(space);
     const weft_group *from = &mesh->groups[group];
-    const size_t width = (size_t)weft_space_element(space)->n_nodes;
     weft_sides sides = {.n = from->n_cells, .n_sides = 1};
     sides.cells = weft_array_make((size_t)from->n_cells, sizeof *sides.cells);
     if (!sides.cells)
@@ -114,24 +119,21 @@ weft_status weft_space_group_cells_make(const weft_space *space, int group, weft
     memcpy(sides.cells, mesh->group_cells + from->first_cell,
            (size_t)from->n_cells * sizeof *sides.cells);
     TRY(start(space, &sides, out, error));
-    for (int64_t i = 0; i < out->n; ++i)
-        memcpy(out->nodes + (size_t)i * width,
-               weft_space_cell_nodes(space) + (size_t)out->cells[i] * width,
-               width * sizeof *out->nodes);
+    TRY(weft_space_read_rows(space, out->cells, out->n, out->nodes, error));
     TRY(connect(space, out, error));
 done:
     weft_sides_free(&sides);
     return status;
 }
 
-typedef weft_status sides_finder(const weft_mesh *mesh, int group, weft_sides *out,
-                                 weft_error *error);
+typedef weft_status sides_finder(weft_device *device, const weft_mesh *mesh, int group,
+                                 weft_sides *out, weft_error *error);
 
 static weft_status make_found(const weft_space *space, sides_finder *find, int group,
                               weft_space_sides *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_sides sides = {0};
-    TRY(find(weft_space_mesh(space), group, &sides, error));
+    TRY(find(weft_space_device(space), weft_space_mesh(space), group, &sides, error));
     TRY(make(space, &sides, out, error));
 done:
     weft_sides_free(&sides);
@@ -149,8 +151,9 @@ weft_status weft_space_one_side_make(const weft_space *space, int group, int cel
     const weft_mesh *mesh = weft_space_mesh(space);
     weft_sides sides = {0};
     int64_t two = 0;
-    TRY(cells < 0 ? weft_sides_of_group(mesh, group, &sides, error)
-                  : weft_sides_of_cells(mesh, group, cells, &sides, &two, error));
+    TRY(cells < 0 ? weft_sides_of_group(weft_space_device(space), mesh, group, &sides, error)
+                  : weft_sides_of_cells(weft_space_device(space), mesh, group, cells, &sides, &two,
+                                        error));
     TRY(make(space, &sides, out, error));
 done:
     weft_sides_free(&sides);

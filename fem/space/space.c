@@ -120,6 +120,18 @@ weft_status weft_space_read_cells(const weft_space *space, const int32_t **out, 
     return status;
 }
 
+weft_status weft_space_read_rows(const weft_space *space, const int32_t *cells, int64_t n,
+                                 int32_t *out, weft_error *error) {
+    const size_t width = (size_t)space->element->n_nodes;
+    const int32_t *own =
+        space->own_cells ? space->own_cells : weft_connectivity_indices(space->cells);
+    if (!own)
+        return weft_connectivity_rows(space->cells, cells, n, out, error);
+    for (int64_t i = 0; i < n; ++i)
+        memcpy(out + (size_t)i * width, own + (size_t)cells[i] * width, width * sizeof *out);
+    return WEFT_OK;
+}
+
 /* The coordinates of the nodes and the nodes of the cells on the device.
  *  copies  NULL, or those of the nodes of P1 */
 static weft_status send(weft_space *space, weft_mesh_copies *copies, weft_error *error) {

@@ -14,6 +14,12 @@ weft_status weft_space_make_with(weft_device *device, const weft_mesh *mesh,
  *  Errors  WEFT_ERROR_MEMORY, _DEVICE; *out is NULL */
 weft_status weft_space_read_cells(const weft_space *space, const int32_t **out, weft_error *error);
 weft_status weft_space_read_points(const weft_space *space, const double **out, weft_error *error);
+/** The nodes of some cells alone.
+ *  cells  [n]
+ *  out    [n][nodes of the element], caller's
+ *  Errors  WEFT_ERROR_MEMORY, _COMPILER, _DEVICE */
+weft_status weft_space_read_rows(const weft_space *space, const int32_t *cells, int64_t n,
+                                 int32_t *out, weft_error *error);
 /** Are the functions the barycentric coordinates of straight triangles or tetrahedra, and so the nodes those of the
  *  mesh? The shipped scripts without tables (fem/scripts) are for these. */
 bool weft_space_is_barycentric(const weft_space *space);

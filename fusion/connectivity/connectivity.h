@@ -30,6 +30,12 @@ void weft_connectivity_release_plain(weft_connectivity *connectivity);
 weft_status weft_connectivity_make_on_device(weft_device *device, weft_memory **plain, int width,
                                              int64_t n_to, weft_connectivity **out,
                                              weft_error *error);
+/** Copy the indices of some elements to the host.
+ *  elements  [n]
+ *  out       [n][width], caller's
+ *  Errors    WEFT_ERROR_MEMORY, _COMPILER, _DEVICE */
+weft_status weft_connectivity_rows(weft_connectivity *connectivity, const int32_t *elements,
+                                   int64_t n, int32_t *out, weft_error *error);
 /** How indices become a part of the rows of another connectivity: place k of the part has component c = k mod components
  *  of index order[k / components], which is first + index * components + c. */
 typedef struct weft_index_map {

@@ -76,6 +76,34 @@ done:
     return status;
 }
 
+weft_status weft_connectivity_rows(weft_connectivity *connectivity, const int32_t *elements,
+                                   int64_t n, int32_t *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = connectivity->device;
+    const int lanes = weft_device_limits(device)->lanes_double, width = connectivity->width;
+    const size_t bytes = (size_t)n * sizeof *elements;
+    weft_setup *setup = NULL;
+    weft_memory *sizes = NULL, *indices = NULL, *wanted = NULL, *rows = NULL;
+    if (n == 0)
+        goto done;
+    TRY(weft_setup_make(device, &setup, error));
+    TRY(weft_connectivity_interleaved(connectivity, lanes, &indices, error));
+    TRY(weft_setup_numbers(setup, (int64_t[]){width, lanes}, 2, &sizes, error));
+    TRY(weft_memory_make_unset(device, bytes, &wanted, error));
+    TRY(weft_memory_write(wanted, 0, elements, bytes, error));
+    TRY(weft_memory_make_unset(device, bytes * (size_t)width, &rows, error));
+    const weft_setup_kernel kernel = {"connectivity", "take_rows", n, 0, 0};
+    TRY(weft_setup_launch(setup, &kernel, (weft_memory *[]){sizes, wanted, indices, rows}, 4,
+                          error));
+    TRY(weft_memory_read(rows, 0, out, bytes * (size_t)width, error));
+done:
+    weft_memory_free(&sizes);
+    weft_memory_free(&wanted);
+    weft_memory_free(&rows);
+    weft_setup_free(&setup);
+    return status;
+}
+
 weft_status weft_connectivity_map(weft_connectivity *connectivity, const weft_index_map *map,
                                   weft_memory *out, weft_error *error) {
     weft_status status = WEFT_OK;

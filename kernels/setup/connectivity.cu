@@ -36,6 +36,17 @@ extern "C" __global__ void interleave(long long n, const int64_t *sizes, const i
         out[place_of(i, k, width, sizes[2])] = from[k];
 }
 
+/* n: wanted elements.  sizes: width, lanes of the indices */
+extern "C" __global__ void take_rows(long long n, const int64_t *sizes, const int32_t *wanted, const int32_t *indices,
+                                     int32_t *rows)
+{
+    const int64_t i = element(), width = sizes[0];
+    if (i >= n)
+        return;
+    for (int64_t k = 0; k < width; ++k)
+        rows[i * width + k] = indices[place_of(wanted[i], k, width, sizes[1])];
+}
+
 /* Indices with components, in another order, as a part of the rows of another connectivity.  n: elements.  sizes: width,
  * lanes of the indices, components, first target, width of `out`, where its rows get them.  order [width]: the index at
  * each place.  out: plain */
