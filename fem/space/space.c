@@ -191,7 +191,7 @@ static weft_status find_inside(weft_space *space, weft_error *error) {
               n_vertices = weft_mesh_cell_vertices(mesh);
     const int32_t *cells = NULL;
     if (space->inside || space->element->located_nodes[d] == width)
-        return WEFT_OK;
+        goto done;
     TRY(weft_space_read_cells(space, &cells, error));
     space->inside = weft_array_make((size_t)(space->n_nodes * d), sizeof *space->inside);
     if (!space->inside)

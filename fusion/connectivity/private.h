@@ -13,7 +13,7 @@ struct weft_connectivity {
     int32_t *own;           /* NULL, or indices, read from the device */
     int64_t n_from, n_to;
     int width;
-    weft_memory *plain; /* NULL, or the indices on the device */
+    weft_memory *plain;            /* NULL, or the indices on the device */
     weft_connectivity_copy *forms; /* this and the following: NULL until first asked for */
     weft_patches *patches;
     weft_cell_patches *cell_patches;
