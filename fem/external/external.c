@@ -12,6 +12,7 @@ static const weft_external_library *const libraries[] = {
     [WEFT_EXTERNAL_PETSC] = &weft_external_petsc,
     [WEFT_EXTERNAL_CHOLMOD] = &weft_external_cholmod,
     [WEFT_EXTERNAL_UMFPACK] = &weft_external_umfpack,
+    [WEFT_EXTERNAL_MUMPS] = &weft_external_mumps,
 };
 enum { N_KINDS = sizeof libraries / sizeof libraries[0] };
 
@@ -39,7 +40,7 @@ weft_status weft_external_find(const char *name, weft_external_kind *out, weft_e
             return WEFT_OK;
         }
     weft_error_set(error, WEFT_ERROR_USAGE, "there is no library \"%s\"", name);
-    weft_error_hint(error, "choose hypre, petsc, cholmod or umfpack");
+    weft_error_hint(error, "choose hypre, petsc, cholmod, umfpack or mumps");
     return WEFT_ERROR_USAGE;
 }
 

@@ -18,7 +18,8 @@ typedef enum weft_external_kind {
     WEFT_EXTERNAL_HYPRE,   /* BoomerAMG: classical algebraic multigrid */
     WEFT_EXTERNAL_PETSC,   /* GAMG: smoothed aggregation; incomplete factorizations */
     WEFT_EXTERNAL_CHOLMOD, /* sparse Cholesky factorization */
-    WEFT_EXTERNAL_UMFPACK  /* sparse LU factorization */
+    WEFT_EXTERNAL_UMFPACK, /* sparse LU factorization */
+    WEFT_EXTERNAL_MUMPS    /* the same */
 } weft_external_kind;
 
 typedef struct weft_external_info {

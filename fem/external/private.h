@@ -49,7 +49,7 @@ typedef struct weft_external_library {
     void (*free)(void *state);
 } weft_external_library;
 extern const weft_external_library weft_external_hypre, weft_external_petsc, weft_external_cholmod,
-    weft_external_umfpack;
+    weft_external_umfpack, weft_external_mumps;
 
 /** "the matrix is singular, as TITLE found", with a hint. Returns WEFT_ERROR_INPUT. */
 weft_status weft_external_refuse_singular(const char *title, weft_error *error);

@@ -1,4 +1,4 @@
-/* Preconditioners of other libraries, on the host: hypre, PETSc, CHOLMOD and UMFPACK (fem/external). */
+/* Preconditioners of other libraries, on the host: hypre, PETSc, CHOLMOD, UMFPACK and MUMPS (fem/external). */
 #include "fem/external/external.h"
 #include "fem/precondition/precondition.h"
 
@@ -145,7 +145,7 @@ static size_t lu_estimate_memory(const weft_operator_sizes *sizes, int dimension
 }
 
 const weft_preconditioner_kind weft_preconditioner_lu = {
-    .info = {"lu", "a factorization L U of any regular matrix, by the library UMFPACK",
+    .info = {"lu", "a factorization L U of any regular matrix, by UMFPACK or MUMPS",
              .needs_matrix = true, .needs_host = true, .any_sign = true},
     .make = library_make,
     .update = library_update,

@@ -132,7 +132,8 @@ static const char *add_lu(const weft_problem *problem, weft_cg_outcome outcome, 
     int length = weft_print(
         out, WEFT_ADVICE_MAX, "%s; or %s--preconditioner lu, a factorisation%s: %s and %.3g MB",
         advice, method->needs_symmetric ? "--method gmres " : "",
-        weft_preconditioner_is_found(weft_linear_lu()) ? "" : " (UMFPACK must be installed)",
+        weft_preconditioner_is_found(weft_linear_lu()) ? ""
+                                                       : " (UMFPACK or MUMPS must be installed)",
         weft_seconds_text(cost.seconds, seconds), cost.bytes * 1e-6);
     if (choice->method == WEFT_METHOD_GMRES && length > 0 && length < WEFT_ADVICE_MAX)
         length += weft_print(out + length, WEFT_ADVICE_MAX - (size_t)length,

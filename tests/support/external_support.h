@@ -16,10 +16,13 @@ const char *__asan_default_options(void) {
 }
 
 /* Other tests hide it (tests/CMakeLists.txt). */
-__attribute__((constructor)) static void find_umfpack(void) {
-    const char *chosen = getenv("WEFT_UMFPACK");
-    if (chosen && strcmp(chosen, "none") == 0)
-        unsetenv("WEFT_UMFPACK");
+__attribute__((constructor)) static void find_direct_solvers(void) {
+    static const char *const variables[] = {"WEFT_UMFPACK", "WEFT_MUMPS"};
+    for (int i = 0; i < 2; ++i) {
+        const char *chosen = getenv(variables[i]);
+        if (chosen && strcmp(chosen, "none") == 0)
+            unsetenv(variables[i]);
+    }
 }
 
 typedef struct problem {

@@ -1,5 +1,5 @@
 /* labels: quick */
-/* Solvers of CHOLMOD and UMFPACK, made and updated with the n-th allocation of Weft failing. */
+/* Solvers of CHOLMOD, UMFPACK and MUMPS, made and updated with the n-th allocation of Weft failing. */
 #include "allocation.h"
 #include "external_support.h"
 
@@ -34,8 +34,10 @@ static void making(void **state) {
 }
 
 int main(void) {
-    static weft_external_kind cholmod = WEFT_EXTERNAL_CHOLMOD, umfpack = WEFT_EXTERNAL_UMFPACK;
+    static weft_external_kind cholmod = WEFT_EXTERNAL_CHOLMOD, umfpack = WEFT_EXTERNAL_UMFPACK,
+                              mumps = WEFT_EXTERNAL_MUMPS;
     const struct CMUnitTest tests[] = {{"making (cholmod)", making, NULL, NULL, &cholmod},
-                                       {"making (umfpack)", making, NULL, NULL, &umfpack}};
+                                       {"making (umfpack)", making, NULL, NULL, &umfpack},
+                                       {"making (mumps)", making, NULL, NULL, &mumps}};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,6 +60,11 @@ static void missing_libraries(void **state) {
                                    "install it (libumfpack5 in Debian 12, libumfpack6 "
                                    "in Debian 13 and Ubuntu 24.04), or set "
                                    "WEFT_UMFPACK to a library"},
+        [WEFT_EXTERNAL_MUMPS] = {"WEFT_MUMPS",
+                                 "MUMPS is not found: libno_such.so: cannot open shared object "
+                                 "file: No such file or directory",
+                                 "install it (libmumps-seq-5.5 in Debian 12), or set WEFT_MUMPS to "
+                                 "a library"},
     };
     enum { N = sizeof cases / sizeof *cases };
     pair *p = pair_make(2, -1, 2);
@@ -89,6 +94,8 @@ static void other_libraries(void **state) {
                    "this CHOLMOD is not known: it has no function cholmod_version", "");
     assert_refused(WEFT_EXTERNAL_UMFPACK, &p->matrix, &options, WEFT_ERROR_UNSUPPORTED,
                    "this UMFPACK is not known: it has no function umfpack_dl_defaults", "");
+    assert_refused(WEFT_EXTERNAL_MUMPS, &p->matrix, &options, WEFT_ERROR_UNSUPPORTED,
+                   "this MUMPS is not known: it has no function dmumps_c", "");
     free(p);
 }
 
@@ -100,7 +107,7 @@ static void names(void **state) {
     assert_int_equal(kind, WEFT_EXTERNAL_CHOLMOD);
     assert_int_equal(weft_external_find("amgx", &kind, &error), WEFT_ERROR_USAGE);
     assert_string_equal(error.message, "there is no library \"amgx\"");
-    assert_string_equal(error.hint, "choose hypre, petsc, cholmod or umfpack");
+    assert_string_equal(error.hint, "choose hypre, petsc, cholmod, umfpack or mumps");
     pair *p = pair_make(2, -1, 2);
     assert_refused(WEFT_EXTERNAL_PETSC, &p->matrix, &(weft_external_options){.method = "lu"},
                    WEFT_ERROR_USAGE, "petsc has no method \"lu\"", "choose one of: gamg, icc, ilu");
@@ -202,13 +209,14 @@ static void singular(void **state) {
 
 /* [0 1 0; 1 0 0; 0 0 d] is regular, unless d is zero or rounding; its units do not matter. */
 static void any_sign(void **state) {
-    (void)state;
+    const weft_external_kind kind = *(const weft_external_kind *)*state;
+    char message[80];
     int64_t row_start[] = {0, 2, 4, 5};
     int32_t columns[] = {0, 1, 0, 1, 2};
     double values[] = {0, 1, 1e9, 0, -1e-9};
     const weft_pattern pattern = {3, 5, row_start, columns};
     const weft_external_matrix matrix = {.pattern = &pattern, .values = values};
-    weft_external *solver = external_make_with(WEFT_EXTERNAL_UMFPACK, &matrix, NULL);
+    weft_external *solver = external_make_with(kind, &matrix, NULL);
     weft_error error = {0};
     double r[] = {1, 2e9, 3e-9}, z[3];
     assert_int_equal(weft_external_apply(solver, r, z, &error), WEFT_OK);
@@ -217,7 +225,9 @@ static void any_sign(void **state) {
     assert_double_near(z[2], -3, 1e-12, 0);
     values[4] = 0;
     assert_int_equal(weft_external_update(solver, values, &error), WEFT_ERROR_INPUT);
-    assert_string_equal(error.message, "the matrix is singular, as UMFPACK found");
+    snprintf(message, sizeof message, "the matrix is singular, as %s found",
+             kind == WEFT_EXTERNAL_MUMPS ? "MUMPS" : "UMFPACK");
+    assert_string_equal(error.message, message);
     weft_external_free(&solver);
 }
 
@@ -237,7 +247,8 @@ static void singular_by_rounding(void **state) {
 
 int main(void) {
     static weft_external_kind hypre = WEFT_EXTERNAL_HYPRE, petsc = WEFT_EXTERNAL_PETSC,
-                              cholmod = WEFT_EXTERNAL_CHOLMOD;
+                              cholmod = WEFT_EXTERNAL_CHOLMOD, umfpack = WEFT_EXTERNAL_UMFPACK,
+                              mumps = WEFT_EXTERNAL_MUMPS;
 #define CASE(function, library)                                                                    \
     { #function " (" #library ")", function, NULL, NULL, &library }
     const struct CMUnitTest tests[] = {
@@ -251,7 +262,8 @@ int main(void) {
         CASE(indefinite_iterations, hypre),
         CASE(indefinite_iterations, petsc),
         cmocka_unit_test(singular),
-        cmocka_unit_test(any_sign),
+        CASE(any_sign, umfpack),
+        CASE(any_sign, mumps),
         cmocka_unit_test(singular_by_rounding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

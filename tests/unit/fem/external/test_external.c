@@ -1,5 +1,5 @@
 /* labels: quick */
-/* Solvers of hypre, PETSc, CHOLMOD and UMFPACK: their solutions are those of Weft's CG, and their
+/* Solvers of hypre, PETSc, CHOLMOD, UMFPACK and MUMPS: their solutions are those of Weft's CG, and their
  * preconditioners are symmetric and positive, so that CG may use them.
  *
  * CG and the libraries reduce the residual by 1e-13. The condition numbers here are below 1e3, so
@@ -282,6 +282,7 @@ int main(void) {
     static which ilu = {WEFT_EXTERNAL_PETSC, "ilu", 80, 100};
     static which cholmod = {WEFT_EXTERNAL_CHOLMOD, NULL, 3, 3};
     static which umfpack = {WEFT_EXTERNAL_UMFPACK, NULL, 3, 3};
+    static which mumps = {WEFT_EXTERNAL_MUMPS, NULL, 3, 3};
 #define CASE(function, library)                                                                    \
     { #function " (" #library ")", function, NULL, NULL, &library }
     const struct CMUnitTest tests[] = {
@@ -289,25 +290,30 @@ int main(void) {
         CASE(signals_are_left_alone, gamg),
         CASE(signals_are_left_alone, cholmod),
         CASE(signals_are_left_alone, umfpack),
+        CASE(signals_are_left_alone, mumps),
         CASE(solutions_are_those_of_cg, hypre),
         CASE(solutions_are_those_of_cg, gamg),
         CASE(solutions_are_those_of_cg, icc),
         CASE(solutions_are_those_of_cg, ilu),
         CASE(solutions_are_those_of_cg, cholmod),
         CASE(solutions_are_those_of_cg, umfpack),
+        CASE(solutions_are_those_of_cg, mumps),
         CASE(constrained_components, hypre),
         CASE(constrained_components, gamg),
         CASE(constrained_components, cholmod),
         CASE(constrained_components, umfpack),
+        CASE(constrained_components, mumps),
         CASE(updates, hypre),
         CASE(updates, gamg),
         CASE(updates, icc),
         CASE(updates, cholmod),
         CASE(updates, umfpack),
+        CASE(updates, mumps),
         CASE(pure_neumann, hypre),
         CASE(pure_neumann, gamg),
         CASE(pure_neumann, cholmod),
         CASE(pure_neumann, umfpack),
+        CASE(pure_neumann, mumps),
         cmocka_unit_test(solvers_in_one_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
