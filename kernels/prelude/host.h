@@ -359,7 +359,13 @@ INLINE void join_@name@(real *a, const real *v, int components, int lanes)
             a[c] = both_lanes_@name@(a[c], v[c]);
             continue;
         }
-        const real one = select_(numbers_from(0) < (scalar)lanes, v[c], SPLAT((scalar)@neutral@));
+        real one = v[c]; /* by a loop: gcc 12 fails at a comparison of all lanes for SSE2 in some kernels */
+        scalar *lane = (scalar *)&one;
+        __asm__("" : "+r"(lane) : "m"(one));
+        ROLLED for (int l = lanes; l < LANES; ++l) {
+            lane[l] = (scalar)@neutral@;
+            __asm__("");
+        }
         a[c] = both_lanes_@name@(a[c], one);
     }
 }
