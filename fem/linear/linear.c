@@ -8,6 +8,7 @@
 #include "fem/weft_transient.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void clear_result(weft_linear *linear) {
     free(linear->cg.history);
@@ -80,6 +81,33 @@ static void drop_preconditioner(weft_linear *linear, const char *reason) {
     weft_log(monitor_of(linear), WEFT_LOG_INFO, "preconditioner jacobi: %s", reason);
 }
 
+/* Say once what it costs that block does not suit the matrix, and what a factorization would. Stokes' equations in Taylor and Hood's
+ * elements take 10 times the iterations of a scalar in the plane, and 20 in space (docs/solvers.md). */
+static void warn_mixed(weft_linear *linear, const char *reason) {
+    static const double PLANE = 10, SPACE = 20;
+    const int kind = linear->choice.preconditioner, d = linear->mesh->dimension;
+    const double times = d < 3 ? PLANE : SPACE;
+    char seconds[32];
+    int components = 0;
+    if (linear->has_warned || kind < 0 ||
+        strcmp(weft_preconditioner_about(kind)->name, "block") != 0)
+        return;
+    for (int i = 0; i < linear->n_spaces; ++i)
+        components += weft_space_components(linear->spaces[i]);
+    const weft_factorization_cost lu =
+        weft_factorization_predict(d, weft_linear_dofs(linear) / components, components);
+    weft_assembly_problem scalar = weft_space_problem(linear->spaces[0], 0);
+    scalar.is_elastic = false;
+    linear->has_warned = true;
+    weft_log(monitor_of(linear), WEFT_LOG_WARNING,
+             "the preconditioner block does not suit the matrix (%s). With Jacobi's, which takes "
+             "its place, Stokes' equations take about %.0f iterations on this mesh, and convection "
+             "more: try --preconditioner lu on the host, about %s and %.3g MB%s",
+             reason, times * weft_cg_iterations_expected(&scalar, linear->options->tolerance),
+             weft_seconds_text(lu.seconds, seconds), lu.bytes * 1e-6,
+             linear->choice.method == WEFT_METHOD_GMRES ? ", or --restart 200" : "");
+}
+
 static int compare(const void *a, const void *b) {
     const int32_t i = *(const int32_t *)a, k = *(const int32_t *)b;
     return (i > k) - (i < k);
@@ -140,6 +168,8 @@ static weft_status precondition(weft_linear *linear, const weft_system *system, 
             : weft_preconditioner_make(context, kind, &problem, &linear->preconditioner, &why);
     linear->precondition_seconds += weft_context_clock(context) - start;
     if (is_exchangeable(linear->options) && is_about_matrix(kind, status)) {
+        if (why.hint[0]) /* Jacobi's does not do as well */
+            warn_mixed(linear, why.message);
         drop_preconditioner(linear, why.message);
         status = WEFT_OK;
     }
@@ -292,6 +322,7 @@ static bool retries_by_jacobi(weft_linear *linear, weft_cg_options *options) {
         (outcome != WEFT_CG_BREAKDOWN && outcome != WEFT_CG_STAGNATION && outcome != WEFT_CG_NAN))
         return false;
     describe_failure(linear, reason);
+    warn_mixed(linear, reason);
     drop_preconditioner(linear, reason);
     options->preconditioner = NULL;
     clear_result(linear);

@@ -34,6 +34,7 @@ typedef struct weft_linear {
     bool preconditioner_is_general, preconditioner_projects; /* see weft_preconditioner_problem */
     weft_solver *solver;         /* owned; of weft_linear_repeat; NULL: not yet */
     weft_cg_result cg;           /* of the last solve; its history is owned */
+    bool has_warned;             /* of a mixed system that is left to Jacobi's */
     double precondition_seconds; /* set-up of preconditioners, besides Jacobi's */
     double solve_seconds;        /* of the last solve, besides these */
 } weft_linear;

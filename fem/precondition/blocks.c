@@ -35,9 +35,10 @@ static weft_status check_pattern(const weft_block_analysis *a, weft_error *error
     if (memcmp(A->row_start, T->row_start, starts) == 0 &&
         memcmp(A->columns, T->columns, (size_t)A->row_start[A->n_rows] * sizeof *A->columns) == 0)
         return WEFT_OK;
-    return weft_error_set(
+    return weft_error_refuse(
         error, WEFT_ERROR_UNSUPPORTED,
-        "the pattern of the matrix is not symmetric, as block preconditioners need it");
+        "the pattern of the matrix is not symmetric, as block preconditioners need it",
+        WEFT_BLOCKS_ADVICE);
 }
 
 static void mark_rows(weft_block_analysis *a) {
@@ -83,11 +84,12 @@ static weft_status find_sign(const weft_block_analysis *a, int number, double *s
         negative |= a->free[i] && a->diagonal[i] < 0;
     }
     *sign = zero ? 0 : negative ? -1 : 1;
-    if (!zero && positive && negative)
-        return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                              "the diagonal of part %d of the matrix has entries of both signs",
-                              number);
-    return WEFT_OK;
+    if (zero || !positive || !negative)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                   "the diagonal of part %d of the matrix has entries of both signs", number);
+    weft_error_hint(error, "%s", WEFT_BLOCKS_ADVICE);
+    return WEFT_ERROR_UNSUPPORTED;
 }
 
 /* Do a block and those before it have the signs of a saddle point? */
@@ -196,10 +198,12 @@ static weft_status check_roles(const weft_blocks *blocks, weft_error *error) {
                   blocks->list[b].role == WEFT_BLOCK_COUPLED;
     if (useful)
         return WEFT_OK;
+    if (blocks->n_multipliers > 0)
+        return weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
+                                 "the diagonal of every part of the matrix has zeros",
+                                 WEFT_BLOCKS_ADVICE);
     return weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                          blocks->n_multipliers > 0
-                              ? "the diagonal of every part of the matrix has zeros"
-                              : "all parts of the matrix are like mass matrices");
+                          "all parts of the matrix are like mass matrices");
 }
 
 /* ---- matrices of blocks ------------------------------------------------------------------ */

@@ -8,6 +8,10 @@
 #include "fem/precondition/coupled.h"
 #include "fem/precondition/precondition.h"
 
+/** What to take for a matrix that blocks do not suit. Refusals without it are for matrices that Jacobi's preconditioner suits
+ *  as well. */
+#define WEFT_BLOCKS_ADVICE "take --preconditioner lu where UMFPACK is installed, or jacobi"
+
 typedef enum weft_block_role {
     WEFT_BLOCK_CONDENSED, /* eliminated before (condense.h): has no solver of its own */
     WEFT_BLOCK_COUPLED,   /* one of two mass matrices that derivatives couple (coupled.h) */

@@ -146,11 +146,13 @@ static weft_status invert_diagonal(const weft_block_analysis *a, weft_block *blo
         block->diagonal[i] = 1 / fabs(entry);
     }
     block->sign = negative ? -1 : 1;
-    if (wrong || (positive && negative))
+    if (wrong || (positive && negative)) {
         status =
             weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                            "the diagonal of the Schur complement of part %d of the matrix has %s",
                            number, wrong ? "zeros" : "entries of both signs");
+        weft_error_hint(error, "%s", WEFT_BLOCKS_ADVICE);
+    }
 done:
     return status;
 }

@@ -77,7 +77,7 @@ for (int i = 0; i < n; ++i)
 //@ kind      map
 //@ flops     8*n*n
 //@ source    entry i,j over sqrt(R_i R_j), R_i the largest size in the rows and columns of i's group, those with the same
-//@ source    g: units of groups drop out. Van der Sluis 1969, Condition numbers and equilibration of matrices
+//@ source    whole number g: units of groups drop out. Van der Sluis 1969, Condition numbers and equilibration of matrices
 //@ example   equilibrate([[4,2],[0,0]], [0,1]) = [[1,0.70710678118654757],[0,0]]
 //@ threads   1
 real r[n], R[n];
@@ -89,12 +89,12 @@ for (int i = 0; i < n; ++i) {
 for (int i = 0; i < n; ++i) {
     real most = 0;
     for (int j = 0; j < n; ++j)
-        most = max(most, select(g(j) == g(i), r[j], 0));
-    R[i] = sqrt(most);
+        most = max(most, r[j] * max(1 - abs(g(j) - g(i)), 0));
+    R[i] = sqrt(max(most, 1e-300));
 }
 for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j)
-        B(i,j) = select(R[i] > 0 && R[j] > 0, A(i,j) / R[i] / R[j], 0);
+        B(i,j) = A(i,j) / R[i] / R[j];
 
 //@ function  trace(A: real[n,n]) -> s: real
 //@ kind      map
