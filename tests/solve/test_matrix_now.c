@@ -141,10 +141,9 @@ static char *messages(const char *matrix) {
              "L = (1 + x[0])*v*dx + q*dx\n",
              matrix);
     test_text_write(form, text);
-    test_run run =
-        test_program((const char *const[]){WEFT_BINARY_DIR "/solve", form, "--mesh", "square:32",
-                                           "--quiet", "--max-iterations", "20", NULL},
-                     NULL);
+    test_run run = test_program((const char *const[]){WEFT_BINARY_DIR "/solve", form, "--mesh",
+                                                      "square:32", "--max-iterations", "20", NULL},
+                                NULL);
     char *error = strdup(run.error);
     test_run_free(&run);
     free(form);
@@ -162,7 +161,7 @@ static void block_refuses(void **state) {
         strstr(odd, "the preconditioner block does not suit the matrix (the diagonal "));
     assert_non_null(strstr(odd, "about 1040 iterations on this mesh"));
     assert_non_null(strstr(odd, "try --preconditioner lu"));
-    assert_string_equal(mass, "");
+    assert_null(strstr(mass, "block"));
     free(odd);
     free(mass);
 }
