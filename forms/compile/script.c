@@ -113,27 +113,34 @@ static bool declare_inputs(const script_writer *w, const ufl_calls *calls) {
 
 /* ---- statements -------------------------------------------------------------------------- */
 
-static void write_argument(const script_writer *w, const ufl_prepared *form,
-                           const ufl_function_argument *argument) {
+typedef struct call_writer {
+    const script_writer *w;
+    const ufl_prepared *form;
+    const ufl_lowered *lowered;
+} call_writer;
+
+static void write_argument(const void *user, int number, weft_text *out) {
+    const call_writer *call = user;
+    const script_writer *w = call->w;
+    const ufl_function_argument *argument = &call->lowered->arguments[number];
     const int set = argument->node ? ufl_problem_set(w->problem, argument->node) : -1;
     if (!argument->node) {
-        weft_text_add(w->out, "X%s", w->suffix);
+        weft_text_add(out, "X%s", w->suffix);
         return;
     }
-    weft_text_add(w->out, ", %s", ufl_input_name(w->ufl, w->problem, form, argument->node));
+    weft_text_add(out, "%s", ufl_input_name(w->ufl, w->problem, call->form, argument->node));
     if (set >= 0)
-        weft_text_add(w->out, "[%s%s]", w->problem->sets[set].connectivity, w->suffix);
+        weft_text_add(out, "[%s%s]", w->problem->sets[set].connectivity, w->suffix);
     if (set >= 0 && argument->rows == 0) /* one dof: a number, not a list */
-        weft_text_add(w->out, "[0]");
+        weft_text_add(out, "[0]");
 }
 
 /* LEFT ufl_a_0(X, f[dofs]) + ... */
 static void write_calls(const script_writer *w, const ufl_calls *calls) {
     for (int i = 0; i < calls->n; ++i) {
-        weft_text_add(w->out, "%s%s(", i ? " + " : "", calls->list[i]->name);
-        for (int k = 0; k < calls->list[i]->n_arguments; ++k)
-            write_argument(w, calls->form, &calls->list[i]->arguments[k]);
-        weft_text_add(w->out, ")");
+        const call_writer call = {w, calls->form, calls->list[i]};
+        weft_text_add(w->out, i ? " + " : "");
+        ufl_lowered_call(calls->list[i], write_argument, &call, w->out);
     }
     weft_text_add(w->out, ";\n");
 }

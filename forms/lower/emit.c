@@ -48,7 +48,7 @@ static long count_operations(ufl_emitter *e, const ufl_terms *terms) {
     return sum;
 }
 
-static bool prepare_scalars(ufl_emitter *e, const ufl_terms *terms) {
+bool ufl_emit_prepare(ufl_emitter *e, const ufl_terms *terms) {
     const size_t n = (size_t)e->l->scalars.n + 1;
     e->uses = ufl_alloc(e->l->context, n, sizeof *e->uses);
     e->declared = ufl_alloc(e->l->context, n, sizeof *e->declared);
@@ -164,13 +164,39 @@ static bool ignores_place(const ufl_lowering *l) {
     return l->mesh->affine;
 }
 
+void ufl_emit_argument(const ufl_function_argument *argument, weft_text *out) {
+    weft_text_add(out, "%s: ", argument->name);
+    write_type(argument->rows, argument->columns, out);
+}
+
+void ufl_emit_lines(const ufl_emitter *e, const ufl_lowered *lowered, bool reads_place,
+                    weft_text *out) {
+    /* integers of kernel files go up to FLOPS_MAX */
+    const long flops = e->flops < 1 ? 1 : e->flops > FLOPS_MAX ? FLOPS_MAX : e->flops;
+    weft_text_add(out, "//@ kind      map\n//@ flops     %ld\n", flops);
+    for (int i = 0; i < e->n_tables; ++i) {
+        const ufl_function_table *table = &e->tables[i];
+        weft_text_add(out, "//@ table     %s: real[%d", table->name, table->sizes[0]);
+        for (int k = 1; k < table->rank; ++k)
+            weft_text_add(out, ",%d", table->sizes[k]);
+        weft_text_add(out, "] = %s_table(%d)\n", lowered->name, i);
+    }
+    if (reads_place && ignores_place(e->l))
+        weft_text_add(out, "//@ shift     X\n");
+    if (e->product && e->ignores_constants)
+        weft_text_add(out, "//@ shift     v\n");
+    weft_text_add(
+        out, "//@ source    integral over %s, degree %d, %d points%s\n",
+        e->l->facets[0] < 0 ? "the cell" : "a facet", lowered->degree, lowered->n_points,
+        lowered->representation == UFL_REFERENCE_TENSOR ? ", summed when this was generated" : "");
+}
+
 static const char *write_function(ufl_emitter *e, const ufl_lowered *lowered) {
     weft_text text = {0};
     weft_text_add(&text, "//@ function  %s(", lowered->name);
     for (int i = 0; i < lowered->n_arguments; ++i) {
-        const ufl_function_argument *argument = &lowered->arguments[i];
-        weft_text_add(&text, "%s%s: ", i ? ", " : "", argument->name);
-        write_type(argument->rows, argument->columns, &text);
+        weft_text_add(&text, i ? ", " : "");
+        ufl_emit_argument(&lowered->arguments[i], &text);
     }
     weft_text_add(&text, ") -> A: ");
     if (lowered->columns > 0)
@@ -178,24 +204,8 @@ static const char *write_function(ufl_emitter *e, const ufl_lowered *lowered) {
     else
         write_type(lowered->rank > 0 ? lowered->sizes[0] : 0,
                    lowered->rank > 1 ? lowered->sizes[1] : 0, &text);
-    /* integers of kernel files go up to FLOPS_MAX */
-    const long flops = e->flops < 1 ? 1 : e->flops > FLOPS_MAX ? FLOPS_MAX : e->flops;
-    weft_text_add(&text, "\n//@ kind      map\n//@ flops     %ld\n", flops);
-    for (int i = 0; i < e->n_tables; ++i) {
-        const ufl_function_table *table = &e->tables[i];
-        weft_text_add(&text, "//@ table     %s: real[%d", table->name, table->sizes[0]);
-        for (int k = 1; k < table->rank; ++k)
-            weft_text_add(&text, ",%d", table->sizes[k]);
-        weft_text_add(&text, "] = %s_table(%d)\n", lowered->name, i);
-    }
-    if (ignores_place(e->l))
-        weft_text_add(&text, "//@ shift     X\n");
-    if (e->product && e->ignores_constants)
-        weft_text_add(&text, "//@ shift     v\n");
-    weft_text_add(
-        &text, "//@ source    integral over %s, degree %d, %d points%s\n",
-        e->l->facets[0] < 0 ? "the cell" : "a facet", lowered->degree, lowered->n_points,
-        lowered->representation == UFL_REFERENCE_TENSOR ? ", summed when this was generated" : "");
+    weft_text_add(&text, "\n");
+    ufl_emit_lines(e, lowered, true, &text);
     weft_text_add(&text, "//@ threads   1\n%s", e->body.data ? e->body.data : "");
     char *kept = NULL;
     if (text.failed || e->body.failed)
@@ -208,14 +218,14 @@ static const char *write_function(ufl_emitter *e, const ufl_lowered *lowered) {
 
 static bool finish(ufl_emitter *e, ufl_lowered *out) {
     ufl_lowering *l = e->l;
-    if (!make_arguments(e, out))
-        return false;
     ufl_function_table *tables = ufl_alloc(l->context, (size_t)e->n_tables + 1, sizeof *tables);
     if (!tables)
         return false;
     memcpy(tables, e->tables, (size_t)e->n_tables * sizeof *tables);
     out->tables = tables;
     out->n_tables = e->n_tables;
+    if (out->n_stages > 0)
+        return true;
     out->flops = e->flops;
     out->text = write_function(e, out);
     return out->text != NULL;
@@ -264,11 +274,33 @@ static bool lower_product(ufl_emitter *e, ufl_lowered *out, const ufl_node *cons
     out->columns = e->columns = ufl_emit_columns(e->results);
     out->n_points = e->n_points;
     out->representation = UFL_REFERENCE_TENSOR;
-    if ((e->l->keeps_gradients && !make_adjugate(e)) || !prepare_scalars(e, &parts))
+    if ((e->l->keeps_gradients && !make_adjugate(e)) || !ufl_emit_prepare(e, &parts))
         return false;
     if (e->l->keeps_gradients)
         use_adjugate(e);
-    return ufl_emit_product(e, &parts, polynomials, out->degree) && finish(e, out);
+    return make_arguments(e, out) && ufl_emit_product(e, &parts, polynomials, out->degree) &&
+           finish(e, out);
+}
+
+/* By reference tensors where factors are constant and these are small; large matrices in stages; else by a loop. */
+static bool lower_tensor(ufl_emitter *e, ufl_lowered *out, const ufl_terms *terms) {
+    const bool constant = all_constant(e->l, terms);
+    const bool few = count_operations(e, terms) <= OPERATIONS_MAX;
+    const ufl_terms none = {0, NULL};
+    bool made = constant && few, staged = false;
+    out->n_points = e->n_points;
+    out->representation = UFL_REFERENCE_TENSOR;
+    if (!make_arguments(e, out) || !ufl_emit_prepare(e, made ? &none : terms) ||
+        (made && !ufl_emit_tensor(e, terms, out->rank, out->sizes)) ||
+        (constant && !few && out->rank == 2 && !ufl_emit_reference(e, terms, out->sizes, &made)))
+        return false;
+    if (made)
+        return true;
+    out->representation = UFL_QUADRATURE_LOOP;
+    if (out->rank == 2 && !ufl_emit_stages(e, terms, out, &staged))
+        return false;
+    /* stages that were not worth it have added scalars */
+    return staged || (ufl_emit_prepare(e, terms) && ufl_emit_loop(e, terms, out->rank, out->sizes));
 }
 
 static bool lower(ufl_emitter *e, ufl_lowered *out, const ufl_element *points) {
@@ -310,17 +342,7 @@ static bool lower(ufl_emitter *e, ufl_lowered *out, const ufl_element *points) {
                         "a product without the matrix with points of an element");
     if (e->product)
         return lower_product(e, out, arguments, &own);
-    const bool constant = all_constant(l, &own), few = count_operations(e, &own) <= OPERATIONS_MAX;
-    const ufl_terms none = {0, NULL};
-    bool summed = constant && few;
-    out->n_points = e->n_points;
-    if (!prepare_scalars(e, summed ? &none : &own) ||
-        (summed && !ufl_emit_tensor(e, &own, out->rank, out->sizes)) ||
-        (constant && !few && out->rank == 2 && !ufl_emit_reference(e, &own, out->sizes, &summed)) ||
-        (!summed && !ufl_emit_loop(e, &own, out->rank, out->sizes)))
-        return false;
-    out->representation = summed ? UFL_REFERENCE_TENSOR : UFL_QUADRATURE_LOOP;
-    return finish(e, out);
+    return lower_tensor(e, out, &own) && finish(e, out);
 }
 
 static const ufl_lowered *lower_as(ufl_graph *graph, const ufl_prepared *form, int number,

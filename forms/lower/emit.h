@@ -59,6 +59,17 @@ void ufl_emit_scalar(ufl_emitter *e, int scalar, weft_text *out);
 /** Declare what is used more than once or interpolated: what is constant on the cell, or the rest. */
 bool ufl_emit_declare(ufl_emitter *e, bool constant);
 
+/** Count what the factors of terms use, for a body that begins. (emit.c) */
+bool ufl_emit_prepare(ufl_emitter *e, const ufl_terms *terms);
+/** What is constant on the cell and used at points is computed once, before the loop. (loop.c) */
+void ufl_emit_hoist(ufl_emitter *e, const ufl_terms *terms);
+/** "X: real[4,3]" (emit.c) */
+void ufl_emit_argument(const ufl_function_argument *argument, weft_text *out);
+/** The lines between a function's signature and its bodies. (emit.c)
+ *  reads_place  the function has the argument X */
+void ufl_emit_lines(const ufl_emitter *e, const ufl_lowered *lowered, bool reads_place,
+                    weft_text *out);
+
 /** Declare an operation that is used more than once. */
 void ufl_emit_shared(ufl_emitter *e, int scalar);
 
@@ -67,16 +78,32 @@ bool ufl_emit_tensor(ufl_emitter *e, const ufl_terms *terms, int rank, const int
 /** All entries of a matrix, by tables and loops. (reference.c)
  *  fits  set to whether the tables are small enough; else nothing is written */
 bool ufl_emit_reference(ufl_emitter *e, const ufl_terms *terms, const int *sizes, bool *fits);
+/** A factor as a sum of products of what is constant on the cell and what varies on it. */
+enum { UFL_SPLIT_MAX = 8 };
+typedef struct ufl_factor_parts {
+    int n, constant[UFL_SPLIT_MAX];
+    int varying[UFL_SPLIT_MAX]; /* a scalar that is no sum, nor a product with a constant; -1: 1 */
+} ufl_factor_parts;
+/** Returns false for more than UFL_SPLIT_MAX of them, and without memory. (split.c) */
+bool ufl_factor_split(ufl_scalars *scalars, int factor, ufl_factor_parts *out);
 /** Split terms on affine simplices: the factors of `out` are constant on cells, and each term has a product of
  *  coefficients besides, or -1. Returns these scalars; NULL and an error: factors are not polynomials. (product.c) */
-enum { UFL_SPLIT_MAX = 8 };
 int *ufl_product_split(ufl_lowering *l, const ufl_terms *terms, ufl_terms *out);
 /** A vector v times the matrix of such terms, which a rule of this degree must integrate exactly. */
 bool ufl_emit_product(ufl_emitter *e, const ufl_terms *terms, const int *polynomials, int degree);
 /** Solve V x = b for all columns of b, [n][m], in place, by elimination with pivots. false: V is singular. (parts.c) */
 bool ufl_solve_dense(double *V, int n, double *b, int m);
-/** A large matrix row by row, with a loop over the points for each, behind declared constants. (rows.c)
+/** A table of functions and derivatives as combinations of a few columns. (compress.c) */
+typedef struct ufl_compressed {
+    int rank;
+    double *at_points; /* [points][rank], orthonormal columns */
+    double *functions; /* [derivative][rank][functions]; 0 for derivatives that are not used */
+} ufl_compressed;
+/** used  [derivatives] false: out of memory */
+bool ufl_compress(ufl_emitter *e, const ufl_element_table *table, const bool *used,
+                  ufl_compressed *out);
+/** A matrix by several functions: constants of the cell, factors at the points, their moments, rows. (stages.c)
  *  worth  set to whether the matrix is large enough; else nothing is written */
-bool ufl_emit_rows(ufl_emitter *e, const ufl_terms *terms, const int *sizes, bool *worth);
+bool ufl_emit_stages(ufl_emitter *e, const ufl_terms *terms, ufl_lowered *out, bool *worth);
 /** A loop over the quadrature points. (loop.c) */
 bool ufl_emit_loop(ufl_emitter *e, const ufl_terms *terms, int rank, const int *sizes);

@@ -64,9 +64,8 @@ static bool write_vector_term(ufl_emitter *e, const ufl_term *term) {
     return true;
 }
 
-/* What is constant on the cell and used at points is computed once, before the loop: it counts as used
- * twice. */
-static void hoist_constants(ufl_emitter *e, const ufl_terms *terms) {
+/* It counts as used twice. */
+void ufl_emit_hoist(ufl_emitter *e, const ufl_terms *terms) {
     const ufl_scalars *scalars = &e->l->scalars;
     for (int t = 0; t < terms->n; ++t)
         e->uses[terms->list[t].factor] += scalars->list[terms->list[t].factor].constant;
@@ -79,15 +78,10 @@ static void hoist_constants(ufl_emitter *e, const ufl_terms *terms) {
 }
 
 bool ufl_emit_loop(ufl_emitter *e, const ufl_terms *terms, int rank, const int *sizes) {
-    hoist_constants(e, terms);
+    ufl_emit_hoist(e, terms);
     e->weight_table = ufl_emit_add_table(e, "weight", 1, e->n_points, 0, 0, e->weights);
     if (e->weight_table < 0 || !ufl_emit_declare(e, true))
         return false;
-    bool by_rows = false;
-    if (rank == 2 && !ufl_emit_rows(e, terms, sizes, &by_rows))
-        return false;
-    if (by_rows)
-        return true;
     if (rank == 0)
         weft_text_add(&e->body, "A = 0;\n");
     else if (rank == 1)

@@ -7,8 +7,9 @@
  *      geometry.c  Jacobian, normals, sizes of cells
  *      factor.c    integrand -> terms, one for each pair of functions of the arguments
  *      terms.c     sums and products of terms
- *      tensor.c, reference.c, loop.c, rows.c  terms -> statements: written out, by tables of reference tensors,
- *                  with a loop over points, with one for each row
+ *      tensor.c, reference.c, loop.c  terms -> statements: written out, by tables of reference tensors,
+ *                  with a loop over points
+ *      split.c, compress.c, stages.c, rows.c  terms -> several functions (stages.h)
  *      product.c  terms -> statements of a product with a vector
  *      text.c      scalars and tables as text
  *      emit.c      the whole function
@@ -46,6 +47,15 @@ typedef struct ufl_function_table {
     const double *values;
 } ufl_function_table;
 
+/** One of the functions that compute a tensor together. */
+typedef struct ufl_stage {
+    const char *name, *result; /* "ufl_a_0_points", "D" */
+    const char *shape;         /* "2,24" */
+    int n_inputs,
+        *inputs; /* the number of an argument of the integral, or -1 - k: the result of stage k */
+} ufl_stage;
+enum { UFL_STAGES_MAX = 4 };
+
 typedef struct ufl_lowered {
     const char *name;
     const ufl_integral *integral;
@@ -59,8 +69,17 @@ typedef struct ufl_lowered {
     const ufl_function_table *tables;
     ufl_representation representation;
     long flops;
-    const char *text; /* of the function, as part of a kernel file */
+    const char *text; /* of the function, or of all stages, as part of a kernel file */
+    /* where several functions compute the tensor: in order, the last one has the name of the integral; else none */
+    ufl_stage stages[UFL_STAGES_MAX];
+    int n_stages;
 } ufl_lowered;
+
+/** Write the call of the functions of an integral: "NAME(X, w0)", or "NAME(NAME_points(w0))".
+ *  write  writes argument number `argument` */
+void ufl_lowered_call(const ufl_lowered *lowered,
+                      void (*write)(const void *user, int argument, weft_text *out),
+                      const void *user, weft_text *out);
 
 /** Lower one integral of a prepared form.
  *  integral  its number

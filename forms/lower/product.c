@@ -29,6 +29,8 @@ static int degree_of(ufl_lowering *l, int scalar) {
         const int a = degree_of(l, s->a), b = degree_of(l, s->b);
         return a < 0 || b < 0 ? -1 : a + b;
     }
+    if (s->type != SCALAR_COEFFICIENT)
+        return -1;
     const ufl_element *element = l->coefficients[s->a / 2]->space->element;
     const ufl_element *nodal =
         ufl_component_parts(l->context, element, s->b, parts) == 1 ? parts[0].scalar : NULL;
@@ -82,76 +84,20 @@ static bool write_polynomial(ufl_product_writer *w, int scalar, ufl_coefficient_
     return true;
 }
 
-/* A factor as a sum of products of what is constant on the cell and a product of coefficients. */
-typedef struct split_factor {
-    int n, constant[UFL_SPLIT_MAX], polynomial[UFL_SPLIT_MAX];
-} split_factor;
-
-static bool split_add(ufl_scalars *scalars, split_factor *sum, int constant, int polynomial) {
-    int i = 0;
-    while (i < sum->n && sum->polynomial[i] != polynomial)
-        ++i;
-    if (constant < 0 || i == UFL_SPLIT_MAX)
-        return false;
-    sum->polynomial[i] = polynomial;
-    sum->constant[i] = i < sum->n ? ufl_scalar_add(scalars, sum->constant[i], constant) : constant;
-    sum->n += i == sum->n;
-    return sum->constant[i] >= 0;
-}
-
-static bool split(ufl_scalars *scalars, int factor, split_factor *out) {
-    const ufl_scalar s = scalars->list[factor]; /* the list moves as it grows */
-    split_factor a, b;
-    *out = (split_factor){0};
-    if (s.constant)
-        return split_add(scalars, out, factor, -1);
-    if (s.type == SCALAR_COEFFICIENT)
-        return split_add(scalars, out, ufl_scalar_number(scalars, 1), factor);
-    if (s.type == SCALAR_QUOTIENT) {
-        if (!scalars->list[s.b].constant || !split(scalars, s.a, &a))
-            return false;
-        for (int i = 0; i < a.n; ++i)
-            if (!split_add(scalars, out, ufl_scalar_divide(scalars, a.constant[i], s.b),
-                           a.polynomial[i]))
-                return false;
-        return true;
-    }
-    if ((s.type != SCALAR_SUM && s.type != SCALAR_PRODUCT) || !split(scalars, s.a, &a) ||
-        !split(scalars, s.b, &b))
-        return false;
-    if (s.type == SCALAR_SUM) {
-        *out = a;
-        for (int i = 0; i < b.n; ++i)
-            if (!split_add(scalars, out, b.constant[i], b.polynomial[i]))
-                return false;
-        return true;
-    }
-    for (int i = 0; i < a.n; ++i)
-        for (int j = 0; j < b.n; ++j) {
-            const int p = a.polynomial[i], q = b.polynomial[j];
-            if (!split_add(scalars, out, ufl_scalar_multiply(scalars, a.constant[i], b.constant[j]),
-                           p < 0   ? q
-                           : q < 0 ? p
-                                   : ufl_scalar_multiply(scalars, p, q)))
-                return false;
-        }
-    return true;
-}
-
 int *ufl_product_split(ufl_lowering *l, const ufl_terms *terms, ufl_terms *out) {
     const size_t n = (size_t)terms->n * UFL_SPLIT_MAX + 1;
     int *polynomials = ufl_alloc(l->context, n, sizeof *polynomials);
     *out = (ufl_terms){0, ufl_alloc(l->context, n, sizeof *out->list)};
     for (int t = 0; polynomials && out->list && t < terms->n; ++t) {
-        split_factor factor;
-        if (!split(&l->scalars, terms->list[t].factor, &factor))
+        ufl_factor_parts factor;
+        if (!ufl_factor_split(&l->scalars, terms->list[t].factor, &factor))
             return ufl_fail(l->context, WEFT_ERROR_UNSUPPORTED,
                             "a product without the matrix where factors are not polynomials");
         for (int i = 0; i < factor.n; ++i) {
             out->list[out->n] = terms->list[t];
             out->list[out->n].factor = factor.constant[i];
-            polynomials[out->n++] = factor.polynomial[i];
-            if (degree_of(l, factor.polynomial[i]) < 0)
+            polynomials[out->n++] = factor.varying[i];
+            if (degree_of(l, factor.varying[i]) < 0)
                 return ufl_fail(l->context, WEFT_ERROR_UNSUPPORTED,
                                 "a product without the matrix with such coefficients");
         }

@@ -25,7 +25,7 @@ static inline int forms_argument_size(const ufl_function_argument *argument) {
 typedef struct forms_way {
     weft_device *device;
     bool single; /* float, else double */
-    int variant; /* which of the bodies that the function has; the last, if it has fewer */
+    int variant; /* which of the bodies that each function has; the last, if it has fewer */
 } forms_way;
 
 /** A function over n cells, ready to run. Starts from {0}. */
@@ -46,6 +46,10 @@ static inline void forms_job_free(forms_job *job) {
         weft_memory_free(&job->memories[i]);
 }
 
+static inline void forms_argument(const void *user, int argument, weft_text *out) {
+    weft_text_add(out, "%s", ((const ufl_lowered *)user)->arguments[argument].name);
+}
+
 static inline void forms_script(const ufl_lowered *lowered, weft_text *out) {
     weft_text_add(out, "index cells;\n");
     for (int i = 0; i < lowered->n_arguments; ++i) {
@@ -57,10 +61,9 @@ static inline void forms_script(const ufl_lowered *lowered, weft_text *out) {
             weft_text_add(out, "[%d]", argument->rows);
         weft_text_add(out, " over cells;\n");
     }
-    weft_text_add(out, "A = %s(", lowered->name);
-    for (int i = 0; i < lowered->n_arguments; ++i)
-        weft_text_add(out, "%s%s", i ? ", " : "", lowered->arguments[i].name);
-    weft_text_add(out, ");\nreturn A;\n");
+    weft_text_add(out, "A = ");
+    ufl_lowered_call(lowered, forms_argument, lowered, out);
+    weft_text_add(out, ";\nreturn A;\n");
 }
 
 static inline weft_status forms_bind(forms_job *job, const forms_way *way, int k, const char *name,
@@ -85,6 +88,16 @@ done:
     return status;
 }
 
+static inline int forms_bodies(const weft_library *library, const char *function) {
+    weft_function_info info = {0};
+    for (size_t i = 0; i < weft_library_size(library); ++i) {
+        weft_library_info(library, i, &info);
+        if (strcmp(info.name, function) == 0)
+            return info.n_variants;
+    }
+    return 0;
+}
+
 /** Compile a function and bind its arguments.
  *  data  [n_arguments], each [n][size of the argument] */
 static inline weft_status forms_job_make(forms_job *job, const forms_way *way,
@@ -92,12 +105,13 @@ static inline weft_status forms_job_make(forms_job *job, const forms_way *way,
                                          int n, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_text script = {0};
-    weft_variant_choice choice = {lowered->name, way->variant};
+    weft_variant_choice choices[UFL_STAGES_MAX] = {{lowered->name, 0}};
+    const int n_functions = lowered->n_stages > 0 ? lowered->n_stages : 1;
     const weft_compile_options options = {.size = sizeof options,
                                           .elements = 1000,
                                           .single = way->single,
-                                          .variants = &choice,
-                                          .n_variants = 1};
+                                          .variants = choices,
+                                          .n_variants = n_functions};
     job->n = n;
     job->size = forms_size(lowered);
     job->single = way->single;
@@ -105,14 +119,13 @@ static inline weft_status forms_job_make(forms_job *job, const forms_way *way,
     const weft_fragment fragment = {"tensors", script.data};
     TRY(weft_library_make(&job->library, error));
     TRY(ufl_lowered_add(&lowered, 1, job->library, error));
-    for (size_t i = 0; i < weft_library_size(job->library); ++i) {
-        weft_function_info info;
-        weft_library_info(job->library, i, &info);
-        if (strcmp(info.name, lowered->name) == 0)
-            job->n_variants = info.n_variants;
+    for (int k = 0; k < n_functions; ++k) {
+        if (lowered->n_stages > 0)
+            choices[k].function = lowered->stages[k].name;
+        const int n_bodies = forms_bodies(job->library, choices[k].function);
+        choices[k].variant = way->variant < n_bodies ? way->variant : n_bodies - 1;
+        job->n_variants = n_bodies > job->n_variants ? n_bodies : job->n_variants;
     }
-    if (choice.variant >= job->n_variants)
-        choice.variant = job->n_variants - 1;
     TRY(weft_compile(job->library, weft_device_limits(way->device), &fragment, 1, &options,
                      &job->compilation, error));
     TRY(weft_program_make(way->device, job->compilation, &job->program, error));

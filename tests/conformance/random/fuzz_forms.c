@@ -137,7 +137,7 @@ static weft_status make_job(study *s, random_tensor *t, const ufl_lowered *lower
             if (data->nodes[i] == lowered->arguments[k].node)
                 arguments[k] = data->values[i];
     }
-    const forms_way way = {s->device, s->single, 0};
+    const forms_way way = {s->device, s->single, (int)(t->seed % 3)}; /* a body of each function */
     return forms_job_make(&t->job, &way, lowered, arguments, 1, error);
 }
 
