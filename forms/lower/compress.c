@@ -42,7 +42,8 @@ static void subtract(double *from, const double *unit, int n) {
         from[p] -= part * unit[p];
 }
 
-/* Move orthonormal columns to the front, until the rest is rounding. Returns their number. */
+/* Move orthonormal columns to the front, until the rest is rounding. Returns their number, which is 1 where all columns are
+ * 0, as derivatives of constants. */
 static int orthonormalise(double *columns, int n, int q) {
     double longest = 0;
     for (int rank = 0; rank < n && rank < q; ++rank) {
@@ -52,6 +53,10 @@ static int orthonormalise(double *columns, int n, int q) {
             const double length = sqrt(dot(columns + i * q, columns + i * q, q));
             pivot = length > most ? i : pivot;
             most = length > most ? length : most;
+        }
+        if (most == 0 && rank == 0) {
+            columns[0] = 1;
+            return 1;
         }
         longest = rank == 0 ? most : longest;
         if (most <= RANK_ZERO * longest)
