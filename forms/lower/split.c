@@ -22,7 +22,8 @@ static bool add_split(ufl_scalars *scalars, const ufl_factor_parts *from, ufl_fa
     return true;
 }
 
-static bool multiply(ufl_scalars *scalars, const ufl_factor_parts *a, const ufl_factor_parts *b, ufl_factor_parts *out) {
+static bool multiply(ufl_scalars *scalars, const ufl_factor_parts *a, const ufl_factor_parts *b,
+                     ufl_factor_parts *out) {
     for (int i = 0; i < a->n; ++i)
         for (int j = 0; j < b->n; ++j) {
             const int p = a->varying[i], q = b->varying[j];

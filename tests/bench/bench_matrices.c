@@ -136,16 +136,16 @@ static weft_status run_form(const options *o, weft_device *device, const bench_f
         TRY(error->status);
     weft_variant_choice choice = {lowered->name, o->variant};
     const weft_compile_options how = {.size = sizeof how,
-                                          .elements = o->cells,
-                                          .single = o->single,
-                                          .variants = &choice,
-                                          .n_variants = o->variant >= 0};
+                                      .elements = o->cells,
+                                      .single = o->single,
+                                      .variants = &choice,
+                                      .n_variants = o->variant >= 0};
     forms_script(lowered, &script);
     const weft_fragment fragment = {"tensors", script.data};
     TRY(weft_library_make(&job.library, error));
     TRY(ufl_lowered_add(&lowered, 1, job.library, error));
-    TRY(weft_compile(job.library, weft_device_limits(device), &fragment, 1, &how,
-                     &job.compilation, error));
+    TRY(weft_compile(job.library, weft_device_limits(device), &fragment, 1, &how, &job.compilation,
+                     error));
     TRY(weft_compilation_correct(job.compilation, device, error));
     printf("%-26s %3d x %-3d %7ld flop/cell ", form->name, lowered->sizes[0], lowered->sizes[1],
            lowered->flops);
