@@ -71,13 +71,13 @@ weft_status ad_solve(ad_run *run, weft_error *error) {
            !app_stop_caught()) {
         int64_t n = until_due(run, options->files.output_every);
         const int64_t other = until_due(run, options->files.checkpoint_every);
-        const double start = weft_clock();
+        const double start = weft_context_clock(&run->base.context);
         n = n < other ? n : other;
         const int64_t row = run->options->files.history ? until_due(run, history_every(run)) : n;
         n = n < row ? n : row;
         n = n < at_once ? n : at_once;
         TRY(weft_advection_diffusion_run(run->stepper, n, &run->state, error));
-        const double spent = weft_clock() - start;
+        const double spent = weft_context_clock(&run->base.context) - start;
         run->base.seconds.solve += spent;
         at_once = spent < LONG && n == at_once      ? 2 * at_once
                   : spent > 4 * LONG && at_once > 1 ? at_once / 2

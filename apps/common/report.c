@@ -148,17 +148,18 @@ bool app_json_set_costs(json_t *root, const weft_device *device, const app_secon
     const struct {
         const char *name;
         double seconds;
-    } parts[] = {
-        {"mesh", s->mesh},       {"order", s->order},          {"plan", s->plan},
-        {"compile", s->compile}, {"assembly", s->assembly},    {"preconditioner", s->precondition},
-        {"solve", s->solve},     {"output", s->output},        {"total", total},
-        {"measure", s->measure}, {"checkpoint", s->checkpoint}};
+    } parts[] = {{"start", s->start},     {"mesh", s->mesh},
+                 {"order", s->order},     {"plan", s->plan},
+                 {"compile", s->compile}, {"assembly", s->assembly},
+                 {"solve", s->solve},     {"preconditioner", s->precondition},
+                 {"measure", s->measure}, {"output", s->output},
+                 {"total", total},        {"checkpoint", s->checkpoint}};
     json_t *object = json_object();
     bool fine = app_json_set(root, "bytes_peak", json_integer((json_int_t)weft_memory_peak())) &&
                 app_json_set(root, "bytes_device",
                              json_integer((json_int_t)weft_device_bytes_peak(device))) &&
                 app_json_set(root, "seconds", object);
-    for (int i = 0; fine && i < (in_time ? 11 : 9); ++i)
+    for (int i = 0; fine && i < (in_time ? 12 : 11); ++i)
         fine = app_json_set(object, parts[i].name, app_json_real(parts[i].seconds));
     return fine && (!in_time || (app_json_set(object, "products", app_json_real(s->products)) &&
                                  app_json_set(object, "reassembly", app_json_real(s->reassembly))));

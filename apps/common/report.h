@@ -18,7 +18,10 @@ bool app_json_set_solution(json_t *root, const weft_cg_result *cg, bool solved);
 typedef struct app_seconds {
     double mesh, order, plan, compile, assembly, solve, output; /* mesh includes order */
     double precondition; /* set-up of a preconditioner, besides Jacobi's, which `solve` excludes */
-    double measure, checkpoint; /* of time-dependent runs */
+    double start;        /* until the mesh is made or read: the device, a script */
+    double
+        measure; /* integrals, errors, derived quantities; of stationary runs also checks of the solution */
+    double checkpoint; /* of time-dependent runs */
     /* parts of `solve` in time-dependent runs: in products, and in assembling operators again; NaN: not known */
     double products, reassembly;
     double started; /* weft_clock at the start; 0: unknown */
@@ -54,7 +57,7 @@ json_t *app_json_values(const double *values, int components);
 bool app_json_set_probes(json_t *root, const app_probes *probes, const double *values,
                          int components);
 bool app_json_set_history(json_t *root, const weft_cg_result *cg);
-/** Add peak memory and times; "total" is from the start until now.
- *  in_time  a time-dependent run, with times of measures and checkpoints */
+/** Add peak memory and times; "total" is from the start until now, and the others but "order" are its parts.
+ *  in_time  a time-dependent run, with times of checkpoints */
 bool app_json_set_costs(json_t *root, const weft_device *device, const app_seconds *seconds,
                         bool in_time);

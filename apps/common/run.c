@@ -55,6 +55,8 @@ done:
 weft_status app_run_mesh_make(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK;
     app_mesh_options options = run->options->mesh;
+    run->seconds.start =
+        weft_context_clock(&run->context) - run->seconds.started - run->seconds.plan;
     TRY(app_run_choose_levels(run, &options, error));
     TRY(app_mesh_make(run->device, &options, run->monitor, &run->mesh, &run->mesh_made, error));
     if (!run->takes_any_cells)

@@ -76,15 +76,20 @@ done:
 static weft_status compute(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_newton_options *newton = run->options->nonlinear ? &run->options->newton : NULL;
+    const double start = weft_context_clock(&run->base.context);
+    app_seconds *seconds = &run->base.seconds;
     TRY(run->options->time.text ? solve_time_run(run, error)
                                 : weft_problem_compute(run->base.problem, newton, error));
     if (!run->options->time.text) {
-        run->base.seconds.precondition = run->base.problem->system.linear.precondition_seconds;
-        run->base.seconds.solve = run->base.problem->system.linear.solve_seconds;
+        seconds->precondition = run->base.problem->system.linear.precondition_seconds;
+        seconds->solve = run->base.problem->system.linear.solve_seconds;
     }
     TRY(solve_measure(run, error));
     TRY(solve_derive(run, error));
     TRY(app_run_lines_write(&run->base, error));
+    if (!run->options->time.text)
+        seconds->measure =
+            weft_context_clock(&run->base.context) - start - seconds->precondition - seconds->solve;
     TRY(solve_output_write(run, error));
 done:
     return status;

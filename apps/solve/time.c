@@ -208,9 +208,9 @@ weft_status solve_time_run(solve *run, weft_error *error) {
     TRY(history_add(run, error));
     while (!is_at(run, run->options->time.end) && run->time.state.outcome == WEFT_TRANSIENT_DONE &&
            !app_stop_caught()) {
-        const double start = weft_clock();
+        const double start = weft_context_clock(&run->base.context);
         TRY(step(run, error));
-        run->base.seconds.solve += weft_clock() - start;
+        run->base.seconds.solve += weft_context_clock(&run->base.context) - start;
         if (run->time.state.outcome != WEFT_TRANSIENT_DONE)
             break;
         report(run, begin);

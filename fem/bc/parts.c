@@ -200,11 +200,14 @@ static weft_status find_whole(const weft_bc *bc, bool *is_whole, weft_error *err
     const weft_mesh *mesh = weft_space_mesh(bc->space);
     weft_connectivity *cells = weft_space_cells(bc->space);
     const int64_t lanes = weft_device_limits(device)->lanes_double;
+    const int64_t n_nodes = weft_space_nodes(bc->space); /* which cells share as their vertices */
+    const weft_element *element = weft_space_element(bc->space);
     uint32_t n_parts = 0;
     weft_setup *setup = NULL;
     weft_memory *indices = NULL, *sizes = NULL, *sampled = NULL, *parent = NULL, *count = NULL;
     const int64_t n_sampling = (mesh->n_cells / SAMPLED + THREADS) / THREADS; /* blocks */
-    if (!weft_setup_on_device(device) || weft_connectivity_indices(cells) != mesh->cells)
+    if (!weft_setup_on_device(device) || !weft_element_is_shared(element) ||
+        !weft_element_has_vertices(element))
         goto done;
     TRY(weft_setup_make(device, &setup, error));
     TRY(weft_connectivity_interleaved(cells, (int)lanes, &indices, error));
@@ -212,17 +215,17 @@ static weft_status find_whole(const weft_bc *bc, bool *is_whole, weft_error *err
                            &sampled, error));
     TRY(weft_setup_numbers(setup, (int64_t[]){weft_connectivity_width(cells), lanes, 1}, 3, &sizes,
                            error));
-    TRY(weft_memory_make_unset(device, (size_t)mesh->n_nodes * sizeof(int32_t), &parent, error));
+    TRY(weft_memory_make_unset(device, (size_t)n_nodes * sizeof(int32_t), &parent, error));
     TRY(weft_memory_make(device, sizeof n_parts, &count, error));
-    const weft_setup_kernel start = {"parts", "parts_start", mesh->n_nodes, 0, 0};
+    const weft_setup_kernel start = {"parts", "parts_start", n_nodes, 0, 0};
     TRY(weft_setup_launch(setup, &start, &parent, 1, error));
     const weft_setup_kernel joins = {"parts", "parts_join", mesh->n_cells, n_sampling, 0};
     TRY(weft_setup_launch(setup, &joins, (weft_memory *[]){sampled, indices, parent}, 3, error));
-    const weft_setup_kernel flattens = {"parts", "parts_flatten", mesh->n_nodes, 0, 0};
+    const weft_setup_kernel flattens = {"parts", "parts_flatten", n_nodes, 0, 0};
     TRY(weft_setup_launch(setup, &flattens, &parent, 1, error));
     const weft_setup_kernel all = {"parts", "parts_join", mesh->n_cells, 0, 0};
     TRY(weft_setup_launch(setup, &all, (weft_memory *[]){sizes, indices, parent}, 3, error));
-    const weft_setup_kernel counts = {"parts", "parts_count", mesh->n_nodes, 0, 0};
+    const weft_setup_kernel counts = {"parts", "parts_count", n_nodes, 0, 0};
     TRY(weft_setup_launch(setup, &counts, (weft_memory *[]){parent, count}, 2, error));
     TRY(weft_memory_read(count, 0, &n_parts, sizeof n_parts, error));
     *is_whole = n_parts == 1;

@@ -41,13 +41,15 @@ static weft_mesh *strip(int64_t n, int64_t cut) {
     return mesh;
 }
 
-static void check_strip(weft_device *device, int64_t n, int64_t cut) {
+static void check_strip(weft_device *device, int degree, int64_t n, int64_t cut) {
     weft_library *library = NULL;
     weft_mesh *mesh = strip(n, cut);
     weft_space *space = NULL;
     assert_int_equal(weft_fem_library_make(&library, NULL), WEFT_OK);
     weft_context context = {.device = device, .library = library};
-    assert_int_equal(weft_space_make(device, mesh, WEFT_ELEMENT_P1, 1, &space, NULL), WEFT_OK);
+    assert_int_equal(
+        weft_space_make(device, mesh, (weft_element_kind){WEFT_LAGRANGE, degree}, 1, &space, NULL),
+        WEFT_OK);
     for (int has_value = 0; has_value < 2; ++has_value) {
         const weft_condition condition = {
             has_value ? WEFT_DIRICHLET : WEFT_NEUMANN, "boundary", "1", NULL, NULL, 0};
@@ -74,11 +76,13 @@ static void strips(void **state) {
     weft_device *host = NULL, *device = setup_device();
     assert_int_equal(weft_device_open("host:2", NULL, &host, NULL), WEFT_OK);
     for (int i = 0; i < 4; ++i) {
-        check_strip(device, sizes[i], -1);
-        check_strip(host, sizes[i], -1);
-        if (sizes[i] > 30) {
-            check_strip(device, sizes[i], sizes[i] / 3);
-            check_strip(host, sizes[i], sizes[i] / 3);
+        for (int degree = 1; degree < 3; ++degree) {
+            check_strip(device, degree, sizes[i], -1);
+            check_strip(host, degree, sizes[i], -1);
+            if (sizes[i] > 30) {
+                check_strip(device, degree, sizes[i], sizes[i] / 3);
+                check_strip(host, degree, sizes[i], sizes[i] / 3);
+            }
         }
     }
     weft_device_free(&host);
