@@ -132,8 +132,34 @@ static int find_pins(weft_linear *linear, const weft_system *system) {
     return n;
 }
 
+/* May the matrix be factorised, where what was chosen has failed? */
+static bool may_factorise(const weft_linear *linear) {
+    int components = 0;
+    weft_factorization_cost cost;
+    for (int i = 0; i < linear->n_spaces; ++i)
+        components += weft_space_components(linear->spaces[i]);
+    return components > 0 && linear->choice.preconditioner != weft_linear_lu() &&
+           weft_linear_may_factorise(linear, weft_linear_dofs(linear) / components, components,
+                                     &cost);
+}
+
+/* Factorise from now on, with CG or GMRES where MINRES was chosen. */
+static void take_lu(weft_linear *linear, const char *reason) {
+    weft_problem_choice *choice = &linear->choice;
+    weft_preconditioner_free(&linear->preconditioner);
+    choice->preconditioner = weft_linear_lu();
+    (void)weft_print(choice->preconditioner_reason, sizeof choice->preconditioner_reason, "%s",
+                     reason);
+    weft_log(monitor_of(linear), WEFT_LOG_INFO, "preconditioner lu: %s", reason);
+    if (choice->method != WEFT_METHOD_MINRES)
+        return;
+    choice->method = linear->project_mean ? WEFT_METHOD_CG : WEFT_METHOD_GMRES;
+    (void)weft_print(choice->method_reason, sizeof choice->method_reason,
+                     "the matrix is symmetric, the preconditioner not definite");
+}
+
 /* Make the preconditioner that was chosen, or adapt it to new values of the operator. If it was chosen automatically and
- * refuses the matrix, drop it. */
+ * refuses the matrix, factorise that, or drop it. */
 static weft_status precondition(weft_linear *linear, const weft_system *system, weft_error *error) {
     weft_context *context = linear->context;
     const int kind = linear->choice.preconditioner;
@@ -168,7 +194,11 @@ static weft_status precondition(weft_linear *linear, const weft_system *system, 
             : weft_preconditioner_make(context, kind, &problem, &linear->preconditioner, &why);
     linear->precondition_seconds += weft_context_clock(context) - start;
     if (is_exchangeable(linear->options) && is_about_matrix(kind, status)) {
-        if (why.hint[0]) /* Jacobi's does not do as well */
+        if (why.hint[0] && is_mixed && may_factorise(linear)) { /* Jacobi's does not do as well */
+            take_lu(linear, why.message);
+            return precondition(linear, system, error);
+        }
+        if (why.hint[0])
             warn_mixed(linear, why.message);
         drop_preconditioner(linear, why.message);
         status = WEFT_OK;
@@ -256,45 +286,26 @@ static void describe_failure(const weft_linear *linear, char out[WEFT_CHOICE_REA
                      weft_cg_outcome_name(linear->cg.outcome), linear->cg.iterations);
 }
 
-/* May the matrix be factorised, where what was chosen has failed? */
-static bool may_factorise(const weft_linear *linear) {
-    int components = 0;
-    weft_factorization_cost cost;
-    for (int i = 0; i < linear->n_spaces; ++i)
-        components += weft_space_components(linear->spaces[i]);
-    return components > 0 && linear->choice.preconditioner != weft_linear_lu() &&
-           weft_linear_may_factorise(linear, weft_linear_dofs(linear) / components, components,
-                                     &cost);
-}
-
 /* Factorise from now on, with CG or GMRES. A matrix that is refused leaves Jacobi's preconditioner, and the result as it is.
  * retries  the options are set for another solve */
 static weft_status factorise(weft_linear *linear, const weft_system *system,
                              weft_cg_options *options, bool *retries, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_problem_choice *choice = &linear->choice;
+    const weft_problem_choice before = *choice;
     char reason[WEFT_CHOICE_REASON];
-    const weft_method before = choice->method;
     describe_failure(linear, reason);
-    weft_preconditioner_free(&linear->preconditioner);
-    choice->preconditioner = weft_linear_lu();
-    if (before == WEFT_METHOD_MINRES)
-        choice->method = options->project_mean ? WEFT_METHOD_CG : WEFT_METHOD_GMRES;
+    take_lu(linear, reason);
     TRY(precondition(linear, system, error));
     options->preconditioner = linear->preconditioner;
     options->full_cycles = 0;
     *retries = linear->preconditioner != NULL;
     if (!*retries) {
-        choice->method = before;
+        choice->method = before.method;
+        memcpy(choice->method_reason, before.method_reason, sizeof choice->method_reason);
         goto done;
     }
     options->method = choice->method;
-    if (before == WEFT_METHOD_MINRES)
-        (void)weft_print(choice->method_reason, sizeof choice->method_reason,
-                         "the matrix is symmetric, the preconditioner not definite");
-    (void)weft_print(choice->preconditioner_reason, sizeof choice->preconditioner_reason, "%s",
-                     reason);
-    weft_log(monitor_of(linear), WEFT_LOG_INFO, "preconditioner lu: %s", reason);
     clear_result(linear);
 done:
     return status;
@@ -456,6 +467,7 @@ weft_status weft_linear_solve(weft_linear *linear, const weft_system *whole,
     options.until_discretisation = linear->options->until_discretisation;
     TRY(precondition(linear, &system, error));
     TRY(weft_reduction_enter(reduction, whole, error));
+    options.method = linear->choice.method;
     options.preconditioner = linear->preconditioner;
     options.full_cycles = linear->preconditioner ? weft_linear_full_cycles(linear) : 0;
     TRY(solve_with_retries(linear, whole, reduction, &options, guess, NULL, error));

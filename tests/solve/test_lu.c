@@ -73,6 +73,14 @@ static const linear_case cases[] = {
      "a = (inner(grad(u), grad(v)) - 400*inner(u, v) - p*div(v) - q*div(u))*dx\n"
      "L = -400*(x[1]**2*v[0] + x[0]**2*v[1])*dx\n",
      "square:16", "y^2,x^2,2*x+2*y-2", "boundary=y^2,x^2,free", "gmres"},
+    {"V = FiniteElement('P', triangle, 1)\n" /* block refuses: diagonals of either sign */
+     "W = V*V\n"
+     "x = SpatialCoordinate(triangle)\n"
+     "(u, p), (v, q) = TrialFunctions(W), TestFunctions(W)\n"
+     "s = conditional(lt(x[0], 0.5), 1, -1)\n"
+     "a = s*u*v*dx + p*v*dx + u*q*dx - s*p*q*dx\n"
+     "L = (s*x[0] + x[1])*v*dx + (x[0] - s*x[1])*q*dx\n",
+     "square:32", "x,y", "boundary=x,y", "gmres"},
 };
 
 /* "a;b" gives the option --dirichlet twice. */
@@ -168,17 +176,20 @@ static void tangents_and_steps(void **state) {
 /* What an iteration cannot solve, or takes longer, is factorised where the library is found. */
 static void automatic(void **state) {
     (void)state;
-    static const int which[] = {1, 4, 5, 6};
+    static const int which[] = {1, 4, 5, 7, 6};
     external_need(WEFT_EXTERNAL_UMFPACK);
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 5; ++i) {
         json_t *a = run_case(&cases[which[i]], "auto");
         assert_string_equal(app_text(a, "preconditioner"), "lu");
         assert_string_equal(app_text(a, "method"), "gmres");
         assert_string_equal(app_text(a, "outcome"), "converged");
-        if (which[i] == 6) /* otherwise it is not solved */
-            assert_non_null(strstr(app_text(a, "preconditioner_reason"), "with block: "));
+        const char *failure = which[i] == 6   ? "with block: "
+                              : which[i] == 7 ? "the diagonal "
+                                              : NULL;
+        if (failure) /* otherwise they are not solved */
+            assert_non_null(strstr(app_text(a, "preconditioner_reason"), failure));
         json_decref(a);
-        if (which[i] == 6)
+        if (failure)
             continue;
         setenv("WEFT_UMFPACK", "none", 1);
         a = run_case(&cases[which[i]], "auto");
