@@ -165,7 +165,7 @@ weft_status weft_facets_find_any(const weft_mesh_data *data, weft_facets *out,
     int64_t *slots = NULL, *new_number = NULL;
     int32_t *counts = NULL;
     *faults = (weft_facet_faults){0};
-    TRY(weft_entities_make(&mesh, data->dimension - 1, &entities, error));
+    TRY(weft_entities_make(NULL, &mesh, data->dimension - 1, &entities, error));
     const size_t n = (size_t)entities.n + 1, w = (size_t)weft_mesh_facet_vertices(&mesh);
     slots = malloc(2 * n * sizeof *slots);
     counts = malloc(n * sizeof *counts);

@@ -11,12 +11,17 @@ typedef struct entry {
     uint32_t second, third, slot;
 } entry;
 
+enum { CHUNKS = 256 };
+
 typedef struct numbering {
     const weft_mesh *mesh;
     const weft_cell *cell;
-    int dimension, per_cell;
-    uint32_t *start; /* [n_nodes + 2], of the entries of each vertex */
+    int dimension, per_cell, n_vertices; /* of an entity */
+    int vertices[12][8];                 /* of the entities of the reference cell */
+    uint32_t *start;                     /* [n_nodes + 2], of the entries of each vertex */
     entry *entries;
+    int32_t of_chunk[CHUNKS + 1]; /* entities of the vertices of each chunk, then of those before */
+    weft_entities *out;
 } numbering;
 
 int weft_entity_nodes(const weft_mesh *mesh, int64_t cell, int dimension, int local,
@@ -45,21 +50,38 @@ void weft_entity_lowest(int n, int32_t *nodes, uint32_t out[3]) {
     }
 }
 
-/* Count each entity of each cell at its lowest vertex, or put it there. */
-static void visit(numbering *s, bool put) {
-    for (int64_t c = 0; c < s->mesh->n_cells; ++c)
+/* An entity of a cell: the three lowest vertices. */
+static void lowest_of(const numbering *s, int64_t cell, int local, uint32_t low[3]) {
+    const int32_t *vertices = s->mesh->cells + cell * s->cell->n_entities[0];
+    int32_t nodes[8];
+    for (int i = 0; i < s->n_vertices; ++i)
+        nodes[i] = vertices[s->vertices[local][i]];
+    weft_entity_lowest(s->n_vertices, nodes, low);
+}
+
+/* Count each entity of each cell at its lowest vertex. */
+static void count_chunk(void *user, int64_t chunk) {
+    const numbering *s = user;
+    const int64_t n = s->mesh->n_cells, end = n * (chunk + 1) / CHUNKS;
+    uint32_t low[3];
+    for (int64_t c = n * chunk / CHUNKS; c < end; ++c)
         for (int local = 0; local < s->per_cell; ++local) {
-            int32_t nodes[8];
-            uint32_t low[3];
-            weft_entity_lowest(weft_entity_nodes(s->mesh, c, s->dimension, local, nodes), nodes,
-                               low);
-            if (!put) {
-                ++s->start[low[0] + 2];
-                continue;
-            }
+            lowest_of(s, c, local, low);
+            __atomic_fetch_add(&s->start[low[0] + 2], 1, __ATOMIC_RELAXED);
+        }
+}
+
+/* Put it there, in any order. */
+static void put_chunk(void *user, int64_t chunk) {
+    const numbering *s = user;
+    const int64_t n = s->mesh->n_cells, end = n * (chunk + 1) / CHUNKS;
+    const bool whole = s->dimension == s->cell->dimension; /* cells differ by themselves */
+    uint32_t low[3];
+    for (int64_t c = n * chunk / CHUNKS; c < end; ++c)
+        for (int local = 0; local < s->per_cell; ++local) {
+            lowest_of(s, c, local, low);
             const uint32_t slot = (uint32_t)(c * s->per_cell + local);
-            const bool whole = s->dimension == s->cell->dimension; /* cells differ by themselves */
-            s->entries[s->start[low[0] + 1]++] =
+            s->entries[__atomic_fetch_add(&s->start[low[0] + 1], 1, __ATOMIC_RELAXED)] =
                 (entry){whole ? slot : low[1], whole ? 0 : low[2], slot};
         }
 }
@@ -87,31 +109,67 @@ static void sort_entries(entry *entries, size_t n) {
     }
 }
 
-static void assign(const numbering *s, weft_entities *out) {
-    int32_t n = 0;
-    for (int64_t v = 0; v < s->mesh->n_nodes; ++v) {
-        entry *entries = s->entries + s->start[v];
-        const size_t count = s->start[v + 1] - s->start[v];
-        out->first[v] = n;
-        sort_entries(entries, count);
-        for (size_t i = 0; i < count; ++i) {
-            n += i == 0 || entries[i].second != entries[i - 1].second ||
-                 entries[i].third != entries[i - 1].third;
-            out->number[entries[i].slot] = n - 1;
-        }
-    }
-    out->first[s->mesh->n_nodes] = n;
-    out->n = n;
+static bool is_another(const entry *entries, size_t i) {
+    return i == 0 || entries[i].second != entries[i - 1].second ||
+           entries[i].third != entries[i - 1].third;
 }
 
-weft_status weft_entities_make(const weft_mesh *mesh, int dimension, weft_entities *out,
-                               weft_error *error) {
+/* Sort the entries of the vertices of a chunk, and count their entities. */
+static void sort_chunk(void *user, int64_t chunk) {
+    numbering *s = user;
+    const int64_t n = s->mesh->n_nodes, end = n * (chunk + 1) / CHUNKS;
+    int32_t found = 0;
+    for (int64_t v = n * chunk / CHUNKS; v < end; ++v) {
+        entry *entries = s->entries + s->start[v];
+        const size_t count = s->start[v + 1] - s->start[v];
+        sort_entries(entries, count);
+        for (size_t i = 0; i < count; ++i)
+            found += is_another(entries, i);
+    }
+    s->of_chunk[chunk + 1] = found;
+}
+
+static void assign_chunk(void *user, int64_t chunk) {
+    const numbering *s = user;
+    const int64_t n = s->mesh->n_nodes, end = n * (chunk + 1) / CHUNKS;
+    int32_t next = s->of_chunk[chunk];
+    for (int64_t v = n * chunk / CHUNKS; v < end; ++v) {
+        const entry *entries = s->entries + s->start[v];
+        s->out->first[v] = next;
+        for (size_t i = 0; i < s->start[v + 1] - s->start[v]; ++i) {
+            next += is_another(entries, i);
+            s->out->number[entries[i].slot] = next - 1;
+        }
+    }
+}
+
+/* List, sort and number the entities. */
+static weft_status number(weft_device *device, numbering *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < s->per_cell; ++i)
+        s->n_vertices = weft_cell_entity(s->cell, s->dimension, i, s->vertices[i]);
+    TRY(weft_device_for(device, CHUNKS, count_chunk, s, error));
+    for (int64_t v = 0; v <= s->mesh->n_nodes; ++v)
+        s->start[v + 1] += s->start[v];
+    TRY(weft_device_for(device, CHUNKS, put_chunk, s, error));
+    TRY(weft_device_for(device, CHUNKS, sort_chunk, s, error));
+    for (int chunk = 0; chunk < CHUNKS; ++chunk)
+        s->of_chunk[chunk + 1] += s->of_chunk[chunk];
+    TRY(weft_device_for(device, CHUNKS, assign_chunk, s, error));
+    s->out->n = s->out->first[s->mesh->n_nodes] = s->of_chunk[CHUNKS];
+done:
+    return status;
+}
+
+weft_status weft_entities_make(weft_device *device, const weft_mesh *mesh, int dimension,
+                               weft_entities *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cell *cell = weft_mesh_cell(mesh);
     const int per_cell = cell->n_entities[dimension];
     const int64_t n_slots = mesh->n_cells * per_cell;
-    numbering s = {mesh, cell, dimension, per_cell, NULL, NULL};
     weft_entities made = {.dimension = dimension, .per_cell = per_cell};
+    numbering s = {
+        .mesh = mesh, .cell = cell, .dimension = dimension, .per_cell = per_cell, .out = &made};
     if (n_slots > UINT32_MAX)
         TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                            "%s: the %lld cells have 2^32 edges or faces or more", mesh->source,
@@ -122,11 +180,7 @@ weft_status weft_entities_make(const weft_mesh *mesh, int dimension, weft_entiti
     made.first = malloc(((size_t)mesh->n_nodes + 1) * sizeof *made.first);
     if (!s.start || !s.entries || !made.number || !made.first)
         TRY(weft_out_of_memory(error, "the edges and faces of a mesh"));
-    visit(&s, false);
-    for (int64_t v = 0; v <= mesh->n_nodes; ++v)
-        s.start[v + 1] += s.start[v];
-    visit(&s, true);
-    assign(&s, &made);
+    TRY(number(device, &s, error));
     *out = made;
     made = (weft_entities){0};
 done:

@@ -15,13 +15,14 @@ typedef struct weft_entities {
      * vertex i are first[i] .. first[i + 1] */
     int32_t *first;
 } weft_entities;
-/** dimension  1 to d
+/** device     borrowed, for its threads; NULL: one
+ *  dimension  1 to d
  *  out        weft_entities_free
  *  Memory     during the call, 12 bytes for each entity of each cell
  *  Errors     WEFT_ERROR_UNSUPPORTED (2^32 entities of cells, counted with repetitions),
  *             WEFT_ERROR_MEMORY; *out untouched */
-weft_status weft_entities_make(const weft_mesh *mesh, int dimension, weft_entities *out,
-                               weft_error *error);
+weft_status weft_entities_make(weft_device *device, const weft_mesh *mesh, int dimension,
+                               weft_entities *out, weft_error *error);
 void weft_entities_free(weft_entities *entities);
 /** Vertices of an entity of a cell, as node numbers. Returns their number. */
 int weft_entity_nodes(const weft_mesh *mesh, int64_t cell, int dimension, int local,

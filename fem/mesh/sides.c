@@ -32,9 +32,9 @@ static void set_side(const weft_mesh *mesh, weft_sides *out, int64_t i, int64_t 
 }
 
 /* Facets of dimension 0 are numbered as vertices. */
-static weft_status make_facets(const weft_mesh *mesh, weft_entities *facets, int64_t **slots,
-                               weft_error *error) {
-    weft_status status = weft_entities_make(mesh, mesh->dimension - 1, facets, error);
+static weft_status make_facets(weft_device *device, const weft_mesh *mesh, weft_entities *facets,
+                               int64_t **slots, weft_error *error) {
+    weft_status status = weft_entities_make(device, mesh, mesh->dimension - 1, facets, error);
     if (status != WEFT_OK)
         return status;
     *slots = malloc(((size_t)facets->n * 2 + 1) * sizeof **slots);
@@ -133,7 +133,7 @@ weft_status weft_sides_interior(weft_device *device, const weft_mesh *mesh, int 
         status = sides_of_group(device, mesh, group, INTERIOR, NULL, out, NULL, error);
         goto done;
     }
-    TRY(make_facets(mesh, &facets, &slots, error));
+    TRY(make_facets(device, mesh, &facets, &slots, error));
     for (int64_t f = 0; f < facets.n; ++f)
         n += slots[2 * f + 1] >= 0;
     TRY(allocate(n, 2, &sides, error));

@@ -81,7 +81,6 @@ static weft_status split_make(int64_t n, split *s, double **lists, weft_error *e
     double *list = weft_array_make((size_t)(LISTS * n), sizeof *list);
     if (!list)
         return weft_out_of_memory(error, "the energy");
-    memset(list, 0, (size_t)(LISTS * n) * sizeof *list);
     *s = (split){list,         list + n,     list + 2 * n, list + 3 * n,
                  list + 4 * n, list + 5 * n, list + 6 * n};
     *lists = list;

@@ -11,6 +11,7 @@
 enum { CHUNKS = 256 };
 
 typedef struct numbering {
+    weft_device *device;
     const weft_mesh *mesh;
     const weft_cell *cell;
     const weft_element *element;
@@ -164,7 +165,7 @@ static weft_status prepare(numbering *s, weft_error *error) {
         for (int dimension = 1; dimension <= d; ++dimension) {
             if (k[dimension] == 0)
                 continue;
-            TRY(weft_entities_make(s->mesh, dimension, &s->entities[dimension], error));
+            TRY(weft_entities_make(s->device, s->mesh, dimension, &s->entities[dimension], error));
             if (dimension < d)
                 TRY(weft_node_permutations_make(s->element, dimension, &s->permutations[dimension],
                                                 error));
@@ -181,7 +182,8 @@ weft_status weft_nodes_number(weft_device *device, const weft_mesh *mesh,
                               const weft_element *element, int32_t **cells, int64_t *n_nodes,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    numbering s = {.mesh = mesh, .cell = weft_mesh_cell(mesh), .element = element};
+    numbering s = {
+        .device = device, .mesh = mesh, .cell = weft_mesh_cell(mesh), .element = element};
     TRY(prepare(&s, error));
     s.cells = weft_array_make((size_t)mesh->n_cells * (size_t)element->n_nodes, sizeof *s.cells);
     if (!s.cells)
@@ -210,9 +212,22 @@ typedef struct placing {
     int width, v;        /* points; functions of the map */
     const double *shape; /* [width][v] at the points */
     const int32_t *cells;
+    int32_t *owners; /* the last cell of each node, which places it: others differ by rounding */
     double *x;
-    int64_t cells_at_once;
 } placing;
+
+static void own_chunk(void *user, int64_t chunk) {
+    const placing *p = user;
+    const int64_t n = p->mesh->n_cells, end = n * (chunk + 1) / CHUNKS;
+    for (int64_t c = n * chunk / CHUNKS; c < end; ++c)
+        for (int i = 0; i < p->width; ++i) {
+            int32_t *owner = &p->owners[p->cells[c * p->width + i]];
+            int32_t found = __atomic_load_n(owner, __ATOMIC_RELAXED);
+            while (found < c && !__atomic_compare_exchange_n(owner, &found, (int32_t)c, false,
+                                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+                ;
+        }
+}
 
 static void place_cell(const placing *p, int64_t c) {
     const weft_mesh *mesh = p->mesh;
@@ -223,8 +238,9 @@ static void place_cell(const placing *p, int64_t c) {
         memcpy(corners + k * d, mesh->x + (int64_t)mesh->cells[c * v + k] * d,
                (size_t)d * sizeof *corners);
     for (int i = 0; i < p->width; ++i) {
-        double *out = p->x + (int64_t)p->cells[c * p->width + i] * d;
-        for (int axis = 0; axis < d; ++axis) {
+        const int64_t node = p->cells[c * p->width + i];
+        double *out = p->x + node * d;
+        for (int axis = 0; axis < d && p->owners[node] == c; ++axis) {
             double sum = 0;
             for (int k = 0; k < v; ++k)
                 sum += p->shape[i * v + k] * places[k * d + axis];
@@ -233,22 +249,11 @@ static void place_cell(const placing *p, int64_t c) {
     }
 }
 
-/* A weft_task. */
-static void place_cells(void *user, int64_t chunk) {
+static void place_chunk(void *user, int64_t chunk) {
     const placing *p = user;
-    const int64_t end = (chunk + 1) * p->cells_at_once;
-    for (int64_t c = chunk * p->cells_at_once; c < end && c < p->mesh->n_cells; ++c)
+    const int64_t n = p->mesh->n_cells, end = n * (chunk + 1) / CHUNKS;
+    for (int64_t c = n * chunk / CHUNKS; c < end; ++c)
         place_cell(p, c);
-}
-
-/* A node shared by cells gets the same place from each, up to rounding: the last cell's stands, so cells are visited one
- * after another. */
-static weft_status place_all(weft_device *device, placing *p, int64_t n, weft_error *error) {
-    enum { CELLS = 4096 };
-    const int64_t n_cells = p->mesh->n_cells;
-    p->cells_at_once = n == n_cells * p->width ? CELLS : n_cells + 1;
-    return weft_device_for(device, (n_cells + p->cells_at_once - 1) / p->cells_at_once, place_cells,
-                           p, error);
 }
 
 weft_status weft_nodes_map(const weft_mesh *mesh, int width, const double *points, double **shape,
@@ -277,17 +282,20 @@ weft_status weft_nodes_place(weft_device *device, const weft_mesh *mesh, int wid
     weft_status status = WEFT_OK;
     const size_t d = (size_t)mesh->dimension;
     double *made = NULL, *shape = NULL;
+    int32_t *owners = weft_array_make((size_t)n, sizeof *owners);
     int n_functions = 0;
     TRY(weft_nodes_map(mesh, width, points, &shape, &n_functions, error));
     made = weft_array_make((size_t)n * d, sizeof *made);
-    if (!made)
+    if (!made || !owners)
         TRY(weft_out_of_memory(error, "the coordinates of a space"));
-    placing all = {mesh, width, n_functions, shape, cells, made, 0};
-    TRY(place_all(device, &all, n, error));
+    placing all = {mesh, width, n_functions, shape, cells, owners, made};
+    TRY(weft_device_for(device, CHUNKS, own_chunk, &all, error));
+    TRY(weft_device_for(device, CHUNKS, place_chunk, &all, error));
     *x = made;
     made = NULL;
 done:
     free(made);
+    free(owners);
     free(shape);
     return status;
 }
