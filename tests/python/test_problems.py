@@ -31,6 +31,31 @@ class Problems(unittest.TestCase):
         A = weft.Operator(weft.Form(space, "poisson.weft"), conditions)
         return space, A, A.solve(conditions.load("2*pi^2*" + SINES), tolerance=1e-10, **solve)
 
+    def test_direct_solver(self):
+        """Stokes' equations with an open pressure, in whose spaces the solution is, and Poisson's."""
+        os.environ.pop("WEFT_UMFPACK", None)  # other tests hide it
+        forms = weft.FormFile("""
+W = VectorElement("P", triangle, 2)*FiniteElement("P", triangle, 1)
+(u, p), (v, q), f = TrialFunctions(W), TestFunctions(W), Constant(triangle)
+a = inner(grad(u), grad(v))*dx - p*div(v)*dx + q*div(u)*dx
+L = f*q*dx
+""", name="stokes.ufl")
+        problem = weft.Problem(weft.Mesh("square:6"), forms, device=self.device, tolerance=1e-12, values={"f": 0},
+                               preconditioner="lu", conditions=[weft.Dirichlet("boundary", ("y^2", "x^2", None))])
+        try:
+            report = problem.solve()
+        except weft.Error as error:
+            if "is not found" in str(error) or "runs on the host" in str(error):
+                self.skipTest(str(error))
+            raise
+        self.assertEqual((report.method, report.preconditioner), ("gmres", "lu"))
+        self.assertLessEqual(report.iterations, 3)
+        self.assertLess(max(problem.errors(("y^2", "x^2", "2*x + 2*y - 2"))), 1e-7)
+        space, A, solution = self.poisson(weft.Mesh("square:16"), preconditioner="lu")
+        self.assertLessEqual(solution.iterations, 3)
+        with self.assertRaisesRegex(weft.Error, "MINRES needs a positive definite preconditioner, which lu is not"):
+            self.poisson(weft.Mesh("square:4"), preconditioner="lu", method="minres")
+
     def test_orders_of_poisson(self):
         errors = []
         for n in (16, 32):
