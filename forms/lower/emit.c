@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Operations of a body without loops: compilers take minutes for more. */
-enum { OPERATIONS_MAX = 6000, FLOPS_MAX = 1000000000 };
+enum { OPERATIONS_MAX = 6000, FLOPS_MAX = 1000000000, KEPT_BASES = 32 };
 
 /* ---- the scalars of a body ---- */
 
@@ -239,6 +239,14 @@ static bool keeps_gradients(const ufl_lowering *l, const ufl_element *element) {
            (element->kind == UFL_BLOCKED || ufl_element_has_constant_gradients(element));
 }
 
+/* The same in rows of matrices of vectors on cells whose Jacobian varies, whose factors at the points would be as many as
+ * entries of the tensor. */
+static bool rows_keep_gradients(const ufl_lowering *l, const ufl_lowered *out,
+                                const ufl_element *element) {
+    return out->rank == 2 && !l->mesh->affine && l->mesh->gdim == l->mesh->tdim &&
+           l->facets[0] < 0 && element->kind == UFL_BLOCKED && ufl_stages_are_worth(out);
+}
+
 static bool make_adjugate(ufl_emitter *e) {
     const int d = e->l->mesh->tdim;
     bool made = true;
@@ -325,11 +333,20 @@ static bool lower(ufl_emitter *e, ufl_lowered *out, const ufl_element *points) {
     if (!make_rule(e, out->integral, out->degree, points))
         return false;
     l->collects = e->product && l->mesh->affine && l->mesh->gdim == l->mesh->tdim;
-    l->keeps_gradients =
-        e->product && out->rank == 2 && keeps_gradients(l, arguments[0]->space->element);
+    const ufl_element *element = out->rank == 2 ? arguments[0]->space->element : NULL;
+    l->keeps_gradients = out->rank == 2 && (e->product ? keeps_gradients(l, element)
+                                                       : rows_keep_gradients(l, out, element));
     terms = ufl_factor(l, integrand);
     if (!terms)
         return false;
+    if (l->keeps_gradients && !e->product && (l->order > 1 || l->n_bases > KEPT_BASES)) {
+        l->keeps_gradients = false; /* second derivatives are by reference coordinates */
+        l->memo = NULL;
+        l->n_bases = 0;
+        terms = ufl_factor(l, integrand);
+        if (!terms)
+            return false;
+    }
     /* shared lists are not written to */
     ufl_terms own = {terms->n, ufl_alloc(l->context, (size_t)terms->n + 1, sizeof *own.list)};
     if (!own.list)

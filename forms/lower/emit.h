@@ -104,6 +104,7 @@ bool ufl_compress(ufl_emitter *e, const ufl_element_table *table, const bool *us
                   ufl_compressed *out);
 /** A matrix by several functions: constants of the cell, factors at the points, their moments, rows. (stages.c)
  *  worth  set to whether the matrix is large enough; else nothing is written */
+bool ufl_stages_are_worth(const ufl_lowered *out);
 bool ufl_emit_stages(ufl_emitter *e, const ufl_terms *terms, ufl_lowered *out, bool *worth);
 /** A loop over the quadrature points. (loop.c) */
 bool ufl_emit_loop(ufl_emitter *e, const ufl_terms *terms, int rank, const int *sizes);

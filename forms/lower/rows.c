@@ -113,16 +113,44 @@ static void write_compressed_sums(row_writer *w, int space) {
     }
 }
 
+/* "real d1 = D(4,b)*phi(1,b,i) + ...": derivatives of the test function by physical coordinates, times det J */
+static void write_gradient(row_writer *w) {
+    const ufl_stager *s = w->s;
+    const int d = s->e->l->mesh->tdim;
+    const char *values = s->spaces[s->parts[0][w->test].space].values;
+    weft_text *out = &s->e->body;
+    for (int c = 0; c < d; ++c) {
+        bool is_used = false;
+        for (int n = 0; n < w->n_sums; ++n)
+            is_used |= w->sums[n][1] == 1 + c;
+        if (!is_used)
+            continue;
+        weft_text_add(out, "%s    real d%d = ", w->indent, 1 + c);
+        for (int k = 0; k < d; ++k)
+            weft_text_add(out, "%sD(%d,b)*%s(%d,b,i)", k > 0 ? " + " : "", s->adjugate[k][c],
+                          values, 1 + k);
+        weft_text_add(out, ";\n");
+        s->e->flops += 2L * d - 1;
+    }
+}
+
 static void write_sums(row_writer *w, int space) {
     const ufl_stager *s = w->s;
     if (s->compressed) {
         write_compressed_sums(w, space);
         return;
     }
+    if (s->keeps_gradients)
+        write_gradient(w);
     for (int n = 0; n < w->n_sums; ++n) {
+        ++s->e->flops;
+        if (s->keeps_gradients && w->sums[n][1] > 0) {
+            weft_text_add(&s->e->body, "%s    real h%d = D(%d,b)*d%d;\n", w->indent, n,
+                          w->sums[n][0], w->sums[n][1]);
+            continue;
+        }
         weft_text_add(&s->e->body, "%s    real h%d = D(%d,b)*%s(%d,b,i);\n", w->indent, n,
                       w->sums[n][0], s->spaces[s->parts[0][w->test].space].values, w->sums[n][1]);
-        ++s->e->flops;
     }
 }
 
@@ -153,27 +181,58 @@ static void write_factor(row_writer *w, int trial, int derivative, int name) {
     weft_text_add(out, ";\n");
 }
 
+/* Replace factors g of derivatives by physical coordinates by those by reference coordinates, all of which are used then. */
+static void transform_factors(row_writer *w, bool *used, int *names) {
+    const ufl_stager *s = w->s;
+    const int d = s->e->l->mesh->tdim;
+    int own[1 + 3], n = 0;
+    for (int c = 1; c <= d; ++c)
+        n += used[c];
+    if (n == 0)
+        return;
+    for (int k = 1; k <= d; ++k) {
+        bool started = false;
+        own[k] = w->n_names++;
+        weft_text_add(&s->e->body, "%s    real g%d = ", w->indent, own[k]);
+        for (int c = 1; c <= d; ++c)
+            if (used[c]) {
+                weft_text_add(&s->e->body, "%sD(%d,b)*g%d", started ? " + " : "",
+                              s->adjugate[k - 1][c - 1], names[c]);
+                started = true;
+            }
+        weft_text_add(&s->e->body, ";\n");
+        s->e->flops += 2L * n - 1;
+    }
+    for (int k = 1; k <= d; ++k) {
+        used[k] = true;
+        names[k] = own[k];
+    }
+}
+
 /* What a point, or b, adds to a row of a block. */
 static void write_block(row_writer *w, int trial) {
     const ufl_stager *s = w->s;
     const stage_space *space = &s->spaces[s->parts[1][trial].space];
-    const int n = space->table->n_functions, first = w->n_names;
+    const int n = space->table->n_functions;
+    int names[STAGE_DERIVATIVES] = {0};
+    bool started = false;
     bool used[STAGE_DERIVATIVES] = {false};
     for (int t = 0; t < s->terms.n; ++t)
         if (s->parts_of[t][0] == w->test && s->parts_of[t][1] == trial)
             used[basis_of(s, t, 1)->derivative] = true;
     for (int l = 0; l < STAGE_DERIVATIVES; ++l)
         if (used[l])
-            write_factor(w, trial, l, w->n_names++);
+            write_factor(w, trial, l, names[l] = w->n_names++);
+    if (s->keeps_gradients)
+        transform_factors(w, used, names);
     weft_text_add(&s->e->body,
                   "%s    for (int j = 0; j < %d; ++j)\n%s        row%d[j] += ", w->indent, n,
                   w->indent, trial);
-    int name = first;
     for (int l = 0; l < STAGE_DERIVATIVES; ++l)
         if (used[l]) {
-            weft_text_add(&s->e->body, "%sg%d*%s(%d,b,j)", name > first ? " + " : "", name,
+            weft_text_add(&s->e->body, "%sg%d*%s(%d,b,j)", started ? " + " : "", names[l],
                           space->values, l);
-            ++name;
+            started = true;
             s->e->flops += 2L * n;
         }
     weft_text_add(&s->e->body, ";\n");

@@ -27,7 +27,7 @@ static bool split_terms(ufl_stager *s, const ufl_terms *terms) {
     const size_t most = (size_t)terms->n * UFL_SPLIT_MAX + 1;
     s->terms.list = ufl_alloc(l->context, most, sizeof *s->terms.list);
     s->varying_of = ufl_alloc(l->context, most, sizeof *s->varying_of);
-    s->varying = ufl_alloc(l->context, most, sizeof *s->varying);
+    s->varying = ufl_alloc(l->context, most + 9, sizeof *s->varying);
     s->parts_of = ufl_alloc(l->context, most, sizeof *s->parts_of);
     const int one = ufl_scalar_number(&l->scalars, 1);
     if (!s->terms.list || !s->varying_of || !s->varying || !s->parts_of || one < 0)
@@ -37,7 +37,8 @@ static bool split_terms(ufl_stager *s, const ufl_terms *terms) {
         ufl_factor_parts parts = {1, {one}, {factor}};
         if (l->scalars.list[factor].constant)
             parts = (ufl_factor_parts){1, {factor}, {-1}};
-        else if (!l->mesh->affine || !ufl_factor_split(&l->scalars, factor, &parts))
+        else if ((!l->mesh->affine && !l->keeps_gradients) ||
+                 !ufl_factor_split(&l->scalars, factor, &parts))
             parts = (ufl_factor_parts){1, {one}, {factor}};
         if (l->context->status != WEFT_OK)
             return false;
@@ -47,6 +48,21 @@ static bool split_terms(ufl_stager *s, const ufl_terms *terms) {
             s->varying_of[s->terms.n++] = number_in(s->varying, &s->n_varying, parts.varying[i]);
         }
     }
+    return true;
+}
+
+/* Entries of the adjugate of J, behind the factors. */
+static bool add_adjugate(ufl_stager *s) {
+    const int d = s->e->l->mesh->tdim;
+    for (int k = 0; k < d * d; ++k) {
+        const int entry = ufl_jacobian_adjugate(s->e->l, k / d, k % d);
+        if (entry < 0)
+            return false;
+        s->adjugate[k / d][k % d] = s->n_varying + k;
+        s->varying[s->n_varying + k] = entry;
+    }
+    s->n_factors = s->n_varying;
+    s->n_varying += d * d;
     return true;
 }
 
@@ -316,9 +332,12 @@ static bool write_point(ufl_stager *s, const char *indent) {
     if (!ufl_emit_declare(e, false))
         return false;
     for (int i = 0; i < s->n_varying; ++i) {
-        weft_text_add(&e->body, "%sD(%d,p) = weight%d(p)", indent, i, e->weight_table);
+        const bool has_weight = !s->keeps_gradients || i < s->n_factors;
+        weft_text_add(&e->body, "%sD(%d,p) = ", indent, i);
+        if (has_weight)
+            weft_text_add(&e->body, "weight%d(p)", e->weight_table);
         if (s->varying[i] >= 0) {
-            weft_text_add(&e->body, "*");
+            weft_text_add(&e->body, has_weight ? "*" : "");
             ufl_emit_scalar(e, s->varying[i], &e->body);
         }
         weft_text_add(&e->body, ";\n");
@@ -384,16 +403,21 @@ static bool write_all(ufl_stager *s) {
                      from | last);
 }
 
+bool ufl_stages_are_worth(const ufl_lowered *out) {
+    return out->rank == 2 && (long)out->sizes[0] * out->sizes[1] >= FEWEST_ENTRIES;
+}
+
 bool ufl_emit_stages(ufl_emitter *e, const ufl_terms *terms, ufl_lowered *out, bool *worth) {
-    ufl_stager s = {.e = e, .out = out};
-    *worth = (long)out->sizes[0] * out->sizes[1] >= FEWEST_ENTRIES && terms->n > 0;
+    ufl_stager s = {.e = e, .out = out, .keeps_gradients = e->l->keeps_gradients};
+    *worth = ufl_stages_are_worth(out) && terms->n > 0;
     if (!*worth)
         return true;
-    if (!split_terms(&s, terms) || !number_constants(&s))
+    if (!split_terms(&s, terms) || (s.keeps_gradients && !add_adjugate(&s)) ||
+        !number_constants(&s))
         return false;
     *worth = s.n_varying <= MOST_VARYING && find_parts(&s) && ufl_rows_fit(&s);
     if (!*worth)
-        return e->l->context->status == WEFT_OK;
+        return e->l->context->status == WEFT_OK && !s.keeps_gradients;
     s.uses = ufl_alloc(e->l->context, (size_t)out->n_arguments, sizeof *s.uses);
     e->weight_table = ufl_emit_add_table(e, "weight", 1, e->n_points, 0, 0, e->weights);
     bool made =

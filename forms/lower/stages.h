@@ -12,7 +12,9 @@
  *      NAME            A(i,j) = sum_b,l (sum_c,f,k C_c sum_a W_f(a,b) G_k(a,i)) H_l(b,j)
  *                      or sum_p,l (sum_c,f,k C_c D_f(p) d_k test_i(p)) d_l trial_j(p)
  *
- *  each with a body for one thread and one for many: a point, a moment, a row, a block of a row.
+ *  On cells whose Jacobian varies, of vectors, derivatives are by physical coordinates, so that factors are few: D has the
+ *  adjugate of J too, by which rows transform the gradient of test_i, and the fluxes that meet the trial functions.
+ *  Each has a body for one thread and one for many: a point, a moment, a row, a block of a row.
  *
  *  Decision  docs/decisions/0064-forms-in-stages.md */
 #pragma once
@@ -57,6 +59,10 @@ typedef struct ufl_stager {
     stage_moment moments[STAGE_SUMS];
     int n_varying, n_constants, n_parts[2], n_spaces, n_moments;
     bool compressed;
+    /* where gradients are by physical coordinates, times det J: D_f without weights, the adjugate of J */
+    bool keeps_gradients;
+    int adjugate[3][3]; /* numbers among the factors at points, behind n_factors others */
+    int n_factors;
     bool *uses; /* [arguments] of the stage that is being written */
     weft_text text;
 } ufl_stager;

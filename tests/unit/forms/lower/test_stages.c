@@ -156,6 +156,9 @@ static const char scalar_p2[] = "e = FiniteElement('P', tetrahedron, 2)\nf = Coe
 static const char vector_p2[] = "f = Coefficient(FiniteElement('P', tetrahedron, 2))\ne = "
                                 "VectorElement('P', tetrahedron, 2)\n" ELASTIC;
 
+static const char vector_q1[] = "f = Coefficient(FiniteElement('Q', hexahedron, 1))\ne = "
+                                "VectorElement('Q', hexahedron, 1)\n" ELASTIC;
+
 static void energies_by_all_bodies(void **state) {
     (void)state;
     fixture scalar = {0}, vector = {0};
@@ -168,6 +171,82 @@ static void energies_by_all_bodies(void **state) {
         }
     weft_ufl_free(&scalar.ufl);
     weft_ufl_free(&vector.ufl);
+}
+
+/* The determinant of the Jacobian of a trilinear map is of degree 2 in each direction: Gauss's rule of 2 points is exact. */
+static double hexahedron_volume(double y[8][3]) {
+    double sum = 0;
+    for (int point = 0; point < 8; ++point) {
+        double J[3][3] = {{0}}, at[3];
+        for (int c = 0; c < 3; ++c)
+            at[c] = 0.5 + ((point >> c & 1) ? 0.5 : -0.5) / sqrt(3);
+        for (int v = 0; v < 8; ++v)
+            for (int k = 0; k < 9; ++k) {
+                double slope = 1;
+                for (int c = 0; c < 3; ++c) {
+                    const bool far = v >> c & 1;
+                    slope *= c == k % 3 ? (far ? 1 : -1) : far ? at[c] : 1 - at[c];
+                }
+                J[k / 3][k % 3] += y[v][k / 3] * slope;
+            }
+        for (int k = 0; k < 3; ++k)
+            sum += J[0][k] *
+                   (J[1][(k + 1) % 3] * J[2][(k + 2) % 3] - J[1][(k + 2) % 3] * J[2][(k + 1) % 3]) /
+                   8;
+    }
+    return sum;
+}
+
+/* On hexahedra with modulus f = 1 rotations have no forces, and u = x has the energy 2*3 + 0.7*9 times the volume. */
+static void check_hexahedron(bool on_gpu, int variant, const fixture *f) {
+    static const double shift[4][3] = {
+        {0.1, -0.05, 0.02}, {0.03, 0.08, -0.1}, {-0.07, 0.05, 0.04}, {0.02, -0.1, 0.06}};
+    double y[8][3], one[8], A[24 * 24] = {0}, modes[4][24], energy = 0;
+    const double *data[] = {y[0], one};
+    forms_job job = {0};
+    forms_way way = {NULL, false, variant};
+    weft_error error = {0};
+    for (int v = 0; v < 8; ++v) {
+        one[v] = 1;
+        for (int c = 0; c < 3; ++c)
+            y[v][c] = (v >> c & 1) + (v < 4 ? shift[v][c] : -shift[7 - v][c]);
+        for (int c = 0; c < 3; ++c) {
+            modes[3][3 * v + c] = y[v][c];
+            for (int k = 0; k < 3; ++k)
+                modes[k][3 * v + c] = c == (k + 1) % 3   ? y[v][(k + 2) % 3]
+                                      : c == (k + 2) % 3 ? -y[v][(k + 1) % 3]
+                                                         : 0;
+        }
+    }
+    assert_int_equal(weft_device_open("host:1", NULL, &way.device, &error), WEFT_OK);
+    if (on_gpu)
+        emulated_gpu_make(way.device);
+    if (forms_job_make(&job, &way, f->lowered, data, 1, &error) != WEFT_OK ||
+        forms_job_run(&job, A, &error) != WEFT_OK)
+        fail_msg("body %d: %s", variant, error.message);
+    for (int i = 0; i < 24; ++i)
+        for (int k = 0; k < 4; ++k) {
+            double force = 0;
+            for (int j = 0; j < 24; ++j)
+                force += A[24 * i + j] * modes[k][j];
+            if (k < 3)
+                assert_double_near(force, 0, 0, RELATIVE);
+            else
+                energy += modes[3][i] * force;
+        }
+    assert_double_near(energy, (2 * 3 + 0.7 * 9) * hexahedron_volume(y), 0, 100 * RELATIVE);
+    forms_job_free(&job);
+    weft_device_free(&way.device);
+}
+
+static void hexahedra_by_all_bodies(void **state) {
+    (void)state;
+    fixture f = {0};
+    lower(&f, vector_q1);
+    for (int variant = 0; variant < 3; ++variant)
+        for (int on_gpu = 0; on_gpu < 2; ++on_gpu)
+            check_hexahedron(on_gpu, variant, &f);
+    weft_ufl_free(&f.ufl);
 }
 
 /* Gradients of degree p are in the polynomials of degree p - 1, of dimension r: 4 and 10 in space. Row by row there are r (3 + 3 + 3 n)
@@ -237,16 +316,14 @@ static void kernels_do_not_spill(void **state) {
     (void)state;
     static const char scalar_p3[] = "e = FiniteElement('P', tetrahedron, 3)\nf = Coefficient(e)\n"
                                     "a = f*dot(grad(TrialFunction(e)), grad(TestFunction(e)))*dx\n";
-    static const char vector_q1[] = "f = Coefficient(FiniteElement('Q', hexahedron, 1))\n"
-                                    "e = VectorElement('Q', hexahedron, 1)\n" ELASTIC;
     const char *const forms[] = {scalar_p2, scalar_p3, vector_p2, vector_q1};
     for (int i = 0; i < 4; ++i)
         check_spills(forms[i]);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(energies_by_all_bodies),
-                                       cmocka_unit_test(operations),
-                                       cmocka_unit_test(kernels_do_not_spill)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(energies_by_all_bodies), cmocka_unit_test(hexahedra_by_all_bodies),
+        cmocka_unit_test(operations), cmocka_unit_test(kernels_do_not_spill)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
