@@ -28,12 +28,16 @@ static weft_status apply_without_robin(weft_assembled *system, const double *v, 
                                        double *y, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = system->fields->n_dofs;
-    double *robin = weft_array_make((size_t)n, sizeof *robin);
+    double *robin = NULL;
+    TRY(weft_vector_push(system->scratch, v, n, error));
+    TRY(weft_operator_apply(system->op, system->scratch, memory, error));
+    TRY(weft_vector_pull(memory, y, n, error));
+    if (!system->robin)
+        goto done;
+    robin = weft_array_make((size_t)n, sizeof *robin);
     if (!robin)
         TRY(weft_out_of_memory(error, NULL));
     TRY(apply_robin(system, v, memory, robin, error));
-    TRY(weft_operator_apply(system->op, system->scratch, memory, error));
-    TRY(weft_vector_pull(memory, y, n, error));
     for (int64_t i = 0; i < n; ++i)
         y[i] -= robin[i];
 done:
