@@ -194,7 +194,8 @@ const app_option app_solver_options[] = {
      "predictions), {assemblies}",
      .read = app_read_assembly},
     {"preconditioner", "NAME",
-     "auto (default: jacobi, aggregation or, on refined meshes, multigrid, by predicted time), "
+     "auto (default: jacobi, aggregation or, on refined meshes, multigrid, by predicted time; "
+     "block or lu for mixed spaces and what these do not solve), "
      "jacobi, none, {preconditioners}",
      .read = app_read_preconditioner},
     {"smoother-degree", "K",
