@@ -115,10 +115,14 @@ weft_status weft_preconditioner_update(weft_preconditioner *preconditioner, weft
     return status;
 }
 
+/* A factorization is made anew, which takes as long as ten iterations with the old one, and solves for functions of every size,
+ * where a residual of all shows the largest alone. */
 weft_status weft_preconditioner_refresh(weft_preconditioner *preconditioner, weft_error *error) {
+    const bool is_direct = preconditioner->kind->info.any_sign;
     preconditioner->is_reused = true;
-    return preconditioner->needs_update ? weft_preconditioner_update(preconditioner, error)
-                                        : WEFT_OK;
+    return preconditioner->needs_update || is_direct
+               ? weft_preconditioner_update(preconditioner, error)
+               : WEFT_OK;
 }
 
 /* More iterations than the first solve took by less than this do not count. */

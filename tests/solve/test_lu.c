@@ -199,6 +199,21 @@ static void automatic(void **state) {
     }
 }
 
+/* A membrane with a load of 1e12 beside a plate that cools by radiation, whose residual is not seen beside that of the membrane
+ * (tests/solve/test_newton.c): every tangent is solved to rounding in both. */
+static void functions_of_other_sizes(void **state) {
+    (void)state;
+    external_need(WEFT_EXTERNAL_UMFPACK);
+    put("W = FiniteElement('P', triangle, 1)*FiniteElement('P', triangle, 1)\nw = Coefficient(W)\n"
+        "u, p = split(w)\nv, q = TestFunctions(W)\nbig = Constant(triangle)\n"
+        "F = (inner(grad(u), grad(v)) - big*v + 1e-3*inner(grad(p), grad(q)) + 5.67e-8*p**4*q "
+        "- 1000*q)*dx\nunknown = w\n");
+    json_t *a = SOLVE(0, file, "--nonlinear", "--mesh", "square:8", "--input", "big=1e12",
+                      "--dirichlet", "left=0,300", "--preconditioner", "lu");
+    expect(app_component(a, "integral_u", 1), 361.8472331183468, 1e-5);
+    json_decref(a);
+}
+
 static void assert_message(const char *const *arguments, const char *variable, int exit_code,
                            const char *message) {
     const char *const environment[] = {variable, NULL};
@@ -277,6 +292,7 @@ int main(void) {
         CASE("saddle point, not symmetric", 5),
         cmocka_unit_test(pure_neumann),
         cmocka_unit_test(tangents_and_steps),
+        cmocka_unit_test(functions_of_other_sizes),
         cmocka_unit_test(missing),
         cmocka_unit_test(automatic),
         cmocka_unit_test(advised),
