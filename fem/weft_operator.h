@@ -83,7 +83,7 @@ typedef struct weft_assembly_problem {
     int degree;          /* of u; 0 means 1 */
     bool is_elastic;     /* derivatives couple components, as those of a displacement */
     double cell_shape, domain_shape;    /* of weft_mesh_shape; 0 means 1 */
-    bool factorises;                    /* the preconditioner lu may be chosen */
+    double factorisations;              /* by the preconditioner lu, if it may be chosen; else 0 */
     const weft_assembly_speeds *speeds; /* of the device; NULL: those of the table of formats */
     bool assembles_load; /* right-hand sides are assembled too: on a GPU gathered from the cells */
 } weft_assembly_problem;

@@ -181,7 +181,7 @@ typedef struct weft_preconditioner_cost {
  *  there, by multigrid, best choice first. Returns their number. Problems are taken to be elliptic.
  *  Multigrid for symmetric ones, and for those whose asymmetry is known: preconditioned by the symmetric part, they
  *  take more iterations the more convection there is across the whole domain.
- *  problem  applications: the expected iterations with Jacobi's preconditioner, of all solves; factorises: lu, too
+ *  problem  applications: the expected iterations with Jacobi's preconditioner, of all solves; factorisations > 0: lu, too
  *  speeds   of the device; NULL: constants, measured elsewhere */
 int weft_preconditioner_costs(const weft_limits *limits, const weft_assembly_problem *problem,
                               bool has_levels, const weft_preconditioner_speeds *speeds,

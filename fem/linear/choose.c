@@ -171,10 +171,13 @@ static weft_status choose_fastest(weft_linear *linear, weft_problem_memory *what
     weft_preconditioner_cost costs[WEFT_COSTS_MAX];
     const bool has_levels =
         linear->hierarchy && linear->hierarchy->n_levels > 1 && is_continuous(linear);
-    what->problem.factorises =
+    const bool may_factorise =
         !what->problem.symmetric &&
         weft_linear_may_factorise(linear, what->problem.n_nodes, what->problem.components,
                                   &(weft_factorization_cost){0});
+    what->problem.factorisations = !may_factorise          ? 0
+                                   : what->assembles_again ? fmax(what->problem.solves, 1)
+                                                           : 1;
     const int n =
         weft_preconditioner_costs(weft_device_limits(linear->context->device), &what->problem,
                                   has_levels, &speeds->preconditioners, costs);

@@ -186,7 +186,7 @@ static weft_preconditioner_cost cost_of_lu(const weft_assembly_problem *problem,
                                     .iterations = ITERATIONS,
                                     .set_up_seconds = lu.seconds,
                                     .seconds = csr->set_up_seconds + csr->assembly_seconds +
-                                               lu.seconds +
+                                               problem->factorisations * lu.seconds +
                                                count_solves(problem) * ITERATIONS *
                                                    (lu.solution_seconds + csr->product_seconds)};
     (void)weft_preconditioner_find(out.name, &out.kind, NULL);
@@ -216,7 +216,7 @@ int weft_preconditioner_costs(const weft_limits *limits, const weft_assembly_pro
             if (has_levels || !figures[k].needs_levels)
                 out[n++] =
                     cost_of(k, limits, problem, &assemblies[i], speeds ? &speeds->of[k] : NULL);
-        if (problem->factorises)
+        if (problem->factorisations > 0)
             out[n++] = cost_of_lu(problem, &assemblies[i]);
     }
     sort_by_time(out, n);
