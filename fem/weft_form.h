@@ -13,7 +13,7 @@ extern "C" {
 /** State shared by all compilations of a run. Must outlive every object made with it. */
 typedef struct weft_context {
     weft_device *device;
-    const weft_library *library; /* weft_fem_library_make */
+    weft_library *library; /* weft_fem_library_make; borrowed */
     weft_plan_kind plan;
     const weft_monitor *monitor;
     double compile_seconds, plan_seconds; /* summed by weft_context_program */
@@ -76,6 +76,7 @@ typedef struct weft_form {
      * over nodes: matrix-free products accumulate it instead of mvmul(K, v), with fewer
      * operations; NULL: none */
     const char *action;
+    const char *diagonal; /* that of a value of this shape that is the diagonal of K; NULL: none */
     /* per node; 0 means 1. Row i*components + k of K belongs to component k of the cell's node i;
      * vectors are [nodes][components] */
     int components;

@@ -15,8 +15,10 @@ extern "C" {
 /** Description of a kind of preconditioner. */
 typedef struct weft_preconditioner_info {
     const char *name;
-    const char *help;  /* a few words */
-    bool needs_matrix; /* refuses operators whose assembly stores no matrix */
+    const char *help; /* a few words */
+    /* refuses operators whose assembly stores no matrix; where it coarsens, unless there is a coarser */
+    bool needs_matrix;
+    bool coarsens;     /* makes levels of multigrid */
     bool needs_levels; /* refuses problems without a hierarchy */
     bool needs_host;   /* refuses devices other than the host */
     bool reads_points; /* may read the coordinates of the nodes on a GPU */
@@ -58,6 +60,9 @@ typedef struct weft_preconditioner_problem {
     /* on the host: levels of multigrid in double precision, as they also are where the diagonal
      * leaves the range of single precision */
     bool double_levels;
+    /* makes the operator for functions of a lower degree, so that multigrid needs no matrix of
+     * higher ones; NULL: it is not known */
+    const struct weft_coarser *coarser;
     const weft_monitor *monitor;
 } weft_preconditioner_problem;
 

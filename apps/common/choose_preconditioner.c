@@ -12,7 +12,7 @@ weft_status app_run_choose_levels(const app_run *run, app_mesh_options *mesh, we
         goto done;
     }
     if (options->preconditioner != WEFT_AUTO ||
-        weft_linear_jacobi_because(options, run->problem->system.linear.choice.method, true))
+        weft_linear_jacobi_because(options, run->problem->system.linear.choice.method, true, false))
         goto done;
     mesh->levels = mesh->refine > 0 ? APP_LEVELS_REFINED : APP_LEVELS_NONE;
     if (options->earlier != WEFT_AUTO) {

@@ -40,7 +40,8 @@ static weft_status choose_mixed(weft_linear *linear, weft_problem_memory *what, 
         choose_lu(linear, what, kind, &cost);
         goto done;
     }
-    const char *because = stores_no_matrix(linear->options)        ? "the assembly stores no matrix"
+    const bool is_bare = stores_no_matrix(linear->options) && !what->problem.lowers_degrees;
+    const char *because = is_bare                                  ? "the assembly stores no matrix"
                           : weft_linear_dofs(linear) < MIXED_LEAST ? "the mixed problem is small"
                                                                    : NULL;
     *kind = WEFT_JACOBI;
@@ -56,12 +57,13 @@ done:
 /* Why `auto` takes Jacobi's preconditioner without a prediction; NULL: it predicts.
  *  is_definite  the matrix is symmetric, or its symmetric part can precondition it */
 const char *weft_linear_jacobi_because(const weft_problem_options *options, weft_method method,
-                                       bool is_definite) {
+                                       bool is_definite, bool lowers_degrees) {
     if (!is_definite)
         return "the matrix is not symmetric";
     if (method == WEFT_METHOD_MINRES)
         return "the method is MINRES";
-    if (stores_no_matrix(options))
+    if (stores_no_matrix(options) &&
+        !(lowers_degrees && options->assembly == WEFT_ASSEMBLY_MATRIX_FREE))
         return "the assembly stores no matrix";
     return NULL;
 }
@@ -211,7 +213,8 @@ static weft_status choose(weft_linear *linear, weft_problem_memory *what, const 
         goto done;
     }
     const char *because = weft_linear_jacobi_because(
-        options, what->method, what->problem.symmetric || what->problem.asymmetry > 0);
+        options, what->method, what->problem.symmetric || what->problem.asymmetry > 0,
+        what->problem.lowers_degrees);
     if (!is_auto || because || options->earlier != WEFT_AUTO) {
         (void)weft_print(linear->choice.preconditioner_reason,
                          sizeof linear->choice.preconditioner_reason, "%s",

@@ -170,20 +170,22 @@ static weft_status precondition(weft_linear *linear, const weft_system *system, 
         weft_preconditioner_free(&linear->preconditioner);
     if (kind < 0)
         return WEFT_OK;
-    const weft_preconditioner_problem problem = {.op = system->op,
-                                                 .constrained = system->constrained,
-                                                 .n_constrained = system->n_constrained,
-                                                 .pinned = linear->pins,
-                                                 .n_pinned = find_pins(linear, system),
-                                                 .is_general = is_general,
-                                                 .project_mean = linear->project_mean,
-                                                 .space = is_mixed ? NULL : linear->spaces[0],
-                                                 .spaces = linear->spaces,
-                                                 .n_spaces = is_mixed ? linear->n_spaces : 0,
-                                                 .hierarchy = linear->hierarchy,
-                                                 .degree = linear->options->smoother_degree,
-                                                 .full_cycles = weft_linear_full_cycles(linear),
-                                                 .monitor = monitor_of(linear)};
+    const weft_preconditioner_problem problem = {
+        .op = system->op,
+        .constrained = system->constrained,
+        .n_constrained = system->n_constrained,
+        .pinned = linear->pins,
+        .n_pinned = find_pins(linear, system),
+        .is_general = is_general,
+        .project_mean = linear->project_mean,
+        .space = is_mixed ? NULL : linear->spaces[0],
+        .spaces = linear->spaces,
+        .n_spaces = is_mixed ? linear->n_spaces : 0,
+        .hierarchy = linear->hierarchy,
+        .degree = linear->options->smoother_degree,
+        .full_cycles = weft_linear_full_cycles(linear),
+        .coarser = system->op == linear->coarsened ? linear->coarser : NULL,
+        .monitor = monitor_of(linear)};
     const double start = weft_context_clock(context);
     weft_error why = {0};
     linear->preconditioner_is_general = is_general;
@@ -218,7 +220,7 @@ void weft_linear_choose_method(weft_linear *linear, bool is_symmetric, bool is_m
     const int requested = linear->options->method;
     const bool is_auto = requested == WEFT_AUTO;
     weft_problem_choice *choice = &linear->choice;
-    const bool any_sign = has_any_sign(choice->preconditioner);
+    const bool any_sign = linear->is_saddle || has_any_sign(choice->preconditioner);
     char *reason = choice->method_reason;
     const size_t size = sizeof choice->method_reason;
     choice->method = !is_auto                     ? (weft_method)requested

@@ -29,6 +29,10 @@ typedef struct weft_linear {
     bool solves_once;              /* one system, from the initial guess zero */
     bool minres_if_indefinite;     /* what the automatic choice does if CG finds that; not in
                                       Newton's method, where the state is then unstable as a rule */
+    bool is_saddle; /* of a mixed space, whose preconditioner by parts is best as a triangular one */
+    /* the forms of `coarsened` for functions of a lower degree; NULL: not known */
+    const struct weft_coarser *coarser;
+    const weft_operator *coarsened;
     weft_problem_choice choice;
     weft_preconditioner *preconditioner;                     /* owned; NULL: none but Jacobi's */
     bool preconditioner_is_general, preconditioner_projects; /* see weft_preconditioner_problem */
@@ -56,9 +60,10 @@ int weft_linear_lu(void);
 bool weft_linear_may_factorise(const weft_linear *linear, int64_t n_nodes, int components,
                                weft_factorization_cost *out);
 /** Why WEFT_AUTO takes Jacobi's preconditioner without a prediction; NULL: it predicts.
- *  is_definite  the matrix is symmetric, or its symmetric part can precondition it */
+ *  is_definite     the matrix is symmetric, or its symmetric part can precondition it
+ *  lowers_degrees  weft_assembly_problem */
 const char *weft_linear_jacobi_because(const weft_problem_options *options, weft_method method,
-                                       bool is_definite);
+                                       bool is_definite, bool lowers_degrees);
 /** Whether multigrid is predicted to be the fastest for a symmetric problem of degree 1 on a mesh of triangles or tetrahedra
  *  that is not made yet, so that its levels are worth making.
  *  solves   with one matrix or similar ones; 0: 1

@@ -14,6 +14,14 @@ weft_status weft_problem_assembly_choose(weft_device *device, const weft_problem
         *out = (weft_assembly)options->assembly;
         goto done;
     }
+    if (preconditioner >= 0 && problem->lowers_degrees &&
+        weft_preconditioner_about(preconditioner)->coarsens) {
+        *out = WEFT_ASSEMBLY_MATRIX_FREE;
+        weft_log(monitor, WEFT_LOG_INFO,
+                 "matrix-free, as %s of lower degrees needs a matrix of linear functions alone",
+                 weft_preconditioner_about(preconditioner)->name);
+        goto done;
+    }
     if (preconditioner >= 0 && weft_preconditioner_about(preconditioner)->needs_matrix) {
         *out = WEFT_ASSEMBLY_CSR;
         weft_log(monitor, WEFT_LOG_INFO, "csr, whose matrix the preconditioner %s needs",

@@ -56,15 +56,16 @@ done:
     return status;
 }
 
-/* y = A v from the form's `action`, K v. */
-static weft_status action_write(const weft_form *form, weft_text *text, weft_fragment *out,
-                                weft_error *error) {
+/* y = A v from the form's `action`, K v, or y = diag(A) from its `diagonal`. */
+static weft_status value_write(const weft_form *form, const char *value, weft_text *text,
+                               weft_fragment *out, weft_error *error) {
     if (weft_form_components(form) > 1) /* required by continue_blocks.weft */
-        weft_text_add(text, "parameter block_components = %d;\n", weft_form_components(form));
-    weft_text_add(text, "y[dofs] += %s;\nreturn y;\n", form->action);
+        weft_text_add(text, "parameter block_components = %d, block_nodes = 1;\n",
+                      weft_form_components(form));
+    weft_text_add(text, "y[dofs] += %s;\nreturn y;\n", value);
     if (text->failed)
         return weft_out_of_memory(error, "a product's script");
-    *out = (weft_fragment){"action", text->data};
+    *out = (weft_fragment){value == form->action ? "action" : "diagonal", text->data};
     return WEFT_OK;
 }
 
@@ -97,7 +98,10 @@ static weft_status part_script_make(const weft_operator *op, int i, const script
     weft_status status = WEFT_OK;
     const weft_part *part = (weft_part *)op->parts + i;
     const weft_form *form = &part->form;
-    const bool acts = form->action && !part->local && suffix == &suffix_product;
+    const char *value = part->local                  ? NULL
+                        : suffix == &suffix_product  ? form->action
+                        : suffix == &suffix_diagonal ? form->diagonal
+                                                     : NULL;
     *out = (part_script){0};
     TRY(options_make(form, part->local != NULL, suffix, &out->options, out->storage, error));
     out->options.scatter = part->scatter;
@@ -109,8 +113,8 @@ static weft_status part_script_make(const weft_operator *op, int i, const script
     if (i > 0)
         out->fragments[out->n++] = shipped(form, &suffix_continue);
     out->fragments[out->n++] = shipped(form, suffix);
-    if (acts)
-        TRY(action_write(form, &out->text, &out->fragments[out->n - 1], error));
+    if (value)
+        TRY(value_write(form, value, &out->text, &out->fragments[out->n - 1], error));
 done:
     return status;
 }

@@ -403,7 +403,8 @@ static size_t block_estimate_memory(const weft_operator_sizes *sizes, int dimens
 const weft_preconditioner_kind weft_preconditioner_block = {
     .info = {.name = "block",
              .help = "multigrid and Schur complements by the parts of a mixed space",
-             .needs_matrix = true},
+             .needs_matrix = true,
+             .coarsens = true},
     .make = block_make,
     .apply = block_apply,
     .free = block_free,

@@ -2,8 +2,12 @@
  * that space. */
 #include "fem/precondition/levels.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Weights below it are zero. */
+static const double ROUNDING = 1e-12;
 
 bool weft_space_coarsens(const weft_space *space) {
     const weft_element *element = space ? weft_space_element(space) : NULL;
@@ -47,7 +51,7 @@ static int weigh(const weft_mesh *mesh, const node_place *place, const double *t
         const double weight = table[place->local * v + k];
         const int32_t vertex = mesh->cells[(int64_t)place->cell * v + k];
         int at = n;
-        if (weight < 1e-12 && weight > -1e-12)
+        if (fabs(weight) < ROUNDING)
             continue;
         for (; at > 0 && vertices[at - 1] > vertex; --at) {
             vertices[at] = vertices[at - 1];

@@ -74,6 +74,16 @@ static weft_status set_up(weft_preconditioner *preconditioner, weft_error *error
     return status;
 }
 
+/* What a kind is where the operator stores no matrix, and its forms are known. */
+static const weft_preconditioner_kind *
+without_matrix(const weft_preconditioner_kind *kind, const weft_preconditioner_problem *problem) {
+    if (weft_preconditioner_lowers_degrees(kind, problem))
+        return &weft_preconditioner_degrees;
+    return kind == &weft_preconditioner_block && weft_preconditioner_is_saddle(problem)
+               ? &weft_preconditioner_saddle
+               : kind;
+}
+
 weft_status weft_preconditioner_make(weft_context *context, int kind,
                                      const weft_preconditioner_problem *problem,
                                      weft_preconditioner **out, weft_error *error) {
@@ -81,7 +91,7 @@ weft_status weft_preconditioner_make(weft_context *context, int kind,
     weft_preconditioner *made = calloc(1, sizeof *made);
     if (!made)
         TRY(weft_out_of_memory(error, "a preconditioner"));
-    *made = (weft_preconditioner){.kind = kinds[kind],
+    *made = (weft_preconditioner){.kind = without_matrix(kinds[kind], problem),
                                   .context = context,
                                   .problem = *problem,
                                   .report = {.kind = kind, .n_levels = 1, .complexity = 1}};
@@ -120,7 +130,7 @@ weft_status weft_preconditioner_update(weft_preconditioner *preconditioner, weft
 weft_status weft_preconditioner_refresh(weft_preconditioner *preconditioner, weft_error *error) {
     const bool is_direct = preconditioner->kind->info.any_sign;
     preconditioner->is_reused = true;
-    return preconditioner->needs_update || is_direct
+    return preconditioner->needs_update || preconditioner->reads_operator || is_direct
                ? weft_preconditioner_update(preconditioner, error)
                : WEFT_OK;
 }
@@ -206,6 +216,8 @@ done:
 size_t weft_preconditioner_memory_estimate(const weft_limits *limits, int kind,
                                            const weft_assembly_problem *problem) {
     const weft_operator_sizes sizes = weft_operator_sizes_of(limits, problem);
+    if (problem->lowers_degrees && kinds[kind]->info.coarsens)
+        return weft_degrees_memory(&sizes);
     return kinds[kind]->estimate_memory ? kinds[kind]->estimate_memory(&sizes, problem->dimension)
                                         : 0;
 }

@@ -51,6 +51,7 @@ struct weft_preconditioner {
     int n_solves, first_iterations; /* since it was made or updated; of the first of them */
     bool is_reused;                 /* made for other values than the operator's */
     bool needs_update;              /* it took too many iterations */
+    bool reads_operator; /* applications read inputs of forms, to which the rest must be adapted */
 };
 /** The most iterations of a solve before an update is better: INT_MAX, or a few times those of the first solve if it is
  *  reused. */
@@ -62,6 +63,16 @@ bool weft_preconditioner_used(weft_preconditioner *preconditioner, int iteration
 extern const weft_preconditioner_kind weft_preconditioner_chebyshev, weft_preconditioner_multigrid,
     weft_preconditioner_aggregation, weft_preconditioner_block, weft_preconditioner_hypre,
     weft_preconditioner_petsc, weft_preconditioner_cholmod, weft_preconditioner_lu;
+/** Multigrid on levels of lower degree, with a kind that coarsens for linear functions; not among those that are listed. */
+extern const weft_preconditioner_kind weft_preconditioner_degrees;
+/** The kind block for saddle points without a matrix; the same. */
+extern const weft_preconditioner_kind weft_preconditioner_saddle;
+bool weft_preconditioner_is_saddle(const weft_preconditioner_problem *problem);
+/** Bytes that it will hold, about. */
+size_t weft_degrees_memory(const weft_operator_sizes *sizes);
+/** Does a kind work so for this problem? */
+bool weft_preconditioner_lowers_degrees(const weft_preconditioner_kind *kind,
+                                        const weft_preconditioner_problem *problem);
 
 /** The error of a kind without full multigrid: WEFT_ERROR_UNSUPPORTED. */
 weft_status weft_preconditioner_refuse_full(const weft_preconditioner *preconditioner,

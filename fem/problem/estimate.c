@@ -1,5 +1,6 @@
 /* Chooses the preconditioner and the assembly of a problem, with an estimate of its memory. */
 #include "fem/mesh/mesh.h"
+#include "fem/precondition/levels.h"
 #include "fem/problem/problem.h"
 
 #include <math.h>
@@ -72,6 +73,40 @@ static bool is_elastic(const weft_problem *problem, int components) {
            !problem->system.is_uncoupled;
 }
 
+/* Are the forms of the operator those of a file alone, which can be written for functions of lower degrees? */
+static bool lowers_degrees(const weft_problem *problem) {
+    const weft_fields *fields = &problem->fields;
+    const weft_coarser *coarser = &problem->forms.coarser;
+    bool is_alone = coarser->make && problem->declared.n == 0 &&
+                    !weft_problem_is_in_time(problem) &&
+                    (fields->n == 1 ? weft_space_coarsens(fields->list[0].space)
+                                    : fields->n == 2 && coarser->is_saddle(coarser->user));
+    for (int i = 0; i < fields->n_conditions && is_alone; ++i)
+        is_alone = fields->conditions[i].kind != WEFT_ROBIN;
+    return is_alone;
+}
+
+/* On the host a triangular preconditioner of a saddle point halves the iterations of a diagonal one, for GMRES, if its basis fits. On
+ * a GPU, orthogonalization takes longer than the iterations that are saved. */
+static void choose_triangular(weft_problem *problem, bool lowers_degrees) {
+    enum { VECTORS = 4 /* per iteration of a cycle, at most */, RESTART = 40 };
+    const bool on_gpu = weft_device_limits(problem->context->device)->execution ==
+                        WEFT_EXECUTION_SIMT;
+    weft_linear *linear = &problem->system.linear;
+    weft_problem_choice *choice = &linear->choice;
+    const double bytes = (double)VECTORS * RESTART * sizeof(double) *
+                         (double)problem->fields.n_dofs;
+    linear->is_saddle = problem->fields.n > 1 && lowers_degrees && !on_gpu && choice->preconditioner >= 0 &&
+                        choice->assembly == WEFT_ASSEMBLY_MATRIX_FREE &&
+                        bytes < 0.8 * (double)weft_device_bytes_free(problem->context->device);
+    if (!linear->is_saddle || choice->method != WEFT_METHOD_MINRES ||
+        linear->options->method != WEFT_AUTO)
+        return;
+    weft_linear_choose_method(linear, true, true, 0);
+    if (choice->restart == 0)
+        choice->restart = RESTART;
+}
+
 weft_status weft_problem_choose(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_linear *linear = &problem->system.linear;
@@ -96,7 +131,9 @@ weft_status weft_problem_choose(weft_problem *problem, weft_error *error) {
                     .is_elastic = is_elastic(problem, components),
                     .cell_shape = shape.cells,
                     .domain_shape = shape.domain,
-                    .assembles_load = !is_null || problem->forms.n_parts == 0},
+                    .assembles_load = !is_null || problem->forms.n_parts == 0,
+                    .lowers_degrees = (problem->fields.n > 1 || problem->system.is_symmetric) &&
+                                      lowers_degrees(problem)},
         .n_vectors = again && !is_null ? 9 : 2,
         .assembles_again = again,
         .solves_once = !again && !weft_problem_is_in_time(problem),
@@ -107,6 +144,7 @@ weft_status weft_problem_choose(weft_problem *problem, weft_error *error) {
     TRY(count_inputs(problem, &what.input_bytes, error));
     weft_problem_describe(problem);
     TRY(weft_linear_choose(linear, &what, error));
+    choose_triangular(problem, what.problem.lowers_degrees);
     problem->product_bytes = predict_product_bytes(problem, &what.problem);
 done:
     return status;

@@ -178,7 +178,7 @@ bool weft_problem_owns(const weft_problem *problem, const char *input) {
 }
 
 /* The memory of an input; NULL: it has none yet. */
-static weft_memory *memory_of(const weft_problem *problem, const char *input) {
+weft_memory *weft_problem_memory_of(const weft_problem *problem, const char *input) {
     weft_memory *memory = NULL;
     if (strcmp(input, "x") == 0)
         return weft_space_coordinates(problem->inputs.n_sets > 0
@@ -389,7 +389,8 @@ void weft_problem_bind_names(weft_problem *problem, weft_problem_part *part) {
     for (int i = 0; i < weft_compilation_names(part->compilation); ++i) {
         weft_name_info info;
         weft_compilation_name(part->compilation, i, &info);
-        weft_memory *memory = info.kind == WEFT_NAME_INPUT ? memory_of(problem, info.name) : NULL;
+        weft_memory *memory =
+            info.kind == WEFT_NAME_INPUT ? weft_problem_memory_of(problem, info.name) : NULL;
         if (memory)
             weft_form_bind_input(&part->bound, info.name, memory);
     }

@@ -56,5 +56,7 @@ bool weft_problem_owns(const weft_problem *problem, const char *input);
 /** After weft_problem_vectors_make: make the inputs of the parts, u where Newton's method starts, and in time what steps set.
  *  Errors  WEFT_ERROR_USAGE: values that are missing, or of an unknown name; those of weft_inputs_add */
 weft_status weft_problem_make_inputs(weft_problem *problem, weft_error *error);
+/** The memory of an input of the forms: of coordinates, u and what steps set too; NULL: there is none. */
+weft_memory *weft_problem_memory_of(const weft_problem *problem, const char *input);
 /** Bind what a part reads to its form, which has been started. */
 void weft_problem_bind_names(weft_problem *problem, struct weft_problem_part *part);

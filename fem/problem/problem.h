@@ -5,6 +5,7 @@
  *  weft_problem_make and weft_problem_solve do everything; the programs call the steps between them. */
 #pragma once
 
+#include "fem/precondition/coarse.h"
 #include "fem/problem/assembled.h"
 #include "fem/problem/balance.h"
 #include "fem/problem/checks.h"
@@ -40,6 +41,7 @@ typedef struct weft_problem_forms {
     int n_more;
     const char *source, *source_origin; /* of weft_problem_source, or NULL */
     bool is_diffusion;                  /* `first` is that of weft_problem_diffusion */
+    weft_coarser coarser; /* the same forms for functions of a lower degree; {NULL}: not known */
 } weft_problem_forms;
 
 /** What steps in time set (steps.c). */

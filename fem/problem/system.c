@@ -34,6 +34,8 @@ weft_status weft_problem_operator_make(weft_problem *problem, weft_error *error)
                            error));
     TRY(weft_operator_assemble(op, error));
     problem->system.op = op;
+    problem->system.linear.coarser = &problem->forms.coarser;
+    problem->system.linear.coarsened = n == 1 + n_more && problem->forms.coarser.make ? op : NULL;
     op = NULL;
 done:
     weft_operator_free(&op);
@@ -60,7 +62,8 @@ void weft_problem_precompile(weft_problem *problem) {
     const weft_solver_plan plan = {
         .method = choice->method,
         .has_preconditioner = has_preconditioner,
-        .stays_single = on_gpu && info && info->needs_matrix,
+        .stays_single =
+            on_gpu && info && info->needs_matrix && weft_operator_entries(problem->system.op) > 0,
         .projects_mean = problem->system.linear.project_mean,
         .has_values = problem->system.u_values && has_values(problem),
         .starts_full = has_preconditioner && weft_linear_full_cycles(&problem->system.linear) > 0};

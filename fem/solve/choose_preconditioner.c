@@ -38,6 +38,9 @@ static const double CONVECTION_ITERATIONS = 5;
  * there is. Each iteration reads its basis twice, half of 30 vectors in the mean. */
 static const double RESTART_ITERATIONS = 5, BASIS_BYTES = 2 * 15 * sizeof(double);
 
+/* A cycle on lower degrees without a matrix, in products of the highest: four, and those of the levels below. */
+static const double LOWERED_PRODUCTS = 5.5;
+
 /* Planning the scripts of a level and loading their kernels from the cache. */
 static const double LEVEL_SECONDS = 10e-3;
 
@@ -152,7 +155,9 @@ static weft_preconditioner_cost cost_of(int figure, const weft_limits *limits,
     const double threads = limits->threads > 1 ? limits->threads : 1;
     const int components = problem->components > 1 ? problem->components : 1;
     const double rows = (double)problem->n_nodes * components;
-    const double products = 1 + (on_gpu ? f->gpu_products : f->host_products);
+    const double products = 1 + (problem->lowers_degrees ? LOWERED_PRODUCTS
+                                 : on_gpu                ? f->gpu_products
+                                                         : f->host_products);
     const double levels = LEVEL_SECONDS * count_levels(rows, problem->dimension);
     double set_up = set_up_per_row(f, on_gpu, problem) * rows / (on_gpu ? 1 : threads);
     double iteration = products * csr->product_seconds;
@@ -207,10 +212,12 @@ int weft_preconditioner_costs(const weft_limits *limits, const weft_assembly_pro
                               weft_preconditioner_cost out[WEFT_COSTS_MAX]) {
     weft_assembly_cost assemblies[WEFT_ASSEMBLIES_MOST];
     const int n_assemblies = weft_assembly_costs(limits, problem, assemblies);
+    const weft_assembly needed =
+        problem->lowers_degrees ? WEFT_ASSEMBLY_MATRIX_FREE : WEFT_ASSEMBLY_CSR;
     int n = 0;
     out[n++] = cost_of_jacobi(limits, problem, &assemblies[0]);
     for (int i = 0; i < n_assemblies; ++i) {
-        if (!assemblies[i].possible || assemblies[i].assembly != WEFT_ASSEMBLY_CSR)
+        if (!assemblies[i].possible || assemblies[i].assembly != needed)
             continue;
         for (int k = 0; k < FIGURES && (problem->symmetric || problem->asymmetry > 0); ++k)
             if (has_levels || !figures[k].needs_levels)

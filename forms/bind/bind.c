@@ -20,6 +20,7 @@ static void free_binding(void *user) {
         free(dofs);
     }
     free(binding->dofs);
+    free(binding->groups);
     free(binding->values);
     free(binding->text);
     free(binding);
@@ -38,6 +39,7 @@ void weft_bind_clear(weft_problem *problem) {
     weft_stated_clear(&problem->stated);
     problem->names = (weft_problem_names){.shown = NULL};
     problem->forms.matrix = problem->forms.vector = problem->forms.mass = NULL;
+    problem->forms.coarser = (weft_coarser){NULL, NULL, NULL};
 }
 
 static weft_status start(const weft_bind_options *options, weft_problem *problem,
@@ -96,7 +98,9 @@ weft_status weft_bind_form_file(weft_ufl *ufl, const weft_bind_options *options,
     weft_status status = WEFT_OK;
     weft_binding *binding = NULL;
     TRY(start(options, problem, &binding, error));
+    binding->file = ufl;
     TRY(weft_ufl_name_parts(ufl, binding, error));
+    weft_ufl_offer_coarse(binding);
     TRY(list_values(binding, error));
     TRY(weft_bind_state(binding, error));
     TRY(weft_problem_check_given(problem, error));

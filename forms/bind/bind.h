@@ -8,6 +8,7 @@
  *      spaces.c     the spaces of u and of coefficients
  *      measures.c   the cells or facets of each measure
  *      given.c      the text of what is given by name
+ *      coarse.c     the matrix for functions of a lower degree, for multigrid
  *      bind.c       the steps, in order */
 #pragma once
 
@@ -20,8 +21,10 @@ struct weft_mesh_copies;
 typedef struct weft_binding {
     weft_problem *problem;
     const weft_bind_options *options; /* borrowed until weft_bind_finish */
-    const weft_ufl_problem *ufl;      /* NULL: a script */
+    weft_ufl *file;                   /* borrowed; NULL: a script */
+    const weft_ufl_problem *ufl;      /* of the file */
     weft_entity_dofs **dofs;          /* [n_parts][n_sets], of ufl */
+    int *groups;                      /* [n_parts] of the mesh; -1: everywhere */
     char *text;                       /* of the script, malloc'd */
     weft_problem_value *values; /* those of the options, and of the file's for others; malloc'd */
     int n_values;
@@ -89,5 +92,9 @@ bool weft_ufl_is_straight(const weft_ufl_problem *ufl);
 /** Make the connectivities of all parts that their scripts have: binding->dofs.
  *  Errors  those of weft_ufl_find_groups; WEFT_ERROR_INPUT: a group without cells or facets */
 weft_status weft_ufl_connect(weft_binding *binding, weft_error *error);
+/** Let the problem's preconditioners have the matrix for functions of lower degrees (coarse.c).
+ *
+ *  Decision  docs/decisions/0065-multigrid-without-a-matrix.md */
+void weft_ufl_offer_coarse(weft_binding *binding);
 /** Start the form of a part: its connectivities, kernels and whether it adds couplings; without inputs. */
 void weft_ufl_form_start(const weft_binding *binding, int part, weft_bound_form *out);

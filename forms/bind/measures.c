@@ -148,7 +148,7 @@ weft_status weft_ufl_connect(weft_binding *binding, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_problem *problem = binding->problem;
     weft_bind_options options = *binding->options;
-    int *groups = calloc((size_t)problem->forms.n_parts + 1, sizeof *groups);
+    int *groups = binding->groups = calloc((size_t)problem->forms.n_parts + 1, sizeof *groups);
     if (!groups)
         TRY(weft_out_of_memory(error, NULL));
     options.file = problem->forms.file;
@@ -156,7 +156,6 @@ weft_status weft_ufl_connect(weft_binding *binding, weft_error *error) {
     for (int i = 0; i < problem->forms.n_parts; ++i)
         TRY(connect_part(binding, i, groups[i], error));
 done:
-    free(groups);
     return status;
 }
 
@@ -177,6 +176,7 @@ void weft_ufl_form_start(const weft_binding *binding, int i_part, weft_bound_for
                     dofs[0].connectivity, out);
     out->form.components = ufl->components;
     out->form.action = part->has_action ? "Kv" : NULL;
+    out->form.diagonal = part->has_diagonal ? "Kd" : NULL;
     out->form.kernels = part->kernels;
     out->form.adds_couplings = adds_couplings(ufl, part);
     for (int i = 1; i < ufl->n_sets; ++i)

@@ -75,6 +75,7 @@ weft_status weft_ufl_add_functions(weft_ufl *ufl, weft_library *library, weft_er
         TRY(ufl_lowered_add(calls->matrix.list, calls->matrix.n, library, error));
         TRY(ufl_lowered_add(calls->vector.list, calls->vector.n, library, error));
         TRY(ufl_lowered_add(calls->action.list, calls->action.n, library, error));
+        TRY(ufl_lowered_add(calls->diagonal.list, calls->diagonal.n, library, error));
         TRY(ufl_lowered_add(calls->mass.list, calls->mass.n, library, error));
     }
 done:

@@ -3,10 +3,12 @@
  *
  *      problem.c   finds the forms of the problem; lists spaces and domains; lowers the integrals
  *      script.c    writes the script of each domain, or of all
+ *      coarse.c    the same matrix for functions of a lower degree
  *      kernels.c   kernels of whole cells, by which products are made without matrices
  *      compile.c   functions for libraries and for printing */
 #pragma once
 
+#include "fem/precondition/coarse.h"
 #include "forms/file/file.h"
 #include "forms/lower/lower.h"
 
@@ -21,7 +23,8 @@ typedef struct ufl_calls {
 
 typedef struct ufl_part_calls {
     ufl_calls matrix, vector;
-    ufl_calls action; /* K v of the matrix; none where products are not faster by it */
+    ufl_calls action;   /* K v of the matrix; none where products are not faster by it */
+    ufl_calls diagonal; /* of the matrix; none where it is read from that */
     ufl_calls mass;
 } ufl_part_calls;
 
@@ -38,12 +41,30 @@ typedef struct ufl_problem {
     weft_ufl_part parts[UFL_PARTS_OF_PROBLEM_MAX];
     ufl_part_calls calls[UFL_PARTS_OF_PROBLEM_MAX]; /* of the parts */
     weft_ufl_value *values;                         /* of coefficients */
+    /* the problem whose form this is for functions of a lower degree, with the names of its inputs; NULL: none */
+    const struct ufl_problem *of;
 } ufl_problem;
 
 /** Arena memory, or NULL and an error.
  *  in_time  with a mass, if the file has one
  *  mass     the name of its form; NULL: m or M, if the file has one */
 const ufl_problem *ufl_problem_make(weft_ufl *ufl, bool in_time, const char *mass);
+/** From the forms of a problem: lower the integrals, list the spaces, and write the scripts. */
+bool ufl_problem_lower(weft_ufl *ufl, ufl_problem *problem);
+/** The matrix of a problem for functions of a lower degree, without a vector, or a standard one of scalars.
+ *  field   of a mixed space: the subspace that alone is not zero; otherwise 0
+ *  degree  at least 1
+ *  Returns arena memory, or NULL and an error: WEFT_ERROR_UNSUPPORTED (other elements than Lagrange's) */
+const ufl_problem *ufl_problem_coarse(weft_ufl *ufl, const ufl_problem *of, weft_coarse_form form,
+                                      int field, int degree);
+/** weft_coarser.is_saddle of the file's problem. */
+bool weft_ufl_is_saddle(weft_ufl *ufl);
+/** The same, with its functions added to a library.
+ *  sets    gets for each set of the coarse problem that of the file's problem with the same entries; -1: none
+ *  Errors  WEFT_ERROR_UNSUPPORTED, _MEMORY */
+weft_status weft_ufl_problem_coarse(weft_ufl *ufl, weft_coarse_form form, int field, int degree,
+                                    weft_library *library, const weft_ufl_problem **out, int sets[UFL_SETS_MAX],
+                                    weft_error *error);
 /** The function of one integral. "ufl_a_0", with a name for the facets where there are several */
 const char *ufl_kernel_name(weft_ufl *ufl, const char *form, int integral);
 /** The name of a coefficient or constant in the scripts: that of the file, unless the script has it. */

@@ -295,9 +295,7 @@ static bool is_uniform(const ufl_node *node) {
 
 int ufl_problem_set(const ufl_problem *problem, const ufl_node *node) {
     const bool is_argument = node == problem->unknown || node == problem->direction;
-    if (is_argument)
-        return 0;
-    if (is_uniform(node) || ufl_is_over_cells(problem, node))
+    if (!is_argument && (is_uniform(node) || ufl_is_over_cells(problem, node)))
         return -1;
     return find_set(problem, ufl_nodal_element(node->space->element));
 }
@@ -306,7 +304,8 @@ static bool add_coefficient_sets(weft_ufl *ufl, ufl_problem *problem, const ufl_
     for (int i = 0; i < calls->n; ++i)
         for (int k = 1; k < calls->list[i]->n_arguments; ++k) {
             const ufl_node *node = calls->list[i]->arguments[k].node;
-            if (is_uniform(node) || node == problem->unknown || ufl_is_over_cells(problem, node))
+            const bool is_unknown = node == problem->unknown;
+            if (!is_unknown && (is_uniform(node) || ufl_is_over_cells(problem, node)))
                 continue;
             const char *name = ufl_terminal_name(ufl, calls->form, node);
             ufl->context.place = node->place;
@@ -371,12 +370,13 @@ static int find_part(weft_ufl *ufl, ufl_problem *problem, weft_ufl_domain domain
     problem->calls[at] = (ufl_part_calls){{.form = problem->matrix},
                                           {.form = problem->vector},
                                           {.form = problem->action},
+                                          {.form = problem->matrix},
                                           {.form = problem->mass}};
     ++problem->shown.n_parts;
     return at;
 }
 
-typedef enum calls_kind { MATRIX, VECTOR, ACTION, MASS } calls_kind;
+typedef enum calls_kind { MATRIX, VECTOR, ACTION, DIAGONAL, MASS } calls_kind;
 
 static ufl_calls *calls_of(ufl_problem *problem, int part, calls_kind kind) {
     ufl_part_calls *calls = &problem->calls[part];
@@ -387,6 +387,8 @@ static ufl_calls *calls_of(ufl_problem *problem, int part, calls_kind kind) {
         return &calls->vector;
     case ACTION:
         return &calls->action;
+    case DIAGONAL:
+        return &calls->diagonal;
     case MASS:
         break;
     }
@@ -467,8 +469,8 @@ static bool lower_integral(weft_ufl *ufl, ufl_problem *problem, const ufl_prepar
             ufl_nodal_element(problem->matrix->arguments[0]->space->element)))
         return true; /* K of linear simplices takes fewer operations than a loop over points */
     if (!lowered && ufl->context.status == WEFT_OK)
-        lowered = ufl_lower_integral(&ufl->graph, form, i, function,
-                                     integral->type == UFL_CELL ? NULL : facets);
+        lowered = (kind == DIAGONAL ? ufl_lower_diagonal : ufl_lower_integral)(
+            &ufl->graph, form, i, function, integral->type == UFL_CELL ? NULL : facets);
     if (!lowered)
         return false;
     calls->form = form;
@@ -476,6 +478,7 @@ static bool lower_integral(weft_ufl *ufl, ufl_problem *problem, const ufl_prepar
     problem->parts[at].has_matrix |= kind == MATRIX;
     problem->parts[at].has_vector |= kind == VECTOR;
     problem->parts[at].has_action |= kind == ACTION;
+    problem->parts[at].has_diagonal |= kind == DIAGONAL;
     problem->parts[at].has_mass |= kind == MASS;
     return true;
 }
@@ -505,6 +508,17 @@ static bool lower_action(weft_ufl *ufl, ufl_problem *problem) {
             problem->parts[i].has_action = false;
         }
     return true;
+}
+
+/* The diagonal by functions of its own, where the matrix is large. */
+static bool lower_diagonal(weft_ufl *ufl, ufl_problem *problem) {
+    const ufl_element *element = problem->matrix->arguments[0]->space->element;
+    const char *name = ufl_print(&ufl->context, "%s_diagonal", problem->shown.matrix);
+    for (int i = 0; i < problem->matrix->form.n_integrals; ++i)
+        if (problem->matrix->form.integrals[i].type == UFL_INTERIOR_FACET)
+            return true; /* whose sides may share dofs */
+    return name && (ufl_element_has_constant_gradients(ufl_nodal_element(element)) ||
+                    lower_form(ufl, problem, problem->matrix, name, DIAGONAL));
 }
 
 /* ---- values of coefficients ---------------------------------------------------------------- */
@@ -559,13 +573,19 @@ static bool find_values(weft_ufl *ufl, ufl_problem *problem) {
 
 const ufl_problem *ufl_problem_make(weft_ufl *ufl, bool in_time, const char *mass) {
     ufl_problem *problem = ufl_alloc(&ufl->context, 1, sizeof *problem);
-    if (!problem || !find_forms(ufl, problem) || !check_arguments(ufl, problem) ||
-        (in_time && !find_mass(ufl, mass, problem)) ||
-        !lower_form(ufl, problem, problem->matrix, problem->shown.matrix, MATRIX) ||
+    return problem && find_forms(ufl, problem) && check_arguments(ufl, problem) &&
+                   (!in_time || find_mass(ufl, mass, problem)) && ufl_problem_lower(ufl, problem)
+               ? problem
+               : NULL;
+}
+
+bool ufl_problem_lower(weft_ufl *ufl, ufl_problem *problem) {
+    if (!lower_form(ufl, problem, problem->matrix, problem->shown.matrix, MATRIX) ||
         !lower_form(ufl, problem, problem->vector, problem->shown.vector, VECTOR) ||
         !lower_form(ufl, problem, problem->mass, problem->shown.mass, MASS) ||
-        !lower_action(ufl, problem) || !find_sets(ufl, problem) || !find_values(ufl, problem))
-        return NULL;
+        !lower_action(ufl, problem) || !lower_diagonal(ufl, problem) || !find_sets(ufl, problem) ||
+        (!problem->of && !find_values(ufl, problem)))
+        return false;
     problem->shown.sets = problem->sets;
     problem->shown.parts = problem->parts;
     for (int i = 0; i < problem->shown.n_parts; ++i) {
@@ -577,7 +597,7 @@ const ufl_problem *ufl_problem_make(weft_ufl *ufl, bool in_time, const char *mas
             ufl_fail(&ufl->context, WEFT_ERROR_MEMORY, "out of memory");
         weft_text_free(&text);
         if (!problem->parts[i].script || !ufl_part_kernels(ufl, problem, i))
-            return NULL;
+            return false;
     }
-    return problem;
+    return true;
 }

@@ -15,13 +15,15 @@ typedef struct script_writer {
 
 const char *ufl_input_name(weft_ufl *ufl, const ufl_problem *problem, const ufl_prepared *form,
                            const ufl_node *node) {
-    static const char *const taken[] = {"x", "X",     "K",     "b",    "r",        "u",
-                                        "v", "y",     "A",     "d",    "t",        "Kv",
-                                        "M", "cells", "nodes", "dofs", "vertices", "geometry"};
+    static const char *const taken[] = {"x",     "X",     "K",    "b",        "r",       "u",  "v",
+                                        "y",     "A",     "d",    "t",        "Kv",      "Kd", "M",
+                                        "cells", "nodes", "dofs", "vertices", "geometry"};
     if (node == problem->unknown)
         return "u";
     if (node == problem->direction)
         return "v";
+    if (problem->of)
+        return ufl_input_name(ufl, problem->of, problem->of->matrix, node);
     const char *name = ufl_terminal_name(ufl, form, node);
     bool clashes = strncmp(name, "dofs_", 5) == 0 || strncmp(name, "nodes_", 6) == 0 ||
                    strncmp(name, "coefficient_", 12) == 0 || weft_outline_reserved(name);
@@ -51,7 +53,7 @@ static bool is_used(const script_writer *w, int set) {
     const ufl_part_calls *calls = &w->problem->calls[w->part - w->problem->parts];
     return set == 0 || set == w->problem->shown.geometry || uses(&calls->matrix, w->problem, set) ||
            uses(&calls->vector, w->problem, set) || uses(&calls->action, w->problem, set) ||
-           uses(&calls->mass, w->problem, set);
+           uses(&calls->diagonal, w->problem, set) || uses(&calls->mass, w->problem, set);
 }
 
 /* index cells, nodes; connectivity dofs : cells -> nodes[6]; ... */
@@ -162,7 +164,8 @@ bool ufl_write_part(weft_ufl *ufl, const ufl_problem *problem, int part, const c
         weft_text_add(out, "input x : real[%d] over %s;\n",
                       problem->matrix->arguments[0]->space->mesh->gdim, geometry->nodes);
     if (!declare_inputs(&w, &calls->matrix) || !declare_inputs(&w, &calls->vector) ||
-        !declare_inputs(&w, &calls->action) || !declare_inputs(&w, &calls->mass))
+        !declare_inputs(&w, &calls->action) || !declare_inputs(&w, &calls->diagonal) ||
+        !declare_inputs(&w, &calls->mass))
         return false;
     weft_text_add(out, "X%s = x[%s%s];\n", suffix, geometry->connectivity, suffix);
     if (calls->matrix.n > 0) {
@@ -172,6 +175,10 @@ bool ufl_write_part(weft_ufl *ufl, const ufl_problem *problem, int part, const c
     if (calls->action.n > 0) {
         weft_text_add(out, "Kv%s = ", suffix);
         write_calls(&w, &calls->action);
+    }
+    if (calls->diagonal.n > 0) {
+        weft_text_add(out, "Kd%s = ", suffix);
+        write_calls(&w, &calls->diagonal);
     }
     if (calls->mass.n > 0) {
         weft_text_add(out, "M%s = ", suffix);

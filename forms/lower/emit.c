@@ -311,6 +311,22 @@ static bool lower_tensor(ufl_emitter *e, ufl_lowered *out, const ufl_terms *term
     return staged || (ufl_emit_prepare(e, terms) && ufl_emit_loop(e, terms, out->rank, out->sizes));
 }
 
+/* A function of rank 1. */
+static bool lower_diagonal(ufl_emitter *e, ufl_lowered *out, const ufl_node *const *arguments,
+                           ufl_terms *terms) {
+    const ufl_terms none = {0, NULL};
+    if (out->rank != 2 || arguments[0]->space != arguments[1]->space || e->l->n_sides > 1)
+        return ufl_fail(e->l->context, WEFT_ERROR_UNSUPPORTED,
+                        "the diagonal without the matrix of this integral");
+    e->results = arguments[0]->space->element;
+    out->rank = 1;
+    out->columns = e->columns = ufl_emit_columns(e->results);
+    out->n_points = e->n_points;
+    out->representation = UFL_QUADRATURE_LOOP;
+    return make_arguments(e, out) && ufl_emit_prepare(e, &none) &&
+           ufl_emit_diagonal(e, terms, out->sizes[0]) && finish(e, out);
+}
+
 static bool lower(ufl_emitter *e, ufl_lowered *out, const ufl_element *points) {
     ufl_lowering *l = e->l;
     const ufl_terms *terms = NULL;
@@ -359,11 +375,14 @@ static bool lower(ufl_emitter *e, ufl_lowered *out, const ufl_element *points) {
                         "a product without the matrix with points of an element");
     if (e->product)
         return lower_product(e, out, arguments, &own);
+    if (e->diagonal)
+        return lower_diagonal(e, out, arguments, &own);
     return lower_tensor(e, out, &own) && finish(e, out);
 }
 
 static const ufl_lowered *lower_as(ufl_graph *graph, const ufl_prepared *form, int number,
-                                   const char *name, const int *facets, const ufl_node *vector) {
+                                   const char *name, const int *facets, const ufl_node *vector,
+                                   bool diagonal) {
     const ufl_integral *integral = &form->form.integrals[number];
     const bool interior = integral->type == UFL_INTERIOR_FACET;
     ufl_context *context = graph->context;
@@ -375,7 +394,7 @@ static const ufl_lowered *lower_as(ufl_graph *graph, const ufl_prepared *form, i
                       .scalars = {.context = context},
                       .determinant = {-1, -1},
                       .scale = -1};
-    ufl_emitter e = {.l = &l, .indent = "", .product = vector != NULL};
+    ufl_emitter e = {.l = &l, .indent = "", .product = vector != NULL, .diagonal = diagonal};
     memset(l.jacobian, -1, sizeof l.jacobian);
     memset(l.inverse, -1, sizeof l.inverse);
     ufl_lowered *out = ufl_alloc(context, 1, sizeof *out);
@@ -401,12 +420,17 @@ static const ufl_lowered *lower_as(ufl_graph *graph, const ufl_prepared *form, i
 
 const ufl_lowered *ufl_lower_integral(ufl_graph *graph, const ufl_prepared *form, int number,
                                       const char *name, const int *facets) {
-    return lower_as(graph, form, number, name, facets, NULL);
+    return lower_as(graph, form, number, name, facets, NULL, false);
+}
+
+const ufl_lowered *ufl_lower_diagonal(ufl_graph *graph, const ufl_prepared *form, int number,
+                                      const char *name, const int *facets) {
+    return lower_as(graph, form, number, name, facets, NULL, true);
 }
 
 const ufl_lowered *ufl_lower_product(ufl_graph *graph, const ufl_prepared *form, int number,
                                      const char *name, const ufl_node *vector) {
-    return lower_as(graph, form, number, name, NULL, vector);
+    return lower_as(graph, form, number, name, NULL, vector, false);
 }
 
 /* ---- tables for the library ---- */

@@ -27,7 +27,8 @@ typedef struct ufl_emitter {
     int columns;                /* of a result of rank 1, or 0 */
     const ufl_element *results; /* its element */
     const char *indent;
-    bool product; /* of the matrix with a vector, instead of the matrix */
+    bool product;  /* of the matrix with a vector, instead of the matrix */
+    bool diagonal; /* of the matrix, instead of it */
     /* the product with a constant vector is 0: only derivatives of it are used */
     bool ignores_constants;
     int adjugate
@@ -106,5 +107,9 @@ bool ufl_compress(ufl_emitter *e, const ufl_element_table *table, const bool *us
  *  worth  set to whether the matrix is large enough; else nothing is written */
 bool ufl_stages_are_worth(const ufl_lowered *out);
 bool ufl_emit_stages(ufl_emitter *e, const ufl_terms *terms, ufl_lowered *out, bool *worth);
+/** The diagonal of a matrix with so many rows; terms are reordered. (diagonal.c) */
+bool ufl_emit_diagonal(ufl_emitter *e, ufl_terms *terms, int size);
+/** Let what is constant on the cell and used at points be computed once, before the loop: it counts as used twice. (loop.c) */
+void ufl_emit_hoist(ufl_emitter *e, const ufl_terms *terms);
 /** A loop over the quadrature points. (loop.c) */
 bool ufl_emit_loop(ufl_emitter *e, const ufl_terms *terms, int rank, const int *sizes);

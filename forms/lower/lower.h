@@ -11,6 +11,7 @@
  *                  with a loop over points
  *      split.c, compress.c, stages.c, rows.c  terms -> several functions (stages.h)
  *      product.c  terms -> statements of a product with a vector
+ *      diagonal.c terms -> statements of the diagonal
  *      text.c      scalars and tables as text
  *      emit.c      the whole function
  *
@@ -90,6 +91,10 @@ void ufl_lowered_call(const ufl_lowered *lowered,
  *  Returns arena memory, or NULL and an error: WEFT_ERROR_UNSUPPORTED at the place of what Weft does not
  *  have */
 const ufl_lowered *ufl_lower_integral(ufl_graph *graph, const ufl_prepared *form, int integral,
+                                      const char *name, const int *facets);
+/** Lower the diagonal of the matrix of one integral over cells or exterior facets, of two arguments in one space: A has the shape of a
+ *  vector. Otherwise as ufl_lower_integral; WEFT_ERROR_UNSUPPORTED for interior facets, whose sides may share dofs. */
+const ufl_lowered *ufl_lower_diagonal(ufl_graph *graph, const ufl_prepared *form, int integral,
                                       const char *name, const int *facets);
 /** Lower the product of one integral over cells with a vector: A = NAME(X, v, w0, ...) is the matrix times the dofs v of
  *  the trial function, with fewer operations than either.

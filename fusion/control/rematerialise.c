@@ -263,7 +263,7 @@ static weft_status steps_make(const weft_compilation *compilation, weft_control 
     const int n_loops = compilation->script->n_loops;
     bool *recomputed = NULL;
     TRY(WEFT_ALLOC(compilation->arena, recomputed, (size_t)n_loops + 1, error));
-    if (compilation->options.predicated)
+    if (compilation->options.predicated && n_loops > 0)
         TRY(weft_error_set(error, WEFT_ERROR_USAGE,
                            "a script with loops cannot be predicated: its loops are"));
     planned.options.forced_plan = NULL;

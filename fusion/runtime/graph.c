@@ -91,7 +91,7 @@ void weft_program_graph_free(weft_program *p) {
 }
 
 weft_memory *weft_program_graph_flag(const weft_program *p, int loop) {
-    return p->graph && loop >= 0 ? p->graph->active[loop] : NULL;
+    return loop < 0 ? p->active : p->graph ? p->graph->active[loop] : NULL;
 }
 
 weft_status weft_program_graph_activate(const weft_program *p, int loop, weft_error *error) {

@@ -291,6 +291,7 @@ done:
 }
 
 void weft_program_predicate(weft_program *p, weft_memory *active) {
+    p->active = active;
     for (int i = 0; i < p->compilation->control->n_segments; ++i) {
         weft_program_segment *segment = p->segments[i];
         if (segment->segment->loop >= 0) /* predicated by its loop */

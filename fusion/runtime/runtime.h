@@ -74,6 +74,7 @@ struct weft_program {
     int64_t iterations;            /* of the last of the outermost loops, in the last run */
     struct weft_loop_graph *graph; /* fusion/runtime/graph.c; NULL: none yet */
     weft_memory **arguments;       /* for one launch */
+    weft_memory *active;           /* of weft_program_predicate, borrowed */
     weft_operator_clock *clock;    /* NULL: nothing is timed */
     bool ready;
 };

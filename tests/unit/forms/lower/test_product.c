@@ -1,5 +1,5 @@
 /* labels: full */
-/* Products of forms on simplices without the matrix against products with the assembled one, on the host and as CUDA text
+/* Products of forms on simplices without the matrix, and diagonals, against products with the assembled one, on the host and as CUDA text
  * that runs thread by thread: degrees 1 to 4, several components, coefficients of several degrees and
  * products of them, and rules that do not integrate exactly. Both are sums of some hundred
  * terms per entry; 2e-13 of the largest entry leaves a factor of 30 for rounding. The same product
@@ -89,7 +89,7 @@ static weft_memory *coefficient(weft_device *device, int64_t n) {
     return memory;
 }
 
-/* A v, malloc'd; *n its length. */
+/* A v, followed by the diagonal of A, malloc'd; *n: entries of both. */
 static double *product(const product_case *c, const product_problem *p, weft_device *device,
                        weft_assembly assembly, int64_t *n) {
     weft_error error = {0};
@@ -106,6 +106,7 @@ static double *product(const product_case *c, const product_problem *p, weft_dev
     check_status(weft_space_make(device, p->mesh, WEFT_ELEMENT_P1, 1, &corners, &error), &error);
     weft_form_start("forms.ufl", p->found->parts[0].script, weft_space_cells(space), &form);
     form.form.action = p->found->parts[0].has_action ? "Kv" : NULL;
+    form.form.diagonal = p->found->parts[0].has_diagonal ? "Kd" : NULL;
     form.form.components = c->components;
     weft_form_bind_input(&form, "x", weft_space_coordinates(corners));
     if (c->degree > 1)
@@ -122,7 +123,7 @@ static double *product(const product_case *c, const product_problem *p, weft_dev
     for (int64_t i = 0; i < *n; ++i)
         hx[i] = fixture_random(&state) - 0.5;
     check_status(weft_vector_push(x, hx, *n, &error), &error);
-    double *out = calloc((size_t)*n, sizeof *out);
+    double *out = calloc((size_t)*n, 2 * sizeof *out);
     assert_non_null(out);
     const bool atomic = weft_device_limits(device)->execution == WEFT_EXECUTION_SIMT &&
                         weft_connectivity_width(weft_space_cells(space)) > 16;
@@ -134,6 +135,10 @@ static double *product(const product_case *c, const product_problem *p, weft_dev
         if (!atomic)
             assert_memory_equal(out, hy, (size_t)*n * sizeof *out);
     }
+    check_status(weft_operator_diagonal(op, y, &error), &error);
+    check_status(weft_vector_pull(y, hy, *n, &error), &error);
+    memcpy(out + *n, hy, (size_t)*n * sizeof *out);
+    *n *= 2;
     weft_operator_free(&op);
     weft_memory_free(&x);
     weft_memory_free(&y);

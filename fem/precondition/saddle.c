@@ -1,0 +1,423 @@
+/* The preconditioner `block` of saddle points whose matrix is not stored, as Stokes' equations on Taylor and Hood's elements: multigrid on
+ * lower degrees for the block A of the vectors, and for the Schur complement of the multipliers a polynomial in their mass matrix M,
+ * scaled by what A has in place of the Laplacian's diagonal, the viscosity n:
+ *
+ *      S^-1 = -s n^1/2 p(M) n^1/2,   s: the sign of B' in A u + B' p, B u = 0
+ *
+ * For a symmetric matrix M is block-diagonal with |S^-1|, and for others upper triangular, with one more product of the whole operator.
+ *
+ * Decision  docs/decisions/0065-multigrid-without-a-matrix.md
+ * Source    Wathen 1987 (bounds of D^-1 M by cell); Elman, Silvester and Wathen 2014, chapter 4 */
+#include "core/base/number.h"
+#include "core/weft_core.h"
+#include "fem/base/eigen.h"
+#include "fem/base/memory.h"
+#include "fem/precondition/coarse.h"
+#include "fem/precondition/levels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct saddle {
+    weft_coarse *A, *mass;
+    weft_preconditioner *cycle; /* of A */
+    int32_t *constrained[2];    /* of the parts, in their own numbers */
+    int64_t n_constrained[2];
+    int64_t n[2];                 /* dofs */
+    weft_memory *r[2], *z[2];     /* [n] of the parts */
+    weft_memory *d, *scale;       /* [n of the second] inverse diagonal of M; n^1/2, with 0 at constrained dofs */
+    weft_memory *x, *y;           /* triangular: [all] the multipliers of z, else 0; A x */
+    weft_memory *sign;            /* of S^-1 */
+    weft_operator_in_script in_script;
+    weft_compiled polynomial, subtract;
+} saddle;
+
+static void saddle_free(weft_preconditioner *preconditioner) {
+    saddle *state = preconditioner->state;
+    if (!state)
+        return;
+    weft_compiled_free(&state->polynomial);
+    weft_compiled_free(&state->subtract);
+    weft_operator_in_script_free(&state->in_script);
+    weft_preconditioner_free(&state->cycle);
+    weft_coarse_free(&state->A);
+    weft_coarse_free(&state->mass);
+    weft_memory **lists[] = {&state->r[0], &state->r[1], &state->z[0],  &state->z[1], &state->d,
+                             &state->scale, &state->x,   &state->y, &state->sign};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
+        weft_memory_free(lists[i]);
+    free(state->constrained[0]);
+    free(state->constrained[1]);
+    free(state);
+    preconditioner->state = NULL;
+}
+
+/* ---- the mass of the multipliers ------------------------------------------------------------- */
+
+/* The extreme eigenvalues of D^-1 M of the reference cell, between which those of any mesh of affine cells lie. */
+static weft_status bound_mass(const weft_element *element, double *least, double *most,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_quadrature rule = {0};
+    const int n = element->n_nodes;
+    double *values = NULL, *M = calloc((size_t)(n * n), sizeof *M);
+    TRY(weft_quadrature_make(element->cell, WEFT_SCHEME_DEFAULT, 2 * element->degree + 2, &rule,
+                             error));
+    values = malloc((size_t)(n * rule.n) * sizeof *values);
+    if (!values || !M)
+        TRY(weft_out_of_memory(error, "a preconditioner"));
+    TRY(weft_element_tabulate(element, 0, rule.n, rule.points, values, error));
+    for (int p = 0; p < rule.n; ++p)
+        for (int i = 0; i < n; ++i)
+            for (int k = 0; k < n; ++k)
+                M[i * n + k] += rule.weights[p] * values[p * n + i] * values[p * n + k];
+    for (int i = 0; i < n; ++i)
+        values[i] = sqrt(M[i * n + i]);
+    for (int i = 0; i < n; ++i)
+        for (int k = 0; k < n; ++k)
+            M[i * n + k] /= values[i] * values[k];
+    weft_diagonalise(n, M, NULL);
+    *least = *most = M[0];
+    for (int i = 1; i < n; ++i) {
+        *least = fmin(*least, M[i * n + i]);
+        *most = fmax(*most, M[i * n + i]);
+    }
+done:
+    weft_quadrature_free(&rule);
+    free(values);
+    free(M);
+    return status;
+}
+
+/* z = sign w p(M) w r by steps of Chebyshev's iteration (of the first kind) for eigenvalues of D^-1 M between these */
+static void write_polynomial(weft_text *text, int steps, double least, double most) {
+    const double theta = (most + least) / 2, delta = (most - least) / 2, sigma = theta / delta;
+    double rho = 1 / sigma;
+    weft_text_add(text,
+                  "index rows plain;\noperator M over rows;\ninput r, d, w : real over rows;\n"
+                  "input sign : real;\n"
+                  "r1 = w*r;\ne1 = %.17g*d*r1;\nx1 = e1;\n",
+                  1 / theta);
+    for (int i = 2; i <= steps; ++i) {
+        const double next = 1 / (2 * sigma - rho);
+        weft_text_add(text,
+                      "split;\nr%d = r%d - apply(M, e%d);\n"
+                      "e%d = %.17g*e%d + %.17g*d*r%d;\nx%d = x%d + e%d;\n",
+                      i, i - 1, i - 1, i, next * rho, i - 1, 2 * next / delta, i, i, i - 1, i);
+        rho = next;
+    }
+    weft_text_add(text, "z = sign*w*x%d;\nreturn z;\n", steps);
+}
+
+static weft_status compile_polynomial(weft_preconditioner *preconditioner, weft_error *error) {
+    weft_status status = WEFT_OK;
+    saddle *state = preconditioner->state;
+    weft_context *context = preconditioner->context;
+    const weft_element *element = weft_space_element(state->mass->space);
+    const int dimension = weft_space_mesh(state->mass->space)->dimension;
+    double least = 0, most = 0;
+    weft_text text = {0};
+    TRY(bound_mass(element, &least, &most, error));
+    write_polynomial(&text, dimension > 2 ? 6 : 3, least, most);
+    if (text.failed)
+        TRY(weft_out_of_memory(error, "a preconditioner"));
+    const weft_fragment fragment = {"mass_inverse.weft", text.data};
+    TRY(weft_operator_in_script_make(state->mass->op, &state->in_script, error));
+    const weft_operator_choice choice = weft_operator_in_script_choice(&state->in_script, "M");
+    const weft_compile_options options = {.size = sizeof options,
+                                          .operators = &choice,
+                                          .n_operators = 1,
+                                          .predicated = weft_device_captures(context->device),
+                                          .elements = state->n[1]};
+    TRY(weft_compiled_make(context, &fragment, 1, &options, &state->polynomial, error));
+    weft_program *program = state->polynomial.program;
+    TRY(weft_program_size(program, "rows", state->n[1], error));
+    const weft_form_input inputs[] = {{"r", state->r[1]},
+                                      {"d", state->d},
+                                      {"w", state->scale},
+                                      {"sign", state->sign},
+                                      {"z", state->z[1]}};
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; ++i)
+        TRY(weft_program_bind(program, inputs[i].name, inputs[i].memory, error));
+    TRY(weft_operator_in_script_bind(&state->in_script, program, "M", error));
+done:
+    weft_text_free(&text);
+    return status;
+}
+
+/* ---- what the matrix says -------------------------------------------------------------------- */
+
+static weft_status read_list(const weft_memory *memory, int64_t n, double **out,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    double *made = malloc(((size_t)n + 1) * sizeof *made);
+    if (!made)
+        TRY(weft_out_of_memory(error, "a preconditioner"));
+    TRY(weft_memory_read(memory, 0, made, (size_t)n * sizeof *made, error));
+    *out = made;
+    made = NULL;
+done:
+    free(made);
+    return status;
+}
+
+/* diag of a form of this degree */
+static weft_status diagonal_of(const weft_preconditioner *preconditioner, weft_coarse_form form,
+                               int field, int degree, double **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_coarser *coarser = preconditioner->problem.coarser;
+    weft_coarse *coarse = NULL;
+    weft_memory *d = NULL;
+    TRY(coarser->make(coarser->user, form, field, degree, WEFT_ASSEMBLY_MATRIX_FREE, &coarse,
+                      error));
+    const int64_t n = weft_space_dofs(coarse->space);
+    TRY(weft_memory_make(preconditioner->context->device, (size_t)n * sizeof(double), &d, error));
+    TRY(weft_operator_diagonal(coarse->op, d, error));
+    TRY(read_list(d, n, out, error));
+done:
+    weft_memory_free(&d);
+    weft_coarse_free(&coarse);
+    return status;
+}
+
+/* The roots of the viscosity at the nodes of the multipliers: diagonals of A for vectors of their degree over those of the
+ * Laplacian. */
+static weft_status find_scale(const weft_preconditioner *preconditioner, const saddle *state,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int degree = weft_space_element(state->mass->space)->degree;
+    const int c = weft_space_components(state->A->space);
+    double *A = NULL, *L = NULL;
+    TRY(diagonal_of(preconditioner, WEFT_COARSE_PROBLEM, 0, degree, &A, error));
+    TRY(diagonal_of(preconditioner, WEFT_COARSE_LAPLACIAN, 1, degree, &L, error));
+    for (int64_t i = 0; i < state->n[1]; ++i) {
+        double sum = 0;
+        for (int k = 0; k < c; ++k)
+            sum += A[i * c + k] / c;
+        L[i] = L[i] > 0 && sum > 0 ? sqrt(sum / L[i]) : 0;
+    }
+    for (int64_t i = 0; i < state->n_constrained[1]; ++i)
+        L[state->constrained[1][i]] = 0;
+    TRY(weft_memory_write(state->scale, 0, L, (size_t)state->n[1] * sizeof *L, error));
+done:
+    free(A);
+    free(L);
+    return status;
+}
+
+/* The sign of B' in A u + B' p, B u: that of p.B B' p for one p. */
+static weft_status find_sign(const weft_preconditioner *preconditioner, const saddle *state,
+                             double *sign, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_operator *op = preconditioner->problem.op;
+    const size_t first = (size_t)state->n[0] * sizeof(double),
+                 rest = (size_t)state->n[1] * sizeof(double);
+    double *p = malloc(rest + 1), *q = NULL, sum = 0;
+    if (!p)
+        TRY(weft_out_of_memory(error, "a preconditioner"));
+    for (int64_t i = 0; i < state->n[1]; ++i)
+        p[i] = sin(0.7 + 1.3 * (double)(i % 1009));
+    TRY(weft_memory_zero(state->x, error));
+    TRY(weft_memory_write(state->x, first, p, rest, error));
+    TRY(weft_operator_apply(op, state->x, state->y, error));
+    TRY(weft_memory_zero(state->x, error));
+    TRY(weft_memory_copy_part(state->x, 0, state->y, 0, first, error));
+    TRY(weft_operator_apply(op, state->x, state->y, error));
+    TRY(weft_memory_copy_part(state->r[1], 0, state->y, first, rest, error));
+    TRY(read_list(state->r[1], state->n[1], &q, error));
+    for (int64_t i = 0; i < state->n[1]; ++i)
+        sum += p[i] * q[i];
+    *sign = sum > 0 ? -1 : 1;
+    TRY(weft_memory_zero(state->x, error));
+done:
+    free(p);
+    free(q);
+    return status;
+}
+
+/* ---- the whole --------------------------------------------------------------------------- */
+
+static weft_status split_constrained(const weft_preconditioner_problem *problem, saddle *state,
+                                     weft_error *error) {
+    for (int k = 0; k < 2; ++k) {
+        const int64_t first = k == 0 ? 0 : state->n[0];
+        state->constrained[k] =
+            malloc(((size_t)problem->n_constrained + 1) * sizeof *state->constrained[k]);
+        if (!state->constrained[k])
+            return weft_out_of_memory(error, "a preconditioner");
+        for (int64_t i = 0; i < problem->n_constrained; ++i)
+            if (problem->constrained[i] >= first && problem->constrained[i] < first + state->n[k])
+                state->constrained[k][state->n_constrained[k]++] =
+                    (int32_t)(problem->constrained[i] - first);
+    }
+    return WEFT_OK;
+}
+
+static weft_status make_lists(const weft_preconditioner *preconditioner, saddle *state,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = preconditioner->context->device;
+    const size_t bytes[2] = {(size_t)state->n[0] * sizeof(double),
+                             (size_t)state->n[1] * sizeof(double)};
+    for (int k = 0; k < 2; ++k) {
+        TRY(weft_memory_make(device, bytes[k], &state->r[k], error));
+        TRY(weft_memory_make(device, bytes[k], &state->z[k], error));
+    }
+    TRY(weft_memory_make(device, bytes[1], &state->d, error));
+    TRY(weft_memory_make(device, bytes[1], &state->scale, error));
+    TRY(weft_memory_make(device, sizeof(double), &state->sign, error));
+    TRY(weft_memory_make(device, bytes[0] + bytes[1], &state->x, error));
+    TRY(weft_memory_make(device, bytes[0] + bytes[1], &state->y, error));
+done:
+    return status;
+}
+
+static weft_preconditioner_problem problem_of(const weft_preconditioner *preconditioner,
+                                              const saddle *state) {
+    weft_preconditioner_problem made = preconditioner->problem;
+    made.op = state->A->op;
+    made.space = state->A->space;
+    made.spaces = NULL;
+    made.n_spaces = made.full_cycles = 0;
+    made.constrained = state->constrained[0];
+    made.n_constrained = state->n_constrained[0];
+    made.project_mean = made.is_general = false;
+    return made;
+}
+
+/* What depends on the values of the operator. */
+static weft_status measure(weft_preconditioner *preconditioner, weft_error *error) {
+    weft_status status = WEFT_OK;
+    saddle *state = preconditioner->state;
+    double sign = 1;
+    TRY(find_scale(preconditioner, state, error));
+    if (preconditioner->problem.is_general)
+        TRY(find_sign(preconditioner, state, &sign, error));
+    TRY(weft_memory_write(state->sign, 0, &sign, sizeof sign, error));
+done:
+    return status;
+}
+
+/* rest = r - y in the vectors */
+static weft_status compile_subtract(weft_preconditioner *preconditioner, weft_error *error) {
+    weft_status status = WEFT_OK;
+    saddle *state = preconditioner->state;
+    const weft_fragment fragment = {"block.weft", "index rows plain;\ninput r, y : real over rows;\n"
+                                                  "rest = r - y;\nreturn rest;\n"};
+    const weft_compile_options options = {
+        .size = sizeof options,
+        .elements = state->n[0],
+        .predicated = weft_device_captures(preconditioner->context->device)};
+    TRY(weft_compiled_make(preconditioner->context, &fragment, 1, &options, &state->subtract,
+                           error));
+    TRY(weft_program_size(state->subtract.program, "rows", state->n[0], error));
+    TRY(weft_program_bind(state->subtract.program, "r", state->r[0], error));
+    TRY(weft_program_bind(state->subtract.program, "y", state->z[0], error));
+    TRY(weft_program_bind(state->subtract.program, "rest", state->r[0], error));
+done:
+    return status;
+}
+
+static void describe(weft_preconditioner *preconditioner) {
+    const saddle *state = preconditioner->state;
+    const weft_preconditioner_report *inner = weft_preconditioner_reported(state->cycle);
+    weft_preconditioner_report *report = &preconditioner->report;
+    (void)weft_print(report->detail, sizeof report->detail,
+                     "%s: u_0 by %s of %s, u_1 (Schur complement) by its mass matrix",
+                     preconditioner->problem.is_general ? "triangular" : "diagonal",
+                     weft_preconditioner_about(inner->kind)->name, inner->detail);
+    report->levels[0] = (weft_preconditioner_level){
+        .n_rows = weft_operator_dofs(preconditioner->problem.op), .n_entries = 0};
+}
+
+static weft_status saddle_make(weft_preconditioner *preconditioner, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_preconditioner_problem *problem = &preconditioner->problem;
+    const weft_coarser *coarser = problem->coarser;
+    weft_context *context = preconditioner->context;
+    saddle *state = preconditioner->state = calloc(1, sizeof *state);
+    int kind = 0;
+    if (!state)
+        TRY(weft_out_of_memory(error, "a preconditioner"));
+    preconditioner->reads_operator = true;
+    for (int k = 0; k < 2; ++k)
+        state->n[k] = weft_space_dofs(problem->spaces[k]);
+    TRY(split_constrained(problem, state, error));
+    TRY(make_lists(preconditioner, state, error));
+    TRY(coarser->make(coarser->user, WEFT_COARSE_PROBLEM, 0,
+                      weft_space_element(problem->spaces[0])->degree, WEFT_ASSEMBLY_MATRIX_FREE,
+                      &state->A, error));
+    TRY(coarser->make(coarser->user, WEFT_COARSE_MASS, 1,
+                      weft_space_element(problem->spaces[1])->degree, WEFT_ASSEMBLY_CSR,
+                      &state->mass, error));
+    weft_preconditioner_problem mass = {.op = state->mass->op, .space = state->mass->space};
+    TRY(weft_inverse_diagonal(&mass, context, state->d, error));
+    TRY(measure(preconditioner, error));
+    const bool has_levels = problem->hierarchy && problem->hierarchy->n_levels > 1;
+    TRY(weft_preconditioner_find(has_levels ? "multigrid" : "aggregation", &kind, error));
+    const weft_preconditioner_problem first = problem_of(preconditioner, state);
+    TRY(weft_preconditioner_make(context, kind, &first, &state->cycle, error));
+    TRY(compile_polynomial(preconditioner, error));
+    TRY(compile_subtract(preconditioner, error));
+    describe(preconditioner);
+done:
+    return status;
+}
+
+static weft_status saddle_update(weft_preconditioner *preconditioner, weft_error *error) {
+    weft_status status = WEFT_OK;
+    saddle *state = preconditioner->state;
+    TRY(weft_operator_assemble(state->A->op, error));
+    TRY(measure(preconditioner, error));
+    TRY(weft_preconditioner_update(state->cycle, error));
+done:
+    return status;
+}
+
+/* ---- application ------------------------------------------------------------------------- */
+
+static weft_status run(const weft_preconditioner *preconditioner, const weft_compiled *compiled,
+                       weft_error *error) {
+    if (weft_device_captures(preconditioner->context->device))
+        weft_program_predicate(compiled->program, preconditioner->active);
+    return weft_program_run(compiled->program, error);
+}
+
+static weft_status saddle_apply(weft_preconditioner *preconditioner, weft_memory *r,
+                                weft_memory *z, weft_error *error) {
+    weft_status status = WEFT_OK;
+    saddle *state = preconditioner->state;
+    weft_operator *op = preconditioner->problem.op;
+    const size_t first = (size_t)state->n[0] * sizeof(double),
+                 rest = (size_t)state->n[1] * sizeof(double);
+    TRY(weft_memory_copy_part(state->r[0], 0, r, 0, first, error));
+    TRY(weft_memory_copy_part(state->r[1], 0, r, first, rest, error));
+    TRY(run(preconditioner, &state->polynomial, error));
+    if (preconditioner->problem.is_general) {
+        TRY(weft_memory_copy_part(state->x, first, state->z[1], 0, rest, error));
+        const weft_program_product product = {state->x, state->y, NULL, preconditioner->active};
+        TRY(preconditioner->active && op->table->apply_predicated
+                ? op->table->apply_predicated(op, &product, error)
+                : weft_operator_apply(op, state->x, state->y, error));
+        TRY(weft_memory_copy_part(state->z[0], 0, state->y, 0, first, error));
+        TRY(run(preconditioner, &state->subtract, error));
+    }
+    state->cycle->active = preconditioner->active;
+    TRY(weft_preconditioner_apply(state->cycle, state->r[0], state->z[0], error));
+    TRY(weft_memory_copy_part(z, 0, state->z[0], 0, first, error));
+    TRY(weft_memory_copy_part(z, first, state->z[1], 0, rest, error));
+done:
+    return status;
+}
+
+bool weft_preconditioner_is_saddle(const weft_preconditioner_problem *problem) {
+    return problem->n_spaces == 2 && problem->coarser && problem->coarser->make &&
+           !problem->op->pattern && problem->coarser->is_saddle(problem->coarser->user);
+}
+
+const weft_preconditioner_kind weft_preconditioner_saddle = {.info = {.name = "block"},
+                                                             .make = saddle_make,
+                                                             .update = saddle_update,
+                                                             .apply = saddle_apply,
+                                                             .free = saddle_free};
