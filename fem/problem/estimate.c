@@ -73,11 +73,22 @@ static bool is_elastic(const weft_problem *problem, int components) {
            !problem->system.is_uncoupled;
 }
 
+static bool is_on_gpu(const weft_problem *problem) {
+    return weft_device_limits(problem->context->device)->execution == WEFT_EXECUTION_SIMT;
+}
+
+/* Is a mixed problem so small that its matrix takes less time than the kernels of lower degrees take to compile? */
+static bool is_small(const weft_problem *problem) {
+    static const int64_t LEAST = 100000;
+    return problem->fields.n > 1 && !is_on_gpu(problem) && problem->fields.n_dofs < LEAST &&
+           problem->system.linear.options->assembly != WEFT_ASSEMBLY_MATRIX_FREE;
+}
+
 /* Are the forms of the operator those of a file alone, which can be written for functions of lower degrees? */
 static bool lowers_degrees(const weft_problem *problem) {
     const weft_fields *fields = &problem->fields;
     const weft_coarser *coarser = &problem->forms.coarser;
-    bool is_alone = coarser->make && problem->declared.n == 0 &&
+    bool is_alone = coarser->make && problem->declared.n == 0 && !is_small(problem) &&
                     !weft_problem_is_in_time(problem) &&
                     (fields->n == 1 ? weft_space_coarsens(fields->list[0].space)
                                     : fields->n == 2 && coarser->is_saddle(coarser->user));
@@ -90,13 +101,12 @@ static bool lowers_degrees(const weft_problem *problem) {
  * a GPU, orthogonalization takes longer than the iterations that are saved. */
 static void choose_triangular(weft_problem *problem, bool lowers_degrees) {
     enum { VECTORS = 4 /* per iteration of a cycle, at most */, RESTART = 40 };
-    const bool on_gpu = weft_device_limits(problem->context->device)->execution ==
-                        WEFT_EXECUTION_SIMT;
     weft_linear *linear = &problem->system.linear;
     weft_problem_choice *choice = &linear->choice;
     const double bytes = (double)VECTORS * RESTART * sizeof(double) *
                          (double)problem->fields.n_dofs;
-    linear->is_saddle = problem->fields.n > 1 && lowers_degrees && !on_gpu && choice->preconditioner >= 0 &&
+    linear->is_saddle = problem->fields.n > 1 && lowers_degrees && !is_on_gpu(problem) &&
+                        choice->preconditioner >= 0 &&
                         choice->assembly == WEFT_ASSEMBLY_MATRIX_FREE &&
                         bytes < 0.8 * (double)weft_device_bytes_free(problem->context->device);
     if (!linear->is_saddle || choice->method != WEFT_METHOD_MINRES ||
