@@ -20,7 +20,8 @@ void weft_coarse_free(weft_coarse **coarse);
 
 /** Which form. */
 typedef enum weft_coarse_form {
-    WEFT_COARSE_PROBLEM,  /* the problem's, of the functions of one subspace alone */
+    WEFT_COARSE_PROBLEM,   /* the problem's, of the functions of one subspace alone */
+    WEFT_COARSE_COMPONENT, /* the same, of the first component of vectors alone */
     WEFT_COARSE_MASS,     /* u v dx, of a scalar subspace */
     WEFT_COARSE_LAPLACIAN /* grad u . grad v dx, the same */
 } weft_coarse_form;
@@ -36,5 +37,7 @@ typedef struct weft_coarser {
     /** Is the form that of a saddle point: of two subspaces, the first with vectors whose block has derivatives of both arguments in
      *  each term, the second without a block? */
     bool (*is_saddle)(void *user);
+    /** Does the form couple no component of the vectors of a subspace with another one, and is it the same for each? */
+    bool (*is_uncoupled)(void *user, int field);
     void *user;
 } weft_coarser;

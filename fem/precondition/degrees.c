@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVELS_MAX = 8, DEGREE = 2 };
+enum { LEVELS_MAX = 8, DEGREE = 2, PARTS_MAX = 3 };
 
 /* Down: x smoothed from zero and its residual; up: z, smoothed from before + P xc. Restrict and prolong go over the cells. */
 typedef enum degree_step { DOWN, RESTRICT, PROLONG, UP, STEPS } degree_step;
@@ -40,7 +40,10 @@ typedef struct degrees {
     weft_preconditioner *preconditioner;
     degree_level levels[LEVELS_MAX]; /* [n]; the last is linear, and `inner` solves on it */
     int n;
-    weft_preconditioner *inner;
+    weft_preconditioner *inner; /* of the last level, or of each component of it, if they are alike */
+    int n_parts;                /* components that `inner` is applied to one by one; 0: it takes all */
+    weft_memory *part_b[PARTS_MAX], *part_z[PARTS_MAX], *units[PARTS_MAX];
+    weft_compiled split, join;
 } degrees;
 
 static void level_clear(degree_level *level) {
@@ -63,6 +66,13 @@ static void degrees_free(weft_preconditioner *preconditioner) {
     if (!state)
         return;
     weft_preconditioner_free(&state->inner);
+    weft_compiled_free(&state->split);
+    weft_compiled_free(&state->join);
+    for (int k = 0; k < PARTS_MAX; ++k) {
+        weft_memory_free(&state->part_b[k]);
+        weft_memory_free(&state->part_z[k]);
+        weft_memory_free(&state->units[k]);
+    }
     for (int i = 0; i < state->n; ++i)
         level_clear(&state->levels[i]);
     free(state);
@@ -252,6 +262,12 @@ done:
     return status;
 }
 
+/* Those of a level, also where its space has one component for all. */
+static int64_t count_dofs(const degrees *state, int i) {
+    return weft_space_nodes(state->levels[i].space) *
+           weft_space_components(state->levels[0].space);
+}
+
 /* Weights below it are zero. */
 static const double ROUNDING = 1e-12;
 
@@ -307,7 +323,7 @@ done:
 static weft_status find_constrained(const degrees *state, int i, weft_error *error) {
     weft_status status = WEFT_OK;
     degree_level *coarse = (degree_level *)&state->levels[i + 1];
-    const int64_t n = weft_space_dofs(coarse->space);
+    const int64_t n = count_dofs(state, i + 1);
     const size_t bytes = (size_t)n * sizeof(double);
     double *marks = malloc(bytes + 1);
     weft_memory *memory = NULL;
@@ -379,17 +395,64 @@ done:
     return status;
 }
 
+/* Are all components of a node constrained, or none? */
+static bool are_alike(const degree_level *level, int components) {
+    if (level->n_constrained % components != 0)
+        return false;
+    for (int64_t i = 0; i < level->n_constrained; ++i)
+        if (level->constrained[i] !=
+            level->constrained[i - i % components] + (int32_t)(i % components))
+            return false;
+    return level->n_constrained == 0 || level->constrained[0] % components == 0;
+}
+
+/* Does the last level have one matrix for all components? */
+static weft_status take_components(degrees *state, int degree, bool *taken, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_coarser *coarser = state->preconditioner->problem.coarser;
+    degree_level *made = &state->levels[state->n - 1];
+    const int c = weft_space_components(state->levels[0].space);
+    *taken = false;
+    if (degree > 1 || c < 2 || c > PARTS_MAX || !coarser->is_uncoupled(coarser->user, 0))
+        goto done;
+    TRY(coarser->make(coarser->user, WEFT_COARSE_COMPONENT, 0, 1, WEFT_ASSEMBLY_CSR, &made->coarse,
+                      error));
+    made->space = made->coarse->space;
+    TRY(make_table(state, made - 1, made->space, error));
+    TRY(find_constrained(state, state->n - 2, error));
+    *taken = are_alike(made, c);
+    if (*taken) {
+        state->n_parts = c;
+        for (int64_t i = 0; i < made->n_constrained / c; ++i)
+            made->constrained[i] = made->constrained[i * c] / c;
+        made->n_constrained /= c;
+        goto done;
+    }
+    weft_coarse_free(&made->coarse);
+    weft_memory_free(&(made - 1)->table);
+    weft_memory_free(&(made - 1)->transposed);
+    free(made->constrained);
+    made->constrained = NULL;
+    made->n_constrained = 0;
+done:
+    return status;
+}
+
 static weft_status add_level(degrees *state, int degree, weft_error *error) {
     weft_status status = WEFT_OK;
     degree_level *made = &state->levels[state->n++];
     const weft_coarser *coarser = state->preconditioner->problem.coarser;
-    TRY(coarser->make(coarser->user, WEFT_COARSE_PROBLEM, 0, degree,
-                      degree > 1 ? WEFT_ASSEMBLY_MATRIX_FREE : WEFT_ASSEMBLY_CSR, &made->coarse,
-                      error));
-    made->space = made->coarse->space;
+    bool is_made = false;
+    TRY(take_components(state, degree, &is_made, error));
+    if (!is_made) {
+        TRY(coarser->make(coarser->user, WEFT_COARSE_PROBLEM, 0, degree,
+                          degree > 1 ? WEFT_ASSEMBLY_MATRIX_FREE : WEFT_ASSEMBLY_CSR,
+                          &made->coarse, error));
+        made->space = made->coarse->space;
+        TRY(make_table(state, made - 1, made->space, error));
+        TRY(find_constrained(state, state->n - 2, error));
+    }
     made->op = made->coarse->op;
-    TRY(make_table(state, made - 1, made->space, error));
-    TRY(find_constrained(state, state->n - 2, error));
 done:
     return status;
 }
@@ -398,7 +461,7 @@ static weft_status make_last(degrees *state, weft_error *error) {
     weft_status status = WEFT_OK;
     degree_level *level = &state->levels[state->n - 1];
     weft_device *device = state->preconditioner->context->device;
-    const size_t bytes = (size_t)weft_space_dofs(level->space) * sizeof(double);
+    const size_t bytes = (size_t)count_dofs(state, state->n - 1) * sizeof(double);
     weft_memory **lists[] = {&level->d, &level->b, &level->z};
     for (int k = 0; k < 3; ++k)
         TRY(weft_memory_make(device, bytes, lists[k], error));
@@ -427,17 +490,68 @@ done:
 static weft_status mask_last(const degrees *state, weft_error *error) {
     weft_status status = WEFT_OK;
     const degree_level *last = &state->levels[state->n - 1];
-    const int64_t n = weft_space_dofs(last->space);
+    const int64_t n = count_dofs(state, state->n - 1);
+    const int parts = state->n_parts > 0 ? state->n_parts : 1;
     double *mask = malloc(((size_t)n + 1) * sizeof *mask);
     if (!mask)
         TRY(weft_out_of_memory(error, "a level of multigrid"));
     for (int64_t i = 0; i < n; ++i)
         mask[i] = 1;
-    for (int64_t i = 0; i < last->n_constrained; ++i)
-        mask[last->constrained[i]] = 0;
+    for (int64_t i = 0; i < last->n_constrained * parts; ++i)
+        mask[last->constrained[i / parts] * parts + i % parts] = 0;
     TRY(weft_memory_write(last->d, 0, mask, (size_t)n * sizeof *mask, error));
 done:
     free(mask);
+    return status;
+}
+
+/* b of the last level by components, and z of them. */
+static weft_status compile_parts(degrees *state, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_context *context = state->preconditioner->context;
+    const degree_level *last = &state->levels[state->n - 1];
+    const int n = state->n_parts;
+    const int64_t nodes = weft_space_nodes(last->space);
+    weft_text split = {0}, join = {0};
+    weft_text_add(&split, "index nodes plain;\ninput b : real[%d] over nodes;\n", n);
+    weft_text_add(&join, "index nodes plain;\n");
+    for (int k = 0; k < n; ++k) {
+        weft_text_add(&split, "b%d = b[%d];\nreturn b%d;\n", k, k, k);
+        weft_text_add(&join, "input z%d : real over nodes;\ninput e%d : real[%d];\n", k, k, n);
+    }
+    for (int k = 0; k < n; ++k)
+        weft_text_add(&join, "%sz%d*e%d", k == 0 ? "z = " : " + ", k, k);
+    weft_text_add(&join, ";\nreturn z;\n");
+    if (split.failed || join.failed)
+        TRY(weft_out_of_memory(error, "a level of multigrid"));
+    const weft_fragment fragments[] = {{"degree_split.weft", split.data},
+                                       {"degree_join.weft", join.data}};
+    const weft_compile_options options = {.size = sizeof options,
+                                          .predicated = weft_device_captures(context->device),
+                                          .elements = nodes};
+    TRY(weft_compiled_make(context, &fragments[0], 1, &options, &state->split, error));
+    TRY(weft_compiled_make(context, &fragments[1], 1, &options, &state->join, error));
+    TRY(weft_program_size(state->split.program, "nodes", nodes, error));
+    TRY(weft_program_size(state->join.program, "nodes", nodes, error));
+    TRY(weft_program_bind(state->split.program, "b", last->b, error));
+    TRY(weft_program_bind(state->join.program, "z", last->z, error));
+    for (int k = 0; k < n; ++k) {
+        const size_t bytes = (size_t)nodes * sizeof(double);
+        double unit[PARTS_MAX] = {0};
+        char b[4] = {'b', (char)('0' + k)}, z[4] = {'z', (char)('0' + k)},
+             e[4] = {'e', (char)('0' + k)};
+        unit[k] = 1;
+        TRY(weft_memory_make(context->device, bytes, &state->part_b[k], error));
+        TRY(weft_memory_make(context->device, bytes, &state->part_z[k], error));
+        TRY(weft_memory_place(context->device, unit, (size_t)n, sizeof *unit, &state->units[k],
+                              error));
+        TRY(weft_program_bind(state->split.program, b, state->part_b[k], error));
+        TRY(weft_program_bind(state->join.program, z, state->part_z[k], error));
+        TRY(weft_program_bind(state->join.program, e, state->units[k], error));
+    }
+done:
+    weft_text_free(&split);
+    weft_text_free(&join);
     return status;
 }
 
@@ -474,6 +588,8 @@ static weft_status degrees_make(weft_preconditioner *preconditioner, weft_error 
                                  &state->inner, error));
     fill_report(state);
     TRY(compile(state, error));
+    if (state->n_parts > 0)
+        TRY(compile_parts(state, error));
 done:
     return status;
 }
@@ -492,22 +608,37 @@ done:
 
 /* ---- the cycle ---- */
 
-static weft_status run(const degrees *state, int i, degree_step step, weft_error *error) {
+static weft_status run_program(const degrees *state, const weft_compiled *compiled,
+                               weft_error *error) {
     const weft_preconditioner *preconditioner = state->preconditioner;
-    weft_program *program = state->levels[i].programs[step].program;
     if (weft_device_captures(preconditioner->context->device))
-        weft_program_predicate(program, preconditioner->active);
-    return weft_program_run(program, error);
+        weft_program_predicate(compiled->program, preconditioner->active);
+    return weft_program_run(compiled->program, error);
+}
+
+static weft_status run(const degrees *state, int i, degree_step step, weft_error *error) {
+    return run_program(state, &state->levels[i].programs[step], error);
+}
+
+/* On linear functions. */
+static weft_status solve_last(const degrees *state, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const degree_level *last = &state->levels[state->n - 1];
+    state->inner->active = state->preconditioner->active;
+    if (state->n_parts == 0)
+        return weft_preconditioner_apply(state->inner, last->b, last->z, error);
+    TRY(run_program(state, &state->split, error));
+    for (int k = 0; k < state->n_parts; ++k)
+        TRY(weft_preconditioner_apply(state->inner, state->part_b[k], state->part_z[k], error));
+    TRY(run_program(state, &state->join, error));
+done:
+    return status;
 }
 
 static weft_status cycle(const degrees *state, int i, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_preconditioner *inner = state->inner;
-    const degree_level *level = &state->levels[i];
-    if (i + 1 == state->n) {
-        inner->active = state->preconditioner->active;
-        return weft_preconditioner_apply(inner, level->b, level->z, error);
-    }
+    if (i + 1 == state->n)
+        return solve_last(state, error);
     TRY(run(state, i, DOWN, error));
     TRY(run(state, i, RESTRICT, error));
     TRY(cycle(state, i + 1, error));

@@ -39,7 +39,7 @@ void weft_bind_clear(weft_problem *problem) {
     weft_stated_clear(&problem->stated);
     problem->names = (weft_problem_names){.shown = NULL};
     problem->forms.matrix = problem->forms.vector = problem->forms.mass = NULL;
-    problem->forms.coarser = (weft_coarser){NULL, NULL, NULL};
+    problem->forms.coarser = (weft_coarser){.make = NULL};
 }
 
 static weft_status start(const weft_bind_options *options, weft_problem *problem,

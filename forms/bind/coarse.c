@@ -157,6 +157,11 @@ static bool is_saddle(void *user) {
     return weft_ufl_is_saddle(binding->file);
 }
 
+static bool is_uncoupled(void *user, int field) {
+    const weft_binding *binding = user;
+    return weft_ufl_is_uncoupled(binding->file, field);
+}
+
 void weft_ufl_offer_coarse(weft_binding *binding) {
-    binding->problem->forms.coarser = (weft_coarser){make, is_saddle, binding};
+    binding->problem->forms.coarser = (weft_coarser){make, is_saddle, is_uncoupled, binding};
 }

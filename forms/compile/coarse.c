@@ -10,11 +10,12 @@ static bool is_lagrange(const ufl_element *element) {
            !nodal->discontinuous && !nodal->tensor_order && !element->symmetric;
 }
 
-static const ufl_element *of_degree(weft_ufl *ufl, const ufl_element *element, int degree) {
+static const ufl_element *of_degree(weft_ufl *ufl, const ufl_element *element, int degree,
+                                    bool is_scalar) {
     const ufl_element *nodal = ufl_nodal_element(element);
     const ufl_element *made =
         ufl_element_make(&ufl->elements, "Lagrange", nodal->cell, degree, false);
-    return !made || nodal == element
+    return !made || is_scalar || nodal == element
                ? made
                : ufl_element_blocked(&ufl->elements, made, element->shape, element->rank, false);
 }
@@ -44,12 +45,28 @@ static bool refuse(weft_ufl *ufl, const ufl_element *element) {
     return false;
 }
 
+static const ufl_element *element_of(const ufl_problem *of, int field) {
+    const ufl_element *element = of->matrix->arguments[0]->space->element;
+    return element->kind == UFL_MIXED ? element->sub[field] : element;
+}
+
+/* A scalar as the first component of a vector. */
+static const ufl_node *first_of(weft_ufl *ufl, const ufl_node *scalar, int n) {
+    const ufl_node **parts = ufl_alloc(&ufl->context, (size_t)n, sizeof(ufl_node *));
+    for (int i = 0; parts && i < n; ++i)
+        parts[i] = i == 0 ? scalar : ufl_zero_scalar(&ufl->graph);
+    return parts ? ufl_list_tensor(&ufl->graph, parts, n) : NULL;
+}
+
 /* The form with other arguments. */
 static const ufl_form *replaced(weft_ufl *ufl, const ufl_problem *of, int field,
                                 const ufl_space *space) {
+    const ufl_element *element = element_of(of, field);
     const ufl_node *old[2] = {of->matrix->arguments[0], of->matrix->arguments[1]}, *made[2];
     for (int i = 0; i < 2; ++i) {
         made[i] = ufl_argument(&ufl->graph, space, old[i]->detail);
+        if (made[i] && element->rank == 1 && space->element->rank == 0)
+            made[i] = first_of(ufl, made[i], element->value_size);
         if (made[i] && old[i]->space->element->kind == UFL_MIXED)
             made[i] = widened(ufl, made[i], old[i]->space, field);
         if (!made[i])
@@ -70,24 +87,21 @@ static const ufl_form *standard(weft_ufl *ufl, weft_coarse_form form, const ufl_
     return integrand ? ufl_form_integrate(graph, integrand, &dx) : NULL;
 }
 
-static const ufl_element *element_of(const ufl_problem *of, int field) {
-    const ufl_element *element = of->matrix->arguments[0]->space->element;
-    return element->kind == UFL_MIXED ? element->sub[field] : element;
-}
-
 /* The form with arguments of this degree in place of its own, prepared. */
 static bool take_form(weft_ufl *ufl, const ufl_problem *of, weft_coarse_form kind, int field,
                       int degree, ufl_problem *out) {
     const ufl_element *element = element_of(of, field);
     const ufl_mesh *mesh = of->matrix->arguments[0]->space->mesh;
-    if (!is_lagrange(element) || element->rank > (kind == WEFT_COARSE_PROBLEM))
+    const bool is_own = kind == WEFT_COARSE_PROBLEM || kind == WEFT_COARSE_COMPONENT;
+    if (!is_lagrange(element) || element->rank > is_own)
         return refuse(ufl, element);
-    const ufl_element *lower = of_degree(ufl, element, degree);
+    const ufl_element *lower =
+        of_degree(ufl, element, degree, kind == WEFT_COARSE_COMPONENT);
     const ufl_space *space = lower ? ufl_space_make(&ufl->elements, mesh, lower) : NULL;
     if (!space)
         return false;
-    out->matrix_form = kind == WEFT_COARSE_PROBLEM ? replaced(ufl, of, field, space)
-                                                   : standard(ufl, kind, space);
+    out->matrix_form =
+        is_own ? replaced(ufl, of, field, space) : standard(ufl, kind, space);
     out->matrix =
         out->matrix_form ? ufl_prepare(&ufl->graph, out->matrix_form, &ufl->names) : NULL;
     if (out->matrix && out->matrix->n_arguments != 2)
@@ -97,7 +111,7 @@ static bool take_form(weft_ufl *ufl, const ufl_problem *of, weft_coarse_form kin
 
 const ufl_problem *ufl_problem_coarse(weft_ufl *ufl, const ufl_problem *of, weft_coarse_form form,
                                       int field, int degree) {
-    static const char *const suffixes[] = {"", "_mass", "_laplacian"};
+    static const char *const suffixes[] = {"", "_component", "_mass", "_laplacian"};
     ufl_problem *made = ufl_alloc(&ufl->context, 1, sizeof *made);
     if (!made)
         return NULL;
@@ -151,6 +165,30 @@ bool weft_ufl_is_saddle(weft_ufl *ufl) {
     ufl->context.status = WEFT_OK;
     ufl->context.error = &ignored;
     const bool found = ufl->problem && is_saddle(ufl, ufl->problem);
+    ufl->context.error = NULL;
+    ufl->context.status = WEFT_OK;
+    return found;
+}
+
+static bool is_uncoupled(weft_ufl *ufl, const ufl_problem *problem, int field) {
+    const ufl_element *element = element_of(problem, field);
+    const ufl_space *space =
+        ufl_space_make(&ufl->elements, problem->matrix->arguments[0]->space->mesh, element);
+    if (!space || !is_lagrange(element) || element->rank != 1)
+        return false;
+    const ufl_form *form = replaced(ufl, problem, field, space);
+    const ufl_prepared *prepared = form ? ufl_prepare(&ufl->graph, form, &ufl->names) : NULL;
+    for (int i = 0; prepared && i < prepared->form.n_integrals; ++i)
+        if (!ufl_is_uncoupled(&ufl->graph, prepared, i))
+            return false;
+    return prepared != NULL;
+}
+
+bool weft_ufl_is_uncoupled(weft_ufl *ufl, int field) {
+    weft_error ignored = {0};
+    ufl->context.status = WEFT_OK;
+    ufl->context.error = &ignored;
+    const bool found = ufl->problem && is_uncoupled(ufl, ufl->problem, field);
     ufl->context.error = NULL;
     ufl->context.status = WEFT_OK;
     return found;

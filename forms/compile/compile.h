@@ -59,6 +59,8 @@ const ufl_problem *ufl_problem_coarse(weft_ufl *ufl, const ufl_problem *of, weft
                                       int field, int degree);
 /** weft_coarser.is_saddle of the file's problem. */
 bool weft_ufl_is_saddle(weft_ufl *ufl);
+/** weft_coarser.is_uncoupled of it. */
+bool weft_ufl_is_uncoupled(weft_ufl *ufl, int field);
 /** The same, with its functions added to a library.
  *  sets    gets for each set of the coarse problem that of the file's problem with the same entries; -1: none
  *  Errors  WEFT_ERROR_UNSUPPORTED, _MEMORY */

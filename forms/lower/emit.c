@@ -433,6 +433,54 @@ const ufl_lowered *ufl_lower_product(ufl_graph *graph, const ufl_prepared *form,
     return lower_as(graph, form, number, name, NULL, vector, false);
 }
 
+/* The number of terms of component k with itself, or -1: they are not those of component 0. */
+static int count_component(const ufl_lowering *l, const ufl_terms *terms, int k) {
+    int n = 0;
+    for (int t = 0; t < terms->n; ++t) {
+        const ufl_term *term = &terms->list[t];
+        const ufl_basis *test = &l->bases[term->basis[0]], *trial = &l->bases[term->basis[1]];
+        bool found = false;
+        if (test->part.first != trial->part.first)
+            return -1;
+        if (test->part.first != k)
+            continue;
+        ++n;
+        for (int u = 0; u < terms->n && !found; ++u) {
+            const ufl_term *other = &terms->list[u];
+            const ufl_basis *a = &l->bases[other->basis[0]], *b = &l->bases[other->basis[1]];
+            found = a->part.first == 0 && a->derivative == test->derivative &&
+                    b->derivative == trial->derivative && other->factor == term->factor;
+        }
+        if (!found)
+            return -1;
+    }
+    return n;
+}
+
+bool ufl_is_uncoupled(ufl_graph *graph, const ufl_prepared *form, int number) {
+    const ufl_integral *integral = &form->form.integrals[number];
+    ufl_lowering l = {.graph = graph,
+                      .context = graph->context,
+                      .mesh = integral->mesh,
+                      .facets = {-1, -1},
+                      .n_sides = 1,
+                      .numbers = {0, 1},
+                      .scalars = {.context = graph->context},
+                      .determinant = {-1, -1},
+                      .scale = -1};
+    memset(l.jacobian, -1, sizeof l.jacobian);
+    memset(l.inverse, -1, sizeof l.inverse);
+    if (integral->type != UFL_CELL || form->n_arguments != 2 ||
+        ufl_emit_columns(form->arguments[0]->space->element) < 2)
+        return false;
+    const ufl_terms *terms = ufl_factor(&l, integral->integrand);
+    const int components = ufl_emit_columns(form->arguments[0]->space->element);
+    bool uncoupled = terms != NULL;
+    for (int k = 0; k < components && uncoupled; ++k)
+        uncoupled = count_component(&l, terms, k) == count_component(&l, terms, 0);
+    return uncoupled && count_component(&l, terms, 0) > 0;
+}
+
 /* ---- tables for the library ---- */
 
 static weft_status copy_table(void *user, const int *arguments, int n_arguments, weft_arena *arena,

@@ -92,6 +92,8 @@ void ufl_lowered_call(const ufl_lowered *lowered,
  *  have */
 const ufl_lowered *ufl_lower_integral(ufl_graph *graph, const ufl_prepared *form, int integral,
                                       const char *name, const int *facets);
+/** Does an integral of two vectors couple no component with another one, and is it the same for each? false also after an error. */
+bool ufl_is_uncoupled(ufl_graph *graph, const ufl_prepared *form, int integral);
 /** Lower the diagonal of the matrix of one integral over cells or exterior facets, of two arguments in one space: A has the shape of a
  *  vector. Otherwise as ufl_lower_integral; WEFT_ERROR_UNSUPPORTED for interior facets, whose sides may share dofs. */
 const ufl_lowered *ufl_lower_diagonal(ufl_graph *graph, const ufl_prepared *form, int integral,
