@@ -29,7 +29,8 @@ typedef struct weft_linear {
     bool solves_once;              /* one system, from the initial guess zero */
     bool minres_if_indefinite;     /* what the automatic choice does if CG finds that; not in
                                       Newton's method, where the state is then unstable as a rule */
-    bool is_saddle; /* of a mixed space, whose preconditioner by parts is best as a triangular one */
+    bool
+        is_saddle; /* of a mixed space, whose preconditioner by parts is best as a triangular one */
     /* the forms of `coarsened` for functions of a lower degree; NULL: not known */
     const struct weft_coarser *coarser;
     const weft_operator *coarsened;

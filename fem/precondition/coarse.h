@@ -22,8 +22,8 @@ void weft_coarse_free(weft_coarse **coarse);
 typedef enum weft_coarse_form {
     WEFT_COARSE_PROBLEM,   /* the problem's, of the functions of one subspace alone */
     WEFT_COARSE_COMPONENT, /* the same, of the first component of vectors alone */
-    WEFT_COARSE_MASS,     /* u v dx, of a scalar subspace */
-    WEFT_COARSE_LAPLACIAN /* grad u . grad v dx, the same */
+    WEFT_COARSE_MASS,      /* u v dx, of a scalar subspace */
+    WEFT_COARSE_LAPLACIAN  /* grad u . grad v dx, the same */
 } weft_coarse_form;
 
 /** What makes them. */

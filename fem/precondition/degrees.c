@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVELS_MAX = 8, DEGREE = 2, PARTS_MAX = 3 };
+enum { LEVELS_MAX = 8, DEGREE = 2, PARTS_MAX = 3, LAST = 1 /* degree of the last level */ };
 
 /* Down: x smoothed from zero and its residual; up: z, smoothed from before + P xc. Restrict and prolong go over the cells. */
 typedef enum degree_step { DOWN, RESTRICT, PROLONG, UP, STEPS } degree_step;
@@ -40,8 +40,9 @@ typedef struct degrees {
     weft_preconditioner *preconditioner;
     degree_level levels[LEVELS_MAX]; /* [n]; the last is linear, and `inner` solves on it */
     int n;
-    weft_preconditioner *inner; /* of the last level, or of each component of it, if they are alike */
-    int n_parts;                /* components that `inner` is applied to one by one; 0: it takes all */
+    weft_preconditioner
+        *inner;  /* of the last level, or of each component of it, if they are alike */
+    int n_parts; /* components that `inner` is applied to one by one; 0: it takes all */
     weft_memory *part_b[PARTS_MAX], *part_z[PARTS_MAX], *units[PARTS_MAX];
     weft_compiled split, join;
 } degrees;
@@ -264,8 +265,7 @@ done:
 
 /* Those of a level, also where its space has one component for all. */
 static int64_t count_dofs(const degrees *state, int i) {
-    return weft_space_nodes(state->levels[i].space) *
-           weft_space_components(state->levels[0].space);
+    return weft_space_nodes(state->levels[i].space) * weft_space_components(state->levels[0].space);
 }
 
 /* Weights below it are zero. */
@@ -289,8 +289,7 @@ static weft_status sum_flags(const degrees *state, int i, weft_memory *out, weft
     TRY(weft_memory_read(fine->transposed, 0, table, (size_t)(n * m) * sizeof *table, error));
     for (int k = 0; k < n * m; ++k)
         table[k] = fabs(table[k]) > ROUNDING;
-    TRY(weft_memory_place(context->device, table, (size_t)(n * m), sizeof *table, &weights,
-                          error));
+    TRY(weft_memory_place(context->device, table, (size_t)(n * m), sizeof *table, &weights, error));
     if (c > 1)
         (void)weft_print(shape, sizeof shape, "[%d]", c);
     weft_text_add(&text,
@@ -413,10 +412,10 @@ static weft_status take_components(degrees *state, int degree, bool *taken, weft
     degree_level *made = &state->levels[state->n - 1];
     const int c = weft_space_components(state->levels[0].space);
     *taken = false;
-    if (degree > 1 || c < 2 || c > PARTS_MAX || !coarser->is_uncoupled(coarser->user, 0))
+    if (degree != LAST || c < 2 || c > PARTS_MAX || !coarser->is_uncoupled(coarser->user, 0))
         goto done;
-    TRY(coarser->make(coarser->user, WEFT_COARSE_COMPONENT, 0, 1, WEFT_ASSEMBLY_CSR, &made->coarse,
-                      error));
+    TRY(coarser->make(coarser->user, WEFT_COARSE_COMPONENT, 0, LAST, WEFT_ASSEMBLY_CSR,
+                      &made->coarse, error));
     made->space = made->coarse->space;
     TRY(make_table(state, made - 1, made->space, error));
     TRY(find_constrained(state, state->n - 2, error));
@@ -446,7 +445,7 @@ static weft_status add_level(degrees *state, int degree, weft_error *error) {
     TRY(take_components(state, degree, &is_made, error));
     if (!is_made) {
         TRY(coarser->make(coarser->user, WEFT_COARSE_PROBLEM, 0, degree,
-                          degree > 1 ? WEFT_ASSEMBLY_MATRIX_FREE : WEFT_ASSEMBLY_CSR,
+                          degree == LAST ? WEFT_ASSEMBLY_CSR : WEFT_ASSEMBLY_MATRIX_FREE,
                           &made->coarse, error));
         made->space = made->coarse->space;
         TRY(make_table(state, made - 1, made->space, error));
@@ -475,7 +474,7 @@ static weft_status make_levels(degrees *state, weft_error *error) {
     degree_level *finest = &state->levels[state->n++];
     finest->space = problem->space;
     finest->op = problem->op;
-    for (int degree = weft_space_element(finest->space)->degree; degree > 1;) {
+    for (int degree = weft_space_element(finest->space)->degree; degree != LAST;) {
         degree = next_degree(degree);
         TRY(make_lists(state, state->n - 1, error));
         TRY(measure(state, state->n - 1, error));
@@ -625,8 +624,10 @@ static weft_status solve_last(const degrees *state, weft_error *error) {
     weft_status status = WEFT_OK;
     const degree_level *last = &state->levels[state->n - 1];
     state->inner->active = state->preconditioner->active;
-    if (state->n_parts == 0)
-        return weft_preconditioner_apply(state->inner, last->b, last->z, error);
+    if (state->n_parts == 0) {
+        status = weft_preconditioner_apply(state->inner, last->b, last->z, error);
+        goto done;
+    }
     TRY(run_program(state, &state->split, error));
     for (int k = 0; k < state->n_parts; ++k)
         TRY(weft_preconditioner_apply(state->inner, state->part_b[k], state->part_z[k], error));
@@ -637,8 +638,10 @@ done:
 
 static weft_status cycle(const degrees *state, int i, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (i + 1 == state->n)
-        return solve_last(state, error);
+    if (i + 1 == state->n) {
+        status = solve_last(state, error);
+        goto done;
+    }
     TRY(run(state, i, DOWN, error));
     TRY(run(state, i, RESTRICT, error));
     TRY(cycle(state, i + 1, error));

@@ -75,8 +75,8 @@ static weft_status set_up(weft_preconditioner *preconditioner, weft_error *error
 }
 
 /* What a kind is where the operator stores no matrix, and its forms are known. */
-static const weft_preconditioner_kind *
-without_matrix(const weft_preconditioner_kind *kind, const weft_preconditioner_problem *problem) {
+static const weft_preconditioner_kind *without_matrix(const weft_preconditioner_kind *kind,
+                                                      const weft_preconditioner_problem *problem) {
     if (weft_preconditioner_lowers_degrees(kind, problem))
         return &weft_preconditioner_degrees;
     return kind == &weft_preconditioner_block && weft_preconditioner_is_saddle(problem)

@@ -24,11 +24,12 @@ typedef struct saddle {
     weft_preconditioner *cycle; /* of A */
     int32_t *constrained[2];    /* of the parts, in their own numbers */
     int64_t n_constrained[2];
-    int64_t n[2];                 /* dofs */
-    weft_memory *r[2], *z[2];     /* [n] of the parts */
-    weft_memory *d, *scale;       /* [n of the second] inverse diagonal of M; n^1/2, with 0 at constrained dofs */
-    weft_memory *x, *y;           /* triangular: [all] the multipliers of z, else 0; A x */
-    weft_memory *sign;            /* of S^-1 */
+    int64_t n[2];             /* dofs */
+    weft_memory *r[2], *z[2]; /* [n] of the parts */
+    weft_memory *d,
+        *scale; /* [n of the second] inverse diagonal of M; n^1/2, with 0 at constrained dofs */
+    weft_memory *x, *y; /* triangular: [all] the multipliers of z, else 0; A x */
+    weft_memory *sign;  /* of S^-1 */
     weft_operator_in_script in_script;
     weft_compiled polynomial, subtract;
 } saddle;
@@ -43,8 +44,8 @@ static void saddle_free(weft_preconditioner *preconditioner) {
     weft_preconditioner_free(&state->cycle);
     weft_coarse_free(&state->A);
     weft_coarse_free(&state->mass);
-    weft_memory **lists[] = {&state->r[0], &state->r[1], &state->z[0],  &state->z[1], &state->d,
-                             &state->scale, &state->x,   &state->y, &state->sign};
+    weft_memory **lists[] = {&state->r[0],  &state->r[1], &state->z[0], &state->z[1], &state->d,
+                             &state->scale, &state->x,    &state->y,    &state->sign};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
         weft_memory_free(lists[i]);
     free(state->constrained[0]);
@@ -303,8 +304,9 @@ done:
 static weft_status compile_subtract(weft_preconditioner *preconditioner, weft_error *error) {
     weft_status status = WEFT_OK;
     saddle *state = preconditioner->state;
-    const weft_fragment fragment = {"block.weft", "index rows plain;\ninput r, y : real over rows;\n"
-                                                  "rest = r - y;\nreturn rest;\n"};
+    const weft_fragment fragment = {"block.weft",
+                                    "index rows plain;\ninput r, y : real over rows;\n"
+                                    "rest = r - y;\nreturn rest;\n"};
     const weft_compile_options options = {
         .size = sizeof options,
         .elements = state->n[0],
@@ -384,8 +386,8 @@ static weft_status run(const weft_preconditioner *preconditioner, const weft_com
     return weft_program_run(compiled->program, error);
 }
 
-static weft_status saddle_apply(weft_preconditioner *preconditioner, weft_memory *r,
-                                weft_memory *z, weft_error *error) {
+static weft_status saddle_apply(weft_preconditioner *preconditioner, weft_memory *r, weft_memory *z,
+                                weft_error *error) {
     weft_status status = WEFT_OK;
     saddle *state = preconditioner->state;
     weft_operator *op = preconditioner->problem.op;

@@ -103,8 +103,8 @@ static void choose_triangular(weft_problem *problem, bool lowers_degrees) {
     enum { VECTORS = 4 /* per iteration of a cycle, at most */, RESTART = 40 };
     weft_linear *linear = &problem->system.linear;
     weft_problem_choice *choice = &linear->choice;
-    const double bytes = (double)VECTORS * RESTART * sizeof(double) *
-                         (double)problem->fields.n_dofs;
+    const double bytes =
+        (double)VECTORS * RESTART * sizeof(double) * (double)problem->fields.n_dofs;
     linear->is_saddle = problem->fields.n > 1 && lowers_degrees && !is_on_gpu(problem) &&
                         choice->preconditioner >= 0 &&
                         choice->assembly == WEFT_ASSEMBLY_MATRIX_FREE &&

@@ -42,7 +42,7 @@ static weft_status connect(const making *m, int i_part, int set, weft_error *err
 static bool declares(const char *script, const char *input) {
     const char *at = script;
     const size_t n = strlen(input);
-    while ((at = strstr(at, "input ")) != NULL) {
+    for (at = strstr(at, "input "); at; at = strstr(at, "input ")) {
         at += strlen("input ");
         if (strncmp(at, input, n) == 0 && at[n] == ' ')
             return true;

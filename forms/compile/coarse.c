@@ -3,11 +3,11 @@
 #include "forms/operators/operators.h"
 #include "forms/transform/transform.h"
 
-/* A continuous Lagrange element, also with several components. */
-static bool is_lagrange(const ufl_element *element) {
+/* Is it a continuous Lagrange element, also with several components? */
+static bool can_be_lowered(const ufl_element *element) {
     const ufl_element *nodal = ufl_nodal_element(element);
-    return nodal->n_sub == 0 && nodal->kind == UFL_SIMPLE && nodal->family == WEFT_LAGRANGE &&
-           !nodal->discontinuous && !nodal->tensor_order && !element->symmetric;
+    return nodal->n_sub == 0 && ufl_element_is_lattice(nodal) && !nodal->discontinuous &&
+           !nodal->tensor_order && !element->symmetric;
 }
 
 static const ufl_element *of_degree(weft_ufl *ufl, const ufl_element *element, int degree,
@@ -93,17 +93,14 @@ static bool take_form(weft_ufl *ufl, const ufl_problem *of, weft_coarse_form kin
     const ufl_element *element = element_of(of, field);
     const ufl_mesh *mesh = of->matrix->arguments[0]->space->mesh;
     const bool is_own = kind == WEFT_COARSE_PROBLEM || kind == WEFT_COARSE_COMPONENT;
-    if (!is_lagrange(element) || element->rank > is_own)
+    if (!can_be_lowered(element) || element->rank > is_own)
         return refuse(ufl, element);
-    const ufl_element *lower =
-        of_degree(ufl, element, degree, kind == WEFT_COARSE_COMPONENT);
+    const ufl_element *lower = of_degree(ufl, element, degree, kind == WEFT_COARSE_COMPONENT);
     const ufl_space *space = lower ? ufl_space_make(&ufl->elements, mesh, lower) : NULL;
     if (!space)
         return false;
-    out->matrix_form =
-        is_own ? replaced(ufl, of, field, space) : standard(ufl, kind, space);
-    out->matrix =
-        out->matrix_form ? ufl_prepare(&ufl->graph, out->matrix_form, &ufl->names) : NULL;
+    out->matrix_form = is_own ? replaced(ufl, of, field, space) : standard(ufl, kind, space);
+    out->matrix = out->matrix_form ? ufl_prepare(&ufl->graph, out->matrix_form, &ufl->names) : NULL;
     if (out->matrix && out->matrix->n_arguments != 2)
         return refuse(ufl, element);
     return out->matrix != NULL;
@@ -117,8 +114,8 @@ const ufl_problem *ufl_problem_coarse(weft_ufl *ufl, const ufl_problem *of, weft
         return NULL;
     made->of = of;
     made->unknown = of->unknown;
-    made->shown.matrix = ufl_print(&ufl->context, "%s%s_p%d_%d", of->shown.matrix, suffixes[form],
-                                   degree, field);
+    made->shown.matrix =
+        ufl_print(&ufl->context, "%s%s_p%d_%d", of->shown.matrix, suffixes[form], degree, field);
     if (!made->shown.matrix || !take_form(ufl, of, form, field, degree, made) ||
         !ufl_problem_lower(ufl, made))
         return NULL;
@@ -150,8 +147,9 @@ static bool is_elliptic(weft_ufl *ufl, const ufl_form *form) {
 static bool is_saddle(weft_ufl *ufl, const ufl_problem *problem) {
     const ufl_space *space = problem->matrix->arguments[0]->space;
     const ufl_element *const *sub = space->element->sub;
-    if (space->element->kind != UFL_MIXED || space->element->n_sub != 2 || !is_lagrange(sub[0]) ||
-        !is_lagrange(sub[1]) || sub[0]->rank != 1 || sub[1]->rank != 0 || sub[0]->degree < 2)
+    if (space->element->kind != UFL_MIXED || space->element->n_sub != 2 ||
+        !can_be_lowered(sub[0]) || !can_be_lowered(sub[1]) || sub[0]->rank != 1 ||
+        sub[1]->rank != 0 || sub[0]->degree <= sub[1]->degree)
         return false;
     const ufl_space *first = ufl_space_make(&ufl->elements, space->mesh, sub[0]),
                     *second = ufl_space_make(&ufl->elements, space->mesh, sub[1]);
@@ -174,7 +172,7 @@ static bool is_uncoupled(weft_ufl *ufl, const ufl_problem *problem, int field) {
     const ufl_element *element = element_of(problem, field);
     const ufl_space *space =
         ufl_space_make(&ufl->elements, problem->matrix->arguments[0]->space->mesh, element);
-    if (!space || !is_lagrange(element) || element->rank != 1)
+    if (!space || !can_be_lowered(element) || element->rank != 1)
         return false;
     const ufl_form *form = replaced(ufl, problem, field, space);
     const ufl_prepared *prepared = form ? ufl_prepare(&ufl->graph, form, &ufl->names) : NULL;

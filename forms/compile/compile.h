@@ -65,8 +65,8 @@ bool weft_ufl_is_uncoupled(weft_ufl *ufl, int field);
  *  sets    gets for each set of the coarse problem that of the file's problem with the same entries; -1: none
  *  Errors  WEFT_ERROR_UNSUPPORTED, _MEMORY */
 weft_status weft_ufl_problem_coarse(weft_ufl *ufl, weft_coarse_form form, int field, int degree,
-                                    weft_library *library, const weft_ufl_problem **out, int sets[UFL_SETS_MAX],
-                                    weft_error *error);
+                                    weft_library *library, const weft_ufl_problem **out,
+                                    int sets[UFL_SETS_MAX], weft_error *error);
 /** The function of one integral. "ufl_a_0", with a name for the facets where there are several */
 const char *ufl_kernel_name(weft_ufl *ufl, const char *form, int integral);
 /** The name of a coefficient or constant in the scripts: that of the file, unless the script has it. */

@@ -109,7 +109,5 @@ bool ufl_stages_are_worth(const ufl_lowered *out);
 bool ufl_emit_stages(ufl_emitter *e, const ufl_terms *terms, ufl_lowered *out, bool *worth);
 /** The diagonal of a matrix with so many rows; terms are reordered. (diagonal.c) */
 bool ufl_emit_diagonal(ufl_emitter *e, ufl_terms *terms, int size);
-/** Let what is constant on the cell and used at points be computed once, before the loop: it counts as used twice. (loop.c) */
-void ufl_emit_hoist(ufl_emitter *e, const ufl_terms *terms);
 /** A loop over the quadrature points. (loop.c) */
 bool ufl_emit_loop(ufl_emitter *e, const ufl_terms *terms, int rank, const int *sizes);
