@@ -139,6 +139,7 @@ static bool may_factorise(const weft_linear *linear) {
     for (int i = 0; i < linear->n_spaces; ++i)
         components += weft_space_components(linear->spaces[i]);
     return components > 0 && linear->choice.preconditioner != weft_linear_lu() &&
+           weft_assembly_about(linear->choice.assembly)->stores_matrix &&
            weft_linear_may_factorise(linear, weft_linear_dofs(linear) / components, components,
                                      &cost);
 }

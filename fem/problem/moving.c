@@ -94,6 +94,8 @@ static weft_status place(weft_inputs *inputs, weft_moving_input *m, const weft_n
         points = weft_data_centres(inputs->fields->mesh, "points", weft_space_points(constants));
     } else if (space) {
         points = *weft_space_data_points(space);
+        if (points.read)
+            TRY(points.read(&points, error));
         points.over = "points";
     }
     *n = points.n;
