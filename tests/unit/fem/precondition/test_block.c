@@ -252,10 +252,13 @@ static void errors(void **state) {
         saddle_options options;
         const char *message;
     } cases[] = {
-        {{.sign = 1}, "error: the diagonal of every part of the matrix has zeros"},
+        {{.sign = 1},
+         "error: the diagonal of every part of the matrix has zeros\n"
+         "hint: take --preconditioner lu where UMFPACK is installed, or jacobi"},
         {{.mass = 1, .penalty = 0, .sign = 0},
          "error: the diagonal of the Schur complement of part 1 "
-         "of the matrix has zeros"},
+         "of the matrix has zeros\n"
+         "hint: take --preconditioner lu where UMFPACK is installed, or jacobi"},
     };
     saddle s;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
