@@ -73,8 +73,9 @@ static void write_reason(weft_linear *linear, const weft_preconditioner_cost *co
                          int chosen) {
     char *reason = linear->choice.preconditioner_reason, seconds[32];
     const size_t size = sizeof linear->choice.preconditioner_reason;
-    int length =
-        weft_print(reason, size, "%s predicted", weft_seconds_text(costs[chosen].seconds, seconds));
+    int length = weft_print(
+        reason, size, "%s predicted%s", weft_seconds_text(costs[chosen].seconds, seconds),
+        linear->times == 1 ? "" : " with the iterations that tuning has measured");
     for (int i = 0; i < n && length > 0 && (size_t)length < size; ++i)
         if (i != chosen)
             length += weft_print(reason + length, size - (size_t)length, ", %s %s%s", costs[i].name,
@@ -237,7 +238,7 @@ done:
  * the fastest other preconditioner but Jacobi's, whose iterations would grow likewise. */
 static void foresee(weft_linear *linear, const weft_assembly_problem *problem,
                     const weft_speeds *speeds) {
-    static const double TIMES = 10;
+    const double times = linear->times == 1 ? 10 : 2; /* measured ones are better known */
     weft_problem_choice *choice = &linear->choice;
     weft_preconditioner_cost costs[WEFT_COSTS_MAX];
     const weft_preconditioner_cost *now = NULL, *next = NULL;
@@ -261,7 +262,7 @@ static void foresee(weft_linear *linear, const weft_assembly_problem *problem,
         return;
     choice->next = next->kind;
     choice->next_after = (int)fmin(
-        fmax(TIMES * now->iterations, next->set_up_seconds / now->iteration_seconds), 1e9);
+        fmax(times * now->iterations, next->set_up_seconds / now->iteration_seconds), 1e9);
 }
 
 weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *what,
@@ -271,6 +272,11 @@ weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *w
     weft_speeds speeds = {0};
     TRY(weft_speeds_read(linear->context->device, linear->context->monitor, &speeds, error));
     complete.problem.speeds = &speeds.assemblies;
+    linear->times = 1;
+    (void)weft_print(linear->forms, sizeof linear->forms, "%s", what->forms ? what->forms : "");
+    if (what->forms)
+        TRY(weft_iterations_read(linear->context->device, what->forms, &linear->times, error));
+    complete.problem.applications *= linear->times;
     TRY(choose(linear, &complete, &speeds, error));
     foresee(linear, &complete.problem, &speeds);
 done:

@@ -368,6 +368,8 @@ static weft_status take_next(weft_linear *linear, const weft_system *system,
                  weft_preconditioner_about(choice->preconditioner)->name,
                  choice->preconditioner_reason);
     }
+    if (choice->expected > 0)
+        linear->took = linear->times * linear->cg.iterations / choice->expected;
     choice->expected = 0;
     options->preconditioner = linear->preconditioner;
     options->full_cycles = 0;

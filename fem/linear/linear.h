@@ -37,9 +37,13 @@ typedef struct weft_linear {
     weft_problem_choice choice;
     weft_preconditioner *preconditioner;                     /* owned; NULL: none but Jacobi's */
     bool preconditioner_is_general, preconditioner_projects; /* see weft_preconditioner_problem */
-    weft_solver *solver;         /* owned; of weft_linear_repeat; NULL: not yet */
-    weft_cg_result cg;           /* of the last solve; its history is owned */
-    bool has_warned;             /* of a mixed system that is left to Jacobi's */
+    weft_solver *solver; /* owned; of weft_linear_repeat; NULL: not yet */
+    weft_cg_result cg;   /* of the last solve; its history is owned */
+    char forms[33];      /* see weft_problem_memory */
+    double
+        times; /* iterations by Jacobi's preconditioner over predicted ones, measured before; or 1 */
+    double took;     /* the same in this run, where that was known to be too many; 0: not yet */
+    bool has_warned; /* of a mixed system that is left to Jacobi's */
     double precondition_seconds; /* set-up of preconditioners, besides Jacobi's */
     double solve_seconds;        /* of the last solve, besides these */
 } weft_linear;
@@ -105,6 +109,7 @@ weft_status weft_linear_repeat(weft_linear *linear, const weft_system *whole,
                                weft_memory *guess, weft_error *error);
 /** The operator will be another one: free solver and preconditioner. */
 void weft_linear_reset(weft_linear *linear);
-/** With the option tune: store the speeds of the last solve in the tuning database, if it was large. (fem/linear/speeds.c)
+/** With the option tune: store the speeds of the last solve in the tuning database, if it was large, and the iterations by
+ *  Jacobi's preconditioner, if they were not as predicted. (fem/linear/speeds.c)
  *  Errors  those of weft_tuning_set */
 weft_status weft_linear_store_speeds(const weft_linear *linear, weft_error *error);

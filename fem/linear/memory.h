@@ -15,6 +15,7 @@ typedef struct weft_problem_memory {
     int preconditioner;   /* a kind of weft_preconditioner; -1: none */
     bool assembles_again; /* after a solve, so that what assembly needs is kept */
     bool solves_once;     /* by weft_linear_solve, during which cells may be evicted */
+    const char *forms;    /* a hash of their texts, to remember iterations by; NULL: none */
     bool ranges_load;     /* weft_bc_load_make makes it, in ranges where there are many cells */
 } weft_problem_memory;
 
@@ -27,6 +28,12 @@ typedef struct weft_speeds {
  *  Errors  those of weft_tuning_get */
 weft_status weft_speeds_read(weft_device *device, const weft_monitor *monitor, weft_speeds *out,
                              weft_error *error);
+/** Read how many times the predicted iterations Jacobi's preconditioner took for these forms, as a run with the option tune
+ *  has stored it. (fem/linear/speeds.c)
+ *  out     unchanged, if nothing was
+ *  Errors  those of weft_tuning_get */
+weft_status weft_iterations_read(weft_device *device, const char *forms, double *out,
+                                 weft_error *error);
 /** "1.23 s", "4.56 ms" or "7.8 us". Returns out. (fem/linear/speeds.c) */
 const char *weft_seconds_text(double seconds, char out[32]);
 /** Get the assembly of the options, or choose the fastest by predictions, which are logged.

@@ -63,19 +63,74 @@ const char *weft_seconds_text(double seconds, char out[32]) {
     return out;
 }
 
+/* ---- iterations -------------------------------------------------------------------------- */
+
+static void name_iterations(const char *forms, char out[80]) {
+    (void)weft_print(out, 80, "preconditioner jacobi iterations %s", forms);
+}
+
+weft_status weft_iterations_read(weft_device *device, const char *forms, double *out,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_tuning *tuning = NULL;
+    char identity[33], name[80];
+    bool found = false;
+    weft_device_identity(device, identity);
+    name_iterations(forms, name);
+    TRY(open_tuning(device, false, NULL, &tuning, error));
+    if (tuning)
+        TRY(weft_tuning_get(tuning, identity, name, out, &found, error));
+done:
+    weft_tuning_close(&tuning);
+    return status;
+}
+
+/* Where they were more than twice as many, or half as many, as what was predicted. */
+static weft_status store_iterations(const weft_linear *linear, weft_error *error) {
+    weft_status status = WEFT_OK;
+    static const double APART = 2;
+    weft_device *device = linear->context->device;
+    weft_tuning *tuning = NULL;
+    char identity[33], name[80];
+    const bool is_jacobi = linear->choice.preconditioner == WEFT_JACOBI;
+    const double now = linear->choice.expected > 0
+                           ? linear->times * linear->cg.iterations / linear->choice.expected
+                           : 0;
+    const double took = linear->took > 0 ? linear->took : is_jacobi ? now : 0;
+    const double apart = took / linear->times;
+    if (!linear->forms[0] || linear->cg.outcome != WEFT_CG_CONVERGED || !(took > 0) ||
+        (apart < APART && apart > 1 / APART))
+        goto done;
+    weft_device_identity(device, identity);
+    name_iterations(linear->forms, name);
+    TRY(open_tuning(device, true, linear->context->monitor, &tuning, error));
+    if (tuning)
+        TRY(weft_tuning_set(tuning, identity, name, took, error));
+    weft_log(linear->context->monitor, WEFT_LOG_INFO,
+             "iterations: %.3g times those that are predicted for such a mesh are remembered",
+             took);
+done:
+    weft_tuning_close(&tuning);
+    return status;
+}
+
 /* Rows from which on times say something about speeds. */
 enum { ROWS_LEAST = 100000 };
 
 weft_status weft_linear_store_speeds(const weft_linear *linear, weft_error *error) {
+    weft_status status = WEFT_OK;
     const weft_context *context = linear->context;
     const int64_t n = weft_linear_dofs(linear);
+    if (linear->options->tune > 0 && linear->cg.iterations > 0)
+        TRY(store_iterations(linear, error));
     if (linear->options->tune == 0 || !linear->preconditioner || n < ROWS_LEAST ||
         linear->cg.iterations < 1)
-        return WEFT_OK;
+        goto done;
     const double rows = (double)n;
     const weft_preconditioner_report *report = weft_preconditioner_reported(linear->preconditioner);
     const double per_row[2] = {report->set_up_seconds / rows,
                                linear->solve_seconds / linear->cg.iterations / rows};
-    return store(context->device, context->monitor, report, linear->mesh->dimension, per_row,
-                 error);
+    TRY(store(context->device, context->monitor, report, linear->mesh->dimension, per_row, error));
+done:
+    return status;
 }

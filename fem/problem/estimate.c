@@ -117,8 +117,25 @@ static void choose_triangular(weft_problem *problem, bool lowers_degrees) {
         choice->restart = RESTART;
 }
 
+/* A hash of the texts of all forms. */
+static weft_status hash_forms(const weft_problem *problem, char out[33], weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text all = {0};
+    if (problem->forms.first.form.text)
+        weft_text_add(&all, "%s\n", problem->forms.first.form.text);
+    for (int i = 0; i < problem->forms.n_parts; ++i)
+        weft_text_add(&all, "%s\n", problem->forms.parts[i].text);
+    if (all.failed)
+        TRY(weft_out_of_memory(error, "the texts of forms"));
+    weft_hash(all.data ? all.data : "", all.length, out);
+done:
+    weft_text_free(&all);
+    return status;
+}
+
 weft_status weft_problem_choose(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
+    char forms[33];
     weft_linear *linear = &problem->system.linear;
     const bool is_null = weft_records_only(problem->context), again = problem->forms.is_nonlinear;
     const double solves = is_null ? 1 : fmax(problem->expected_solves, 1);
@@ -151,6 +168,8 @@ weft_status weft_problem_choose(weft_problem *problem, weft_error *error) {
         .method = linear->choice.method,
         .restart = linear->options->restart};
     what.problem.applications = solves * count_products(problem, &what.problem);
+    TRY(hash_forms(problem, forms, error));
+    what.forms = forms;
     TRY(count_inputs(problem, &what.input_bytes, error));
     weft_problem_describe(problem);
     TRY(weft_linear_choose(linear, &what, error));

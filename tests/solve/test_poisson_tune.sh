@@ -38,3 +38,23 @@ if grep -qF "a search found best" "$scratch/log"; then
     exit 1
 fi
 echo "errors $plain, with and without tuning"
+
+# iterations that are not as predicted: those of a mass matrix do not grow with the mesh
+cat >"$scratch/mass.ufl" <<'END'
+V = FiniteElement('P', triangle, 1)
+u, v, x = TrialFunction(V), TestFunction(V), SpatialCoordinate(triangle)
+a = inner(grad(u), grad(v))*dx + 1e7*u*v*dx
+L = (1 + x[0]*x[1])*v*dx
+END
+count() { # KEY
+    "$WEFT_BUILD/solve" "$scratch/mass.ufl" --mesh square:48 --device host:2 --quiet --json - "${@:2}" 2>"$scratch/log" |
+        sed -nE "s/^ *\"$1\": ([0-9.]+),?\$/\1/p"
+}
+taken=$(count iterations)
+predicted=$(count expected_iterations)
+awk "BEGIN { exit !(2*$taken < $predicted) }" || { echo "$taken iterations, $predicted predicted"; exit 1; }
+[ "$(count expected_iterations --tune 1)" = "$predicted" ] || { echo "changed before it was measured"; exit 1; }
+learnt=$(count expected_iterations)
+awk "BEGIN { exit !($learnt < 1.2*$taken && $learnt > 0.8*$taken) }" || { echo "$taken iterations, $learnt predicted after --tune"; exit 1; }
+[ "$(WEFT_CACHE=off count expected_iterations)" = "$predicted" ] || { echo "WEFT_CACHE=off must not use what is remembered"; exit 1; }
+echo "$taken iterations, $predicted predicted, $learnt after --tune"
