@@ -31,6 +31,19 @@ typedef int@bits@_t mask __attribute__((vector_size(LANES * sizeof(scalar))));
 INLINE real numbers_from(int64_t first) { return (scalar)first + (real){EACH_LANE(NUMBER)}; }
 #undef NUMBER
 
+/* the first lanes of a vector; a comparison would do, but gcc 12 fails on some of its uses */
+INLINE mask first_lanes(int n)
+{
+#define ON(l) -1
+#define OFF(l) 0
+    static const int@bits@_t lanes[2 * LANES] = {EACH_LANE(ON), EACH_LANE(OFF)};
+#undef ON
+#undef OFF
+    mask first;
+    memcpy(&first, lanes + LANES - n, sizeof first);
+    return first;
+}
+
 /* interleaved lists: [block][component][lane] */
 INLINE void load_block(real *v, const scalar *p, int components)
 {
@@ -359,13 +372,7 @@ INLINE void join_@name@(real *a, const real *v, int components, int lanes)
             a[c] = both_lanes_@name@(a[c], v[c]);
             continue;
         }
-        real one = v[c]; /* by a loop: gcc 12 fails at a comparison of all lanes for SSE2 in some kernels */
-        scalar *lane = (scalar *)&one;
-        __asm__("" : "+r"(lane) : "m"(one));
-        ROLLED for (int l = lanes; l < LANES; ++l) {
-            lane[l] = (scalar)@neutral@;
-            __asm__("");
-        }
+        const real one = select_(first_lanes(lanes), v[c], SPLAT((scalar)@neutral@));
         a[c] = both_lanes_@name@(a[c], one);
     }
 }
