@@ -350,8 +350,9 @@ static bool lower(ufl_emitter *e, ufl_lowered *out, const ufl_element *points) {
         return false;
     l->collects = e->product && l->mesh->affine && l->mesh->gdim == l->mesh->tdim;
     const ufl_element *element = out->rank == 2 ? arguments[0]->space->element : NULL;
-    l->keeps_gradients = out->rank == 2 && (e->product ? keeps_gradients(l, element)
-                                                       : rows_keep_gradients(l, out, element));
+    l->keeps_gradients =
+        out->rank == 2 && !e->diagonal &&
+        (e->product ? keeps_gradients(l, element) : rows_keep_gradients(l, out, element));
     terms = ufl_factor(l, integrand);
     if (!terms)
         return false;
