@@ -51,6 +51,7 @@ gallery() { # PROBLEM ARGUMENTS...
     local file=$1.yaml words
     shift
     grep -q 'mesh:.*\.geo' "$file" && [ ! -x "$build/weft-gmsh" ] && return
+    grep -q '^ *preconditioner: *lu' "$file" && return # which factorises on the host alone
     read -ra words < <(sed -n 's/^# run: //p' "$file")
     try "${file%.yaml}" "${words[@]}" "$@"
 }
@@ -107,6 +108,8 @@ try gradient solve gradient.ufl --nonlinear --mesh cube:2 --dirichlet boundary=x
     "--assembly csr" "--assembly matrix-free"
 try p3 solve p3.ufl --mesh square:2 -- "--assembly csr" "--assembly matrix-free"
 try p2_tetrahedron solve p2_tetrahedron.ufl --mesh cube:1 -- "--assembly csr --preconditioner aggregation"
+try degrees solve p3.ufl --mesh square:4 -- "--assembly matrix-free --preconditioner aggregation" \
+    "--assembly matrix-free --preconditioner multigrid"
 try q2 solve q2.ufl --mesh quads:2 -- "--assembly csr" "--assembly matrix-free"
 try q1_hexahedron solve q1_hexahedron.ufl --mesh hexes:2
 try bubble solve bubble.ufl --mesh square:2
@@ -114,7 +117,8 @@ try mini solve mini.ufl --mesh square:2 --dirichlet boundary=0,0,free -- "--prec
     "--preconditioner block --method gmres"
 try taylor_hood solve taylor_hood.ufl --mesh square:3 --dirichlet boundary=0,0,free -- \
     "--preconditioner block" "--preconditioner block --method gmres" \
-    "--preconditioner block --method bicgstab" "--preconditioner none"
+    "--preconditioner block --method bicgstab" "--preconditioner none" \
+    "--preconditioner block --assembly csr" "--preconditioner block --assembly matrix-free --method gmres"
 
 # ---- assemblies, preconditioners and methods ----
 
