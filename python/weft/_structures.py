@@ -172,7 +172,7 @@ class weft_form(Structure):
     _fields_ = [("name", c_char_p), ("text", c_char_p), ("dofs", c_void_p), ("points", c_void_p),
                 ("inputs", POINTER(weft_form_input)), ("n_inputs", c_int), ("expressions", POINTER(weft_expression)), ("n_expressions", c_int),
                 ("parameters", POINTER(weft_parameter)), ("n_parameters", c_int), ("product", c_char_p),
-                ("action", c_char_p), ("components", c_int),
+                ("action", c_char_p), ("diagonal", c_char_p), ("components", c_int),
                 ("connectivities", POINTER(weft_form_connectivity)), ("n_connectivities", c_int),
                 ("adds_couplings", c_bool),
                 ("kernels", c_void_p), ("facets", c_void_p)]
@@ -204,7 +204,7 @@ class weft_preconditioner_problem(Structure):
                 ("spaces", POINTER(c_void_p)), ("n_spaces", c_int),
                 ("hierarchy", POINTER(weft_hierarchy)), ("degree", c_int),
                 ("full_cycles", c_int), ("levels", c_int), ("double_levels", c_bool),
-                ("monitor", POINTER(weft_monitor))]
+                ("coarser", c_void_p), ("monitor", POINTER(weft_monitor))]
 
 
 class weft_cg_options(_Options):
@@ -349,8 +349,8 @@ class weft_step_state(Structure):
 
 
 class weft_preconditioner_info(Structure):
-    _fields_ = [("name", c_char_p), ("help", c_char_p), ("needs_matrix", c_bool), ("needs_levels", c_bool),
-                ("needs_host", c_bool), ("reads_points", c_bool), ("any_sign", c_bool)]
+    _fields_ = [("name", c_char_p), ("help", c_char_p), ("needs_matrix", c_bool), ("coarsens", c_bool),
+                ("needs_levels", c_bool), ("needs_host", c_bool), ("reads_points", c_bool), ("any_sign", c_bool)]
 
 
 class weft_time_scheme_info(Structure):

@@ -158,6 +158,33 @@ static void ref_skew_square(const check_case *c, const double *const *arguments,
                 2 * (A[i * ROWS + j] - A[j * ROWS + i]) * (A[i * ROWS + j] - A[j * ROWS + i]);
 }
 
+/* of 6 x 6, two components */
+static void ref_coupling_square(const check_case *c, const double *const *arguments,
+                                double *result) {
+    for (int i = 0; i < ROWS; ++i)
+        for (int j = 0; j < ROWS; ++j)
+            if ((i + j) % 2 == 1)
+                result[0] += A[i * ROWS + j] * A[i * ROWS + j];
+}
+
+/* Entry i,j over the roots of the largest sizes in the rows and columns of the groups of i and j; groups that are less than 1
+ * apart count by how near they are. */
+static void ref_equilibrate(const check_case *c, const double *const *arguments, double *result) {
+    const double *g = arguments[1];
+    for (int i = 0; i < ROWS; ++i)
+        for (int j = 0; j < ROWS; ++j) {
+            double most[2] = {1e-300, 1e-300};
+            for (int k = 0; k < ROWS; ++k)
+                for (int l = 0; l < ROWS; ++l)
+                    for (int end = 0; end < 2; ++end) {
+                        const double near = 1 - fabs(g[k] - g[end == 0 ? i : j]);
+                        const double size = fmax(fabs(A[k * ROWS + l]), fabs(A[l * ROWS + k]));
+                        most[end] = fmax(most[end], near > 0 ? size * near : 0);
+                    }
+            result[i * ROWS + j] = A[i * ROWS + j] / sqrt(most[0] * most[1]);
+        }
+}
+
 static void ref_trace(const check_case *c, const double *const *arguments, double *result) {
     for (int i = 0; i < ROWS; ++i)
         result[0] += A[i * ROWS + i];
@@ -314,6 +341,8 @@ static const check_case cases[] = {
     {"diagonal", NULL, 1, {M(4, 4)}, 4, ref_diagonal, 0, 0, NULL},
     {"skew_square", NULL, 1, {M(1, 1)}, 1, ref_skew_square, 0, 0, NULL},
     {"skew_square", NULL, 1, {M(4, 4)}, 1, ref_skew_square, 0, 0, NULL},
+    {"coupling_square", "c = 2", 1, {M(6, 6)}, 1, ref_coupling_square, 0, 0, NULL},
+    {"equilibrate", NULL, 2, {M(4, 4), V(4)}, 16, ref_equilibrate, 0, 0, NULL},
     {"submatrix", "m = 2, n = 3, row = 1, column = 2", 1, {M(3, 6)}, 6, ref_submatrix, 0, 0, NULL},
     {"subvector", "n = 3, first = 2", 1, {V(6)}, 3, ref_submatrix, 0, 0, NULL},
     {"trace", NULL, 1, {M(4, 4)}, 1, ref_trace, 0, 0, NULL},
