@@ -68,6 +68,7 @@ static const combination combinations[] = {
     {{"elasticity.weft", "matrix_blocks.weft"}, NULL, 0, "young"},
     {{"elasticity.weft", "diagonal_blocks.weft"}, NULL, 0, "young"},
     {{"elasticity.weft", "action = Kv;", "action_blocks.weft"}, NULL, 0, "young"},
+    {{"elasticity.weft", "asymmetry_blocks.weft"}, NULL, 0, "young"},
     {{"kirchhoff.weft", "return r, K, W;"}, NULL, 0, "young"},
     {{"helmholtz.weft", "product.weft"}, "d", 3, NULL},
     {{"anisotropic.weft", "product.weft"}, NULL, 0, NULL},
