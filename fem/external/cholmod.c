@@ -84,8 +84,9 @@ typedef struct cholmod_state {
 
 /* The structure is recognised by CHOLMOD's defaults. A supernodal factorization is always L L^T,
  * which ends at a pivot that is not positive; without print level 0 CHOLMOD would print that. */
-static weft_status start(void *library, cholmod_state *s, char *description, weft_error *error) {
+static weft_status start(void *library, void *state, char *description, weft_error *error) {
     weft_status status = WEFT_OK;
+    cholmod_state *s = state;
     int version[3] = {0};
     cholmod_common *c = &s->common;
     TRY(weft_external_functions(library, "CHOLMOD", function_names, N_FUNCTIONS, &s->cholmod,
@@ -108,8 +109,8 @@ done:
     return status;
 }
 
-static weft_status matrix_make(cholmod_state *s, const weft_external_system *system,
-                               weft_error *error) {
+static weft_status place(void *state, const weft_external_system *system, weft_error *error) {
+    cholmod_state *s = state;
     const size_t n = (size_t)system->n;
     size_t n_lower = 0;
     for (int i = 0; i < system->n; ++i)
@@ -151,21 +152,6 @@ static weft_status update(void *state, const weft_external_system *system, weft_
     return is_done ? WEFT_OK : weft_out_of_memory(error, "a factorization (CHOLMOD)");
 }
 
-static weft_status make(void *library, const char *method, const weft_external_system *system,
-                        void **state, char *description, weft_error *error) {
-    (void)method;
-    weft_status status = WEFT_OK;
-    cholmod_state *s = calloc(1, sizeof *s);
-    if (!s)
-        TRY(weft_out_of_memory(error, "CHOLMOD"));
-    *state = s;
-    TRY(start(library, s, description, error));
-    TRY(matrix_make(s, system, error));
-    TRY(update(s, system, error));
-done:
-    return status;
-}
-
 static weft_status apply(void *state, const double *r, double *z, weft_error *error) {
     cholmod_state *s = state;
     const size_t bytes = s->b->nrow * sizeof(double);
@@ -202,7 +188,9 @@ const weft_external_library weft_external_cholmod = {
              .is_direct = true},
     .title = "CHOLMOD",
     .names = names,
-    .make = make,
+    .state_bytes = sizeof(cholmod_state),
+    .start = start,
+    .place = place,
     .update = update,
     .apply = apply,
     .free = state_free,

@@ -126,6 +126,24 @@ done:
     return status;
 }
 
+weft_status weft_external_ended(const char *title, int code, weft_error *error) {
+    return weft_error_set(error, WEFT_ERROR_INTERNAL, "%s ended with status %d", title, code);
+}
+
+/* A direct solver, with its first factors. */
+static weft_status make_direct(weft_external *solver, void *library, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_external_library *of = solver->library;
+    solver->state = calloc(1, of->state_bytes);
+    if (!solver->state)
+        TRY(weft_out_of_memory(error, of->title));
+    TRY(of->start(library, solver->state, solver->description, error));
+    TRY(of->place(solver->state, &solver->system, error));
+    TRY(of->update(solver->state, &solver->system, error));
+done:
+    return status;
+}
+
 weft_status weft_external_make(weft_external_kind kind, const weft_external_matrix *matrix,
                                const weft_external_options *options, weft_external **out,
                                weft_error *error) {
@@ -150,7 +168,9 @@ weft_status weft_external_make(weft_external_kind kind, const weft_external_matr
         status = weft_out_of_memory(error, library->title);
         goto done;
     }
-    TRY(library->make(handle, method, &solver->system, &solver->state, solver->description, error));
+    TRY(library->make ? library->make(handle, method, &solver->system, &solver->state,
+                                      solver->description, error)
+                      : make_direct(solver, handle, error));
     TRY(check_condition(solver, error));
     *out = solver;
     solver = NULL;

@@ -76,13 +76,12 @@ static weft_status check(int code, const weft_external_system *system, weft_erro
     if (code == NO_MEMORY || code == NO_MEMORY_ORDERING || code == TOO_LITTLE_REAL ||
         code == TOO_LITTLE_INTEGER)
         return weft_external_refuse_memory("MUMPS", system, error);
-    return code >= 0
-               ? WEFT_OK
-               : weft_error_set(error, WEFT_ERROR_INTERNAL, "MUMPS ended with status %d", code);
+    return code >= 0 ? WEFT_OK : weft_external_ended("MUMPS", code, error);
 }
 
-static weft_status start(void *library, mumps_state *s, char *description, weft_error *error) {
+static weft_status start(void *library, void *state, char *description, weft_error *error) {
     weft_status status = WEFT_OK;
+    mumps_state *s = state;
     int major = 0, minor = 0;
     TRY(weft_external_functions(library, "MUMPS", function_names, 1, &s->mumps, error));
     s->id = calloc(1, sizeof *s->id);
@@ -105,8 +104,8 @@ done:
     return status;
 }
 
-static weft_status pattern_make(mumps_state *s, const weft_external_system *system,
-                                weft_error *error) {
+static weft_status place(void *state, const weft_external_system *system, weft_error *error) {
+    mumps_state *s = state;
     const size_t n_entries = (size_t)system->row_start[system->n];
     mumps_structure *id = s->id;
     id->n = system->n;
@@ -141,29 +140,12 @@ static weft_status update(void *state, const weft_external_system *system, weft_
     return check(code, system, error);
 }
 
-static weft_status make(void *library, const char *method, const weft_external_system *system,
-                        void **state, char *description, weft_error *error) {
-    (void)method;
-    weft_status status = WEFT_OK;
-    mumps_state *s = calloc(1, sizeof *s);
-    if (!s)
-        TRY(weft_out_of_memory(error, "MUMPS"));
-    *state = s;
-    TRY(start(library, s, description, error));
-    TRY(pattern_make(s, system, error));
-    TRY(update(s, system, error));
-done:
-    return status;
-}
-
 static weft_status apply(void *state, const double *r, double *z, weft_error *error) {
     mumps_state *s = state;
     memcpy(z, r, (size_t)s->id->n * sizeof *z);
     s->id->rhs = z;
     const int code = run(s, SOLVE);
-    return code >= 0
-               ? WEFT_OK
-               : weft_error_set(error, WEFT_ERROR_INTERNAL, "MUMPS ended with status %d", code);
+    return code >= 0 ? WEFT_OK : weft_external_ended("MUMPS", code, error);
 }
 
 /* MUMPS would free arrays that it is given. */
@@ -198,7 +180,9 @@ const weft_external_library weft_external_mumps = {
              .takes_indefinite = true},
     .title = "MUMPS",
     .names = names,
-    .make = make,
+    .state_bytes = sizeof(mumps_state),
+    .start = start,
+    .place = place,
     .update = update,
     .apply = apply,
     .free = state_free,

@@ -38,9 +38,13 @@ typedef struct weft_external_library {
     const char *title;        /* its name in messages */
     const char *const *names; /* of the shared object, newest first; NULL at the end */
     /* description  [128] gets the library's version and method
-     * Errors       *state may be set, and is then freed by the caller */
+     * Errors       *state may be set, and is then freed by the caller
+     * NULL: a direct solver, which is made by the next members and update */
     weft_status (*make)(void *library, const char *method, const weft_external_system *system,
                         void **state, char *description, weft_error *error);
+    size_t state_bytes; /* of a state, which starts from zeros */
+    weft_status (*start)(void *library, void *state, char *description, weft_error *error);
+    weft_status (*place)(void *state, const weft_external_system *system, weft_error *error);
     weft_status (*update)(void *state, const weft_external_system *system, weft_error *error);
     weft_status (*apply)(void *state, const double *r, double *z, weft_error *error);
     /* NULL: one application of a direct solver */
@@ -53,6 +57,8 @@ extern const weft_external_library weft_external_hypre, weft_external_petsc, wef
 
 /** "the matrix is singular, as TITLE found", with a hint. Returns WEFT_ERROR_INPUT. */
 weft_status weft_external_refuse_singular(const char *title, weft_error *error);
+/** "TITLE ended with status 3". Returns WEFT_ERROR_INTERNAL. */
+weft_status weft_external_ended(const char *title, int code, weft_error *error);
 /** "TITLE has not enough memory for the factors of 100000 rows", with a hint. Returns WEFT_ERROR_MEMORY. */
 weft_status weft_external_refuse_memory(const char *title, const weft_external_system *system,
                                         weft_error *error);

@@ -62,8 +62,9 @@ typedef struct umfpack_state {
 /* The meaning of the parameters is recognised by UMFPACK's defaults. The patterns of forms are symmetric, for which pivots
  * near the diagonal and METIS halve the factors, and are more accurate than the strategy that UMFPACK chooses for
  * saddle points. Residuals are refined by the Krylov method. */
-static weft_status start(void *library, umfpack_state *s, char *description, weft_error *error) {
+static weft_status start(void *library, void *state, char *description, weft_error *error) {
     weft_status status = WEFT_OK;
+    umfpack_state *s = state;
     int version[3] = {0};
     double *c = s->control;
     TRY(weft_external_functions(library, "UMFPACK", function_names, N_FUNCTIONS, &s->umfpack,
@@ -82,8 +83,8 @@ done:
     return status;
 }
 
-static weft_status pattern_make(umfpack_state *s, const weft_external_system *system,
-                                weft_error *error) {
+static weft_status place(void *state, const weft_external_system *system, weft_error *error) {
+    umfpack_state *s = state;
     const size_t n = (size_t)system->n, n_entries = (size_t)system->row_start[system->n];
     s->start = weft_array_make(n + 1, sizeof *s->start);
     s->columns = weft_array_make(n_entries, sizeof *s->columns);
@@ -103,9 +104,7 @@ static weft_status check(int code, const weft_external_system *system, weft_erro
         return weft_external_refuse_singular("UMFPACK", error);
     if (code == OUT_OF_MEMORY)
         return weft_external_refuse_memory("UMFPACK", system, error);
-    return code == 0
-               ? WEFT_OK
-               : weft_error_set(error, WEFT_ERROR_INTERNAL, "UMFPACK ended with status %d", code);
+    return code == 0 ? WEFT_OK : weft_external_ended("UMFPACK", code, error);
 }
 
 static int order(umfpack_state *s, const weft_external_system *system) {
@@ -131,29 +130,12 @@ static weft_status update(void *state, const weft_external_system *system, weft_
     return check(code, system, error);
 }
 
-static weft_status make(void *library, const char *method, const weft_external_system *system,
-                        void **state, char *description, weft_error *error) {
-    (void)method;
-    weft_status status = WEFT_OK;
-    umfpack_state *s = calloc(1, sizeof *s);
-    if (!s)
-        TRY(weft_out_of_memory(error, "UMFPACK"));
-    *state = s;
-    TRY(start(library, s, description, error));
-    TRY(pattern_make(s, system, error));
-    TRY(update(s, system, error));
-done:
-    return status;
-}
-
 static weft_status apply(void *state, const double *r, double *z, weft_error *error) {
     umfpack_state *s = state;
     const int code =
         s->umfpack.umfpack_dl_wsolve(SYSTEM_TRANSPOSED, s->start, s->columns, s->values, z, r,
                                      s->numeric, s->control, NULL, s->integers, s->reals);
-    return code == 0
-               ? WEFT_OK
-               : weft_error_set(error, WEFT_ERROR_INTERNAL, "UMFPACK ended with status %d", code);
+    return code == 0 ? WEFT_OK : weft_external_ended("UMFPACK", code, error);
 }
 
 static void state_free(void *state) {
@@ -184,7 +166,9 @@ const weft_external_library weft_external_umfpack = {
              .takes_indefinite = true},
     .title = "UMFPACK",
     .names = names,
-    .make = make,
+    .state_bytes = sizeof(umfpack_state),
+    .start = start,
+    .place = place,
     .update = update,
     .apply = apply,
     .free = state_free,
