@@ -125,7 +125,7 @@ weft_status weft_preconditioner_update(weft_preconditioner *preconditioner, weft
     return status;
 }
 
-/* A factorization is made anew, which takes as long as ten iterations with the old one, and solves for functions of every size,
+/* A factorization is made again, which takes as long as ten iterations with the old one, and solves for functions of every size,
  * where a residual of all shows the largest alone. */
 weft_status weft_preconditioner_refresh(weft_preconditioner *preconditioner, weft_error *error) {
     const bool is_direct = preconditioner->kind->info.any_sign;

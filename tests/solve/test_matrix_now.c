@@ -104,7 +104,7 @@ static void beside_stiff_cells(void **state) {
     expect(integrals[0] / integrals[1], 1, 1e-6);
 }
 
-/* A viscosity of 1e21, as of the Earth's mantle, hides the signs of div beside it in |K|: the flow is that of 1. */
+/* A viscosity of 1e21, as of the Earth's mantle, makes the signs of div too small to be seen in |K|: the flow is that of 1. */
 static void units_of_functions(void **state) {
     double energies[2];
     (void)state;
