@@ -252,6 +252,13 @@ done:
     return status;
 }
 
+weft_status weft_compiled_run(weft_context *context, const weft_compiled *compiled,
+                              weft_memory *active, weft_error *error) {
+    if (weft_device_captures(context->device))
+        weft_program_predicate(compiled->program, active);
+    return weft_program_run(compiled->program, error);
+}
+
 double weft_context_clock(const weft_context *context) {
     return weft_clock() - context->plan_seconds - context->compile_seconds;
 }

@@ -50,6 +50,10 @@ typedef struct weft_compile_request {
 weft_status weft_compiled_make_all(weft_context *context, const weft_compile_request *requests,
                                    int n, weft_error *error);
 void weft_compiled_free(weft_compiled *compiled);
+/** Run the program of a script that is compiled `predicated` where the device captures: there without effect if *active is 0.
+ *  active  as weft_program_predicate; NULL: always active */
+weft_status weft_compiled_run(weft_context *context, const weft_compiled *compiled,
+                              weft_memory *active, weft_error *error);
 /** Compile options with a form's expressions and parameters, which are borrowed. */
 weft_compile_options weft_form_options(const weft_form *form);
 /** Compile the program that adds a form to the matrix A, and bind everything but A.

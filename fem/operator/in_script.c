@@ -37,9 +37,7 @@ static weft_status apply(void *user, const weft_program_product *product, weft_e
     const weft_operator_in_script *in_script = user;
     weft_operator *op = in_script->op;
     if (!product->vy) {
-        status = product->active && op->table->apply_predicated
-                     ? op->table->apply_predicated(op, product, error)
-                     : weft_operator_apply(op, product->v, product->y, error);
+        status = weft_operator_apply_in_loop(op, product, error);
         goto done;
     }
     TRY(weft_csr_product_dots(op->context->device, op->pattern, weft_memory_host(op->values),

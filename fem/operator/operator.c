@@ -103,6 +103,13 @@ done:
     return status;
 }
 
+weft_status weft_operator_apply_in_loop(weft_operator *op, const weft_program_product *product,
+                                        weft_error *error) {
+    return product->active && op->table->apply_predicated
+               ? op->table->apply_predicated(op, product, error)
+               : weft_operator_apply(op, product->v, product->y, error);
+}
+
 weft_status weft_operator_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(check_vector(op, "d", d, error));

@@ -47,6 +47,9 @@ struct weft_operator {
     weft_memory *values; /* in the pattern's order; NULL: none, or kept in another order */
 };
 
+/** y = A v of weft_operator_apply in a loop: where the format can, without effect if *product->active, unless NULL, is 0. */
+weft_status weft_operator_apply_in_loop(weft_operator *op, const weft_program_product *product,
+                                        weft_error *error);
 /** An operator that scripts apply, by its product kernel if the device has one, otherwise by calls
  *  of weft_operator_apply; csr on the host then also computes v.y (fem/operator/in_script.c).
  *  Initialise with {0}; must not be moved after weft_operator_in_script_bind. */

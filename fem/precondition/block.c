@@ -311,9 +311,7 @@ static weft_status solve_part(const weft_preconditioner *preconditioner, part *p
         p->cycle->active = preconditioner->active;
         TRY(p->cycle->kind->apply(p->cycle, p->r, p->v, error));
     }
-    if (weft_device_captures(preconditioner->context->device))
-        weft_program_predicate(p->combine.program, preconditioner->active);
-    TRY(weft_program_run(p->combine.program, error));
+    TRY(weft_compiled_run(preconditioner->context, &p->combine, preconditioner->active, error));
     TRY(copy(p, p->z, z, true, error));
 done:
     return status;

@@ -44,7 +44,7 @@ weft_status weft_cycle_size(weft_cycle *cycle, weft_memory *r, weft_memory *acti
                             weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_program_bind(cycle->size.program, "r", r, error));
-    TRY(weft_cycle_program_run(cycle, &cycle->size, active, error));
+    TRY(weft_compiled_run(cycle->context, &cycle->size, active, error));
 done:
     return status;
 }

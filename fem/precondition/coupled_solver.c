@@ -125,28 +125,21 @@ done:
     return status;
 }
 
-static weft_status run(weft_coupled_solver *s, pair_step step, weft_memory *active,
-                       weft_error *error) {
-    if (weft_device_captures(s->context->device))
-        weft_program_predicate(s->programs[step].program, active);
-    return weft_program_run(s->programs[step].program, error);
-}
-
 weft_status weft_coupled_solver_apply(weft_coupled_solver *s, weft_preconditioner *cycle,
                                       weft_memory *r_c, weft_memory *r_m, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_program *sum = s->programs[PAIR_SUM].program, *back = s->programs[PAIR_BACK].program;
     TRY(weft_program_bind(sum, "r_m", r_m, error));
     TRY(weft_program_bind(sum, "r_c", r_c, error));
-    TRY(run(s, PAIR_SUM, cycle->active, error));
+    TRY(weft_compiled_run(s->context, &s->programs[PAIR_SUM], cycle->active, error));
     TRY(cycle->kind->apply(cycle, s->sum, s->h, error));
     TRY(weft_operator_apply(s->coupling, s->h, s->product, error));
     TRY(weft_program_bind(s->programs[PAIR_REST].program, "r_c", r_c, error));
-    TRY(run(s, PAIR_REST, cycle->active, error));
+    TRY(weft_compiled_run(s->context, &s->programs[PAIR_REST], cycle->active, error));
     TRY(cycle->kind->apply(cycle, s->rest, s->second, error));
     TRY(weft_program_bind(back, "c", r_c, error));
     TRY(weft_program_bind(back, "m", r_m, error));
-    TRY(run(s, PAIR_BACK, cycle->active, error));
+    TRY(weft_compiled_run(s->context, &s->programs[PAIR_BACK], cycle->active, error));
 done:
     return status;
 }

@@ -334,13 +334,6 @@ void weft_cycle_clear(weft_cycle *cycle) {
 
 /* ---- the cycle ---- */
 
-weft_status weft_cycle_program_run(const weft_cycle *cycle, const weft_compiled *compiled,
-                                   weft_memory *active, weft_error *error) {
-    if (cycle->is_predicated)
-        weft_program_predicate(compiled->program, active);
-    return weft_program_run(compiled->program, error);
-}
-
 weft_status weft_cycle_run_from(weft_cycle *cycle, int number, weft_memory *active,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
@@ -350,9 +343,9 @@ weft_status weft_cycle_run_from(weft_cycle *cycle, int number, weft_memory *acti
     else
         for (int i = 0; i < 1 + level->is_twice; ++i) {
             const weft_cycle_step down = i == 0 ? WEFT_CYCLE_DOWN : WEFT_CYCLE_AGAIN;
-            TRY(weft_cycle_program_run(cycle, &level->programs[down], active, error));
+            TRY(weft_compiled_run(cycle->context, &level->programs[down], active, error));
             TRY(weft_cycle_run_from(cycle, number + 1, active, error));
-            TRY(weft_cycle_program_run(cycle, &level->programs[WEFT_CYCLE_UP], active, error));
+            TRY(weft_compiled_run(cycle->context, &level->programs[WEFT_CYCLE_UP], active, error));
         }
 done:
     return status;

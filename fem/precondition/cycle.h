@@ -131,6 +131,3 @@ weft_status weft_cycle_size(weft_cycle *cycle, weft_memory *r, weft_memory *acti
 /** Place doubles on the device as reals of the cycle. */
 weft_status weft_cycle_place(const weft_cycle *cycle, const double *values, int64_t n,
                              weft_memory **out, weft_error *error);
-/** Run a program, skipped on the device where *active is 0. */
-weft_status weft_cycle_program_run(const weft_cycle *cycle, const weft_compiled *compiled,
-                                   weft_memory *active, weft_error *error);

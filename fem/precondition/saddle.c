@@ -21,6 +21,8 @@
 
 typedef struct saddle {
     weft_coarse *A, *mass;
+    weft_coarse *low;           /* A's form for vectors of the multipliers' degree */
+    double *laplacian;          /* [n of the second] the diagonal of a Laplacian of their degree */
     weft_preconditioner *cycle; /* of A */
     int32_t *constrained[2];    /* of the parts, in their own numbers */
     int64_t n_constrained[2];
@@ -44,6 +46,8 @@ static void saddle_free(weft_preconditioner *preconditioner) {
     weft_preconditioner_free(&state->cycle);
     weft_coarse_free(&state->A);
     weft_coarse_free(&state->mass);
+    weft_coarse_free(&state->low);
+    free(state->laplacian);
     weft_memory **lists[] = {&state->r[0],  &state->r[1], &state->z[0], &state->z[1], &state->d,
                              &state->scale, &state->x,    &state->y,    &state->sign};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
@@ -163,22 +167,33 @@ done:
     return status;
 }
 
-/* diag of a form of this degree */
-static weft_status diagonal_of(const weft_preconditioner *preconditioner, weft_coarse_form form,
-                               int field, int degree, double **out, weft_error *error) {
+static weft_status read_diagonal(const weft_coarse *coarse, weft_device *device, double **out,
+                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_coarser *coarser = preconditioner->problem.coarser;
-    weft_coarse *coarse = NULL;
-    weft_memory *d = NULL;
-    TRY(coarser->make(coarser->user, form, field, degree, WEFT_ASSEMBLY_MATRIX_FREE, &coarse,
-                      error));
     const int64_t n = weft_space_dofs(coarse->space);
-    TRY(weft_memory_make(preconditioner->context->device, (size_t)n * sizeof(double), &d, error));
+    weft_memory *d = NULL;
+    TRY(weft_memory_make(device, (size_t)n * sizeof(double), &d, error));
     TRY(weft_operator_diagonal(coarse->op, d, error));
     TRY(read_list(d, n, out, error));
 done:
     weft_memory_free(&d);
-    weft_coarse_free(&coarse);
+    return status;
+}
+
+/* What the viscosity is found by. */
+static weft_status make_viscosity(const weft_preconditioner *preconditioner, saddle *state,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_coarser *coarser = preconditioner->problem.coarser;
+    const int degree = weft_space_element(state->mass->space)->degree;
+    weft_coarse *laplacian = NULL;
+    TRY(coarser->make(coarser->user, WEFT_COARSE_PROBLEM, 0, degree, WEFT_ASSEMBLY_MATRIX_FREE,
+                      &state->low, error));
+    TRY(coarser->make(coarser->user, WEFT_COARSE_LAPLACIAN, 1, degree, WEFT_ASSEMBLY_MATRIX_FREE,
+                      &laplacian, error));
+    TRY(read_diagonal(laplacian, preconditioner->context->device, &state->laplacian, error));
+done:
+    weft_coarse_free(&laplacian);
     return status;
 }
 
@@ -187,23 +202,24 @@ done:
 static weft_status find_scale(const weft_preconditioner *preconditioner, const saddle *state,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    const int degree = weft_space_element(state->mass->space)->degree;
     const int c = weft_space_components(state->A->space);
-    double *A = NULL, *L = NULL;
-    TRY(diagonal_of(preconditioner, WEFT_COARSE_PROBLEM, 0, degree, &A, error));
-    TRY(diagonal_of(preconditioner, WEFT_COARSE_LAPLACIAN, 1, degree, &L, error));
-    for (int64_t i = 0; i < state->n[1]; ++i) {
+    const size_t n = (size_t)state->n[1];
+    double *A = NULL, *scale = malloc((n + 1) * sizeof *scale);
+    if (!scale)
+        TRY(weft_out_of_memory(error, "a preconditioner"));
+    TRY(read_diagonal(state->low, preconditioner->context->device, &A, error));
+    for (size_t i = 0; i < n; ++i) {
         double sum = 0;
-        for (int k = 0; k < c; ++k)
-            sum += A[i * c + k] / c;
-        L[i] = L[i] > 0 && sum > 0 ? sqrt(sum / L[i]) : 0;
+        for (size_t k = 0; k < (size_t)c; ++k)
+            sum += A[i * (size_t)c + k] / c;
+        scale[i] = state->laplacian[i] > 0 && sum > 0 ? sqrt(sum / state->laplacian[i]) : 0;
     }
     for (int64_t i = 0; i < state->n_constrained[1]; ++i)
-        L[state->constrained[1][i]] = 0;
-    TRY(weft_memory_write(state->scale, 0, L, (size_t)state->n[1] * sizeof *L, error));
+        scale[state->constrained[1][i]] = 0;
+    TRY(weft_memory_write(state->scale, 0, scale, n * sizeof *scale, error));
 done:
     free(A);
-    free(L);
+    free(scale);
     return status;
 }
 
@@ -355,6 +371,7 @@ static weft_status saddle_make(weft_preconditioner *preconditioner, weft_error *
                       &state->mass, error));
     weft_preconditioner_problem mass = {.op = state->mass->op, .space = state->mass->space};
     TRY(weft_inverse_diagonal(&mass, context, state->d, error));
+    TRY(make_viscosity(preconditioner, state, error));
     TRY(measure(preconditioner, error));
     const bool has_levels = problem->hierarchy && problem->hierarchy->n_levels > 1;
     TRY(weft_preconditioner_find(has_levels ? "multigrid" : "aggregation", &kind, error));
@@ -371,6 +388,7 @@ static weft_status saddle_update(weft_preconditioner *preconditioner, weft_error
     weft_status status = WEFT_OK;
     saddle *state = preconditioner->state;
     TRY(weft_operator_assemble(state->A->op, error));
+    TRY(weft_operator_assemble(state->low->op, error));
     TRY(measure(preconditioner, error));
     TRY(weft_preconditioner_update(state->cycle, error));
 done:
@@ -379,33 +397,25 @@ done:
 
 /* ---- application ------------------------------------------------------------------------- */
 
-static weft_status run(const weft_preconditioner *preconditioner, const weft_compiled *compiled,
-                       weft_error *error) {
-    if (weft_device_captures(preconditioner->context->device))
-        weft_program_predicate(compiled->program, preconditioner->active);
-    return weft_program_run(compiled->program, error);
-}
-
 static weft_status saddle_apply(weft_preconditioner *preconditioner, weft_memory *r, weft_memory *z,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     saddle *state = preconditioner->state;
-    weft_operator *op = preconditioner->problem.op;
+    weft_context *context = preconditioner->context;
+    weft_memory *active = preconditioner->active;
     const size_t first = (size_t)state->n[0] * sizeof(double),
                  rest = (size_t)state->n[1] * sizeof(double);
     TRY(weft_memory_copy_part(state->r[0], 0, r, 0, first, error));
     TRY(weft_memory_copy_part(state->r[1], 0, r, first, rest, error));
-    TRY(run(preconditioner, &state->polynomial, error));
+    TRY(weft_compiled_run(context, &state->polynomial, active, error));
     if (preconditioner->problem.is_general) {
         TRY(weft_memory_copy_part(state->x, first, state->z[1], 0, rest, error));
-        const weft_program_product product = {state->x, state->y, NULL, preconditioner->active};
-        TRY(preconditioner->active && op->table->apply_predicated
-                ? op->table->apply_predicated(op, &product, error)
-                : weft_operator_apply(op, state->x, state->y, error));
+        const weft_program_product product = {state->x, state->y, NULL, active};
+        TRY(weft_operator_apply_in_loop(preconditioner->problem.op, &product, error));
         TRY(weft_memory_copy_part(state->z[0], 0, state->y, 0, first, error));
-        TRY(run(preconditioner, &state->subtract, error));
+        TRY(weft_compiled_run(context, &state->subtract, active, error));
     }
-    state->cycle->active = preconditioner->active;
+    state->cycle->active = active;
     TRY(weft_preconditioner_apply(state->cycle, state->r[0], state->z[0], error));
     TRY(weft_memory_copy_part(z, 0, state->z[0], 0, first, error));
     TRY(weft_memory_copy_part(z, first, state->z[1], 0, rest, error));
