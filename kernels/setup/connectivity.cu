@@ -97,19 +97,6 @@ extern "C" __global__ void put_positions(long long n, const int64_t *sizes, cons
 
 #define FEW_PLACES 64
 
-INLINE void sink(uint32_t *heap, int64_t at, int64_t n)
-{
-    const uint32_t moved = heap[at];
-    for (int64_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
-        child += child + 1 < n && heap[child + 1] > heap[child];
-        if (heap[child] <= moved)
-            break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = moved;
-}
-
 INLINE void sort_list(uint32_t *list, int64_t length)
 {
     if (length <= FEW_PLACES) {
@@ -122,14 +109,7 @@ INLINE void sort_list(uint32_t *list, int64_t length)
         }
         return;
     }
-    for (int64_t i = length / 2; i-- > 0;)
-        sink(list, i, length);
-    for (int64_t last = length - 1; last > 0; --last) {
-        const uint32_t greatest = list[0];
-        list[0] = list[last];
-        list[last] = greatest;
-        sink(list, 0, last);
-    }
+    heap_sort(list, length);
 }
 
 #define HELD_POSITIONS 8192 /* 32 per target */

@@ -51,50 +51,11 @@ extern "C" __global__ void list_entities(long long n, const int64_t *sizes, cons
     }
 }
 
-INLINE void sink_key(uint64_t *heap, int64_t at, int64_t n)
-{
-    const uint64_t moved = heap[at];
-    for (int64_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
-        child += child + 1 < n && heap[child + 1] > heap[child];
-        if (heap[child] <= moved)
-            break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = moved;
-}
-
-/* Sort a short list and remove duplicates. Returns the number of keys that are left. */
-INLINE int64_t insert_keys(uint64_t *list, int64_t length)
-{
-    int64_t kept = 0;
-    for (int64_t k = 0; k < length; ++k) {
-        const uint64_t key = list[k];
-        int64_t at = kept;
-        while (at > 0 && list[at - 1] > key)
-            --at;
-        if (at > 0 && list[at - 1] == key)
-            continue;
-        for (int64_t p = kept; p > at; --p)
-            list[p] = list[p - 1];
-        list[at] = key;
-        ++kept;
-    }
-    return kept;
-}
-
-/* The same for a long one. */
+/* sort_once of a long list. */
 INLINE int64_t heap_keys(uint64_t *list, int64_t length)
 {
     int64_t kept = 1;
-    for (int64_t i = length / 2; i-- > 0;)
-        sink_key(list, i, length);
-    for (int64_t last = length - 1; last > 0; --last) {
-        const uint64_t greatest = list[0];
-        list[0] = list[last];
-        list[last] = greatest;
-        sink_key(list, 0, last);
-    }
+    heap_sort(list, length);
     for (int64_t k = 1; k < length; ++k)
         if (list[k] != list[kept - 1])
             list[kept++] = list[k];
@@ -109,7 +70,7 @@ extern "C" __global__ void sort_entities(long long n, const int64_t *start, uint
         return;
     const int64_t length = start[i + 1] - start[i];
     own[i] = (uint32_t)(length > FEW_ENTITIES ? heap_keys(keys + start[i], length)
-                                              : insert_keys(keys + start[i], length));
+                                              : sort_once(keys + start[i], length));
 }
 
 /* Where the nodes on entities are. Of dimension k: nodes on each; entities of lower vertices than each vertex. */

@@ -23,6 +23,52 @@ INLINE int64_t element()
     return blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
 }
 
+/* Let the entry at a place of a heap sink to where it belongs. */
+template <class T> INLINE void sink(T *heap, int64_t at, int64_t n)
+{
+    const T moved = heap[at];
+    for (int64_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
+        child += child + 1 < n && heap[child + 1] > heap[child];
+        if (heap[child] <= moved)
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = moved;
+}
+
+/* Sort a long list by one thread, without further memory. */
+template <class T> INLINE void heap_sort(T *list, int64_t length)
+{
+    for (int64_t i = length / 2; i-- > 0;)
+        sink(list, i, length);
+    for (int64_t last = length - 1; last > 0; --last) {
+        const T greatest = list[0];
+        list[0] = list[last];
+        list[last] = greatest;
+        sink(list, 0, last);
+    }
+}
+
+/* Sort a short list by one thread, and remove duplicates. Returns the number of entries that it then has. */
+template <class T> INLINE int64_t sort_once(T *list, int64_t length)
+{
+    int64_t kept = 0;
+    for (int64_t k = 0; k < length; ++k) {
+        const T entry = list[k];
+        int64_t at = kept;
+        while (at > 0 && list[at - 1] > entry)
+            --at;
+        if (at > 0 && list[at - 1] == entry)
+            continue;
+        for (int64_t p = kept; p > at; --p)
+            list[p] = list[p - 1];
+        list[at] = entry;
+        ++kept;
+    }
+    return kept;
+}
+
 /* Sort n <= SIZE keys of a block's shared memory, ascending: a bitonic network over the next power of two. The
  * memory has room for it; `most` is at least any key. Batcher 1968. */
 template <class T> INLINE void block_sort(T *keys, int n, T most)

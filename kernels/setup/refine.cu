@@ -81,22 +81,7 @@ extern "C" __global__ void sort_ends(long long n, const int64_t *start, int32_t 
     const int64_t i = element();
     if (i >= n)
         return;
-    int32_t *list = ends + start[i];
-    const int64_t length = start[i + 1] - start[i];
-    int64_t n_kept = 0;
-    for (int64_t k = 0; k < length; ++k) {
-        const int32_t end = list[k];
-        int64_t at = n_kept;
-        while (at > 0 && list[at - 1] > end)
-            --at;
-        if (at > 0 && list[at - 1] == end)
-            continue;
-        for (int64_t p = n_kept; p > at; --p)
-            list[p] = list[p - 1];
-        list[at] = end;
-        ++n_kept;
-    }
-    own[i] = (uint32_t)(n_kept + 1);
+    own[i] = (uint32_t)(sort_once(ends + start[i], start[i + 1] - start[i]) + 1);
 }
 
 /* n: nodes.  sizes: vertices of a cell.  number [n + 1]: of each node in the refined mesh.  parents: of its nodes */
