@@ -338,13 +338,14 @@ weft_status weft_cg_judge(weft_solver *cg, weft_cg_convergence *convergence, boo
     if (*outcome != WEFT_CG_MAX_ITERATIONS || is_small(cg)) /* otherwise save a pass over x */
         TRY(at_rounding(cg, convergence, &rounding, error));
     TRY(measure_change(cg, convergence, *outcome, &rounding, &again, error));
-    if (again) {
+    const bool mixes = cg->options->n_spaces > 1; /* |A| |x| multiplies numbers of other units */
+    const bool restarts =
+        !again && (!rounding || mixes) && starts_again(cg, convergence, *outcome, residual);
+    if (again || restarts) {
         *decided = false;
     } else if (rounding) {
         *outcome = WEFT_CG_CONVERGED;
         convergence->to_rounding = true;
-    } else if (starts_again(cg, convergence, *outcome, residual)) {
-        *decided = false;
     } else if (*outcome == WEFT_CG_CONVERGED) {
         *outcome = convergence->iterations < cg->options->max_iterations ? WEFT_CG_STAGNATION
                                                                          : WEFT_CG_MAX_ITERATIONS;

@@ -146,6 +146,28 @@ static void saddle(void **state) {
     json_decref(stored);
 }
 
+/* A viscosity of 1e8 divides the flow by as much, and so its energy: rounding of |K| |x|, where entries of the velocity's block
+ * are beside the pressure, does not end GMRES before the tolerance is met. */
+static void units(void **state) {
+    (void)state;
+    put("V, Q = VectorElement('P', triangle, 2), FiniteElement('P', triangle, 1)\n"
+        "(u, p), (v, q) = TrialFunctions(V*Q), TestFunctions(V*Q)\n"
+        "f, n = Coefficient(V), Constant(triangle)\n"
+        "a = 2*n*inner(sym(grad(u)), sym(grad(v)))*dx - div(v)*p*dx - q*div(u)*dx\n"
+        "L = inner(f, v)*dx\n");
+    static const char *const viscosities[] = {"n=1", "n=1e8"};
+    double energy[2];
+    for (int i = 0; i < 2; ++i) {
+        json_t *a = SOLVE(0, file, "--mesh", "square:24", "--input", "f=y,0", "--input",
+                          viscosities[i], "--dirichlet", "boundary=0,0,free", "--preconditioner",
+                          "block", "--assembly", "matrix-free", "--method", "gmres", "--restart",
+                          "40", "--tolerance", "1e-9", DEVICE);
+        energy[i] = app_number(a, "energy");
+        json_decref(a);
+    }
+    assert_double_near(1e8 * energy[1] / energy[0], 1, 1e-8, 0);
+}
+
 /* -div((1 + |grad u|^2) grad u) = f with u = x^2 + y: the preconditioner follows each tangent, whose coefficient grows by orders of
  * magnitude from one to the next where u is large. */
 static void newton(void **state) {
@@ -205,9 +227,9 @@ static void refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(scalars), cmocka_unit_test(solids),
-                                       cmocka_unit_test(bricks),  cmocka_unit_test(saddle),
-                                       cmocka_unit_test(newton),  cmocka_unit_test(coefficients),
-                                       cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(scalars),      cmocka_unit_test(solids),
+                                       cmocka_unit_test(bricks),       cmocka_unit_test(saddle),
+                                       cmocka_unit_test(units),        cmocka_unit_test(newton),
+                                       cmocka_unit_test(coefficients), cmocka_unit_test(refused)};
     return cmocka_run_group_tests(tests, name_file, remove_file);
 }
