@@ -13,7 +13,7 @@ static const char WHAT[] = "cell patches";
 
 /* The patches in the making. The arrays of one entry per patch have a last one for the total. */
 typedef struct cell_patch_builder {
-    const weft_connectivity *connectivity;
+    weft_connectivity *connectivity;
     weft_cell_patches *made;
     int64_t n_patches;
     int64_t (*start)[3];  /* as in weft_cell_patches */
@@ -355,7 +355,25 @@ static void builder_free(cell_patch_builder *b) {
     weft_cell_patches_free(&b->made);
 }
 
-static weft_status patches_make(const weft_connectivity *connectivity, int cells, bool sums,
+static weft_status make_on_host(cell_patch_builder *b, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t n_patches = (size_t)b->made->n_patches;
+    TRY(weft_connectivity_read(b->connectivity, error));
+    b->start = weft_array_make(n_patches + 1, sizeof *b->start);
+    b->first_pair = weft_array_make(n_patches + 1, sizeof *b->first_pair);
+    b->local = weft_array_make(n_patches + 1, sizeof *b->local);
+    b->n_touching = weft_array_make((size_t)b->connectivity->n_to + 1, sizeof *b->n_touching);
+    if (!b->start || !b->first_pair || !b->local || !b->n_touching)
+        TRY(weft_cells_no_memory(WHAT, b->connectivity->n_from, error));
+    TRY(make_local(b, error));
+    TRY(store_local(b, error));
+    if (b->made->sums)
+        TRY(store_sums(b, error));
+done:
+    return status;
+}
+
+static weft_status patches_make(weft_connectivity *connectivity, int cells, bool sums,
                                 weft_cell_patches **out, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n_patches = (connectivity->n_from + cells - 1) / cells;
@@ -370,16 +388,9 @@ static weft_status patches_make(const weft_connectivity *connectivity, int cells
         TRY(weft_cells_no_memory(WHAT, connectivity->n_from, error));
     *b.made = (weft_cell_patches){
         .cells = cells, .width = connectivity->width, .sums = sums, .n_patches = n_patches};
-    b.start = weft_array_make((size_t)n_patches + 1, sizeof *b.start);
-    b.first_pair = weft_array_make((size_t)n_patches + 1, sizeof *b.first_pair);
-    b.local = weft_array_make((size_t)n_patches + 1, sizeof *b.local);
-    b.n_touching = weft_array_make((size_t)connectivity->n_to + 1, sizeof *b.n_touching);
-    if (!b.start || !b.first_pair || !b.local || !b.n_touching)
-        TRY(weft_cells_no_memory(WHAT, connectivity->n_from, error));
-    TRY(make_local(&b, error));
-    TRY(store_local(&b, error));
-    if (sums)
-        TRY(store_sums(&b, error));
+    TRY(weft_cell_patches_fit_on_device(connectivity, cells)
+            ? weft_cell_patches_on_device(connectivity, b.made, error)
+            : make_on_host(&b, error));
     *out = b.made;
     b.made = NULL;
 done:
@@ -407,7 +418,6 @@ weft_status weft_connectivity_cell_patches(weft_connectivity *connectivity, int 
     while (found && (found->cells != cells || found->sums < sums))
         found = found->next;
     if (!found) {
-        TRY(weft_connectivity_read(connectivity, error));
         TRY(patches_make(connectivity, cells, sums, &found, error));
         found->next = connectivity->cell_patches;
         connectivity->cell_patches = found;

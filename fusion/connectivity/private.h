@@ -54,6 +54,15 @@ weft_status weft_transpose_on_device(weft_connectivity *connectivity, int lanes,
                                      weft_memory **start, weft_memory **positions,
                                      weft_error *error);
 
+/** Whether weft_cell_patches_on_device makes patches of so many cells: set-up runs there, and the indices of a patch fit in a
+ *  block's shared memory. */
+bool weft_cell_patches_fit_on_device(const weft_connectivity *connectivity, int cells);
+/** Fill patches whose cells, width, sums and n_patches are set, by kernels.
+ *  Errors  WEFT_ERROR_UNSUPPORTED: 2^32 slots or pairs; _MEMORY, _COMPILER, _DEVICE; what is made
+ *          by then stays in *made */
+weft_status weft_cell_patches_on_device(weft_connectivity *connectivity, weft_cell_patches *made,
+                                        weft_error *error);
+
 /** Group blocks of `lanes` elements into chunks of consecutive blocks, coloured so that two chunks
  *  of a colour share no target: a colour may store through the connectivity in parallel. The result
  *  depends on the indices and on lanes only.

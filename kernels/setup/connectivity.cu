@@ -1,11 +1,5 @@
 /* The forms of a connectivity: interleaved in blocks of lanes, and transposed. */
 
-/* Where index k of an element is, in blocks of the given number of lanes. */
-INLINE int64_t place_of(int64_t element, int64_t k, int64_t width, int64_t lanes)
-{
-    return (element / lanes * width + k) * lanes + element % lanes;
-}
-
 /* highest[0] gets the greatest index, as unsigned: one below 0 is above every valid one.  n: indices */
 extern "C" __global__ void highest_index(long long n, const int32_t *indices, uint32_t *highest)
 {

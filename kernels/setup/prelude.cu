@@ -23,6 +23,12 @@ INLINE int64_t element()
     return blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
 }
 
+/* Where index k of an element of a connectivity is, in blocks of the given number of lanes. */
+INLINE int64_t place_of(int64_t element, int64_t k, int64_t width, int64_t lanes)
+{
+    return (element / lanes * width + k) * lanes + element % lanes;
+}
+
 /* Let the entry at a place of a heap sink to where it belongs. */
 template <class T> INLINE void sink(T *heap, int64_t at, int64_t n)
 {

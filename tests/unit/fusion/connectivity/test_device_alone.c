@@ -1,7 +1,8 @@
 /* labels: quick */
 /* A connectivity whose indices are on a device alone: its forms are those of one with indices on the host, an index out of
- * range is refused, and released indices are read before. On an emulated GPU, or the device that WEFT_TEST_DEVICE
- * names. */
+ * range is refused, and released indices are read before; patches of cells are those of the host. On an emulated GPU, or
+ * the device that WEFT_TEST_DEVICE names. */
+#include "fusion/connectivity/cell_patches.h"
 #include "fusion/connectivity/connectivity.h"
 #include "setup_support.h"
 #include "test_support.h"
@@ -69,7 +70,72 @@ static void indices_on_the_device(void **state) {
     weft_device_free(&device);
 }
 
+/* Patches of cells, bit for bit. */
+static void compare_patches(const weft_cell_patches *found, const weft_cell_patches *expected) {
+    weft_memory *const lists[2][9] = {
+        {found->start, found->nodes, found->places, found->row_start, found->order, found->pairs,
+         found->border, found->border_start, found->border_slots},
+        {expected->start, expected->nodes, expected->places, expected->row_start, expected->order,
+         expected->pairs, expected->border, expected->border_start, expected->border_slots}};
+    if (expected->sums)
+        assert_int_equal(found->n_border, expected->n_border);
+    assert_int_equal(found->n_slots, expected->n_slots);
+    assert_int_equal(found->most_nodes, expected->most_nodes);
+    for (int i = 0; i < (expected->sums ? 9 : 3); ++i)
+        setup_equal("list of patches", lists[0][i], weft_memory_host(lists[1][i]),
+                    weft_memory_bytes(lists[1][i]));
+}
+
+static void check_patches(int n_cells, int width, int to, int cells, bool sums) {
+    weft_device *devices[2] = {setup_device(), NULL};
+    weft_connectivity *both[2] = {NULL, NULL};
+    const weft_cell_patches *patches[2] = {NULL, NULL};
+    uint64_t seed = (uint64_t)(n_cells + 7 * width);
+    int32_t *indices = malloc((size_t)(n_cells * width) * sizeof *indices);
+    assert_non_null(indices);
+    for (int i = 0; i < n_cells * width;
+         ++i) /* neighbours share most nodes, and the last has none */
+        indices[i] =
+            (int32_t)((uint64_t)(i / width * (to - 1) / n_cells) + setup_random(&seed) % 40) %
+            (to - 1);
+    assert_int_equal(weft_device_open("host:2", NULL, &devices[1], NULL), WEFT_OK);
+    for (int k = 0; k < 2; ++k) {
+        weft_memory *plain = NULL;
+        const size_t bytes = (size_t)(n_cells * width) * sizeof *indices;
+        if (k == 0) { /* on the device alone */
+            assert_int_equal(weft_memory_make(devices[k], bytes, &plain, NULL), WEFT_OK);
+            assert_int_equal(weft_memory_write(plain, 0, indices, bytes, NULL), WEFT_OK);
+            assert_int_equal(
+                weft_connectivity_make_copied(devices[k], NULL, &plain, width, to, &both[k], NULL),
+                WEFT_OK);
+        } else
+            assert_int_equal(
+                weft_connectivity_make(devices[k], indices, n_cells, width, to, &both[k], NULL),
+                WEFT_OK);
+        assert_int_equal(weft_connectivity_cell_patches(both[k], cells, sums, &patches[k], NULL),
+                         WEFT_OK);
+    }
+    compare_patches(patches[0], patches[1]);
+    for (int k = 0; k < 2; ++k) {
+        weft_connectivity_free(&both[k]);
+        weft_device_free(&devices[k]);
+    }
+    free(indices);
+}
+
+static void patches_on_the_device(void **state) {
+    (void)state;
+    static const struct {
+        int n_cells, width, to, cells;
+    } cases[] = {{1, 1, 2, 32},       {31, 4, 50, 32},     {64, 4, 90, 32},    {65, 3, 90, 32},
+                 {700, 10, 900, 256}, {300, 16, 800, 256}, {130, 35, 700, 64}, {257, 17, 99, 256}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+        for (int sums = 0; sums < 2; ++sums)
+            check_patches(cases[i].n_cells, cases[i].width, cases[i].to, cases[i].cells, sums);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(indices_on_the_device)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(indices_on_the_device),
+                                       cmocka_unit_test(patches_on_the_device)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
