@@ -11,10 +11,13 @@ static const ufl_basis *basis_of(const ufl_emitter *e, const ufl_term *term, int
     return &e->l->bases[term->basis[argument]];
 }
 
-static bool is_on_diagonal(const ufl_emitter *e, const ufl_term *term) {
-    const ufl_basis *a = basis_of(e, term, 0), *b = basis_of(e, term, 1);
+static bool are_same_functions(const ufl_basis *a, const ufl_basis *b) {
     return a->side == b->side && a->part.scalar == b->part.scalar &&
            a->part.first == b->part.first && a->part.stride == b->part.stride;
+}
+
+static bool is_on_diagonal(const ufl_emitter *e, const ufl_term *term) {
+    return are_same_functions(basis_of(e, term, 0), basis_of(e, term, 1));
 }
 
 /* Of derivatives k <= l: the row of their products. */
@@ -50,17 +53,37 @@ static bool write_constant(ufl_emitter *e, const ufl_element_table *table, const
     return true;
 }
 
-static bool write_point(ufl_emitter *e, ufl_element_table *table, const ufl_term *term, int t) {
-    const char *name = ufl_emit_table_name(e, table);
+/* Whether a term is summed here over points. */
+static bool varies(const ufl_emitter *e, const ufl_term *term) {
+    return !e->l->scalars.list[term->factor].constant;
+}
+
+/* The entries of a point's terms that share them, in one loop: on a GPU the entries of a cell are in
+ * local memory, and are read and written once for each point. */
+static bool write_point(ufl_emitter *e, const ufl_terms *terms, int first) {
+    const ufl_term *term = &terms->list[first];
+    const ufl_basis *basis = basis_of(e, term, 0);
+    ufl_element_table *table = ufl_emit_table(e, basis->part.scalar, basis->side);
+    const char *name = table ? ufl_emit_table_name(e, table) : NULL;
+    const char *sign = "+=";
     if (!name)
         return false;
-    weft_text_add(&e->body, "    real f%d = weight%d(p)*", t, e->weight_table);
-    ufl_emit_scalar(e, term->factor, &e->body);
-    weft_text_add(&e->body, ";\n    for (int i = 0; i < %d; ++i)\n        ", table->n_functions);
-    ufl_emit_dof(&e->body, "A", e->results, basis_of(e, term, 0)->part, "i", true);
-    weft_text_add(&e->body, " += f%d * %s(%d,p,i) * %s(%d,p,i);\n", t, name,
-                  basis_of(e, term, 0)->derivative, name, basis_of(e, term, 1)->derivative);
-    e->flops += 3L * table->n_functions + 1;
+    for (int t = 0; t < first; ++t)
+        if (varies(e, &terms->list[t]) &&
+            are_same_functions(basis_of(e, &terms->list[t], 0), basis))
+            return true; /* written with that one */
+    weft_text_add(&e->body, "    for (int i = 0; i < %d; ++i)\n        ", table->n_functions);
+    ufl_emit_dof(&e->body, "A", e->results, basis->part, "i", true);
+    for (int t = first; t < terms->n; ++t) {
+        const ufl_term *one = &terms->list[t];
+        if (!varies(e, one) || !are_same_functions(basis_of(e, one, 0), basis))
+            continue;
+        weft_text_add(&e->body, " %s f%d * %s(%d,p,i) * %s(%d,p,i)", sign, t, name,
+                      basis_of(e, one, 0)->derivative, name, basis_of(e, one, 1)->derivative);
+        e->flops += 3L * table->n_functions;
+        sign = "+";
+    }
+    weft_text_add(&e->body, ";\n");
     return true;
 }
 
@@ -74,7 +97,7 @@ static bool write_constants(ufl_emitter *e, const ufl_terms *terms) {
         ufl_element_table *table = ufl_emit_table(e, basis->part.scalar, basis->side);
         if (!table)
             return false;
-        if (!e->l->scalars.list[term->factor].constant)
+        if (varies(e, term))
             continue;
         int *square = &squares[table - e->elements];
         if (*square < 0)
@@ -88,12 +111,16 @@ static bool write_constants(ufl_emitter *e, const ufl_terms *terms) {
 /* The others, at a point. */
 static bool write_points(ufl_emitter *e, const ufl_terms *terms) {
     for (int t = 0; t < terms->n; ++t) {
-        const ufl_term *term = &terms->list[t];
-        const ufl_basis *basis = basis_of(e, term, 0);
-        if (!e->l->scalars.list[term->factor].constant &&
-            !write_point(e, ufl_emit_table(e, basis->part.scalar, basis->side), term, t))
-            return false;
+        if (!varies(e, &terms->list[t]))
+            continue;
+        weft_text_add(&e->body, "    real f%d = weight%d(p)*", t, e->weight_table);
+        ufl_emit_scalar(e, terms->list[t].factor, &e->body);
+        weft_text_add(&e->body, ";\n");
+        ++e->flops;
     }
+    for (int t = 0; t < terms->n; ++t)
+        if (varies(e, &terms->list[t]) && !write_point(e, terms, t))
+            return false;
     return true;
 }
 
@@ -109,7 +136,7 @@ static void filter(ufl_emitter *e, ufl_terms *terms) {
 static int count_varying(const ufl_emitter *e, const ufl_terms *terms) {
     int n = 0;
     for (int t = 0; t < terms->n; ++t)
-        n += !e->l->scalars.list[terms->list[t].factor].constant;
+        n += varies(e, &terms->list[t]);
     return n;
 }
 
