@@ -138,6 +138,8 @@ weft_status weft_mesh_locate_cells(weft_device *device, const weft_mesh *mesh, c
     weft_locator *locator = NULL;
     weft_cell_map map = {0};
     int32_t *order = NULL;
+    if (n == 0)
+        goto done;
     if (weft_mesh_is_affine(mesh) && d > 1) {
         status = locate_simplices(device, mesh, points, n, cells, xi, error);
         goto done;

@@ -138,7 +138,7 @@ static void place_points(measuring *m, int64_t first, int64_t i) {
 
 /* One component at the dofs of a cell; without u that of 1. */
 static void gather(const measuring *m, int64_t cell, double *f) {
-    const int32_t *nodes = weft_space_cell_nodes(m->space) + cell * m->width;
+    const int32_t *nodes = m->u ? weft_space_cell_nodes(m->space) + cell * m->width : NULL;
     for (int k = 0; k < m->width; ++k)
         f[k] = m->u ? m->u[(int64_t)nodes[k] * m->components + m->component] : 1;
 }

@@ -7,6 +7,7 @@
 #include "fusion/connectivity/connectivity.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,8 @@ struct weft_space {
     double *inside;     /* [n_nodes][d] of discontinuous elements, see weft_data_points */
     weft_data_points points;
     weft_connectivity *cells;
+    _Atomic(const int32_t *)
+        read_cells; /* those of `cells`, once they have been read: callers ask for each cell */
     weft_memory *x;
     bool is_on_device; /* own_x is still to be read */
     pthread_mutex_t reading;
@@ -111,11 +114,16 @@ weft_status weft_space_read_cells(const weft_space *space, const int32_t **out, 
     const int32_t *own = space->own_cells ? space->own_cells : space->mesh->cells;
     weft_status status = WEFT_OK;
     if (!space->own_cells && !weft_element_is_on_vertices(space->element)) {
+        own = atomic_load_explicit(&keeper->read_cells, memory_order_acquire);
+        if (own)
+            goto done;
         pthread_mutex_lock(&keeper->reading);
         status = weft_connectivity_read(space->cells, error);
         own = status == WEFT_OK ? weft_connectivity_indices(space->cells) : NULL;
+        atomic_store_explicit(&keeper->read_cells, own, memory_order_release);
         pthread_mutex_unlock(&keeper->reading);
     }
+done:
     *out = own;
     return status;
 }
