@@ -38,8 +38,10 @@ static const double CONVECTION_ITERATIONS = 5;
  * there is. Each iteration reads its basis twice, half of 30 vectors in the mean. */
 static const double RESTART_ITERATIONS = 5, BASIS_BYTES = 2 * 15 * sizeof(double);
 
-/* A cycle on lower degrees without a matrix, in products of the highest: four, and those of the levels below. */
-static const double LOWERED_PRODUCTS = 5.5;
+/* A cycle on lower degrees without a matrix, in products of the highest: four, and those of the levels below. Its set-up in
+ * seconds per row of the highest degree, by one thread of the host and on a GPU, besides that of the matrix of degree 1:
+ * diagonals, bounds of eigenvalues, transfers (docs/measurements.md: 0.08 to 0.13 s of 1e7 rows on one H200). */
+static const double LOWERED_PRODUCTS = 6.5, LOWERED_SET_UP = 0.5e-6, LOWERED_SET_UP_GPU = 0.01e-6;
 
 /* Planning the scripts of a level and loading their kernels from the cache. */
 static const double LEVEL_SECONDS = 10e-3;
@@ -139,11 +141,23 @@ static weft_preconditioner_cost cost_of_jacobi(const weft_limits *limits,
 static double set_up_per_row(const multigrid_figures *f, bool on_gpu,
                              const weft_assembly_problem *problem) {
     const bool is_vector = problem->components > 1;
-    const bool is_other = problem->width > problem->dimension + 1;
+    const bool is_other = !problem->lowers_degrees && problem->width > problem->dimension + 1;
     return f->set_up[!on_gpu     ? (is_vector ? HOST_VECTOR : HOST_SCALAR)
                      : is_vector ? GPU_VECTOR
                      : is_other  ? GPU_OTHER
                                  : GPU_SCALAR];
+}
+
+/* Seconds, without the levels' kernels. */
+static double set_up_seconds(const multigrid_figures *f, const weft_limits *limits,
+                             const weft_assembly_problem *problem, double rows) {
+    const bool on_gpu = limits->execution == WEFT_EXECUTION_SIMT;
+    const double threads = !on_gpu && limits->threads > 1 ? limits->threads : 1;
+    const double each = set_up_per_row(f, on_gpu, problem);
+    if (!problem->lowers_degrees)
+        return each * rows / threads;
+    const double fewer = pow(fmax(problem->degree, 1), problem->dimension);
+    return (each * rows / fewer + (on_gpu ? LOWERED_SET_UP_GPU : LOWERED_SET_UP) * rows) / threads;
 }
 
 static weft_preconditioner_cost cost_of(int figure, const weft_limits *limits,
@@ -152,14 +166,13 @@ static weft_preconditioner_cost cost_of(int figure, const weft_limits *limits,
                                         const weft_preconditioner_speed *measured) {
     const multigrid_figures *f = &figures[figure];
     const bool on_gpu = limits->execution == WEFT_EXECUTION_SIMT;
-    const double threads = limits->threads > 1 ? limits->threads : 1;
     const int components = problem->components > 1 ? problem->components : 1;
     const double rows = (double)problem->n_nodes * components;
     const double products = 1 + (problem->lowers_degrees ? LOWERED_PRODUCTS
                                  : on_gpu                ? f->gpu_products
                                                          : f->host_products);
     const double levels = LEVEL_SECONDS * count_levels(rows, problem->dimension);
-    double set_up = set_up_per_row(f, on_gpu, problem) * rows / (on_gpu ? 1 : threads);
+    double set_up = set_up_seconds(f, limits, problem, rows);
     double iteration = products * csr->product_seconds;
     const double iterations =
         f->iterations +
