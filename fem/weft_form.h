@@ -88,12 +88,14 @@ typedef struct weft_form {
     /* of forms over facets whose dofs are not those of linear functions on simplices: to vertices
      * of the mesh, for the fields of formulas; else NULL */
     weft_connectivity *facets;
+    /* its text proves K symmetric, and no data makes an entry NaN: nothing is measured (weft_symmetry) */
+    bool is_symmetric;
 } weft_form;
 
 /** A check of whether a form's local matrices are symmetric, which can be repeated as its inputs
  *  change. */
 typedef struct weft_symmetry weft_symmetry;
-/** Compile the check.
+/** Compile the check; nothing where weft_form.is_symmetric says the result, and coupling is not asked for.
  *  form   borrowed with everything it points to; must outlive the result
  *  field  of a mixed space: the number of each dof's function, as doubles, by whose units rows are scaled; borrowed;
  *         NULL: K has one unit

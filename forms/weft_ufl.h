@@ -133,9 +133,9 @@ typedef enum weft_ufl_domain {
  *  the nodes of the cells on their sides, reoriented so that the facet is weft_cell.base (fem/weft_space.h). */
 typedef struct weft_ufl_part {
     weft_ufl_domain domain;
-    int id;          /* of a physical group; -1: everywhere */
-    bool has_matrix; /* K, [width * components][width * components] of a cell */
-    bool has_vector; /* b or, of F, r */
+    int id;                        /* of a physical group; -1: everywhere */
+    bool has_matrix;               /* K, [width * components][width * components] of a cell */
+    bool is_symmetric, has_vector; /* K, for weft_form.is_symmetric; b or, of F, r */
     bool has_action; /* Kv, K v for the input v of the unknown's shape: for products without K */
     bool has_mass, has_diagonal; /* M, of the shape of K; Kd, its diagonal, as a vector */
     const char *script;

@@ -11,6 +11,7 @@
 
 struct weft_symmetry {
     weft_compiled check;
+    bool is_proved; /* by the form's text: there is no check */
     bool has_components;
     double coupling;
 };
@@ -25,10 +26,11 @@ static weft_status check_make(weft_context *context, const weft_fragment *fragme
     return status;
 }
 
-weft_status weft_symmetry_make(weft_context *context, const weft_form *form, weft_memory *field,
-                               weft_symmetry **out, weft_error *error) {
+/* Compile the measurement of a form with `components` at each node. */
+static weft_status measurement_make(weft_context *context, const weft_form *form,
+                                    weft_memory *field, int components, weft_symmetry *symmetry,
+                                    weft_error *error) {
     weft_status status = WEFT_OK;
-    const int components = field ? 1 : weft_form_components(form);
     const char *suffix = field            ? "asymmetry_fields.weft"
                          : components > 1 ? "asymmetry_blocks.weft"
                                           : "asymmetry.weft";
@@ -36,23 +38,36 @@ weft_status weft_symmetry_make(weft_context *context, const weft_form *form, wef
     weft_compile_options options = weft_form_options(form);
     weft_parameter *parameters =
         weft_array_make((size_t)options.n_parameters + 1, sizeof *parameters);
-    weft_symmetry *symmetry = calloc(1, sizeof *symmetry);
-    if (!symmetry || !parameters)
+    if (!parameters)
         TRY(weft_error_set(error, WEFT_ERROR_MEMORY, "no memory to look at a form"));
     for (int i = 0; i < options.n_parameters; ++i)
         parameters[i] = options.parameters[i];
     parameters[options.n_parameters] = (weft_parameter){"block_components", components};
-    symmetry->has_components = components > 1;
     options.parameters = parameters;
     options.n_parameters += components > 1;
     TRY(check_make(context, fragments, 2, &options, &symmetry->check, error));
     TRY(weft_compiled_bind_form(&symmetry->check, form, error));
     if (field)
         TRY(weft_program_bind(symmetry->check.program, "field", field, error));
+done:
+    free(parameters);
+    return status;
+}
+
+weft_status weft_symmetry_make(weft_context *context, const weft_form *form, weft_memory *field,
+                               weft_symmetry **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int components = field ? 1 : weft_form_components(form);
+    weft_symmetry *symmetry = calloc(1, sizeof *symmetry);
+    if (!symmetry)
+        TRY(weft_out_of_memory(error, "a check of symmetry"));
+    symmetry->has_components = components > 1;
+    symmetry->is_proved = form->is_symmetric && components == 1;
+    if (!symmetry->is_proved)
+        TRY(measurement_make(context, form, field, components, symmetry, error));
     *out = symmetry;
     symmetry = NULL;
 done:
-    free(parameters);
     weft_symmetry_free(&symmetry);
     return status;
 }
@@ -61,6 +76,9 @@ weft_status weft_symmetry_measure(weft_symmetry *symmetry, double *out, weft_err
     weft_status status = WEFT_OK;
     weft_program *program = symmetry->check.program;
     double apart = 0, total = 0;
+    *out = 0;
+    if (symmetry->is_proved)
+        goto done;
     TRY(weft_program_run(program, error));
     TRY(weft_memory_read(weft_program_result(program, "apart"), 0, &apart, sizeof apart, error));
     TRY(weft_memory_read(weft_program_result(program, "total"), 0, &total, sizeof total, error));

@@ -81,6 +81,7 @@ static weft_status bind_part(const making *m, int i_part, weft_error *error) {
     bound->form.action = part->has_action ? "Kv" : NULL;
     bound->form.diagonal = part->has_diagonal ? "Kd" : NULL;
     bound->form.kernels = part->kernels;
+    bound->form.is_symmetric = part->is_symmetric;
     bound->form.adds_couplings = part->domain == WEFT_UFL_INTERIOR_FACETS;
     for (int i = 1; i < m->ufl->n_sets; ++i) {
         if (!weft_has_word(part->script, m->ufl->sets[i].connectivity))

@@ -178,6 +178,7 @@ void weft_ufl_form_start(const weft_binding *binding, int i_part, weft_bound_for
     out->form.action = part->has_action ? "Kv" : NULL;
     out->form.diagonal = part->has_diagonal ? "Kd" : NULL;
     out->form.kernels = part->kernels;
+    out->form.is_symmetric = part->is_symmetric;
     out->form.adds_couplings = adds_couplings(ufl, part);
     for (int i = 1; i < ufl->n_sets; ++i)
         if (dofs[i].connectivity)

@@ -4,6 +4,7 @@
  *      problem.c   finds the forms of the problem; lists spaces and domains; lowers the integrals
  *      script.c    writes the script of each domain, or of all
  *      coarse.c    the same matrix for functions of a lower degree
+ *      symmetric.c  which matrices are symmetric by their text
  *      kernels.c   kernels of whole cells, by which products are made without matrices
  *      compile.c   functions for libraries and for printing */
 #pragma once
@@ -74,6 +75,8 @@ const char *ufl_input_name(weft_ufl *ufl, const ufl_problem *problem, const ufl_
                            const ufl_node *node);
 /** Set the kernels of the matrix of a part over cells that may have some. false: out of memory */
 bool ufl_part_kernels(weft_ufl *ufl, ufl_problem *problem, int part);
+/** For weft_form.is_symmetric: all integrals are proved so, of nothing but the cell's shape (ufl_prove_symmetry). */
+bool ufl_is_symmetric(weft_ufl *ufl, const ufl_calls *matrix);
 /** The element that numbers the nodes of a function: that of a component where components are interleaved. */
 const ufl_element *ufl_nodal_element(const ufl_element *element);
 /** The set of a coefficient; -1: it is uniform, or over cells. */

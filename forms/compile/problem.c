@@ -591,6 +591,7 @@ bool ufl_problem_lower(weft_ufl *ufl, ufl_problem *problem) {
     for (int i = 0; i < problem->shown.n_parts; ++i) {
         weft_text text = {0};
         ufl_inputs declared = {.n = 0};
+        problem->parts[i].is_symmetric = ufl_is_symmetric(ufl, &problem->calls[i].matrix);
         if (ufl_write_part(ufl, problem, i, "", &declared, &text) && !text.failed)
             problem->parts[i].script = ufl_copy(&ufl->context, text.data, text.length);
         else if (text.failed)

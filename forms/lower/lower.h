@@ -12,6 +12,7 @@
  *      split.c, compress.c, stages.c, rows.c  terms -> several functions (stages.h)
  *      product.c  terms -> statements of a product with a vector
  *      diagonal.c terms -> statements of the diagonal
+ *      symmetric.c  terms -> whether the matrix is symmetric
  *      text.c      scalars and tables as text
  *      emit.c      the whole function
  *
@@ -94,6 +95,17 @@ const ufl_lowered *ufl_lower_integral(ufl_graph *graph, const ufl_prepared *form
                                       const char *name, const int *facets);
 /** Does an integral of two vectors couple no component with another one, and is it the same for each? false also after an error. */
 bool ufl_is_uncoupled(ufl_graph *graph, const ufl_prepared *form, int integral);
+/** What the text of an integral of two arguments in one space says about its matrices. */
+typedef struct ufl_symmetry {
+    bool
+        is_symmetric; /* with the arguments exchanged, the integrand has the same terms; false: not known */
+    bool
+        is_of_shape; /* the entries depend on the cell's coordinates alone, through its Jacobian: no data makes one NaN */
+} ufl_symmetry;
+/** facets   as ufl_lower_integral
+ *  Returns  {false, false} also where the integral is not supported; no error is set. (symmetric.c) */
+ufl_symmetry ufl_prove_symmetry(ufl_graph *graph, const ufl_prepared *form, int integral,
+                                const int *facets);
 /** Lower the diagonal of the matrix of one integral over cells or exterior facets, of two arguments in one space: A has the shape of a
  *  vector. Otherwise as ufl_lower_integral; WEFT_ERROR_UNSUPPORTED for interior facets, whose sides may share dofs. */
 const ufl_lowered *ufl_lower_diagonal(ufl_graph *graph, const ufl_prepared *form, int integral,

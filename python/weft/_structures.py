@@ -175,7 +175,7 @@ class weft_form(Structure):
                 ("action", c_char_p), ("diagonal", c_char_p), ("components", c_int),
                 ("connectivities", POINTER(weft_form_connectivity)), ("n_connectivities", c_int),
                 ("adds_couplings", c_bool),
-                ("kernels", c_void_p), ("facets", c_void_p)]
+                ("kernels", c_void_p), ("facets", c_void_p), ("is_symmetric", c_bool)]
 
 
 class weft_form_outputs(Structure):
@@ -372,8 +372,8 @@ class weft_ufl_set(Structure):
 
 
 class weft_ufl_part(Structure):
-    _fields_ = [("domain", c_int), ("id", c_int), ("has_matrix", c_bool), ("has_vector", c_bool), ("has_action", c_bool),
-                ("has_mass", c_bool), ("script", c_char_p), ("kernels", c_void_p)]
+    _fields_ = [("domain", c_int), ("id", c_int), ("has_matrix", c_bool), ("is_symmetric", c_bool), ("has_vector", c_bool), ("has_action", c_bool),
+                ("has_mass", c_bool), ("has_diagonal", c_bool), ("script", c_char_p), ("kernels", c_void_p)]
 
 
 class weft_ufl_value(Structure):
