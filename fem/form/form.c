@@ -21,7 +21,8 @@ static weft_status compile(weft_context *context, const weft_form *form,
     }
     weft_fragment fragments[] = {{form->name, form->text}, {"outputs", returns.data}};
     weft_compile_options options = weft_form_options(form);
-    /* runs only once: a gather costs little, and makes results bitwise repeatable on GPUs */
+    options.runs_once = true;
+    /* a gather costs little, and makes results bitwise repeatable on GPUs */
     if (weft_device_limits(context->device)->execution == WEFT_EXECUTION_SIMT)
         options.scatter = WEFT_SCATTER_GATHERED;
     TRY(weft_compiled_make(context, fragments, 2, &options, compiled, error));

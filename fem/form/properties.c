@@ -18,10 +18,11 @@ struct weft_symmetry {
 
 /* Compile a check, which must not provide the example kernel of reports. */
 static weft_status check_make(weft_context *context, const weft_fragment *fragments,
-                              int n_fragments, const weft_compile_options *options,
-                              weft_compiled *out, weft_error *error) {
+                              int n_fragments, weft_compile_options options, weft_compiled *out,
+                              weft_error *error) {
+    options.runs_once = true;
     const weft_status status =
-        weft_compiled_make(context, fragments, n_fragments, options, out, error);
+        weft_compiled_make(context, fragments, n_fragments, &options, out, error);
     context->saving.calls[0] = '\0';
     return status;
 }
@@ -45,7 +46,7 @@ static weft_status measurement_make(weft_context *context, const weft_form *form
     parameters[options.n_parameters] = (weft_parameter){"block_components", components};
     options.parameters = parameters;
     options.n_parameters += components > 1;
-    TRY(check_make(context, fragments, 2, &options, &symmetry->check, error));
+    TRY(check_make(context, fragments, 2, options, &symmetry->check, error));
     TRY(weft_compiled_bind_form(&symmetry->check, form, error));
     if (field)
         TRY(weft_program_bind(symmetry->check.program, "field", field, error));
@@ -135,7 +136,7 @@ weft_status weft_form_action_difference(weft_context *context, const weft_form *
     const weft_compile_options options = weft_form_options(form);
     TRY(weft_memory_make(context->device, (size_t)n * sizeof(double), &v, error));
     TRY(weft_write_synthetic(context->device, v, n, error));
-    TRY(check_make(context, fragments, 3, &options, &check, error));
+    TRY(check_make(context, fragments, 3, options, &check, error));
     TRY(weft_compiled_bind_form(&check, form, error));
     TRY(weft_program_bind(check.program, "v", v, error));
     TRY(weft_program_run(check.program, error));

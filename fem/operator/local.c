@@ -126,6 +126,7 @@ static weft_status part_compile(const weft_operator *op, int i, const script_suf
     part_script script = {0};
     TRY(part_script_make(op, i, suffix, &script, error));
     script.options.predicated = predicated;
+    script.options.runs_once = suffix == &suffix_diagonal;
     TRY(weft_compiled_make(op->context, script.fragments, script.n, &script.options, out, error));
     if (part->local) {
         TRY(weft_program_bind_connectivity(out->program, "dofs", part->form.dofs, error));

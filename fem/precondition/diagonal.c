@@ -60,7 +60,7 @@ static weft_status run_script(diagonal_run *run, weft_context *context, weft_mem
     static const char name[] = "cg_diagonal.weft";
     static const double one = 1;
     const weft_fragment fragment = {name, weft_fem_script(name)};
-    const weft_compile_options options = {.size = sizeof options, .elements = n};
+    const weft_compile_options options = {.size = sizeof options, .elements = n, .runs_once = true};
     weft_device *device = context->device;
     TRY(weft_compiled_make(context, &fragment, 1, &options, &run->compiled, error));
     TRY(weft_memory_place(device, &one, 1, sizeof one, &run->jacobi, error));

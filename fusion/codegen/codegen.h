@@ -16,6 +16,7 @@ weft_status weft_source_make(const weft_compilation *compilation, const char **o
 /** The spelling of generated code on one backend. */
 typedef struct weft_backend {
     const char *language; /* see weft_limits */
+    const char *cheaply;  /* text before all else that runs once (weft_compile_options.runs_once) */
     /** Everything before the kernels: types, loads, stores, intrinsics. */
     void (*prelude)(weft_text *out, int lanes, bool single);
     const char *nested;  /* file of the prelude for kernels over a product of two index sets */

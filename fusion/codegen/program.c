@@ -247,6 +247,7 @@ weft_status weft_source_make(const weft_compilation *c, const char **out, weft_e
                                              .single = c->options.single,
                                              .out = &text},
                                   .control = c->control};
+    weft_text_add(&text, "%s", c->options.runs_once ? backend->cheaply : "");
     backend->prelude(&text, lanes, c->options.single);
     if (has_kind(c->control, KERNEL_NESTED))
         weft_source_nested_prelude(backend, &text);

@@ -50,6 +50,7 @@ static void cuda_prelude(weft_text *out, int lanes, bool single) {
 }
 
 const weft_backend weft_backend_cuda = {.language = "cuda",
+                                        .cheaply = "",
                                         .prelude = cuda_prelude,
                                         .nested = "nested_cuda.h",
                                         .combine = "combine_cuda.h",
