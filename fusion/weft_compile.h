@@ -171,7 +171,8 @@ typedef struct weft_compile_options {
     /* weft_compilation_cover of an earlier compilation, if its implementations still exist */
     const char *cover;
     const struct weft_tuned_source *tuned; /* of tuned parameters; borrowed as costs; may be NULL */
-    bool runs_once; /* or a few times: on the host, the compiler optimises less, and takes less time */
+    bool
+        runs_once; /* or a few times: on the host, the compiler optimises less, and takes less time */
 } weft_compile_options;
 static inline weft_compile_options weft_compile_options_default(void) {
     weft_compile_options options;
