@@ -34,6 +34,17 @@ done:
     return status;
 }
 
+/* Of a linear stationary problem, whose u was pulled. */
+static weft_status measure_energy(weft_problem *problem, double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_problem_more_make(problem, error));
+    if (!problem->system.robin)
+        TRY(weft_problem_robin_make(problem, error));
+    TRY(weft_assembled_energy(&problem->system, out, error));
+done:
+    return status;
+}
+
 weft_status weft_problem_measure(weft_problem *problem, double *integrals, double *energy,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
@@ -45,7 +56,7 @@ weft_status weft_problem_measure(weft_problem *problem, double *integrals, doubl
     }
     TRY(integrate(problem, integrals, error));
     if (energy)
-        TRY(weft_problem_energy(problem, energy, error));
+        TRY(measure_energy(problem, energy, error));
 done:
     return status;
 }
@@ -99,10 +110,7 @@ weft_status weft_problem_energy(weft_problem *problem, double *out, weft_error *
         TRY(weft_diffusion_measure(&problem->system, &problem->forms.first, &integral, out, error));
         goto done;
     }
-    TRY(weft_problem_more_make(problem, error));
-    if (!problem->system.robin)
-        TRY(weft_problem_robin_make(problem, error));
-    TRY(weft_assembled_energy(&problem->system, out, error));
+    TRY(measure_energy(problem, out, error));
 done:
     return status;
 }

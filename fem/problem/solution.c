@@ -55,9 +55,11 @@ weft_status weft_solution_integral(const weft_solution *u, int k, double *out, w
     double *term = NULL, sum = 0;
     for (int i = first; i <= last; ++i) {
         double part = 0;
-        TRY(weft_solution_term(u, i, &term, error));
-        TRY(weft_space_integral(u->fields[i].space, term, k - u->fields[first].first_value, &part,
-                                error));
+        if (i > first)
+            TRY(weft_solution_term(u, i, &term, error));
+        TRY(weft_space_integral(u->fields[i].space,
+                                term ? term : u->values + u->fields[i].first_dof,
+                                k - u->fields[first].first_value, &part, error));
         free(term);
         term = NULL;
         sum += part;
