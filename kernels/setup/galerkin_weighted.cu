@@ -2,8 +2,6 @@
  * p_ki a_kl p_lj, of all k with an entry in column i of P, come to 32 lanes at a time. Their columns are collected in a
  * hash table; then each lane adds those of its two columns, all in the same order, so that sums are the same in every
  * run. */
-#define ROW_MOST 256 /* entries of a row */
-#define TABLE 512
 #define WARPS (SETUP_THREADS / 32)
 #define WIDTH 4 /* of P */
 #define SINGULAR 1e-13 /* a smaller part of a diagonal is rounding error */
@@ -52,42 +50,29 @@ INLINE int32_t contribution(const transfer *P, const sell_matrix *A, const term 
     return weight == 0 ? NONE : P->columns[(int64_t)l * WIDTH + at % WIDTH];
 }
 
-INLINE void table_insert(int32_t *table, int32_t *count, int32_t column)
-{
-    for (uint32_t slot = (uint32_t)column * 2654435769u >> 23;; slot = (slot + 1) % TABLE) {
-        int32_t there = *(volatile int32_t *)&table[slot];
-        if (there == NONE)
-            there = atomicCAS(&table[slot], (int32_t)NONE, column);
-        if (there == NONE)
-            atomicAdd(count, (int32_t)1);
-        if (there == NONE || there == column)
-            return;
-    }
-}
-
-/* Collect the columns of a row in the warp's table. Returns how many there are, more than ROW_MOST for a row with too many
+/* Collect the columns of a row in the warp's table. Returns how many there are, more than SET_MOST for a row with too many
  * entries. */
 INLINE int32_t collect(const transfer *P, const sell_matrix *A, int64_t row, int32_t *table, int32_t *count)
 {
     const int lane = (int)threadIdx.x % 32;
-    for (int s = lane; s < TABLE; s += 32)
+    for (int s = lane; s < SET_SLOTS; s += 32)
         table[s] = NONE;
     if (lane == 0)
         *count = 0;
     __syncwarp();
     if (lane == 0)
-        table_insert(table, count, (int32_t)row);
+        set_insert(table, count, (int32_t)row);
     for (int64_t p = P->start[row]; p < P->start[row + 1]; ++p) {
         const term t = term_at(P, A, P->places[p]);
         for (int base = 0; base < t.n && t.weight != 0; base += 32) {
             double factor;
             const int32_t column = contribution<false>(P, A, &t, base + lane, &factor);
             if (column != NONE)
-                table_insert(table, count, column);
+                set_insert(table, count, column);
             __syncwarp();
             const int32_t found = *(volatile int32_t *)count;
             __syncwarp();
-            if (found > ROW_MOST)
+            if (found > SET_MOST)
                 return found;
         }
     }
@@ -95,36 +80,14 @@ INLINE int32_t collect(const transfer *P, const sell_matrix *A, int64_t row, int
     return *(volatile int32_t *)count;
 }
 
-/* The columns of a table, ascending, take its place.  list: [ROW_MOST], shared */
-INLINE void sort_table(int32_t *table, int32_t *list)
-{
-    const int lane = (int)threadIdx.x % 32;
-    int n = 0;
-    for (int s = lane; s < TABLE; s += 32) {
-        const int32_t column = table[s];
-        const uint32_t found = __ballot_sync(0xffffffffu, column != NONE);
-        if (column != NONE)
-            list[n + __popc(found & ((1u << lane) - 1))] = column;
-        n += __popc(found);
-    }
-    __syncwarp();
-    for (int k = lane; k < n; k += 32) {
-        int rank = 0;
-        for (int q = 0; q < n; ++q)
-            rank += list[q] < list[k];
-        table[rank] = list[k];
-    }
-    __syncwarp();
-}
-
-/* n: 32 times the rows.  longest[0] gets the greatest length, or more than ROW_MOST */
+/* n: 32 times the rows.  longest[0] gets the greatest length, or more than SET_MOST */
 extern "C" __global__ void weighted_lengths(long long n, const int64_t *start, const uint32_t *places,
                                            const int32_t *columns, const double *weights, const uint16_t *slots,
                                            const int32_t *bases, const uint32_t *slice_start,
                                            const uint32_t *column_start, const uint32_t *words, uint32_t *lengths,
                                            int32_t *longest)
 {
-    __shared__ int32_t tables[WARPS][TABLE], counts[WARPS];
+    __shared__ int32_t tables[WARPS][SET_SLOTS], counts[WARPS];
     const int warp = (int)threadIdx.x / 32;
     const int64_t row = element() / 32;
     if (row >= n / 32)
@@ -198,7 +161,7 @@ extern "C" __global__ void weighted_rows(long long n, const int64_t *start, cons
                                         const double *scale, const int64_t *out_start, int32_t *out_columns,
                                         double *out_values)
 {
-    __shared__ int32_t tables[WARPS][TABLE], lists[WARPS][ROW_MOST], counts[WARPS];
+    __shared__ int32_t tables[WARPS][SET_SLOTS], lists[WARPS][SET_MOST], counts[WARPS];
     __shared__ contributions held[WARPS];
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     const int64_t row = element() / 32;
@@ -207,7 +170,7 @@ extern "C" __global__ void weighted_rows(long long n, const int64_t *start, cons
     const transfer P = {start, places, columns, weights};
     const sell_matrix A = {slots, {bases, slice_start, column_start, words}, values};
     const int length = collect(&P, &A, row, tables[warp], &counts[warp]);
-    sort_table(tables[warp], lists[warp]);
+    set_sort(tables[warp], lists[warp]);
     for (int base = lane; base - lane < length; base += 64) {
         int32_t mine[2];
         double sums[2] = {0, 0}, size = 0;

@@ -119,6 +119,46 @@ INLINE int64_t block_sum_before(int64_t mine, int64_t *all)
     return before;
 }
 
+/* A set of up to SET_MOST numbers as a hash table in the shared memory of a warp, empty slots are -1; *count grows with each
+ * new number. */
+#define SET_SLOTS 512
+#define SET_MOST 256
+
+INLINE void set_insert(int32_t *set, int32_t *count, int32_t number)
+{
+    for (uint32_t slot = (uint32_t)number * 2654435769u >> 23;; slot = (slot + 1) % SET_SLOTS) {
+        int32_t there = *(volatile int32_t *)&set[slot];
+        if (there == -1)
+            there = atomicCAS(&set[slot], -1, number);
+        if (there == -1)
+            atomicAdd(count, (int32_t)1);
+        if (there == -1 || there == number)
+            return;
+    }
+}
+
+/* The numbers of a set, ascending, take its place.  list: [SET_MOST], shared */
+INLINE void set_sort(int32_t *set, int32_t *list)
+{
+    const int lane = (int)threadIdx.x % 32;
+    int n = 0;
+    for (int s = lane; s < SET_SLOTS; s += 32) {
+        const int32_t number = set[s];
+        const uint32_t found = __ballot_sync(0xffffffffu, number != -1);
+        if (number != -1)
+            list[n + __popc(found & ((1u << lane) - 1))] = number;
+        n += __popc(found);
+    }
+    __syncwarp();
+    for (int k = lane; k < n; k += 32) {
+        int rank = 0;
+        for (int q = 0; q < n; ++q)
+            rank += list[q] < list[k];
+        set[rank] = list[k];
+    }
+    __syncwarp();
+}
+
 /* The columns of a row of a SELL matrix (fem/sparse/sell.h) off the diagonal, ascending; padding is the row itself. */
 struct sell_layout {
     const int32_t *bases;
@@ -178,6 +218,32 @@ INLINE bool next_entry(sell_entries *e, int32_t *column, int64_t *place)
         return false;
     *column = found;
     *place = e->first + (int64_t)e->k++ * 32;
+    return true;
+}
+
+/* Entry `number` of a row, by columns, the diagonal among them; false: there is none. */
+INLINE bool sell_entry(const sell_matrix *A, int64_t row, sell_row own, int64_t slot, int number, int32_t *column,
+                       double *value)
+{
+    const int64_t first = A->layout.start[slot / 32] + slot % 32;
+    int32_t found = number < own.length ? sell_column(own, number) : (int32_t)row;
+    int at = number;
+    if (number > own.length)
+        return false;
+    if (found >= row) {
+        const int32_t before = number > 0 ? sell_column(own, number - 1) : -1;
+        if (before < row) {
+            *column = (int32_t)row;
+            *value = A->values[row];
+            return true;
+        }
+        found = before;
+        at = number - 1;
+    }
+    if (found == row) /* padding */
+        return false;
+    *column = found;
+    *value = A->values[first + (int64_t)at * 32];
     return true;
 }
 
