@@ -43,6 +43,12 @@ static weft_status options_check(const weft_csr *A, const weft_aggregation_optio
     if (components < 1 || A->n_rows % components)
         return weft_error_set(error, WEFT_ERROR_SHAPE, "%lld rows of %d components per node",
                               (long long)A->n_rows, components);
+    if (options->node_start &&
+        (!options->near_nullspace || options->n_nodes < 1 ||
+         options->node_start[options->n_nodes] != A->n_rows || components != 1))
+        return weft_error_set(
+            error, WEFT_ERROR_USAGE,
+            "rows of nodes need a near-nullspace, and as many rows as the matrix");
     if (options->x && (d < 1 || d > 3))
         return weft_error_set(error, WEFT_ERROR_USAGE, "coordinates in %d dimensions", d);
     if (options->rigid_body_modes && (!options->x || components != d))
@@ -63,20 +69,23 @@ static weft_status options_check(const weft_csr *A, const weft_aggregation_optio
     return WEFT_OK;
 }
 
-/* Nodes with several components. */
-static weft_status nodes_make(int components, int64_t n_rows, weft_coarsening *level,
-                              weft_error *error) {
-    level->n_nodes = n_rows / components;
-    if (components == 1)
+/* Nodes with several rows. */
+static weft_status nodes_make(const weft_aggregation_options *options, int64_t n_rows,
+                              weft_coarsening *level, weft_error *error) {
+    const int components = options->components ? options->components : 1;
+    level->n_nodes = options->node_start ? options->n_nodes : n_rows / components;
+    if (components == 1 && !options->node_start)
         return WEFT_OK;
     level->node_start = malloc((size_t)(level->n_nodes + 1) * sizeof *level->node_start);
     level->node_of = malloc((size_t)(n_rows + 1) * sizeof *level->node_of);
     if (!level->node_start || !level->node_of)
         return weft_out_of_memory(error, "the nodes of a matrix");
     for (int64_t node = 0; node <= level->n_nodes; ++node)
-        level->node_start[node] = (int32_t)(node * components);
-    for (int64_t i = 0; i < n_rows; ++i)
-        level->node_of[i] = (int32_t)(i / components);
+        level->node_start[node] =
+            options->node_start ? options->node_start[node] : (int32_t)(node * components);
+    for (int64_t node = 0; node < level->n_nodes; ++node)
+        for (int32_t i = level->node_start[node]; i < level->node_start[node + 1]; ++i)
+            level->node_of[i] = (int32_t)node;
     return WEFT_OK;
 }
 
@@ -98,13 +107,13 @@ bool weft_aggregation_reduces(int64_t n_coarse, int64_t n_rows) {
 static weft_status finest_make(const weft_csr *A, const weft_aggregation_options *options,
                                weft_coarsening *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int d = options->dimension, components = options->components ? options->components : 1;
+    const int d = options->dimension;
     TRY(weft_free_rows(A, options->constrained, options->n_constrained, &out->scale, error));
     out->aggregate_nodes = options->aggregate_nodes != 0
                                ? options->aggregate_nodes
                                : weft_aggregation_nodes(d, options->rigid_body_modes);
     out->row_aggregates = options->row_aggregates ? options->row_aggregates : ROW_AGGREGATES;
-    TRY(nodes_make(components, A->n_rows, out, error));
+    TRY(nodes_make(options, A->n_rows, out, error));
     TRY(weft_modes_make(out->device, options, A->n_rows, out->scale, &out->modes, &out->n_modes,
                         error));
     if (options->x) {

@@ -106,7 +106,10 @@ typedef struct weft_algebraic_level {
 typedef struct weft_aggregation_options {
     const int32_t *constrained; /* [n_constrained] ascending dofs, rows of the identity */
     int64_t n_constrained;
-    int components;  /* dofs per node, interleaved; 0: 1 */
+    int components; /* dofs per node, interleaved; 0: 1 */
+    /* [n_nodes + 1] in place of components, with near_nullspace: consecutive rows of each node; NULL: none */
+    const int32_t *node_start;
+    int64_t n_nodes;
     int dimension;   /* of the coordinates: 1 to 3 */
     const double *x; /* [n_nodes][dimension]; NULL: aggregates by the graph of the matrix alone */
     int n_near_nullspace; /* at most WEFT_MOST_MODES */

@@ -23,15 +23,19 @@ typedef struct weft_levels {
     const weft_mesh *mesh;
     int32_t *constrained; /* [n_constrained] its constrained dofs, ascending */
     int64_t n_constrained;
-    /* by aggregation, in place of mesh and constrained: [rows of last][dimension] coordinates,
-     * [rows of last] the near-nullspace */
+    /* by aggregation, in place of mesh and constrained: [n_nodes][dimension] coordinates, [rows of last][n_modes]
+     * the near-nullspace; [n_nodes + 1] rows of each node, NULL: one */
     double *x, *modes;
+    int32_t *node_start;
+    int64_t n_nodes;
+    int n_modes;
     bool is_complete; /* while they are made: the last exists */
 } weft_levels;
 
-/** Make the levels on a device on which set-up runs; by aggregation for one component and the constants.
- *  made    false: the matrix or the set-up is on the host, or aggregation finds no strong couplings, and *out
- *          is {0}
+/** Make the levels on a device on which set-up runs; by aggregation with the constants, or with as many components as
+ *  dimensions, from two on, with rigid body modes.
+ *  made    false: the matrix or the set-up is on the host, there are more than six components, or aggregation finds
+ *          few strong couplings, and *out is {0}
  *  Errors  WEFT_ERROR_UNSUPPORTED (a row of a coarse matrix is too long; a node is next to too many aggregates; an
  *          entry of the diagonal or the matrix is not positive), _MEMORY, _COMPILER, _DEVICE; *out is {0} */
 weft_status weft_levels_on_device(weft_context *context, const weft_levels_options *options,

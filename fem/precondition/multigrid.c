@@ -135,7 +135,8 @@ typedef struct weft_to_coarsen {
     const double *x;
     const int32_t *constrained;
     int64_t n_constrained;
-    const double *near_nullspace; /* NULL: that of the problem */
+    const weft_levels
+        *levels; /* that end with this matrix: nodes and near-nullspace; NULL: the problem's */
 } weft_to_coarsen;
 
 /* Levels by aggregation from a matrix on. */
@@ -154,9 +155,14 @@ static weft_status aggregate(building *b, const weft_to_coarsen *from, weft_erro
         options.x = from->x;
         options.rigid_body_modes = options.components == from->mesh->dimension;
     }
-    if (from->near_nullspace) {
-        options.near_nullspace = from->near_nullspace;
-        options.n_near_nullspace = 1;
+    if (from->levels) {
+        options.aggregate_nodes =
+            weft_aggregation_nodes(options.dimension, options.rigid_body_modes);
+        options.components = 1;
+        options.node_start = from->levels->node_start;
+        options.n_nodes = from->levels->n_nodes;
+        options.near_nullspace = from->levels->modes;
+        options.n_near_nullspace = from->levels->n_modes;
         options.n_finer = b->n_sources;
         options.rigid_body_modes = false;
     }
@@ -301,20 +307,19 @@ static weft_status aggregate_on_device(building *b, weft_to_coarsen *from, bool 
     const weft_levels *levels = &b->on_device;
     const weft_levels_options options = {
         .problem = problem,
-        .components = 1,
+        .components = problem->space ? weft_space_components(problem->space) : 1,
         .degree = b->degree,
         .most_levels = problem->levels > 0 ? problem->levels : WEFT_PRECONDITIONER_LEVELS_MAX,
         .coarsest_rows = AGGREGATED_ON_HOST};
-    if (!problem->space || weft_space_components(problem->space) != 1 ||
-        weft_space_coarsens(problem->space) || !weft_space_points(problem->space) ||
-        problem->is_general || b->given)
+    if (!problem->space || weft_space_coarsens(problem->space) ||
+        !weft_space_points(problem->space) || problem->is_general || b->given)
         goto done;
     TRY(take_levels(b, &options, made, error));
     if (*made)
         *from = (weft_to_coarsen){.A = &b->on_device.last,
                                   .mesh = weft_space_mesh(problem->space),
                                   .x = levels->x,
-                                  .near_nullspace = levels->modes};
+                                  .levels = levels};
 done:
     return status;
 }

@@ -101,6 +101,14 @@ static void given_vectors_are_the_near_nullspace(void **state) {
     given = iterations(&p, &options);
     assert_int_equal(given, rigid);
     assert_true(translations > rigid + 5);
+    int32_t *start = malloc(((size_t)square->n_nodes + 1) * sizeof *start);
+    for (int64_t node = 0; node <= square->n_nodes; ++node)
+        start[node] = (int32_t)(2 * node);
+    options.components = 0;
+    options.node_start = start;
+    options.n_nodes = square->n_nodes;
+    assert_int_equal(iterations(&p, &options), rigid);
+    free(start);
     free(modes);
     test_problem_clear(&p);
     weft_mesh_free(&square);

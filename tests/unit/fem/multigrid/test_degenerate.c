@@ -178,6 +178,13 @@ static void bad_input_is_refused(void **state) {
                   "rigid body modes need coordinates, and as many components per node");
     check_refused(&A, &(weft_aggregation_options){.near_nullspace = modes}, WEFT_ERROR_USAGE,
                   "0 vectors of the near-nullspace, which has 1 to 16");
+    check_refused(&A,
+                  &(weft_aggregation_options){.near_nullspace = modes,
+                                              .n_near_nullspace = 1,
+                                              .node_start = (int32_t[]){0, 29},
+                                              .n_nodes = 1},
+                  WEFT_ERROR_USAGE,
+                  "rows of nodes need a near-nullspace, and as many rows as the matrix");
     check_refused(&A, &(weft_aggregation_options){.aggregate_nodes = 1}, WEFT_ERROR_USAGE,
                   "aggregates of 1 nodes");
     check_refused(&A, &(weft_aggregation_options){.most_levels = -1}, WEFT_ERROR_USAGE,

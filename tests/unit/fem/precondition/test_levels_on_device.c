@@ -248,12 +248,12 @@ static void check_aggregation(multigrid_case *c, const weft_levels *levels) {
         weft_csr P = prolongation_of(&levels->sources[l]);
         host_level next = {0};
         weft_error error = {0};
-        check_source(&levels->sources[l], &level, l == 0);
+        check_source(&levels->sources[l], &level, l == 0 && levels->n_modes == 1);
         assert_int_equal(P.n_rows, level.A.n_rows);
         for (int64_t k = 0; k < level.n_constrained; ++k)
             assert_int_equal(P.row_start[level.constrained[k] + 1],
                              P.row_start[level.constrained[k]]);
-        if (levels->n == 1 && level.n_constrained == 0)
+        if (levels->n == 1 && level.n_constrained == 0 && levels->n_modes == 1)
             check_constants(&P, levels->modes);
         check(weft_galerkin(NULL, &level.A, &P, &next.A, &error), &error);
         next.constrained = calloc(1, sizeof *next.constrained);
@@ -283,6 +283,9 @@ static void aggregates_of_the_device(void **state) {
         {{.d = 3, .n = 10, .components = 1}, 32, 1, 100},
         {{.d = 3, .n = 9, .components = 1, .is_free = true}, 2, 1, 4},
         {{.d = 2, .n = 17, .times = 1, .components = 1}, 32, 2, 20},
+        {{.d = 2, .n = 30, .components = 2}, 32, 2, 100},
+        {{.d = 3, .n = 8, .components = 3}, 32, 1, 250},
+        {{.d = 3, .n = 6, .components = 3, .is_free = true}, 2, 1, 4},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         case_options options = cases[i].options;
@@ -295,7 +298,7 @@ static void aggregates_of_the_device(void **state) {
         multigrid_case_open(&c, &options, WEFT_ASSEMBLY_CSR);
         check(weft_operator_assemble(c.op, &error), &error);
         const weft_levels_options wanted = {.problem = &c.problem,
-                                            .components = 1,
+                                            .components = options.components,
                                             .degree = 2,
                                             .most_levels = cases[i].most_levels,
                                             .coarsest_rows = cases[i].coarsest_rows};
@@ -305,6 +308,35 @@ static void aggregates_of_the_device(void **state) {
         check_aggregation(&c, &levels);
         weft_levels_clear(&levels);
         multigrid_case_free(&c);
+    }
+}
+
+/* Iterations and levels of elasticity by levels that the device makes first, and the host from some thousand rows on, are
+ * those of the host alone. The solutions of both are those of the matrix (multigrid_solve). */
+static void elasticity_takes_as_many_iterations(void **state) {
+    (void)state;
+    static const case_options cases[] = {
+        {.d = 3, .n = 12, .components = 3, .kind = "aggregation"},
+        {.d = 2, .n = 52, .components = 2, .kind = "aggregation"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        int iterations[2];
+        weft_preconditioner_report reports[2];
+        for (int on_device = 0; on_device < 2; ++on_device) {
+            case_options options = cases[i];
+            multigrid_case c;
+            options.device = on_device ? getenv("WEFT_TEST_DEVICE") : NULL;
+            options.is_emulated = on_device && !options.device;
+            options.is_single = true;
+            multigrid_case_make(&c, &options);
+            reports[on_device] = *weft_preconditioner_reported(c.preconditioner);
+            iterations[on_device] = multigrid_solve(&c, true, 1e-8);
+            multigrid_case_free(&c);
+        }
+        assert_int_equal(iterations[1], iterations[0]);
+        assert_int_equal(reports[1].n_levels, reports[0].n_levels);
+        for (int l = 0; l < reports[0].n_levels; ++l)
+            assert_int_equal(reports[1].levels[l].n_rows, reports[0].levels[l].n_rows);
     }
 }
 
@@ -344,8 +376,11 @@ static weft_status use_levels(multigrid_case *c, weft_error *error) {
 }
 
 static weft_status use_aggregation(multigrid_case *c, weft_error *error) {
-    const weft_levels_options wanted = {
-        .problem = &c->problem, .components = 1, .degree = 2, .most_levels = 2, .coarsest_rows = 4};
+    const weft_levels_options wanted = {.problem = &c->problem,
+                                        .components = weft_space_components(c->space),
+                                        .degree = 2,
+                                        .most_levels = 2,
+                                        .coarsest_rows = 4};
     weft_levels levels;
     bool made = false;
     const weft_status status = weft_levels_on_device(&c->context, &wanted, &levels, &made, error);
@@ -354,20 +389,18 @@ static weft_status use_aggregation(multigrid_case *c, weft_error *error) {
 }
 
 /* Every allocation fails once: the error is reported, and nothing stays allocated. */
-static void each_allocation_may_fail(void **state) {
-    (void)state;
-    weft_status (*const uses[])(multigrid_case * c, weft_error * error) = {use_operator, use_levels,
-                                                                           use_aggregation};
-    const case_options options = {.d = 2, .n = 3, .times = 1, .components = 1, .is_emulated = true};
+static void fail_each_allocation(int components) {
+    weft_status (*const uses[])(multigrid_case * c,
+                                weft_error * error) = {use_aggregation, use_operator, use_levels};
+    const case_options options = {
+        .d = 2, .n = 3, .times = 1, .components = components, .is_emulated = true};
     multigrid_case c;
-    if (getenv("WEFT_TEST_DEVICE"))
-        skip_test("the memory of a real device does not fail on request");
     multigrid_case_open(&c, &options, WEFT_ASSEMBLY_CSR);
     assert_int_equal(weft_operator_assemble(c.op, NULL), WEFT_OK);
     weft_device_table *table = (weft_device_table *)(uintptr_t)c.device->table;
     memory_make = table->memory_make;
     table->memory_make = failing_memory_make;
-    for (size_t u = 0; u < sizeof uses / sizeof *uses; ++u) {
+    for (size_t u = 0; u < (components > 1 ? 1 : sizeof uses / sizeof *uses); ++u) {
         weft_error error = {0};
         assert_int_equal(uses[u](&c, &error), WEFT_OK); /* connectivities keep their forms */
         const size_t bytes = weft_device_bytes(c.device);
@@ -385,6 +418,14 @@ static void each_allocation_may_fail(void **state) {
     }
     table->memory_make = memory_make;
     multigrid_case_free(&c);
+}
+
+static void each_allocation_may_fail(void **state) {
+    (void)state;
+    if (getenv("WEFT_TEST_DEVICE"))
+        skip_test("the memory of a real device does not fail on request");
+    fail_each_allocation(1);
+    fail_each_allocation(2);
 }
 
 /* ---- how much memory is there at a time ---- */
@@ -452,6 +493,7 @@ static void little_memory_at_a_time(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_are_those_of_the_host), cmocka_unit_test(aggregates_of_the_device),
+        cmocka_unit_test(elasticity_takes_as_many_iterations),
         cmocka_unit_test(each_allocation_may_fail), cmocka_unit_test(little_memory_at_a_time)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
