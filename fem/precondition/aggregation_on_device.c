@@ -28,7 +28,7 @@ static void nodes_level_clear(nodes_level *level, const weft_operator *finest) {
 }
 
 /* When the steps of a level ended, for the log. */
-enum { START, BOUND, AGGREGATES, PROLONGATION, PRODUCT, STEPS };
+enum { START, BOUND, AGGREGATES, PROLONGATION, PRODUCT, TRANSFER, STEPS };
 
 static weft_status mark(const weft_levels_work *w, int step, double seconds[STEPS],
                         weft_error *error) {
@@ -44,10 +44,10 @@ static void report_step(const weft_monitor *monitor, int number, const nodes_lev
         ms[i] = 1e3 * (seconds[i] - seconds[i - 1]);
     weft_log(monitor, WEFT_LOG_INFO,
              "level %d: %lld rows, %lld aggregates, %lld entries on the next level; eigenvalue "
-             "%.1f ms, aggregates %.1f ms, prolongation %.1f ms, product %.1f ms",
+             "%.1f ms, aggregates %.1f ms, prolongation %.1f ms, product %.1f ms, transfer %.1f ms",
              number, (long long)level->n, (long long)coarse->n_nodes,
              (long long)coarse->matrix.csr.pattern.n_entries, ms[BOUND], ms[AGGREGATES],
-             ms[PROLONGATION], ms[PRODUCT]);
+             ms[PROLONGATION], ms[PRODUCT], ms[TRANSFER]);
 }
 
 /* ---- a row per node ---- */
@@ -80,7 +80,8 @@ static weft_status coarsen_rows(const weft_levels_work *w, const weft_device_coa
     TRY(make_transfer(w, &P, source, error));
     TRY(weft_device_galerkin_weighted(w->setup, level, aggregates->scale, &whole, source->transfer,
                                       &coarse->matrix.csr, error));
-    TRY(mark(w, PRODUCT, seconds, error));
+    TRY(mark(w, PRODUCT, seconds, error)); /* with the transfer's transposed form */
+    TRY(mark(w, TRANSFER, seconds, error));
     weft_connectivity_release_plain(source->transfer);
     coarse->n = coarse->n_nodes = P.n_columns;
     coarse->n_modes = coarse->most_rows = 1;
@@ -145,10 +146,11 @@ static weft_device_blocks blocks_of(const weft_levels_options *options, const no
 /* P in the cycle's form, and the matrix and the nodes of the coarse level. */
 static weft_status coarsen_nodes(const weft_levels_work *w, const weft_device_blocks *level,
                                  weft_device_block_prolongation *P, weft_cycle_source *source,
-                                 nodes_level *coarse, weft_error *error) {
+                                 nodes_level *coarse, double seconds[STEPS], weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *columns = NULL;
     TRY(weft_device_galerkin_blocks(w->setup, level, P, &coarse->matrix.csr, error));
+    TRY(mark(w, PRODUCT, seconds, error));
     TRY(weft_device_block_transfer(w->setup, P, &columns, &source->weights, error));
     TRY(weft_connectivity_make_copied(w->context->device, NULL, &columns,
                                       WEFT_ROW_AGGREGATES * P->n_modes, P->n_columns,
@@ -191,8 +193,8 @@ static weft_status coarsen_blocks(const weft_levels_work *w, const weft_levels_o
     TRY(mark(w, PROLONGATION, seconds, error));
     weft_device_node_graph_free(&graph);
     weft_device_aggregates_free(&aggregates);
-    TRY(coarsen_nodes(w, &blocks, &P, source, coarse, error));
-    TRY(mark(w, PRODUCT, seconds, error));
+    TRY(coarsen_nodes(w, &blocks, &P, source, coarse, seconds, error));
+    TRY(mark(w, TRANSFER, seconds, error));
 done:
     weft_device_node_graph_free(&graph);
     weft_device_aggregates_free(&aggregates);
