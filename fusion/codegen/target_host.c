@@ -72,8 +72,7 @@ static void host_prelude(weft_text *out, int lanes, bool single) {
     weft_text_free(&calls);
 }
 
-/* Of -O1, with the passes that make fused multiply-adds, so that results and speed are those of -O3. Other compilers than
- * gcc ignore it. */
+/* Of -O1, with the passes that make fused multiply-adds, so that results are those of -O3. Other compilers than gcc ignore it. */
 static const char cheaply[] =
     "#pragma GCC optimize (\"O1\", \"expensive-optimizations\", \"no-tree-bit-ccp\")\n";
 
