@@ -59,16 +59,16 @@ static weft_status find_reach(product *p, weft_error *error) {
     weft_memory *lengths = NULL, *longest = NULL;
     TRY(make(p, n, sizeof(uint32_t), &lengths, error));
     TRY(weft_memory_make(weft_setup_device(p->setup), sizeof(int32_t), &longest, error));
-    weft_memory *arguments[] = {A->slots,   A->bases,        A->start,      A->column_start,
-                                A->columns, p->level->first, P->aggregates, P->counts,
-                                lengths,    longest};
-    TRY(run(p, "reach_counts", n, arguments, 10, error));
+    weft_memory *arguments[] = {A->slots,   A->bases,  A->start,        A->column_start,
+                                A->columns, A->values, p->level->first, P->aggregates,
+                                P->counts,  lengths,   longest};
+    TRY(run(p, "reach_counts", 32 * n, arguments, 11, error));
     TRY(sum_lengths(p, lengths, n, longest, REACH_MOST, &p->reach_start, &total, error));
     TRY(make(p, total, sizeof(int32_t), &p->reach, error));
     TRY(make(p, total * p->level->most_rows * P->n_modes, sizeof(double), &p->products, error));
-    arguments[8] = p->reach_start;
-    arguments[9] = p->reach;
-    TRY(run(p, "reach_lists", n, arguments, 10, error));
+    arguments[9] = p->reach_start;
+    arguments[10] = p->reach;
+    TRY(run(p, "reach_lists", 32 * n, arguments, 11, error));
 done:
     weft_memory_free(&lengths);
     weft_memory_free(&longest);

@@ -6,34 +6,64 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A body whose length is that many times its thickness bends, as a rule. With n cells through its thickness linear ones bend by about
  * n^2 / (n^2 + 3) of the right one. */
 static const double SLENDER = 5, FEW = 6;
 
-/* Weights, centre and covariance of the cells. */
+/* Sums over cells: of volumes, and of places and their products by them. */
 typedef struct moments {
     double volume, centre[3], squares[3][3];
 } moments;
 
-static void add_up(const weft_mesh *mesh, moments *m) {
+/* The moments of a chunk of cells are about a point of the mesh, so that a body far from the origin keeps its digits. */
+enum { CHUNKS = 256 };
+typedef struct chunks {
+    const weft_mesh *mesh;
+    const double *origin;
+    moments of[CHUNKS];
+} chunks;
+
+static void add_up_chunk(void *user, int64_t chunk) {
+    chunks *in = user;
+    const weft_mesh *mesh = in->mesh;
+    moments *m = &in->of[chunk];
     const int d = mesh->dimension, v = weft_mesh_cell_vertices(mesh);
-    for (int pass = 0; pass < 2; ++pass)
-        for (int64_t c = 0; c < mesh->n_cells; ++c) {
-            const int32_t *nodes = mesh->cells + c * v;
-            const double volume = v == d + 1 ? fabs(weft_cell_volume(d, mesh->x, nodes)) : 1;
-            double at[3] = {0};
-            for (int i = 0; i < v * d; ++i)
-                at[i % d] += mesh->x[(int64_t)nodes[i / d] * d + i % d] / v;
-            m->volume += pass ? 0 : volume;
+    const int64_t end = mesh->n_cells * (chunk + 1) / CHUNKS;
+    for (int64_t c = mesh->n_cells * chunk / CHUNKS; c < end; ++c) {
+        const int32_t *nodes = mesh->cells + c * v;
+        const double volume = v == d + 1 ? fabs(weft_cell_volume(d, mesh->x, nodes)) : 1;
+        double at[3] = {0};
+        for (int i = 0; i < v * d; ++i)
+            at[i % d] += (mesh->x[(int64_t)nodes[i / d] * d + i % d] - in->origin[i % d]) / v;
+        m->volume += volume;
+        for (int a = 0; a < d; ++a)
+            m->centre[a] += volume * at[a];
+        for (int ab = 0; ab < d * d; ++ab)
+            m->squares[ab / d][ab % d] += volume * at[ab / d] * at[ab % d];
+    }
+}
+
+static void add_up(weft_device *device, const weft_mesh *mesh, moments *out) {
+    const int d = mesh->dimension;
+    chunks *all = calloc(1, sizeof *all);
+    if (!all)
+        return;
+    all->mesh = mesh;
+    all->origin = mesh->x + (int64_t)mesh->cells[0] * d;
+    if (weft_device_for(device, CHUNKS, add_up_chunk, all, NULL) == WEFT_OK)
+        for (int i = 0; i < CHUNKS; ++i) {
+            out->volume += all->of[i].volume;
             for (int a = 0; a < d; ++a)
-                m->centre[a] += pass ? 0 : volume * at[a];
-            for (int ab = 0; ab < d * d && pass; ++ab)
-                m->squares[ab / d][ab % d] += volume *
-                                              (at[ab / d] - m->centre[ab / d] / m->volume) *
-                                              (at[ab % d] - m->centre[ab % d] / m->volume);
+                out->centre[a] += all->of[i].centre[a];
+            for (int ab = 0; ab < d * d; ++ab)
+                out->squares[ab / d][ab % d] += all->of[i].squares[ab / d][ab % d];
         }
+    for (int ab = 0; ab < d * d && out->volume > 0; ++ab)
+        out->squares[ab / d][ab % d] -= out->centre[ab / d] * out->centre[ab % d] / out->volume;
+    free(all);
 }
 
 /* The least and the greatest eigenvalue of the covariance, by Jacobi's rotations. */
@@ -61,10 +91,11 @@ static void extremes(moments *m, int d, double *least, double *most) {
 }
 
 /* Length and thickness between the centres of cells. */
-static void measure(const weft_mesh *mesh, double *length, double *thickness, double *volume) {
+static void measure(weft_device *device, const weft_mesh *mesh, double *length, double *thickness,
+                    double *volume) {
     moments m = {0};
     double least = 0, most = 0;
-    add_up(mesh, &m);
+    add_up(device, mesh, &m);
     extremes(&m, mesh->dimension, &least, &most);
     *length = sqrt(12 * most);
     *thickness = sqrt(12 * fmax(least, 0));
@@ -82,7 +113,7 @@ double weft_slenderness(const weft_solution *u) {
     double length = 0, thickness = 0, volume = 0;
     if (!can_bend(u))
         return 1;
-    measure(u->mesh, &length, &thickness, &volume);
+    measure(u->context->device, u->mesh, &length, &thickness, &volume);
     const double cell = length / pow((double)u->mesh->n_cells, 1.0 / u->mesh->dimension);
     return length /
            fmax(thickness, 1e-3 * cell); /* one layer of cells has its centres near the middle */
@@ -93,7 +124,7 @@ void weft_warn_slender(const weft_solution *u) {
     double length = 0, thickness = 0, volume = 0;
     if (!can_bend(u) || !weft_space_is_barycentric(u->fields[0].space))
         return;
-    measure(u->mesh, &length, &thickness, &volume);
+    measure(u->context->device, u->mesh, &length, &thickness, &volume);
     const double cell = pow(volume / (double)u->mesh->n_cells * (d == 2 ? 2 : 6), 1.0 / d);
     thickness += 0.5 * cell; /* the centres lie inside */
     const double n = thickness / cell;

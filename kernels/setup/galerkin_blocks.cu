@@ -19,71 +19,78 @@ struct __align__(16) four_numbers {
     int32_t v[ROW_AGGREGATES];
 };
 
-/* Aggregates that the rows of a node reach, in the order in which they appear; more than REACH_MOST: there are too many. */
-INLINE int find_reach(const sell_matrix *A, const transfer *P, const int64_t *first, int64_t node, int32_t *list)
+/* Collect the aggregates that the rows of a node reach in the warp's set. Returns how many there are; more than REACH_MOST:
+ * there are too many. */
+INLINE int32_t find_reach(const sell_matrix *A, const transfer *P, const int64_t *first, int64_t node, int32_t *set,
+                          int32_t *count)
 {
-    int n = 0;
+    const int lane = (int)threadIdx.x % 32;
+    for (int s = lane; s < SET_SLOTS; s += 32)
+        set[s] = NONE;
+    if (lane == 0)
+        *count = 0;
+    __syncwarp();
     for (int64_t i = first[node]; i < first[node + 1]; ++i) {
-        sell_entries entries = entries_of(A, i);
-        four_numbers before = {{NONE, NONE, NONE, NONE}};
-        int n_before = 0;
-        int32_t j;
-        int64_t e;
-        while (P->counts[i] > 0 && next_entry(&entries, &j, &e)) {
-            const four_numbers own = ((const four_numbers *)P->aggregates)[j];
-            const int n_own = P->counts[j];
-            bool is_new = n_own > n_before;
-            for (int s = 0; s < n_own && !is_new; ++s)
-                is_new = own.v[s] != before.v[s];
-            before = own;
-            n_before = n_own;
-            for (int s = 0; s < n_own && is_new; ++s) {
-                int k = 0;
-                while (k < n && list[k] != own.v[s])
-                    ++k;
-                if (k == REACH_MOST)
-                    return REACH_MOST + 1;
-                list[k] = own.v[s];
-                n += k == n;
+        const int64_t slot = i / 512 * 512 + A->slots[i];
+        const sell_row own = sell_row_of(A->layout, slot);
+        for (int base = 0; base <= own.length && P->counts[i] > 0; base += 32) {
+            int32_t j = 0;
+            double a;
+            if (sell_entry(A, i, own, slot, base + lane, &j, &a)) {
+                const four_numbers aggregates = ((const four_numbers *)P->aggregates)[j];
+                const int n_own = P->counts[j];
+                for (int s = 0; s < n_own; ++s)
+                    set_insert(set, count, aggregates.v[s]);
             }
+            __syncwarp();
+            const int32_t found = *(volatile int32_t *)count;
+            __syncwarp();
+            if (found > REACH_MOST)
+                return found;
         }
     }
-    return n;
+    return *(volatile int32_t *)count;
 }
 
-/* n: nodes.  most[0] gets the greatest number of aggregates, or more than REACH_MOST */
+/* n: 32 times the nodes.  most[0] gets the greatest number of aggregates, or more than REACH_MOST */
 extern "C" __global__ void reach_counts(long long n, const uint16_t *slots, const int32_t *bases,
                                         const uint32_t *slice_start, const uint32_t *column_start,
-                                        const uint32_t *words, const int64_t *first, const int32_t *aggregates,
-                                        const int32_t *counts, uint32_t *lengths, int32_t *most)
+                                        const uint32_t *words, const double *values, const int64_t *first,
+                                        const int32_t *aggregates, const int32_t *counts, uint32_t *lengths,
+                                        int32_t *most)
 {
-    const int64_t node = element();
-    int32_t list[REACH_MOST];
-    if (node >= n)
+    __shared__ int32_t sets[WARPS][SET_SLOTS], found[WARPS];
+    const int warp = (int)threadIdx.x / 32;
+    const int64_t node = element() / 32;
+    if (node >= n / 32)
         return;
-    const sell_matrix A = {slots, {bases, slice_start, column_start, words}, (const double *)0};
+    const sell_matrix A = {slots, {bases, slice_start, column_start, words}, values};
     const transfer P = {aggregates, counts, (const double *)0};
-    const int32_t length = find_reach(&A, &P, first, node, list);
+    const int32_t length = find_reach(&A, &P, first, node, sets[warp], &found[warp]);
+    if (threadIdx.x % 32 != 0)
+        return;
     lengths[node] = (uint32_t)length;
     if (length > most[0])
         atomicMax(most, length);
 }
 
-/* n: nodes.  start: exclusive sums of lengths */
+/* The same, listed ascending.  start: exclusive sums of lengths */
 extern "C" __global__ void reach_lists(long long n, const uint16_t *slots, const int32_t *bases,
                                        const uint32_t *slice_start, const uint32_t *column_start, const uint32_t *words,
-                                       const int64_t *first, const int32_t *aggregates, const int32_t *counts,
-                                       const int64_t *start, int32_t *reach)
+                                       const double *values, const int64_t *first, const int32_t *aggregates,
+                                       const int32_t *counts, const int64_t *start, int32_t *reach)
 {
-    const int64_t node = element();
-    int32_t list[REACH_MOST];
-    if (node >= n)
+    __shared__ int32_t sets[WARPS][SET_SLOTS], lists[WARPS][SET_MOST], found[WARPS];
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    const int64_t node = element() / 32;
+    if (node >= n / 32)
         return;
-    const sell_matrix A = {slots, {bases, slice_start, column_start, words}, (const double *)0};
+    const sell_matrix A = {slots, {bases, slice_start, column_start, words}, values};
     const transfer P = {aggregates, counts, (const double *)0};
-    const int length = find_reach(&A, &P, first, node, list);
-    for (int k = 0; k < length; ++k)
-        reach[start[node] + k] = list[k];
+    const int32_t length = find_reach(&A, &P, first, node, sets[warp], &found[warp]);
+    set_sort(sets[warp], lists[warp]);
+    for (int k = lane; k < length; k += 32)
+        reach[start[node] + k] = sets[warp][k];
 }
 
 /* ---- A P ----------------------------------------------------------------------------------------------- */
