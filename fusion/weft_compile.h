@@ -164,15 +164,12 @@ typedef struct weft_compile_options {
     int max_fusion; /* most calls per fusion candidate; 0: from the number of candidates */
     const weft_cost_source *costs; /* borrowed, outlives the compilation; NULL: analytic */
     int alternative; /* 0: the cover of least predicted time; k: the k-th after it, or the last */
-    /* nodes per patch of a vector: 128, 256 or 512 (0). Smaller patches use as many threads, and
-     * take less time on a device that is not full */
-    int patch_nodes;
+    int patch_nodes; /* of a vector: 128, 256 or 512 (0). Small ones suit a device that is not full */
     bool predicated; /* see weft_program_predicate; for scripts without loops */
     /* weft_compilation_cover of an earlier compilation, if its implementations still exist */
     const char *cover;
     const struct weft_tuned_source *tuned; /* of tuned parameters; borrowed as costs; may be NULL */
-    bool
-        runs_once; /* or a few times: on the host, the compiler optimises less, and takes less time */
+    bool runs_once;                        /* or a few times: on the host compiled in less time */
 } weft_compile_options;
 static inline weft_compile_options weft_compile_options_default(void) {
     weft_compile_options options;

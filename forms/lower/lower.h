@@ -97,10 +97,10 @@ const ufl_lowered *ufl_lower_integral(ufl_graph *graph, const ufl_prepared *form
 bool ufl_is_uncoupled(ufl_graph *graph, const ufl_prepared *form, int integral);
 /** What the text of an integral of two arguments in one space says about its matrices. */
 typedef struct ufl_symmetry {
-    bool
-        is_symmetric; /* with the arguments exchanged, the integrand has the same terms; false: not known */
-    bool
-        is_of_shape; /* the entries depend on the cell's coordinates alone, through its Jacobian: no data makes one NaN */
+    /* with the arguments exchanged, the integrand has the same terms; false: not known */
+    bool is_symmetric;
+    /* the entries depend on the cell's coordinates alone, through its Jacobian: no data makes one NaN */
+    bool is_of_shape;
 } ufl_symmetry;
 /** facets   as ufl_lower_integral
  *  Returns  {false, false} also where the integral is not supported; no error is set. (symmetric.c) */
