@@ -4,7 +4,12 @@
 
 #include <stdlib.h>
 
-enum { BLOCKS = 1024, THREADS = 256 };
+enum {
+    BLOCKS = 1024,
+    THREADS = 256,
+    SHORT_LISTS = 32, /* positions per target in the mean that one thread sorts */
+    MOST_BLOCKS = 1 << 20
+};
 
 weft_status weft_indices_fit_on_device(weft_device *device, weft_memory *indices, int64_t n,
                                        int64_t n_to, bool *fit, weft_error *error) {
@@ -154,7 +159,11 @@ weft_status weft_connectivity_transpose(weft_connectivity *connectivity, weft_se
     const weft_setup_kernel put = {"connectivity", "put_positions", n, 0, 0};
     TRY(weft_setup_launch(setup, &put, (weft_memory *[]){sizes, indices, starts, counts, made}, 5,
                           error));
-    const weft_setup_kernel sort = {"connectivity", "sort_positions", n_to, 0, 0};
+    const bool is_long = total > SHORT_LISTS * n_to;
+    const int64_t n_blocks = n_to < MOST_BLOCKS ? n_to : MOST_BLOCKS;
+    const weft_setup_kernel sort = {"connectivity",
+                                    is_long ? "sort_long_positions" : "sort_positions", n_to,
+                                    is_long ? n_blocks : 0, 0};
     TRY(weft_setup_launch(setup, &sort, (weft_memory *[]){starts, made}, 2, error));
     *start = starts;
     *positions = made;

@@ -127,3 +127,25 @@ extern "C" __global__ void sort_positions(long long n, const int64_t *start, uin
     for (int64_t i = threadIdx.x; i < n_positions && fits; i += blockDim.x)
         positions[from + i] = held[i];
 }
+
+#define LONG_POSITIONS 4096
+
+/* The same with a thread block for each target, for lists that are long in the mean.  n: targets */
+extern "C" __global__ void sort_long_positions(long long n, const int64_t *start, uint32_t *positions)
+{
+    __shared__ uint32_t held[LONG_POSITIONS];
+    for (int64_t target = blockIdx.x; target < n; target += gridDim.x) {
+        uint32_t *list = positions + start[target];
+        const int64_t length = start[target + 1] - start[target];
+        const bool fits = length <= LONG_POSITIONS;
+        for (int64_t i = threadIdx.x; i < length && fits; i += blockDim.x)
+            held[i] = list[i];
+        if (fits)
+            block_sort(held, (int)length, ~(uint32_t)0);
+        else if (threadIdx.x == 0)
+            heap_sort(list, length);
+        for (int64_t i = threadIdx.x; i < length && fits; i += blockDim.x)
+            list[i] = held[i];
+        __syncthreads();
+    }
+}

@@ -134,8 +134,49 @@ static void patches_on_the_device(void **state) {
             check_patches(cases[i].n_cells, cases[i].width, cases[i].to, cases[i].cells, sums);
 }
 
+/* Places of targets with few, some hundred and some thousand indices are ascending. */
+static void long_lists(void **state) {
+    (void)state;
+    enum { CELLS = 2000, PLACES = CELLS * WIDTH, TARGETS = 12, LANES = 32 };
+    weft_device *device = setup_device();
+    weft_connectivity *connectivity = NULL;
+    weft_memory *memory = NULL, *listed = NULL;
+    uint64_t seed = 5;
+    int32_t *indices = malloc(PLACES * sizeof *indices);
+    int64_t n = 0;
+    for (int i = 0; i < PLACES; ++i) {
+        const int drawn = (int)(setup_random(&seed) % 40);
+        indices[i] = drawn < TARGETS ? drawn : 0;
+    }
+    for (int i = 0; i < PLACES; ++i)
+        indices[i] = indices[i] == 3 && i > 100 ? 4 : indices[i];
+    assert_int_equal(
+        weft_connectivity_make(device, indices, CELLS, WIDTH, TARGETS, &connectivity, NULL),
+        WEFT_OK);
+    assert_int_equal(weft_connectivity_transposed(connectivity, LANES, &memory, &listed, NULL),
+                     WEFT_OK);
+    int64_t *start = setup_read(memory, (TARGETS + 1) * sizeof *start);
+    uint32_t *positions = setup_read(listed, PLACES * sizeof *positions);
+    assert_true(start[1] > 4096 && start[4] - start[3] < 32 && start[5] - start[4] > 256);
+    for (int target = 0; target < TARGETS; ++target) {
+        assert_int_equal(start[target], n);
+        for (int block = 0; block < (CELLS + LANES - 1) / LANES; ++block)
+            for (int local = 0; local < WIDTH; ++local)
+                for (int lane = 0; lane < LANES && block * LANES + lane < CELLS; ++lane)
+                    if (indices[(block * LANES + lane) * WIDTH + local] == target)
+                        assert_int_equal(positions[n++], (block * WIDTH + local) * LANES + lane);
+    }
+    assert_int_equal(n, PLACES);
+    free(start);
+    free(positions);
+    free(indices);
+    weft_connectivity_free(&connectivity);
+    weft_device_free(&device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(indices_on_the_device),
-                                       cmocka_unit_test(patches_on_the_device)};
+                                       cmocka_unit_test(patches_on_the_device),
+                                       cmocka_unit_test(long_lists)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
