@@ -139,7 +139,7 @@ weft_status weft_device_block_tentative(weft_setup *setup, const weft_device_blo
     TRY(make(setup, n * m * m, sizeof(double), &R, error));
     TRY(make(setup, n, sizeof(uint32_t), &ranks, error));
     TRY(make(setup, n * d, sizeof(double), &made.x, error));
-    TRY(weft_setup_numbers(setup, (int64_t[]){d, m}, 2, &sizes, error));
+    TRY(weft_setup_numbers(setup, (int64_t[]){d, m, level->most_rows}, 3, &sizes, error));
     weft_memory *const arguments[] = {sizes,
                                       aggregates->start,
                                       aggregates->members,
@@ -150,7 +150,7 @@ weft_status weft_device_block_tentative(weft_setup *setup, const weft_device_blo
                                       R,
                                       ranks,
                                       made.x};
-    TRY(run(setup, "block_tentative", n, arguments, 10, error));
+    TRY(run(setup, "block_tentative", 32 * n, arguments, 10, error));
     TRY(number_rows(setup, ranks, R, &made, error));
     *out = made;
     made = (weft_device_block_prolongation){0};

@@ -145,92 +145,115 @@ extern "C" __global__ void graph_rows(long long n, const uint16_t *slots, const 
 
 /* ---- the tentative prolongation ---------------------------------------------------------------------- */
 
-/* The rows of an aggregate, one after the other. */
+/* An aggregate, whose nodes are those of lanes, 32 at a time. A warp works on it. */
 struct aggregate {
     const uint32_t *members; /* of the aggregate */
     int64_t n_members;
     const int32_t *points; /* nodes of members */
     const int64_t *first;
     double *modes;
-    int m;
+    int m, most_rows;
+    double *products; /* [32][most_rows], shared */
 };
-struct row_cursor {
-    int64_t member, row, last;
+struct lane_rows {
+    double *modes; /* of the first row */
+    int n;
 };
 
-INLINE row_cursor rows_of(const aggregate *)
+INLINE lane_rows rows_of(const aggregate *a, int64_t base)
 {
-    const row_cursor c = {0, 0, 0};
-    return c;
-}
-
-INLINE double *next_row(const aggregate *a, row_cursor *c)
-{
-    while (c->row == c->last) {
-        if (c->member == a->n_members)
-            return (double *)0;
-        const int64_t node = a->points[a->members[c->member++]];
-        c->row = a->first[node];
-        c->last = a->first[node + 1];
+    const int64_t member = base + (int)threadIdx.x % 32;
+    lane_rows rows = {(double *)0, 0};
+    if (member < a->n_members) {
+        const int64_t node = a->points[a->members[member]];
+        rows.modes = a->modes + a->first[node] * a->m;
+        rows.n = (int)(a->first[node + 1] - a->first[node]);
     }
-    return a->modes + c->row++ * a->m;
+    return rows;
 }
 
-INLINE double dot(const aggregate *a, int b, int q)
+/* b.q of two columns. Lanes multiply; all add, in the order of rows.  own: of the first 32 nodes */
+INLINE double dot(const aggregate *a, lane_rows own, int b, int q)
 {
-    row_cursor c = rows_of(a);
+    const int lane = (int)threadIdx.x % 32;
     double sum = 0;
-    for (double *row; (row = next_row(a, &c));)
-        sum = __dadd_rn(sum, __dmul_rn(row[b], row[q]));
+    for (int64_t base = 0; base < a->n_members; base += 32) {
+        const lane_rows rows = base == 0 ? own : rows_of(a, base);
+        const int64_t left = a->n_members - base;
+        const int n = (int)(left < 32 ? left : 32) * a->most_rows;
+        for (int r = 0; r < a->most_rows; ++r)
+            a->products[lane * a->most_rows + r] =
+                r < rows.n ? __dmul_rn(rows.modes[r * a->m + b], rows.modes[r * a->m + q]) : 0;
+        __syncwarp();
+        for (int k = 0; k < n; ++k)
+            sum = __dadd_rn(sum, a->products[k]);
+        __syncwarp();
+    }
     return sum;
 }
 
 #define DEPENDENT 1e-8 /* a vector whose other part is smaller, relative to its norm, is dropped */
 
-/* Modified Gram-Schmidt, twice, in place. Returns the rank. */
+/* Modified Gram-Schmidt, twice, in place. Returns the rank.  R: in memory that the first lane writes */
 INLINE int orthonormalise(const aggregate *a, double *R)
 {
-    const int m = a->m;
+    const int m = a->m, lane = (int)threadIdx.x % 32;
+    const lane_rows own = rows_of(a, 0);
     int rank = 0;
-    for (int k = 0; k < m * m; ++k)
+    for (int k = 0; lane == 0 && k < m * m; ++k)
         R[k] = 0;
     for (int b = 0; b < m; ++b) {
-        const double before = sqrt(dot(a, b, b));
+        const double before = sqrt(dot(a, own, b, b));
         for (int pass = 0; pass < 2; ++pass)
             for (int q = 0; q < rank; ++q) {
-                const double r = dot(a, b, q);
-                row_cursor c = rows_of(a);
-                for (double *row; (row = next_row(a, &c));)
-                    row[b] = __dadd_rn(row[b], -__dmul_rn(r, row[q]));
-                R[q * m + b] = __dadd_rn(R[q * m + b], r);
+                const double r = dot(a, own, b, q);
+                for (int64_t base = 0; base < a->n_members; base += 32) {
+                    const lane_rows rows = base == 0 ? own : rows_of(a, base);
+                    double *row = rows.modes;
+                    for (int k = 0; k < rows.n; ++k, row += m)
+                        row[b] = __dadd_rn(row[b], -__dmul_rn(r, row[q]));
+                }
+                if (lane == 0)
+                    R[q * m + b] = __dadd_rn(R[q * m + b], r);
             }
-        const double norm = sqrt(dot(a, b, b));
+        const double norm = sqrt(dot(a, own, b, b));
         if (!(norm > DEPENDENT * before))
             continue;
-        row_cursor c = rows_of(a);
-        for (double *row; (row = next_row(a, &c));)
-            row[rank] = row[b] / norm;
-        R[rank++ * m + b] = norm;
+        for (int64_t base = 0; base < a->n_members; base += 32) {
+            const lane_rows rows = base == 0 ? own : rows_of(a, base);
+            double *row = rows.modes;
+            for (int k = 0; k < rows.n; ++k, row += m)
+                row[rank] = row[b] / norm;
+        }
+        if (lane == 0)
+            R[rank * m + b] = norm;
+        ++rank;
     }
     return rank;
 }
 
-/* B = Q R on each aggregate; the modes become Q.  n: aggregates.  sizes: dimension, modes.  start, members: points of each,
- * ascending.  R [n][modes][modes]; ranks [n]; means [n][dimension] of the coordinates */
+/* B = Q R on each aggregate; the modes become Q.  n: 32 times the aggregates.  sizes: dimension, modes, rows of a node at
+ * most.  start, members: points of each, ascending.  R [aggregates][modes][modes]; ranks [aggregates]; means
+ * [aggregates][dimension] of the coordinates */
 extern "C" __global__ void block_tentative(long long n, const int64_t *sizes, const int64_t *start,
                                            const uint32_t *members, const int32_t *points, const int64_t *first,
                                            const double *x, double *modes, double *R, uint32_t *ranks, double *means)
 {
-    const int64_t i = element(), d = sizes[0], m = sizes[1];
-    if (i >= n)
+    __shared__ double products[WARPS][32 * MOST_ROWS];
+    const int lane = (int)threadIdx.x % 32;
+    const int64_t i = element() / 32, d = sizes[0], m = sizes[1];
+    if (i >= n / 32)
         return;
-    const aggregate a = {members + start[i], start[i + 1] - start[i], points, first, modes, (int)m};
-    ranks[i] = (uint32_t)orthonormalise(&a, R + i * m * m);
-    for (int64_t c = 0; c < d; ++c) {
+    const aggregate a = {members + start[i], start[i + 1] - start[i], points, first, modes, (int)m, (int)sizes[2],
+                         products[threadIdx.x / 32]};
+    const int rank = orthonormalise(&a, R + i * m * m);
+    if (lane == 0)
+        ranks[i] = (uint32_t)rank;
+    if (lane < d) {
         double mean = 0;
         for (int64_t k = 0; k < a.n_members; ++k)
-            mean = __dadd_rn(mean, x[points[a.members[k]] * d + c]);
-        means[i * d + c] = mean / (double)a.n_members;
+            mean = __dadd_rn(mean, x[points[a.members[k]] * d + lane]);
+        means[i * d + lane] = mean / (double)a.n_members;
     }
 }
 
@@ -253,13 +276,14 @@ extern "C" __global__ void block_modes(long long n, const int64_t *sizes, const 
 #define ROW_AGGREGATES 4  /* of a row of P */
 #define ROW_NEIGHBOURS 64 /* aggregates next to a row */
 #define OMEGA 1.5
+#define AHEAD 8 /* values that a thread loads together */
 
 /* A row of A_F T by aggregates, the row's own first, and up to 32 entries that are being added. Shared by a warp. */
 struct block_row {
     double sums[ROW_NEIGHBOURS][MOST_ROWS];
     double sizes[ROW_NEIGHBOURS];
     double a[32];
-    int32_t aggregates[ROW_NEIGHBOURS], column[32];
+    int32_t aggregates[ROW_NEIGHBOURS], counts[ROW_NEIGHBOURS], column[32]; /* counts: rows of aggregates */
     int16_t slot[32]; /* NONE: not added; LUMPED: to the diagonal */
 };
 #define LUMPED (-2)
@@ -303,7 +327,7 @@ INLINE bool keeps(const smoothing *s, int32_t node, int32_t other)
 
 /* Add an aggregate for each lane that has one which is not in the list, in the order of lanes; *slot gets the lane's. false:
  * there are too many. */
-INLINE bool find_slots(block_row *row, int *n, int32_t aggregate, int *slot)
+INLINE bool find_slots(const smoothing *s, block_row *row, int *n, int32_t aggregate, int *slot)
 {
     const int lane = (int)threadIdx.x % 32;
     *slot = NONE;
@@ -316,14 +340,32 @@ INLINE bool find_slots(block_row *row, int *n, int32_t aggregate, int *slot)
             return true;
         if (*n == ROW_NEIGHBOURS)
             return false;
-        if (lane == __ffs((int)open) - 1)
+        if (lane == __ffs((int)open) - 1) {
             row->aggregates[*n] = aggregate;
+            row->counts[*n] = count_of(s, aggregate);
+        }
         if (lane < MOST_ROWS)
             row->sums[*n][lane] = 0;
         __syncwarp();
         if (row->aggregates[*n] == aggregate && *slot == NONE)
             *slot = *n;
         ++*n;
+    }
+}
+
+/* Add AHEAD of the entries, whose rows of T are loaded together, in their order. */
+INLINE void add_entries(const smoothing *s, int first, block_row *row, double *diagonal)
+{
+    const int lane = (int)threadIdx.x % 32;
+    double t[AHEAD];
+    UNROLL for (int q = 0; q < AHEAD; ++q)
+        t[q] = row->slot[first + q] >= 0 && lane < s->m ? s->t[(int64_t)row->column[first + q] * s->m + lane] : 0;
+    UNROLL for (int q = 0; q < AHEAD; ++q) {
+        const int to = row->slot[first + q];
+        if (to == LUMPED)
+            *diagonal = __dadd_rn(*diagonal, row->a[first + q]);
+        else if (to != NONE && lane < s->m && lane < row->counts[to])
+            row->sums[to][lane] = __dadd_rn(row->sums[to][lane], __dmul_rn(row->a[first + q], t[q]));
     }
 }
 
@@ -339,7 +381,7 @@ INLINE bool add_row(const smoothing *s, int64_t i, block_row *row, int *n, doubl
     int mine;
     *n = 0;
     *diagonal = 0;
-    (void)find_slots(row, n, lane == 0 ? s->aggregate_of[node] : NONE, &mine);
+    (void)find_slots(s, row, n, lane == 0 ? s->aggregate_of[node] : NONE, &mine);
     for (int base = 0; base <= own.length; base += 32) {
         int32_t j = 0, aggregate = NONE;
         double a = 0;
@@ -350,20 +392,14 @@ INLINE bool add_row(const smoothing *s, int64_t i, block_row *row, int *n, doubl
             is_lumped = j == i || (!kept && j - s->at.first[other] == component);
             aggregate = kept && j != i ? s->aggregate_of[other] : NONE;
         }
-        if (!find_slots(row, n, aggregate, &mine))
+        if (!find_slots(s, row, n, aggregate, &mine))
             return false;
         row->a[lane] = a;
         row->column[lane] = j;
         row->slot[lane] = (int16_t)(is_lumped ? LUMPED : mine);
         __syncwarp();
-        for (int e = 0; e < 32 && base + e <= own.length; ++e) {
-            const int to = row->slot[e];
-            if (to == LUMPED)
-                *diagonal = __dadd_rn(*diagonal, row->a[e]);
-            else if (to != NONE && lane < m && lane < count_of(s, row->aggregates[to]))
-                row->sums[to][lane] =
-                    __dadd_rn(row->sums[to][lane], __dmul_rn(row->a[e], s->t[(int64_t)row->column[e] * m + lane]));
-        }
+        for (int first = 0; first < 32 && base + first <= own.length; first += AHEAD)
+            add_entries(s, first, row, diagonal);
         __syncwarp();
     }
     return true;

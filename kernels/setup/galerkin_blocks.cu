@@ -6,6 +6,7 @@
 #define ROW_AGGREGATES 4 /* of a row of P */
 #define WARPS (SETUP_THREADS / 32)
 #define TILE 64 /* aggregates whose sums are in shared memory */
+#define AHEAD 8 /* values that a thread loads together */
 #define SINGULAR 1e-13 /* a smaller part of a diagonal is rounding error */
 #define NONE (-1)
 
@@ -103,6 +104,24 @@ struct product_row {
     signed char slot[32][ROW_AGGREGATES]; /* NONE: not added */
 };
 
+/* Add AHEAD of the entries, whose weights are loaded together, in their order. */
+INLINE void add_weights(const transfer *P, int first, int own_s, int own_mode, int m, product_row *row)
+{
+    double weights[AHEAD];
+    UNROLL for (int q = 0; q < AHEAD; ++q) {
+        const bool is_used = own_s < ROW_AGGREGATES && row->slot[first + q][own_s] != NONE;
+        weights[q] =
+            is_used ? P->weights[((int64_t)row->column[first + q] * ROW_AGGREGATES + own_s) * m + own_mode] : 0;
+    }
+    UNROLL for (int q = 0; q < AHEAD; ++q) {
+        const int to = own_s < ROW_AGGREGATES ? row->slot[first + q][own_s] : NONE;
+        if (to != NONE)
+            row->sums[to * m + own_mode] =
+                __dadd_rn(row->sums[to * m + own_mode], __dmul_rn(row->a[first + q], weights[q]));
+        __syncwarp();
+    }
+}
+
 /* Add the entries of a row to the sums of `n` aggregates. */
 INLINE void add_products(const sell_matrix *A, const transfer *P, int64_t i, int m, int n, product_row *row)
 {
@@ -123,15 +142,8 @@ INLINE void add_products(const sell_matrix *A, const transfer *P, int64_t i, int
             row->slot[lane][s] = (signed char)found;
         }
         __syncwarp();
-        for (int e = 0; e < 32 && base + e <= own.length; ++e) {
-            const int to = own_s < ROW_AGGREGATES ? row->slot[e][own_s] : NONE;
-            if (to != NONE) {
-                const double weight = P->weights[((int64_t)row->column[e] * ROW_AGGREGATES + own_s) * m + own_mode];
-                row->sums[to * m + own_mode] =
-                    __dadd_rn(row->sums[to * m + own_mode], __dmul_rn(row->a[e], weight));
-            }
-            __syncwarp();
-        }
+        for (int first = 0; first < 32 && base + first <= own.length; first += AHEAD)
+            add_weights(P, first, own_s, own_mode, m, row);
     }
 }
 
@@ -285,36 +297,85 @@ INLINE int place_of(const coarse_node *c, int n, int32_t aggregate)
     return low;
 }
 
+/* A row of P with an entry in the aggregate; each lane finds one. */
+struct contribution {
+    int64_t node, start; /* of its row; of the aggregates that the node reaches */
+    int64_t from;        /* first value of the row of A P */
+    int n_reach;         /* 0: there is no entry */
+    double weight, part; /* p_ki, p_ki sqrt(a_kk) */
+};
+
+INLINE contribution contribution_at(const reaching *r, const int64_t *sizes, const int64_t *fine_first,
+                                    const double *weights, const double *scale, int64_t p, int64_t last, int own)
+{
+    contribution c = {NONE, 0, 0, 0, 0, 0};
+    if (p >= last)
+        return c;
+    const uint32_t place = r->places[p];
+    const int64_t row = place / ROW_AGGREGATES, m = sizes[0];
+    if ((int32_t)(place % ROW_AGGREGATES) >= r->counts[row])
+        return c;
+    c.node = r->of[row];
+    c.start = r->reach_start[c.node];
+    c.n_reach = (int)(r->reach_start[c.node + 1] - c.start);
+    c.from = (c.start * sizes[1] + (row - fine_first[c.node]) * c.n_reach) * m;
+    c.weight = weights[(int64_t)place * m + own];
+    c.part = c.weight / scale[row];
+    return c;
+}
+
+/* That of another lane. */
+INLINE contribution contribution_of(contribution c, int lane)
+{
+    const uint32_t all = 0xffffffffu;
+    const contribution there = {__shfl_sync(all, c.node, lane),    __shfl_sync(all, c.start, lane),
+                                __shfl_sync(all, c.from, lane),    __shfl_sync(all, c.n_reach, lane),
+                                __shfl_sync(all, c.weight, lane),  __shfl_sync(all, c.part, lane)};
+    return there;
+}
+
+/* Add p_ki (A P)_kj of one row to the warp's sums; AHEAD values of a lane are loaded together. */
+INLINE void add_row(const contribution *k, int m, const double *products, const int16_t *slot, int own, coarse_node *c)
+{
+    const int lane = (int)threadIdx.x % 32, n = k->n_reach * m;
+    const double *from = products + k->from;
+    for (int base = lane; base < n; base += 32 * AHEAD) {
+        double values[AHEAD];
+        UNROLL for (int q = 0; q < AHEAD; ++q)
+            values[q] = base + 32 * q < n ? from[base + 32 * q] : 0;
+        UNROLL for (int q = 0; q < AHEAD; ++q) {
+            const int e = base + 32 * q, at = e < n ? slot[e / m] : NONE;
+            if (at != NONE)
+                c->sums[at][own][e % m] = __dadd_rn(c->sums[at][own][e % m], __dmul_rn(k->weight, values[q]));
+        }
+    }
+}
+
 /* Add all contributions p_ki (A P)_kj of the warp's row to the tile of aggregates from `base` on. */
 INLINE void add_tile(const reaching *r, const int64_t *sizes, const int64_t *fine_first, const double *weights,
                      const double *products, const double *scale, int64_t aggregate, int base, int n, coarse_node *c)
 {
     const int lane = (int)threadIdx.x % 32, own = (int)threadIdx.x / 32, m = (int)sizes[0];
+    const int64_t last = r->start[aggregate + 1];
     int16_t *slot = c->slot[own];
     int64_t before = NONE;
     double size = 0;
-    for (int64_t p = r->start[aggregate]; p < r->start[aggregate + 1]; ++p) {
-        const uint32_t place = r->places[p];
-        const int64_t row = place / ROW_AGGREGATES, node = r->of[row];
-        const int64_t start = r->reach_start[node];
-        const int n_reach = (int)(r->reach_start[node + 1] - start);
-        if ((int32_t)(place % ROW_AGGREGATES) >= r->counts[row])
-            continue;
-        for (int k = lane; k < n_reach && node != before; k += 32) {
-            const int at = place_of(c, n, r->reach[start + k]) - base;
-            slot[k] = (int16_t)(at >= 0 && at < TILE ? at : NONE);
+    for (int64_t p = r->start[aggregate]; p < last; p += 32) {
+        const contribution mine = contribution_at(r, sizes, fine_first, weights, scale, p + lane, last, own);
+        for (int q = 0; q < 32 && p + q < last; ++q) {
+            const contribution k = contribution_of(mine, q);
+            if (k.n_reach == 0)
+                continue;
+            for (int i = lane; i < k.n_reach && k.node != before; i += 32) {
+                const int at = place_of(c, n, r->reach[k.start + i]) - base;
+                slot[i] = (int16_t)(at >= 0 && at < TILE ? at : NONE);
+            }
+            before = k.node;
+            __syncwarp();
+            size = __dadd_rn(size, __dmul_rn(k.part, k.part));
+            add_row(&k, m, products, slot, own, c);
+            __syncwarp();
         }
-        before = node;
-        __syncwarp();
-        const double weight = weights[(int64_t)place * m + own], part = weight / scale[row];
-        const double *from = products + (start * sizes[1] + (row - fine_first[node]) * n_reach) * m;
-        size = __dadd_rn(size, __dmul_rn(part, part));
-        for (int e = lane; e < n_reach * m; e += 32) {
-            const int at = slot[e / m];
-            if (at != NONE)
-                c->sums[at][own][e % m] = __dadd_rn(c->sums[at][own][e % m], __dmul_rn(weight, from[e]));
-        }
-        __syncwarp();
     }
     if (lane == 0)
         c->sizes[own] = size;

@@ -492,6 +492,18 @@ static void several_levels(void **state) {
     check_elasticity(2, 24, "left", true, 3);
 }
 
+/* Of more nodes than a warp has lanes. */
+static void large_aggregates(void **state) {
+    (void)state;
+    weft_mesh *mesh = make_mesh(3, 6);
+    test_problem p = test_elasticity(mesh, 0.3, "left");
+    level_case c = finest(&p.A, 3, 3, mesh->x, free_rows(&p), true);
+    c.aggregate_nodes = 70;
+    assert_int_equal(check_levels(&c, 1), 1);
+    test_problem_clear(&p);
+    weft_mesh_free(&mesh);
+}
+
 static void constants(void **state) {
     (void)state;
     check_elasticity(3, 7, "left", false, 2);
@@ -650,6 +662,7 @@ static void too_many_aggregates(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(sizes),
                                        cmocka_unit_test(several_levels),
+                                       cmocka_unit_test(large_aggregates),
                                        cmocka_unit_test(constants),
                                        cmocka_unit_test(parts_of_nodes_are_constrained),
                                        cmocka_unit_test(components_join),
