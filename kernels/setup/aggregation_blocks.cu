@@ -276,7 +276,7 @@ extern "C" __global__ void block_modes(long long n, const int64_t *sizes, const 
 #define ROW_AGGREGATES 4  /* of a row of P */
 #define ROW_NEIGHBOURS 64 /* aggregates next to a row */
 #define OMEGA 1.5
-#define AHEAD 8 /* values that a thread loads together */
+#define AHEAD 4 /* values that a thread loads together */
 
 /* A row of A_F T by aggregates, the row's own first, and up to 32 entries that are being added. Shared by a warp. */
 struct block_row {

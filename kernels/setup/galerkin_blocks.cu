@@ -6,7 +6,7 @@
 #define ROW_AGGREGATES 4 /* of a row of P */
 #define WARPS (SETUP_THREADS / 32)
 #define TILE 64 /* aggregates whose sums are in shared memory */
-#define AHEAD 8 /* values that a thread loads together */
+#define AHEAD 4 /* values that a thread loads together */
 #define SINGULAR 1e-13 /* a smaller part of a diagonal is rounding error */
 #define NONE (-1)
 
@@ -274,13 +274,22 @@ extern "C" __global__ void coarse_lengths(long long n, const int64_t *first, con
         lengths[row] = length;
 }
 
+/* A row of P with an entry in the aggregate. */
+struct contribution {
+    int64_t node, start; /* of its row; of the aggregates that the node reaches */
+    int64_t from;        /* first value of the row of A P */
+    int n_reach;         /* 0: there is no entry */
+    double weight, part; /* p_ki, p_ki sqrt(a_kk) */
+};
+
 /* The coarse rows of an aggregate, made by a block of threads, a warp for each. */
 struct coarse_node {
     double sums[TILE][MOST_ROWS][MOST_ROWS]; /* of aggregates of the tile */
     double sizes[MOST_ROWS];                 /* sum_k p_ki^2 a_kk */
     int32_t list[SET_MOST];                  /* aggregates next to it */
     int32_t offset[SET_MOST + 1];            /* their first entries in a row */
-    int16_t slot[WARPS][REACH_MOST];         /* of aggregates that a node reaches in the tile; NONE: in another one */
+    int16_t slot[MOST_ROWS][REACH_MOST];     /* of aggregates that a node reaches in the tile; NONE: in another one */
+    contribution found[MOST_ROWS][32];       /* one by each lane of a warp */
 };
 
 /* The place of an aggregate in the list. */
@@ -296,14 +305,6 @@ INLINE int place_of(const coarse_node *c, int n, int32_t aggregate)
     }
     return low;
 }
-
-/* A row of P with an entry in the aggregate; each lane finds one. */
-struct contribution {
-    int64_t node, start; /* of its row; of the aggregates that the node reaches */
-    int64_t from;        /* first value of the row of A P */
-    int n_reach;         /* 0: there is no entry */
-    double weight, part; /* p_ki, p_ki sqrt(a_kk) */
-};
 
 INLINE contribution contribution_at(const reaching *r, const int64_t *sizes, const int64_t *fine_first,
                                     const double *weights, const double *scale, int64_t p, int64_t last, int own)
@@ -322,16 +323,6 @@ INLINE contribution contribution_at(const reaching *r, const int64_t *sizes, con
     c.weight = weights[(int64_t)place * m + own];
     c.part = c.weight / scale[row];
     return c;
-}
-
-/* That of another lane. */
-INLINE contribution contribution_of(contribution c, int lane)
-{
-    const uint32_t all = 0xffffffffu;
-    const contribution there = {__shfl_sync(all, c.node, lane),    __shfl_sync(all, c.start, lane),
-                                __shfl_sync(all, c.from, lane),    __shfl_sync(all, c.n_reach, lane),
-                                __shfl_sync(all, c.weight, lane),  __shfl_sync(all, c.part, lane)};
-    return there;
 }
 
 /* Add p_ki (A P)_kj of one row to the warp's sums; AHEAD values of a lane are loaded together. */
@@ -361,9 +352,10 @@ INLINE void add_tile(const reaching *r, const int64_t *sizes, const int64_t *fin
     int64_t before = NONE;
     double size = 0;
     for (int64_t p = r->start[aggregate]; p < last; p += 32) {
-        const contribution mine = contribution_at(r, sizes, fine_first, weights, scale, p + lane, last, own);
+        c->found[own][lane] = contribution_at(r, sizes, fine_first, weights, scale, p + lane, last, own);
+        __syncwarp();
         for (int q = 0; q < 32 && p + q < last; ++q) {
-            const contribution k = contribution_of(mine, q);
+            const contribution k = c->found[own][q];
             if (k.n_reach == 0)
                 continue;
             for (int i = lane; i < k.n_reach && k.node != before; i += 32) {
@@ -376,6 +368,7 @@ INLINE void add_tile(const reaching *r, const int64_t *sizes, const int64_t *fin
             add_row(&k, m, products, slot, own, c);
             __syncwarp();
         }
+        __syncwarp();
     }
     if (lane == 0)
         c->sizes[own] = size;
