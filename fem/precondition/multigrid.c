@@ -13,7 +13,9 @@ enum {
     DEGREE = 2,
     COARSE_DEGREE = 4,
     COARSEST_ROWS = 500,
-    AGGREGATED_ON_HOST = 5000 /* rows of a level that the host coarsens as fast as a device */
+    /* rows of a level that the host coarsens as fast as a device: one of each node, or several, with longer rows */
+    AGGREGATED_ON_HOST = 5000,
+    BLOCKS_ON_HOST = 1000
 };
 
 typedef struct multigrid {
@@ -305,12 +307,13 @@ static weft_status aggregate_on_device(building *b, weft_to_coarsen *from, bool 
     weft_status status = WEFT_OK;
     const weft_preconditioner_problem *problem = b->problem;
     const weft_levels *levels = &b->on_device;
+    const int components = problem->space ? weft_space_components(problem->space) : 1;
     const weft_levels_options options = {
         .problem = problem,
-        .components = problem->space ? weft_space_components(problem->space) : 1,
+        .components = components,
         .degree = b->degree,
         .most_levels = problem->levels > 0 ? problem->levels : WEFT_PRECONDITIONER_LEVELS_MAX,
-        .coarsest_rows = AGGREGATED_ON_HOST};
+        .coarsest_rows = components > 1 ? BLOCKS_ON_HOST : AGGREGATED_ON_HOST};
     if (!problem->space || weft_space_coarsens(problem->space) ||
         !weft_space_points(problem->space) || problem->is_general || b->given)
         goto done;

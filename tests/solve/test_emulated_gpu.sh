@@ -108,8 +108,12 @@ try gradient solve gradient.ufl --nonlinear --mesh cube:2 --dirichlet boundary=x
     "--assembly csr" "--assembly matrix-free"
 try p3 solve p3.ufl --mesh square:2 -- "--assembly csr" "--assembly matrix-free"
 try p2_tetrahedron solve p2_tetrahedron.ufl --mesh cube:1 -- "--assembly csr --preconditioner aggregation"
+try elasticity solve elasticity.ufl --mesh cube:7 --dirichlet left=0,0,0 --input force=0,0,-1 -- \
+    "--assembly csr --preconditioner aggregation"
 try degrees solve p3.ufl --mesh square:4 -- "--assembly matrix-free --preconditioner aggregation" \
     "--assembly matrix-free --preconditioner multigrid"
+try elastic_degrees solve elasticity.ufl --degree 2 --mesh cube:7 --dirichlet left=0,0,0 \
+    --input force=0,0,-1 -- "--assembly matrix-free --preconditioner aggregation"
 try q2 solve q2.ufl --mesh quads:2 -- "--assembly csr" "--assembly matrix-free"
 try q1_hexahedron solve q1_hexahedron.ufl --mesh hexes:2
 try bubble solve bubble.ufl --mesh square:2
