@@ -33,10 +33,10 @@ static bool are_symmetric(const ufl_lowering *l, const ufl_terms *terms) {
     return true;
 }
 
-/* Numbers, Jacobians and what is computed from them without functions. */
-static bool are_of_shape(const ufl_scalars *scalars) {
-    for (int i = 0; i < scalars->n; ++i)
-        switch (scalars->list[i].type) {
+/* Numbers, Jacobians and what is computed from them without functions. Of cells the determinant alone is known not to be 0. */
+static bool are_of_shape(const ufl_lowering *l) {
+    for (int i = 0; i < l->scalars.n; ++i)
+        switch (l->scalars.list[i].type) {
         case SCALAR_NUMBER:
         case SCALAR_VERTEX:
         case SCALAR_JACOBIAN:
@@ -44,7 +44,11 @@ static bool are_of_shape(const ufl_scalars *scalars) {
         case SCALAR_DETERMINANT:
         case SCALAR_SUM:
         case SCALAR_PRODUCT:
+            break;
         case SCALAR_QUOTIENT:
+            if (l->scalars.list[i].b != l->determinant[0] &&
+                l->scalars.list[i].b != l->determinant[1])
+                return false;
             break;
         default:
             return false;
@@ -77,7 +81,7 @@ ufl_symmetry ufl_prove_symmetry(ufl_graph *graph, const ufl_prepared *form, int 
     const ufl_terms *terms = ufl_factor(&l, integral->integrand);
     if (terms && context->status == WEFT_OK) {
         proved.is_symmetric = are_symmetric(&l, terms);
-        proved.is_of_shape = are_of_shape(&l.scalars);
+        proved.is_of_shape = are_of_shape(&l);
     }
     context->error = kept;
     context->status = WEFT_OK; /* what cannot be lowered is reported where it is lowered */

@@ -118,6 +118,8 @@ static void proofs_are_as_expected(void **state) {
         {scalars, "conditional(lt(k, 0.5), u*v, u.dx(0)*v)*dx", false, false},
         {scalars, "variable(k)*u*v*dx", true, false},
         {scalars, "sqrt(x[0])*u*v*dx", true, false},
+        {scalars, "u*v/Jacobian(domain)[0,1]*dx", true, false}, /* 0 in some cells */
+        {scalars, "u*v/JacobianDeterminant(domain)*dx", true, true},
         {scalars, "u.dx(0)*v*dx", false, true},
         {scalars, "u.dx(0)*v.dx(1)*dx", false, true},
         {scalars, "(u.dx(0)*v.dx(1) + u.dx(1)*v.dx(0))*dx", true, true},
