@@ -4,6 +4,7 @@
  *      problem.c   finds the forms of the problem; lists spaces and domains; lowers the integrals
  *      script.c    writes the script of each domain, or of all
  *      coarse.c    the same matrix for functions of a lower degree
+ *      values.c    values that the file gives to coefficients
  *      symmetric.c  which matrices are symmetric by their text
  *      kernels.c   kernels of whole cells, by which products are made without matrices
  *      compile.c   functions for libraries and for printing */
@@ -52,6 +53,8 @@ typedef struct ufl_problem {
 const ufl_problem *ufl_problem_make(weft_ufl *ufl, bool in_time, const char *mass);
 /** From the forms of a problem: lower the integrals, list the spaces, and write the scripts. */
 bool ufl_problem_lower(weft_ufl *ufl, ufl_problem *problem);
+/** Set the values that the file gives to coefficients of the problem, and to the unknown. false: an error was set */
+bool ufl_problem_values(weft_ufl *ufl, ufl_problem *problem);
 /** The matrix of a problem for functions of a lower degree, without a vector, or a standard one of scalars.
  *  field   of a mixed space: the subspace that alone is not zero; otherwise 0
  *  degree  at least 1

@@ -521,60 +521,11 @@ static bool lower_diagonal(weft_ufl *ufl, ufl_problem *problem) {
                     lower_form(ufl, problem, problem->matrix, name, DIAGONAL));
 }
 
-/* ---- values of coefficients ---------------------------------------------------------------- */
-
-static bool has_coefficient(const ufl_prepared *form, const ufl_node *coefficient) {
-    for (int i = 0; form && i < form->n_coefficients; ++i)
-        if (form->coefficients[i] == coefficient)
-            return true;
-    return false;
-}
-
-/* Scripts call the unknown u. Where it has a value, no other coefficient may be called so. */
-static bool check_only_u(weft_ufl *ufl, const ufl_problem *problem, int line) {
-    const ufl_prepared *form = problem->vector;
-    for (int i = 0; i < form->n_coefficients; ++i) {
-        if (form->coefficients[i] == problem->unknown ||
-            strcmp(ufl_terminal_name(ufl, form, form->coefficients[i]), "u") != 0)
-            continue;
-        ufl->context.place = (ufl_place){line, 1};
-        ufl_fail(&ufl->context, WEFT_ERROR_UNSUPPORTED,
-                 "the unknown has a value, and another coefficient is called u");
-        ufl_hint(&ufl->context, "call the unknown u, or leave out its value: --initial gives it");
-        return false;
-    }
-    return true;
-}
-
-/* Those that the file gives to coefficients of the problem, and to the unknown, which starts from them. */
-static bool find_values(weft_ufl *ufl, ufl_problem *problem) {
-    const ufl_module *module = ufl->module;
-    problem->values = ufl_alloc(&ufl->context, (size_t)module->n_values, sizeof *problem->values);
-    for (int i = 0; problem->values && i < module->n_values; ++i) {
-        const ufl_value_of *one = &module->values[i];
-        const ufl_prepared *forms[] = {problem->vector, problem->matrix, problem->mass};
-        const ufl_prepared *form = NULL;
-        for (int k = 0; k < 3 && !form; ++k)
-            form = has_coefficient(forms[k], one->function) ? forms[k] : NULL;
-        if (!form)
-            continue;
-        const char *name = ufl_terminal_name(ufl, form, one->function);
-        if (one->function == problem->unknown) {
-            if (!check_only_u(ufl, problem, one->line))
-                return false;
-            name = "u"; /* where Newton's method starts */
-        }
-        problem->values[problem->shown.n_values++] = (weft_ufl_value){
-            name, one->formula, ufl_print(&ufl->context, "%s:%d: %s", ufl->file, one->line, name)};
-    }
-    problem->shown.values = problem->values;
-    return ufl->context.status == WEFT_OK;
-}
-
 const ufl_problem *ufl_problem_make(weft_ufl *ufl, bool in_time, const char *mass) {
     ufl_problem *problem = ufl_alloc(&ufl->context, 1, sizeof *problem);
     return problem && find_forms(ufl, problem) && check_arguments(ufl, problem) &&
-                   (!in_time || find_mass(ufl, mass, problem)) && ufl_problem_lower(ufl, problem)
+                   (!in_time || find_mass(ufl, mass, problem)) && ufl_problem_lower(ufl, problem) &&
+                   ufl_problem_values(ufl, problem)
                ? problem
                : NULL;
 }
@@ -583,8 +534,7 @@ bool ufl_problem_lower(weft_ufl *ufl, ufl_problem *problem) {
     if (!lower_form(ufl, problem, problem->matrix, problem->shown.matrix, MATRIX) ||
         !lower_form(ufl, problem, problem->vector, problem->shown.vector, VECTOR) ||
         !lower_form(ufl, problem, problem->mass, problem->shown.mass, MASS) ||
-        !lower_action(ufl, problem) || !lower_diagonal(ufl, problem) || !find_sets(ufl, problem) ||
-        (!problem->of && !find_values(ufl, problem)))
+        !lower_action(ufl, problem) || !lower_diagonal(ufl, problem) || !find_sets(ufl, problem))
         return false;
     problem->shown.sets = problem->sets;
     problem->shown.parts = problem->parts;

@@ -387,17 +387,8 @@ static const ufl_lowered *lower_as(ufl_graph *graph, const ufl_prepared *form, i
     const ufl_integral *integral = &form->form.integrals[number];
     const bool interior = integral->type == UFL_INTERIOR_FACET;
     ufl_context *context = graph->context;
-    ufl_lowering l = {.graph = graph,
-                      .context = context,
-                      .mesh = integral->mesh,
-                      .facets = {facets ? facets[0] : -1, facets && interior ? facets[1] : -1},
-                      .n_sides = interior ? 2 : 1,
-                      .scalars = {.context = context},
-                      .determinant = {-1, -1},
-                      .scale = -1};
+    ufl_lowering l = ufl_lowering_of(graph, integral, facets);
     ufl_emitter e = {.l = &l, .indent = "", .product = vector != NULL, .diagonal = diagonal};
-    memset(l.jacobian, -1, sizeof l.jacobian);
-    memset(l.inverse, -1, sizeof l.inverse);
     ufl_lowered *out = ufl_alloc(context, 1, sizeof *out);
     if (!out)
         return NULL;
@@ -460,17 +451,7 @@ static int count_component(const ufl_lowering *l, const ufl_terms *terms, int k)
 
 bool ufl_is_uncoupled(ufl_graph *graph, const ufl_prepared *form, int number) {
     const ufl_integral *integral = &form->form.integrals[number];
-    ufl_lowering l = {.graph = graph,
-                      .context = graph->context,
-                      .mesh = integral->mesh,
-                      .facets = {-1, -1},
-                      .n_sides = 1,
-                      .numbers = {0, 1},
-                      .scalars = {.context = graph->context},
-                      .determinant = {-1, -1},
-                      .scale = -1};
-    memset(l.jacobian, -1, sizeof l.jacobian);
-    memset(l.inverse, -1, sizeof l.inverse);
+    ufl_lowering l = ufl_lowering_of(graph, integral, NULL);
     if (integral->type != UFL_CELL || form->n_arguments != 2 ||
         ufl_emit_columns(form->arguments[0]->space->element) < 2)
         return false;

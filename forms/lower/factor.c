@@ -507,6 +507,22 @@ static const ufl_terms *evaluate(ufl_lowering *l, const ufl_node *node, const in
     return terms;
 }
 
+ufl_lowering ufl_lowering_of(ufl_graph *graph, const ufl_integral *integral, const int *facets) {
+    const bool interior = integral->type == UFL_INTERIOR_FACET;
+    ufl_lowering l = {.graph = graph,
+                      .context = graph->context,
+                      .mesh = integral->mesh,
+                      .facets = {facets ? facets[0] : -1, facets && interior ? facets[1] : -1},
+                      .n_sides = interior ? 2 : 1,
+                      .numbers = {0, 1},
+                      .scalars = {.context = graph->context},
+                      .determinant = {-1, -1},
+                      .scale = -1};
+    memset(l.jacobian, -1, sizeof l.jacobian);
+    memset(l.inverse, -1, sizeof l.inverse);
+    return l;
+}
+
 const ufl_terms *ufl_factor(ufl_lowering *l, const ufl_node *node) {
     l->memo = ufl_alloc(l->context, 1, sizeof *l->memo);
     l->bound = ufl_alloc(l->context, (size_t)l->graph->n_indices + 1, sizeof *l->bound);

@@ -62,6 +62,9 @@ typedef struct ufl_lowering {
     int *bound; /* [n_indices] values of free indices */
 } ufl_lowering;
 
+/** What an integral starts from; of two arguments, with the numbers 0 and 1.
+ *  facets  as ufl_lower_integral */
+ufl_lowering ufl_lowering_of(ufl_graph *graph, const ufl_integral *integral, const int *facets);
 /** Factor an integrand by its arguments.
  *  node  a true scalar without derivatives but grads of terminals
  *  Returns NULL and an error at the node's place for what is not supported */

@@ -59,21 +59,10 @@ static bool are_of_shape(const ufl_lowering *l) {
 ufl_symmetry ufl_prove_symmetry(ufl_graph *graph, const ufl_prepared *form, int number,
                                 const int *facets) {
     const ufl_integral *integral = &form->form.integrals[number];
-    const bool interior = integral->type == UFL_INTERIOR_FACET;
     ufl_context *context = graph->context;
     weft_error *kept = context->error, ignored = {0};
     ufl_symmetry proved = {false, false};
-    ufl_lowering l = {.graph = graph,
-                      .context = context,
-                      .mesh = integral->mesh,
-                      .facets = {facets ? facets[0] : -1, facets && interior ? facets[1] : -1},
-                      .n_sides = interior ? 2 : 1,
-                      .numbers = {0, 1},
-                      .scalars = {.context = context},
-                      .determinant = {-1, -1},
-                      .scale = -1};
-    memset(l.jacobian, -1, sizeof l.jacobian);
-    memset(l.inverse, -1, sizeof l.inverse);
+    ufl_lowering l = ufl_lowering_of(graph, integral, facets);
     if (context->status != WEFT_OK || form->n_arguments != 2 ||
         form->arguments[0]->space != form->arguments[1]->space)
         return proved;
