@@ -2,8 +2,6 @@
  * (kernels/setup/aggregation_blocks.cu). */
 #include "fem/multigrid/on_device.h"
 
-enum { ROW_NEIGHBOURS = 64 }; /* as in kernels/setup/aggregation_blocks.cu */
-
 static weft_status make(weft_setup *setup, int64_t n, size_t size, weft_memory **out,
                         weft_error *error) {
     return weft_memory_make_unset(weft_setup_device(setup), (size_t)n * size, out, error);
@@ -180,23 +178,14 @@ weft_status weft_device_block_prolong(weft_setup *setup, const weft_device_block
                                       weft_device_block_prolongation *P, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n_entries = level->n_rows * WEFT_ROW_AGGREGATES;
-    const double limits[] = {level->theta, level->lambda};
-    int32_t overflows = 0;
+    const weft_device_pattern *couplings = &graph->norms.pattern;
     weft_sell_memories A;
-    weft_memory *sizes = NULL, *bounds = NULL, *overflow = NULL;
     weft_sell_matrix_memories(level->A, &A);
     TRY(make_scale(setup, level, &A, &P->scale, error));
     TRY(make(setup, n_entries, sizeof(int32_t), &P->aggregates, error));
     TRY(make(setup, level->n_rows, sizeof(int32_t), &P->counts, error));
     TRY(make(setup, n_entries * level->n_modes, sizeof(double), &P->weights, error));
-    TRY(weft_setup_numbers(setup, (int64_t[]){level->n_modes, P->n_aggregates}, 2, &sizes, error));
-    TRY(make(setup, 1, sizeof limits, &bounds, error));
-    TRY(weft_memory_write(bounds, 0, limits, sizeof limits, error));
-    TRY(weft_memory_make(weft_setup_device(setup), sizeof overflows, &overflow, error));
-    const weft_device_pattern *couplings = &graph->norms.pattern;
-    weft_memory *const arguments[] = {sizes,
-                                      bounds,
-                                      A.slots,
+    weft_memory *const arguments[] = {A.slots,
                                       A.bases,
                                       A.start,
                                       A.column_start,
@@ -215,17 +204,16 @@ weft_status weft_device_block_prolong(weft_setup *setup, const weft_device_block
                                       P->modes,
                                       P->aggregates,
                                       P->counts,
-                                      P->weights,
-                                      overflow};
-    TRY(run(setup, "block_prolongation", 32 * level->n_rows, arguments, 23, error));
-    TRY(weft_memory_read(overflow, 0, &overflows, sizeof overflows, error));
-    if (overflows)
-        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                           "a node is next to more than %d aggregates", ROW_NEIGHBOURS));
+                                      P->weights};
+    const weft_device_rows_launch launch = {
+        {"aggregation_blocks", "block_prolongation", 32 * level->n_rows, 0, 0},
+        {level->n_modes, P->n_aggregates},
+        level->theta,
+        level->lambda,
+        arguments,
+        20};
+    TRY(weft_device_make_rows(setup, &launch, error));
 done:
-    weft_memory_free(&sizes);
-    weft_memory_free(&bounds);
-    weft_memory_free(&overflow);
     return status;
 }
 

@@ -38,6 +38,19 @@ typedef struct weft_device_aggregates {
 } weft_device_aggregates;
 /** Accepts {0}; leaves {0}. */
 void weft_device_aggregates_free(weft_device_aggregates *aggregates);
+/** A launch that makes rows of P. The kernel's first arguments are the numbers and {theta, lambda}, its last one gets the rows
+ *  that are next to too many aggregates. */
+typedef struct weft_device_rows_launch {
+    weft_setup_kernel kernel;
+    int64_t numbers[2];
+    double theta, lambda;
+    weft_memory *const *arguments; /* [n_arguments] those between; borrowed */
+    int n_arguments;
+} weft_device_rows_launch;
+/** Errors  WEFT_ERROR_UNSUPPORTED: a row next to more than 64 aggregates; _MEMORY, _COMPILER, _DEVICE */
+weft_status weft_device_make_rows(weft_setup *setup, const weft_device_rows_launch *launch,
+                                  weft_error *error);
+
 /** weft_nodes_bisect and weft_nodes_connect.
  *  out     caller's; weft_device_aggregates_free; n may be 0
  *  Memory  during the call, about 100 bytes per node

@@ -2,9 +2,12 @@
  * galerkin_weighted.cu). */
 #include "fem/multigrid/on_device.h"
 
+#include "fem/base/memory.h"
 #include "fusion/connectivity/connectivity.h"
 
-enum { ROW_NEIGHBOURS = 64 }; /* as in kernels/setup/aggregation.cu */
+#include <string.h>
+
+enum { ROW_NEIGHBOURS = 64 }; /* as in kernels/setup/aggregation.cu and aggregation_blocks.cu */
 
 void weft_device_prolongation_free(weft_device_prolongation *prolongation) {
     weft_memory **memories[] = {&prolongation->columns, &prolongation->weights,
@@ -42,29 +45,21 @@ done:
     return status;
 }
 
-static weft_status make_rows(weft_setup *setup, const weft_device_coarsening *level,
-                             const weft_device_aggregates *aggregates, weft_memory *t,
-                             weft_device_prolongation *made, weft_error *error) {
+weft_status weft_device_make_rows(weft_setup *setup, const weft_device_rows_launch *launch,
+                                  weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_device *device = weft_setup_device(setup);
-    const double limits[] = {level->theta, level->lambda};
-    const size_t n_entries = (size_t)level->n * WEFT_ROW_AGGREGATES;
+    enum { MOST_ARGUMENTS = 32 };
+    const double limits[] = {launch->theta, launch->lambda};
+    const int n = launch->n_arguments;
     int32_t overflows = 0;
-    weft_sell_memories A;
     weft_memory *sizes = NULL, *bounds = NULL, *overflow = NULL;
-    weft_sell_matrix_memories(level->A, &A);
-    TRY(weft_setup_numbers(setup, &aggregates->n, 1, &sizes, error));
-    TRY(weft_memory_make_unset(device, sizeof limits, &bounds, error));
-    TRY(weft_memory_write(bounds, 0, limits, sizeof limits, error));
-    TRY(weft_memory_make(device, sizeof overflows, &overflow, error));
-    TRY(weft_memory_make_unset(device, n_entries * sizeof(int32_t), &made->columns, error));
-    TRY(weft_memory_make_unset(device, n_entries * sizeof(double), &made->weights, error));
-    const weft_setup_kernel kernel = {"aggregation", "prolongation", level->n, 0, 0};
-    weft_memory *const arguments[] = {
-        sizes,         bounds,        A.slots,           A.bases,        A.start, A.column_start,
-        A.columns,     A.values,      aggregates->scale, aggregates->of, t,       made->modes,
-        made->columns, made->weights, overflow};
-    TRY(weft_setup_launch(setup, &kernel, arguments, 15, error));
+    TRY(weft_setup_numbers(setup, launch->numbers, 2, &sizes, error));
+    TRY(weft_memory_place(weft_setup_device(setup), limits, 1, sizeof limits, &bounds, error));
+    TRY(weft_memory_make(weft_setup_device(setup), sizeof overflows, &overflow, error));
+    weft_memory *arguments[MOST_ARGUMENTS] = {sizes, bounds};
+    memcpy(arguments + 2, launch->arguments, (size_t)n * sizeof(weft_memory *));
+    arguments[n + 2] = overflow;
+    TRY(weft_setup_launch(setup, &launch->kernel, arguments, n + 3, error));
     TRY(weft_memory_read(overflow, 0, &overflows, sizeof overflows, error));
     if (overflows)
         TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
@@ -73,6 +68,30 @@ done:
     weft_memory_free(&sizes);
     weft_memory_free(&bounds);
     weft_memory_free(&overflow);
+    return status;
+}
+
+static weft_status make_rows(weft_setup *setup, const weft_device_coarsening *level,
+                             const weft_device_aggregates *aggregates, weft_memory *t,
+                             weft_device_prolongation *made, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = weft_setup_device(setup);
+    const size_t n_entries = (size_t)level->n * WEFT_ROW_AGGREGATES;
+    weft_sell_memories A;
+    weft_sell_matrix_memories(level->A, &A);
+    TRY(weft_memory_make_unset(device, n_entries * sizeof(int32_t), &made->columns, error));
+    TRY(weft_memory_make_unset(device, n_entries * sizeof(double), &made->weights, error));
+    weft_memory *const arguments[] = {A.slots,   A.bases,     A.start,           A.column_start,
+                                      A.columns, A.values,    aggregates->scale, aggregates->of,
+                                      t,         made->modes, made->columns,     made->weights};
+    const weft_device_rows_launch launch = {{"aggregation", "prolongation", level->n, 0, 0},
+                                            {aggregates->n, 0},
+                                            level->theta,
+                                            level->lambda,
+                                            arguments,
+                                            12};
+    TRY(weft_device_make_rows(setup, &launch, error));
+done:
     return status;
 }
 

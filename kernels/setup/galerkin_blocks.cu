@@ -26,11 +26,7 @@ INLINE int32_t find_reach(const sell_matrix *A, const transfer *P, const int64_t
                           int32_t *count)
 {
     const int lane = (int)threadIdx.x % 32;
-    for (int s = lane; s < SET_SLOTS; s += 32)
-        set[s] = NONE;
-    if (lane == 0)
-        *count = 0;
-    __syncwarp();
+    set_clear(set, count);
     for (int64_t i = first[node]; i < first[node + 1]; ++i) {
         const int64_t slot = i / 512 * 512 + A->slots[i];
         const sell_row own = sell_row_of(A->layout, slot);
@@ -43,14 +39,12 @@ INLINE int32_t find_reach(const sell_matrix *A, const transfer *P, const int64_t
                 for (int s = 0; s < n_own; ++s)
                     set_insert(set, count, aggregates.v[s]);
             }
-            __syncwarp();
-            const int32_t found = *(volatile int32_t *)count;
-            __syncwarp();
+            const int32_t found = set_size(count);
             if (found > REACH_MOST)
                 return found;
         }
     }
-    return *(volatile int32_t *)count;
+    return set_size(count);
 }
 
 /* n: 32 times the nodes.  most[0] gets the greatest number of aggregates, or more than REACH_MOST */
@@ -68,11 +62,7 @@ extern "C" __global__ void reach_counts(long long n, const uint16_t *slots, cons
     const sell_matrix A = {slots, {bases, slice_start, column_start, words}, values};
     const transfer P = {aggregates, counts, (const double *)0};
     const int32_t length = find_reach(&A, &P, first, node, sets[warp], &found[warp]);
-    if (threadIdx.x % 32 != 0)
-        return;
-    lengths[node] = (uint32_t)length;
-    if (length > most[0])
-        atomicMax(most, length);
+    set_report(length, &lengths[node], most);
 }
 
 /* The same, listed ascending.  start: exclusive sums of lengths */
@@ -82,16 +72,14 @@ extern "C" __global__ void reach_lists(long long n, const uint16_t *slots, const
                                        const int32_t *counts, const int64_t *start, int32_t *reach)
 {
     __shared__ int32_t sets[WARPS][SET_SLOTS], lists[WARPS][SET_MOST], found[WARPS];
-    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    const int warp = (int)threadIdx.x / 32;
     const int64_t node = element() / 32;
     if (node >= n / 32)
         return;
     const sell_matrix A = {slots, {bases, slice_start, column_start, words}, values};
     const transfer P = {aggregates, counts, (const double *)0};
     const int32_t length = find_reach(&A, &P, first, node, sets[warp], &found[warp]);
-    set_sort(sets[warp], lists[warp]);
-    for (int k = lane; k < length; k += 32)
-        reach[start[node] + k] = sets[warp][k];
+    set_write(sets[warp], lists[warp], length, &reach[start[node]]);
 }
 
 /* ---- A P ----------------------------------------------------------------------------------------------- */
@@ -198,11 +186,7 @@ INLINE int32_t collect(const reaching *r, int64_t aggregate, int32_t *set, int32
 {
     const int lane = (int)threadIdx.x % 32;
     int64_t before = NONE;
-    for (int s = lane; s < SET_SLOTS; s += 32)
-        set[s] = NONE;
-    if (lane == 0)
-        *count = 0;
-    __syncwarp();
+    set_clear(set, count);
     if (lane == 0)
         set_insert(set, count, (int32_t)aggregate);
     for (int64_t p = r->start[aggregate]; p < r->start[aggregate + 1]; ++p) {
@@ -213,15 +197,12 @@ INLINE int32_t collect(const reaching *r, int64_t aggregate, int32_t *set, int32
         for (int64_t base = r->reach_start[node]; base < r->reach_start[node + 1]; base += 32) {
             if (base + lane < r->reach_start[node + 1])
                 set_insert(set, count, r->reach[base + lane]);
-            __syncwarp();
-            const int32_t found = *(volatile int32_t *)count;
-            __syncwarp();
+            const int32_t found = set_size(count);
             if (found > SET_MOST)
                 return found;
         }
     }
-    __syncwarp();
-    return *(volatile int32_t *)count;
+    return set_size(count);
 }
 
 /* Aggregates next to each one.  n: 32 times the aggregates.  longest[0] gets the greatest number, or more than SET_MOST */
@@ -236,11 +217,7 @@ extern "C" __global__ void near_counts(long long n, const int64_t *start, const 
         return;
     const reaching r = {start, places, counts, of, reach_start, reach};
     const int32_t length = collect(&r, aggregate, sets[warp], &found[warp]);
-    if (threadIdx.x % 32 != 0)
-        return;
-    lengths[aggregate] = (uint32_t)length;
-    if (length > longest[0])
-        atomicMax(longest, length);
+    set_report(length, &lengths[aggregate], longest);
 }
 
 /* The same, listed ascending.  near_start: exclusive sums of lengths */
@@ -249,15 +226,13 @@ extern "C" __global__ void near_lists(long long n, const int64_t *start, const u
                                       const int64_t *near_start, int32_t *near_list)
 {
     __shared__ int32_t sets[WARPS][SET_SLOTS], lists[WARPS][SET_MOST], found[WARPS];
-    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    const int warp = (int)threadIdx.x / 32;
     const int64_t aggregate = element() / 32;
     if (aggregate >= n / 32)
         return;
     const reaching r = {start, places, counts, of, reach_start, reach};
     const int32_t length = collect(&r, aggregate, sets[warp], &found[warp]);
-    set_sort(sets[warp], lists[warp]);
-    for (int k = lane; k < length; k += 32)
-        near_list[near_start[aggregate] + k] = sets[warp][k];
+    set_write(sets[warp], lists[warp], length, &near_list[near_start[aggregate]]);
 }
 
 /* Lengths of the coarse rows.  n: aggregates.  first: coarse row of each */
@@ -293,7 +268,7 @@ struct coarse_node {
 };
 
 /* The place of an aggregate in the list. */
-INLINE int place_of(const coarse_node *c, int n, int32_t aggregate)
+INLINE int find_near(const coarse_node *c, int n, int32_t aggregate)
 {
     int low = 0, high = n;
     while (low < high) {
@@ -359,7 +334,7 @@ INLINE void add_tile(const reaching *r, const int64_t *sizes, const int64_t *fin
             if (k.n_reach == 0)
                 continue;
             for (int i = lane; i < k.n_reach && k.node != before; i += 32) {
-                const int at = place_of(c, n, r->reach[k.start + i]) - base;
+                const int at = find_near(c, n, r->reach[k.start + i]) - base;
                 slot[i] = (int16_t)(at >= 0 && at < TILE ? at : NONE);
             }
             before = k.node;

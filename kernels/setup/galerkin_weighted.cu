@@ -55,11 +55,7 @@ INLINE int32_t contribution(const transfer *P, const sell_matrix *A, const term 
 INLINE int32_t collect(const transfer *P, const sell_matrix *A, int64_t row, int32_t *table, int32_t *count)
 {
     const int lane = (int)threadIdx.x % 32;
-    for (int s = lane; s < SET_SLOTS; s += 32)
-        table[s] = NONE;
-    if (lane == 0)
-        *count = 0;
-    __syncwarp();
+    set_clear(table, count);
     if (lane == 0)
         set_insert(table, count, (int32_t)row);
     for (int64_t p = P->start[row]; p < P->start[row + 1]; ++p) {
@@ -69,15 +65,12 @@ INLINE int32_t collect(const transfer *P, const sell_matrix *A, int64_t row, int
             const int32_t column = contribution<false>(P, A, &t, base + lane, &factor);
             if (column != NONE)
                 set_insert(table, count, column);
-            __syncwarp();
-            const int32_t found = *(volatile int32_t *)count;
-            __syncwarp();
+            const int32_t found = set_size(count);
             if (found > SET_MOST)
                 return found;
         }
     }
-    __syncwarp();
-    return *(volatile int32_t *)count;
+    return set_size(count);
 }
 
 /* n: 32 times the rows.  longest[0] gets the greatest length, or more than SET_MOST */
@@ -95,11 +88,7 @@ extern "C" __global__ void weighted_lengths(long long n, const int64_t *start, c
     const transfer P = {start, places, columns, weights};
     const sell_matrix A = {slots, {bases, slice_start, column_start, words}, (const double *)0};
     const int32_t length = collect(&P, &A, row, tables[warp], &counts[warp]);
-    if (threadIdx.x % 32 != 0)
-        return;
-    lengths[row] = (uint32_t)length;
-    if (length > longest[0])
-        atomicMax(longest, length);
+    set_report(length, &lengths[row], longest);
 }
 
 /* 32 contributions, which lanes read several at a time. */

@@ -137,6 +137,35 @@ INLINE void set_insert(int32_t *set, int32_t *count, int32_t number)
     }
 }
 
+/* Empty the warp's set. */
+INLINE void set_clear(int32_t *set, int32_t *count)
+{
+    for (int s = (int)threadIdx.x % 32; s < SET_SLOTS; s += 32)
+        set[s] = -1;
+    if (threadIdx.x % 32 == 0)
+        *count = 0;
+    __syncwarp();
+}
+
+/* How many numbers the warp has put into its set. */
+INLINE int32_t set_size(const int32_t *count)
+{
+    __syncwarp();
+    const int32_t size = *(const volatile int32_t *)count;
+    __syncwarp();
+    return size;
+}
+
+/* Write the size of the warp's set, and keep the greatest. */
+INLINE void set_report(int32_t size, uint32_t *own, int32_t *greatest)
+{
+    if (threadIdx.x % 32 != 0)
+        return;
+    *own = (uint32_t)size;
+    if (size > greatest[0])
+        atomicMax(greatest, size);
+}
+
 /* The numbers of a set, ascending, take its place.  list: [SET_MOST], shared */
 INLINE void set_sort(int32_t *set, int32_t *list)
 {
@@ -157,6 +186,14 @@ INLINE void set_sort(int32_t *set, int32_t *list)
         set[rank] = list[k];
     }
     __syncwarp();
+}
+
+/* Write the `size` numbers of a set, ascending. */
+INLINE void set_write(int32_t *set, int32_t *list, int32_t size, int32_t *out)
+{
+    set_sort(set, list);
+    for (int k = (int)threadIdx.x % 32; k < size; k += 32)
+        out[k] = set[k];
 }
 
 /* The columns of a row of a SELL matrix (fem/sparse/sell.h) off the diagonal, ascending; padding is the row itself. */

@@ -4,25 +4,9 @@
  * coordinates to 1e-13 of the largest, which are some roundings of compilers that fuse operations or do not. Galerkin
  * matrices are compared to those of the host with the host's P, sums of some thousand products, to 1e-12 of the largest
  * diagonal of P^T D P. Runs on an emulated GPU, or on the device that WEFT_TEST_DEVICE names. */
-#include "fem/base/memory.h"
-#include "fem/multigrid/on_device.h"
-#include "fem/multigrid/private.h"
-#include "multigrid_support.h"
-#include "setup_support.h"
+#include "aggregation_support.h"
 
 static const double EQUAL = 1e-13, TOLERANCE = 1e-12;
-
-static void check(weft_status status, const weft_error *error) {
-    if (status != WEFT_OK)
-        fail_msg("%s", error->message);
-}
-
-static weft_memory *place(weft_device *device, const void *array, int64_t n, size_t size) {
-    weft_memory *out = NULL;
-    weft_error error = {0};
-    check(weft_memory_place(device, array, (size_t)n, size, &out, &error), &error);
-    return out;
-}
 
 /* A level on the host. */
 typedef struct level_case {
@@ -95,14 +79,6 @@ static void constrain(weft_csr *A, double *scale, bool (*is)(int64_t row)) {
 
 /* ---- the host ---- */
 
-typedef struct host_steps {
-    weft_coarsening level, coarse;
-    weft_node_graph graph;
-    weft_node_sets aggregates;
-    weft_csr P;
-    int64_t n_coarse;
-} host_steps;
-
 static void *copy_of(const void *from, int64_t n, size_t size) {
     void *out = malloc((size_t)n * size + 1);
     assert_non_null(out);
@@ -111,7 +87,6 @@ static void *copy_of(const void *from, int64_t n, size_t size) {
 }
 
 static void host_run(const level_case *c, host_steps *s) {
-    weft_error error = {0};
     const int64_t n = c->A.n_rows;
     *s = (host_steps){.level = {.A = &c->A,
                                 .theta = c->theta,
@@ -125,26 +100,7 @@ static void host_run(const level_case *c, host_steps *s) {
                                 .n_modes = c->m}};
     s->level.scale = copy_of(c->scale, n, sizeof(double));
     s->level.modes = copy_of(c->modes, n * c->m, sizeof(double));
-    check(weft_csr_scale(NULL, &c->A, s->level.scale, &s->level.lambda, &error), &error);
-    check(weft_node_graph_make(&s->level, &s->graph, &error), &error);
-    check(weft_nodes_bisect(&s->level, &s->graph, &s->aggregates, &error), &error);
-    check(weft_nodes_connect(&s->level, &s->graph, &s->aggregates, &error), &error);
-    check(weft_tentative_make(&s->level, &s->aggregates, &s->coarse, &s->n_coarse, &error), &error);
-    check(weft_prolongation_make(&s->level, &s->graph, &s->aggregates, &s->coarse, s->n_coarse,
-                                 &s->P, &error),
-          &error);
-}
-
-static void host_steps_clear(host_steps *s) {
-    free(s->level.scale);
-    free(s->level.modes);
-    free(s->coarse.own_x);
-    free(s->coarse.modes);
-    free(s->coarse.node_start);
-    free(s->coarse.node_of);
-    weft_node_graph_clear(&s->graph);
-    weft_node_sets_clear(&s->aggregates);
-    weft_csr_clear(&s->P);
+    host_steps_run(s);
 }
 
 /* ---- the device ---- */
@@ -160,20 +116,6 @@ typedef struct device_steps {
     weft_memory *columns, *weights; /* P in the form of a cycle */
     weft_device_matrix coarse;
 } device_steps;
-
-static weft_sell_matrix *place_matrix(device_steps *s, const weft_csr *A) {
-    const int64_t n = A->n_rows, n_entries = A->row_start[n];
-    weft_sell_matrix *out = NULL;
-    weft_error error = {0};
-    weft_device_matrix csr = {{n, n_entries, NULL, NULL}, NULL};
-    csr.pattern.row_start = place(s->device, A->row_start, n + 1, sizeof(int64_t));
-    csr.pattern.columns = place(s->device, A->columns, n_entries, sizeof(int32_t));
-    csr.values = place(s->device, A->values, n_entries, sizeof(double));
-    check(weft_sell_matrix_from_device(s->setup, &csr.pattern, &out, &error), &error);
-    check(weft_sell_matrix_set(s->setup, &csr, out, &error), &error);
-    weft_device_matrix_free(&csr);
-    return out;
-}
 
 static weft_memory *place_starts(device_steps *s, const level_case *c) {
     int64_t *wide = malloc((size_t)(c->n_nodes + 1) * sizeof *wide);
@@ -193,7 +135,7 @@ static void device_open(const level_case *c, double lambda, bool is_finest, devi
     check(weft_setup_make(s->device, &s->setup, &error), &error);
     for (int64_t i = 0; i < n; ++i)
         fixed[i] = c->scale[i] == 0;
-    s->A = place_matrix(s, &c->A);
+    s->A = place_matrix(s->setup, &c->A);
     s->level = (weft_device_blocks){.A = s->A,
                                     .n_rows = n,
                                     .n_nodes = c->n_nodes,
@@ -246,17 +188,6 @@ static void device_close(device_steps *s) {
 }
 
 /* ---- comparisons ---- */
-
-static void near_each(const char *what, const weft_memory *memory, const double *expected,
-                      int64_t n) {
-    double *found = setup_read(memory, (size_t)n * sizeof *found), most = 0;
-    for (int64_t i = 0; i < n; ++i)
-        most = fmax(most, fabs(expected[i]));
-    for (int64_t i = 0; i < n; ++i)
-        if (!(fabs(found[i] - expected[i]) <= EQUAL * most))
-            fail_msg("%s %lld: %.17g, not %.17g", what, (long long)i, found[i], expected[i]);
-    free(found);
-}
 
 /* The rows of P in the form of a cycle: those of the host, in which entries of weight 0 are left out; after rounding. */
 static void compare_transfer(const device_steps *s, const weft_csr *P) {
@@ -346,20 +277,10 @@ static void compare_steps(const device_steps *s, const host_steps *host) {
     if (s->aggregates.n == 0)
         return;
     compare_nodes(s, host);
-    near_each("mode", s->P.modes, host->coarse.modes, host->n_coarse * s->level.n_modes);
-    near_each("coordinate", s->P.x, host->coarse.x, host->aggregates.n * s->level.dimension);
+    near_each("mode", s->P.modes, host->coarse.modes, host->n_coarse * s->level.n_modes, EQUAL);
+    near_each("coordinate", s->P.x, host->coarse.x, host->aggregates.n * s->level.dimension, EQUAL);
     compare_rows(s, host);
     compare_transfer(s, &host->P);
-}
-
-/* The coarse matrix on the host. */
-static weft_csr read_coarse(const device_steps *s) {
-    const int64_t n = s->coarse.pattern.n_rows, n_entries = s->coarse.pattern.n_entries;
-    weft_csr A = {.n_rows = n, .n_columns = n};
-    A.row_start = setup_read(s->coarse.pattern.row_start, (size_t)(n + 1) * sizeof *A.row_start);
-    A.columns = setup_read(s->coarse.pattern.columns, (size_t)n_entries * sizeof *A.columns);
-    A.values = setup_read(s->coarse.values, (size_t)n_entries * sizeof *A.values);
-    return A;
 }
 
 /* sum_k p_ki^2 a_kk */
@@ -408,7 +329,7 @@ static level_case next_level(const level_case *c, const device_steps *s) {
                        .n_nodes = n_nodes,
                        .theta = c->theta / 2,
                        .aggregate_nodes = c->aggregate_nodes,
-                       .A = read_coarse(s)};
+                       .A = read_matrix(&s->coarse)};
     int64_t *wide = setup_read(s->P.first, (size_t)(n_nodes + 1) * sizeof *wide);
     next.start = malloc((size_t)(n_nodes + 1) * sizeof *next.start);
     for (int64_t i = 0; i <= n_nodes; ++i)

@@ -4,26 +4,10 @@
  * of the largest, which are a few roundings of compilers that fuse operations or do not. Galerkin matrices are compared
  * to sums of products written out here, of up to some thousand terms, to 1e-13 of the largest entry. Runs on an emulated
  * GPU, or on the device that WEFT_TEST_DEVICE names. */
-#include "fem/base/memory.h"
-#include "fem/multigrid/on_device.h"
-#include "fem/multigrid/private.h"
+#include "aggregation_support.h"
 #include "fusion/connectivity/connectivity.h"
-#include "multigrid_support.h"
-#include "setup_support.h"
 
 static const double EQUAL = 1e-14, TOLERANCE = 1e-13;
-
-static void check(weft_status status, const weft_error *error) {
-    if (status != WEFT_OK)
-        fail_msg("%s", error->message);
-}
-
-static weft_memory *place(weft_device *device, const void *array, int64_t n, size_t size) {
-    weft_memory *out = NULL;
-    weft_error error = {0};
-    check(weft_memory_place(device, array, (size_t)n, size, &out, &error), &error);
-    return out;
-}
 
 /* A level on the host, and on the device. */
 typedef struct level_case {
@@ -60,16 +44,7 @@ static level_case finest(test_problem *p) {
 
 /* ---- the host ---- */
 
-typedef struct host_steps {
-    weft_coarsening level, coarse;
-    weft_node_graph graph;
-    weft_node_sets aggregates;
-    weft_csr P;
-    int64_t n_coarse;
-} host_steps;
-
 static void host_run(level_case *c, host_steps *s) {
-    weft_error error = {0};
     const size_t bytes = (size_t)c->A.n_rows * sizeof(double);
     *s = (host_steps){.level = {.A = &c->A,
                                 .theta = c->theta,
@@ -83,26 +58,7 @@ static void host_run(level_case *c, host_steps *s) {
     s->level.modes = malloc(bytes);
     memcpy(s->level.scale, c->scale, bytes);
     memcpy(s->level.modes, c->modes, bytes);
-    check(weft_csr_scale(NULL, &c->A, s->level.scale, &s->level.lambda, &error), &error);
-    check(weft_node_graph_make(&s->level, &s->graph, &error), &error);
-    check(weft_nodes_bisect(&s->level, &s->graph, &s->aggregates, &error), &error);
-    check(weft_nodes_connect(&s->level, &s->graph, &s->aggregates, &error), &error);
-    check(weft_tentative_make(&s->level, &s->aggregates, &s->coarse, &s->n_coarse, &error), &error);
-    check(weft_prolongation_make(&s->level, &s->graph, &s->aggregates, &s->coarse, s->n_coarse,
-                                 &s->P, &error),
-          &error);
-}
-
-static void host_steps_clear(host_steps *s) {
-    free(s->level.scale);
-    free(s->level.modes);
-    free(s->coarse.own_x);
-    free(s->coarse.modes);
-    free(s->coarse.node_start);
-    free(s->coarse.node_of);
-    weft_node_graph_clear(&s->graph);
-    weft_node_sets_clear(&s->aggregates);
-    weft_csr_clear(&s->P);
+    host_steps_run(s);
 }
 
 /* ---- the device ---- */
@@ -119,20 +75,6 @@ typedef struct device_steps {
     weft_device_matrix coarse;
 } device_steps;
 
-static weft_sell_matrix *place_matrix(device_steps *s, const weft_csr *A) {
-    const int64_t n = A->n_rows, n_entries = A->row_start[n];
-    weft_sell_matrix *out = NULL;
-    weft_error error = {0};
-    weft_device_matrix csr = {{n, n_entries, NULL, NULL}, NULL};
-    csr.pattern.row_start = place(s->device, A->row_start, n + 1, sizeof(int64_t));
-    csr.pattern.columns = place(s->device, A->columns, n_entries, sizeof(int32_t));
-    csr.values = place(s->device, A->values, n_entries, sizeof(double));
-    check(weft_sell_matrix_from_device(s->setup, &csr.pattern, &out, &error), &error);
-    check(weft_sell_matrix_set(s->setup, &csr, out, &error), &error);
-    weft_device_matrix_free(&csr);
-    return out;
-}
-
 static void device_open(const level_case *c, double lambda, device_steps *s) {
     const int64_t n = c->A.n_rows;
     weft_error error = {0};
@@ -141,7 +83,7 @@ static void device_open(const level_case *c, double lambda, device_steps *s) {
     check(weft_setup_make(s->device, &s->setup, &error), &error);
     for (int64_t i = 0; i < n; ++i)
         fixed[i] = c->scale[i] == 0;
-    s->A = place_matrix(s, &c->A);
+    s->A = place_matrix(s->setup, &c->A);
     s->fixed = place(s->device, fixed, n, 1);
     s->modes = place(s->device, c->modes, n, sizeof(double));
     s->x = place(s->device, c->x, n * c->d, sizeof(double));
@@ -190,17 +132,6 @@ static void device_close(device_steps *s) {
 
 /* ---- comparisons ---- */
 
-static void near_each(const char *what, const weft_memory *memory, const double *expected,
-                      int64_t n) {
-    double *found = setup_read(memory, (size_t)n * sizeof *found), most = 0;
-    for (int64_t i = 0; i < n; ++i)
-        most = fmax(most, fabs(expected[i]));
-    for (int64_t i = 0; i < n; ++i)
-        if (!(fabs(found[i] - expected[i]) <= EQUAL * most))
-            fail_msg("%s %lld: %.17g, not %.17g", what, (long long)i, found[i], expected[i]);
-    free(found);
-}
-
 /* After the entries of a row there are zeros, in a column of the row. */
 static void compare_rows(const device_steps *s, const weft_csr *P) {
     const int w = WEFT_ROW_AGGREGATES;
@@ -231,8 +162,8 @@ static void compare_steps(const device_steps *s, const host_steps *host) {
     if (s->aggregates.n == 0)
         return;
     assert_int_equal(s->P.n_columns, host->n_coarse);
-    near_each("mode", s->P.modes, host->coarse.modes, host->n_coarse);
-    near_each("coordinate", s->P.x, host->coarse.x, host->n_coarse * s->level.dimension);
+    near_each("mode", s->P.modes, host->coarse.modes, host->n_coarse, EQUAL);
+    near_each("coordinate", s->P.x, host->coarse.x, host->n_coarse * s->level.dimension, EQUAL);
     compare_rows(s, &host->P);
 }
 
@@ -281,16 +212,6 @@ static void compare_product(const level_case *c, const weft_csr *P, const weft_c
     free(expected);
 }
 
-/* The coarse matrix on the host. */
-static weft_csr read_coarse(const device_steps *s) {
-    const int64_t n = s->coarse.pattern.n_rows, n_entries = s->coarse.pattern.n_entries;
-    weft_csr A = {.n_rows = n, .n_columns = n};
-    A.row_start = setup_read(s->coarse.pattern.row_start, (size_t)(n + 1) * sizeof *A.row_start);
-    A.columns = setup_read(s->coarse.pattern.columns, (size_t)n_entries * sizeof *A.columns);
-    A.values = setup_read(s->coarse.values, (size_t)n_entries * sizeof *A.values);
-    return A;
-}
-
 /* Compare `levels` levels, each made from the device's matrix, near-nullspace and coordinates of the one before.
  * Returns how many were made. */
 static int check_levels(level_case *c, int levels) {
@@ -306,7 +227,7 @@ static int check_levels(level_case *c, int levels) {
         compare_steps(&s, &host);
         const int64_t n = s.aggregates.n;
         if (n > 0) {
-            next.A = read_coarse(&s);
+            next.A = read_matrix(&s.coarse);
             compare_product(c, &host.P, &next.A);
             next.modes = setup_read(s.P.modes, (size_t)n * sizeof *next.modes);
             next.x = setup_read(s.P.x, (size_t)(n * c->d) * sizeof *next.x);
@@ -525,7 +446,7 @@ static void any_prolongation(void **state) {
             ++n_refused;
         } else {
             check(status, &error);
-            weft_csr found = read_coarse(&s);
+            weft_csr found = read_matrix(&s.coarse);
             compare_product(&c, &P, &found);
             weft_csr_clear(&found);
         }
