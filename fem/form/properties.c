@@ -10,8 +10,7 @@
 #include <stdlib.h>
 
 struct weft_symmetry {
-    weft_compiled check;
-    bool is_proved; /* by the form's text: there is no check */
+    weft_compiled check; /* without a program: the form's text proves the symmetry */
     bool has_components;
     double coupling;
 };
@@ -63,8 +62,7 @@ weft_status weft_symmetry_make(weft_context *context, const weft_form *form, wef
     if (!symmetry)
         TRY(weft_out_of_memory(error, "a check of symmetry"));
     symmetry->has_components = components > 1;
-    symmetry->is_proved = form->is_symmetric && components == 1;
-    if (!symmetry->is_proved)
+    if (!form->is_symmetric || components > 1)
         TRY(measurement_make(context, form, field, components, symmetry, error));
     *out = symmetry;
     symmetry = NULL;
@@ -78,7 +76,7 @@ weft_status weft_symmetry_measure(weft_symmetry *symmetry, double *out, weft_err
     weft_program *program = symmetry->check.program;
     double apart = 0, total = 0;
     *out = 0;
-    if (symmetry->is_proved)
+    if (!program)
         goto done;
     TRY(weft_program_run(program, error));
     TRY(weft_memory_read(weft_program_result(program, "apart"), 0, &apart, sizeof apart, error));

@@ -223,7 +223,7 @@ static weft_status coarsen_once(const weft_levels_work *w, const weft_levels_opt
     TRY(weft_memory_make(w->context->device, (size_t)coarse.n, &coarse.matrix.fixed, error));
     report_step(options->problem->monitor, out->n, level, &coarse, seconds);
     out->is_complete = out->n + 2 == options->most_levels || coarse.n <= options->coarsest_rows;
-    if (!out->is_complete) /* its CSR matrix stays, in case that it turns out to be the last */
+    if (!out->is_complete) /* its CSR matrix stays: it is the last, if it cannot be coarsened */
         TRY(weft_device_level_lay_out(w, &coarse.matrix, error));
     TRY(weft_device_level_scaled(w, &level->matrix, &source, error));
     nodes_level_clear(level, options->problem->op);

@@ -24,8 +24,8 @@ struct weft_space {
     double *inside;     /* [n_nodes][d] of discontinuous elements, see weft_data_points */
     weft_data_points points;
     weft_connectivity *cells;
-    _Atomic(const int32_t *)
-        read_cells; /* those of `cells`, once they have been read: callers ask for each cell */
+    /* those of `cells`, once they have been read: without a lock, as callers ask for each cell */
+    _Atomic(const int32_t *) read_cells;
     weft_memory *x;
     bool is_on_device; /* own_x is still to be read */
     pthread_mutex_t reading;
