@@ -638,6 +638,8 @@ int weft_nested_clusters(int multiprocessors, int cluster) {
 
 bool weft_nested_shape_make(const weft_segment *segment, const weft_plan_kernel *kernel,
                             int64_t n_first, int64_t n_second, weft_nested_shape *out) {
+    if (weft_product_holds_columns(segment->graph, kernel->index_set))
+        return weft_nested_shape_few(segment, kernel, n_first, n_second, out);
     if (segment->limits.cluster_blocks == 0)
         return false;
     return (kernel->slice == SLICE_ROWS ? weft_nested_shape_rows : weft_nested_shape_columns)(
@@ -659,11 +661,14 @@ weft_status weft_source_nested_sized(const weft_segment *segment, const weft_pla
                              .single = segment->options.single,
                              .out = out};
     weft_nested_begin(&n, &w, kernel);
-    n.keeps = true;
+    n.keeps = shape->few_rows == 0;
     backend->prelude(out, segment->plan->lanes, segment->options.single);
     weft_source_nested_prelude(backend, out);
-    weft_prelude_write("nested_cluster.h", &(weft_prelude_value){NULL, NULL}, out);
-    TRY((n.rows ? weft_nested_write_rows : weft_nested_write_columns)(&n, shape, error));
+    if (shape->few_rows == 0)
+        weft_prelude_write("nested_cluster.h", &(weft_prelude_value){NULL, NULL}, out);
+    TRY((shape->few_rows ? weft_nested_write_few
+         : n.rows        ? weft_nested_write_rows
+                         : weft_nested_write_columns)(&n, shape, error));
     if (out->failed)
         status = weft_no_memory(error);
 done:

@@ -55,12 +55,16 @@ weft_status weft_nested_calls_after(const weft_nested_writer *n, int phase,
 void weft_nested_head(const weft_nested_writer *n, int threads, int cluster);
 /** The number of clusters that are resident at once. */
 int weft_nested_clusters(int multiprocessors, int cluster);
-/* fusion/codegen/nested_rows.c, fusion/codegen/nested_columns.c: kernels whose text depends on the
- * sizes, for GPUs with clusters. weft_nested_shape_make and weft_source_nested_sized choose. */
+/* fusion/codegen/nested_rows.c, nested_columns.c and nested_few.c: kernels whose text depends on the sizes, for GPUs with
+ * clusters, the last for all GPUs. weft_nested_shape_make and weft_source_nested_sized choose. */
 bool weft_nested_shape_rows(const weft_segment *segment, const weft_plan_kernel *kernel,
                             int64_t n_first, int64_t n_second, weft_nested_shape *out);
 bool weft_nested_shape_columns(const weft_segment *segment, const weft_plan_kernel *kernel,
                                int64_t n_first, int64_t n_second, weft_nested_shape *out);
+bool weft_nested_shape_few(const weft_segment *segment, const weft_plan_kernel *kernel,
+                           int64_t n_first, int64_t n_second, weft_nested_shape *out);
+weft_status weft_nested_write_few(const weft_nested_writer *n, const weft_nested_shape *shape,
+                                  weft_error *error);
 weft_status weft_nested_write_rows(const weft_nested_writer *n, const weft_nested_shape *shape,
                                    weft_error *error);
 weft_status weft_nested_write_columns(const weft_nested_writer *n, const weft_nested_shape *shape,

@@ -183,6 +183,12 @@ bool weft_index_set_is_factor(const weft_graph *graph, int index_set, int produc
             graph->index_sets[product].second == index_set);
 }
 
+bool weft_index_set_has_few_rows(const weft_graph *graph, int index_set) {
+    return weft_index_set_is_product(graph, index_set) &&
+           graph->index_sets[index_set].pairs.triangle == TRIANGLE_NONE &&
+           graph->index_sets[graph->index_sets[index_set].first].few;
+}
+
 int weft_index_set_join(const weft_graph *graph, int a, int b) {
     if (a == b || b == UNIFORM || weft_index_set_is_factor(graph, b, a))
         return a;
@@ -216,6 +222,8 @@ static weft_status declare_maps(weft_graph_builder *builder, weft_error *error) 
     for (int i = 0; i < script->n_indices; ++i)
         graph->index_sets[i] = (weft_index_set){.name = script->indices[i].name,
                                                 .plain = script->indices[i].plain,
+                                                .few = script->indices[i].up_to != NULL,
+                                                .up_to = -1,
                                                 .first = -1,
                                                 .second = -1};
     graph->n_index_sets = script->n_indices;
@@ -243,6 +251,14 @@ static weft_status declare_maps(weft_graph_builder *builder, weft_error *error) 
     graph->n_connectivities = script->n_connectivities;
 done:
     return status;
+}
+
+/* Segments have the inputs that they read: without this one they take all elements. */
+static void find_limits(weft_graph_builder *builder) {
+    for (int i = 0; i < builder->script->n_indices; ++i)
+        for (int k = 0; k < builder->graph->n_values && builder->script->indices[i].up_to; ++k)
+            if (strcmp(builder->graph->values[k].name, builder->script->indices[i].up_to) == 0)
+                builder->graph->index_sets[i].up_to = k;
 }
 
 static weft_status declare_inputs(weft_graph_builder *builder, weft_error *error) {
@@ -276,6 +292,7 @@ static weft_status declare_inputs(weft_graph_builder *builder, weft_error *error
         TRY(weft_value_add(builder, &value, &v.operand.value, error));
         TRY(weft_binding_add(builder, input->name, &v, input->place, error));
     }
+    find_limits(builder);
 done:
     return status;
 }

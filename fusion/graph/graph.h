@@ -11,6 +11,8 @@
 typedef struct weft_index_set {
     const char *name;
     bool plain;
+    bool few; /* `up to`: a few elements, of which matrices have whole columns in one thread of a GPU */
+    int up_to; /* the uniform input with the number of the last element that counts; -1: all count */
     /* A product of two index sets, or a triangle of it (fusion/base/pairs.h). -1, -1: none.
      * Both factors are plain. */
     int first, second;
@@ -150,6 +152,7 @@ typedef struct weft_graph {
     const struct weft_script_together *togethers; /* weft_call.together is an index from 1 */
     bool is_loop_body;
     bool rows_only; /* kernels over two index sets may hold rows, but no columns (plan/nested.h) */
+    bool few_rows;  /* and of few rows nothing but columns */
 } weft_graph;
 
 /** Make the graph of a script.
@@ -183,6 +186,8 @@ const char *weft_index_set_name(const weft_graph *graph, int index_set);
 bool weft_index_set_is_product(const weft_graph *graph, int index_set);
 /** Is an index set one of the two factors of a product? */
 bool weft_index_set_is_factor(const weft_graph *graph, int index_set, int product);
+/** Is it a product of an index set declared with `up to` and another? */
+bool weft_index_set_has_few_rows(const weft_graph *graph, int index_set);
 /** The index set of a computation with lists over a and b: their common one, or the product of
  *  which one is a factor or both are. WEFT_INDEX_SETS_DIFFER: there is none. */
 int weft_index_set_join(const weft_graph *graph, int a, int b);

@@ -11,8 +11,10 @@ static void print_declarations(const weft_graph *graph, weft_text *out) {
     for (int i = 0; i < graph->n_index_sets; ++i) {
         if (weft_index_set_is_product(graph, i))
             continue;
-        weft_text_add(out, "%s%s%s", first ? "index " : ", ", graph->index_sets[i].name,
-                      graph->index_sets[i].plain ? " plain" : "");
+        const int limit = graph->index_sets[i].up_to;
+        weft_text_add(out, "%s%s%s%s%s", first ? "index " : ", ", graph->index_sets[i].name,
+                      graph->index_sets[i].plain ? " plain" : "", limit >= 0 ? " up to " : "",
+                      limit >= 0 ? graph->values[limit].name : "");
         first = false;
     }
     weft_text_add(out, first ? "" : ";\n");

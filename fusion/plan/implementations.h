@@ -82,6 +82,9 @@ weft_status weft_onchip_list(weft_arena *arena, const weft_graph *graph, weft_im
 /** Rows, and columns, that planning assumes of a product of two index sets: the root of `elements`
  *  (weft_compile_options); 0: 4096. */
 int64_t weft_nested_size(int64_t elements);
+/** The number of elements that planning assumes of an index set; UNIFORM: of one without products. */
+double weft_elements_assumed(const weft_graph *graph, const weft_compile_options *options,
+                             int index_set);
 /** The number of elements of an index set per element of a fusion's kernel: 1, or less for a factor
  *  of the product that the kernel is over. */
 double weft_traffic_share(const weft_graph *graph, const weft_compile_options *options,

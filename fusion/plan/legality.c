@@ -43,8 +43,11 @@ static bool may_be_prologue(const weft_graph *graph, int call, int rows) {
  * completes the result? It is over the same product, or over the index set of the result. */
 static bool reads_in_slice(const weft_graph *graph, const weft_call *producer,
                            const weft_call *reader) {
+    const bool few_rows = weft_product_holds_columns(graph, producer->index_set);
     return !weft_reduction_is_open(producer) &&
-           !(graph->rows_only && producer->reduction->over == REDUCE_FIRST) &&
+           producer->reduction->over != (few_rows           ? REDUCE_SECOND
+                                         : graph->rows_only ? REDUCE_FIRST
+                                                            : REDUCE_ALL) &&
            (reader->index_set == producer->index_set ||
             reader->index_set == graph->values[producer->result].index_set);
 }
@@ -89,8 +92,10 @@ static bool nested_fits(const weft_graph *graph, const uint64_t *set) {
     if (product < 0)
         return true;
     const weft_slice slice = weft_set_slice(graph, set);
-    if (slice == SLICE_NONE || (slice == SLICE_COLUMNS && graph->rows_only) ||
-        (has_single && slice == SLICE_ANY))
+    const bool few_rows = weft_product_holds_columns(graph, product);
+    if (slice == SLICE_NONE || (has_single && slice == SLICE_ANY) ||
+        (slice == SLICE_COLUMNS && graph->rows_only && !few_rows) ||
+        (slice == SLICE_ROWS && few_rows))
         return false;
     const weft_index_set *factors = &graph->index_sets[product];
     const int of_slice = slice == SLICE_ROWS ? factors->first : factors->second;

@@ -53,6 +53,10 @@ bool weft_reduction_is_closed(const weft_call *call, weft_slice slice) {
     return slice_of(call) != SLICE_ANY && slice_of(call) == slice;
 }
 
+bool weft_product_holds_columns(const weft_graph *graph, int index_set) {
+    return graph->few_rows && weft_index_set_has_few_rows(graph, index_set);
+}
+
 weft_slice weft_set_slice(const weft_graph *graph, const uint64_t *set) {
     weft_slice slice = SLICE_ANY;
     for (int i = 0; i < graph->n_calls; ++i) {
@@ -76,6 +80,8 @@ weft_slice weft_fusion_slice(const weft_graph *graph, const weft_fusion *fusion)
     for (int i = 0; i < fusion->n_calls; ++i)
         weft_set_add(set, fusion->calls[i]);
     const weft_slice slice = weft_set_slice(graph, set);
+    if (slice == SLICE_ANY && weft_product_holds_columns(graph, fusion->index_set))
+        return SLICE_COLUMNS;
     return slice == SLICE_ANY ? SLICE_ROWS : slice;
 }
 

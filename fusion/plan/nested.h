@@ -22,9 +22,11 @@ typedef enum weft_slice {
 /** Is a fusion over a product of two index sets and uses rows or columns, or over a triangle? Otherwise the
  *  elements of a matrix are those of one list. */
 bool weft_fusion_is_nested(const weft_graph *graph, const weft_fusion *fusion);
+/** Do kernels over a product hold columns alone, since its rows are few (`index basis up to j`)? */
+bool weft_product_holds_columns(const weft_graph *graph, int index_set);
 /** The slice that the uses inside a set of calls need. */
 weft_slice weft_set_slice(const weft_graph *graph, const uint64_t *set);
-/** The same for a fusion; rows where any slice would do. */
+/** The same for a fusion; rows where any slice would do, columns where rows are few. */
 weft_slice weft_fusion_slice(const weft_graph *graph, const weft_fusion *fusion);
 /** May calls over these index sets share a kernel? They are equal, or one is a factor of the other,
  *  which is a product. */

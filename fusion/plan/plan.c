@@ -347,6 +347,21 @@ done:
     return status;
 }
 
+/* The sizes of the product, and the number of the last of few rows that count. */
+static weft_status kernel_sizes(planner *p, weft_plan_kernel *kernel, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_index_set *first =
+        &p->graph->index_sets[p->graph->index_sets[kernel->index_set].first];
+    if (weft_product_holds_columns(p->graph, kernel->index_set) && first->up_to >= 0)
+        TRY(argument_add(
+            p, kernel,
+            (weft_argument){ARGUMENT_VALUE, weft_value_storage(p->graph, first->up_to), 0}, error));
+    TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_SIZES, (int)(kernel - p->plan->kernels), 0},
+                     error));
+done:
+    return status;
+}
+
 /* Add the arguments that are specific to the kind of the kernel. */
 static weft_status kernel_extras(planner *p, weft_plan_kernel *kernel, bool was_started,
                                  weft_error *error) {
@@ -357,8 +372,7 @@ static weft_status kernel_extras(planner *p, weft_plan_kernel *kernel, bool was_
     if (kernel->kind == KERNEL_PRODUCT)
         return kernel_rows(p, kernel, error);
     if (kernel->kind == KERNEL_NESTED)
-        return argument_add(
-            p, kernel, (weft_argument){ARGUMENT_SIZES, (int)(kernel - p->plan->kernels), 0}, error);
+        return kernel_sizes(p, kernel, error);
     if (kernel->kind == KERNEL_CELL_COLOURS)
         return argument_add(
             p, kernel,

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-#define WEFT_DEFAULT_ELEMENTS 1e6
 #define WEFT_DEFAULT_LAUNCH 1e-6
 #define DENSE_FLOPS 1e12
 #define DENSE_STAGED 1.25
@@ -366,27 +365,13 @@ double weft_prediction_seconds(const weft_kernel_prediction *part, double elemen
     return terms ? more + non_overlapped_part(terms, part->barriers) * less : more;
 }
 
-/* The number of elements that planning assumes of an index set. */
-static double element_count(const weft_graph *graph, const weft_compile_options *options,
-                            int index_set) {
-    const double nested = (double)weft_nested_size(options->elements);
-    if (weft_index_set_is_product(graph, index_set))
-        return graph->index_sets[index_set].pairs.triangle == TRIANGLE_NONE
-                   ? nested * nested
-                   : nested * (nested + 1) / 2;
-    for (int i = 0; i < graph->n_index_sets; ++i)
-        if (weft_index_set_is_factor(graph, index_set, i))
-            return nested;
-    return options->elements > 0 ? (double)options->elements : WEFT_DEFAULT_ELEMENTS;
-}
-
 void weft_implementation_spills(const weft_graph *graph, const weft_limits *limits,
                                 const weft_compile_options *options, int bytes,
                                 weft_implementation *made) {
     const double seconds = spilled_seconds(limits, made, bytes);
     made->spilled_bytes = bytes;
     made->seconds += seconds;
-    made->cost += seconds * element_count(graph, options, made->fusion->index_set);
+    made->cost += seconds * weft_elements_assumed(graph, options, made->fusion->index_set);
 }
 
 /* Seconds of the kernels that gather the accumulations of this one, with their launches. */
@@ -403,7 +388,7 @@ static double gather_seconds(const weft_predictor *p, weft_implementation *made,
                                p->graph->values[a->target].is_input, &loaded, &stored);
         const int number = p->accumulates[i * PLACES + PLACE_REGISTER];
         const double n =
-            element_count(p->graph, p->options, p->graph->connectivities[a->connectivity].to);
+            weft_elements_assumed(p->graph, p->options, p->graph->connectivities[a->connectivity].to);
         const int threads =
             p->is_gpu ? WEFT_CUDA_THREADS : weft_target_lanes(p->limits, p->options->single);
         const weft_operating_point point = {
@@ -550,7 +535,7 @@ weft_least_cost weft_predict_least(const weft_predictor *p, const weft_implement
     const double bandwidth = weft_cost_bandwidth(p->limits);
     if (p->source || !p->is_gpu || made->is_dense)
         return (weft_least_cost){0};
-    return (weft_least_cost){.n = element_count(p->graph, p->options, made->fusion->index_set),
+    return (weft_least_cost){.n = weft_elements_assumed(p->graph, p->options, made->fusion->index_set),
                              .launch = weft_predict_launch(p),
                              .transfer = (made->bytes_loaded + made->bytes_stored) / bandwidth,
                              .compute = least_compute(p, made),
@@ -580,7 +565,7 @@ static double ring_factor(const weft_predictor *p, const weft_implementation *ma
 }
 
 void weft_predict(const weft_predictor *p, weft_implementation *made) {
-    const double n = element_count(p->graph, p->options, made->fusion->index_set);
+    const double n = weft_elements_assumed(p->graph, p->options, made->fusion->index_set);
     double uneven = 1;
     const weft_operating_point point = point_of(p, made, n, &uneven);
     const double launch = weft_predict_launch(p);
@@ -619,7 +604,7 @@ static weft_operating_point group_point(const weft_implementation *const *member
     weft_operating_point common = {.iterations = 1};
     double blocks = 0, all = 0;
     for (int i = 0; i < n; ++i) {
-        const double elements = element_count(p->graph, p->options, members[i]->fusion->index_set);
+        const double elements = weft_elements_assumed(p->graph, p->options, members[i]->fusion->index_set);
         const weft_operating_point own = point_of(p, members[i], elements, uneven);
         const int threads = weft_group_threads(members, n, how, i);
         const double own_blocks =
@@ -648,7 +633,7 @@ static weft_operating_point group_point(const weft_implementation *const *member
 
 double weft_predict_work(const weft_implementation *made) {
     const weft_predictor *p = made->predictor;
-    return element_count(p->graph, p->options, made->fusion->index_set) * made->seconds;
+    return weft_elements_assumed(p->graph, p->options, made->fusion->index_set) * made->seconds;
 }
 
 int weft_predict_launches(const weft_implementation *made) {
@@ -662,7 +647,7 @@ double weft_predict_group(const weft_implementation *const *members, int n, weft
     const weft_operating_point common = group_point(members, n, how, &uneven);
     for (int i = 0; i < n; ++i) {
         weft_implementation one = *members[i];
-        const double elements = element_count(p->graph, p->options, one.fusion->index_set);
+        const double elements = weft_elements_assumed(p->graph, p->options, one.fusion->index_set);
         weft_operating_point point = common;
         if (one.threads_per_element > 0) {
             double own_uneven = 1;

@@ -2,6 +2,7 @@
 #include "fusion/plan/segment.h"
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
+#include "fusion/base/target.h"
 #include "fusion/plan/directives.h"
 #include "fusion/plan/implementations.h"
 #include "fusion/plan/saved_plan.h"
@@ -181,9 +182,12 @@ static weft_status plan_otherwise(weft_segment *s, weft_error *error) {
     other->options.cover = NULL;
     other->options.alternative = 0;
     other->cover = NULL;
+    const bool rows_only = s->graph->rows_only, few_rows = s->graph->few_rows;
     s->graph->rows_only = true;
+    s->graph->few_rows = false;
     status = plan_graph(other, &refused);
-    s->graph->rows_only = false;
+    s->graph->rows_only = rows_only;
+    s->graph->few_rows = few_rows;
     if (status == WEFT_ERROR_MEMORY)
         TRY(weft_no_memory(error));
     if (status != WEFT_OK) { /* a fuse block of the script needs columns */
@@ -215,6 +219,7 @@ weft_status weft_segment_plan(weft_segment *s, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_graph_make(s->arena, s->library, s->script, &s->graph, error));
     s->graph->rows_only = s->limits.cluster_blocks == 0 || s->loop >= 0;
+    s->graph->few_rows = weft_target_is_simt(&s->limits);
     TRY(plan_graph(s, error));
 done:
     return status;

@@ -77,11 +77,34 @@ int64_t weft_nested_size(int64_t elements) {
     return elements > 0 ? (int64_t)ceil(sqrt((double)elements)) : 4096;
 }
 
+static const double ELEMENTS = 1e6;
+/* What planning assumes of index sets declared with `up to`. */
+static const double FEW = 32;
+
 double weft_traffic_share(const weft_graph *graph, const weft_compile_options *options,
                           const weft_fusion *fusion, int index_set) {
-    return weft_index_set_is_factor(graph, index_set, fusion->index_set)
-               ? 1.0 / (double)weft_nested_size(options->elements)
-               : 1;
+    if (!weft_index_set_is_factor(graph, index_set, fusion->index_set))
+        return 1;
+    const weft_index_set *product = &graph->index_sets[fusion->index_set];
+    const int other = product->first == index_set ? product->second : product->first;
+    return 1 / weft_elements_assumed(graph, options, other);
+}
+
+double weft_elements_assumed(const weft_graph *graph, const weft_compile_options *options,
+                             int index_set) {
+    const double all = options->elements > 0 ? (double)options->elements : ELEMENTS;
+    const weft_index_set *set = &graph->index_sets[index_set >= 0 ? index_set : 0];
+    if (weft_index_set_is_product(graph, index_set)) {
+        const double n = weft_elements_assumed(graph, options, set->first),
+                     m = weft_elements_assumed(graph, options, set->second);
+        return set->pairs.triangle == TRIANGLE_NONE ? n * m : n * (n + 1) / 2;
+    }
+    if (index_set >= 0 && set->few)
+        return FEW;
+    for (int i = 0; i < graph->n_index_sets; ++i)
+        if (weft_index_set_is_factor(graph, index_set, i) && !weft_index_set_has_few_rows(graph, i))
+            return (double)weft_nested_size(options->elements);
+    return all;
 }
 
 /* Bytes per element of values loaded and stored. */

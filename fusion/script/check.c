@@ -161,9 +161,26 @@ static weft_status check_return(const script_parser *parser, const weft_script_r
     return WEFT_ERROR_TYPE;
 }
 
+/* index basis up to j: a number that the script reads. */
+static weft_status check_limit(const script_parser *parser, const weft_script_index *index) {
+    const weft_script *script = parser->script;
+    for (int i = 0; i < script->n_inputs; ++i)
+        if (strcmp(script->inputs[i].name, index->up_to) == 0 && !script->inputs[i].over &&
+            script->inputs[i].rank == 0)
+            return WEFT_OK;
+    weft_error_at(parser->error, WEFT_ERROR_TYPE, index->place,
+                  "'%s' goes up to '%s', which is no number that is an input", index->name,
+                  index->up_to);
+    weft_error_hint(parser->error, "declare it: input %s : real;", index->up_to);
+    return WEFT_ERROR_TYPE;
+}
+
 weft_status weft_script_check(const script_parser *parser) {
     weft_status status = WEFT_OK;
     const weft_script *script = parser->script;
+    for (int i = 0; i < script->n_indices; ++i)
+        if (script->indices[i].up_to)
+            TRY(check_limit(parser, &script->indices[i]));
     for (int i = 0; i < script->n_connectivities; ++i) {
         int64_t product = 1;
         TRY(check_size(parser, script->connectivities[i].width, &product));

@@ -113,7 +113,9 @@ static weft_status join_indices(operator_writer *w, const weft_script *from) {
             continue;
         }
         TRY(declare_name(w->parser, index->name, index->place, SCRIPT_INDEX));
-        SCRIPT_APPEND(w->parser, script->indices, script->n_indices, *index);
+        weft_script_index joined = *index;
+        joined.up_to = NULL; /* names an input of the operator's script */
+        SCRIPT_APPEND(w->parser, script->indices, script->n_indices, joined);
     }
 done:
     return status;

@@ -136,8 +136,10 @@ static void print_declarations(const weft_script *script, weft_text *out) {
     for (int i = 0; i < script->n_indices; ++i) {
         if (script->indices[i].first)
             continue;
-        weft_text_add(out, "%s%s%s", first ? "index " : ", ", script->indices[i].name,
-                      script->indices[i].plain ? " plain" : "");
+        const weft_script_index *index = &script->indices[i];
+        weft_text_add(out, "%s%s%s%s%s", first ? "index " : ", ", index->name,
+                      index->plain ? " plain" : "", index->up_to ? " up to " : "",
+                      index->up_to ? index->up_to : "");
         first = false;
     }
     weft_text_add(out, first ? "" : ";\n");

@@ -8,7 +8,8 @@ static weft_status expect_end(script_parser *parser) {
     return weft_script_expect(parser, ";", "after the statement");
 }
 
-/* index: 'index' name ['plain'] {',' name ['plain']} ';' */
+/* index: 'index' name ['plain'] ['up' 'to' name] {',' ...} ';'
+ * `up` and `to` are words only here, so that they remain names elsewhere. */
 static weft_status parse_index(script_parser *parser) {
     weft_status status = WEFT_OK;
     weft_script *script = parser->script;
@@ -18,6 +19,11 @@ static weft_status parse_index(script_parser *parser) {
         TRY(weft_script_declare(parser, name, SCRIPT_INDEX));
         weft_script_index index = {
             .name = name->text, .plain = weft_script_accept(parser, "plain"), .place = name->place};
+        if (weft_script_accept(parser, "up")) {
+            TRY(weft_script_expect(parser, "to", "as in basis up to j"));
+            TRY(weft_script_expect_name(parser, "an input", &name));
+            index.up_to = name->text;
+        }
         SCRIPT_APPEND(parser, script->indices, script->n_indices, index);
     } while (weft_script_accept(parser, ","));
     TRY(expect_end(parser));

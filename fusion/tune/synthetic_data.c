@@ -29,15 +29,9 @@ struct weft_synthetic_run {
 /* Index sets that only are targets of a connectivity get fewer elements; the factors of a product
  * what planning assumes of them; the others get n. */
 static void choose_sizes(weft_synthetic_run *r, const weft_graph *graph, int64_t n) {
-    for (int i = 0; i < r->n_sets; ++i) {
-        r->sizes[i] = n;
-        if (weft_index_set_is_product(graph, i))
-            r->sizes[i] = weft_pairs_count(graph->index_sets[i].pairs, weft_nested_size(n),
-                                           weft_nested_size(n));
-        for (int product = 0; product < r->n_sets; ++product)
-            if (weft_index_set_is_factor(graph, i, product))
-                r->sizes[i] = weft_nested_size(n);
-    }
+    const weft_compile_options options = {.size = sizeof options, .elements = n};
+    for (int i = 0; i < r->n_sets; ++i)
+        r->sizes[i] = (int64_t)weft_elements_assumed(graph, &options, i);
     for (int m = r->n_connectivities - 1; m >= 0; --m) {
         bool source = false;
         for (int k = 0; k < r->n_connectivities; ++k)

@@ -1,0 +1,263 @@
+/* Writes kernels over a matrix of few rows for GPUs, such as the basis of a Krylov space: row by row in memory, and
+ * each thread has whole columns.
+ *
+ * A thread walks over the rows of its column, CHUNK of them at once, once for each phase; later phases find the column in
+ * the cache. What a phase closes is the thread's own. Sums over the columns stay in registers, one for each
+ * row, over all columns of the thread. Of an index set `up to j` the rows after number j are left out.
+ *
+ * Decision  docs/decisions/0014-kernels-over-matrices-know-their-sizes.md */
+#include "core/base/fault.h"
+#include "fusion/base/target.h"
+#include "fusion/codegen/nested.h"
+
+enum {
+    FEW_ROWS = 64,          /* at most */
+    FEW_CHUNK = 8,          /* loads of a thread on their way */
+    FEW_THREADS = 512,      /* per block, one of which is resident with 128 registers per thread */
+    FEW_THREADS_WIDE = 256, /* where sums take more registers */
+    FEW_SUMS = 40           /* in these */
+};
+
+static bool is_over(const weft_nested_writer *n, int value, int index_set) {
+    return n->w->graph->values[value].index_set == index_set;
+}
+
+static int first_of(const weft_nested_writer *n) {
+    return n->w->graph->index_sets[n->kernel->index_set].first;
+}
+
+/* Scalars in each entry, and sums that belong to rows or columns. */
+static bool is_supported(const weft_nested_writer *n) {
+    const weft_graph *graph = n->w->graph;
+    for (int i = 0; i < n->kernel->n_loads; ++i) {
+        const weft_value *value = &graph->values[n->kernel->loads[i].value];
+        if (value->index_set >= 0 && value->shape.rank > 0)
+            return false;
+    }
+    for (int i = 0; i < n->fusion->n_calls; ++i) {
+        const weft_call *call = &graph->calls[n->fusion->calls[i]];
+        if (graph->values[call->result].shape.rank > 0 || weft_nested_is_general(call) ||
+            (call->reduction && call->reduction->over == REDUCE_ALL))
+            return false;
+    }
+    return true;
+}
+
+bool weft_nested_shape_few(const weft_segment *segment, const weft_plan_kernel *kernel,
+                           int64_t n_first, int64_t n_second, weft_nested_shape *out) {
+    const source_writer w = {.graph = segment->graph, .plan = segment->plan};
+    weft_nested_writer n;
+    weft_nested_begin(&n, &w, kernel);
+    if (n_first < 1 || n_first > FEW_ROWS || n_second < 1 || !is_supported(&n))
+        return false;
+    const int rows = (int)(n_first + FEW_CHUNK - 1) / FEW_CHUNK * FEW_CHUNK;
+    const int threads = rows * kernel->n_reductions > FEW_SUMS ? FEW_THREADS_WIDE : FEW_THREADS;
+    const int multiprocessors =
+        segment->limits.multiprocessors > 0 ? segment->limits.multiprocessors : 1;
+    *out = (weft_nested_shape){.few_rows = rows,
+                               .threads = threads,
+                               .cluster = 1,
+                               .n_parts = (n_second - 1) / threads + 1};
+    out->n_parts = out->n_parts < multiprocessors ? out->n_parts : multiprocessors;
+    return true;
+}
+
+/* The input with the number of the last row that counts; -1: all count, as every row of a list that the kernel makes must
+ * be there. */
+static int limit_of(const weft_nested_writer *n) {
+    const weft_graph *graph = n->w->graph;
+    for (int i = 0; i < n->kernel->n_stores; ++i) {
+        const weft_value *value = &graph->values[n->kernel->stores[i]];
+        if (value->index_set == n->kernel->index_set && value->storage < 0)
+            return -1;
+    }
+    return graph->index_sets[first_of(n)].up_to;
+}
+
+static void write_head(const weft_nested_writer *n, const weft_nested_shape *shape) {
+    weft_text *out = n->w->out;
+    const int limit = limit_of(n);
+    weft_nested_head(n, shape->threads, 1);
+    weft_text_add(
+        out,
+        "    enum { FEW_ROWS = %d, FEW_CHUNK = %d, FEW_THREADS = %d };\n"
+        "    const int n_first = (int)sizes[0];\n    const int64_t n_second = sizes[1];\n",
+        shape->few_rows, FEW_CHUNK, shape->threads);
+    if (limit >= 0)
+        weft_text_add(out,
+                      "    const real last = p_%s[0];\n"
+                      "    const int rows = last >= 0 && last < n_first - 1 ? (int)last + %d : "
+                      "n_first;\n",
+                      weft_nested_storage(n, limit), weft_fault("few_rows_lost") ? 0 : 1);
+    else
+        weft_text_add(out, "    const int rows = n_first;\n");
+    for (int i = 0; i < n->kernel->n_loads; ++i) {
+        const int value = n->kernel->loads[i].value;
+        const char *name = weft_nested_name(n, value);
+        if (is_over(n, value, UNIFORM))
+            weft_source_load(n->w, &n->kernel->loads[i]);
+        else if (is_over(n, value, first_of(n)))
+            weft_text_add(out,
+                          "    __shared__ scalar row_%s[FEW_ROWS];\n"
+                          "    for (int k = threadIdx.x; k < FEW_ROWS; k += FEW_THREADS)\n"
+                          "        row_%s[k] = k < n_first ? p_%s[k] : 0;\n",
+                          name, name, weft_nested_storage(n, value));
+    }
+    for (int i = 0; i < n->kernel->n_reductions; ++i) {
+        const weft_call *call = &n->w->graph->calls[n->kernel->reductions[i]];
+        const char *name = weft_nested_name(n, call->result);
+        weft_text_add(out, "    real o_%s[FEW_ROWS];\n    start_%s(o_%s, FEW_ROWS);\n", name,
+                      weft_source_join_name(n->w, call), name);
+    }
+    weft_text_add(
+        out, "    __syncthreads();\n"
+             "    for (int64_t column = blockIdx.x * (int64_t)FEW_THREADS + threadIdx.x; column < "
+             "n_second; column += gridDim.x * (int64_t)FEW_THREADS) {\n");
+    for (int i = 0; i < n->kernel->n_loads; ++i) {
+        const int value = n->kernel->loads[i].value;
+        if (is_over(n, value, n->along))
+            weft_text_add(out,
+                          "        const real v_%s[1] = {p_%s[column]};\n        (void)v_%s;\n",
+                          weft_nested_name(n, value), weft_nested_storage(n, value),
+                          weft_nested_name(n, value));
+    }
+}
+
+/* The values of a phase over the product: of a chunk of rows from memory, or of one of its rows. */
+static void write_loads(const weft_nested_writer *n, const bool *needed, bool of_chunk) {
+    const weft_graph *graph = n->w->graph;
+    for (int value = 0; value < graph->n_values; ++value) {
+        const char *name = weft_nested_name(n, value);
+        if (!weft_nested_loads(n, needed, value))
+            continue;
+        if (is_over(n, value, n->kernel->index_set) && of_chunk)
+            weft_text_add(
+                n->w->out,
+                "            real l_%s[FEW_CHUNK];\n"
+                "            UNROLL for (int q = 0; q < FEW_CHUNK; ++q)\n"
+                "                l_%s[q] = p_%s[(int64_t)(base + q < rows ? base + q : rows - "
+                "1) * n_second + column];\n",
+                name, name, weft_nested_storage(n, value));
+        else if (is_over(n, value, n->kernel->index_set))
+            weft_text_add(n->w->out, "            const real v_%s[1] = {l_%s[q]};\n", name, name);
+        else if (is_over(n, value, first_of(n)) && !of_chunk)
+            weft_text_add(n->w->out, "            const real v_%s[1] = {row_%s[i]};\n", name, name);
+    }
+}
+
+/* A list that is updated is written where it changes. */
+static void write_result(const weft_nested_writer *n, const bool *needed, const weft_call *call) {
+    weft_text *out = n->w->out;
+    const char *name = weft_nested_name(n, call->result);
+    const int storage = n->w->graph->values[call->result].storage;
+    if (call->reduction) {
+        const bool closed = weft_nested_is_closed(n, call);
+        const char *join = weft_source_join_name(n->w, call), *index = closed ? "[0]" : "[i]";
+        weft_text_add(out, "            %s_%s%s = inside ? both_%s(%s_%s%s, v_%s[0]) : %s_%s%s;\n",
+                      closed ? "a" : "o", name, index, join, closed ? "a" : "o", name, index, name,
+                      closed ? "a" : "o", name, index);
+        return;
+    }
+    if (!weft_nested_is_stored(n, call->result))
+        return;
+    weft_text_add(out, "            if (inside");
+    if (storage >= 0 && weft_nested_loads(n, needed, storage))
+        weft_text_add(out, " && v_%s[0] != v_%s[0]", name, weft_nested_name(n, storage));
+    weft_text_add(out, ")\n                p_%s[(int64_t)i * n_second + column] = v_%s[0];\n",
+                  weft_nested_storage(n, call->result), name);
+}
+
+static weft_status write_phase(const weft_nested_writer *n, int phase, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = n->w->graph;
+    weft_text *out = n->w->out;
+    bool needed[WEFT_CALLS_MAX] = {false};
+    weft_nested_needed(n, phase, needed);
+    for (int i = 0; i < n->fusion->n_calls; ++i) {
+        const weft_call *call = &graph->calls[n->fusion->calls[i]];
+        if (n->phase[i] == phase && weft_nested_is_over_product(n, call) &&
+            weft_nested_is_closed(n, call))
+            weft_text_add(out, "        real a_%s[1];\n        start_%s(a_%s, 1);\n",
+                          weft_nested_name(n, call->result), weft_source_join_name(n->w, call),
+                          weft_nested_name(n, call->result));
+    }
+    weft_text_add(out, "        UNROLL for (int base = 0; base < FEW_ROWS; base += FEW_CHUNK)\n"
+                       "        if (base < rows) {\n");
+    write_loads(n, needed, true);
+    weft_text_add(out, "            UNROLL for (int q = 0; q < FEW_CHUNK; ++q) {\n"
+                       "            const int i = base + q;\n"
+                       "            const bool inside = i < rows;\n            (void)inside;\n");
+    write_loads(n, needed, false);
+    for (int i = 0; i < n->fusion->n_calls; ++i) {
+        const int number = n->kernel->implementation->order[i];
+        const int m = weft_nested_member(n, number);
+        if (!needed[m])
+            continue;
+        TRY(weft_source_call(n->w, &graph->calls[number], n->kernel->implementation->variants[i],
+                             error));
+        if (n->phase[m] == phase)
+            write_result(n, needed, &graph->calls[number]);
+    }
+    weft_text_add(out, "            }\n        }\n");
+done:
+    return status;
+}
+
+static void store_column(const weft_nested_writer *n, int value) {
+    if (weft_nested_is_stored(n, value))
+        weft_text_add(n->w->out, "        p_%s[column] = v_%s[0];\n", weft_nested_storage(n, value),
+                      weft_nested_name(n, value));
+}
+
+/* What a phase closes, and the calls over the columns that use it. */
+static weft_status write_closed(const weft_nested_writer *n, int phase, weft_error *error) {
+    for (int i = 0; i < n->fusion->n_calls; ++i) {
+        const weft_call *call = &n->w->graph->calls[n->fusion->calls[i]];
+        const char *name = weft_nested_name(n, call->result);
+        if (n->phase[i] != phase || !weft_nested_is_over_product(n, call) ||
+            !weft_nested_is_closed(n, call))
+            continue;
+        weft_text_add(n->w->out, "        const real v_%s[1] = {a_%s[0]};\n        (void)v_%s;\n",
+                      name, name, name);
+        store_column(n, call->result);
+    }
+    return weft_nested_calls_after(n, phase, store_column, error);
+}
+
+/* The sums of the block over its columns: of each row. */
+static void write_end(const weft_nested_writer *n) {
+    weft_text *out = n->w->out;
+    weft_text_add(out, "    }\n");
+    for (int i = 0; i < n->kernel->n_reductions; ++i) {
+        const weft_call *call = &n->w->graph->calls[n->kernel->reductions[i]];
+        const char *name = weft_nested_name(n, call->result),
+                   *join = weft_source_join_name(n->w, call);
+        weft_text_add(out,
+                      "    __shared__ scalar sums_%s[FEW_ROWS][FEW_THREADS / LANES];\n"
+                      "    UNROLL for (int k = 0; k < FEW_ROWS; ++k) {\n"
+                      "        const scalar sum = lanes_%s(o_%s[k], LANES);\n"
+                      "        if (threadIdx.x %% LANES == 0)\n"
+                      "            sums_%s[k][threadIdx.x / LANES] = sum;\n    }\n"
+                      "    __syncthreads();\n"
+                      "    for (int k = threadIdx.x; k < n_first; k += FEW_THREADS) {\n"
+                      "        scalar sum = sums_%s[k][0];\n"
+                      "        for (int warp = 1; warp < FEW_THREADS / LANES; ++warp)\n"
+                      "            sum = both_%s(sum, sums_%s[k][warp]);\n"
+                      "        partials_%s[blockIdx.x * (int64_t)n_first + k] = sum;\n    }\n",
+                      name, join, name, name, name, join, name, name);
+    }
+    weft_text_add(out, "}\n");
+}
+
+weft_status weft_nested_write_few(const weft_nested_writer *n, const weft_nested_shape *shape,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    write_head(n, shape);
+    for (int phase = 0; phase < n->phases; ++phase) {
+        TRY(write_phase(n, phase, error));
+        TRY(write_closed(n, phase, error));
+    }
+    write_end(n);
+done:
+    return status;
+}
