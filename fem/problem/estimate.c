@@ -97,16 +97,14 @@ static bool lowers_degrees(const weft_problem *problem) {
     return is_alone;
 }
 
-/* On the host a triangular preconditioner of a saddle point halves the iterations of a diagonal one, for GMRES, if its basis fits. On
- * a GPU, orthogonalization takes longer than the iterations that are saved. */
+/* A triangular preconditioner of a saddle point halves the iterations of a diagonal one, for GMRES, if its basis fits. */
 static void choose_triangular(weft_problem *problem, bool lowers_degrees) {
-    enum { VECTORS = 4 /* per iteration of a cycle, at most */, RESTART = 40 };
+    enum { RESTART = 40 };
     weft_linear *linear = &problem->system.linear;
     weft_problem_choice *choice = &linear->choice;
-    const double bytes =
-        (double)VECTORS * RESTART * sizeof(double) * (double)problem->fields.n_dofs;
-    linear->is_saddle = problem->fields.n > 1 && lowers_degrees && !is_on_gpu(problem) &&
-                        choice->preconditioner >= 0 &&
+    const double vectors = is_on_gpu(problem) ? 1 : 4; /* per iteration of a cycle, at most */
+    const double bytes = vectors * RESTART * sizeof(double) * (double)problem->fields.n_dofs;
+    linear->is_saddle = problem->fields.n > 1 && lowers_degrees && choice->preconditioner >= 0 &&
                         choice->assembly == WEFT_ASSEMBLY_MATRIX_FREE &&
                         bytes < 0.8 * (double)weft_device_bytes_free(problem->context->device);
     if (!linear->is_saddle || choice->method != WEFT_METHOD_MINRES ||

@@ -1,11 +1,10 @@
 /* Predicts the memory of a solver on a device. */
 #include "fem/solve/krylov.h"
 
-/* Vectors of a basis of m rows. Each of the three products with its transpose keeps a partial result
- * of every part of the rows: at most a row on a GPU, eight rows on the host. */
+/* Vectors of a basis of m rows. On the host each of the three products with its transpose keeps a partial result of every eight
+ * rows. */
 static int basis_vectors(const weft_limits *limits, int m) {
-    const bool gpu = limits->execution == WEFT_EXECUTION_SIMT;
-    return m + 3 * (gpu ? m : (m + 7) / 8);
+    return limits->execution == WEFT_EXECUTION_SIMT ? m : m + 3 * ((m + 7) / 8);
 }
 
 size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly,

@@ -3,7 +3,8 @@
  *
  * A thread walks over the rows of its column, CHUNK of them at once, once for each phase; later phases find the column in
  * the cache. What a phase closes is the thread's own. Sums over the columns stay in registers, one for each
- * row, over all columns of the thread. Of an index set `up to j` the rows after number j are left out.
+ * row, over all columns of the thread; of more than PANEL rows one panel after another, each with a walk of its own over the
+ * matrix. Of an index set `up to j` the rows after number j are left out.
  *
  * Decision  docs/decisions/0014-kernels-over-matrices-know-their-sizes.md */
 #include "core/base/fault.h"
@@ -11,7 +12,8 @@
 #include "fusion/codegen/nested.h"
 
 enum {
-    FEW_ROWS = 64,          /* at most */
+    FEW_ROWS = 512,         /* at most */
+    FEW_PANEL = 64,         /* of which sums are in registers at once */
     FEW_CHUNK = 8,          /* loads of a thread on their way */
     FEW_THREADS = 512,      /* per block, one of which is resident with 128 registers per thread */
     FEW_THREADS_WIDE = 256, /* where sums take more registers */
@@ -24,6 +26,32 @@ static bool is_over(const weft_nested_writer *n, int value, int index_set) {
 
 static int first_of(const weft_nested_writer *n) {
     return n->w->graph->index_sets[n->kernel->index_set].first;
+}
+
+/* Does a phase add to sums over the columns? */
+static bool has_sums(const weft_nested_writer *n, int phase) {
+    for (int i = 0; i < n->kernel->n_reductions; ++i)
+        if (n->phase[weft_nested_member(n, n->kernel->reductions[i])] == phase)
+            return true;
+    return false;
+}
+
+static bool closes(const weft_nested_writer *n, int member, int phase) {
+    const weft_call *call = &n->w->graph->calls[n->fusion->calls[member]];
+    return n->phase[member] == phase && weft_nested_is_over_product(n, call) &&
+           weft_nested_is_closed(n, call);
+}
+
+/* Can phases be repeated for several panels? What overwrites its own operand cannot, nor can sums over the rows of one panel
+ * be closed. */
+static bool has_panels(const weft_nested_writer *n) {
+    for (int i = 0; i < n->fusion->n_calls; ++i)
+        if (closes(n, i, n->phase[i]) && has_sums(n, n->phase[i]))
+            return false;
+    for (int i = 0; i < n->kernel->n_stores && n->phases > 1; ++i)
+        if (n->w->graph->values[n->kernel->stores[i]].storage >= 0)
+            return false;
+    return true;
 }
 
 /* Scalars in each entry, and sums that belong to rows or columns. */
@@ -48,10 +76,12 @@ bool weft_nested_shape_few(const weft_segment *segment, const weft_plan_kernel *
     const source_writer w = {.graph = segment->graph, .plan = segment->plan};
     weft_nested_writer n;
     weft_nested_begin(&n, &w, kernel);
-    if (n_first < 1 || n_first > FEW_ROWS || n_second < 1 || !is_supported(&n))
+    if (n_first < 1 || n_first > FEW_ROWS || n_second < 1 || !is_supported(&n) ||
+        (n_first > FEW_PANEL && !has_panels(&n)))
         return false;
     const int rows = (int)(n_first + FEW_CHUNK - 1) / FEW_CHUNK * FEW_CHUNK;
-    const int threads = rows * kernel->n_reductions > FEW_SUMS ? FEW_THREADS_WIDE : FEW_THREADS;
+    const int sums = (rows < FEW_PANEL ? rows : FEW_PANEL) * kernel->n_reductions;
+    const int threads = sums > FEW_SUMS ? FEW_THREADS_WIDE : FEW_THREADS;
     const int multiprocessors =
         segment->limits.multiprocessors > 0 ? segment->limits.multiprocessors : 1;
     *out = (weft_nested_shape){.few_rows = rows,
@@ -80,9 +110,10 @@ static void write_head(const weft_nested_writer *n, const weft_nested_shape *sha
     weft_nested_head(n, shape->threads, 1);
     weft_text_add(
         out,
-        "    enum { FEW_ROWS = %d, FEW_CHUNK = %d, FEW_THREADS = %d };\n"
+        "    enum { FEW_ROWS = %d, FEW_PANEL = %d, FEW_CHUNK = %d, FEW_THREADS = %d };\n"
         "    const int n_first = (int)sizes[0];\n    const int64_t n_second = sizes[1];\n",
-        shape->few_rows, FEW_CHUNK, shape->threads);
+        shape->few_rows, shape->few_rows < FEW_PANEL ? shape->few_rows : FEW_PANEL, FEW_CHUNK,
+        shape->threads);
     if (limit >= 0)
         weft_text_add(out,
                       "    const real last = p_%s[0];\n"
@@ -103,10 +134,14 @@ static void write_head(const weft_nested_writer *n, const weft_nested_shape *sha
                           "        row_%s[k] = k < n_first ? p_%s[k] : 0;\n",
                           name, name, weft_nested_storage(n, value));
     }
+    weft_text_add(
+        out, n->kernel->n_reductions > 0
+                 ? "    for (int panel = 0; panel == 0 || panel < rows; panel += FEW_PANEL) {\n"
+                 : "    {\n    const int panel = 0;\n");
     for (int i = 0; i < n->kernel->n_reductions; ++i) {
         const weft_call *call = &n->w->graph->calls[n->kernel->reductions[i]];
         const char *name = weft_nested_name(n, call->result);
-        weft_text_add(out, "    real o_%s[FEW_ROWS];\n    start_%s(o_%s, FEW_ROWS);\n", name,
+        weft_text_add(out, "    real o_%s[FEW_PANEL];\n    start_%s(o_%s, FEW_PANEL);\n", name,
                       weft_source_join_name(n->w, call), name);
     }
     weft_text_add(
@@ -146,13 +181,15 @@ static void write_loads(const weft_nested_writer *n, const bool *needed, bool of
 }
 
 /* A list that is updated is written where it changes. */
-static void write_result(const weft_nested_writer *n, const bool *needed, const weft_call *call) {
+static void write_result(const weft_nested_writer *n, int phase, const bool *needed,
+                         const weft_call *call) {
     weft_text *out = n->w->out;
     const char *name = weft_nested_name(n, call->result);
     const int storage = n->w->graph->values[call->result].storage;
     if (call->reduction) {
         const bool closed = weft_nested_is_closed(n, call);
-        const char *join = weft_source_join_name(n->w, call), *index = closed ? "[0]" : "[i]";
+        const char *join = weft_source_join_name(n->w, call),
+                   *index = closed ? "[0]" : "[first + q]";
         weft_text_add(out, "            %s_%s%s = inside ? both_%s(%s_%s%s, v_%s[0]) : %s_%s%s;\n",
                       closed ? "a" : "o", name, index, join, closed ? "a" : "o", name, index, name,
                       closed ? "a" : "o", name, index);
@@ -160,7 +197,7 @@ static void write_result(const weft_nested_writer *n, const bool *needed, const 
     }
     if (!weft_nested_is_stored(n, call->result))
         return;
-    weft_text_add(out, "            if (inside");
+    weft_text_add(out, "            if (inside%s", has_sums(n, phase) ? "" : " && panel == 0");
     if (storage >= 0 && weft_nested_loads(n, needed, storage))
         weft_text_add(out, " && v_%s[0] != v_%s[0]", name, weft_nested_name(n, storage));
     weft_text_add(out, ")\n                p_%s[(int64_t)i * n_second + column] = v_%s[0];\n",
@@ -175,14 +212,17 @@ static weft_status write_phase(const weft_nested_writer *n, int phase, weft_erro
     weft_nested_needed(n, phase, needed);
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[n->fusion->calls[i]];
-        if (n->phase[i] == phase && weft_nested_is_over_product(n, call) &&
-            weft_nested_is_closed(n, call))
+        if (closes(n, i, phase))
             weft_text_add(out, "        real a_%s[1];\n        start_%s(a_%s, 1);\n",
                           weft_nested_name(n, call->result), weft_source_join_name(n->w, call),
                           weft_nested_name(n, call->result));
     }
-    weft_text_add(out, "        UNROLL for (int base = 0; base < FEW_ROWS; base += FEW_CHUNK)\n"
-                       "        if (base < rows) {\n");
+    weft_text_add(
+        out, has_sums(n, phase)
+                 ? "        UNROLL for (int first = 0; first < FEW_PANEL; first += FEW_CHUNK)\n"
+                   "        if (panel + first < rows) {\n"
+                   "            const int base = panel + first;\n"
+                 : "        for (int base = 0; base < rows; base += FEW_CHUNK) {\n");
     write_loads(n, needed, true);
     weft_text_add(out, "            UNROLL for (int q = 0; q < FEW_CHUNK; ++q) {\n"
                        "            const int i = base + q;\n"
@@ -196,7 +236,7 @@ static weft_status write_phase(const weft_nested_writer *n, int phase, weft_erro
         TRY(weft_source_call(n->w, &graph->calls[number], n->kernel->implementation->variants[i],
                              error));
         if (n->phase[m] == phase)
-            write_result(n, needed, &graph->calls[number]);
+            write_result(n, phase, needed, &graph->calls[number]);
     }
     weft_text_add(out, "            }\n        }\n");
 done:
@@ -214,8 +254,7 @@ static weft_status write_closed(const weft_nested_writer *n, int phase, weft_err
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const weft_call *call = &n->w->graph->calls[n->fusion->calls[i]];
         const char *name = weft_nested_name(n, call->result);
-        if (n->phase[i] != phase || !weft_nested_is_over_product(n, call) ||
-            !weft_nested_is_closed(n, call))
+        if (!closes(n, i, phase))
             continue;
         weft_text_add(n->w->out, "        const real v_%s[1] = {a_%s[0]};\n        (void)v_%s;\n",
                       name, name, name);
@@ -232,21 +271,26 @@ static void write_end(const weft_nested_writer *n) {
         const weft_call *call = &n->w->graph->calls[n->kernel->reductions[i]];
         const char *name = weft_nested_name(n, call->result),
                    *join = weft_source_join_name(n->w, call);
-        weft_text_add(out,
-                      "    __shared__ scalar sums_%s[FEW_ROWS][FEW_THREADS / LANES];\n"
-                      "    UNROLL for (int k = 0; k < FEW_ROWS; ++k) {\n"
-                      "        const scalar sum = lanes_%s(o_%s[k], LANES);\n"
-                      "        if (threadIdx.x %% LANES == 0)\n"
-                      "            sums_%s[k][threadIdx.x / LANES] = sum;\n    }\n"
-                      "    __syncthreads();\n"
-                      "    for (int k = threadIdx.x; k < n_first; k += FEW_THREADS) {\n"
-                      "        scalar sum = sums_%s[k][0];\n"
-                      "        for (int warp = 1; warp < FEW_THREADS / LANES; ++warp)\n"
-                      "            sum = both_%s(sum, sums_%s[k][warp]);\n"
-                      "        partials_%s[blockIdx.x * (int64_t)n_first + k] = sum;\n    }\n",
-                      name, join, name, name, name, join, name, name);
+        weft_text_add(
+            out,
+            "    __shared__ scalar sums_%s[FEW_PANEL][FEW_THREADS / LANES];\n"
+            "    UNROLL for (int k = 0; k < FEW_PANEL; ++k) {\n"
+            "        const scalar sum = lanes_%s(o_%s[k], LANES);\n"
+            "        if (threadIdx.x %% LANES == 0)\n"
+            "            sums_%s[k][threadIdx.x / LANES] = sum;\n    }\n"
+            "    __syncthreads();\n"
+            "    for (int k = threadIdx.x; k < FEW_PANEL && panel + k < n_first; k += "
+            "FEW_THREADS) {\n"
+            "        scalar sum = sums_%s[k][0];\n"
+            "        for (int warp = 1; warp < FEW_THREADS / LANES; ++warp)\n"
+            "            sum = both_%s(sum, sums_%s[k][warp]);\n"
+            "        partials_%s[blockIdx.x * (int64_t)n_first + panel + k] = sum;\n    }\n"
+            "    for (int k = panel + FEW_PANEL + threadIdx.x; k < n_first && panel + "
+            "FEW_PANEL >= rows; k += FEW_THREADS)\n"
+            "        partials_%s[blockIdx.x * (int64_t)n_first + k] = neutral_%s();\n",
+            name, join, name, name, name, join, name, name, name, join);
     }
-    weft_text_add(out, "}\n");
+    weft_text_add(out, "    }\n}\n");
 }
 
 weft_status weft_nested_write_few(const weft_nested_writer *n, const weft_nested_shape *shape,

@@ -84,7 +84,10 @@ static void columns(void **state) {
     check_columns(&c, 31, 2100, 30, true);
     check_columns(&c, 31, 2100, 11, true);
     check_columns(&c, 64, 900, 62, true);
-    check_columns(&c, 65, 900, 64, false); /* not few any more */
+    check_columns(&c, 65, 900, 64, true); /* in two panels */
+    check_columns(&c, 200, 700, 130, true);
+    check_columns(&c, 200, 700, 40, true);
+    check_columns(&c, 513, 40, 64, false); /* not few any more */
     case_close(&c);
 }
 
@@ -131,6 +134,7 @@ static void updates(void **state) {
     check_update(&c, 9, 1500, 0);
     check_update(&c, 9, 1500, 8);
     check_update(&c, 30, 333, 17);
+    check_update(&c, 90, 333, 80);
     case_close(&c);
 }
 
