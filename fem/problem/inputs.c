@@ -128,6 +128,30 @@ typedef struct value_list {
     double *values;
 } value_list;
 
+/* A component of a list by chunks, on the host's threads. */
+enum { CHUNKS = 256 };
+typedef struct entry_chunks {
+    const value_list *out;
+    int64_t lanes, n, n_padded;
+    int k;
+    const double *from; /* [n]; NULL: constant */
+    double constant;
+    int64_t wrong[CHUNKS]; /* the first entry that is not finite, or -1 */
+} entry_chunks;
+
+static void fill_chunk(void *user, int64_t chunk) {
+    entry_chunks *in = user;
+    const value_list *out = in->out;
+    in->wrong[chunk] = -1;
+    for (int64_t i = in->n_padded * chunk / CHUNKS; i < in->n_padded * (chunk + 1) / CHUNKS; ++i) {
+        const int64_t from = i < in->n ? i : in->n - 1; /* spare lanes repeat the last cell */
+        const double value = in->from ? in->from[from] : in->constant;
+        if (in->wrong[chunk] < 0 && !isfinite(value))
+            in->wrong[chunk] = from;
+        out->values[place(out->on_cells, in->lanes, out->components, i, in->k)] = value;
+    }
+}
+
 /* Set component k to a formula. */
 static weft_status fill(weft_inputs *inputs, const value_list *out, int k, const char *text,
                         weft_error *error) {
@@ -145,13 +169,17 @@ static weft_status fill(weft_inputs *inputs, const value_list *out, int k, const
         TRY(weft_space_evaluate(context, out->space, text, out->origin, made.memory, made.values,
                                 error));
     }
-    for (int64_t i = 0; i < n_padded; ++i) {
-        const int64_t from = i < n ? i : n - 1; /* spare lanes repeat the last cell */
-        const double value = is_constant ? constant : made.values[from];
-        if (!isfinite(value) && !is_null)
-            TRY(weft_formula_refuse(out->space, text, out->origin, from, error));
-        out->values[place(out->on_cells, lanes, out->components, i, k)] = value;
-    }
+    entry_chunks all = {.out = out,
+                        .lanes = lanes,
+                        .n = n,
+                        .n_padded = n_padded,
+                        .k = k,
+                        .from = made.values,
+                        .constant = constant};
+    TRY(weft_device_for(context->device, CHUNKS, fill_chunk, &all, error));
+    for (int i = 0; i < CHUNKS && !is_null; ++i)
+        if (all.wrong[i] >= 0)
+            TRY(weft_formula_refuse(out->space, text, out->origin, all.wrong[i], error));
 done:
     clear(&made);
     return status;

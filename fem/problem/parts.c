@@ -147,33 +147,82 @@ weft_status weft_problem_more_make(weft_problem *problem, weft_error *error) {
 
 /* ---- b ----------------------------------------------------------------------------------- */
 
-static weft_status check_finite(const weft_problem *problem, weft_error *error) {
+/* Lists of all dofs by chunks, on the host's threads. */
+enum { CHUNKS = 256 };
+typedef struct load_chunks {
+    int64_t n;
+    double *b;
+    double *sum;        /* of parts so far; NULL: of one part, which is in b */
+    const double *flux; /* NULL: none */
+    double factor;
+    int64_t wrong[CHUNKS]; /* the first entry that is not finite, or -1 */
+} load_chunks;
+
+static void add_chunk(void *user, int64_t chunk) {
+    const load_chunks *in = user;
+    for (int64_t i = in->n * chunk / CHUNKS; i < in->n * (chunk + 1) / CHUNKS; ++i)
+        in->sum[i] += in->b[i];
+}
+
+static void finish_chunk(void *user, int64_t chunk) {
+    load_chunks *in = user;
+    in->wrong[chunk] = -1;
+    for (int64_t i = in->n * chunk / CHUNKS; i < in->n * (chunk + 1) / CHUNKS; ++i) {
+        if (in->sum)
+            in->b[i] = in->sum[i];
+        if (in->flux)
+            in->b[i] += in->factor * in->flux[i];
+        if (in->wrong[chunk] < 0 && !isfinite(in->b[i]))
+            in->wrong[chunk] = i;
+    }
+}
+
+static weft_status refuse_infinite(const weft_problem *problem, int64_t dof, weft_error *error) {
     const int d = problem->mesh->dimension;
     char point[64];
-    for (int64_t i = 0; i < problem->fields.n_dofs && !problem->forms.is_nonlinear; ++i) {
-        if (isfinite(problem->system.b_values[i]))
-            continue;
-        const weft_problem_field *field = weft_fields_of_dof(&problem->fields, i);
-        const int64_t node = (i - field->first_dof) / weft_space_components(field->space);
-        weft_error_set(error, WEFT_ERROR_INPUT, "the vector '%s' is not finite at the node %s",
-                       problem->forms.vector ? problem->forms.vector : "b",
-                       weft_point_text(&weft_space_points(field->space)[node * d], d, point));
-        weft_error_location(error, problem->forms.file, NULL, 0, 0);
-        weft_error_hint(error, "look at the formulas of --input and --define: 1/x has no value at "
-                               "x = 0, log(x) none for x <= 0");
-        return WEFT_ERROR_INPUT;
-    }
-    return WEFT_OK;
+    const weft_problem_field *field = weft_fields_of_dof(&problem->fields, dof);
+    const int64_t node = (dof - field->first_dof) / weft_space_components(field->space);
+    weft_error_set(error, WEFT_ERROR_INPUT, "the vector '%s' is not finite at the node %s",
+                   problem->forms.vector ? problem->forms.vector : "b",
+                   weft_point_text(&weft_space_points(field->space)[node * d], d, point));
+    weft_error_location(error, problem->forms.file, NULL, 0, 0);
+    weft_error_hint(error, "look at the formulas of --input and --define: 1/x has no value at "
+                           "x = 0, log(x) none for x <= 0");
+    return WEFT_ERROR_INPUT;
+}
+
+/* b on the host: the sum of the parts and the prescribed flux. */
+static weft_status finish_load(const weft_problem *problem, load_chunks *load, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_device_for(problem->context->device, CHUNKS, finish_chunk, load, error));
+    for (int i = 0; i < CHUNKS && !problem->forms.is_nonlinear; ++i)
+        if (load->wrong[i] >= 0)
+            TRY(refuse_infinite(problem, load->wrong[i], error));
+done:
+    return status;
+}
+
+static int count_vectors(const weft_problem *problem) {
+    int n = 0;
+    for (int i = 0; i < problem->forms.n_parts; ++i)
+        n += problem->forms.parts[i].vector_program != NULL;
+    return n;
 }
 
 weft_status weft_problem_load(weft_problem *problem, double factor, weft_error *error) {
     weft_status status = WEFT_OK;
-    const bool is_null = weft_records_only(problem->context);
-    const int64_t n = problem->fields.n_dofs;
+    weft_device *device = problem->context->device;
+    const bool is_null = weft_records_only(problem->context), is_sum = count_vectors(problem) != 1;
     const weft_solution u = weft_problem_solution(problem);
-    double *sum = weft_array_make((size_t)n, sizeof *sum);
-    if (!sum)
-        TRY(weft_out_of_memory(error, NULL));
+    load_chunks load = {.n = problem->fields.n_dofs,
+                        .b = problem->system.b_values,
+                        .flux = problem->system.flux,
+                        .factor = factor};
+    if (is_sum && !is_null) {
+        load.sum = weft_array_make((size_t)load.n, sizeof *load.sum);
+        if (!load.sum)
+            TRY(weft_out_of_memory(error, NULL));
+    }
     for (int i = 0; i < problem->forms.n_parts; ++i) {
         weft_problem_part *part = &problem->forms.parts[i];
         if (!part->vector_program)
@@ -181,21 +230,19 @@ weft_status weft_problem_load(weft_problem *problem, double factor, weft_error *
         TRY(weft_program_run(part->vector_program, error));
         if (is_null)
             continue;
-        TRY(weft_vector_pull(problem->system.b, problem->system.b_values, n, error));
-        for (int64_t k = 0; k < n; ++k)
-            sum[k] += problem->system.b_values[k];
+        TRY(weft_vector_pull(problem->system.b, load.b, load.n, error));
+        if (is_sum)
+            TRY(weft_device_for(device, CHUNKS, add_chunk, &load, error));
         if (part->domain == WEFT_PART_BOUNDARY) /* for the balance, without the program */
-            TRY(weft_solution_sum(&u, problem->system.b_values, part->vector_sums, error));
+            TRY(weft_solution_sum(&u, load.b, part->vector_sums, error));
     }
     if (is_null)
         goto done;
-    for (int64_t i = 0; i < n; ++i)
-        problem->system.b_values[i] =
-            sum[i] + (problem->system.flux ? factor * problem->system.flux[i] : 0);
-    TRY(check_finite(problem, error));
-    TRY(weft_vector_push(problem->system.b, problem->system.b_values, n, error));
+    TRY(finish_load(problem, &load, error));
+    if (is_sum || load.flux)
+        TRY(weft_vector_push(problem->system.b, load.b, load.n, error));
 done:
-    free(sum);
+    free(load.sum);
     return status;
 }
 

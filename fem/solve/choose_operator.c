@@ -35,11 +35,23 @@ static double set_up_seconds(const weft_operator_format *format, const weft_asse
                : speed->set_up * cells / threads;
 }
 
+/* Seconds in which an iteration of the persistent kernel reads the pairs of entries that do not fit into shared memory. */
+static double read_seconds(const weft_assembly_problem *p, const weft_operator_sizes *s) {
+    static const double pair_bytes = 20, uneven = 1.2, shared = 0.8, speed = 1.4e12;
+    const bool is_uneven = p->width > p->dimension + 1;
+    const double pairs =
+        0.5 * ((double)s->n_entries - (double)s->n_rows) * (is_uneven ? uneven : 1);
+    const double kept =
+        shared * (double)s->limits->onchip_bytes * (double)s->limits->multiprocessors;
+    return fmax(pair_bytes * pairs - kept, 0) / speed;
+}
+
 /* Add the cost of the rest of a CG iteration on a GPU to that of the product: seven lists and three
- * launches. If a stored matrix and the vectors fit on the chip, the time of a persistent iteration
- * is used instead (docs/measurements.md: 1.5 us at 10^4 nodes, 21 us at 10^6). */
-static void add_iteration(const weft_operator_format *format, const weft_operator_sizes *s,
-                          weft_assembly_cost *cost) {
+ * launches. If the vectors of a stored matrix fit on the chip, the time of a persistent iteration
+ * is used instead (docs/measurements.md: 1.5 us at 10^4 nodes, 21 us at 10^6); what of the matrix does not fit is read from the
+ * cache, unevenly where rows differ in length (P2 triangles, 5.1e5 rows: 33 us for 45 MB). */
+static void add_iteration(const weft_operator_format *format, const weft_assembly_problem *p,
+                          const weft_operator_sizes *s, weft_assembly_cost *cost) {
     static const double least = 1.3e-6, a_node = 2e-11;
     const double dofs = (double)s->n_rows;
     weft_persistent_shape shape;
@@ -47,7 +59,7 @@ static void add_iteration(const weft_operator_format *format, const weft_operato
     if (format->info.stores_matrix &&
         weft_persistent_fits(s->limits, (int64_t)s->n_rows, (int64_t)s->n_entries, &shape, reason,
                              sizeof reason))
-        cost->product_seconds = least + a_node * dofs;
+        cost->product_seconds = least + fmax(a_node * dofs, read_seconds(p, s));
     else
         cost->product_seconds += 56 * dofs / s->limits->bandwidth + 3 * s->limits->launch_seconds;
 }
@@ -72,7 +84,7 @@ static void predict(weft_assembly assembly, const weft_limits *limits,
     cost->assembly_seconds = cost->assembly_bytes / (bandwidth * speed->assembly);
     cost->product_seconds = cost->product_bytes / (bandwidth * product) + limits->launch_seconds;
     if (sizes.on_gpu)
-        add_iteration(format, &sizes, cost);
+        add_iteration(format, p, &sizes, cost);
     cost->seconds =
         cost->set_up_seconds + cost->assembly_seconds + p->applications * cost->product_seconds;
     if (!cost->why_not && cost->memory_bytes + memory_beside(&sizes, p->dimension) >

@@ -37,12 +37,12 @@ bool weft_source_shares_targets(const weft_graph *graph, bool is_threaded,
 int weft_source_gather_threads(int64_t contributions, int64_t targets);
 /** How a KERNEL_NESTED uses a GPU, with clusters or of few rows, for the sizes of a run. */
 typedef struct weft_nested_shape {
-    int few_rows;          /* at most these, of which each thread has whole columns; 0: of any number */
-    int threads;           /* per block that compute; over rows, one more warp copies */
-    int steps;             /* columns per thread over rows, rows per thread over columns */
-    int full;              /* over rows: of these, those that every block has */
-    int held;              /* over columns: of these, those that stay in shared memory */
-    int cluster;           /* blocks that share a slice */
+    int few_rows; /* at most these, of which each thread has whole columns; 0: of any number */
+    int threads;  /* per block that compute; over rows, one more warp copies */
+    int steps;    /* columns per thread over rows, rows per thread over columns */
+    int full;     /* over rows: of these, those that every block has */
+    int held;     /* over columns: of these, those that stay in shared memory */
+    int cluster;  /* blocks that share a slice */
     int slots, part_bytes; /* of the ring: rows, or steps; bytes per matrix and slot */
     int shared_bytes;      /* dynamic, per block */
     int64_t n_parts;       /* clusters */

@@ -11,7 +11,8 @@
 typedef struct weft_index_set {
     const char *name;
     bool plain;
-    bool few; /* `up to`: a few elements, of which matrices have whole columns in one thread of a GPU */
+    bool
+        few; /* `up to`: a few elements, of which matrices have whole columns in one thread of a GPU */
     int up_to; /* the uniform input with the number of the last element that counts; -1: all count */
     /* A product of two index sets, or a triangle of it (fusion/base/pairs.h). -1, -1: none.
      * Both factors are plain. */

@@ -356,8 +356,8 @@ static weft_status kernel_sizes(planner *p, weft_plan_kernel *kernel, weft_error
         TRY(argument_add(
             p, kernel,
             (weft_argument){ARGUMENT_VALUE, weft_value_storage(p->graph, first->up_to), 0}, error));
-    TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_SIZES, (int)(kernel - p->plan->kernels), 0},
-                     error));
+    TRY(argument_add(p, kernel,
+                     (weft_argument){ARGUMENT_SIZES, (int)(kernel - p->plan->kernels), 0}, error));
 done:
     return status;
 }

@@ -387,8 +387,8 @@ static double gather_seconds(const weft_predictor *p, weft_implementation *made,
         weft_traffic_of_gather(p->graph, a, false, p->real_bytes,
                                p->graph->values[a->target].is_input, &loaded, &stored);
         const int number = p->accumulates[i * PLACES + PLACE_REGISTER];
-        const double n =
-            weft_elements_assumed(p->graph, p->options, p->graph->connectivities[a->connectivity].to);
+        const double n = weft_elements_assumed(p->graph, p->options,
+                                               p->graph->connectivities[a->connectivity].to);
         const int threads =
             p->is_gpu ? WEFT_CUDA_THREADS : weft_target_lanes(p->limits, p->options->single);
         const weft_operating_point point = {
@@ -535,11 +535,12 @@ weft_least_cost weft_predict_least(const weft_predictor *p, const weft_implement
     const double bandwidth = weft_cost_bandwidth(p->limits);
     if (p->source || !p->is_gpu || made->is_dense)
         return (weft_least_cost){0};
-    return (weft_least_cost){.n = weft_elements_assumed(p->graph, p->options, made->fusion->index_set),
-                             .launch = weft_predict_launch(p),
-                             .transfer = (made->bytes_loaded + made->bytes_stored) / bandwidth,
-                             .compute = least_compute(p, made),
-                             .issue = weft_cost_issue_least(p->limits, weft_issue_least(p, made))};
+    return (weft_least_cost){
+        .n = weft_elements_assumed(p->graph, p->options, made->fusion->index_set),
+        .launch = weft_predict_launch(p),
+        .transfer = (made->bytes_loaded + made->bytes_stored) / bandwidth,
+        .compute = least_compute(p, made),
+        .issue = weft_cost_issue_least(p->limits, weft_issue_least(p, made))};
 }
 
 double weft_least_of_shape(const weft_least_cost *least, int threads, int elements) {
@@ -604,7 +605,8 @@ static weft_operating_point group_point(const weft_implementation *const *member
     weft_operating_point common = {.iterations = 1};
     double blocks = 0, all = 0;
     for (int i = 0; i < n; ++i) {
-        const double elements = weft_elements_assumed(p->graph, p->options, members[i]->fusion->index_set);
+        const double elements =
+            weft_elements_assumed(p->graph, p->options, members[i]->fusion->index_set);
         const weft_operating_point own = point_of(p, members[i], elements, uneven);
         const int threads = weft_group_threads(members, n, how, i);
         const double own_blocks =

@@ -58,7 +58,7 @@ struct weft_node {
 
 typedef struct weft_script_index {
     const char *name;
-    bool plain; /* `index nodes plain;` or the target of a connectivity */
+    bool plain;        /* `index nodes plain;` or the target of a connectivity */
     const char *up_to; /* `index basis up to j;`: the name j; else NULL */
     /* a product of two index sets, made by `over rows, cols`, which is its name; else NULL */
     const char *first, *second;

@@ -53,10 +53,11 @@ static void examples(void **state) {
                      "index cells, nodes plain;\n"
                      "connectivity dofs : cells -> nodes[3] ordered;\n"
                      "connectivity ordered : cells -> nodes[2];\n");
-    assert_canonical("index basis up to j, nodes plain;input j:real; input up, to: real over basis;",
-                     "index basis up to j, nodes plain;\n"
-                     "input j : real;\n"
-                     "input up, to : real over basis;\n");
+    assert_canonical(
+        "index basis up to j, nodes plain;input j:real; input up, to: real over basis;",
+        "index basis up to j, nodes plain;\n"
+        "input j : real;\n"
+        "input up, to : real over basis;\n");
     assert_canonical("", "");
 }
 
