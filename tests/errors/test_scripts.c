@@ -219,6 +219,15 @@ static void names_twice(void **state) {
                                  "              ^");
 }
 
+static void limits(void **state) {
+    (void)state;
+    TYPE("index basis up to j;\ninput j : real over basis;\nreturn j;",
+         "bad.weft:1:7: error: 'basis' goes up to 'j', which is no number that is an input\n"
+         "    index basis up to j;\n"
+         "          ^\n"
+         "hint: declare it: input j : real;");
+}
+
 static void returns(void **state) {
     (void)state;
     TYPE("stiffness = 1;\nreturn stifness;",
@@ -374,12 +383,19 @@ static void characters(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(semicolons),         cmocka_unit_test(misspelled_statements),
-        cmocka_unit_test(directives),         cmocka_unit_test(two_index_sets),
-        cmocka_unit_test(reserved_for_later), cmocka_unit_test(index_sets_and_connectivities),
-        cmocka_unit_test(names_twice),        cmocka_unit_test(returns),
-        cmocka_unit_test(types_and_sizes),    cmocka_unit_test(stores),
-        cmocka_unit_test(expressions),        cmocka_unit_test(characters),
+        cmocka_unit_test(semicolons),
+        cmocka_unit_test(misspelled_statements),
+        cmocka_unit_test(directives),
+        cmocka_unit_test(two_index_sets),
+        cmocka_unit_test(reserved_for_later),
+        cmocka_unit_test(index_sets_and_connectivities),
+        cmocka_unit_test(names_twice),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(returns),
+        cmocka_unit_test(types_and_sizes),
+        cmocka_unit_test(stores),
+        cmocka_unit_test(expressions),
+        cmocka_unit_test(characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
