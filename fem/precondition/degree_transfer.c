@@ -1,11 +1,14 @@
 /* Transfer between functions of two degrees on one mesh: each cell has a share of what its nodes get, in both directions, so that
- * both are the transpose of each other. */
+ * both are the transpose of each other; or each finer dof is the mean of two. */
 #include "fem/precondition/degree_transfer.h"
 
 #include "core/base/fault.h"
 #include "core/base/number.h"
 #include "core/weft_core.h"
 #include "fem/base/memory.h"
+#include "fem/space/space.h"
+#include "fusion/connectivity/connectivity.h"
+#include "fusion/setup/setup.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,6 +35,113 @@ static const char *shape_of(const weft_degree_transfer *transfer, char out[16]) 
 
 static const char *product_of(const weft_degree_transfer *transfer) {
     return count_components(transfer) > 1 ? "mmul" : "mvmul";
+}
+
+/* ---- means of two ------------------------------------------------------------------------ */
+
+/* The two coarser nodes of a cell whose mean each finer node is, [node][2]. Returns false if one is none. */
+static bool find_pairs(const weft_degree_transfer *transfer, const double *table, int64_t *pairs) {
+    const int rows = count_nodes(transfer->fine), columns = count_nodes(transfer->coarse);
+    for (int i = 0; i < rows; ++i) {
+        int n = 0;
+        for (int k = 0; k < columns; ++k) {
+            const double weight = table[i * columns + k];
+            if (fabs(weight) <= ROUNDING)
+                continue;
+            if (n == 2 || (fabs(weight - 0.5) > ROUNDING && fabs(weight - 1) > ROUNDING))
+                return false;
+            pairs[2 * i + n++] = k;
+            if (weight > 0.75)
+                pairs[2 * i + n++] = k;
+        }
+        if (n != 2)
+            return false;
+    }
+    return true;
+}
+
+static weft_status list_on_device(const weft_degree_transfer *transfer, const int64_t *pairs,
+                                  weft_memory *out, weft_error *error) {
+    enum { NUMBERS = 4 };
+    weft_status status = WEFT_OK;
+    weft_device *device = transfer->context->device;
+    const int n = count_nodes(transfer->fine), lanes = weft_device_limits(device)->lanes_double;
+    const int64_t n_cells = weft_connectivity_from(weft_space_cells(transfer->fine));
+    weft_setup *setup = NULL;
+    weft_memory *sizes = NULL, *fines = NULL, *coarses = NULL; /* lists of the spaces */
+    int64_t *numbers = malloc((size_t)(NUMBERS + 2 * n) * sizeof *numbers);
+    if (!numbers)
+        TRY(weft_out_of_memory(error, "a level of multigrid"));
+    numbers[0] = n;
+    numbers[1] = count_nodes(transfer->coarse);
+    numbers[2] = lanes;
+    numbers[3] = count_components(transfer);
+    for (int i = 0; i < 2 * n; ++i)
+        numbers[NUMBERS + i] = pairs[i];
+    TRY(weft_setup_make(device, &setup, error));
+    TRY(weft_setup_numbers(setup, numbers, NUMBERS + 2 * n, &sizes, error));
+    TRY(weft_connectivity_interleaved(weft_space_cells(transfer->fine), lanes, &fines, error));
+    TRY(weft_connectivity_interleaved(weft_space_cells(transfer->coarse), lanes, &coarses, error));
+    const weft_setup_kernel kernel = {"nodes", "list_parents", n_cells, 0, 0};
+    TRY(weft_setup_launch(setup, &kernel, (weft_memory *[]){sizes, fines, coarses, out}, 4, error));
+done:
+    free(numbers);
+    weft_memory_free(&sizes);
+    weft_setup_free(&setup);
+    return status;
+}
+
+static weft_status list_on_host(const weft_degree_transfer *transfer, const int64_t *pairs,
+                                int32_t *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n = count_nodes(transfer->fine), m = count_nodes(transfer->coarse);
+    const int c = count_components(transfer);
+    const int64_t n_cells = weft_connectivity_from(weft_space_cells(transfer->fine));
+    const int32_t *fines = NULL, *coarses = NULL;
+    TRY(weft_space_read_cells(transfer->fine, &fines, error));
+    TRY(weft_space_read_cells(transfer->coarse, &coarses, error));
+    for (int64_t i = 0; i < n_cells * n; ++i)
+        for (int k = 0; k < 2 * c; ++k)
+            out[2 * c * (int64_t)fines[i] + k] =
+                coarses[i / n * m + pairs[2 * (i % n) + k % 2]] * c + k / 2;
+done:
+    return status;
+}
+
+/* The parents of all finer dofs, if there are two of each. */
+static weft_status make_parents(weft_degree_transfer *transfer, const double *table,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_device *device = transfer->context->device;
+    const int64_t n = weft_space_nodes(transfer->fine) * count_components(transfer);
+    const int64_t n_coarse = weft_space_nodes(transfer->coarse) * count_components(transfer);
+    const size_t bytes = (size_t)n * 2 * sizeof(int32_t);
+    weft_memory *plain = NULL;
+    int32_t *parents = NULL;
+    int64_t *pairs = malloc((size_t)(2 * count_nodes(transfer->fine)) * sizeof *pairs);
+    if (!pairs)
+        TRY(weft_out_of_memory(error, "a level of multigrid"));
+    if (!find_pairs(transfer, table, pairs) || weft_fault("parents_lost"))
+        goto done;
+    if (weft_setup_on_device(device)) {
+        TRY(weft_memory_make_unset(device, bytes, &plain, error));
+        TRY(list_on_device(transfer, pairs, plain, error));
+        TRY(weft_connectivity_make_on_device(device, &plain, 2, n_coarse, &transfer->parents,
+                                             error));
+    } else {
+        parents = malloc(bytes + 1);
+        if (!parents)
+            TRY(weft_out_of_memory(error, "a level of multigrid"));
+        TRY(list_on_host(transfer, pairs, parents, error));
+        TRY(weft_connectivity_make(device, parents, n, 2, n_coarse, &transfer->parents, error));
+        transfer->parent_indices = parents;
+        parents = NULL;
+    }
+done:
+    free(pairs);
+    free(parents);
+    weft_memory_free(&plain);
+    return status;
 }
 
 /* ---- tables ------------------------------------------------------------------------------ */
@@ -80,6 +190,8 @@ static weft_status make_tables(weft_degree_transfer *transfer, weft_error *error
             transposed[k * rows + i] = table[i * columns + k];
     TRY(weft_memory_place(device, table, n, sizeof *table, &transfer->table, error));
     TRY(weft_memory_place(device, transposed, n, sizeof *table, &transfer->transposed, error));
+    TRY(make_parents(transfer, table, error));
+    TRY(weft_memory_make(device, 2 * sizeof *table, &transfer->halves, error));
 done:
     free(transposed);
     free(table);
@@ -91,8 +203,9 @@ weft_status weft_degree_transfer_make(weft_context *context, const weft_space *f
                                       weft_error *error) {
     weft_status status = WEFT_OK;
     *out = (weft_degree_transfer){.context = context, .fine = fine, .coarse = coarse};
-    TRY(make_shares(out, error));
     TRY(make_tables(out, error));
+    if (!out->parents)
+        TRY(make_shares(out, error));
 done:
     return status;
 }
@@ -100,7 +213,10 @@ done:
 void weft_degree_transfer_clear(weft_degree_transfer *transfer) {
     weft_compiled_free(&transfer->restriction);
     weft_compiled_free(&transfer->prolongation);
+    weft_connectivity_free(&transfer->parents);
+    free(transfer->parent_indices);
     weft_memory_free(&transfer->shares);
+    weft_memory_free(&transfer->halves);
     weft_memory_free(&transfer->table);
     weft_memory_free(&transfer->transposed);
 }
@@ -179,6 +295,26 @@ done:
 
 /* ---- the transfer ------------------------------------------------------------------------ */
 
+static const char *const declarations = "index fine plain, coarse plain;\n"
+                                        "connectivity parents : fine -> coarse[2];\n";
+
+static void write_restriction_of_means(weft_text *text) {
+    weft_text_add(text,
+                  "%sinput r : real over fine;\ninput dc : real over coarse;\n"
+                  "input halves : real[2];\n"
+                  "rc[parents] += halves*r;\n"
+                  "bc = select(dc > 0, %src, 0);\nreturn bc;\n",
+                  declarations, weft_fault("restriction_scaled") ? "2*" : "");
+}
+
+static void write_prolongation_of_means(weft_text *text) {
+    weft_text_add(text,
+                  "%sinput x, d : real over fine;\ninput xc : real over coarse;\n"
+                  "input halves : real[2];\n"
+                  "x0 = x + select(d > 0, dot(halves, xc[parents]), 0);\nreturn x0;\n",
+                  declarations);
+}
+
 /* With "n,m" the table, with "m,n" its transpose. */
 static void write_declarations(weft_text *text, const char *sizes) {
     weft_text_add(text,
@@ -191,6 +327,10 @@ static void write_declarations(weft_text *text, const char *sizes) {
 
 static void write_restriction(const weft_degree_transfer *transfer, weft_text *text) {
     char shape[16];
+    if (transfer->parents) {
+        write_restriction_of_means(text);
+        return;
+    }
     shape_of(transfer, shape);
     write_declarations(text, "m,n");
     weft_text_add(text,
@@ -203,6 +343,10 @@ static void write_restriction(const weft_degree_transfer *transfer, weft_text *t
 
 static void write_prolongation(const weft_degree_transfer *transfer, weft_text *text) {
     char shape[16];
+    if (transfer->parents) {
+        write_prolongation_of_means(text);
+        return;
+    }
     shape_of(transfer, shape);
     write_declarations(text, "n,m");
     weft_text_add(text,
@@ -213,6 +357,30 @@ static void write_prolongation(const weft_degree_transfer *transfer, weft_text *
                   shape, shape, shape, product_of(transfer));
 }
 
+/* Bind what cells have. */
+static weft_status bind_cells(const weft_degree_transfer *transfer, weft_program *program,
+                              weft_memory *table, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_program_bind_connectivity(program, "fines", weft_space_cells(transfer->fine), error));
+    TRY(weft_program_bind_connectivity(program, "coarses", weft_space_cells(transfer->coarse),
+                                       error));
+    TRY(weft_program_bind(program, "T", table, error));
+    TRY(weft_program_bind(program, "share", transfer->shares, error));
+done:
+    return status;
+}
+
+static weft_status bind_means(const weft_degree_transfer *transfer, weft_program *program,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    static const double halves[2] = {0.5, 0.5};
+    TRY(weft_program_bind_connectivity(program, "parents", transfer->parents, error));
+    TRY(weft_memory_write(transfer->halves, 0, halves, sizeof halves, error));
+    TRY(weft_program_bind(program, "halves", transfer->halves, error));
+done:
+    return status;
+}
+
 static weft_status compile(const weft_degree_transfer *transfer, const weft_fragment *script,
                            weft_memory *table, const weft_form_input *inputs, int n,
                            weft_compiled *out, weft_error *error) {
@@ -220,18 +388,19 @@ static weft_status compile(const weft_degree_transfer *transfer, const weft_frag
     weft_context *context = transfer->context;
     weft_connectivity *fines = weft_space_cells(transfer->fine),
                       *coarses = weft_space_cells(transfer->coarse);
+    const bool by_cells = !transfer->parents;
     const weft_parameter widths[] = {{"n", weft_connectivity_width(fines)},
                                      {"m", weft_connectivity_width(coarses)}};
-    const weft_compile_options options = {.size = sizeof options,
-                                          .parameters = widths,
-                                          .n_parameters = 2,
-                                          .predicated = weft_device_captures(context->device),
-                                          .elements = weft_connectivity_from(fines)};
+    const weft_compile_options options = {
+        .size = sizeof options,
+        .parameters = by_cells ? widths : NULL,
+        .n_parameters = by_cells ? 2 : 0,
+        .scatter = by_cells ? WEFT_SCATTER_IN_PLACE : WEFT_SCATTER_GATHERED,
+        .predicated = weft_device_captures(context->device),
+        .elements = weft_connectivity_from(by_cells ? fines : transfer->parents)};
     TRY(weft_compiled_make(context, script, 1, &options, out, error));
-    TRY(weft_program_bind_connectivity(out->program, "fines", fines, error));
-    TRY(weft_program_bind_connectivity(out->program, "coarses", coarses, error));
-    TRY(weft_program_bind(out->program, "T", table, error));
-    TRY(weft_program_bind(out->program, "share", transfer->shares, error));
+    TRY(by_cells ? bind_cells(transfer, out->program, table, error)
+                 : bind_means(transfer, out->program, error));
     for (int i = 0; i < n; ++i)
         TRY(weft_program_bind(out->program, inputs[i].name, inputs[i].memory, error));
 done:

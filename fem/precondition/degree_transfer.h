@@ -1,4 +1,5 @@
-/** Transfer between functions of two degrees on one mesh, cell by cell, without a matrix. Not installed.
+/** Transfer between functions of two degrees on one mesh without a matrix: cell by cell, or where every finer node is a node of the
+ *  coarser functions or halfway between two, as of degree 2 and 1 on simplices, by these two. Not installed.
  *
  *      In: two spaces of continuous elements, lists over their dofs.
  *      Out: P x and P^T r, P the values of the coarser functions at the finer nodes; what conditions leave of the coarser dofs. */
@@ -11,9 +12,13 @@
 typedef struct weft_degree_transfer {
     weft_context *context;
     const weft_space *fine, *coarse;
-    weft_memory *shares; /* [finer nodes] one over the number of cells of each */
+    weft_connectivity
+        *parents;            /* finer dofs -> coarser dofs whose mean each is; NULL: cell by cell */
+    int32_t *parent_indices; /* of parents, where these are on the host */
+    weft_memory *shares;     /* cell by cell: [finer nodes] one over the number of cells of each */
     /* values of the coarser functions at the finer nodes of a cell, [node][function], and transposed */
     weft_memory *table, *transposed;
+    weft_memory *halves; /* [2] */
     weft_compiled restriction, prolongation;
 } weft_degree_transfer;
 

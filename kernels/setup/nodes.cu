@@ -184,3 +184,24 @@ extern "C" __global__ void place_nodes(long long n, const int64_t *sizes, const 
         }
     }
 }
+
+/* The two coarser dofs whose mean each finer dof is, the lower one first, so that all cells write the same.
+ * sizes: nodes of a cell of the finer functions, of the coarser, lanes, components; then for each finer node two
+ * coarser ones of its cell */
+extern "C" __global__ void list_parents(long long n, const int64_t *sizes, const int32_t *fines,
+                                        const int32_t *coarses, int32_t *parents)
+{
+    const int64_t cell = element(), lanes = sizes[2], components = sizes[3];
+    if (cell >= n)
+        return;
+    for (int64_t i = 0; i < sizes[0]; ++i) {
+        const int64_t *pair = sizes + 4 + 2 * i;
+        const int64_t dof = fines[place_of(cell, i, sizes[0], lanes)] * components;
+        const int32_t a = coarses[place_of(cell, pair[0], sizes[1], lanes)];
+        const int32_t b = coarses[place_of(cell, pair[1], sizes[1], lanes)];
+        for (int64_t k = 0; k < components; ++k) {
+            parents[2 * (dof + k)] = (int32_t)((a < b ? a : b) * components + k);
+            parents[2 * (dof + k) + 1] = (int32_t)((a < b ? b : a) * components + k);
+        }
+    }
+}
