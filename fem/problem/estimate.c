@@ -97,22 +97,45 @@ static bool lowers_degrees(const weft_problem *problem) {
     return is_alone;
 }
 
-/* A triangular preconditioner of a saddle point halves the iterations of a diagonal one, for GMRES, if its basis fits. */
-static void choose_triangular(weft_problem *problem, bool lowers_degrees) {
-    enum { RESTART = 40 };
+/* A triangular preconditioner of a saddle point halves the iterations of a diagonal one, for GMRES, if a basis of one of these
+ * lengths fits. */
+static weft_status choose_triangular(weft_problem *problem, weft_problem_memory *what,
+                                     weft_error *error) {
+    weft_status status = WEFT_OK;
+    static const int restarts[] = {60, 30};
+    enum { RESTARTS = sizeof restarts / sizeof *restarts };
     weft_linear *linear = &problem->system.linear;
     weft_problem_choice *choice = &linear->choice;
-    const double vectors = is_on_gpu(problem) ? 1 : 4; /* per iteration of a cycle, at most */
-    const double bytes = vectors * RESTART * sizeof(double) * (double)problem->fields.n_dofs;
-    linear->is_saddle = problem->fields.n > 1 && lowers_degrees && choice->preconditioner >= 0 &&
-                        choice->assembly == WEFT_ASSEMBLY_MATRIX_FREE &&
-                        bytes < 0.8 * (double)weft_device_bytes_free(problem->context->device);
-    if (!linear->is_saddle || choice->method != WEFT_METHOD_MINRES ||
-        linear->options->method != WEFT_AUTO)
-        return;
-    weft_linear_choose_method(linear, true, true, 0);
-    if (choice->restart == 0)
-        choice->restart = RESTART;
+    const bool is_own =
+        choice->method == WEFT_METHOD_MINRES && linear->options->method == WEFT_AUTO;
+    linear->is_saddle = problem->fields.n > 1 && what->problem.lowers_degrees &&
+                        choice->preconditioner >= 0 &&
+                        choice->assembly == WEFT_ASSEMBLY_MATRIX_FREE;
+    if (!linear->is_saddle || !is_own)
+        goto done;
+    what->method = WEFT_METHOD_GMRES;
+    for (int i = 0; i < RESTARTS; ++i) {
+        weft_error too_large = {0};
+        what->restart = choice->restart > 0 ? choice->restart : restarts[i];
+        status = weft_problem_memory_check(problem->context->device, what, choice->assembly,
+                                           &choice->bytes, &too_large);
+        if (status == WEFT_OK) {
+            weft_linear_choose_method(linear, true, true, 0);
+            choice->restart = what->restart;
+            goto done;
+        }
+        if (status != WEFT_ERROR_MEMORY) {
+            if (error)
+                *error = too_large;
+            goto done;
+        }
+    }
+    linear->is_saddle = false; /* the diagonal one, for MINRES, which fits */
+    what->method = WEFT_METHOD_MINRES;
+    TRY(weft_problem_memory_check(problem->context->device, what, choice->assembly, &choice->bytes,
+                                  error));
+done:
+    return status;
 }
 
 /* A hash of the texts of all forms. */
@@ -171,7 +194,7 @@ weft_status weft_problem_choose(weft_problem *problem, weft_error *error) {
     TRY(count_inputs(problem, &what.input_bytes, error));
     weft_problem_describe(problem);
     TRY(weft_linear_choose(linear, &what, error));
-    choose_triangular(problem, what.problem.lowers_degrees);
+    TRY(choose_triangular(problem, &what, error));
     problem->product_bytes = predict_product_bytes(problem, &what.problem);
 done:
     return status;

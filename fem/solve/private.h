@@ -28,7 +28,7 @@ typedef enum weft_cg_name {
     WEFT_CG_SHARE,  /* 1 / n if means are subtracted, otherwise 0 */
     WEFT_CG_SIZE, /* of WEFT_CG_SOLUTION x.x/d over free dofs; of the single loop |r|; of residuals the
                        largest |x_i|; see also the scripts below */
-    WEFT_CG_START,      /* of WEFT_CG_GIVEN: sum of |x| */
+    WEFT_CG_START,      /* of WEFT_CG_GIVEN: sum of |x|; of WEFT_CG_DIAGONAL_SIGNS: lowest entry */
     WEFT_CG_LEAST,      /* of the diagonal of free dofs */
     WEFT_CG_MOST,       /* of the diagonal; of residuals the largest |r_i| */
     WEFT_CG_WRONG,      /* NaN if it has an entry that is not finite, else 0 */
@@ -47,7 +47,8 @@ typedef enum weft_cg_script {
     WEFT_CG_RESIDUAL_ALONE, /* the same, with a preconditioner: without z */
     WEFT_CG_MEAN,           /* subtracts from x its mean */
     WEFT_CG_SOLUTION,
-    WEFT_CG_DIAGONAL, /* makes d from diag(A) */
+    WEFT_CG_DIAGONAL,       /* makes d from diag(A) */
+    WEFT_CG_DIAGONAL_SIGNS, /* of methods for indefinite matrices on a GPU */
     WEFT_CG_GIVEN, /* makes p from x at constrained dofs; size, the sum of |p|; start, of |x|; z is 1 at free
                          dofs */
     WEFT_CG_REFERENCE, /* from p = A z: rz = r.p and size = p.p */

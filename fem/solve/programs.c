@@ -48,6 +48,9 @@ static const weft_cg_use uses[WEFT_CG_SCRIPTS] = {
     {"cg_diagonal.weft",
      5,
      {WEFT_CG_D, WEFT_CG_JACOBI, WEFT_CG_LEAST, WEFT_CG_MOST, WEFT_CG_WRONG}},
+    {"cg_diagonal_signs.weft",
+     6,
+     {WEFT_CG_D, WEFT_CG_JACOBI, WEFT_CG_LEAST, WEFT_CG_MOST, WEFT_CG_WRONG, WEFT_CG_START}},
     {"cg_given.weft", 6, {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_D, WEFT_CG_P, WEFT_CG_SIZE, WEFT_CG_START}},
     {"cg_reference.weft", 5, {WEFT_CG_P, WEFT_CG_Q, WEFT_CG_D, WEFT_CG_RZ, WEFT_CG_SIZE}},
     {"cg_add.weft", 5, {WEFT_CG_X, WEFT_CG_Z, WEFT_CG_Q, WEFT_CG_RZ, WEFT_CG_SIZE}},
@@ -82,8 +85,8 @@ static void describe(const weft_operator_in_script *in_script, weft_cg_script sc
 static void choose(const weft_context *context, const weft_operator *op,
                    const weft_solver_plan *plan, bool runs[WEFT_CG_SCRIPTS]) {
     /* On a GPU a small system is solved by the persistent kernel. */
-    const bool has_loop = weft_device_limits(context->device)->execution != WEFT_EXECUTION_SIMT ||
-                          weft_operator_dofs(op) > PERSISTENT_MOST;
+    const bool on_gpu = weft_device_limits(context->device)->execution == WEFT_EXECUTION_SIMT;
+    const bool has_loop = !on_gpu || weft_operator_dofs(op) > PERSISTENT_MOST;
     const bool is_cg = plan->method == WEFT_METHOD_CG;
     const bool chosen[WEFT_CG_SCRIPTS] = {
         [WEFT_CG_LOOP] = is_cg && !plan->has_preconditioner && has_loop,
@@ -92,6 +95,7 @@ static void choose(const weft_context *context, const weft_operator *op,
         [WEFT_CG_RESIDUAL] = !plan->has_preconditioner,
         [WEFT_CG_RESIDUAL_ALONE] = plan->has_preconditioner,
         [WEFT_CG_DIAGONAL] = weft_method_about(plan->method)->needs_definite,
+        [WEFT_CG_DIAGONAL_SIGNS] = on_gpu && !weft_method_about(plan->method)->needs_definite,
         [WEFT_CG_GIVEN] = !plan->projects_mean,
         [WEFT_CG_REFERENCE] = plan->has_values && !plan->projects_mean, /* else when it is run */
         [WEFT_CG_ADD] = plan->starts_full};

@@ -116,34 +116,34 @@ static void visit_scale(weft_cg_walk *walk, double *piece, int64_t n) {
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
-/* weft_cg_diagonal for a diagonal that is to be positive. */
-static weft_status diagonal_on_device(weft_solver *cg, double *least, weft_error *error) {
+/* weft_cg_diagonal by a script: of a diagonal that is to be positive, or has any signs. */
+static weft_status diagonal_on_device(weft_solver *cg, bool has_signs, double *least,
+                                      weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cg_options *options = cg->options;
-    double most = 0, wrong = 0;
+    double most = 0, wrong = 0, lowest = 0;
     TRY(weft_lists_set(cg->lists, cg->memory[WEFT_CG_D], options->constrained,
                        options->n_constrained, DBL_MAX, error));
     TRY(uniform_write(cg, WEFT_CG_JACOBI, options->jacobi, error));
-    TRY(weft_cg_run(cg, WEFT_CG_DIAGONAL, error));
+    TRY(weft_cg_run(cg, has_signs ? WEFT_CG_DIAGONAL_SIGNS : WEFT_CG_DIAGONAL, error));
     TRY(uniform_read(cg, WEFT_CG_LEAST, least, error));
     TRY(uniform_read(cg, WEFT_CG_MOST, &most, error));
     TRY(uniform_read(cg, WEFT_CG_WRONG, &wrong, error));
+    lowest = *least;
+    if (has_signs)
+        TRY(uniform_read(cg, WEFT_CG_START, &lowest, error));
     *least = isnan(wrong) ? NAN : *least;
     cg->largest = options->jacobi ? 1 : most;
-    cg->softest = *least > 0 ? *least : 0;
+    cg->softest = lowest > 0 && *least > 0 ? *least : 0;
     cg->stiffest = most;
 done:
     return status;
 }
 
-weft_status weft_cg_diagonal(weft_solver *cg, double *least, weft_error *error) {
+/* weft_cg_diagonal of any signs, by the host. */
+static weft_status diagonal_on_host(weft_solver *cg, double *least, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cg_walk state = {.least = INFINITY}, given = {0};
-    TRY(weft_operator_diagonal(cg->op, cg->memory[WEFT_CG_D], error));
-    if (weft_method_about(cg->options->method)->needs_definite) {
-        TRY(diagonal_on_device(cg, least, error));
-        goto done;
-    }
     TRY(walk(cg, WEFT_CG_D, WEFT_CG_NAMES, visit_largest, &given, error));
     state.factor = given.most > 0 && isfinite(given.most) ? given.most : 1;
     TRY(walk(cg, WEFT_CG_D, WEFT_CG_D, visit_diagonal, &state, error));
@@ -151,6 +151,17 @@ weft_status weft_cg_diagonal(weft_solver *cg, double *least, weft_error *error) 
     cg->softest = state.has_signs ? 0 : state.least;
     cg->stiffest = state.most;
     *least = state.least;
+done:
+    return status;
+}
+
+weft_status weft_cg_diagonal(weft_solver *cg, double *least, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool has_signs = !weft_method_about(cg->options->method)->needs_definite;
+    const bool on_gpu = weft_device_limits(cg->context->device)->execution == WEFT_EXECUTION_SIMT;
+    TRY(weft_operator_diagonal(cg->op, cg->memory[WEFT_CG_D], error));
+    TRY(has_signs && !on_gpu ? diagonal_on_host(cg, least, error)
+                             : diagonal_on_device(cg, has_signs, least, error));
 done:
     return status;
 }
