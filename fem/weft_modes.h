@@ -57,10 +57,9 @@ weft_status weft_free_modes_find(weft_constraints *constraints, weft_operator *o
 void weft_free_modes_clear(weft_free_modes *modes);
 /** The size of the terms that a product sums in each row, which its rounding is relative to: |A s|, for
  *  pseudorandom s of size 1.
- *  mask  [n_dofs] factors of s; NULL: 1
- *  out   [n_dofs] on the host */
-weft_status weft_operator_row_sizes(weft_device *device, weft_operator *op, const double *mask,
-                                    double *out, weft_error *error);
+ *  out  [n_dofs] on the host */
+weft_status weft_operator_row_sizes(weft_device *device, weft_operator *op, double *out,
+                                    weft_error *error);
 /** The largest |y_i| / sizes_i; up to WEFT_UNSEEN it is rounding. */
 double weft_operator_seen(const double *y, const double *sizes, int64_t n);
 #define WEFT_UNSEEN 1e-12

@@ -11,69 +11,39 @@ static const double WEAK = 1e-9;
 
 enum { SAMPLES = 3 }; /* in which the terms of a row hardly all cancel */
 
-enum { CHUNKS = 256 };
-static const uint64_t FACTOR = 6364136223846793005u, STEP = 1442695040888963407u;
-
-typedef struct sampling {
-    const double *mask; /* NULL: ones */
-    double *v, *y, *out;
-    int64_t n;
-    uint64_t seed; /* of the sample's first number */
-} sampling;
-
-/* The state of the generator n numbers later: x -> FACTOR x + STEP, n times, by squaring. */
-static uint64_t seed_after(uint64_t seed, int64_t n) {
-    uint64_t factor = FACTOR, step = STEP;
-    for (; n > 0; n /= 2) {
-        if (n % 2)
-            seed = factor * seed + step;
-        step *= factor + 1;
-        factor *= factor;
-    }
-    return seed;
-}
-
-/* +-[0.5, 1) */
-static void sample_chunk(void *user, int64_t chunk) {
-    const sampling *s = user;
-    const int64_t first = s->n * chunk / CHUNKS, last = s->n * (chunk + 1) / CHUNKS;
-    uint64_t seed = seed_after(s->seed, first);
-    for (int64_t i = first; i < last; ++i) {
-        seed = seed * FACTOR + STEP;
-        const double size = 0.5 + (double)(seed >> 40) * 0x1p-25;
-        s->v[i] = (s->mask ? s->mask[i] : 1) * (seed >> 39 & 1 ? size : -size);
-    }
-}
-
-static void greatest_chunk(void *user, int64_t chunk) {
-    const sampling *s = user;
-    for (int64_t i = s->n * chunk / CHUNKS; i < s->n * (chunk + 1) / CHUNKS; ++i)
-        s->out[i] = fmax(s->out[i], fabs(s->y[i]));
-}
-
-weft_status weft_operator_row_sizes(weft_device *device, weft_operator *op, const double *mask,
-                                    double *out, weft_error *error) {
+weft_status weft_operator_size_rows(weft_spans *spans, weft_operator *op, weft_memory *mask,
+                                    weft_memory *const scratch[2], weft_memory *out,
+                                    weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = weft_operator_dofs(op);
-    double *v = NULL, *y = NULL;
-    weft_memory *v_memory = NULL, *y_memory = NULL;
-    TRY(weft_vector_make(device, n, &v, &v_memory, error));
-    TRY(weft_vector_make(device, n, &y, &y_memory, error));
-    memset(out, 0, (size_t)n * sizeof *out);
-    sampling s = {.mask = mask, .v = v, .y = y, .out = out, .n = n};
+    const weft_span v = weft_span_whole(scratch[0], n), sizes = weft_span_whole(out, n);
+    TRY(weft_span_set(spans, &sizes, 0, error));
     for (int sample = 0; sample < SAMPLES; ++sample) {
-        s.seed = seed_after(1, sample * n);
-        TRY(weft_device_for(device, CHUNKS, sample_chunk, &s, error));
-        TRY(weft_vector_push(v_memory, v, n, error));
-        TRY(weft_operator_apply(op, v_memory, y_memory, error));
-        TRY(weft_vector_pull(y_memory, y, n, error));
-        TRY(weft_device_for(device, CHUNKS, greatest_chunk, &s, error));
+        TRY(weft_span_sample(spans, &v, mask, sample * n, error));
+        TRY(weft_operator_apply(op, scratch[0], scratch[1], error));
+        TRY(weft_span_raise(spans, &sizes, scratch[1], error));
     }
 done:
-    weft_memory_free(&v_memory);
-    weft_memory_free(&y_memory);
-    free(v);
-    free(y);
+    return status;
+}
+
+weft_status weft_operator_row_sizes(weft_device *device, weft_operator *op, double *out,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)weft_operator_dofs(op) * sizeof *out;
+    weft_spans *spans = NULL;
+    weft_memory *scratch[2] = {NULL, NULL}, *sizes = NULL;
+    TRY(weft_spans_make(device, &spans, error));
+    TRY(weft_memory_make(device, bytes, &scratch[0], error));
+    TRY(weft_memory_make(device, bytes, &scratch[1], error));
+    TRY(weft_memory_make(device, bytes, &sizes, error));
+    TRY(weft_operator_size_rows(spans, op, NULL, scratch, sizes, error));
+    TRY(weft_memory_read(sizes, 0, out, bytes, error));
+done:
+    weft_memory_free(&scratch[0]);
+    weft_memory_free(&scratch[1]);
+    weft_memory_free(&sizes);
+    weft_spans_free(&spans);
     return status;
 }
 
@@ -106,7 +76,7 @@ static weft_status judge_make(const weft_constraints *constraints, weft_operator
         TRY(weft_out_of_memory(error, "free modes"));
     TRY(weft_vector_make(device, (int64_t)n, &out->y, &out->y_memory, error));
     TRY(weft_memory_make(device, n * sizeof(double), &out->v_memory, error));
-    TRY(weft_operator_row_sizes(device, op, NULL, out->sizes, error));
+    TRY(weft_operator_row_sizes(device, op, out->sizes, error));
 done:
     return status;
 }

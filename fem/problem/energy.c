@@ -1,54 +1,164 @@
 /* The energy of a linear stationary problem: u.(A - R) u / 2, R of Robin conditions. */
+#include "fem/base/memory.h"
+#include "fem/constrain/constrain.h"
 #include "fem/problem/assembled.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Rounding of what the Robin conditions and A pull at modes that they alone hold. */
 static const double SAME_PULL = 1e-12;
 
-/* out = R v, R of Robin conditions; v is left in system->scratch. */
-static weft_status apply_robin(weft_assembled *system, const double *v, weft_memory *memory,
-                               double *out, weft_error *error) {
+/* Of what a row sums, or of a hundredth of the most in the rows of its component: rounding where its terms cancel. */
+static const double ROUNDING = 64 * DBL_EPSILON, SMALL_ROW = 1e-2;
+
+/* u = w + m, m the mean of each component; vectors [n_dofs] on the device. */
+typedef struct split {
+    weft_assembled *system;
+    weft_spans *spans;
+    weft_memory *u, *rest;       /* u; without modes that are held: a copy, or NULL */
+    weft_memory *part, *of_part; /* m in one component, then w; (A - R) of it */
+    weft_memory *of_m, *sizes;   /* (A - R) m; of what rows of A sum of a part */
+    weft_memory *scratch;        /* the system's */
+} split;
+
+static void split_clear(split *s) {
+    weft_memory_free(&s->rest);
+    weft_memory_free(&s->part);
+    weft_memory_free(&s->of_part);
+    weft_memory_free(&s->of_m);
+    weft_memory_free(&s->sizes);
+    weft_spans_free(&s->spans);
+}
+
+static weft_status split_make(weft_assembled *system, split *s, weft_error *error) {
     weft_status status = WEFT_OK;
-    memset(out, 0, (size_t)system->fields->n_dofs * sizeof *out);
-    TRY(weft_vector_push(system->scratch, v, system->fields->n_dofs, error));
-    if (!system->robin)
+    weft_device *device = system->fields->context->device;
+    const size_t bytes = (size_t)system->fields->n_dofs * sizeof(double);
+    weft_memory **const vectors[] = {&s->part, &s->of_part, &s->of_m, &s->sizes};
+    *s = (split){.system = system, .u = system->u, .scratch = system->scratch};
+    TRY(weft_spans_make(device, &s->spans, error));
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; ++i)
+        TRY(weft_memory_make(device, bytes, vectors[i], error));
+    if (!system->rest)
         goto done;
-    TRY(weft_operator_apply(system->robin, system->scratch, memory, error));
-    TRY(weft_vector_pull(memory, out, system->fields->n_dofs, error));
+    TRY(weft_memory_make(device, bytes, &s->rest, error));
+    TRY(weft_vector_push(s->rest, system->rest, system->fields->n_dofs, error));
+    s->u = s->rest;
 done:
     return status;
 }
 
-/* y = A v - R v */
-static weft_status apply_without_robin(weft_assembled *system, const double *v, weft_memory *memory,
-                                       double *y, weft_error *error) {
+static weft_span whole(const split *s, weft_memory *vector) {
+    return weft_span_whole(vector, s->system->fields->n_dofs);
+}
+
+static weft_span span_of(const split *s, weft_memory *vector, int k) {
+    const weft_transient_open of = weft_component_dofs(s->system, k);
+    return (weft_span){vector, of.first, of.last, of.step};
+}
+
+/* of_part = (A - R) part */
+static weft_status apply_without_robin(const split *s, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int64_t n = system->fields->n_dofs;
-    double *robin = NULL;
-    TRY(weft_vector_push(system->scratch, v, n, error));
-    TRY(weft_operator_apply(system->op, system->scratch, memory, error));
-    TRY(weft_vector_pull(memory, y, n, error));
-    if (!system->robin)
+    const weft_span y = whole(s, s->of_part);
+    TRY(weft_operator_apply(s->system->op, s->part, s->of_part, error));
+    if (!s->system->robin)
         goto done;
-    robin = weft_array_make((size_t)n, sizeof *robin);
-    if (!robin)
-        TRY(weft_out_of_memory(error, NULL));
-    TRY(apply_robin(system, v, memory, robin, error));
-    for (int64_t i = 0; i < n; ++i)
-        y[i] -= robin[i];
+    TRY(weft_operator_apply(s->system->robin, s->part, s->scratch, error));
+    TRY(weft_span_add(s->spans, &y, -1, s->scratch, error));
 done:
-    free(robin);
+    return status;
+}
+
+/* What rounding leaves in the rows of each component becomes zero. */
+static weft_status drop_rounding(const split *s, weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int k = 0; k < s->system->fields->n_values; ++k) {
+        const weft_span sizes = span_of(s, s->sizes, k), rows = span_of(s, s->of_part, k);
+        weft_span_sums sums;
+        TRY(weft_span_sum(s->spans, &sizes, &sums, error));
+        TRY(weft_span_drop(s->spans, &rows, ROUNDING, s->sizes, SMALL_ROW * sums.most, error));
+    }
+done:
+    return status;
+}
+
+/* of_m of the means. Component by component, as rounding of a large mean is not that of a small one. */
+static weft_status split_means(const split *s, double means[WEFT_VALUES_MAX], weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_span of_m = whole(s, s->of_m);
+    for (int k = 0; k < s->system->fields->n_values; ++k) {
+        const weft_span u = span_of(s, s->u, k), part = span_of(s, s->part, k);
+        weft_span_sums sums;
+        TRY(weft_span_sum(s->spans, &u, &sums, error));
+        means[k] = sums.sum / (double)weft_span_entries(&u);
+        if (means[k] == 0)
+            continue;
+        TRY(weft_memory_zero(s->part, error));
+        TRY(weft_span_set(s->spans, &part, means[k], error));
+        TRY(weft_operator_size_rows(s->spans, s->system->op, s->part,
+                                    (weft_memory *[]){s->scratch, s->of_part}, s->sizes, error));
+        TRY(apply_without_robin(s, error));
+        TRY(drop_rounding(s, error));
+        TRY(weft_span_add(s->spans, &of_m, 1, s->of_part, error));
+    }
+done:
+    return status;
+}
+
+/* part = w */
+static weft_status take_rest(const split *s, const double means[WEFT_VALUES_MAX],
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)s->system->fields->n_dofs * sizeof(double);
+    TRY(weft_memory_copy(s->part, s->u, bytes, error));
+    for (int k = 0; k < s->system->fields->n_values; ++k) {
+        const weft_span w = span_of(s, s->part, k);
+        TRY(weft_span_shift(s->spans, &w, -means[k], error));
+    }
+done:
+    return status;
+}
+
+/* u.(A - R) u. Rows of gradients sum to zero but for rounding, which u.(A - R) u would multiply by the square of a
+ * constant in u. Of a symmetric A - R it is w.(A - R) w + (2 w + m).(A - R) m = w.(A - R) u + u.(A - R) m. */
+static weft_status measure_split(const split *s, double *sum, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool is_symmetric = s->system->asymmetry <= WEFT_SYMMETRIC;
+    const weft_span of_u = whole(s, s->of_part), of_m = whole(s, s->of_m);
+    double means[WEFT_VALUES_MAX];
+    weft_span_sums first, second = {0};
+    TRY(split_means(s, means, error));
+    TRY(take_rest(s, means, error));
+    TRY(apply_without_robin(s, error));
+    TRY(weft_span_add(s->spans, &of_u, 1, s->of_m, error));
+    TRY(weft_span_product(s->spans, &of_u, is_symmetric ? s->part : s->u, &first, error));
+    if (is_symmetric)
+        TRY(weft_span_product(s->spans, &of_m, s->u, &second, error));
+    *sum = first.sum + second.sum;
+done:
+    return status;
+}
+
+/* robin = R m, m on the host as is the result. */
+static weft_status apply_robin(const split *s, const double *m, double *robin, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = s->system->fields->n_dofs;
+    if (!s->system->robin)
+        goto done;
+    TRY(weft_vector_push(s->part, m, n, error));
+    TRY(weft_operator_apply(s->system->robin, s->part, s->of_part, error));
+    TRY(weft_vector_pull(s->of_part, robin, n, error));
+done:
     return status;
 }
 
 /* Of u = w + m, m of modes that weak terms hold, what m adds to u.(A - R) u: (2 w + m).(A - R) m. */
-static weft_status measure_held(weft_assembled *system, weft_memory *memory, double *sum,
-                                weft_error *error) {
+static weft_status measure_held(const split *s, double *sum, weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_assembled *system = s->system;
     const int64_t n = system->fields->n_dofs;
     const weft_held_modes *held = &system->modes.held;
     double *m = weft_array_make((size_t)n, sizeof *m),
@@ -58,7 +168,7 @@ static weft_status measure_held(weft_assembled *system, weft_memory *memory, dou
         TRY(weft_out_of_memory(error, NULL));
     weft_held_modes_add(held, n, 1, held->amounts, held->modes, m);
     weft_held_modes_add(held, n, 1, held->amounts, held->pulls, pull);
-    TRY(apply_robin(system, m, memory, robin, error));
+    TRY(apply_robin(s, m, robin, error));
     for (int64_t i = 0; i < n; ++i)
         if (fabs(pull[i] - robin[i]) > SAME_PULL * fabs(robin[i]))
             *sum += (2 * system->rest[i] + m[i]) * (pull[i] - robin[i]);
@@ -69,107 +179,16 @@ done:
     return status;
 }
 
-/* Of what a row sums, or of a hundredth of the most in the rows of its component: rounding where its terms cancel. */
-static const double ROUNDING = 64 * DBL_EPSILON, SMALL_ROW = 1e-2;
-
-/* u = w + m, m the mean of each component. */
-typedef struct split {
-    double *w, *m;
-    double *of_w, *of_m;  /* (A - R) w, (A - R) m */
-    double *one, *of_one; /* the part of m in one component, (A - R) of it */
-    double *sizes;        /* of what rows of A sum of it */
-} split;
-
-static weft_status split_make(int64_t n, split *s, double **lists, weft_error *error) {
-    enum { LISTS = 7 };
-    double *list = weft_array_make((size_t)(LISTS * n), sizeof *list);
-    if (!list)
-        return weft_out_of_memory(error, "the energy");
-    *s = (split){list,         list + n,     list + 2 * n, list + 3 * n,
-                 list + 4 * n, list + 5 * n, list + 6 * n};
-    *lists = list;
-    return WEFT_OK;
-}
-
-static void fill_mean(const weft_transient_open *of, const double *u, double *out) {
-    double sum = 0;
-    int64_t n = 0;
-    for (int64_t i = of->first; i < of->last; i += of->step, ++n)
-        sum += u[i];
-    for (int64_t i = of->first; i < of->last; i += of->step)
-        out[i] = sum / (double)n;
-}
-
-/* (A - R) m is zero where it is rounding. */
-static void drop_rounding(const weft_assembled *system, split *s) {
-    for (int k = 0; k < system->fields->n_values; ++k) {
-        const weft_transient_open of = weft_component_dofs(system, k);
-        double most = 0;
-        for (int64_t i = of.first; i < of.last; i += of.step)
-            most = fmax(most, s->sizes[i]);
-        for (int64_t i = of.first; i < of.last; i += of.step)
-            if (fabs(s->of_one[i]) <= ROUNDING * fmax(s->sizes[i], SMALL_ROW * most))
-                s->of_one[i] = 0;
-    }
-}
-
-/* Component by component, as rounding of a large mean is not that of a small one. */
-static weft_status split_means(weft_assembled *system, const double *u, weft_memory *memory,
-                               split *s, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int64_t n = system->fields->n_dofs;
-    for (int k = 0; k < system->fields->n_values; ++k) {
-        const weft_transient_open of = weft_component_dofs(system, k);
-        memset(s->one, 0, (size_t)n * sizeof *s->one);
-        fill_mean(&of, u, s->one);
-        TRY(apply_without_robin(system, s->one, memory, s->of_one, error));
-        TRY(weft_operator_row_sizes(system->fields->context->device, system->op, s->one, s->sizes,
-                                    error));
-        drop_rounding(system, s);
-        for (int64_t i = 0; i < n; ++i) {
-            s->m[i] += s->one[i];
-            s->of_m[i] += s->of_one[i];
-        }
-    }
-done:
-    return status;
-}
-
-/* u.(A - R) u. Rows of gradients sum to zero but for rounding, which u.(A - R) u would multiply by the square of a
- * constant in u. */
-static weft_status measure_split(weft_assembled *system, const double *u, weft_memory *memory,
-                                 double *sum, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int64_t n = system->fields->n_dofs;
-    const bool is_symmetric = system->asymmetry <= WEFT_SYMMETRIC;
-    double *lists = NULL;
-    split s = {0};
-    TRY(split_make(n, &s, &lists, error));
-    TRY(split_means(system, u, memory, &s, error));
-    for (int64_t i = 0; i < n; ++i)
-        s.w[i] = u[i] - s.m[i];
-    TRY(apply_without_robin(system, s.w, memory, s.of_w, error));
-    for (int64_t i = 0; i < n; ++i)
-        s.w[i] = is_symmetric ? s.w[i] * s.of_w[i] + (2 * s.w[i] + s.m[i]) * s.of_m[i]
-                              : (s.w[i] + s.m[i]) * (s.of_w[i] + s.of_m[i]);
-    *sum = weft_sum(s.w, n);
-done:
-    free(lists);
-    return status;
-}
-
 weft_status weft_assembled_energy(weft_assembled *system, double *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const double *u = system->rest ? system->rest : system->u_values;
-    weft_memory *memory = NULL;
+    split s = {0};
     double sum = 0;
-    TRY(weft_memory_make(system->fields->context->device,
-                         (size_t)system->fields->n_dofs * sizeof(double), &memory, error));
-    TRY(measure_split(system, u, memory, &sum, error));
+    TRY(split_make(system, &s, error));
+    TRY(measure_split(&s, &sum, error));
     if (system->rest)
-        TRY(measure_held(system, memory, &sum, error));
+        TRY(measure_held(&s, &sum, error));
     *out = sum / 2;
 done:
-    weft_memory_free(&memory);
+    split_clear(&s);
     return status;
 }

@@ -57,7 +57,7 @@ static weft_status see_alone(weft_problem *problem, const double *e, bool *seen,
         TRY(weft_operator_make(problem->context, WEFT_ASSEMBLY_MATRIX_FREE, &alone[i], 1, &op,
                                error));
         TRY(weft_operator_assemble(op, error));
-        TRY(weft_operator_row_sizes(problem->context->device, op, NULL, sizes, error));
+        TRY(weft_operator_row_sizes(problem->context->device, op, sizes, error));
         TRY(see_constant(problem, op, sizes, e, &of_one, error));
         *seen = of_one.seen > WEFT_UNSEEN && of_one.work > WEFT_UNSEEN;
         weft_operator_free(&op);
@@ -114,7 +114,7 @@ static weft_status check_constants(weft_problem *problem, const bool *fixed, wef
     double *sizes = weft_array_make((size_t)problem->fields.n_dofs, sizeof *sizes);
     if (!e || !sizes)
         TRY(weft_out_of_memory(error, NULL));
-    TRY(weft_operator_row_sizes(problem->context->device, problem->system.op, NULL, sizes, error));
+    TRY(weft_operator_row_sizes(problem->context->device, problem->system.op, sizes, error));
     for (int k = 0; k < c; ++k) {
         constant all = {0};
         if (fixed[k])

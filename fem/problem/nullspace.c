@@ -1,6 +1,7 @@
 /* Constants of a mixed function that the equations leave open, as the pressure of an enclosed flow: the load is made
  * compatible with them, and their mean is zero in the solution. */
 #include "fem/base/memory.h"
+#include "fem/constrain/constrain.h"
 #include "fem/problem/assembled.h"
 
 #include <math.h>
@@ -38,99 +39,134 @@ static bool is_fixed(const weft_assembled *system, const component *of) {
     return false;
 }
 
-/* Do constraints change a constant, as a value at a point does? */
-static weft_status is_constrained(const weft_assembled *system, const component *of, double *e,
-                                  bool *out, weft_error *error) {
+/* What checks and changes constants: vectors [n_dofs] on the device. */
+typedef struct checks {
+    weft_assembled *system;
+    weft_spans *spans;
+    weft_memory *e, *y; /* a function, A times it */
+    weft_memory *scratch, *sizes;
+    double *values; /* of a vector on the host, where constraints work; NULL: there are none */
+} checks;
+
+static void checks_clear(checks *c) {
+    weft_memory_free(&c->e);
+    weft_memory_free(&c->y);
+    weft_memory_free(&c->scratch);
+    weft_memory_free(&c->sizes);
+    weft_spans_free(&c->spans);
+    free(c->values);
+}
+
+static weft_status checks_make(weft_assembled *system, checks *c, weft_error *error) {
     weft_status status = WEFT_OK;
+    weft_device *device = system->fields->context->device;
+    const size_t bytes = (size_t)system->fields->n_dofs * sizeof(double);
+    weft_memory **const vectors[] = {&c->e, &c->y, &c->scratch, &c->sizes};
+    *c = (checks){.system = system};
+    TRY(weft_spans_make(device, &c->spans, error));
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; ++i)
+        TRY(weft_memory_make(device, bytes, vectors[i], error));
+    if (!system->constraints)
+        goto done;
+    c->values = weft_array_make((size_t)system->fields->n_dofs, sizeof *c->values);
+    if (!c->values)
+        TRY(weft_out_of_memory(error, NULL));
+done:
+    return status;
+}
+
+static weft_span whole(const checks *c, weft_memory *vector) {
+    return weft_span_whole(vector, c->system->fields->n_dofs);
+}
+
+static weft_span span_of(weft_memory *vector, const component *of) {
+    return (weft_span){vector, of->first, of->last, of->step};
+}
+
+/* Dependent dofs of e follow the others. */
+static weft_status fill(const checks *c, bool with_values, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = c->system->fields->n_dofs;
+    if (!c->system->constraints)
+        goto done;
+    TRY(weft_vector_pull(c->e, c->values, n, error));
+    TRY(weft_constraints_fill(c->system->constraints, with_values, c->values, error));
+    TRY(weft_vector_push(c->e, c->values, n, error));
+done:
+    return status;
+}
+
+/* Do constraints change a constant, as a value at a point does? */
+static weft_status is_constrained(const checks *c, const component *of, bool *out,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_assembled *system = c->system;
     *out = is_fixed(system, of);
-    memset(e, 0, (size_t)system->fields->n_dofs * sizeof *e);
-    for (int64_t i = of->first; i < of->last; i += of->step)
-        e[i] = 1;
     if (!system->constraints || *out)
         goto done;
-    TRY(weft_constraints_fill(system->constraints, false, e, error));
+    memset(c->values, 0, (size_t)system->fields->n_dofs * sizeof *c->values);
+    for (int64_t i = of->first; i < of->last; i += of->step)
+        c->values[i] = 1;
+    TRY(weft_constraints_fill(system->constraints, false, c->values, error));
     for (int64_t i = 0; i < system->fields->n_dofs; ++i) {
         const bool is_own = i >= of->first && i < of->last && (i - of->first) % of->step == 0;
-        *out |= fabs(e[i] - (is_own ? 1 : 0)) > UNSEEN;
+        *out |= fabs(c->values[i] - (is_own ? 1 : 0)) > UNSEEN;
     }
 done:
     return status;
 }
 
-/* C^T y, in the rows that are solved for. */
-static weft_status restrict_rows(const weft_assembled *system, double *y, weft_error *error) {
+/* y = C^T y, in the rows that are solved for. */
+static weft_status restrict_rows(const checks *c, weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_fields *fields = c->system->fields;
     weft_constraint_forces forces = {0};
-    if (system->constraints)
-        TRY(weft_constraints_restrict(system->constraints, y, &forces, error));
-    for (int64_t i = 0; i < system->fields->n_constrained; ++i)
-        y[system->fields->constrained[i]] = 0;
+    if (c->system->constraints) {
+        TRY(weft_vector_pull(c->y, c->values, fields->n_dofs, error));
+        TRY(weft_constraints_restrict(c->system->constraints, c->values, &forces, error));
+        TRY(weft_vector_push(c->y, c->values, fields->n_dofs, error));
+    }
+    TRY(weft_spans_put(c->spans, c->y, fields->constrained, NULL, fields->n_constrained, error));
 done:
     weft_constraint_forces_clear(&forces);
     return status;
 }
 
-static weft_status make_vectors(const weft_assembled *system, double *values[2],
-                                weft_memory *memory[2], weft_error *error) {
-    weft_status status = WEFT_OK;
-    for (int i = 0; i < 2; ++i)
-        TRY(weft_vector_make(system->fields->context->device, system->fields->n_dofs, &values[i],
-                             &memory[i], error));
-done:
-    return status;
-}
-
 /* Rows whose entries are themselves rounding, as those of velocities at vertices in the columns of pressures, sum terms of
- * cells that cancel: they count as a hundredth of the largest row. */
-static void lift_small_rows(double *sizes, int64_t n) {
-    double most = 0;
-    for (int64_t i = 0; i < n; ++i)
-        most = fmax(most, sizes[i]);
-    for (int64_t i = 0; i < n; ++i)
-        sizes[i] = fmax(sizes[i], 1e-2 * most);
-}
+ * cells that cancel: they count as this part of the largest row. */
+static const double SMALL_ROW = 1e-2;
 
-/* Whether A e is zero, of e = values[0], in the rows of free dofs: up to rounding of
- * what each row sums. */
-static weft_status is_unseen(weft_assembled *system, double *values[2], weft_memory *memory[2],
-                             bool *out, weft_error *error) {
+/* Whether A e is zero, e a constant in one component, in the rows of free dofs: up to rounding of what each row sums. */
+static weft_status is_unseen(const checks *c, const component *of, bool *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    double *const e = values[0], *const y = values[1];
-    double *sizes = weft_array_make((size_t)system->fields->n_dofs, sizeof *sizes);
-    if (!sizes)
-        TRY(weft_out_of_memory(error, NULL));
-    TRY(weft_operator_row_sizes(system->fields->context->device, system->op, e, sizes, error));
-    lift_small_rows(sizes, system->fields->n_dofs);
-    TRY(weft_vector_push(memory[0], e, system->fields->n_dofs, error));
-    TRY(weft_operator_apply(system->op, memory[0], memory[1], error));
-    TRY(weft_vector_pull(memory[1], y, system->fields->n_dofs, error));
-    TRY(restrict_rows(system, y, error));
-    *out = weft_operator_seen(y, sizes, system->fields->n_dofs) <= UNSEEN;
+    const weft_span y = whole(c, c->y), sizes = whole(c, c->sizes), e = span_of(c->e, of);
+    weft_span_sums rows = {0};
+    double seen = 0;
+    TRY(weft_memory_zero(c->e, error));
+    TRY(weft_span_set(c->spans, &e, 1, error));
+    TRY(weft_operator_size_rows(c->spans, c->system->op, c->e, (weft_memory *[]){c->scratch, c->y},
+                                c->sizes, error));
+    TRY(weft_span_sum(c->spans, &sizes, &rows, error));
+    TRY(weft_operator_apply(c->system->op, c->e, c->y, error));
+    TRY(restrict_rows(c, error));
+    TRY(weft_span_seen(c->spans, &y, c->sizes, SMALL_ROW * rows.most, &seen, error));
+    *out = seen <= UNSEEN;
 done:
-    free(sizes);
     return status;
-}
-
-static void free_vectors(double *values[2], weft_memory *memory[2]) {
-    for (int i = 0; i < 2; ++i) {
-        weft_memory_free(&memory[i]);
-        free(values[i]);
-    }
 }
 
 weft_status weft_nullspace_find(weft_assembled *system, weft_error *error) {
     weft_status status = WEFT_OK;
-    double *values[2] = {NULL, NULL};
-    weft_memory *memory[2] = {NULL, NULL};
+    checks c = {0};
     if (weft_records_only(system->fields->context))
         goto done;
-    TRY(make_vectors(system, values, memory, error));
+    TRY(checks_make(system, &c, error));
     for (int k = 0; k < system->fields->n_values; ++k) {
         const component of = weft_component_dofs(system, k);
         bool is_held = false, open = false;
-        TRY(is_constrained(system, &of, values[0], &is_held, error));
+        TRY(is_constrained(&c, &of, &is_held, error));
         if (!is_held)
-            TRY(is_unseen(system, values, memory, &open, error));
+            TRY(is_unseen(&c, &of, &open, error));
         if (!open)
             continue;
         system->open.list[system->open.n] = of;
@@ -141,54 +177,53 @@ weft_status weft_nullspace_find(weft_assembled *system, weft_error *error) {
     system->linear.open = system->open.list;
     system->linear.n_open = system->open.n;
 done:
-    free_vectors(values, memory);
+    checks_clear(&c);
     return status;
 }
 
-/* Whether e.(A x) is zero for functions x that are zero where u is prescribed: of a symmetric A that follows from A e = 0,
- * of others it is tried for a pseudorandom x. */
-static weft_status is_left(weft_assembled *system, const component *of, double *values[2],
-                           weft_memory *memory[2], bool *out, weft_error *error) {
+/* Whether e.(A x) is zero, e a constant in each open component, for functions x that are zero where u is prescribed: of a
+ * symmetric A that follows from A e = 0, of others it is tried for a pseudorandom x.
+ *  out  [open.n] */
+static weft_status are_left(const checks *c, bool *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    uint64_t seed = 1;
-    double sum = 0, sizes = 0;
-    *out = system->is_symmetric;
-    if (*out)
+    const weft_assembled *system = c->system;
+    const weft_fields *fields = system->fields;
+    const weft_span x = whole(c, c->e);
+    for (int m = 0; m < system->open.n; ++m)
+        out[m] = true;
+    if (system->is_symmetric)
         goto done;
-    for (int64_t i = 0; i < system->fields->n_dofs; ++i) {
-        seed = seed * 6364136223846793005u + 1442695040888963407u;
-        values[0][i] = (double)(seed >> 40) * 0x1p-24;
+    TRY(weft_span_sample(c->spans, &x, NULL, 0, error));
+    TRY(weft_spans_put(c->spans, c->e, fields->constrained, NULL, fields->n_constrained, error));
+    TRY(fill(c, false, error));
+    TRY(weft_operator_apply(system->op, c->e, c->y, error));
+    for (int m = 0; m < system->open.n; ++m) {
+        const weft_span rows = span_of(c->y, &system->open.list[m]);
+        weft_span_sums sums;
+        TRY(weft_span_sum(c->spans, &rows, &sums, error));
+        out[m] = fabs(sums.sum) <= UNSEEN * sums.size;
     }
-    for (int64_t i = 0; i < system->fields->n_constrained; ++i)
-        values[0][system->fields->constrained[i]] = 0;
-    if (system->constraints)
-        TRY(weft_constraints_fill(system->constraints, false, values[0], error));
-    TRY(weft_vector_push(memory[0], values[0], system->fields->n_dofs, error));
-    TRY(weft_operator_apply(system->op, memory[0], memory[1], error));
-    TRY(weft_vector_pull(memory[1], values[1], system->fields->n_dofs, error));
-    for (int64_t i = of->first; i < of->last; i += of->step) {
-        sum += values[1][i];
-        sizes += fabs(values[1][i]);
-    }
-    *out = fabs(sum) <= UNSEEN * sizes;
 done:
     return status;
 }
 
-/* y = A g, g being the prescribed values and zero elsewhere */
-static weft_status apply_given(weft_assembled *system, double *values[2], weft_memory *memory[2],
-                               weft_error *error) {
+/* y = A g, g being the prescribed values and zero elsewhere; sizes of what the rows sum. */
+static weft_status apply_given(const checks *c, weft_error *error) {
     weft_status status = WEFT_OK;
-    memset(values[0], 0, (size_t)system->fields->n_dofs * sizeof *values[0]);
-    for (int64_t i = 0; i < system->fields->n_constrained; ++i)
-        values[0][system->fields->constrained[i]] =
-            system->u_values[system->fields->constrained[i]];
-    if (system->constraints)
-        TRY(weft_constraints_fill(system->constraints, true, values[0], error));
-    TRY(weft_vector_push(memory[0], values[0], system->fields->n_dofs, error));
-    TRY(weft_operator_apply(system->op, memory[0], memory[1], error));
-    TRY(weft_vector_pull(memory[1], values[1], system->fields->n_dofs, error));
+    const weft_fields *fields = c->system->fields;
+    double *given = weft_array_make((size_t)fields->n_constrained + 1, sizeof *given);
+    if (!given)
+        TRY(weft_out_of_memory(error, NULL));
+    for (int64_t i = 0; i < fields->n_constrained; ++i)
+        given[i] = c->system->u_values[fields->constrained[i]];
+    TRY(weft_memory_zero(c->e, error));
+    TRY(weft_spans_put(c->spans, c->e, fields->constrained, given, fields->n_constrained, error));
+    TRY(fill(c, true, error));
+    TRY(weft_operator_size_rows(c->spans, c->system->op, c->e, (weft_memory *[]){c->scratch, c->y},
+                                c->sizes, error));
+    TRY(weft_operator_apply(c->system->op, c->e, c->y, error));
 done:
+    free(given);
     return status;
 }
 
@@ -206,41 +241,39 @@ static void warn(const weft_assembled *system, int value, double sum, double siz
              value, sum, fabs(sum) / sizes);
 }
 
+/* The rows of b - y in an open component add up to zero; y = A g. */
+static weft_status balance(const checks *c, int m, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const component *of = &c->system->open.list[m];
+    const weft_span b = span_of(c->system->b, of), y = span_of(c->y, of),
+                    sizes = span_of(c->sizes, of);
+    weft_span_sums of_b, of_y, rows;
+    TRY(weft_span_sum(c->spans, &b, &of_b, error));
+    TRY(weft_span_sum(c->spans, &y, &of_y, error));
+    TRY(weft_span_sum(c->spans, &sizes, &rows, error));
+    const double sum = of_b.sum - of_y.sum;
+    TRY(weft_span_shift(c->spans, &b, -sum / (double)weft_span_entries(&b), error));
+    warn(c->system, c->system->open.values[m], sum, of_b.size + of_y.size, of_b.size + rows.size);
+done:
+    return status;
+}
+
 /* b - A g must be orthogonal to e, whose A e is zero but in the rows of constrained dofs, where e.(A x) is zero for all other x. */
 weft_status weft_nullspace_project(weft_assembled *system, weft_error *error) {
     weft_status status = WEFT_OK;
-    double *values[2] = {NULL, NULL}, *rows = NULL;
-    weft_memory *memory[2] = {NULL, NULL};
+    checks c = {0};
+    bool is_solvable[WEFT_VALUES_MAX];
     if (system->open.n == 0 || weft_records_only(system->fields->context))
         goto done;
-    TRY(make_vectors(system, values, memory, error));
-    rows = weft_array_make((size_t)system->fields->n_dofs, sizeof *rows);
-    if (!rows)
-        TRY(weft_out_of_memory(error, NULL));
-    for (int m = 0; m < system->open.n; ++m) {
-        const component of = system->open.list[m];
-        double sum = 0, sizes = 0, terms = 0;
-        int64_t n = 0;
-        bool is_solvable = false;
-        TRY(is_left(system, &of, values, memory, &is_solvable, error));
-        if (!is_solvable)
-            continue;
-        TRY(apply_given(system, values, memory, error));
-        TRY(weft_operator_row_sizes(system->fields->context->device, system->op, values[0], rows,
-                                    error));
-        for (int64_t i = of.first; i < of.last; i += of.step, ++n) {
-            sum += system->b_values[i] - values[1][i];
-            sizes += fabs(system->b_values[i]) + fabs(values[1][i]);
-            terms += fabs(system->b_values[i]) + rows[i];
-        }
-        for (int64_t i = of.first; i < of.last; i += of.step)
-            system->b_values[i] -= sum / (double)n;
-        warn(system, system->open.values[m], sum, sizes, terms);
-    }
-    TRY(weft_vector_push(system->b, system->b_values, system->fields->n_dofs, error));
+    TRY(checks_make(system, &c, error));
+    TRY(are_left(&c, is_solvable, error));
+    TRY(apply_given(&c, error));
+    for (int m = 0; m < system->open.n; ++m)
+        if (is_solvable[m])
+            TRY(balance(&c, m, error));
+    TRY(weft_vector_pull(system->b, system->b_values, system->fields->n_dofs, error));
 done:
-    free_vectors(values, memory);
-    free(rows);
+    checks_clear(&c);
     return status;
 }
 
@@ -267,24 +300,39 @@ double weft_nullspace_imbalance(const weft_assembled *system, int *value) {
  * and with them the next step in time. */
 static const double MEAN = 1e-13;
 
-weft_status weft_nullspace_remove(weft_assembled *system, weft_error *error) {
+/* u of the device loses the mean of an open component. */
+static weft_status remove_mean(weft_assembled *system, weft_spans *spans, int m, bool *is_changed,
+                               weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_solution u = weft_fields_solution(system->fields, system->u_values);
-    for (int m = 0; m < system->open.n; ++m) {
-        const int k = system->open.values[m];
-        const component of = weft_component_dofs(system, k);
-        double integral = 0, measure = 0, largest = 0;
-        TRY(weft_solution_integral(&u, k, &integral, error));
-        TRY(weft_space_integral(weft_solution_field(&u, k)->space, NULL, 0, &measure, error));
-        for (int64_t i = of.first; i < of.last; i += of.step)
-            largest = fmax(largest, fabs(system->u_values[i]));
-        if (fabs(integral / measure) <= MEAN * largest)
-            continue;
-        for (int64_t i = of.first; i < of.last; i += of.step)
-            system->u_values[i] -= integral / measure;
-    }
-    if (system->open.n > 0)
-        TRY(weft_vector_push(system->u, system->u_values, system->fields->n_dofs, error));
+    const int k = system->open.values[m];
+    const component of = weft_component_dofs(system, k);
+    const weft_span values = span_of(system->u, &of);
+    weft_span_sums sums;
+    double integral = 0, measure = 0;
+    TRY(weft_solution_integral(&u, k, &integral, error));
+    TRY(weft_space_integral(weft_solution_field(&u, k)->space, NULL, 0, &measure, error));
+    TRY(weft_span_sum(spans, &values, &sums, error));
+    if (fabs(integral / measure) <= MEAN * sums.most)
+        goto done;
+    TRY(weft_span_shift(spans, &values, -integral / measure, error));
+    *is_changed = true;
 done:
+    return status;
+}
+
+weft_status weft_nullspace_remove(weft_assembled *system, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_spans *spans = NULL;
+    bool is_changed = false;
+    if (system->open.n == 0 || weft_records_only(system->fields->context))
+        goto done;
+    TRY(weft_spans_make(system->fields->context->device, &spans, error));
+    for (int m = 0; m < system->open.n; ++m)
+        TRY(remove_mean(system, spans, m, &is_changed, error));
+    if (is_changed)
+        TRY(weft_vector_pull(system->u, system->u_values, system->fields->n_dofs, error));
+done:
+    weft_spans_free(&spans);
     return status;
 }

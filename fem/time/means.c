@@ -111,7 +111,7 @@ static weft_status need_sizes(means *m, weft_error *error) {
     if (m->sizes)
         return WEFT_OK;
     m->sizes = weft_array_make((size_t)m->n, sizeof *m->sizes);
-    return m->sizes ? weft_operator_row_sizes(m->system->context->device, m->system->total, NULL,
+    return m->sizes ? weft_operator_row_sizes(m->system->context->device, m->system->total,
                                               m->sizes, error)
                     : weft_out_of_memory(error, "means");
 }
