@@ -55,6 +55,8 @@ weft_status weft_held_product(const weft_assembled *system, weft_memory *scratch
 
 /** The dofs of component k of u, its enrichments' too. (nullspace.c) */
 weft_transient_open weft_component_dofs(const weft_assembled *system, int k);
+/** Add a number to the values of component k of u. (nullspace.c) */
+weft_status weft_component_shift(weft_assembled *system, int k, double by, weft_error *error);
 
 /** u.(A - R) u / 2, R of Robin conditions; their operator is made, where there are some. (energy.c) */
 weft_status weft_assembled_energy(weft_assembled *system, double *out, weft_error *error);

@@ -304,12 +304,13 @@ static const double MEAN = 1e-13;
 static weft_status remove_mean(weft_assembled *system, weft_spans *spans, int m, bool *is_changed,
                                weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_solution u = weft_fields_solution(system->fields, system->u_values);
+    weft_solution u = weft_fields_solution(system->fields, system->u_values);
     const int k = system->open.values[m];
     const component of = weft_component_dofs(system, k);
     const weft_span values = span_of(system->u, &of);
     weft_span_sums sums;
     double integral = 0, measure = 0;
+    u.memory = system->u;
     TRY(weft_solution_integral(&u, k, &integral, error));
     TRY(weft_space_integral(weft_solution_field(&u, k)->space, NULL, 0, &measure, error));
     TRY(weft_span_sum(spans, &values, &sums, error));
@@ -332,6 +333,19 @@ weft_status weft_nullspace_remove(weft_assembled *system, weft_error *error) {
         TRY(remove_mean(system, spans, m, &is_changed, error));
     if (is_changed)
         TRY(weft_vector_pull(system->u, system->u_values, system->fields->n_dofs, error));
+done:
+    weft_spans_free(&spans);
+    return status;
+}
+
+weft_status weft_component_shift(weft_assembled *system, int k, double by, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const component of = weft_component_dofs(system, k);
+    const weft_span values = span_of(system->u, &of);
+    weft_spans *spans = NULL;
+    TRY(weft_spans_make(system->fields->context->device, &spans, error));
+    TRY(weft_span_shift(spans, &values, by, error));
+    TRY(weft_vector_pull(system->u, system->u_values, system->fields->n_dofs, error));
 done:
     weft_spans_free(&spans);
     return status;

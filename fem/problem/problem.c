@@ -330,10 +330,7 @@ static weft_status remove_constants(weft_problem *problem, weft_error *error) {
         goto done;
     TRY(weft_problem_integrals(problem, &integral, error));
     TRY(weft_space_integral(problem->fields.space, NULL, 0, &measure, error));
-    for (int64_t i = 0; i < problem->fields.n_dofs; ++i)
-        problem->system.u_values[i] -= integral / measure;
-    TRY(weft_vector_push(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
-                         error));
+    TRY(weft_component_shift(&problem->system, 0, -integral / measure, error));
 done:
     return status;
 }

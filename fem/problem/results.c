@@ -27,7 +27,8 @@ static weft_status pull(weft_problem *problem, weft_error *error) {
 
 static weft_status integrate(weft_problem *problem, double *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_solution u = weft_problem_solution(problem);
+    weft_solution u = weft_problem_solution(problem);
+    u.memory = problem->system.u;
     for (int k = 0; k < problem->fields.n_values; ++k)
         TRY(weft_solution_integral(&u, k, &out[k], error));
 done:

@@ -54,12 +54,15 @@ weft_status weft_solution_integral(const weft_solution *u, int k, double *out, w
     const int first = (int)(weft_solution_field(u, k) - u->fields), last = find_last(u, first);
     double *term = NULL, sum = 0;
     for (int i = first; i <= last; ++i) {
+        const weft_problem_field *field = &u->fields[i];
+        weft_space_values values = {u->values + field->first_dof, u->memory, field->first_dof};
         double part = 0;
-        if (i > first)
+        if (i > first) {
             TRY(weft_solution_term(u, i, &term, error));
-        TRY(weft_space_integral(u->fields[i].space,
-                                term ? term : u->values + u->fields[i].first_dof,
-                                k - u->fields[first].first_value, &part, error));
+            values = (weft_space_values){.values = term};
+        }
+        TRY(weft_space_integral_of(field->space, &values, k - u->fields[first].first_value, &part,
+                                   error));
         free(term);
         term = NULL;
         sum += part;

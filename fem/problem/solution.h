@@ -23,6 +23,7 @@ typedef struct weft_solution {
     const weft_problem_field *fields; /* [n_fields] */
     int n_fields, n_values;           /* n_values: components of all */
     const double *values;             /* [n_dofs] */
+    weft_memory *memory;              /* the same on the device; NULL: not there */
     const char *name;                 /* "u", or that of the form file */
 } weft_solution;
 weft_solution weft_problem_solution(const weft_problem *problem);

@@ -395,19 +395,39 @@ static weft_status make_means(measuring *m, weft_error *error) {
 }
 
 /* In affine maps det J is constant; in others its degree is added to that of the functions. */
-weft_status weft_space_integral(const weft_space *space, const double *u, int component,
-                                double *out, weft_error *error) {
+static int degree_of_integrals(const weft_space *space) {
+    const weft_mesh *mesh = weft_space_mesh(space);
+    const int of_map = weft_mesh_is_affine(mesh) ? 0 : mesh->curve ? 4 : mesh->dimension;
+    return weft_space_element(space)->degree + of_map;
+}
+
+static weft_status integrate_on_host(const weft_space *space, const double *u, int component,
+                                     double *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_mesh *mesh = weft_space_mesh(space);
-    const bool is_affine = weft_mesh_is_affine(mesh);
-    const int more = is_affine ? 0 : mesh->curve ? 4 : mesh->dimension;
     measuring m = {.space = space, .u = u, .component = component};
-    TRY(make(&m, weft_space_element(space)->degree + more, 1, error));
-    if (is_affine)
+    TRY(make(&m, degree_of_integrals(space), 1, error));
+    if (weft_mesh_is_affine(mesh))
         TRY(make_means(&m, error));
     TRY(for_cells(&(cells){&m, 0, mesh->n_cells, integrate_cell}, error));
     *out = weft_sum(m.sums[0], mesh->n_cells);
 done:
     clear(&m);
     return status;
+}
+
+weft_status weft_space_integral_of(const weft_space *space, const weft_space_values *u,
+                                   int component, double *out, weft_error *error) {
+    double both[2] = {0, 0};
+    if ((u->values && !u->memory) || !cells_integrate_on_device(space))
+        return integrate_on_host(space, u->values, component, out, error);
+    const weft_status status = cells_integrate(space, degree_of_integrals(space), u->memory,
+                                               u->first + component, both, error);
+    *out = u->memory ? both[0] : both[1];
+    return status;
+}
+
+weft_status weft_space_integral(const weft_space *space, const double *u, int component,
+                                double *out, weft_error *error) {
+    return weft_space_integral_of(space, &(weft_space_values){.values = u}, component, out, error);
 }

@@ -61,3 +61,12 @@ weft_status weft_nodes_make_on_device(weft_device *device, const weft_mesh *mesh
                                       const weft_mesh_copies *copies, const weft_element *element,
                                       weft_device_nodes *out, weft_error *error);
 void weft_device_nodes_free(weft_device_nodes *nodes);
+
+/** Whether cells_integrate can: the device is a GPU, and the space's functions interpolate the maps of the cells. */
+bool cells_integrate_on_device(const weft_space *space);
+/** The integral of one component of a function, and the measure of the mesh.
+ *  degree  of what the rule integrates
+ *  u       values at the nodes, in steps of the space's components from entry `first` on; NULL: of 1
+ *  Errors  WEFT_ERROR_MEMORY, _COMPILER, _DEVICE */
+weft_status cells_integrate(const weft_space *space, int degree, weft_memory *u, int64_t first,
+                            double out[2], weft_error *error);

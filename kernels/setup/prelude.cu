@@ -119,6 +119,22 @@ INLINE int64_t block_sum_before(int64_t mine, int64_t *all)
     return before;
 }
 
+/* The sum of a number of each thread of the block, for its first thread: always in the same order. */
+INLINE double block_sum(double mine)
+{
+    __shared__ double sums[SETUP_THREADS];
+    const int me = (int)threadIdx.x;
+    sums[me] = mine;
+    for (int by = SETUP_THREADS / 2; by > 0; by /= 2) {
+        __syncthreads();
+        if (me < by)
+            sums[me] += sums[me + by];
+    }
+    const double all = sums[0];
+    __syncthreads();
+    return all;
+}
+
 /* A set of up to SET_MOST numbers as a hash table in the shared memory of a warp, empty slots are -1; *count grows with each
  * new number. */
 #define SET_SLOTS 512

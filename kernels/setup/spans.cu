@@ -91,25 +91,18 @@ INLINE double larger_of(double a, double b)
     return b > a || b != b ? b : a;
 }
 
-/* The sum of v, of |v| and the largest |v| over the threads of the block. */
-INLINE void write_block(double sum, double size, double most, double *sums)
+/* The largest number of the threads of the block, for its first thread. */
+INLINE double block_most(double mine)
 {
-    __shared__ double parts[3 * SETUP_THREADS];
+    __shared__ double parts[SETUP_THREADS];
     const int me = (int)threadIdx.x;
-    parts[me] = sum;
-    parts[SETUP_THREADS + me] = size;
-    parts[2 * SETUP_THREADS + me] = most;
+    parts[me] = mine;
     for (int by = SETUP_THREADS / 2; by > 0; by /= 2) {
         __syncthreads();
-        if (me < by) {
-            parts[me] += parts[me + by];
-            parts[SETUP_THREADS + me] += parts[SETUP_THREADS + me + by];
-            parts[2 * SETUP_THREADS + me] =
-                larger_of(parts[2 * SETUP_THREADS + me], parts[2 * SETUP_THREADS + me + by]);
-        }
+        if (me < by)
+            parts[me] = larger_of(parts[me], parts[me + by]);
     }
-    if (me < 3)
-        sums[blockIdx.x * 3 + me] = parts[me * SETUP_THREADS];
+    return parts[0];
 }
 
 /* sums [blocks][3]: sum, sum of sizes and largest size of the values
@@ -130,5 +123,12 @@ extern "C" __global__ void span_sums(long long n, const span_numbers *span, cons
         size += fabs(value);
         most = larger_of(most, fabs(value));
     }
-    write_block(sum, size, most, sums);
+    sum = block_sum(sum);
+    size = block_sum(size);
+    most = block_most(most);
+    if (threadIdx.x > 0)
+        return;
+    sums[3 * blockIdx.x] = sum;
+    sums[3 * blockIdx.x + 1] = size;
+    sums[3 * blockIdx.x + 2] = most;
 }

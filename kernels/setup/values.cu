@@ -49,38 +49,25 @@ extern "C" __global__ void synthetic(long long n, double *v)
 /* sums [blocks]: of the list */
 extern "C" __global__ void block_sums(long long n, const double *list, double *sums)
 {
-    __shared__ double parts[SETUP_THREADS];
     const int64_t i = element();
-    const int me = (int)threadIdx.x;
-    parts[me] = i < n ? list[i] : 0;
-    for (int by = SETUP_THREADS / 2; by > 0; by /= 2) {
-        __syncthreads();
-        if (me < by)
-            parts[me] += parts[me + by];
-    }
-    if (me == 0)
-        sums[blockIdx.x] = parts[0];
+    const double sum = block_sum(i < n ? list[i] : 0.0);
+    if (threadIdx.x == 0)
+        sums[blockIdx.x] = sum;
 }
 
 /* r = noise / sqrt(d) at free dofs, p = d r, and the sum of r p of each block. */
 extern "C" __global__ void noise(long long n, const double *d, double *r, double *p, double *sums)
 {
-    __shared__ double products[SETUP_THREADS];
     const int64_t i = element();
-    const int me = (int)threadIdx.x;
-    products[me] = 0;
+    double product = 0;
     if (i < n) {
         r[i] = d[i] > 0 ? random_entry(i) / sqrt(d[i]) : 0;
         p[i] = d[i] * r[i];
-        products[me] = r[i] * p[i];
+        product = r[i] * p[i];
     }
-    for (int by = SETUP_THREADS / 2; by > 0; by /= 2) {
-        __syncthreads();
-        if (me < by)
-            products[me] += products[me + by];
-    }
-    if (me == 0)
-        sums[blockIdx.x] = products[0];
+    const double sum = block_sum(product);
+    if (threadIdx.x == 0)
+        sums[blockIdx.x] = sum;
 }
 
 /* The values of a SELL matrix from those of its pattern, whose rows all have a diagonal entry.  n: rows */

@@ -1,0 +1,46 @@
+/* The integral of a component of a function over the cells, and their measure, by block: sums [blocks][2].
+ *
+ *     sizes    dimension d, nodes of a cell, points of the rule, lanes of `nodes`; of u: first entry, step; 0: u is 1
+ *     nodes    of the cells, in blocks of lanes
+ *     x        [nodes][d]; the functions of the nodes interpolate the map of each cell
+ *     table    [1 + d][points][nodes of a cell]: functions, and their derivatives by reference coordinates
+ *     weights  [points] */
+INLINE double determinant(const double *J)
+{
+    return J[0] * (J[4] * J[8] - J[5] * J[7]) - J[1] * (J[3] * J[8] - J[5] * J[6]) + J[2] * (J[3] * J[7] - J[4] * J[6]);
+}
+
+extern "C" __global__ void cell_integrals(long long n, const int64_t *sizes, const int32_t *nodes, const double *x,
+                                          const double *table, const double *weights, const double *u,
+                                          double *sums)
+{
+    const int d = (int)sizes[0], width = (int)sizes[1], n_points = (int)sizes[2];
+    const int64_t lanes = sizes[3], first = sizes[4], step = sizes[5];
+    double integral = 0, measure = 0;
+    for (int64_t cell = element(); cell < n; cell += (int64_t)gridDim.x * blockDim.x)
+        for (int p = 0; p < n_points; ++p) {
+            const double *functions = table + (int64_t)p * width;
+            double J[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, value = 0;
+            for (int i = 0; i < d; ++i)
+                for (int a = 0; a < d; ++a)
+                    J[3 * i + a] = 0;
+            for (int k = 0; k < width; ++k) {
+                const int64_t node = nodes[place_of(cell, k, width, lanes)];
+                value += functions[k] * (step > 0 ? u[first + node * step] : 1.0);
+                for (int a = 0; a < d; ++a) {
+                    const double slope = functions[(int64_t)(1 + a) * n_points * width + k];
+                    for (int i = 0; i < d; ++i)
+                        J[3 * i + a] += slope * x[node * d + i];
+                }
+            }
+            const double weight = weights[p] * fabs(determinant(J));
+            integral += weight * value;
+            measure += weight;
+        }
+    integral = block_sum(integral);
+    measure = block_sum(measure);
+    if (threadIdx.x == 0) {
+        sums[2 * blockIdx.x] = integral;
+        sums[2 * blockIdx.x + 1] = measure;
+    }
+}
