@@ -423,7 +423,7 @@ weft_status weft_space_integral_of(const weft_space *space, const weft_space_val
         return integrate_on_host(space, u->values, component, out, error);
     const weft_status status = cells_integrate(space, degree_of_integrals(space), u->memory,
                                                u->first + component, both, error);
-    *out = u->memory ? both[0] : both[1];
+    *out = u->values ? both[0] : both[1];
     return status;
 }
 

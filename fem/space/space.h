@@ -26,13 +26,13 @@ bool weft_space_is_barycentric(const weft_space *space);
 /** The Lagrange element whose functions include those of these spaces: of the highest degree, and discontinuous unless
  *  all of them are continuous. */
 weft_element_kind weft_space_lattice(const weft_space *const *spaces, int n);
-/** A function of a space on the host and on the space's device; each may be missing, if the other is there. */
+/** A function of a space on the host and, perhaps, on the space's device. */
 typedef struct weft_space_values {
-    const double *values; /* [nodes][components] */
-    weft_memory *memory;  /* has the same from entry `first` on */
+    const double *values; /* [nodes][components]; NULL: 1 */
+    weft_memory *memory;  /* NULL, or has the same from entry `first` on */
     int64_t first;
 } weft_space_values;
-/** weft_space_integral on the device, where its kernels can and the function is there.
+/** weft_space_integral on the device, where it has kernels for the space, and the function.
  *  Errors  WEFT_ERROR_MEMORY, _COMPILER, _DEVICE */
 weft_status weft_space_integral_of(const weft_space *space, const weft_space_values *u,
                                    int component, double *out, weft_error *error);

@@ -1,4 +1,4 @@
-/** A problem of a form file or a script on a mesh, solved by the library alone on the host. */
+/** A problem of a form file or a script on a mesh, solved by the library alone. */
 #pragma once
 
 #include "forms/bind/bind.h"
@@ -25,17 +25,24 @@ typedef struct setting {
     weft_problem *problem;
 } setting;
 
-/* text: of a form file; NULL: there is none */
-static inline void open_setting(setting *s, weft_mesh *mesh, const char *text) {
+/* device: the setting's; text: of a form file; NULL: there is none */
+static inline void open_setting_on(setting *s, weft_device *device, weft_mesh *mesh,
+                                   const char *text) {
     weft_error error = {0};
-    *s = (setting){.context.plan = WEFT_PLAN_FUSED, .mesh = mesh};
-    check(weft_device_open("host:1", NULL, &s->context.device, &error), &error);
+    *s = (setting){.context = {.device = device, .plan = WEFT_PLAN_FUSED}, .mesh = mesh};
     check(weft_fem_library_make(&s->library, &error), &error);
     s->context.library = s->library;
     check(weft_data_make(s->context.device, mesh, &s->context.data, &error), &error);
     if (text)
         check(weft_ufl_read_text("test.ufl", text, strlen(text), NULL, &s->ufl, &error), &error);
     check(weft_problem_start(&s->context, NULL, &s->problem, &error), &error);
+}
+
+static inline void open_setting(setting *s, weft_mesh *mesh, const char *text) {
+    weft_error error = {0};
+    weft_device *device = NULL;
+    check(weft_device_open("host:1", NULL, &device, &error), &error);
+    open_setting_on(s, device, mesh, text);
 }
 
 static inline void close_setting(setting *s) {
