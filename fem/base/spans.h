@@ -1,4 +1,4 @@
-/** Spans of vectors: set, changed, compared and summed where they are, by loops on the host and by kernels of a GPU
+/** Spans of vectors: changed and summed where they are, by loops on the host and by kernels of a GPU
  *  (kernels/setup/spans.cu). Not installed.
  *
  *      In: vectors of doubles on a device.  Out: others, and numbers.
@@ -30,43 +30,29 @@ typedef struct weft_spans weft_spans;
 weft_status weft_spans_make(weft_device *device, weft_spans **out, weft_error *error);
 void weft_spans_free(weft_spans **spans);
 
-/* ---- entries -----------------------------------------------------------------------------------
- *  Errors of all: WEFT_ERROR_MEMORY, _COMPILER, _DEVICE. Other vectors are borrowed and have the same numbers of entries. */
+/** What an entry of v becomes. */
+typedef enum weft_span_change_kind {
+    WEFT_SPAN_SET,   /* a */
+    WEFT_SPAN_ADD,   /* v + a x */
+    WEFT_SPAN_RAISE, /* max(v, |x|) */
+    WEFT_SPAN_DROP,  /* 0 where |v| <= a max(x, b) */
+    WEFT_SPAN_SAMPLE /* x s, s of entry i: number a + i of a sequence in +-[0.5, 1), the same on all devices */
+} weft_span_change_kind;
+/** Change all entries.
+ *  x       [n] entries in the places of those of v; NULL: ones
+ *  Errors  WEFT_ERROR_MEMORY, _COMPILER, _DEVICE; those of weft_span_sum too */
+weft_status weft_span_change(weft_spans *spans, const weft_span *v, weft_span_change_kind kind,
+                             weft_memory *x, double a, double b, weft_error *error);
 
-/** v_i = value */
-weft_status weft_span_set(weft_spans *spans, const weft_span *v, double value, weft_error *error);
-/** v_i = v_i + value */
-weft_status weft_span_shift(weft_spans *spans, const weft_span *v, double value, weft_error *error);
-/** v_i = v_i + factor x_i */
-weft_status weft_span_add(weft_spans *spans, const weft_span *v, double factor, weft_memory *x,
-                          weft_error *error);
-/** v_i = max(v_i, |x_i|) */
-weft_status weft_span_raise(weft_spans *spans, const weft_span *v, weft_memory *x,
-                            weft_error *error);
-/** v_i = 0 where |v_i| <= factor max(sizes_i, least) */
-weft_status weft_span_drop(weft_spans *spans, const weft_span *v, double factor, weft_memory *sizes,
-                           double least, weft_error *error);
-/** v_i = mask_i s_i, s_i pseudorandom in +-[0.5, 1), the same on all devices.
- *  mask   NULL: ones
- *  start  number of s_0 in the sequence */
-weft_status weft_span_sample(weft_spans *spans, const weft_span *v, weft_memory *mask,
-                             int64_t start, weft_error *error);
-/** v_(entries_i) = values_i
- *  entries, values  [n] on the host, entries without repetitions; values NULL: zeros */
-weft_status weft_spans_put(weft_spans *spans, weft_memory *v, const int32_t *entries,
-                           const double *values, int64_t n, weft_error *error);
-
-/* ---- numbers ---------------------------------------------------------------------------------- */
-
+/** What is summed of an entry of v. */
+typedef enum weft_span_sum_kind {
+    WEFT_SPAN_PRODUCT, /* v x */
+    WEFT_SPAN_RATIO    /* |v| / max(x, least), 0 where v is 0 */
+} weft_span_sum_kind;
 typedef struct weft_span_sums {
-    double sum, size; /* of v_i; of |v_i| */
-    double most;      /* the largest |v_i|; NaN if there is one */
+    double sum, size; /* of the numbers; of their sizes */
+    double most;      /* the largest size; NaN if there is one */
 } weft_span_sums;
-weft_status weft_span_sum(weft_spans *spans, const weft_span *v, weft_span_sums *out,
-                          weft_error *error);
-/** The same of v_i x_i. */
-weft_status weft_span_product(weft_spans *spans, const weft_span *v, weft_memory *x,
-                              weft_span_sums *out, weft_error *error);
-/** The largest |v_i| / max(sizes_i, least), 0 where v_i is 0; NaN if there is one. */
-weft_status weft_span_seen(weft_spans *spans, const weft_span *v, weft_memory *sizes, double least,
-                           double *out, weft_error *error);
+/** x  [n] as above; NULL: ones */
+weft_status weft_span_sum(weft_spans *spans, const weft_span *v, weft_span_sum_kind kind,
+                          weft_memory *x, double least, weft_span_sums *out, weft_error *error);

@@ -17,11 +17,11 @@ weft_status weft_operator_size_rows(weft_spans *spans, weft_operator *op, weft_m
     weft_status status = WEFT_OK;
     const int64_t n = weft_operator_dofs(op);
     const weft_span v = weft_span_whole(scratch[0], n), sizes = weft_span_whole(out, n);
-    TRY(weft_span_set(spans, &sizes, 0, error));
+    TRY(weft_memory_zero(out, error));
     for (int sample = 0; sample < SAMPLES; ++sample) {
-        TRY(weft_span_sample(spans, &v, mask, sample * n, error));
+        TRY(weft_span_change(spans, &v, WEFT_SPAN_SAMPLE, mask, (double)(sample * n), 0, error));
         TRY(weft_operator_apply(op, scratch[0], scratch[1], error));
-        TRY(weft_span_raise(spans, &sizes, scratch[1], error));
+        TRY(weft_span_change(spans, &sizes, WEFT_SPAN_RAISE, scratch[1], 0, 0, error));
     }
 done:
     return status;

@@ -67,7 +67,7 @@ static weft_status apply_without_robin(const split *s, weft_error *error) {
     if (!s->system->robin)
         goto done;
     TRY(weft_operator_apply(s->system->robin, s->part, s->scratch, error));
-    TRY(weft_span_add(s->spans, &y, -1, s->scratch, error));
+    TRY(weft_span_change(s->spans, &y, WEFT_SPAN_ADD, s->scratch, -1, 0, error));
 done:
     return status;
 }
@@ -78,8 +78,9 @@ static weft_status drop_rounding(const split *s, weft_error *error) {
     for (int k = 0; k < s->system->fields->n_values; ++k) {
         const weft_span sizes = span_of(s, s->sizes, k), rows = span_of(s, s->of_part, k);
         weft_span_sums sums;
-        TRY(weft_span_sum(s->spans, &sizes, &sums, error));
-        TRY(weft_span_drop(s->spans, &rows, ROUNDING, s->sizes, SMALL_ROW * sums.most, error));
+        TRY(weft_span_sum(s->spans, &sizes, WEFT_SPAN_PRODUCT, NULL, 0, &sums, error));
+        TRY(weft_span_change(s->spans, &rows, WEFT_SPAN_DROP, s->sizes, ROUNDING,
+                             SMALL_ROW * sums.most, error));
     }
 done:
     return status;
@@ -92,17 +93,17 @@ static weft_status split_means(const split *s, double means[WEFT_VALUES_MAX], we
     for (int k = 0; k < s->system->fields->n_values; ++k) {
         const weft_span u = span_of(s, s->u, k), part = span_of(s, s->part, k);
         weft_span_sums sums;
-        TRY(weft_span_sum(s->spans, &u, &sums, error));
+        TRY(weft_span_sum(s->spans, &u, WEFT_SPAN_PRODUCT, NULL, 0, &sums, error));
         means[k] = sums.sum / (double)weft_span_entries(&u);
         if (means[k] == 0)
             continue;
         TRY(weft_memory_zero(s->part, error));
-        TRY(weft_span_set(s->spans, &part, means[k], error));
+        TRY(weft_span_change(s->spans, &part, WEFT_SPAN_SET, NULL, means[k], 0, error));
         TRY(weft_operator_size_rows(s->spans, s->system->op, s->part,
                                     (weft_memory *[]){s->scratch, s->of_part}, s->sizes, error));
         TRY(apply_without_robin(s, error));
         TRY(drop_rounding(s, error));
-        TRY(weft_span_add(s->spans, &of_m, 1, s->of_part, error));
+        TRY(weft_span_change(s->spans, &of_m, WEFT_SPAN_ADD, s->of_part, 1, 0, error));
     }
 done:
     return status;
@@ -116,7 +117,7 @@ static weft_status take_rest(const split *s, const double means[WEFT_VALUES_MAX]
     TRY(weft_memory_copy(s->part, s->u, bytes, error));
     for (int k = 0; k < s->system->fields->n_values; ++k) {
         const weft_span w = span_of(s, s->part, k);
-        TRY(weft_span_shift(s->spans, &w, -means[k], error));
+        TRY(weft_span_change(s->spans, &w, WEFT_SPAN_ADD, NULL, -means[k], 0, error));
     }
 done:
     return status;
@@ -133,10 +134,11 @@ static weft_status measure_split(const split *s, double *sum, weft_error *error)
     TRY(split_means(s, means, error));
     TRY(take_rest(s, means, error));
     TRY(apply_without_robin(s, error));
-    TRY(weft_span_add(s->spans, &of_u, 1, s->of_m, error));
-    TRY(weft_span_product(s->spans, &of_u, is_symmetric ? s->part : s->u, &first, error));
+    TRY(weft_span_change(s->spans, &of_u, WEFT_SPAN_ADD, s->of_m, 1, 0, error));
+    TRY(weft_span_sum(s->spans, &of_u, WEFT_SPAN_PRODUCT, is_symmetric ? s->part : s->u, 0, &first,
+                      error));
     if (is_symmetric)
-        TRY(weft_span_product(s->spans, &of_m, s->u, &second, error));
+        TRY(weft_span_sum(s->spans, &of_m, WEFT_SPAN_PRODUCT, s->u, 0, &second, error));
     *sum = first.sum + second.sum;
 done:
     return status;

@@ -3,6 +3,7 @@
 #include "fem/base/memory.h"
 #include "fem/constrain/constrain.h"
 #include "fem/problem/assembled.h"
+#include "fem/sparse/lists.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,6 +44,7 @@ static bool is_fixed(const weft_assembled *system, const component *of) {
 typedef struct checks {
     weft_assembled *system;
     weft_spans *spans;
+    weft_lists *lists;
     weft_memory *e, *y; /* a function, A times it */
     weft_memory *scratch, *sizes;
     double *values; /* of a vector on the host, where constraints work; NULL: there are none */
@@ -54,6 +56,7 @@ static void checks_clear(checks *c) {
     weft_memory_free(&c->scratch);
     weft_memory_free(&c->sizes);
     weft_spans_free(&c->spans);
+    weft_lists_free(&c->lists);
     free(c->values);
 }
 
@@ -64,6 +67,7 @@ static weft_status checks_make(weft_assembled *system, checks *c, weft_error *er
     weft_memory **const vectors[] = {&c->e, &c->y, &c->scratch, &c->sizes};
     *c = (checks){.system = system};
     TRY(weft_spans_make(device, &c->spans, error));
+    TRY(weft_lists_make(device, &c->lists, error));
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; ++i)
         TRY(weft_memory_make(device, bytes, vectors[i], error));
     if (!system->constraints)
@@ -126,7 +130,7 @@ static weft_status restrict_rows(const checks *c, weft_error *error) {
         TRY(weft_constraints_restrict(c->system->constraints, c->values, &forces, error));
         TRY(weft_vector_push(c->y, c->values, fields->n_dofs, error));
     }
-    TRY(weft_spans_put(c->spans, c->y, fields->constrained, NULL, fields->n_constrained, error));
+    TRY(weft_lists_set(c->lists, c->y, fields->constrained, fields->n_constrained, 0, error));
 done:
     weft_constraint_forces_clear(&forces);
     return status;
@@ -140,17 +144,17 @@ static const double SMALL_ROW = 1e-2;
 static weft_status is_unseen(const checks *c, const component *of, bool *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_span y = whole(c, c->y), sizes = whole(c, c->sizes), e = span_of(c->e, of);
-    weft_span_sums rows = {0};
-    double seen = 0;
+    weft_span_sums rows, seen;
     TRY(weft_memory_zero(c->e, error));
-    TRY(weft_span_set(c->spans, &e, 1, error));
+    TRY(weft_span_change(c->spans, &e, WEFT_SPAN_SET, NULL, 1, 0, error));
     TRY(weft_operator_size_rows(c->spans, c->system->op, c->e, (weft_memory *[]){c->scratch, c->y},
                                 c->sizes, error));
-    TRY(weft_span_sum(c->spans, &sizes, &rows, error));
+    TRY(weft_span_sum(c->spans, &sizes, WEFT_SPAN_PRODUCT, NULL, 0, &rows, error));
     TRY(weft_operator_apply(c->system->op, c->e, c->y, error));
     TRY(restrict_rows(c, error));
-    TRY(weft_span_seen(c->spans, &y, c->sizes, SMALL_ROW * rows.most, &seen, error));
-    *out = seen <= UNSEEN;
+    TRY(weft_span_sum(c->spans, &y, WEFT_SPAN_RATIO, c->sizes, SMALL_ROW * rows.most, &seen,
+                      error));
+    *out = seen.most <= UNSEEN;
 done:
     return status;
 }
@@ -193,37 +197,35 @@ static weft_status are_left(const checks *c, bool *out, weft_error *error) {
         out[m] = true;
     if (system->is_symmetric)
         goto done;
-    TRY(weft_span_sample(c->spans, &x, NULL, 0, error));
-    TRY(weft_spans_put(c->spans, c->e, fields->constrained, NULL, fields->n_constrained, error));
+    TRY(weft_span_change(c->spans, &x, WEFT_SPAN_SAMPLE, NULL, 0, 0, error));
+    TRY(weft_lists_set(c->lists, c->e, fields->constrained, fields->n_constrained, 0, error));
     TRY(fill(c, false, error));
     TRY(weft_operator_apply(system->op, c->e, c->y, error));
     for (int m = 0; m < system->open.n; ++m) {
         const weft_span rows = span_of(c->y, &system->open.list[m]);
         weft_span_sums sums;
-        TRY(weft_span_sum(c->spans, &rows, &sums, error));
+        TRY(weft_span_sum(c->spans, &rows, WEFT_SPAN_PRODUCT, NULL, 0, &sums, error));
         out[m] = fabs(sums.sum) <= UNSEEN * sums.size;
     }
 done:
     return status;
 }
 
-/* y = A g, g being the prescribed values and zero elsewhere; sizes of what the rows sum. */
+/* y = A g, g being the prescribed values and zero elsewhere, which is u less what is free; sizes of what the rows sum. */
 static weft_status apply_given(const checks *c, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_fields *fields = c->system->fields;
-    double *given = weft_array_make((size_t)fields->n_constrained + 1, sizeof *given);
-    if (!given)
-        TRY(weft_out_of_memory(error, NULL));
-    for (int64_t i = 0; i < fields->n_constrained; ++i)
-        given[i] = c->system->u_values[fields->constrained[i]];
-    TRY(weft_memory_zero(c->e, error));
-    TRY(weft_spans_put(c->spans, c->e, fields->constrained, given, fields->n_constrained, error));
+    const size_t bytes = (size_t)fields->n_dofs * sizeof(double);
+    const weft_span g = whole(c, c->e);
+    TRY(weft_memory_copy(c->e, c->system->u, bytes, error));
+    TRY(weft_memory_copy(c->y, c->e, bytes, error));
+    TRY(weft_lists_set(c->lists, c->y, fields->constrained, fields->n_constrained, 0, error));
+    TRY(weft_span_change(c->spans, &g, WEFT_SPAN_ADD, c->y, -1, 0, error));
     TRY(fill(c, true, error));
     TRY(weft_operator_size_rows(c->spans, c->system->op, c->e, (weft_memory *[]){c->scratch, c->y},
                                 c->sizes, error));
     TRY(weft_operator_apply(c->system->op, c->e, c->y, error));
 done:
-    free(given);
     return status;
 }
 
@@ -248,11 +250,12 @@ static weft_status balance(const checks *c, int m, weft_error *error) {
     const weft_span b = span_of(c->system->b, of), y = span_of(c->y, of),
                     sizes = span_of(c->sizes, of);
     weft_span_sums of_b, of_y, rows;
-    TRY(weft_span_sum(c->spans, &b, &of_b, error));
-    TRY(weft_span_sum(c->spans, &y, &of_y, error));
-    TRY(weft_span_sum(c->spans, &sizes, &rows, error));
+    TRY(weft_span_sum(c->spans, &b, WEFT_SPAN_PRODUCT, NULL, 0, &of_b, error));
+    TRY(weft_span_sum(c->spans, &y, WEFT_SPAN_PRODUCT, NULL, 0, &of_y, error));
+    TRY(weft_span_sum(c->spans, &sizes, WEFT_SPAN_PRODUCT, NULL, 0, &rows, error));
     const double sum = of_b.sum - of_y.sum;
-    TRY(weft_span_shift(c->spans, &b, -sum / (double)weft_span_entries(&b), error));
+    TRY(weft_span_change(c->spans, &b, WEFT_SPAN_ADD, NULL, -sum / (double)weft_span_entries(&b), 0,
+                         error));
     warn(c->system, c->system->open.values[m], sum, of_b.size + of_y.size, of_b.size + rows.size);
 done:
     return status;
@@ -300,52 +303,37 @@ double weft_nullspace_imbalance(const weft_assembled *system, int *value) {
  * and with them the next step in time. */
 static const double MEAN = 1e-13;
 
-/* u of the device loses the mean of an open component. */
-static weft_status remove_mean(weft_assembled *system, weft_spans *spans, int m, bool *is_changed,
-                               weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_solution u = weft_fields_solution(system->fields, system->u_values);
-    const int k = system->open.values[m];
-    const component of = weft_component_dofs(system, k);
-    const weft_span values = span_of(system->u, &of);
-    weft_span_sums sums;
-    double integral = 0, measure = 0;
-    u.memory = system->u;
-    TRY(weft_solution_integral(&u, k, &integral, error));
-    TRY(weft_space_integral(weft_solution_field(&u, k)->space, NULL, 0, &measure, error));
-    TRY(weft_span_sum(spans, &values, &sums, error));
-    if (fabs(integral / measure) <= MEAN * sums.most)
-        goto done;
-    TRY(weft_span_shift(spans, &values, -integral / measure, error));
-    *is_changed = true;
-done:
-    return status;
-}
-
-weft_status weft_nullspace_remove(weft_assembled *system, weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_spans *spans = NULL;
-    bool is_changed = false;
-    if (system->open.n == 0 || weft_records_only(system->fields->context))
-        goto done;
-    TRY(weft_spans_make(system->fields->context->device, &spans, error));
-    for (int m = 0; m < system->open.n; ++m)
-        TRY(remove_mean(system, spans, m, &is_changed, error));
-    if (is_changed)
-        TRY(weft_vector_pull(system->u, system->u_values, system->fields->n_dofs, error));
-done:
-    weft_spans_free(&spans);
-    return status;
-}
-
 weft_status weft_component_shift(weft_assembled *system, int k, double by, weft_error *error) {
     weft_status status = WEFT_OK;
     const component of = weft_component_dofs(system, k);
     const weft_span values = span_of(system->u, &of);
     weft_spans *spans = NULL;
     TRY(weft_spans_make(system->fields->context->device, &spans, error));
-    TRY(weft_span_shift(spans, &values, by, error));
+    TRY(weft_span_change(spans, &values, WEFT_SPAN_ADD, NULL, by, 0, error));
     TRY(weft_vector_pull(system->u, system->u_values, system->fields->n_dofs, error));
+done:
+    weft_spans_free(&spans);
+    return status;
+}
+
+weft_status weft_nullspace_remove(weft_assembled *system, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_solution u = weft_fields_solution(system->fields, system->u_values);
+    weft_spans *spans = NULL;
+    u.memory = system->u;
+    if (system->open.n > 0)
+        TRY(weft_spans_make(system->fields->context->device, &spans, error));
+    for (int m = 0; m < system->open.n; ++m) {
+        const int k = system->open.values[m];
+        const weft_span values = span_of(system->u, &system->open.list[m]);
+        weft_span_sums sums;
+        double integral = 0, measure = 0;
+        TRY(weft_solution_integral(&u, k, &integral, error));
+        TRY(weft_space_integral(weft_solution_field(&u, k)->space, NULL, 0, &measure, error));
+        TRY(weft_span_sum(spans, &values, WEFT_SPAN_PRODUCT, NULL, 0, &sums, error));
+        if (fabs(integral / measure) > MEAN * sums.most)
+            TRY(weft_component_shift(system, k, -integral / measure, error));
+    }
 done:
     weft_spans_free(&spans);
     return status;

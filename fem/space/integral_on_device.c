@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* BLOCK_CELLS: a thread block has as many at least */
-enum { BLOCKS_MOST = 1024, BLOCK_CELLS = 1024, SIZES = 6 };
+enum { BLOCKS_MOST = 1024, BLOCK_CELLS = 1024 };
 
 /* The functions of a Lagrange element of the map's degree interpolate the map. */
 bool cells_integrate_on_device(const weft_space *space) {
@@ -19,66 +19,34 @@ bool cells_integrate_on_device(const weft_space *space) {
            element->degree >= (weft_space_mesh(space)->curve ? 2 : 1);
 }
 
-/* Where det J is constant, one point with the means of the functions. */
-static void join_points(weft_quadrature *rule, int d, int width, double *table) {
-    double all = 0;
-    for (int p = 0; p < rule->n; ++p)
-        all += rule->weights[p];
-    for (int k = 0; k < width; ++k) {
-        double mean = 0;
-        for (int p = 0; p < rule->n; ++p)
-            mean += rule->weights[p] * table[p * width + k] / all;
-        table[k] = mean;
-    }
-    for (int a = 1; a <= d; ++a)
-        for (int k = 0; k < width; ++k)
-            table[a * width + k] = table[a * rule->n * width + k];
-    rule->weights[0] = all;
-    rule->n = 1;
+/* What the kernel reads. */
+typedef struct arguments {
+    weft_memory *sizes, *table, *weights, *sums;
+} arguments;
+
+static void arguments_clear(arguments *a) {
+    weft_memory_free(&a->sizes);
+    weft_memory_free(&a->table);
+    weft_memory_free(&a->weights);
+    weft_memory_free(&a->sums);
 }
 
-typedef struct tables {
-    weft_quadrature rule;
-    double *table; /* [1 + d][points][width] */
-    weft_memory *on_device, *weights;
-} tables;
-
-static void tables_clear(tables *t) {
-    weft_quadrature_free(&t->rule);
-    weft_memory_free(&t->on_device);
-    weft_memory_free(&t->weights);
-    free(t->table);
-}
-
-static weft_status tables_make(const weft_space *space, int degree, tables *t, weft_error *error) {
+static weft_status send_rule(const weft_space *space, const weft_quadrature *rule, arguments *a,
+                             weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = weft_space_device(space);
-    const weft_mesh *mesh = weft_space_mesh(space);
     const weft_element *element = weft_space_element(space);
-    const size_t rows = (size_t)mesh->dimension + 1, width = (size_t)element->n_nodes;
-    TRY(weft_quadrature_make(element->cell, WEFT_SCHEME_DEFAULT, degree, &t->rule, error));
-    t->table = malloc(rows * (size_t)t->rule.n * width * sizeof *t->table);
-    if (!t->table)
+    const size_t n = (size_t)((rule->dimension + 1) * rule->n * element->n_nodes);
+    double *table = malloc(n * sizeof *table);
+    if (!table)
         TRY(weft_out_of_memory(error, "the integral of a function"));
-    TRY(weft_element_tabulate(element, 1, t->rule.n, t->rule.points, t->table, error));
-    if (weft_mesh_is_affine(mesh))
-        join_points(&t->rule, mesh->dimension, element->n_nodes, t->table);
-    TRY(weft_memory_place(device, t->table, rows * (size_t)t->rule.n * width, sizeof *t->table,
-                          &t->on_device, error));
-    TRY(weft_memory_place(device, t->rule.weights, (size_t)t->rule.n, sizeof *t->rule.weights,
-                          &t->weights, error));
+    TRY(weft_element_tabulate(element, 1, rule->n, rule->points, table, error));
+    TRY(weft_memory_place(device, table, n, sizeof *table, &a->table, error));
+    TRY(weft_memory_place(device, rule->weights, (size_t)rule->n, sizeof *rule->weights,
+                          &a->weights, error));
 done:
+    free(table);
     return status;
-}
-
-/* out  of the blocks' integrals and measures */
-static void sum_blocks(double *sums, int64_t n, double out[2]) {
-    double *integrals = sums + 2 * n;
-    for (int k = 0; k < 2; ++k) {
-        for (int64_t i = 0; i < n; ++i)
-            integrals[i] = sums[2 * i + k];
-        out[k] = weft_sum(integrals, n);
-    }
 }
 
 weft_status cells_integrate(const weft_space *space, int degree, weft_memory *u, int64_t first,
@@ -86,33 +54,36 @@ weft_status cells_integrate(const weft_space *space, int degree, weft_memory *u,
     weft_status status = WEFT_OK;
     weft_device *device = weft_space_device(space);
     const weft_mesh *mesh = weft_space_mesh(space);
+    const weft_element *element = weft_space_element(space);
     const int lanes = weft_device_limits(device)->lanes_double;
     const int64_t blocks = (mesh->n_cells + BLOCK_CELLS - 1) / BLOCK_CELLS;
     const weft_setup_kernel kernel = {.file = "integrals",
                                       .name = "cell_integrals",
                                       .n = mesh->n_cells,
                                       .n_blocks = blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST};
-    tables t = {.table = NULL};
+    weft_quadrature rule = {.n = 0};
+    arguments a = {NULL, NULL, NULL, NULL};
     weft_setup *setup = NULL;
-    weft_memory *sizes = NULL, *sums = NULL, *nodes = NULL; /* nodes: the space's */
-    double values[3 * BLOCKS_MOST];
+    weft_memory *nodes = NULL; /* the space's */
+    double sums[2 * BLOCKS_MOST];
     TRY(weft_setup_make(device, &setup, error));
-    TRY(tables_make(space, degree, &t, error));
+    TRY(weft_quadrature_make(element->cell, WEFT_SCHEME_DEFAULT, degree, &rule, error));
+    TRY(send_rule(space, &rule, &a, error));
     TRY(weft_connectivity_interleaved(weft_space_cells(space), lanes, &nodes, error));
-    const int64_t numbers[SIZES] = {mesh->dimension, weft_space_element(space)->n_nodes,
-                                    t.rule.n,        lanes,
-                                    first,           u ? weft_space_components(space) : 0};
-    TRY(weft_setup_numbers(setup, numbers, SIZES, &sizes, error));
-    TRY(weft_memory_make(device, 2 * BLOCKS_MOST * sizeof *values, &sums, error));
-    weft_memory *const arguments[] = {
-        sizes, nodes, weft_space_coordinates(space), t.on_device, t.weights, u ? u : sums, sums};
-    TRY(weft_setup_launch(setup, &kernel, arguments, 7, error));
-    TRY(weft_memory_read(sums, 0, values, 2 * (size_t)kernel.n_blocks * sizeof *values, error));
-    sum_blocks(values, kernel.n_blocks, out);
+    const int64_t sizes[] = {mesh->dimension, element->n_nodes,
+                             rule.n,          lanes,
+                             first,           u ? weft_space_components(space) : 0};
+    TRY(weft_setup_numbers(setup, sizes, sizeof sizes / sizeof *sizes, &a.sizes, error));
+    TRY(weft_memory_make(device, sizeof sums, &a.sums, error));
+    weft_memory *const list[] = {
+        a.sizes, nodes, weft_space_coordinates(space), a.table, a.weights, u ? u : a.sums, a.sums};
+    TRY(weft_setup_launch(setup, &kernel, list, 7, error));
+    TRY(weft_memory_read(a.sums, 0, sums, 2 * (size_t)kernel.n_blocks * sizeof *sums, error));
+    out[0] = weft_sum(sums, kernel.n_blocks); /* integrals, then measures */
+    out[1] = weft_sum(sums + kernel.n_blocks, kernel.n_blocks);
 done:
-    tables_clear(&t);
-    weft_memory_free(&sizes);
-    weft_memory_free(&sums);
+    weft_quadrature_free(&rule);
+    arguments_clear(&a);
     weft_setup_free(&setup);
     return status;
 }

@@ -1,4 +1,4 @@
-/* The integral of a component of a function over the cells, and their measure, by block: sums [blocks][2].
+/* The integral of a component of a function over the cells, and their measure, by block: sums [2][blocks].
  *
  *     sizes    dimension d, nodes of a cell, points of the rule, lanes of `nodes`; of u: first entry, step; 0: u is 1
  *     nodes    of the cells, in blocks of lanes
@@ -40,7 +40,7 @@ extern "C" __global__ void cell_integrals(long long n, const int64_t *sizes, con
     integral = block_sum(integral);
     measure = block_sum(measure);
     if (threadIdx.x == 0) {
-        sums[2 * blockIdx.x] = integral;
-        sums[2 * blockIdx.x + 1] = measure;
+        sums[blockIdx.x] = integral;
+        sums[gridDim.x + blockIdx.x] = measure;
     }
 }

@@ -1,89 +1,41 @@
-/* Spans of vectors (fem/base/spans.h).  span: first entry, step, and two numbers of the operation, a and b; n: entries */
-struct span_numbers {
-    double first, step, a, b;
+/* Spans of vectors (fem/base/spans.h): entries first, first + step, ... of v and x, of which there are n. */
+struct span_operation {
+    double first, step, kind, has_x, a, b; /* kind: weft_span_change_kind, weft_span_sum_kind */
 };
 
-/* The entry of the vector of a thread. */
-INLINE int64_t entry_of(const span_numbers *span, int64_t i)
+INLINE int64_t entry_of(const span_operation *o, int64_t i)
 {
-    return (int64_t)span->first + i * (int64_t)span->step;
+    return (int64_t)o->first + i * (int64_t)o->step;
 }
 
-/* v = a */
-extern "C" __global__ void span_set(long long n, const span_numbers *span, double *v)
+/* Number i of the linear congruential generator of fem/base/spans.c: x -> factor x + step, i + 1 times, by squaring. */
+INLINE double sample_of(uint64_t i)
 {
-    const int64_t i = element();
-    if (i < n)
-        v[entry_of(span, i)] = span->a;
-}
-
-/* v = v + a */
-extern "C" __global__ void span_shift(long long n, const span_numbers *span, double *v)
-{
-    const int64_t i = element();
-    if (i < n)
-        v[entry_of(span, i)] += span->a;
-}
-
-/* v = v + a x */
-extern "C" __global__ void span_add(long long n, const span_numbers *span, double *v, const double *x)
-{
-    const int64_t i = element();
-    if (i >= n)
-        return;
-    const int64_t at = entry_of(span, i);
-    v[at] += span->a * x[at];
-}
-
-/* v = max(v, |x|) */
-extern "C" __global__ void span_raise(long long n, const span_numbers *span, double *v, const double *x)
-{
-    const int64_t i = element();
-    if (i >= n)
-        return;
-    const int64_t at = entry_of(span, i);
-    v[at] = fmax(v[at], fabs(x[at]));
-}
-
-/* v = 0 where |v| <= a max(sizes, b) */
-extern "C" __global__ void span_drop(long long n, const span_numbers *span, double *v, const double *sizes)
-{
-    const int64_t i = element();
-    if (i >= n)
-        return;
-    const int64_t at = entry_of(span, i);
-    if (fabs(v[at]) <= span->a * fmax(sizes[at], span->b))
-        v[at] = 0;
-}
-
-/* v = mask s, s of the linear congruential generator of fem/base/spans.c from number a on; b: 0 without a mask */
-extern "C" __global__ void span_sample(long long n, const span_numbers *span, double *v, const double *mask)
-{
-    const int64_t i = element();
-    if (i >= n)
-        return;
-    const int64_t at = entry_of(span, i);
     uint64_t seed = 1, factor = 6364136223846793005ull, step = 1442695040888963407ull;
-    for (uint64_t count = (uint64_t)span->a + (uint64_t)i + 1; count > 0; count /= 2) {
+    for (uint64_t count = i + 1; count > 0; count /= 2) {
         if (count % 2)
             seed = factor * seed + step;
         step *= factor + 1;
         factor *= factor;
     }
     const double size = 0.5 + (double)(seed >> 40) * (1.0 / 33554432.0);
-    v[at] = (span->b != 0 ? mask[at] : 1.0) * (seed >> 39 & 1 ? size : -size);
+    return seed >> 39 & 1 ? size : -size;
 }
 
-/* v[entries] = values, or 0 if a is 0 */
-extern "C" __global__ void span_put(long long n, const span_numbers *span, double *v, const int32_t *entries,
-                                    const double *values)
+extern "C" __global__ void span_change(long long n, const span_operation *o, double *v, const double *x)
 {
     const int64_t i = element();
-    if (i < n)
-        v[entries[i]] = span->a != 0 ? values[i] : 0.0;
+    if (i >= n)
+        return;
+    const int64_t at = entry_of(o, i);
+    const double own = v[at], other = o->has_x != 0 ? x[at] : 1.0;
+    const int kind = (int)o->kind;
+    v[at] = kind == 0   ? o->a
+            : kind == 1 ? own + o->a * other
+            : kind == 2 ? fmax(own, fabs(other))
+            : kind == 3 ? (fabs(own) <= o->a * fmax(other, o->b) ? 0.0 : own)
+                        : other * sample_of((uint64_t)o->a + (uint64_t)i);
 }
-
-/* ---- numbers -------------------------------------------------------------------------------- */
 
 /* The larger one; NaN if one of them is. */
 INLINE double larger_of(double a, double b)
@@ -105,20 +57,15 @@ INLINE double block_most(double mine)
     return parts[0];
 }
 
-/* sums [blocks][3]: sum, sum of sizes and largest size of the values
- *     a = 0: v        a = 1: v x        a = 2: |v| / max(x, b), 0 where v is 0 */
-extern "C" __global__ void span_sums(long long n, const span_numbers *span, const double *v, const double *x,
+/* sums [blocks][3]: weft_span_sums */
+extern "C" __global__ void span_sums(long long n, const span_operation *o, const double *v, const double *x,
                                      double *sums)
 {
     double sum = 0, size = 0, most = 0;
-    const int kind = (int)span->a;
     for (int64_t i = element(); i < n; i += (int64_t)gridDim.x * blockDim.x) {
-        const int64_t at = entry_of(span, i);
-        double value = v[at];
-        if (kind == 1)
-            value *= x[at];
-        if (kind == 2 && value != 0)
-            value = fabs(value) / fmax(x[at], span->b);
+        const int64_t at = entry_of(o, i);
+        const double own = v[at], other = o->has_x != 0 ? x[at] : 1.0;
+        const double value = o->kind == 0 ? own * other : own == 0 ? 0.0 : fabs(own) / fmax(other, o->b);
         sum += value;
         size += fabs(value);
         most = larger_of(most, fabs(value));
