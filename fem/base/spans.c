@@ -13,14 +13,18 @@ struct weft_spans {
     weft_device *device;
     weft_setup *setup;              /* of a GPU; NULL: the host, or nothing is computed */
     weft_memory *operation, *parts; /* span_operation of the kernels; [BLOCKS_MOST] */
+    weft_memory *vectors[WEFT_SPANS_VECTORS];
 };
 
-weft_status weft_spans_make(weft_device *device, weft_spans **out, weft_error *error) {
+weft_status weft_spans_make(weft_device *device, int n_vectors, int64_t n, weft_spans **out,
+                            weft_error *error) {
     weft_status status = WEFT_OK;
     weft_spans *made = calloc(1, sizeof *made);
     if (!made)
         TRY(weft_out_of_memory(error, "spans of vectors"));
     made->device = device;
+    for (int i = 0; i < n_vectors; ++i)
+        TRY(weft_memory_make(device, (size_t)n * sizeof(double), &made->vectors[i], error));
     if (weft_setup_on_device(device)) {
         TRY(weft_setup_make(device, &made->setup, error));
         TRY(weft_memory_make(device, NUMBERS * sizeof(double), &made->operation, error));
@@ -37,11 +41,17 @@ void weft_spans_free(weft_spans **out) {
     weft_spans *spans = out ? *out : NULL;
     if (!spans)
         return;
+    for (int i = 0; i < WEFT_SPANS_VECTORS; ++i)
+        weft_memory_free(&spans->vectors[i]);
     weft_memory_free(&spans->operation);
     weft_memory_free(&spans->parts);
     weft_setup_free(&spans->setup);
     free(spans);
     *out = NULL;
+}
+
+weft_memory *weft_spans_vector(const weft_spans *spans, int number) {
+    return spans->vectors[number];
 }
 
 /* ---- on the host ------------------------------------------------------------------------------ */

@@ -22,13 +22,18 @@ static inline int64_t weft_span_entries(const weft_span *span) {
     return span->last > span->first ? (span->last - span->first - 1) / span->step + 1 : 0;
 }
 
-/** What the operations need; one thread at a time.
- *  device  borrowed
- *  out     caller's; weft_spans_free
- *  Errors  WEFT_ERROR_MEMORY, _DEVICE */
+enum { WEFT_SPANS_VECTORS = 5 };
+/** What the operations need, and vectors to work with, which are zero at first; one thread at a time.
+ *  device     borrowed
+ *  n_vectors  [n] each, on the device; at most WEFT_SPANS_VECTORS
+ *  out        caller's; weft_spans_free
+ *  Errors     WEFT_ERROR_MEMORY, _DEVICE */
 typedef struct weft_spans weft_spans;
-weft_status weft_spans_make(weft_device *device, weft_spans **out, weft_error *error);
+weft_status weft_spans_make(weft_device *device, int n_vectors, int64_t n, weft_spans **out,
+                            weft_error *error);
 void weft_spans_free(weft_spans **spans);
+/** Borrowed. */
+weft_memory *weft_spans_vector(const weft_spans *spans, int number);
 
 /** What an entry of v becomes. */
 typedef enum weft_span_change_kind {

@@ -19,7 +19,8 @@ weft_status weft_operator_size_rows(weft_spans *spans, weft_operator *op, weft_m
     const weft_span v = weft_span_whole(scratch[0], n), sizes = weft_span_whole(out, n);
     TRY(weft_memory_zero(out, error));
     for (int sample = 0; sample < SAMPLES; ++sample) {
-        TRY(weft_span_change(spans, &v, WEFT_SPAN_SAMPLE, mask, (double)(sample * n), 0, error));
+        const double start = (double)(sample * n);
+        TRY(weft_span_change(spans, &v, WEFT_SPAN_SAMPLE, mask, start, 0, error));
         TRY(weft_operator_apply(op, scratch[0], scratch[1], error));
         TRY(weft_span_change(spans, &sizes, WEFT_SPAN_RAISE, scratch[1], 0, 0, error));
     }
@@ -30,19 +31,14 @@ done:
 weft_status weft_operator_row_sizes(weft_device *device, weft_operator *op, double *out,
                                     weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t bytes = (size_t)weft_operator_dofs(op) * sizeof *out;
+    const int64_t n = weft_operator_dofs(op);
     weft_spans *spans = NULL;
-    weft_memory *scratch[2] = {NULL, NULL}, *sizes = NULL;
-    TRY(weft_spans_make(device, &spans, error));
-    TRY(weft_memory_make(device, bytes, &scratch[0], error));
-    TRY(weft_memory_make(device, bytes, &scratch[1], error));
-    TRY(weft_memory_make(device, bytes, &sizes, error));
+    TRY(weft_spans_make(device, 3, n, &spans, error));
+    weft_memory *const scratch[] = {weft_spans_vector(spans, 0), weft_spans_vector(spans, 1)};
+    weft_memory *sizes = weft_spans_vector(spans, 2);
     TRY(weft_operator_size_rows(spans, op, NULL, scratch, sizes, error));
-    TRY(weft_memory_read(sizes, 0, out, bytes, error));
+    TRY(weft_memory_read(sizes, 0, out, (size_t)n * sizeof *out, error));
 done:
-    weft_memory_free(&scratch[0]);
-    weft_memory_free(&scratch[1]);
-    weft_memory_free(&sizes);
     weft_spans_free(&spans);
     return status;
 }

@@ -17,35 +17,24 @@ static const double ROUNDING = 64 * DBL_EPSILON, SMALL_ROW = 1e-2;
 typedef struct split {
     weft_assembled *system;
     weft_spans *spans;
-    weft_memory *u, *rest;       /* u; without modes that are held: a copy, or NULL */
+    weft_memory *u;              /* without modes that are held */
     weft_memory *part, *of_part; /* m in one component, then w; (A - R) of it */
     weft_memory *of_m, *sizes;   /* (A - R) m; of what rows of A sum of a part */
     weft_memory *scratch;        /* the system's */
 } split;
 
-static void split_clear(split *s) {
-    weft_memory_free(&s->rest);
-    weft_memory_free(&s->part);
-    weft_memory_free(&s->of_part);
-    weft_memory_free(&s->of_m);
-    weft_memory_free(&s->sizes);
-    weft_spans_free(&s->spans);
-}
-
 static weft_status split_make(weft_assembled *system, split *s, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_device *device = system->fields->context->device;
-    const size_t bytes = (size_t)system->fields->n_dofs * sizeof(double);
-    weft_memory **const vectors[] = {&s->part, &s->of_part, &s->of_m, &s->sizes};
+    const int64_t n = system->fields->n_dofs;
     *s = (split){.system = system, .u = system->u, .scratch = system->scratch};
-    TRY(weft_spans_make(device, &s->spans, error));
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; ++i)
-        TRY(weft_memory_make(device, bytes, vectors[i], error));
+    TRY(weft_spans_make(system->fields->context->device, system->rest ? 5 : 4, n, &s->spans,
+                        error));
+    s->part = weft_spans_vector(s->spans, 0), s->of_part = weft_spans_vector(s->spans, 1);
+    s->of_m = weft_spans_vector(s->spans, 2), s->sizes = weft_spans_vector(s->spans, 3);
     if (!system->rest)
         goto done;
-    TRY(weft_memory_make(device, bytes, &s->rest, error));
-    TRY(weft_vector_push(s->rest, system->rest, system->fields->n_dofs, error));
-    s->u = s->rest;
+    s->u = weft_spans_vector(s->spans, 4);
+    TRY(weft_vector_push(s->u, system->rest, n, error));
 done:
     return status;
 }
@@ -191,6 +180,6 @@ weft_status weft_assembled_energy(weft_assembled *system, double *out, weft_erro
         TRY(measure_held(&s, &sum, error));
     *out = sum / 2;
 done:
-    split_clear(&s);
+    weft_spans_free(&s.spans);
     return status;
 }

@@ -1,5 +1,5 @@
 /* Finds whether conditions, or weak terms, fix each component of u. */
-#include "fem/base/memory.h"
+#include "fem/constrain/constrain.h"
 #include "fem/problem/problem.h"
 
 #include <math.h>
@@ -8,64 +8,65 @@
 /* Work on a constant, relative to the terms without signs, below which rounding costs more than 1e-5 of its amount. */
 static const double LOST = 1e-11;
 
-/* What an operator makes of a constant in one component. */
+/* What an operator makes of a constant e in one component; vectors [n_dofs] on the device. */
 typedef struct constant {
-    double seen; /* weft_operator_seen */
-    double work; /* relative to the terms without signs */
+    weft_spans *spans;
+    weft_memory *e, *y, *scratch, *sizes; /* sizes: weft_operator_size_rows */
+    double seen;                          /* the largest of A e, relative to the sizes */
+    double work;                          /* of A e on e, relative to the terms without signs */
 } constant;
 
-/* sizes  weft_operator_row_sizes of op */
-static weft_status see_constant(const weft_problem *problem, weft_operator *op, const double *sizes,
-                                const double *e, constant *out, weft_error *error) {
+static weft_status constant_make(const weft_problem *problem, constant *c, weft_error *error) {
     weft_status status = WEFT_OK;
-    double *y = NULL, work = 0, size = 0;
-    weft_memory *v_memory = NULL, *y_memory = NULL;
-    TRY(weft_vector_make(problem->context->device, problem->fields.n_dofs, &y, &y_memory, error));
-    TRY(weft_memory_make(problem->context->device, (size_t)problem->fields.n_dofs * sizeof *y,
-                         &v_memory, error));
-    TRY(weft_vector_push(v_memory, e, problem->fields.n_dofs, error));
-    TRY(weft_operator_apply(op, v_memory, y_memory, error));
-    TRY(weft_vector_pull(y_memory, y, problem->fields.n_dofs, error));
-    for (int64_t i = 0; i < problem->fields.n_dofs; ++i) {
-        work += fabs(e[i] * y[i]);
-        size += fabs(e[i]) * sizes[i];
-    }
-    /* a zero matrix is reported by CG */
-    *out = (constant){size > 0 ? weft_operator_seen(y, sizes, problem->fields.n_dofs) : 1,
-                      size > 0 ? work / size : 1};
+    *c = (constant){.spans = NULL};
+    TRY(weft_spans_make(problem->context->device, 4, problem->fields.n_dofs, &c->spans, error));
+    c->e = weft_spans_vector(c->spans, 0), c->y = weft_spans_vector(c->spans, 1);
+    c->scratch = weft_spans_vector(c->spans, 2), c->sizes = weft_spans_vector(c->spans, 3);
 done:
-    weft_memory_free(&v_memory);
-    weft_memory_free(&y_memory);
-    free(y);
+    return status;
+}
+
+static weft_status size_rows(constant *c, weft_operator *op, weft_error *error) {
+    return weft_operator_size_rows(c->spans, op, NULL, (weft_memory *[]){c->scratch, c->y},
+                                   c->sizes, error);
+}
+
+static weft_status see_constant(constant *c, weft_operator *op, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n = weft_operator_dofs(op);
+    const weft_span y = weft_span_whole(c->y, n), sizes = weft_span_whole(c->sizes, n);
+    weft_span_sums ratios, works, all;
+    TRY(weft_operator_apply(op, c->e, c->y, error));
+    TRY(weft_span_sum(c->spans, &y, WEFT_SPAN_RATIO, c->sizes, 0, &ratios, error));
+    TRY(weft_span_sum(c->spans, &y, WEFT_SPAN_PRODUCT, c->e, 0, &works, error));
+    TRY(weft_span_sum(c->spans, &sizes, WEFT_SPAN_PRODUCT, c->e, 0, &all, error));
+    /* a zero matrix is reported by CG */
+    c->seen = all.size > 0 ? ratios.most : 1;
+    c->work = all.size > 0 ? works.size / all.size : 1;
+done:
     return status;
 }
 
 /* Conditions and integrals over boundaries hold a constant even where they are below rounding of the cells' matrix. */
-static weft_status see_alone(weft_problem *problem, const double *e, bool *seen,
-                             weft_error *error) {
+static weft_status see_alone(weft_problem *problem, constant *c, bool *seen, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_form *alone = NULL;
     weft_operator *op = NULL;
-    double *sizes = weft_array_make((size_t)problem->fields.n_dofs, sizeof *sizes);
     int n = 0;
     *seen = false;
-    if (!sizes)
-        TRY(weft_out_of_memory(error, NULL));
     TRY(weft_problem_forms_alone(problem, &alone, &n, error));
     for (int i = 0; i < n && !*seen; ++i) {
-        constant of_one = {0};
         TRY(weft_operator_make(problem->context, WEFT_ASSEMBLY_MATRIX_FREE, &alone[i], 1, &op,
                                error));
         TRY(weft_operator_assemble(op, error));
-        TRY(weft_operator_row_sizes(problem->context->device, op, sizes, error));
-        TRY(see_constant(problem, op, sizes, e, &of_one, error));
-        *seen = of_one.seen > WEFT_UNSEEN && of_one.work > WEFT_UNSEEN;
+        TRY(size_rows(c, op, error));
+        TRY(see_constant(c, op, error));
+        *seen = c->seen > WEFT_UNSEEN && c->work > WEFT_UNSEEN;
         weft_operator_free(&op);
     }
 done:
     weft_operator_free(&op);
     free(alone);
-    free(sizes);
     return status;
 }
 
@@ -109,32 +110,31 @@ static weft_status refuse_constant(const weft_problem *problem, int k, bool is_s
 /* Of problems whose modes are not looked for: nothing that floats, or nearly, but one constant of a scalar. */
 static weft_status check_constants(weft_problem *problem, const bool *fixed, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int c = weft_space_components(problem->fields.space);
-    double *e = weft_array_make((size_t)problem->fields.n_dofs, sizeof *e);
-    double *sizes = weft_array_make((size_t)problem->fields.n_dofs, sizeof *sizes);
-    if (!e || !sizes)
-        TRY(weft_out_of_memory(error, NULL));
-    TRY(weft_operator_row_sizes(problem->context->device, problem->system.op, sizes, error));
-    for (int k = 0; k < c; ++k) {
-        constant all = {0};
+    const int n_components = weft_space_components(problem->fields.space);
+    constant c = {.spans = NULL};
+    TRY(constant_make(problem, &c, error));
+    TRY(size_rows(&c, problem->system.op, error));
+    for (int k = 0; k < n_components; ++k) {
+        const weft_span e = {c.e, k, problem->fields.n_dofs, n_components};
         if (fixed[k])
             continue;
-        for (int64_t i = 0; i < problem->fields.n_dofs; ++i)
-            e[i] = i % c == k;
-        TRY(see_constant(problem, problem->system.op, sizes, e, &all, error));
-        bool is_seen = all.seen > WEFT_UNSEEN;
-        if (is_seen && all.work > LOST)
+        TRY(weft_memory_zero(c.e, error));
+        TRY(weft_span_change(c.spans, &e, WEFT_SPAN_SET, NULL, 1, 0, error));
+        TRY(see_constant(&c, problem->system.op, error));
+        const double work = c.work;
+        bool is_seen = c.seen > WEFT_UNSEEN;
+        if (is_seen && work > LOST)
             continue;
         if (!is_seen)
-            TRY(see_alone(problem, e, &is_seen, error));
-        problem->system.linear.project_mean =
-            !is_seen && c == 1 && !problem->forms.is_nonlinear && problem->system.is_symmetric;
+            TRY(see_alone(problem, &c, &is_seen, error));
+        problem->system.linear.project_mean = !is_seen && n_components == 1 &&
+                                              !problem->forms.is_nonlinear &&
+                                              problem->system.is_symmetric;
         if (!problem->system.linear.project_mean)
-            TRY(refuse_constant(problem, k, is_seen, all.work, error));
+            TRY(refuse_constant(problem, k, is_seen, work, error));
     }
 done:
-    free(e);
-    free(sizes);
+    weft_spans_free(&c.spans);
     return status;
 }
 

@@ -51,10 +51,6 @@ typedef struct checks {
 } checks;
 
 static void checks_clear(checks *c) {
-    weft_memory_free(&c->e);
-    weft_memory_free(&c->y);
-    weft_memory_free(&c->scratch);
-    weft_memory_free(&c->sizes);
     weft_spans_free(&c->spans);
     weft_lists_free(&c->lists);
     free(c->values);
@@ -63,16 +59,15 @@ static void checks_clear(checks *c) {
 static weft_status checks_make(weft_assembled *system, checks *c, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_device *device = system->fields->context->device;
-    const size_t bytes = (size_t)system->fields->n_dofs * sizeof(double);
-    weft_memory **const vectors[] = {&c->e, &c->y, &c->scratch, &c->sizes};
+    const int64_t n = system->fields->n_dofs;
     *c = (checks){.system = system};
-    TRY(weft_spans_make(device, &c->spans, error));
+    TRY(weft_spans_make(device, 4, n, &c->spans, error));
     TRY(weft_lists_make(device, &c->lists, error));
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; ++i)
-        TRY(weft_memory_make(device, bytes, vectors[i], error));
+    c->e = weft_spans_vector(c->spans, 0), c->y = weft_spans_vector(c->spans, 1);
+    c->scratch = weft_spans_vector(c->spans, 2), c->sizes = weft_spans_vector(c->spans, 3);
     if (!system->constraints)
         goto done;
-    c->values = weft_array_make((size_t)system->fields->n_dofs, sizeof *c->values);
+    c->values = weft_array_make((size_t)n, sizeof *c->values);
     if (!c->values)
         TRY(weft_out_of_memory(error, NULL));
 done:
@@ -308,7 +303,7 @@ weft_status weft_component_shift(weft_assembled *system, int k, double by, weft_
     const component of = weft_component_dofs(system, k);
     const weft_span values = span_of(system->u, &of);
     weft_spans *spans = NULL;
-    TRY(weft_spans_make(system->fields->context->device, &spans, error));
+    TRY(weft_spans_make(system->fields->context->device, 0, 0, &spans, error));
     TRY(weft_span_change(spans, &values, WEFT_SPAN_ADD, NULL, by, 0, error));
     TRY(weft_vector_pull(system->u, system->u_values, system->fields->n_dofs, error));
 done:
@@ -322,7 +317,7 @@ weft_status weft_nullspace_remove(weft_assembled *system, weft_error *error) {
     weft_spans *spans = NULL;
     u.memory = system->u;
     if (system->open.n > 0)
-        TRY(weft_spans_make(system->fields->context->device, &spans, error));
+        TRY(weft_spans_make(system->fields->context->device, 0, 0, &spans, error));
     for (int m = 0; m < system->open.n; ++m) {
         const int k = system->open.values[m];
         const weft_span values = span_of(system->u, &system->open.list[m]);

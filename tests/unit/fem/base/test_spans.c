@@ -49,16 +49,14 @@ static setting make(weft_device *device, int64_t n) {
     s.a = malloc((size_t)n * sizeof *s.a);
     s.b = malloc((size_t)n * sizeof *s.b);
     assert_true(s.a && s.b);
-    assert_int_equal(weft_spans_make(device, &s.spans, NULL), WEFT_OK);
-    assert_int_equal(weft_memory_make(device, (size_t)n * sizeof *s.a, &s.v, NULL), WEFT_OK);
-    assert_int_equal(weft_memory_make(device, (size_t)n * sizeof *s.a, &s.x, NULL), WEFT_OK);
+    assert_int_equal(weft_spans_make(device, 2, n, &s.spans, NULL), WEFT_OK);
+    s.v = weft_spans_vector(s.spans, 0);
+    s.x = weft_spans_vector(s.spans, 1);
     refill(&s);
     return s;
 }
 
 static void clear(setting *s) {
-    weft_memory_free(&s->v);
-    weft_memory_free(&s->x);
     weft_spans_free(&s->spans);
     free(s->a);
     free(s->b);
