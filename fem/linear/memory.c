@@ -92,8 +92,8 @@ static cell_bytes count_cells(const weft_limits *limits, const weft_problem_memo
 
 /* Coordinates, vectors and the most that is allocated at one time:
  * the right-hand side, which is made first (in Newton's method again, beside the operator); the
- * operator, and what its assembly needs; the solver or, after it, two fields on cells that are summed, and the
- * preconditioner, when what assembly needs is freed. */
+ * operator, what its assembly needs, and vectors that look for constants; the solver or, after it, two fields on cells that
+ * are summed or vectors of the energy, and the preconditioner, when what assembly needs is freed. */
 void weft_problem_memory_estimate(const weft_limits *limits, const weft_problem_memory *what,
                                   weft_assembly assembly, weft_memory_estimate *estimate) {
     const weft_assembly_problem *problem = &what->problem;
@@ -116,17 +116,19 @@ void weft_problem_memory_estimate(const weft_limits *limits, const weft_problem_
         what->preconditioner < 0
             ? 0
             : weft_preconditioner_memory_estimate(limits, what->preconditioner, problem);
+    const size_t checks = (size_t)what->n_checks * nodes * c * real_bytes;
+    const size_t after = larger((size_t)what->n_energy * nodes * c * real_bytes, cells.integrals);
     /* the null device solves nothing */
     const size_t cg = limits->records_only
                           ? 0
                           : larger(weft_cg_memory_estimate(limits, assembly, problem, &solver,
                                                            what->preconditioner >= 0),
-                                   cells.integrals) +
+                                   after) +
                                 preconditioner;
     const size_t kept = whole - (what->assembles_again || limits->records_only ? 0 : early);
     const size_t solve = kept + cg - (cg > 0 ? cells.evicted : 0);
     const size_t first = what->assembles_again ? whole - late : cells.connectivity;
-    const size_t most = larger(larger(first + cells.load, whole), solve);
+    const size_t most = larger(larger(first + cells.load, whole + checks), solve);
     if (most > whole)
         weft_memory_estimate_add(estimate, "solver, preconditioner, lists of cells", most - whole,
                                  1);

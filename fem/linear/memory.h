@@ -17,6 +17,8 @@ typedef struct weft_problem_memory {
     bool solves_once;     /* by weft_linear_solve, during which cells may be evicted */
     const char *forms;    /* a hash of their texts, to remember iterations by; NULL: none */
     bool ranges_load;     /* weft_bc_load_make makes it, in ranges where there are many cells */
+    /* vectors of n_dofs values that look for constants before a solve, and those of the energy after it */
+    int n_checks, n_energy;
 } weft_problem_memory;
 
 /** Speeds of a device for predictions: those of the tuning database, elsewhere constants. */

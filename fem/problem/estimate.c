@@ -186,6 +186,8 @@ weft_status weft_problem_choose(weft_problem *problem, weft_error *error) {
         .assembles_again = again,
         .solves_once = !again && !weft_problem_is_in_time(problem),
         .ranges_load = problem->forms.n_parts == 0,
+        .n_checks = !is_null && problem->fields.n > 1 ? 4 : 0,
+        .n_energy = !is_null && !again && problem->forms.n_parts > 0 ? 5 : 0,
         .method = linear->choice.method,
         .restart = linear->options->restart};
     what.problem.applications = solves * count_products(problem, &what.problem);

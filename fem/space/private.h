@@ -62,7 +62,7 @@ weft_status weft_nodes_make_on_device(weft_device *device, const weft_mesh *mesh
                                       weft_device_nodes *out, weft_error *error);
 void weft_device_nodes_free(weft_device_nodes *nodes);
 
-/** Whether cells_integrate can: the device is a GPU, and the space's functions interpolate the maps of the cells. */
+/** Whether cells_integrate can: the device is a GPU and has the cells, and the functions interpolate the maps of the cells. */
 bool cells_integrate_on_device(const weft_space *space);
 /** The integral of one component of a function, and the measure of the mesh.
  *  degree  of what the rule integrates
