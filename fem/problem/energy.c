@@ -13,7 +13,7 @@ static const double SAME_PULL = 1e-12;
 /* Of what a row sums, or of a hundredth of the most in the rows of its component: rounding where its terms cancel. */
 static const double ROUNDING = 64 * DBL_EPSILON, SMALL_ROW = 1e-2;
 
-/* u = w + m, m the mean of each component; vectors [n_dofs] on the device. */
+/* u = w + m, m the mean of each component whose values are all about it; vectors [n_dofs] on the device. */
 typedef struct split {
     weft_assembled *system;
     weft_spans *spans;
@@ -84,8 +84,10 @@ static weft_status split_means(const split *s, double means[WEFT_VALUES_MAX], we
         weft_span_sums sums;
         TRY(weft_span_sum(s->spans, &u, WEFT_SPAN_PRODUCT, NULL, 0, &sums, error));
         means[k] = sums.sum / (double)weft_span_entries(&u);
-        if (means[k] == 0)
+        if (2 * fabs(means[k]) <= sums.most) { /* w is as large, and rounds as much */
+            means[k] = 0;
             continue;
+        }
         TRY(weft_memory_zero(s->part, error));
         TRY(weft_span_change(s->spans, &part, WEFT_SPAN_SET, NULL, means[k], 0, error));
         TRY(weft_operator_size_rows(s->spans, s->system->op, s->part,
