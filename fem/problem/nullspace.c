@@ -323,9 +323,11 @@ weft_status weft_nullspace_remove(weft_assembled *system, weft_error *error) {
         const weft_span values = span_of(system->u, &system->open.list[m]);
         weft_span_sums sums;
         double integral = 0, measure = 0;
+        TRY(weft_span_sum(spans, &values, WEFT_SPAN_PRODUCT, NULL, 0, &sums, error));
+        if (sums.most == 0)
+            continue;
         TRY(weft_solution_integral(&u, k, &integral, error));
         TRY(weft_space_integral(weft_solution_field(&u, k)->space, NULL, 0, &measure, error));
-        TRY(weft_span_sum(spans, &values, WEFT_SPAN_PRODUCT, NULL, 0, &sums, error));
         if (fabs(integral / measure) > MEAN * sums.most)
             TRY(weft_component_shift(system, k, -integral / measure, error));
     }

@@ -196,7 +196,8 @@ static weft_status check_part(prover *p, const weft_term *term, int operand, con
 /* The component was written before the last barrier, and is not written before the next one; or the thread wrote it
  * itself. */
 static weft_status check_phases(prover *p, const weft_term *term, int64_t component,
-                                const component_text *text) {
+                                const int64_t *subscripts) {
+    const char *name = p->w.specialisation->function->result.name;
     const uint64_t *written = p->phases[component];
     const uint64_t now = (uint64_t)1 << (p->phase % 64);
     const int thread = (int)p->w.thread;
@@ -205,7 +206,7 @@ static weft_status check_phases(prover *p, const weft_term *term, int64_t compon
         p->early[component] = thread;
     if (p->is_second && p->writers[component] == thread && p->early[component] == thread)
         return refuse(p, term->place, "thread %d of %d reads %s before it writes it", thread,
-                      p->threads, text->text);
+                      p->threads, component_of(name, subscripts, term->n_children).text);
     if (!p->is_second || p->writers[component] == thread || weft_fault("phase_ignored"))
         return WEFT_OK;
     for (int k = 0; k < p->phase / 64; ++k)
@@ -214,7 +215,7 @@ static weft_status check_phases(prover *p, const weft_term *term, int64_t compon
     if (before && !written_now)
         return WEFT_OK;
     refuse(p, term->place, "thread %d of %d reads %s, which thread %d %s", thread, p->threads,
-           text->text, p->writers[component],
+           component_of(name, subscripts, term->n_children).text, p->writers[component],
            written_now ? "writes between the same barriers"
                        : "has not written before the last barrier");
     weft_error_hint(p->w.error, "threads run at the same time between two barriers");
@@ -227,15 +228,14 @@ static weft_status check_result(prover *p, const weft_term *term, bool writes) {
     const int thread = (int)p->w.thread;
     int64_t subscripts[WEFT_RANK_MAX], component = 0;
     TRY(locate(p, term, &p->w.specialisation->result, subscripts, &component));
-    const component_text text = component_of(name, subscripts, term->n_children);
     int *writer = &p->writers[component];
     if (!writes && p->phases) {
-        status = check_phases(p, term, component, &text);
+        status = check_phases(p, term, component, subscripts);
         goto done;
     }
     if (!writes && *writer != thread && !weft_fault("result_shared")) {
         refuse(p, term->place, "thread %d of %d reads %s, which it has not written", thread,
-               p->threads, text.text);
+               p->threads, component_of(name, subscripts, term->n_children).text);
         weft_error_hint(p->w.error,
                         "threads run at the same time, without a barrier inside a body: a thread "
                         "reads only those components of the result that it wrote before");
@@ -246,7 +246,7 @@ static weft_status check_result(prover *p, const weft_term *term, bool writes) {
     TRY(check_part(p, term, p->w.specialisation->n_arguments, name, subscripts));
     if (*writer != NONE && *writer != thread && !weft_fault("two_writers")) {
         refuse(p, term->place, "the threads %d and %d of %d both write %s", *writer, thread,
-               p->threads, text.text);
+               p->threads, component_of(name, subscripts, term->n_children).text);
         weft_error_hint(p->w.error, "each component of the result is written by one thread");
         TRY(WEFT_ERROR_TYPE);
     }
