@@ -1,7 +1,7 @@
 /* Writes kernels over a matrix of few rows for GPUs, such as the basis of a Krylov space: row by row in memory, and
  * each thread has whole columns.
  *
- * A thread walks over the rows of its column, CHUNK of them at once, once for each phase; later phases find the column in
+ * A thread walks over the rows of its column, CHUNK of them at once while the next ones are on their way, once for each phase; later phases find the column in
  * the cache. What a phase closes is the thread's own. Sums over the columns stay in registers, one for each
  * row, over all columns of the thread; of more than PANEL rows one panel after another, each with a walk of its own over the
  * matrix. Of an index set `up to j` the rows after number j are left out.
@@ -158,24 +158,45 @@ static void write_head(const weft_nested_writer *n, const weft_nested_shape *sha
     }
 }
 
-/* The values of a phase over the product: of a chunk of rows from memory, or of one of its rows. */
-static void write_loads(const weft_nested_writer *n, const bool *needed, bool of_chunk) {
+/* The values of a phase over the product in a chunk of rows from row `from` on, which C text names: ahead_X of memory. */
+static void write_ahead(const weft_nested_writer *n, const bool *needed, const char *from) {
     const weft_graph *graph = n->w->graph;
-    for (int value = 0; value < graph->n_values; ++value) {
+    for (int value = 0; value < graph->n_values; ++value)
+        if (is_over(n, value, n->kernel->index_set) && weft_nested_loads(n, needed, value))
+            weft_text_add(
+                n->w->out,
+                "            UNROLL for (int q = 0; q < FEW_CHUNK; ++q)\n"
+                "                ahead_%s[q] = p_%s[(int64_t)(%s + q < rows ? %s + q : rows - 1) "
+                "* n_second + column];\n",
+                weft_nested_name(n, value), weft_nested_storage(n, value), from, from);
+}
+
+/* Before the chunks of a phase (declares: with the first of them on its way), or for one of them. */
+static void write_chunk(const weft_nested_writer *n, const bool *needed, bool declares) {
+    for (int value = 0; value < n->w->graph->n_values; ++value) {
+        const char *name = weft_nested_name(n, value);
+        if (!is_over(n, value, n->kernel->index_set) || !weft_nested_loads(n, needed, value))
+            continue;
+        if (declares)
+            weft_text_add(n->w->out, "        real ahead_%s[FEW_CHUNK];\n", name);
+        else
+            weft_text_add(n->w->out,
+                          "            real l_%s[FEW_CHUNK];\n"
+                          "            UNROLL for (int q = 0; q < FEW_CHUNK; ++q)\n"
+                          "                l_%s[q] = ahead_%s[q];\n",
+                          name, name, name);
+    }
+}
+
+/* The values of a phase in one row of a chunk. */
+static void write_loads(const weft_nested_writer *n, const bool *needed) {
+    for (int value = 0; value < n->w->graph->n_values; ++value) {
         const char *name = weft_nested_name(n, value);
         if (!weft_nested_loads(n, needed, value))
             continue;
-        if (is_over(n, value, n->kernel->index_set) && of_chunk)
-            weft_text_add(
-                n->w->out,
-                "            real l_%s[FEW_CHUNK];\n"
-                "            UNROLL for (int q = 0; q < FEW_CHUNK; ++q)\n"
-                "                l_%s[q] = p_%s[(int64_t)(base + q < rows ? base + q : rows - "
-                "1) * n_second + column];\n",
-                name, name, weft_nested_storage(n, value));
-        else if (is_over(n, value, n->kernel->index_set))
+        if (is_over(n, value, n->kernel->index_set))
             weft_text_add(n->w->out, "            const real v_%s[1] = {l_%s[q]};\n", name, name);
-        else if (is_over(n, value, first_of(n)) && !of_chunk)
+        else if (is_over(n, value, first_of(n)))
             weft_text_add(n->w->out, "            const real v_%s[1] = {row_%s[i]};\n", name, name);
     }
 }
@@ -217,17 +238,23 @@ static weft_status write_phase(const weft_nested_writer *n, int phase, weft_erro
                           weft_nested_name(n, call->result), weft_source_join_name(n->w, call),
                           weft_nested_name(n, call->result));
     }
+    weft_text_add(out, "        {\n");
+    write_chunk(n, needed, true);
+    write_ahead(n, needed, has_sums(n, phase) ? "panel" : "0");
     weft_text_add(
         out, has_sums(n, phase)
                  ? "        UNROLL for (int first = 0; first < FEW_PANEL; first += FEW_CHUNK)\n"
                    "        if (panel + first < rows) {\n"
                    "            const int base = panel + first;\n"
                  : "        for (int base = 0; base < rows; base += FEW_CHUNK) {\n");
-    write_loads(n, needed, true);
-    weft_text_add(out, "            UNROLL for (int q = 0; q < FEW_CHUNK; ++q) {\n"
+    write_chunk(n, needed, false);
+    weft_text_add(out, "            if (base + FEW_CHUNK < rows) {\n");
+    write_ahead(n, needed, "base + FEW_CHUNK");
+    weft_text_add(out, "            }\n"
+                       "            UNROLL for (int q = 0; q < FEW_CHUNK; ++q) {\n"
                        "            const int i = base + q;\n"
                        "            const bool inside = i < rows;\n            (void)inside;\n");
-    write_loads(n, needed, false);
+    write_loads(n, needed);
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const int number = n->kernel->implementation->order[i];
         const int m = weft_nested_member(n, number);
@@ -238,7 +265,7 @@ static weft_status write_phase(const weft_nested_writer *n, int phase, weft_erro
         if (n->phase[m] == phase)
             write_result(n, phase, needed, &graph->calls[number]);
     }
-    weft_text_add(out, "            }\n        }\n");
+    weft_text_add(out, "            }\n        }\n        }\n");
 done:
     return status;
 }
