@@ -102,7 +102,7 @@ static bool lowers_degrees(const weft_problem *problem) {
 static weft_status choose_triangular(weft_problem *problem, weft_problem_memory *what,
                                      weft_error *error) {
     weft_status status = WEFT_OK;
-    static const int restarts[] = {60, 30};
+    static const int restarts[] = {40, 20};
     enum { RESTARTS = sizeof restarts / sizeof *restarts };
     weft_linear *linear = &problem->system.linear;
     weft_problem_choice *choice = &linear->choice;

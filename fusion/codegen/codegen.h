@@ -39,7 +39,7 @@ int weft_source_gather_threads(int64_t contributions, int64_t targets);
 typedef struct weft_nested_shape {
     int few_rows; /* at most these, of which each thread has whole columns; 0: of any number */
     int threads;  /* per block that compute; over rows, one more warp copies */
-    int steps;    /* columns per thread over rows, rows per thread over columns */
+    int steps;    /* columns per thread over rows, rows per thread over columns; few rows at once */
     int full;     /* over rows: of these, those that every block has */
     int held;     /* over columns: of these, those that stay in shared memory */
     int cluster;  /* blocks that share a slice */

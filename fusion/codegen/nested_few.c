@@ -12,12 +12,13 @@
 #include "fusion/codegen/nested.h"
 
 enum {
-    FEW_ROWS = 512,         /* at most */
-    FEW_PANEL = 64,         /* of which sums are in registers at once */
-    FEW_CHUNK = 8,          /* loads of a thread on their way */
-    FEW_THREADS = 512,      /* per block, one of which is resident with 128 registers per thread */
-    FEW_THREADS_WIDE = 256, /* where sums take more registers */
-    FEW_SUMS = 40           /* in these */
+    FEW_ROWS = 512, /* at most */
+    FEW_PANEL = 64, /* of which sums are in registers at once */
+    FEW_SUMS = 40,  /* up to which a block has FEW_THREADS with 128 registers each */
+    FEW_THREADS = 512,
+    FEW_CHUNK = 8,      /* loads of a thread on their way */
+    WIDE_THREADS = 256, /* with more sums */
+    WIDE_CHUNK = 16
 };
 
 static bool is_over(const weft_nested_writer *n, int value, int index_set) {
@@ -79,12 +80,14 @@ bool weft_nested_shape_few(const weft_segment *segment, const weft_plan_kernel *
     if (n_first < 1 || n_first > FEW_ROWS || n_second < 1 || !is_supported(&n) ||
         (n_first > FEW_PANEL && !has_panels(&n)))
         return false;
-    const int rows = (int)(n_first + FEW_CHUNK - 1) / FEW_CHUNK * FEW_CHUNK;
-    const int sums = (rows < FEW_PANEL ? rows : FEW_PANEL) * kernel->n_reductions;
-    const int threads = sums > FEW_SUMS ? FEW_THREADS_WIDE : FEW_THREADS;
+    const int64_t sums = (n_first < FEW_PANEL ? n_first : FEW_PANEL) * kernel->n_reductions;
+    const int threads = sums > FEW_SUMS ? WIDE_THREADS : FEW_THREADS;
+    const int chunk = sums > FEW_SUMS ? WIDE_CHUNK : FEW_CHUNK;
+    const int rows = (int)(n_first + chunk - 1) / chunk * chunk;
     const int multiprocessors =
         segment->limits.multiprocessors > 0 ? segment->limits.multiprocessors : 1;
     *out = (weft_nested_shape){.few_rows = rows,
+                               .steps = chunk,
                                .threads = threads,
                                .cluster = 1,
                                .n_parts = (n_second - 1) / threads + 1};
@@ -112,7 +115,7 @@ static void write_head(const weft_nested_writer *n, const weft_nested_shape *sha
         out,
         "    enum { FEW_ROWS = %d, FEW_PANEL = %d, FEW_CHUNK = %d, FEW_THREADS = %d };\n"
         "    const int n_first = (int)sizes[0];\n    const int64_t n_second = sizes[1];\n",
-        shape->few_rows, shape->few_rows < FEW_PANEL ? shape->few_rows : FEW_PANEL, FEW_CHUNK,
+        shape->few_rows, shape->few_rows < FEW_PANEL ? shape->few_rows : FEW_PANEL, shape->steps,
         shape->threads);
     if (limit >= 0)
         weft_text_add(out,
