@@ -142,7 +142,25 @@ void weft_source_load_statement(const source_writer *w, const weft_operand *load
                       count, lane, count);
 }
 
+/* Does a GPU read a uniform value where it is? So many numbers are not kept in registers, and their copy would be one in memory for
+ * each thread. */
+static bool is_left_in_memory(const source_writer *w, const weft_operand *load) {
+    enum { REGISTERS_MOST = 64 };
+    const weft_value *value = &w->graph->values[load->value];
+    for (int i = 0; i < w->graph->n_values; ++i)
+        if (w->graph->values[i].storage == load->value) /* it changes */
+            return false;
+    return w->backend->is_threaded && value->index_set < 0 &&
+           weft_shape_count(&value->shape) > REGISTERS_MOST;
+}
+
 void weft_source_load(const source_writer *w, const weft_operand *load) {
+    if (is_left_in_memory(w, load)) {
+        weft_text_add(w->out, "    const real *const %s = p_%s;\n",
+                      weft_source_variable(w, load->value, load->connectivity),
+                      weft_source_variable(w, weft_value_storage(w->graph, load->value), -1) + 2);
+        return;
+    }
     weft_text_add(w->out, "%sreal %s[%d];\n",
                   w->graph->values[load->value].index_set < 0 ? "    " : "        ",
                   weft_source_variable(w, load->value, load->connectivity),
@@ -508,8 +526,11 @@ weft_status weft_source_kernels(const weft_segment *segment, weft_text *out, wef
                                   .out = out};
     for (int i = 0; i < plan->n_kernels; ++i)
         TRY(write_bounded(&writer, &plan->kernels[i], error));
-    if (segment->otherwise)
+    if (segment->otherwise) { /* a namespace for helpers that both plans have */
+        weft_text_add(out, "namespace otherwise {\n");
         TRY(weft_source_kernels(segment->otherwise, out, error));
+        weft_text_add(out, "}\n");
+    }
     if (out->failed)
         status = weft_no_memory(error);
 done:
