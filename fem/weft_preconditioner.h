@@ -79,7 +79,7 @@ typedef struct weft_preconditioner_report {
     double complexity; /* entries of all levels, relative to the finest */
     size_t bytes;      /* held on the device */
     double set_up_seconds;
-    char detail[160]; /* further words, e.g. the library that is used; may be empty */
+    char detail[240]; /* further words, e.g. the library that is used; may be empty */
 } weft_preconditioner_report;
 
 typedef struct weft_preconditioner weft_preconditioner;

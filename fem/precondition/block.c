@@ -8,6 +8,7 @@
 #include "core/weft_core.h"
 #include "fem/base/memory.h"
 #include "fem/precondition/blocks.h"
+#include "fem/precondition/commutator.h"
 #include "fem/precondition/condense.h"
 #include "fem/precondition/levels.h"
 
@@ -22,7 +23,11 @@ typedef struct part {
     weft_memory *r, *v, *z;     /* [n]; v = V r */
     weft_memory *diagonal, *sign;
     weft_compiled combine;
-    weft_coupled_solver *pair; /* of this part and another; NULL: none */
+    weft_coupled_solver *pair;   /* of this part and another; NULL: none */
+    weft_operator *factorised;   /* what V factorises; NULL: V is multigrid */
+    weft_commutator *commutator; /* around V; NULL: none */
+    /* of a multiplier that augments (augmented.c): what is subtracted from the rest in place of z, x = shift r; NULL: z */
+    weft_memory *shift, *x;
 } part;
 
 typedef struct block_state {
@@ -44,7 +49,10 @@ static void part_clear(part *p) {
     weft_csr_clear(&p->matrix);
     weft_compiled_free(&p->combine);
     weft_coupled_solver_free(&p->pair);
-    weft_memory **memories[] = {&p->r, &p->v, &p->z, &p->diagonal, &p->sign};
+    weft_commutator_free(&p->commutator);
+    weft_operator_free(&p->factorised);
+    weft_memory **memories[] = {&p->r,        &p->v,    &p->z,     &p->x,
+                                &p->diagonal, &p->sign, &p->shift};
     for (size_t i = 0; i < sizeof memories / sizeof *memories; ++i)
         weft_memory_free(memories[i]);
 }
@@ -69,8 +77,21 @@ static void block_free(weft_preconditioner *preconditioner) {
 
 /* ---- solvers of blocks ------------------------------------------------------------------- */
 
-/* V: multigrid on the levels of the mesh if there are any, or by aggregation. */
-static weft_status make_cycle(const weft_preconditioner *whole, const weft_block *block, part *p,
+/* An operator of a matrix, whose arrays it takes. */
+static weft_status make_operator(const weft_preconditioner *preconditioner, weft_csr *A,
+                                 weft_operator **out, weft_error *error) {
+    weft_pattern *pattern = calloc(1, sizeof *pattern);
+    if (!pattern)
+        return weft_out_of_memory(error, "a preconditioner");
+    *pattern = (weft_pattern){A->n_rows, A->row_start[A->n_rows], A->row_start, A->columns};
+    A->row_start = NULL;
+    A->columns = NULL;
+    return weft_operator_from_matrix(preconditioner->context, &pattern, A->values, 0, out, error);
+}
+
+/* V: a factorization if there is something to be factorised, else multigrid on the levels of the mesh if there are any, or by
+ * aggregation. */
+static weft_status make_cycle(const weft_preconditioner *whole, weft_block *block, part *p,
                               weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_hierarchy *hierarchy = whole->problem.hierarchy;
@@ -79,20 +100,24 @@ static weft_status make_cycle(const weft_preconditioner *whole, const weft_block
     p->cycle = calloc(1, sizeof *p->cycle);
     if (!p->cycle)
         TRY(weft_out_of_memory(error, "a preconditioner"));
-    *p->cycle = (weft_preconditioner){.kind = has_levels ? &weft_preconditioner_multigrid
-                                                         : &weft_preconditioner_aggregation,
+    if (block->factor.n_rows > 0)
+        TRY(make_operator(whole, &block->factor, &p->factorised, error));
+    *p->cycle = (weft_preconditioner){.kind = p->factorised ? &weft_preconditioner_lu
+                                              : has_levels  ? &weft_preconditioner_multigrid
+                                                            : &weft_preconditioner_aggregation,
                                       .context = whole->context,
                                       .problem = whole->problem,
                                       .matrix = &p->matrix,
                                       .report = {.n_levels = 1, .complexity = 1}};
     weft_preconditioner_problem *problem = &p->cycle->problem;
-    problem->op = NULL;
+    problem->op = p->factorised;
+    problem->n_pinned = 0; /* numbered in the whole */
     problem->space = block->space;
     problem->n_spaces = problem->full_cycles = 0;
     problem->constrained = block->constrained;
     problem->n_constrained = block->n_constrained;
     problem->project_mean = block->is_singular;
-    problem->is_general = false;
+    problem->is_general = p->factorised != NULL;
     TRY(p->cycle->kind->make(p->cycle, error));
     free(p->matrix.values);
     p->matrix.values = NULL;
@@ -100,28 +125,60 @@ done:
     return status;
 }
 
+/* What combines v and r. */
+static const char *combine_text(const part *p) {
+    return p->cycle   ? "index rows plain;\n"
+                        "input sign : real;\n"
+                        "input r, v, diagonal : real over rows;\n"
+                        "z = sign*v + diagonal*r;\n"
+                        "return z;\n"
+           : p->shift ? "index rows plain;\n"
+                        "input r, diagonal, shift : real over rows;\n"
+                        "z = diagonal*r;\n"
+                        "x = shift*r;\n"
+                        "return z, x;\n"
+                      : "index rows plain;\n"
+                        "input r, diagonal : real over rows;\n"
+                        "z = diagonal*r;\n"
+                        "return z;\n";
+}
+
 static weft_status make_combine(const weft_preconditioner *whole, part *p, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_fragment fragment = {"block.weft", p->cycle
-                                                      ? "index rows plain;\n"
-                                                        "input sign : real;\n"
-                                                        "input r, v, diagonal : real over rows;\n"
-                                                        "z = sign*v + diagonal*r;\n"
-                                                        "return z;\n"
-                                                      : "index rows plain;\n"
-                                                        "input r, diagonal : real over rows;\n"
-                                                        "z = diagonal*r;\n"
-                                                        "return z;\n"};
+    const weft_fragment fragment = {"block.weft", combine_text(p)};
     const weft_compile_options options = {.size = sizeof options,
                                           .elements = p->n,
                                           .predicated =
                                               weft_device_captures(whole->context->device)};
     TRY(weft_compiled_make(whole->context, &fragment, 1, &options, &p->combine, error));
-    const weft_form_input inputs[] = {
-        {"r", p->r}, {"diagonal", p->diagonal}, {"z", p->z}, {"v", p->v}, {"sign", p->sign}};
+    const weft_form_input inputs[] = {{"r", p->r},
+                                      {"diagonal", p->diagonal},
+                                      {"z", p->z},
+                                      {p->cycle ? "v" : "shift", p->cycle ? p->v : p->shift},
+                                      {p->cycle ? "sign" : "x", p->cycle ? p->sign : p->x}};
     TRY(weft_program_size(p->combine.program, "rows", p->n, error));
-    for (int i = 0; i < (p->cycle ? 5 : 3); ++i)
+    for (int i = 0; i < (p->cycle || p->shift ? 5 : 3); ++i)
         TRY(weft_program_bind(p->combine.program, inputs[i].name, inputs[i].memory, error));
+done:
+    return status;
+}
+
+/* With the penalty W of a multiplier its Schur complement is that of the augmented matrix, sign (diagonal + W), and the first
+ * factor of augmented.c adds s B'W r to the rest, s = -sign: together B' sign (diagonal + 2 W) r is subtracted from the rest. */
+static weft_status make_shift(const weft_preconditioner *whole, const weft_block *block, part *p,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = (size_t)block->n * sizeof(double);
+    if (!block->penalty)
+        goto done;
+    TRY(weft_memory_make(whole->context->device, bytes, &p->x, error));
+    for (int64_t i = 0; i < block->n; ++i) {
+        const double penalty = block->sign * block->penalty[i];
+        block->diagonal[i] += penalty;
+        block->penalty[i] = block->diagonal[i] + penalty;
+    }
+    TRY(weft_memory_place(whole->context->device, block->penalty, (size_t)block->n,
+                          sizeof *block->penalty, &p->shift, error));
 done:
     return status;
 }
@@ -133,7 +190,7 @@ static weft_status make_part(const weft_preconditioner *whole, weft_blocks *bloc
     weft_status status = WEFT_OK;
     weft_device *device = whole->context->device;
     const size_t bytes = (size_t)block->n * sizeof(double);
-    const double sign = is_signed ? block->sign : 1;
+    const double sign = block->weights ? -1 : is_signed ? block->sign : 1;
     p->first = block->first;
     p->n = block->n;
     if (block->role == WEFT_BLOCK_CONDENSED)
@@ -147,9 +204,10 @@ static weft_status make_part(const weft_preconditioner *whole, weft_blocks *bloc
     TRY(weft_memory_place(device, &sign, 1, sizeof sign, &p->sign, error));
     for (int64_t i = 0; i < block->n && block->diagonal; ++i)
         block->diagonal[i] *= sign;
+    TRY(make_shift(whole, block, p, error));
     if (block->diagonal)
         TRY(weft_memory_write(p->diagonal, 0, block->diagonal, bytes, error));
-    if (p->matrix.n_rows > 0)
+    if (p->matrix.n_rows > 0 || block->factor.n_rows > 0)
         TRY(make_cycle(whole, block, p, error));
     if (is_signed && block->role == WEFT_BLOCK_COUPLED && block->has_pair)
         TRY(weft_coupled_solver_make(whole->context, &block->pair, &block->coupling, &p->pair,
@@ -185,7 +243,20 @@ done:
     return status;
 }
 
-/* "block-diagonal: u_0 by aggregation on 3 levels, u_1 by the diagonal of its Schur complement" */
+/* Say once that convection is too strong for what is taken. */
+static void warn(weft_preconditioner *preconditioner) {
+    const weft_blocks *blocks = &((const block_state *)preconditioner->state)->blocks;
+    if (!blocks->because || preconditioner->has_warned)
+        return;
+    preconditioner->has_warned = true;
+    weft_log(preconditioner->problem.monitor, WEFT_LOG_WARNING,
+             "convection across the domain is %.2g times diffusion, and the preconditioner block inverts the diffusion alone, with "
+             "which GMRES takes hundreds of iterations or more. A factorization that suits convection is not taken: %s. Try "
+             "--preconditioner lu on the host, or --restart 200",
+             blocks->convection, blocks->because);
+}
+
+/* "triangular: u_0 by aggregation, 3 levels, u_1 (Schur complement) by its diagonal" */
 static void describe(weft_preconditioner *preconditioner) {
     const block_state *state = preconditioner->state;
     char *out = preconditioner->report.detail;
@@ -206,13 +277,19 @@ static void describe(weft_preconditioner *preconditioner) {
         }
         at += snprintf(out + at, size - (size_t)at, "%s u_%d%s by %s", b > 0 ? "," : ":", b,
                        is_schur ? " (Schur complement)" : "",
-                       !cycle            ? "its diagonal"
-                       : block->diagonal ? "its diagonal and "
-                                         : "");
+                       state->parts[b].commutator ? "a commutator and "
+                       : state->parts[b].shift    ? "its diagonal, augmented"
+                       : !cycle                   ? "its diagonal"
+                       : block->diagonal          ? "its diagonal and "
+                                                  : "");
         if (cycle && at > 0 && (size_t)at < size)
-            at += snprintf(out + at, size - (size_t)at, "%s, %d levels", cycle->kind->info.name,
-                           cycle->report.n_levels);
+            at += snprintf(out + at, size - (size_t)at,
+                           state->parts[b].factorised ? "%s" : "%s, %d levels",
+                           cycle->kind->info.name, cycle->report.n_levels);
     }
+    if (state->blocks.convection > 0 && at > 0 && (size_t)at < size)
+        (void)snprintf(out + at, size - (size_t)at, ", convection %.2g times diffusion",
+                       state->blocks.convection);
 }
 
 static weft_status check_problem(const weft_preconditioner_problem *problem, weft_error *error) {
@@ -222,18 +299,6 @@ static weft_status check_problem(const weft_preconditioner_problem *problem, wef
                    "the preconditioner block is for functions in 2 to %d spaces", WEFT_BLOCKS_MAX);
     weft_error_hint(error, "use --preconditioner aggregation");
     return WEFT_ERROR_UNSUPPORTED;
-}
-
-/* An operator of a matrix, whose arrays it takes. */
-static weft_status make_operator(const weft_preconditioner *preconditioner, weft_csr *A,
-                                 weft_operator **out, weft_error *error) {
-    weft_pattern *pattern = calloc(1, sizeof *pattern);
-    if (!pattern)
-        return weft_out_of_memory(error, "a preconditioner");
-    *pattern = (weft_pattern){A->n_rows, A->row_start[A->n_rows], A->row_start, A->columns};
-    A->row_start = NULL;
-    A->columns = NULL;
-    return weft_operator_from_matrix(preconditioner->context, &pattern, A->values, 0, out, error);
 }
 
 static weft_status make_condensed(weft_preconditioner *preconditioner, weft_condensation *c,
@@ -254,6 +319,28 @@ done:
     return status;
 }
 
+/* Commutators are around the cycles of their parts, with products of the whole. */
+static weft_status make_commutators(weft_preconditioner *preconditioner, weft_error *error) {
+    weft_status status = WEFT_OK;
+    block_state *state = preconditioner->state;
+    weft_operator *op = state->condensed ? state->condensed : preconditioner->problem.op;
+    for (int b = 0; b < state->blocks.n; ++b) {
+        const weft_block *block = &state->blocks.list[b];
+        if (block->weights)
+            TRY(weft_commutator_make(preconditioner->context, op, block->first, block->n,
+                                     block->weights, &state->parts[b].commutator, error));
+    }
+done:
+    return status;
+}
+
+/* What the kinds stand for. */
+static weft_schur asked_for(const weft_preconditioner *preconditioner) {
+    return preconditioner->kind == &weft_preconditioner_commutator  ? WEFT_SCHUR_COMMUTATOR
+           : preconditioner->kind == &weft_preconditioner_augmented ? WEFT_SCHUR_AUGMENTED
+                                                                    : WEFT_SCHUR_AUTO;
+}
+
 static weft_status block_make(weft_preconditioner *preconditioner, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_condensation condensation = {0};
@@ -268,8 +355,10 @@ static weft_status block_make(weft_preconditioner *preconditioner, weft_error *e
     weft_device *device = preconditioner->context->device;
     TRY(weft_condense(device, &A, problem, &condensation, error));
     TRY(weft_blocks_make(device, condensation.is_any ? &condensation.matrix : &A, problem,
+                         asked_for(preconditioner),
                          condensation.is_any ? condensation.is_local : NULL, &state->blocks,
                          error));
+    preconditioner->reads_operator = state->blocks.schur != WEFT_SCHUR_MASS;
     state->is_paired = problem->is_general;
     state->is_triangular = problem->is_general && state->blocks.n_multipliers > 0;
     for (int b = 0; b < state->blocks.n; ++b)
@@ -278,9 +367,11 @@ static weft_status block_make(weft_preconditioner *preconditioner, weft_error *e
     if (state->is_triangular)
         TRY(make_subtract(preconditioner, error));
     TRY(make_condensed(preconditioner, &condensation, error));
+    TRY(make_commutators(preconditioner, error));
     preconditioner->report.levels[0] =
         (weft_preconditioner_level){.n_rows = A.n_rows, .n_entries = A.row_start[A.n_rows]};
     describe(preconditioner);
+    warn(preconditioner);
 done:
     weft_condensation_clear(&condensation);
     free(own);
@@ -307,10 +398,12 @@ static weft_status solve_part(const weft_preconditioner *preconditioner, part *p
                               weft_memory *z, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(copy(p, p->r, r, false, error));
-    if (p->cycle) {
+    if (p->cycle)
         p->cycle->active = preconditioner->active;
+    if (p->commutator)
+        TRY(weft_commutator_apply(p->commutator, p->cycle, p->r, p->v, error));
+    else if (p->cycle)
         TRY(p->cycle->kind->apply(p->cycle, p->r, p->v, error));
-    }
     TRY(weft_compiled_run(preconditioner->context, &p->combine, preconditioner->active, error));
     TRY(copy(p, p->z, z, true, error));
 done:
@@ -363,9 +456,11 @@ static weft_status solve_rest(weft_preconditioner *preconditioner, weft_memory *
     weft_operator *op = state->condensed ? state->condensed : preconditioner->problem.op;
     TRY(solve_parts(preconditioner, true, r, z, error));
     if (state->is_triangular) {
-        for (int b = 0; b < state->blocks.n; ++b)
+        for (int b = 0; b < state->blocks.n; ++b) {
+            const part *p = &state->parts[b];
             if (state->blocks.list[b].role == WEFT_BLOCK_MULTIPLIER)
-                TRY(copy(&state->parts[b], state->parts[b].z, state->x, true, error));
+                TRY(copy(p, p->x ? p->x : p->z, state->x, true, error));
+        }
         TRY(weft_operator_apply(op, state->x, state->y, error));
         TRY(weft_program_bind(state->subtract.program, "r", r, error));
         TRY(weft_program_run(state->subtract.program, error));
@@ -407,4 +502,33 @@ const weft_preconditioner_kind weft_preconditioner_block = {
     .apply = block_apply,
     .free = block_free,
     .estimate_memory = block_estimate_memory,
+};
+
+static bool is_found(const weft_preconditioner_kind *kind) {
+    (void)kind;
+    return weft_preconditioner_lu.is_found(&weft_preconditioner_lu);
+}
+
+const weft_preconditioner_kind weft_preconditioner_commutator = {
+    .info = {.name = "commutator",
+             .help = "block with the least-squares commutator, for flows; lu for velocities",
+             .needs_matrix = true,
+             .needs_host = true,
+             .any_sign = true},
+    .make = block_make,
+    .apply = block_apply,
+    .free = block_free,
+    .is_found = is_found,
+};
+
+const weft_preconditioner_kind weft_preconditioner_augmented = {
+    .info = {.name = "augmented",
+             .help = "block with an augmented Lagrangian, for fast flows; lu for velocities",
+             .needs_matrix = true,
+             .needs_host = true,
+             .any_sign = true},
+    .make = block_make,
+    .apply = block_apply,
+    .free = block_free,
+    .is_found = is_found,
 };

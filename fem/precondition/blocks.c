@@ -13,6 +13,9 @@ void weft_blocks_clear(weft_blocks *blocks) {
         weft_block *block = &blocks->list[i];
         weft_csr_clear(&block->matrix);
         weft_csr_clear(&block->coupling);
+        weft_csr_clear(&block->factor);
+        free(block->weights);
+        free(block->penalty);
         free(block->constrained);
         free(block->diagonal);
     }
@@ -73,18 +76,22 @@ done:
 
 /* ---- roles ------------------------------------------------------------------------------- */
 
-/* The sign of the free entries of the diagonal of a block; 0: one of them is zero. */
+static bool is_unsymmetric(const weft_block_analysis *a, const weft_block *block);
+
+/* The sign of the free entries of the diagonal of a block, of most of them where convection or a tangent's reaction takes the sign
+ * from some; 0: one of them is zero. */
 static weft_status find_sign(const weft_block_analysis *a, int number, double *sign,
                              weft_error *error) {
     const weft_block *block = &a->blocks->list[number];
-    bool zero = false, positive = false, negative = false;
+    bool zero = false;
+    int64_t positive = 0, negative = 0;
     for (int64_t i = block->first; i < block->first + block->n; ++i) {
         zero |= a->free[i] && a->diagonal[i] == 0;
-        positive |= a->free[i] && a->diagonal[i] > 0;
-        negative |= a->free[i] && a->diagonal[i] < 0;
+        positive += a->free[i] && a->diagonal[i] > 0;
+        negative += a->free[i] && a->diagonal[i] < 0;
     }
-    *sign = zero ? 0 : negative ? -1 : 1;
-    if (zero || !positive || !negative)
+    *sign = zero ? 0 : negative > positive ? -1 : 1;
+    if (zero || !positive || !negative || (a->problem->is_general && is_unsymmetric(a, block)))
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                    "the diagonal of part %d of the matrix has entries of both signs", number);
@@ -238,20 +245,23 @@ static bool is_unsymmetric(const weft_block_analysis *a, const weft_block *block
 }
 
 /* Make the symmetric part of a block that is not symmetric definite, which a term like (u . grad w, v) in a
- * tangent takes from it: without couplings of components, and with row sums that are not negative. */
+ * tangent takes from it: without couplings of components, and with row sums and diagonals that are not negative. */
 static void make_definite(const weft_block *block, weft_csr *A) {
     const int c = weft_space_components(block->space);
     for (int64_t i = 0; i < A->n_rows; ++i) {
-        double row = 0;
+        double row = 0, sizes = 0; /* of the entries beside the diagonal */
         int64_t diagonal = -1;
         for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k) {
             if (A->columns[k] % c != i % c)
                 A->values[k] = 0;
             row += A->values[k];
             diagonal = A->columns[k] == i ? k : diagonal;
+            sizes += A->columns[k] == i ? 0 : fabs(A->values[k]);
         }
         if (row < 0 && diagonal >= 0)
             A->values[diagonal] -= 2 * row;
+        if (diagonal >= 0 && !(A->values[diagonal] > 0))
+            A->values[diagonal] = sizes;
     }
 }
 
@@ -274,13 +284,26 @@ static weft_status extract(const weft_block_analysis *a, weft_block *block, weft
             }
         made.row_start[i - block->first + 1] = n;
     }
-    if (is_unsymmetric(a, block))
+    const bool has_convection = is_unsymmetric(a, block);
+    if (has_convection)
         make_definite(block, &made);
     block->matrix = made;
     made = (weft_csr){0};
+    if (has_convection)
+        weft_convection_find(a, block);
 done:
     weft_csr_clear(&made);
     return status;
+}
+
+/* The diagonals of elliptic blocks, for Schur complements, are those of their diffusion. */
+static void take_diagonal(weft_block_analysis *a, const weft_block *block) {
+    const weft_csr *A = &block->matrix;
+    for (int64_t i = 0; i < block->n; ++i) {
+        const int64_t at = weft_csr_find(A, i, i);
+        if (at >= 0 && block->convection > 0)
+            a->diagonal[block->first + i] = block->sign * A->values[at];
+    }
 }
 
 /* ---- all blocks -------------------------------------------------------------------------- */
@@ -311,12 +334,11 @@ static weft_status make_block(weft_block_analysis *a, weft_block *block, weft_er
     }
     if (block->role == WEFT_BLOCK_CONDENSED)
         goto done;
-    if (block->role == WEFT_BLOCK_MULTIPLIER) {
-        TRY(weft_schur_make(a, block, error));
-    } else if (block->role == WEFT_BLOCK_ELLIPTIC) {
+    if (block->role == WEFT_BLOCK_ELLIPTIC) {
         TRY(extract(a, block, error));
+        take_diagonal(a, block);
         block->is_singular = weft_block_is_singular(block);
-    } else {
+    } else if (block->role == WEFT_BLOCK_MASS) {
         block->diagonal = calloc((size_t)block->n + 1, sizeof *block->diagonal);
         if (!block->diagonal)
             TRY(weft_out_of_memory(error, "the blocks of a preconditioner"));
@@ -328,9 +350,24 @@ done:
     return status;
 }
 
+/* Schur complements, after the other blocks and what they are chosen by. */
+static weft_status make_multipliers(weft_block_analysis *a, weft_schur schur, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_blocks *blocks = a->blocks;
+    TRY(weft_schur_choose(a, schur, error));
+    for (int b = 0; b < blocks->n; ++b)
+        if (blocks->list[b].role == WEFT_BLOCK_ELLIPTIC && blocks->schur != WEFT_SCHUR_MASS)
+            TRY(weft_convection_factor(a, &blocks->list[b], error));
+    for (int b = 0; b < blocks->n; ++b)
+        if (blocks->list[b].role == WEFT_BLOCK_MULTIPLIER)
+            TRY(weft_schur_make(a, &blocks->list[b], error));
+done:
+    return status;
+}
+
 weft_status weft_blocks_make(weft_device *device, const weft_csr *A,
-                             const weft_preconditioner_problem *problem, const bool *condensed,
-                             weft_blocks *out, weft_error *error) {
+                             const weft_preconditioner_problem *problem, weft_schur schur,
+                             const bool *condensed, weft_blocks *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_block_analysis a = {.device = device, .A = A, .problem = problem, .blocks = out};
     int64_t first = 0;
@@ -349,6 +386,7 @@ weft_status weft_blocks_make(weft_device *device, const weft_csr *A,
     TRY(check_roles(out, error));
     for (int b = 0; b < out->n; ++b)
         TRY(make_block(&a, &out->list[b], error));
+    TRY(make_multipliers(&a, schur, error));
 done:
     clear(&a);
     return status;

@@ -20,6 +20,14 @@ typedef enum weft_block_role {
     WEFT_BLOCK_MULTIPLIER /* zero, or a saddle point with the others: the Schur complement counts */
 } weft_block_role;
 
+/** What takes the place of the Schur complement of a multiplier (weft_blocks_make). */
+typedef enum weft_schur {
+    WEFT_SCHUR_AUTO,       /* one of the others, by the convection */
+    WEFT_SCHUR_MASS,       /* its diagonal, a matrix or both, by the reaction */
+    WEFT_SCHUR_COMMUTATOR, /* the least-squares commutator; elliptic blocks are factorised */
+    WEFT_SCHUR_AUGMENTED   /* its diagonal, after the block before is augmented and factorised */
+} weft_schur;
+
 /** The inverse of a block is taken as sign times the sum of the inverse of `matrix`, by multigrid, if it has
  *  rows, and of `diagonal`, if there is one. */
 typedef struct weft_block {
@@ -30,6 +38,9 @@ typedef struct weft_block {
     /* sum of row sums over sum of the diagonal: 0 with derivatives alone, 1
      * to 3 for a mass matrix */
     double reaction;
+    /* of an elliptic block, by the entries that are not symmetric: velocity times side of the domain over diffusivity, in the mean
+     * over the domain and about a tenth of what the largest velocity gives; 0: it is symmetric */
+    double convection;
     int32_t *constrained; /* [n_constrained] numbered from the first dof of the block, ascending */
     int64_t n_constrained;
     int partner;   /* of a coupled block: the other one; has_pair: the one with the fields below */
@@ -39,11 +50,20 @@ typedef struct weft_block {
     weft_csr matrix;   /* symmetric, with a positive diagonal; {0}: none */
     bool is_singular;  /* constants are the null space of matrix */
     double *diagonal;  /* [n] not negative, 0 at constrained dofs; NULL: none */
+    /* of a multiplier with the commutator: `matrix` is sign (C - B q^-1 B'), in place of `diagonal`; [rows of A] 1/q in the free
+     * rows that are eliminated, 0 elsewhere (commutator.h); NULL: none */
+    double *weights;
+    double *penalty; /* of a multiplier that augments (augmented.c): [n] W; NULL: none */
+    weft_csr factor; /* of an elliptic block, to be factorised in place of `matrix`; {0}: none */
 } weft_block;
 
 enum { WEFT_BLOCKS_MAX = 16 };
 typedef struct weft_blocks {
     int n, n_multipliers;
+    weft_schur schur;  /* never WEFT_SCHUR_AUTO */
+    double convection; /* the largest of the blocks */
+    /* why convection has to do with multigrid and the mass, for which it is too strong; NULL: it has not */
+    const char *because;
     weft_block list[WEFT_BLOCKS_MAX];
 } weft_blocks;
 
@@ -56,17 +76,20 @@ typedef struct weft_blocks {
  *      diag(C - B D^-1 B')          where the others are elliptic, so that S is like a mass matrix;
  *      C - B D^-1 B'                where the others are like mass matrices, so that S is elliptic;
  *      the sum of both inverses     where they are the sum of both, D in the second being the part of the
- *                                   reaction, by the volumes of nodes (Cahouet and Chabard 1988).
+ *                                   reaction, by the volumes of nodes (Cahouet and Chabard 1988);
+ *      the commutator, or augmented where convection is strong, of one multiplier with C = 0 and of a matrix that is not taken for
+ *                                   a symmetric one (problem->is_general), on the host with a library for `lu`.
  *  Two mass matrices of the same space that are coupled by derivatives, with the signs of a saddle point, are not multipliers but
  *  coupled; for symmetric matrices each then has a matrix of its own.
  *  A          borrowed; its pattern must be symmetric. Its entries need not be: of a block the symmetric part is
  *             taken
+ *  schur      what to take; others than WEFT_SCHUR_AUTO and WEFT_SCHUR_MASS are refused where they do not suit
  *  condensed  [n_spaces] spaces that were eliminated, whose rows of A are the identity; NULL: none
  *  out        weft_blocks_clear, also after an error
- *  Errors     WEFT_ERROR_UNSUPPORTED (a diagonal has entries of both signs; all blocks are like mass matrices,
- *             so that the diagonal alone is as good), WEFT_ERROR_MEMORY
+ *  Errors     WEFT_ERROR_UNSUPPORTED (a diagonal of a symmetric block has entries of both signs; all blocks are like mass
+ *             matrices, so that the diagonal alone is as good; `schur` does not suit), WEFT_ERROR_MEMORY
  *  Source     Elman, Silvester and Wathen 2014, chapter 4; Benzi, Golub and Liesen 2005, section 10 */
 weft_status weft_blocks_make(weft_device *device, const weft_csr *A,
-                             const weft_preconditioner_problem *problem, const bool *condensed,
-                             weft_blocks *out, weft_error *error);
+                             const weft_preconditioner_problem *problem, weft_schur schur,
+                             const bool *condensed, weft_blocks *out, weft_error *error);
 void weft_blocks_clear(weft_blocks *blocks);

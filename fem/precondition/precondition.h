@@ -51,6 +51,7 @@ struct weft_preconditioner {
     int n_solves, first_iterations; /* since it was made or updated; of the first of them */
     bool is_reused;                 /* made for other values than the operator's */
     bool needs_update;              /* it took too many iterations */
+    bool has_warned;                /* of what does not suit it */
     bool reads_operator; /* applications read inputs of forms, to which the rest must be adapted */
 };
 /** The most iterations of a solve before an update is better: INT_MAX, or a few times those of the first solve if it is
@@ -61,7 +62,8 @@ int weft_preconditioner_iterations_limit(const weft_preconditioner *precondition
 bool weft_preconditioner_used(weft_preconditioner *preconditioner, int iterations, bool converged);
 
 extern const weft_preconditioner_kind weft_preconditioner_chebyshev, weft_preconditioner_multigrid,
-    weft_preconditioner_aggregation, weft_preconditioner_block, weft_preconditioner_hypre,
+    weft_preconditioner_aggregation, weft_preconditioner_block, weft_preconditioner_commutator,
+    weft_preconditioner_augmented, weft_preconditioner_hypre,
     weft_preconditioner_petsc, weft_preconditioner_cholmod, weft_preconditioner_lu;
 /** Multigrid on levels of lower degree, with a kind that coarsens for linear functions; not among those that are listed. */
 extern const weft_preconditioner_kind weft_preconditioner_degrees;

@@ -37,13 +37,12 @@ bool weft_block_is_singular(const weft_block *block) {
     return most <= UNSEEN * diagonal;
 }
 
-/* Is column j of a row one of those that are eliminated? */
-static bool is_eliminated(const weft_block_analysis *a, const weft_block *block, int32_t j) {
+bool weft_schur_is_eliminated(const weft_block_analysis *a, const weft_block *block, int32_t j) {
     const weft_block *other = &a->blocks->list[a->of[j]];
     return a->free[j] && other != block && other->role != WEFT_BLOCK_MULTIPLIER;
 }
 
-static bool is_own(const weft_block_analysis *a, const weft_block *block, int32_t j) {
+bool weft_schur_is_own(const weft_block_analysis *a, const weft_block *block, int32_t j) {
     return a->free[j] && &a->blocks->list[a->of[j]] == block;
 }
 
@@ -58,10 +57,10 @@ static weft_status make_left(const weft_block_analysis *a, const weft_block *blo
     for (int64_t i = block->first; i < block->first + block->n; ++i) {
         for (int64_t k = A->row_start[i]; k < A->row_start[i + 1] && a->free[i]; ++k) {
             const int32_t j = A->columns[k];
-            if (!is_eliminated(a, block, j) && !is_own(a, block, j))
+            if (!weft_schur_is_eliminated(a, block, j) && !weft_schur_is_own(a, block, j))
                 continue;
             out->columns[n] = j;
-            out->values[n++] = is_own(a, block, j) ? A->values[k] : -A->values[k] / d[j];
+            out->values[n++] = weft_schur_is_own(a, block, j) ? A->values[k] : -A->values[k] / d[j];
         }
         out->row_start[i - block->first + 1] = n;
     }
@@ -78,12 +77,12 @@ static weft_status make_right(const weft_block_analysis *a, const weft_block *bl
     int64_t n = 0;
     TRY(weft_csr_allocate(A->n_rows, block->n, most + block->n, out, error));
     for (int64_t i = 0; i < A->n_rows; ++i) {
-        if (is_own(a, block, (int32_t)i)) {
+        if (weft_schur_is_own(a, block, (int32_t)i)) {
             out->columns[n] = (int32_t)(i - block->first);
             out->values[n++] = 1;
-        } else if (is_eliminated(a, block, (int32_t)i)) {
+        } else if (weft_schur_is_eliminated(a, block, (int32_t)i)) {
             for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k)
-                if (is_own(a, block, A->columns[k])) {
+                if (weft_schur_is_own(a, block, A->columns[k])) {
                     out->columns[n] = (int32_t)(A->columns[k] - block->first);
                     out->values[n++] = A->values[k];
                 }
@@ -195,27 +194,65 @@ done:
     return status;
 }
 
-/* The volume of every cell, in equal shares, to the nodes of each block. */
+/* shares[n_nodes]: the diagonal of the mass matrix of the reference cell, over its sum. */
+static weft_status find_shares(const weft_element *element, double **shares, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_quadrature rule = {0};
+    const int n = element->n_nodes;
+    double *values = NULL, sum = 0;
+    *shares = calloc((size_t)n, sizeof **shares);
+    TRY(weft_quadrature_make(element->cell, WEFT_SCHEME_DEFAULT, 2 * element->degree, &rule,
+                             error));
+    values = malloc((size_t)(n * rule.n) * sizeof *values);
+    if (!values || !*shares)
+        TRY(weft_out_of_memory(error, "the blocks of a preconditioner"));
+    TRY(weft_element_tabulate(element, 0, rule.n, rule.points, values, error));
+    for (int k = 0; k < n; ++k)
+        for (int p = 0; p < rule.n; ++p)
+            (*shares)[k] += rule.weights[p] * values[p * n + k] * values[p * n + k];
+    for (int k = 0; k < n; ++k)
+        sum += (*shares)[k];
+    for (int k = 0; k < n; ++k)
+        (*shares)[k] /= sum;
+done:
+    weft_quadrature_free(&rule);
+    free(values);
+    return status;
+}
+
+/* Add the volume of every cell to the nodes of a block, in the proportions of the mass matrix's diagonal (Hinton, Rock and
+ * Zienkiewicz 1976), which is positive for elements of every degree. table  that of tabulate_centre */
+static weft_status add_volumes(weft_block_analysis *a, const weft_block *block, const double *table,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_mesh *mesh = weft_space_mesh(block->space);
+    const int width = weft_space_element(block->space)->n_nodes;
+    const int c = weft_space_components(block->space);
+    const int32_t *nodes = weft_space_cell_nodes(block->space);
+    double *shares = NULL;
+    TRY(find_shares(weft_space_element(block->space), &shares, error));
+    for (int64_t cell = 0; cell < mesh->n_cells; ++cell) {
+        const double volume = cell_volume(mesh, cell, table);
+        for (int k = 0; k < width * c; ++k)
+            a->volumes[block->first + (int64_t)nodes[cell * width + k / c] * c + k % c] +=
+                volume * shares[k / c];
+    }
+done:
+    free(shares);
+    return status;
+}
+
 static weft_status find_volumes(weft_block_analysis *a, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_mesh *mesh = weft_space_mesh(a->blocks->list[0].space);
     double *table = NULL;
+    if (a->volumes)
+        return WEFT_OK;
     a->volumes = calloc((size_t)a->A->n_rows + 1, sizeof *a->volumes);
     if (!a->volumes)
         TRY(weft_out_of_memory(error, "the blocks of a preconditioner"));
-    TRY(tabulate_centre(mesh, &table, error));
-    for (int b = 0; b < a->blocks->n; ++b) {
-        const weft_block *block = &a->blocks->list[b];
-        const int width = weft_space_element(block->space)->n_nodes;
-        const int c = weft_space_components(block->space);
-        const int32_t *nodes = weft_space_cell_nodes(block->space);
-        for (int64_t cell = 0; cell < mesh->n_cells; ++cell) {
-            const double share = cell_volume(mesh, cell, table) / width;
-            for (int k = 0; k < width * c; ++k)
-                a->volumes[block->first + (int64_t)nodes[cell * width + k / c] * c + k % c] +=
-                    share;
-        }
-    }
+    TRY(tabulate_centre(weft_space_mesh(a->blocks->list[0].space), &table, error));
+    for (int b = 0; b < a->blocks->n; ++b)
+        TRY(add_volumes(a, &a->blocks->list[b], table, error));
 done:
     free(table);
     return status;
@@ -239,12 +276,31 @@ static double find_least_reaction(const weft_block_analysis *a, const weft_block
     double least = INFINITY;
     for (int64_t i = block->first; i < block->first + block->n; ++i)
         for (int64_t k = a->A->row_start[i]; k < a->A->row_start[i + 1]; ++k)
-            if (is_eliminated(a, block, a->A->columns[k]) && a->A->values[k] != 0)
+            if (weft_schur_is_eliminated(a, block, a->A->columns[k]) && a->A->values[k] != 0)
                 is_coupled[a->of[a->A->columns[k]]] = true;
     for (int b = 0; b < a->blocks->n; ++b)
         if (is_coupled[b])
             least = fmin(least, a->blocks->list[b].reaction);
     return least;
+}
+
+/* L of the commutator, which multigrid or a factorization inverts, and its weights. */
+static weft_status make_commutator(weft_block_analysis *a, weft_block *block, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(find_volumes(a, error));
+    TRY(multiply(a, block, a->volumes, error));
+    block->weights = calloc((size_t)a->A->n_rows + 1, sizeof *block->weights);
+    if (!block->weights)
+        TRY(weft_out_of_memory(error, "the blocks of a preconditioner"));
+    for (int64_t i = 0; i < a->A->n_rows; ++i)
+        if (weft_schur_is_eliminated(a, block, (int32_t)i))
+            block->weights[i] = 1 / a->volumes[i];
+    free(block->diagonal);
+    block->diagonal = NULL;
+    block->factor = block->matrix;
+    block->matrix = (weft_csr){0};
+done:
+    return status;
 }
 
 /* The inverse of the Schur complement of a multiplier. */
@@ -255,6 +311,11 @@ weft_status weft_schur_make(weft_block_analysis *a, weft_block *block, weft_erro
     const double per_side = pow((double)weft_space_nodes(block->space), 1.0 / mesh->dimension);
     double *d = NULL;
     TRY(invert_diagonal(a, block, error));
+    if (a->blocks->schur != WEFT_SCHUR_MASS) {
+        TRY(a->blocks->schur == WEFT_SCHUR_AUGMENTED ? weft_augment(a, block, error)
+                                                     : make_commutator(a, block, error));
+        goto done;
+    }
     if (reaction * per_side * per_side < REACTION)
         goto done;
     if (reaction > WEFT_BLOCK_MASS_REACTION) {
@@ -267,8 +328,7 @@ weft_status weft_schur_make(weft_block_analysis *a, weft_block *block, weft_erro
     if (!d)
         TRY(weft_out_of_memory(error, "the blocks of a preconditioner"));
     memcpy(d, a->diagonal, (size_t)a->A->n_rows * sizeof *d);
-    if (!a->volumes)
-        TRY(find_volumes(a, error));
+    TRY(find_volumes(a, error));
     for (int b = 0; b < a->blocks->n; ++b)
         if (a->blocks->list[b].role == WEFT_BLOCK_ELLIPTIC)
             spread_reaction(a, &a->blocks->list[b], d);

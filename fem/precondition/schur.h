@@ -23,6 +23,24 @@ typedef struct weft_block_analysis {
 
 /** Sum a_ik a_ki / d_k of row i over the free k of blocks that are neither multipliers nor its own. */
 double weft_schur_eliminated(const weft_block_analysis *a, int64_t i, const double *d);
+/** Is a column one of the block's own that is free? Or one of those that are eliminated before the block, a multiplier? */
+bool weft_schur_is_own(const weft_block_analysis *a, const weft_block *block, int32_t j);
+bool weft_schur_is_eliminated(const weft_block_analysis *a, const weft_block *block, int32_t j);
+/** Choose what takes the place of Schur complements, after the matrices of elliptic blocks are made (choose_schur.c).
+ *  Errors  WEFT_ERROR_UNSUPPORTED (the one that is asked for does not suit) */
+weft_status weft_schur_choose(const weft_block_analysis *a, weft_schur asked, weft_error *error);
+/** Set the convection of an elliptic block, whose `matrix` is its diffusion. (convection.c) */
+void weft_convection_find(const weft_block_analysis *a, weft_block *block);
+/** Set what is to be factorised of an elliptic block: itself, without couplings that are zero in both directions. (convection.c)
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_convection_factor(const weft_block_analysis *a, weft_block *block,
+                                   weft_error *error);
+/** Set the penalty of a multiplier with a diagonal, and augment what is to be factorised of the block that it is coupled to.
+ *  (augmented.c)
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_augment(const weft_block_analysis *a, weft_block *multiplier, weft_error *error);
+/** The only elliptic block that a multiplier is coupled to; NULL: there are several, or others. (augmented.c) */
+weft_block *weft_augmented_block(const weft_block_analysis *a, const weft_block *multiplier);
 /** Are constants in the null space of the matrix of a block with one component? */
 bool weft_block_is_singular(const weft_block *block);
 /** Set the diagonal or the matrix of a multiplier (weft_blocks_make says which).
