@@ -67,6 +67,10 @@ weft_status weft_assembled_energy(weft_assembled *system, double *out, weft_erro
 weft_status weft_nullspace_find(weft_assembled *system, weft_error *error);
 /** Make the load compatible with them, with the prescribed values in u. */
 weft_status weft_nullspace_project(weft_assembled *system, weft_error *error);
+/** Take from the right-hand side r of a tangent what rounding leaves in it that is not compatible with them, with the prescribed
+ *  values in du. What is more than rounding stays. */
+weft_status weft_nullspace_balance(weft_assembled *system, weft_memory *r, weft_memory *du,
+                                   weft_error *error);
 /** Set their means to zero. */
 weft_status weft_nullspace_remove(weft_assembled *system, weft_error *error);
 /** What the residual in b of an open component adds up to, over the sum of its sizes: the largest. More than 0.01 cannot be

@@ -138,6 +138,7 @@ static weft_status solve_tangent(void *user, weft_memory *r, weft_memory *du, bo
     weft_status status = WEFT_OK;
     weft_problem *problem = step->problem;
     weft_problem_iteration *now = &problem->newton.iterations[problem->newton.n - 1];
+    TRY(weft_nullspace_balance(&problem->system, r, du, error));
     weft_system whole = weft_problem_system(problem);
     whole.b = r;
     whole.u = du;

@@ -275,6 +275,50 @@ done:
     return status;
 }
 
+/* What a step du leaves of the right-hand side r of a tangent, summed over an open component, is the rounding of terms that cancel: a
+ * tolerance relative to r, which falls from one iteration to the next, asks for less in the end. */
+weft_status weft_nullspace_balance(weft_assembled *system, weft_memory *r, weft_memory *du,
+                                   weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t n_dofs = (size_t)system->fields->n_dofs;
+    double *values[2] = {NULL, NULL}, *rows = NULL, *rest = NULL;
+    weft_memory *memory[2] = {NULL, NULL};
+    if (system->open.n == 0 || weft_records_only(system->fields->context))
+        goto done;
+    TRY(make_vectors(system, values, memory, error));
+    rows = weft_array_make(n_dofs, sizeof *rows);
+    rest = weft_array_make(n_dofs, sizeof *rest);
+    if (!rows || !rest)
+        TRY(weft_out_of_memory(error, NULL));
+    TRY(weft_vector_pull(r, rest, (int64_t)n_dofs, error));
+    for (int m = 0; m < system->open.n; ++m) {
+        const component of = system->open.list[m];
+        double sum = 0, terms = 0;
+        int64_t n = 0;
+        bool is_solvable = false;
+        TRY(is_left(system, &of, values, memory, &is_solvable, error));
+        if (!is_solvable)
+            continue;
+        TRY(weft_vector_pull(system->u, system->u_values, (int64_t)n_dofs, error));
+        TRY(weft_operator_row_sizes(system->fields->context->device, system->op, system->u_values,
+                                    rows, error));
+        TRY(weft_operator_apply(system->op, du, memory[1], error));
+        TRY(weft_vector_pull(memory[1], values[1], (int64_t)n_dofs, error));
+        for (int64_t i = of.first; i < of.last; i += of.step, ++n) {
+            sum += rest[i] - values[1][i];
+            terms += fabs(rest[i]) + rows[i];
+        }
+        for (int64_t i = of.first; i < of.last && fabs(sum) <= UNSEEN * terms; i += of.step)
+            rest[i] -= sum / (double)n;
+    }
+    TRY(weft_vector_push(r, rest, (int64_t)n_dofs, error));
+done:
+    free_vectors(values, memory);
+    free(rows);
+    free(rest);
+    return status;
+}
+
 double weft_nullspace_imbalance(const weft_assembled *system, int *value) {
     double most = 0, largest = 0;
     for (int64_t i = 0; i < system->fields->n_dofs; ++i)
