@@ -61,8 +61,8 @@ static weft_status make_tall(const weft_block_analysis *a, const weft_block *blo
     weft_status status = WEFT_OK;
     const weft_csr *A = a->A;
     const int64_t last = block->first + block->n;
-    const int64_t most = A->row_start[multiplier->first + multiplier->n] -
-                         A->row_start[multiplier->first];
+    const int64_t most =
+        A->row_start[multiplier->first + multiplier->n] - A->row_start[multiplier->first];
     int64_t n = 0;
     TRY(weft_csr_allocate(A->n_rows, block->n, block->n + most, out, error));
     for (int64_t i = 0; i < A->n_rows; ++i) {

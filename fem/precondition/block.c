@@ -51,8 +51,7 @@ static void part_clear(part *p) {
     weft_coupled_solver_free(&p->pair);
     weft_commutator_free(&p->commutator);
     weft_operator_free(&p->factorised);
-    weft_memory **memories[] = {&p->r,        &p->v,    &p->z,     &p->x,
-                                &p->diagonal, &p->sign, &p->shift};
+    weft_memory **memories[] = {&p->r, &p->v, &p->z, &p->x, &p->diagonal, &p->sign, &p->shift};
     for (size_t i = 0; i < sizeof memories / sizeof *memories; ++i)
         weft_memory_free(memories[i]);
 }
@@ -250,8 +249,10 @@ static void warn(weft_preconditioner *preconditioner) {
         return;
     preconditioner->has_warned = true;
     weft_log(preconditioner->problem.monitor, WEFT_LOG_WARNING,
-             "convection across the domain is %.2g times diffusion, and the preconditioner block inverts the diffusion alone, with "
-             "which GMRES takes hundreds of iterations or more. A factorization that suits convection is not taken: %s. Try "
+             "convection across the domain is %.2g times diffusion, and the preconditioner block "
+             "inverts the diffusion alone, with "
+             "which GMRES takes hundreds of iterations or more. A factorization that suits "
+             "convection is not taken: %s. Try "
              "--preconditioner lu on the host, or --restart 200",
              blocks->convection, blocks->because);
 }
@@ -354,10 +355,9 @@ static weft_status block_make(weft_preconditioner *preconditioner, weft_error *e
     TRY(weft_matrix_on_host(problem, &A, &own, error));
     weft_device *device = preconditioner->context->device;
     TRY(weft_condense(device, &A, problem, &condensation, error));
-    TRY(weft_blocks_make(device, condensation.is_any ? &condensation.matrix : &A, problem,
-                         asked_for(preconditioner),
-                         condensation.is_any ? condensation.is_local : NULL, &state->blocks,
-                         error));
+    TRY(weft_blocks_make(
+        device, condensation.is_any ? &condensation.matrix : &A, problem, asked_for(preconditioner),
+        condensation.is_any ? condensation.is_local : NULL, &state->blocks, error));
     preconditioner->reads_operator = state->blocks.schur != WEFT_SCHUR_MASS;
     state->is_paired = problem->is_general;
     state->is_triangular = problem->is_general && state->blocks.n_multipliers > 0;

@@ -29,8 +29,7 @@ static bool has_block(const weft_block_analysis *a, const weft_block *block) {
 static bool is_beside_elliptic(const weft_block_analysis *a, const weft_block *multiplier) {
     for (int64_t i = multiplier->first; i < multiplier->first + multiplier->n; ++i)
         for (int64_t k = a->A->row_start[i]; k < a->A->row_start[i + 1]; ++k)
-            if (a->A->values[k] != 0 &&
-                weft_schur_is_eliminated(a, multiplier, a->A->columns[k]) &&
+            if (a->A->values[k] != 0 && weft_schur_is_eliminated(a, multiplier, a->A->columns[k]) &&
                 a->blocks->list[a->of[a->A->columns[k]]].role == WEFT_BLOCK_ELLIPTIC)
                 return true;
     return false;
@@ -45,14 +44,19 @@ static const char *unsuited(const weft_block_analysis *a) {
         return a->blocks->n_multipliers == 0 ? "there is no multiplier, such as a pressure"
                                              : "there are several multipliers";
     if (has_block(a, multiplier))
-        return "the multiplier has a block of its own, such as a stabilisation or what condensed bubbles leave";
+        return "the multiplier has a block of its own, such as a stabilisation or what condensed "
+               "bubbles leave";
     return is_beside_elliptic(a, multiplier) ? NULL : "nothing elliptic is beside the multiplier";
+}
+
+static bool is_on_host(const weft_block_analysis *a) {
+    return weft_device_limits(a->device)->execution != WEFT_EXECUTION_SIMT;
 }
 
 /* Why nothing may be factorised; NULL: it may. */
 static const char *unfactorised(const weft_block_analysis *a) {
     double bytes = 0;
-    if (weft_device_limits(a->device)->execution == WEFT_EXECUTION_SIMT)
+    if (!is_on_host(a))
         return "lu runs on the host";
     if (!weft_preconditioner_lu.is_found(&weft_preconditioner_lu))
         return "neither UMFPACK nor MUMPS is found";
@@ -67,10 +71,18 @@ static const char *unfactorised(const weft_block_analysis *a) {
                : "its factors take more than half of the free memory";
 }
 
+/* because  NULL: it is the device that does not suit */
 static weft_status refuse(weft_schur asked, const char *because, weft_error *error) {
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "the preconditioner %s does not suit the matrix: %s",
-                   asked == WEFT_SCHUR_COMMUTATOR ? "commutator" : "augmented", because);
-    weft_error_hint(error, "use --preconditioner block, or lu where UMFPACK is installed");
+    const char *name = asked == WEFT_SCHUR_COMMUTATOR ? "commutator" : "augmented";
+    if (because)
+        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                       "the preconditioner %s does not suit the matrix: %s", name, because);
+    else
+        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                       "the preconditioner %s factorises on the host", name);
+    weft_error_hint(error, "use %s",
+                    because ? "--preconditioner block, or lu where UMFPACK is installed"
+                            : "--device host, or --preconditioner block");
     return WEFT_ERROR_UNSUPPORTED;
 }
 
@@ -84,7 +96,9 @@ weft_status weft_schur_choose(const weft_block_analysis *a, weft_schur asked, we
         because = "several functions are beside the multiplier";
     if (asked != WEFT_SCHUR_AUTO) {
         blocks->schur = asked;
-        return because && asked != WEFT_SCHUR_MASS ? refuse(asked, because, error) : WEFT_OK;
+        return asked != WEFT_SCHUR_MASS && (because || !is_on_host(a))
+                   ? refuse(asked, because, error)
+                   : WEFT_OK;
     }
     blocks->schur = WEFT_SCHUR_MASS;
     if (blocks->convection <= WEAK || blocks->n_multipliers == 0)
@@ -92,6 +106,6 @@ weft_status weft_schur_choose(const weft_block_analysis *a, weft_schur asked, we
     blocks->because = because ? because : unfactorised(a);
     if (!blocks->because)
         blocks->schur = blocks->convection > MODERATE && may_augment ? WEFT_SCHUR_AUGMENTED
-                                                                    : WEFT_SCHUR_COMMUTATOR;
+                                                                     : WEFT_SCHUR_COMMUTATOR;
     return WEFT_OK;
 }

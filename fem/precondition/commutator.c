@@ -7,10 +7,10 @@
 struct weft_commutator {
     weft_context *context;
     weft_operator *A;
-    size_t first, bytes;         /* of the multiplier's rows, in bytes */
+    size_t first, bytes;          /* of the multiplier's rows, in bytes */
     weft_memory *weights, *x, *y; /* [rows of A] 1/q; what A is applied to, A x */
-    weft_memory *h;              /* [n] */
-    weft_compiled scale;         /* x = weights y */
+    weft_memory *h;               /* [n] */
+    weft_compiled scale;          /* x = weights y */
 };
 
 void weft_commutator_free(weft_commutator **commutator) {

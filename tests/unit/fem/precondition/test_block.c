@@ -13,19 +13,10 @@ static const double ROUNDING = 1e-12, CYCLES = 1e-10, SINGLE = 1e-4;
 
 /* ---- blocks ------------------------------------------------------------------------------ */
 
-static double *dense(const weft_csr *A) {
-    double *out = calloc((size_t)(A->n_rows * A->n_columns), sizeof *out);
-    assert_non_null(out);
-    for (int64_t i = 0; i < A->n_rows; ++i)
-        for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k)
-            out[i * A->n_columns + A->columns[k]] += A->values[k];
-    return out;
-}
-
 /* C - B D^-1 B' of the pressure, over free velocities; [n_nodes][n_nodes] */
 static double *schur(const saddle *s) {
     const int64_t n = s->mesh->n_nodes, all = s->n;
-    double *A = dense(&s->A), *out = calloc((size_t)(n * n), sizeof *out);
+    double *A = saddle_dense(&s->A), *out = calloc((size_t)(n * n), sizeof *out);
     char *given = calloc((size_t)all, 1);
     assert_true(out && given);
     for (int64_t i = 0; i < s->n_constrained; ++i)
@@ -45,7 +36,8 @@ static double *schur(const saddle *s) {
 
 static void find(saddle *s, weft_blocks *blocks) {
     weft_error error = {0};
-    must(weft_blocks_make(s->device, &s->A, &s->problem, NULL, blocks, &error), &error);
+    must(weft_blocks_make(s->device, &s->A, &s->problem, WEFT_SCHUR_AUTO, NULL, blocks, &error),
+         &error);
     assert_int_equal(blocks->n, 2);
     assert_int_equal(blocks->n_multipliers, 1);
     assert_int_equal(blocks->list[1].role, WEFT_BLOCK_MULTIPLIER);
@@ -99,7 +91,7 @@ static void schur_matrices(void **state) {
         for (int64_t k = 0; k < 2 * n; ++k)
             if (blocks.list[0].diagonal[k] != 0)
                 assert_true(blocks.list[0].diagonal[k] > 0);
-        double *S = schur(&s), *found = dense(&blocks.list[1].matrix), most = 0;
+        double *S = schur(&s), *found = saddle_dense(&blocks.list[1].matrix), most = 0;
         for (int64_t k = 0; k < n * n; ++k)
             most = fmax(most, fabs(S[k]));
         for (int64_t k = 0; k < n * n; ++k)
@@ -130,38 +122,6 @@ static void reactions(void **state) {
 
 /* ---- application ------------------------------------------------------------------------- */
 
-static void make(saddle *s) {
-    weft_error error = {0};
-    must(saddle_try(s, &error), &error);
-}
-
-/* z = M r; malloc'd */
-static double *apply(saddle *s, const double *r) {
-    weft_error error = {0};
-    double *out = malloc((size_t)s->n * sizeof *out);
-    assert_non_null(out);
-    memcpy(s->r_values, r, (size_t)s->n * sizeof *r);
-    for (int64_t i = 0; i < s->n; ++i)
-        s->z_values[i] = NAN;
-    must(weft_vector_push(s->r, s->r_values, s->n, &error), &error);
-    must(weft_vector_push(s->z, s->z_values, s->n, &error), &error);
-    must(weft_preconditioner_apply(s->preconditioner, s->r, s->z, &error), &error);
-    must(weft_vector_pull(s->z, s->z_values, s->n, &error), &error);
-    memcpy(out, s->z_values, (size_t)s->n * sizeof *out);
-    return out;
-}
-
-/* Random, 0 at constrained dofs, malloc'd. */
-static double *noise(const saddle *s, uint64_t seed) {
-    double *out = malloc((size_t)s->n * sizeof *out);
-    assert_non_null(out);
-    for (int64_t i = 0; i < s->n; ++i)
-        out[i] = (double)(random_next(&seed) >> 11) * 0x1p-52 - 1;
-    for (int64_t i = 0; i < s->n_constrained; ++i)
-        out[s->constrained[i]] = 0;
-    return out;
-}
-
 static void symmetric_and_definite(void **state) {
     (void)state;
     static const saddle_options cases[] = {{.stiffness = 1, .sign = 1},
@@ -170,8 +130,9 @@ static void symmetric_and_definite(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         saddle s;
         saddle_open(&s, &cases[i]);
-        make(&s);
-        double *a = noise(&s, 3), *b = noise(&s, 4), *Ma = apply(&s, a), *Mb = apply(&s, b);
+        saddle_make(&s);
+        double *a = saddle_noise(&s, 3), *b = saddle_noise(&s, 4), *Ma = saddle_apply(&s, a),
+               *Mb = saddle_apply(&s, b);
         const double size = sqrt(test_dot(a, Ma, s.n) * test_dot(b, Mb, s.n));
         assert_true(test_dot(a, Ma, s.n) > 0 && test_dot(b, Mb, s.n) > 0);
         assert_double_near(test_dot(a, Mb, s.n), test_dot(b, Ma, s.n), 0, CYCLES * size);
@@ -193,10 +154,11 @@ static void triangular(void **state) {
     saddle s;
     weft_blocks blocks;
     saddle_open(&s, &options);
-    make(&s);
+    saddle_make(&s);
     find(&s, &blocks);
     const int64_t n = s.mesh->n_nodes;
-    double *r = noise(&s, 5), *z = apply(&s, r), *rest = calloc((size_t)s.n, sizeof *rest);
+    double *r = saddle_noise(&s, 5), *z = saddle_apply(&s, r),
+           *rest = calloc((size_t)s.n, sizeof *rest);
     double *multipliers = calloc((size_t)s.n, sizeof *rest), most = 0;
     assert_true(rest && multipliers);
     memcpy(multipliers + 2 * n, z + 2 * n, (size_t)n * sizeof *z);
@@ -208,7 +170,7 @@ static void triangular(void **state) {
         most = fmax(most, fabs(z[i]));
     }
     memset(rest + 2 * n, 0, (size_t)n * sizeof *rest);
-    double *velocity = apply(&s, rest);
+    double *velocity = saddle_apply(&s, rest);
     for (int64_t i = 0; i < 2 * n; ++i)
         assert_double_near(velocity[i], z[i], 0, CYCLES * most);
     free(r);
@@ -229,9 +191,10 @@ static void as_on_the_host(void **state) {
         saddle_open(&host, &options);
         options.is_emulated = true;
         saddle_open(&gpu, &options);
-        make(&host);
-        make(&gpu);
-        double *r = noise(&host, 6), *expected = apply(&host, r), *found = apply(&gpu, r), most = 0;
+        saddle_make(&host);
+        saddle_make(&gpu);
+        double *r = saddle_noise(&host, 6), *expected = saddle_apply(&host, r),
+               *found = saddle_apply(&gpu, r), most = 0;
         for (int64_t k = 0; k < host.n; ++k)
             most = fmax(most, fabs(expected[k]));
         for (int64_t k = 0; k < host.n; ++k)
