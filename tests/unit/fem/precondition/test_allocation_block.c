@@ -1,6 +1,7 @@
 /* labels: full */
 /* The preconditioner of mixed spaces made, updated and applied with the n-th allocation failing. */
 #include "allocation.h"
+#include "external_support.h"
 #include "saddle_support.h"
 
 static weft_status use(void *user, weft_error *error) {
@@ -27,7 +28,28 @@ static void allocations(void **state) {
     saddle_free(&s);
 }
 
+static void with_convection(void **state) {
+    (void)state;
+    static const char *const kinds[] = {"commutator", "augmented"};
+    external_need(WEFT_EXTERNAL_UMFPACK);
+    for (int i = 0; i < 2; ++i) {
+        const saddle_options options = {.stiffness = 1,
+                                        .convection = 50,
+                                        .sign = -1,
+                                        .n = 8,
+                                        .holds_pressure = true,
+                                        .kind = kinds[i]};
+        saddle s;
+        weft_error error = {0};
+        saddle_open(&s, &options);
+        must(use(&s, &error), &error);
+        test_every_allocation(kinds[i], use, &s);
+        saddle_free(&s);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(allocations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(allocations),
+                                       cmocka_unit_test(with_convection)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
