@@ -96,11 +96,11 @@ static weft_status make_cycle(const weft_preconditioner *whole, weft_block *bloc
     const weft_hierarchy *hierarchy = whole->problem.hierarchy;
     const bool has_levels = hierarchy && hierarchy->n_levels > 1 &&
                             weft_element_has_vertices(weft_space_element(block->space));
+    if (block->factor.n_rows > 0)
+        TRY(make_operator(whole, &block->factor, &p->factorised, error));
     p->cycle = calloc(1, sizeof *p->cycle);
     if (!p->cycle)
         TRY(weft_out_of_memory(error, "a preconditioner"));
-    if (block->factor.n_rows > 0)
-        TRY(make_operator(whole, &block->factor, &p->factorised, error));
     *p->cycle = (weft_preconditioner){.kind = p->factorised ? &weft_preconditioner_lu
                                               : has_levels  ? &weft_preconditioner_multigrid
                                                             : &weft_preconditioner_aggregation,
@@ -509,6 +509,16 @@ static bool is_found(const weft_preconditioner_kind *kind) {
     return weft_preconditioner_lu.is_found(&weft_preconditioner_lu);
 }
 
+/* The factors of velocities are most of those of the whole; augmented ones couple the nodes of neighbouring cells, and take four
+ * times as much. */
+static size_t commutator_estimate_memory(const weft_operator_sizes *sizes, int dimension) {
+    return weft_preconditioner_lu.estimate_memory(sizes, dimension);
+}
+
+static size_t augmented_estimate_memory(const weft_operator_sizes *sizes, int dimension) {
+    return WEFT_AUGMENTED_FACTORS * weft_preconditioner_lu.estimate_memory(sizes, dimension);
+}
+
 const weft_preconditioner_kind weft_preconditioner_commutator = {
     .info = {.name = "commutator",
              .help = "block with the least-squares commutator, for flows; lu for velocities",
@@ -519,6 +529,7 @@ const weft_preconditioner_kind weft_preconditioner_commutator = {
     .apply = block_apply,
     .free = block_free,
     .is_found = is_found,
+    .estimate_memory = commutator_estimate_memory,
 };
 
 const weft_preconditioner_kind weft_preconditioner_augmented = {
@@ -531,4 +542,5 @@ const weft_preconditioner_kind weft_preconditioner_augmented = {
     .apply = block_apply,
     .free = block_free,
     .is_found = is_found,
+    .estimate_memory = augmented_estimate_memory,
 };

@@ -20,6 +20,9 @@ typedef enum weft_block_role {
     WEFT_BLOCK_MULTIPLIER /* zero, or a saddle point with the others: the Schur complement counts */
 } weft_block_role;
 
+/** Entries of the factors of an augmented block, over those of the block: 3.8 times the entries of the matrix in the plane. */
+enum { WEFT_AUGMENTED_FACTORS = 4 };
+
 /** What takes the place of the Schur complement of a multiplier (weft_blocks_make). */
 typedef enum weft_schur {
     WEFT_SCHUR_AUTO,       /* one of the others, by the convection */

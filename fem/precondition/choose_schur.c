@@ -53,22 +53,25 @@ static bool is_on_host(const weft_block_analysis *a) {
     return weft_device_limits(a->device)->execution != WEFT_EXECUTION_SIMT;
 }
 
-/* Why nothing may be factorised; NULL: it may. */
-static const char *unfactorised(const weft_block_analysis *a) {
+/* Do the factors of all blocks, times so much, fit into half of the free memory? */
+static bool fits(const weft_block_analysis *a, double times) {
     double bytes = 0;
-    if (!is_on_host(a))
-        return "lu runs on the host";
-    if (!weft_preconditioner_lu.is_found(&weft_preconditioner_lu))
-        return "neither UMFPACK nor MUMPS is found";
     for (int b = 0; b < a->blocks->n; ++b) {
         const weft_space *space = a->blocks->list[b].space;
         bytes += weft_factorization_predict(weft_space_mesh(space)->dimension,
                                             weft_space_nodes(space), weft_space_components(space))
                      .bytes;
     }
-    return bytes < (double)weft_device_bytes_free(a->device) / 2
-               ? NULL
-               : "its factors take more than half of the free memory";
+    return times * bytes < (double)weft_device_bytes_free(a->device) / 2;
+}
+
+/* Why nothing may be factorised; NULL: it may. */
+static const char *unfactorised(const weft_block_analysis *a) {
+    if (!is_on_host(a))
+        return "lu runs on the host";
+    if (!weft_preconditioner_lu.is_found(&weft_preconditioner_lu))
+        return "neither UMFPACK nor MUMPS is found";
+    return fits(a, 1) ? NULL : "its factors take more than half of the free memory";
 }
 
 /* because  NULL: it is the device that does not suit */
@@ -105,7 +108,9 @@ weft_status weft_schur_choose(const weft_block_analysis *a, weft_schur asked, we
         return WEFT_OK;
     blocks->because = because ? because : unfactorised(a);
     if (!blocks->because)
-        blocks->schur = blocks->convection > MODERATE && may_augment ? WEFT_SCHUR_AUGMENTED
-                                                                     : WEFT_SCHUR_COMMUTATOR;
+        blocks->schur =
+            blocks->convection > MODERATE && may_augment && fits(a, WEFT_AUGMENTED_FACTORS)
+                ? WEFT_SCHUR_AUGMENTED
+                : WEFT_SCHUR_COMMUTATOR;
     return WEFT_OK;
 }

@@ -203,6 +203,54 @@ done:
     return status;
 }
 
+/* Is a viscosity the same at all nodes where it is known, but for rounding and the shapes of cells? */
+static bool is_even(const double *viscosity, size_t n) {
+    static const double EVEN = 1.5;
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < n; ++i)
+        if (viscosity[i] > 0) {
+            least = fmin(least, viscosity[i]);
+            most = fmax(most, viscosity[i]);
+        }
+    return most <= EVEN * least;
+}
+
+/* Where cells of different viscosity meet, the mean over them by the diagonal of A is that of the largest, but the mass of the
+ * multipliers over the viscosity is that of the smallest: 1/n is the mean of 1/n over the cells of a node, that of a cell
+ * being the least at its nodes. */
+static weft_status take_inverse_means(const weft_space *space, double *viscosity,
+                                      weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t n = (size_t)weft_space_nodes(space);
+    const int width = weft_space_element(space)->n_nodes;
+    const int64_t n_cells = weft_space_mesh(space)->n_cells;
+    const int32_t *nodes = weft_space_cell_nodes(space);
+    double *sums = NULL, *counts = NULL;
+    if (is_even(viscosity, n))
+        goto done;
+    sums = calloc(n + 1, sizeof *sums);
+    counts = calloc(n + 1, sizeof *counts);
+    if (!sums || !counts)
+        TRY(weft_out_of_memory(error, "a preconditioner"));
+    for (int64_t cell = 0; cell < n_cells; ++cell) {
+        const int32_t *own = nodes + cell * width;
+        double least = INFINITY;
+        for (int k = 0; k < width; ++k)
+            if (viscosity[own[k]] > 0)
+                least = fmin(least, viscosity[own[k]]);
+        for (int k = 0; k < width && least < INFINITY; ++k) {
+            sums[own[k]] += 1 / least;
+            counts[own[k]] += 1;
+        }
+    }
+    for (size_t i = 0; i < n; ++i)
+        viscosity[i] = counts[i] > 0 ? counts[i] / sums[i] : viscosity[i];
+done:
+    free(sums);
+    free(counts);
+    return status;
+}
+
 /* The roots of the viscosity at the nodes of the multipliers: diagonals of A for vectors of their degree over those of the
  * Laplacian. */
 static weft_status find_scale(const weft_preconditioner *preconditioner, const saddle *state,
@@ -218,8 +266,11 @@ static weft_status find_scale(const weft_preconditioner *preconditioner, const s
         double sum = 0;
         for (size_t k = 0; k < (size_t)c; ++k)
             sum += A[i * (size_t)c + k] / c;
-        scale[i] = state->laplacian[i] > 0 && sum > 0 ? sqrt(sum / state->laplacian[i]) : 0;
+        scale[i] = state->laplacian[i] > 0 && sum > 0 ? sum / state->laplacian[i] : 0;
     }
+    TRY(take_inverse_means(state->mass->space, scale, error));
+    for (size_t i = 0; i < n; ++i)
+        scale[i] = sqrt(scale[i]);
     for (int64_t i = 0; i < state->n_constrained[1]; ++i)
         scale[state->constrained[1][i]] = 0;
     TRY(weft_memory_write(state->scale, 0, scale, n * sizeof *scale, error));
