@@ -195,7 +195,7 @@ const app_option app_solver_options[] = {
      .read = app_read_assembly},
     {"preconditioner", "NAME",
      "auto (default: jacobi, aggregation or, on refined meshes, multigrid, by predicted time; "
-     "block or lu for mixed spaces and what these do not solve), "
+     "block or lu for mixed spaces and what these do not solve; block decides by the convection), "
      "jacobi, none, {preconditioners}",
      .read = app_read_preconditioner},
     {"smoother-degree", "K",

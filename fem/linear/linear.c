@@ -102,7 +102,8 @@ static void warn_mixed(weft_linear *linear, const char *reason) {
     weft_log(monitor_of(linear), WEFT_LOG_WARNING,
              "the preconditioner block does not suit the matrix (%s). With Jacobi's, which takes "
              "its place, Stokes' equations take about %.0f iterations on this mesh, and convection "
-             "more: try --preconditioner lu on the host, about %s and %.3g MB%s",
+             "more: try --preconditioner lu on the host, about %s and %.3g MB, or commutator for a "
+             "flow%s",
              reason, times * weft_cg_iterations_expected(&scalar, linear->options->tolerance),
              weft_seconds_text(lu.seconds, seconds), lu.bytes * 1e-6,
              linear->choice.method == WEFT_METHOD_GMRES ? ", or --restart 200" : "");

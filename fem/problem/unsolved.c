@@ -50,6 +50,15 @@ static const char *iterations_advice(const weft_problem *problem, weft_cg_outcom
                : "the matrix is badly conditioned: try --preconditioner aggregation or " FACTORISE;
 }
 
+/* Of systems that are not symmetric: Jacobi's preconditioner is no use for saddle points. */
+static const char *general_advice(const weft_problem *problem) {
+    return problem->fields.n > 1
+               ? "for flows try --preconditioner commutator or augmented, on the host; else a "
+                 "larger "
+                 "--restart"
+               : "try --preconditioner jacobi or hypre, a larger --restart, or --method bicgstab";
+}
+
 static const char *singular_advice(const weft_problem *problem) {
     return is_slender(problem)
                ? "the body is so slender that rounding of its stiffness leaves hardly any correct "
@@ -70,8 +79,7 @@ static const char *linear_advice(const weft_problem *problem) {
         (cg->outcome == WEFT_CG_STAGNATION || cg->outcome == WEFT_CG_MAX_ITERATIONS) &&
         !is_nearly_singular(cg))
         return problem->system.linear.choice.preconditioner >= 0
-                   ? "try --preconditioner jacobi or hypre, a larger --restart, or --method "
-                     "bicgstab"
+                   ? general_advice(problem)
                    : "raise --restart, try --method bicgstab, or raise --tolerance";
     switch (cg->outcome) {
     case WEFT_CG_INDEFINITE:
@@ -158,6 +166,10 @@ static const char *tangent_advice(const weft_problem *problem) {
                "of sqrt(s) for s = 0, start elsewhere by --initial or write sqrt(s + 1e-12); "
                "otherwise take more --load-steps, or look at --input and --define";
     default:
+        if (problem->fields.n > 1)
+            return "the tangent is badly conditioned or nearly singular there: take smaller loads "
+                   "or more --load-steps; for flows try --preconditioner commutator or augmented, "
+                   "on the host";
         return weft_method_about(problem->system.linear.choice.method)->needs_definite
                    ? "the tangent is badly conditioned or nearly singular there, as at the largest "
                      "load that a body bears: take smaller loads or more --load-steps; for slender "
