@@ -46,9 +46,9 @@ bool weft_schur_is_own(const weft_block_analysis *a, const weft_block *block, in
     return a->free[j] && &a->blocks->list[a->of[j]] == block;
 }
 
-/* [-B D^-1, C], the rows of the block, in all columns */
-static weft_status make_left(const weft_block_analysis *a, const weft_block *block, const double *d,
-                             weft_csr *out, weft_error *error) {
+/* [B S, C], the rows of the block, in all columns; those where S, `scale`, is 0 are left out */
+static weft_status make_left(const weft_block_analysis *a, const weft_block *block,
+                             const double *scale, weft_csr *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_csr *A = a->A;
     const int64_t most = A->row_start[block->first + block->n] - A->row_start[block->first];
@@ -57,10 +57,11 @@ static weft_status make_left(const weft_block_analysis *a, const weft_block *blo
     for (int64_t i = block->first; i < block->first + block->n; ++i) {
         for (int64_t k = A->row_start[i]; k < A->row_start[i + 1] && a->free[i]; ++k) {
             const int32_t j = A->columns[k];
-            if (!weft_schur_is_eliminated(a, block, j) && !weft_schur_is_own(a, block, j))
+            const double factor = weft_schur_is_own(a, block, j) ? 1 : scale[j];
+            if (factor == 0)
                 continue;
             out->columns[n] = j;
-            out->values[n++] = weft_schur_is_own(a, block, j) ? A->values[k] : -A->values[k] / d[j];
+            out->values[n++] = A->values[k] * factor;
         }
         out->row_start[i - block->first + 1] = n;
     }
@@ -68,9 +69,9 @@ done:
     return status;
 }
 
-/* [B'; 1], the columns of the block, in all rows */
-static weft_status make_right(const weft_block_analysis *a, const weft_block *block, weft_csr *out,
-                              weft_error *error) {
+/* [B'; 1], the columns of the block, in all rows but those where `scale` is 0 */
+static weft_status make_right(const weft_block_analysis *a, const weft_block *block,
+                              const double *scale, weft_csr *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_csr *A = a->A;
     const int64_t most = A->row_start[block->first + block->n] - A->row_start[block->first];
@@ -80,7 +81,7 @@ static weft_status make_right(const weft_block_analysis *a, const weft_block *bl
         if (weft_schur_is_own(a, block, (int32_t)i)) {
             out->columns[n] = (int32_t)(i - block->first);
             out->values[n++] = 1;
-        } else if (weft_schur_is_eliminated(a, block, (int32_t)i)) {
+        } else if (scale[i] != 0) {
             for (int64_t k = A->row_start[i]; k < A->row_start[i + 1]; ++k)
                 if (weft_schur_is_own(a, block, A->columns[k])) {
                     out->columns[n] = (int32_t)(A->columns[k] - block->first);
@@ -90,6 +91,19 @@ static weft_status make_right(const weft_block_analysis *a, const weft_block *bl
         out->row_start[i + 1] = n;
     }
 done:
+    return status;
+}
+
+weft_status weft_schur_add_product(const weft_block_analysis *a, const weft_block *block,
+                                   const double *scale, weft_csr *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_csr left = {0}, right = {0};
+    TRY(make_left(a, block, scale, &left, error));
+    TRY(make_right(a, block, scale, &right, error));
+    TRY(weft_csr_multiply(a->device, &left, &right, out, error));
+done:
+    weft_csr_clear(&left);
+    weft_csr_clear(&right);
     return status;
 }
 
@@ -113,15 +127,16 @@ done:
 static weft_status multiply(const weft_block_analysis *a, weft_block *block, const double *d,
                             weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_csr left = {0}, right = {0};
-    TRY(make_left(a, block, d, &left, error));
-    TRY(make_right(a, block, &right, error));
-    TRY(weft_csr_multiply(a->device, &left, &right, &block->matrix, error));
+    double *scale = calloc((size_t)a->A->n_rows + 1, sizeof *scale);
+    if (!scale)
+        TRY(weft_out_of_memory(error, "the blocks of a preconditioner"));
+    for (int64_t i = 0; i < a->A->n_rows; ++i)
+        scale[i] = weft_schur_is_eliminated(a, block, (int32_t)i) ? -1 / d[i] : 0;
+    TRY(weft_schur_add_product(a, block, scale, &block->matrix, error));
     TRY(make_symmetric(a->device, block->sign, &block->matrix, error));
     block->is_singular = weft_block_is_singular(block);
 done:
-    weft_csr_clear(&left);
-    weft_csr_clear(&right);
+    free(scale);
     return status;
 }
 
@@ -246,7 +261,7 @@ static weft_status find_volumes(weft_block_analysis *a, weft_error *error) {
     weft_status status = WEFT_OK;
     double *table = NULL;
     if (a->volumes)
-        return WEFT_OK;
+        goto done;
     a->volumes = calloc((size_t)a->A->n_rows + 1, sizeof *a->volumes);
     if (!a->volumes)
         TRY(weft_out_of_memory(error, "the blocks of a preconditioner"));

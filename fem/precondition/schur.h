@@ -26,6 +26,10 @@ double weft_schur_eliminated(const weft_block_analysis *a, int64_t i, const doub
 /** Is a column one of the block's own that is free? Or one of those that are eliminated before the block, a multiplier? */
 bool weft_schur_is_own(const weft_block_analysis *a, const weft_block *block, int32_t j);
 bool weft_schur_is_eliminated(const weft_block_analysis *a, const weft_block *block, int32_t j);
+/** out = C + B S B' of a block C with its couplings B and B' to the columns where S, `scale` [rows of A], is not 0. Constrained
+ *  rows are empty. out: weft_csr_clear */
+weft_status weft_schur_add_product(const weft_block_analysis *a, const weft_block *block,
+                                   const double *scale, weft_csr *out, weft_error *error);
 /** Choose what takes the place of Schur complements, after the matrices of elliptic blocks are made (choose_schur.c).
  *  Errors  WEFT_ERROR_UNSUPPORTED (the one that is asked for does not suit) */
 weft_status weft_schur_choose(const weft_block_analysis *a, weft_schur asked, weft_error *error);
