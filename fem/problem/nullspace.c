@@ -238,20 +238,25 @@ static void warn(const weft_assembled *system, int value, double sum, double siz
              value, sum, fabs(sum) / sizes);
 }
 
-/* The rows of b - y in an open component add up to zero; y = A g. */
-static weft_status balance(const checks *c, int m, weft_error *error) {
+/* The rows of b - y in an open component add up to zero: y = A g.
+ *  only_rounding  what is more than rounding of what the rows sum stays, and is not warned of */
+static weft_status balance(const checks *c, weft_memory *vector, int m, bool only_rounding,
+                           weft_error *error) {
     weft_status status = WEFT_OK;
     const component *of = &c->system->open.list[m];
-    const weft_span b = span_of(c->system->b, of), y = span_of(c->y, of),
-                    sizes = span_of(c->sizes, of);
+    const weft_span b = span_of(vector, of), y = span_of(c->y, of), sizes = span_of(c->sizes, of);
     weft_span_sums of_b, of_y, rows;
     TRY(weft_span_sum(c->spans, &b, WEFT_SPAN_PRODUCT, NULL, 0, &of_b, error));
     TRY(weft_span_sum(c->spans, &y, WEFT_SPAN_PRODUCT, NULL, 0, &of_y, error));
     TRY(weft_span_sum(c->spans, &sizes, WEFT_SPAN_PRODUCT, NULL, 0, &rows, error));
     const double sum = of_b.sum - of_y.sum;
+    if (only_rounding && !(fabs(sum) <= UNSEEN * (of_b.size + rows.size)))
+        goto done;
     TRY(weft_span_change(c->spans, &b, WEFT_SPAN_ADD, NULL, -sum / (double)weft_span_entries(&b), 0,
                          error));
-    warn(c->system, c->system->open.values[m], sum, of_b.size + of_y.size, of_b.size + rows.size);
+    if (!only_rounding)
+        warn(c->system, c->system->open.values[m], sum, of_b.size + of_y.size,
+             of_b.size + rows.size);
 done:
     return status;
 }
@@ -268,7 +273,7 @@ weft_status weft_nullspace_project(weft_assembled *system, weft_error *error) {
     TRY(apply_given(&c, error));
     for (int m = 0; m < system->open.n; ++m)
         if (is_solvable[m])
-            TRY(balance(&c, m, error));
+            TRY(balance(&c, system->b, m, false, error));
     TRY(weft_vector_pull(system->b, system->b_values, system->fields->n_dofs, error));
 done:
     checks_clear(&c);
@@ -280,42 +285,20 @@ done:
 weft_status weft_nullspace_balance(weft_assembled *system, weft_memory *r, weft_memory *du,
                                    weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t n_dofs = (size_t)system->fields->n_dofs;
-    double *values[2] = {NULL, NULL}, *rows = NULL, *rest = NULL;
-    weft_memory *memory[2] = {NULL, NULL};
+    checks c = {0};
+    bool is_solvable[WEFT_VALUES_MAX];
     if (system->open.n == 0 || weft_records_only(system->fields->context))
         goto done;
-    TRY(make_vectors(system, values, memory, error));
-    rows = weft_array_make(n_dofs, sizeof *rows);
-    rest = weft_array_make(n_dofs, sizeof *rest);
-    if (!rows || !rest)
-        TRY(weft_out_of_memory(error, NULL));
-    TRY(weft_vector_pull(r, rest, (int64_t)n_dofs, error));
-    for (int m = 0; m < system->open.n; ++m) {
-        const component of = system->open.list[m];
-        double sum = 0, terms = 0;
-        int64_t n = 0;
-        bool is_solvable = false;
-        TRY(is_left(system, &of, values, memory, &is_solvable, error));
-        if (!is_solvable)
-            continue;
-        TRY(weft_vector_pull(system->u, system->u_values, (int64_t)n_dofs, error));
-        TRY(weft_operator_row_sizes(system->fields->context->device, system->op, system->u_values,
-                                    rows, error));
-        TRY(weft_operator_apply(system->op, du, memory[1], error));
-        TRY(weft_vector_pull(memory[1], values[1], (int64_t)n_dofs, error));
-        for (int64_t i = of.first; i < of.last; i += of.step, ++n) {
-            sum += rest[i] - values[1][i];
-            terms += fabs(rest[i]) + rows[i];
-        }
-        for (int64_t i = of.first; i < of.last && fabs(sum) <= UNSEEN * terms; i += of.step)
-            rest[i] -= sum / (double)n;
-    }
-    TRY(weft_vector_push(r, rest, (int64_t)n_dofs, error));
+    TRY(checks_make(system, &c, error));
+    TRY(are_left(&c, is_solvable, error));
+    TRY(weft_operator_size_rows(c.spans, system->op, system->u, (weft_memory *[]){c.scratch, c.y},
+                                c.sizes, error));
+    TRY(weft_operator_apply(system->op, du, c.y, error));
+    for (int m = 0; m < system->open.n; ++m)
+        if (is_solvable[m])
+            TRY(balance(&c, r, m, true, error));
 done:
-    free_vectors(values, memory);
-    free(rows);
-    free(rest);
+    checks_clear(&c);
     return status;
 }
 
