@@ -78,6 +78,7 @@ typedef struct weft_preconditioner_report {
     weft_preconditioner_level levels[WEFT_PRECONDITIONER_LEVELS_MAX]; /* the finest first */
     double complexity; /* entries of all levels, relative to the finest */
     size_t bytes;      /* held on the device */
+    int restart;       /* of GMRES, which pays where an application takes long; 0: the default */
     double set_up_seconds;
     char detail[240]; /* further words, e.g. the library that is used; may be empty */
 } weft_preconditioner_report;

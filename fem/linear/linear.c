@@ -160,6 +160,23 @@ static void take_lu(weft_linear *linear, const char *reason) {
                      "the matrix is symmetric, the preconditioner not definite");
 }
 
+/* Does the basis of GMRES fit into a quarter of the free memory? */
+static bool basis_fits(const weft_linear *linear, int restart) {
+    enum { VECTORS = 4 /* per iteration of a cycle, at most */ };
+    const double bytes =
+        (double)VECTORS * restart * (double)weft_linear_dofs(linear) * sizeof(double);
+    return bytes <= (double)weft_device_bytes_free(linear->context->device) / 4;
+}
+
+/* Take the restart of GMRES that suits the preconditioner, unless one was asked for. */
+static void suit_restart(weft_linear *linear) {
+    const int restart =
+        linear->preconditioner ? weft_preconditioner_reported(linear->preconditioner)->restart : 0;
+    if (linear->options->restart == 0 && restart > linear->choice.restart &&
+        basis_fits(linear, restart))
+        linear->choice.restart = restart;
+}
+
 /* Make the preconditioner that was chosen, or adapt it to new values of the operator. If it was chosen automatically and
  * refuses the matrix, factorise that, or drop it. */
 static weft_status precondition(weft_linear *linear, const weft_system *system, weft_error *error) {
@@ -207,6 +224,7 @@ static weft_status precondition(weft_linear *linear, const weft_system *system, 
         drop_preconditioner(linear, why.message);
         status = WEFT_OK;
     }
+    suit_restart(linear);
     if (status != WEFT_OK && error)
         *error = why;
     return status;
@@ -266,13 +284,11 @@ weft_cg_options weft_linear_options(const weft_linear *linear, const weft_system
 /* If GMRES stagnates with the default number of iterations between restarts, set a larger one, for a solve that
  * continues from u. */
 static bool lengthens_cycles(weft_linear *linear, weft_cg_options *options) {
-    enum { LONG = 200, VECTORS = 4 /* per iteration of a cycle, at most */ };
+    enum { LONG = 200 };
     const weft_cg_outcome outcome = linear->cg.outcome;
-    const double bytes = (double)VECTORS * LONG * (double)weft_linear_dofs(linear) * sizeof(double);
     const bool is_slow = outcome == WEFT_CG_MAX_ITERATIONS && linear->options->max_iterations < 0;
     if (!(is_slow || outcome == WEFT_CG_STAGNATION) || linear->choice.method != WEFT_METHOD_GMRES ||
-        linear->choice.restart > 0 ||
-        bytes > (double)weft_device_bytes_free(linear->context->device) / 4)
+        linear->choice.restart > 0 || !basis_fits(linear, LONG))
         return false;
     weft_log(monitor_of(linear), WEFT_LOG_INFO,
              "GMRES: %s after %d iterations; it continues with %d between restarts",
@@ -474,6 +490,7 @@ weft_status weft_linear_solve(weft_linear *linear, const weft_system *whole,
     TRY(precondition(linear, &system, error));
     TRY(weft_reduction_enter(reduction, whole, error));
     options.method = linear->choice.method;
+    options.restart = linear->choice.restart;
     options.preconditioner = linear->preconditioner;
     options.full_cycles = linear->preconditioner ? weft_linear_full_cycles(linear) : 0;
     TRY(solve_with_retries(linear, whole, reduction, &options, guess, NULL, error));

@@ -342,6 +342,9 @@ static weft_schur asked_for(const weft_preconditioner *preconditioner) {
                                                                     : WEFT_SCHUR_AUTO;
 }
 
+/* Cavities take 50 to 120 iterations, and with the default of 30 up to four times as many. */
+enum { COMMUTATOR_RESTART = 100 };
+
 static weft_status block_make(weft_preconditioner *preconditioner, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_condensation condensation = {0};
@@ -370,6 +373,8 @@ static weft_status block_make(weft_preconditioner *preconditioner, weft_error *e
     TRY(make_commutators(preconditioner, error));
     preconditioner->report.levels[0] =
         (weft_preconditioner_level){.n_rows = A.n_rows, .n_entries = A.row_start[A.n_rows]};
+    preconditioner->report.restart =
+        state->blocks.schur == WEFT_SCHUR_COMMUTATOR ? COMMUTATOR_RESTART : 0;
     describe(preconditioner);
     warn(preconditioner);
 done:
