@@ -288,7 +288,7 @@ static bool lengthens_cycles(weft_linear *linear, weft_cg_options *options) {
     const weft_cg_outcome outcome = linear->cg.outcome;
     const bool is_slow = outcome == WEFT_CG_MAX_ITERATIONS && linear->options->max_iterations < 0;
     if (!(is_slow || outcome == WEFT_CG_STAGNATION) || linear->choice.method != WEFT_METHOD_GMRES ||
-        linear->choice.restart > 0 || !basis_fits(linear, LONG))
+        linear->options->restart > 0 || linear->choice.restart >= LONG || !basis_fits(linear, LONG))
         return false;
     weft_log(monitor_of(linear), WEFT_LOG_INFO,
              "GMRES: %s after %d iterations; it continues with %d between restarts",

@@ -135,6 +135,19 @@ static void chosen(void **state) {
     }
 }
 
+/* The commutator has longer cycles of GMRES than 30 iterations, with which it takes up to four times as many. */
+static void restarts(void **state) {
+    (void)state;
+    external_need(WEFT_EXTERNAL_UMFPACK);
+    put_flow("quadrilateral", false);
+    json_t *a = SOLVE(0, file, "--mesh", "quads:16", "--nonlinear", "--input", "nu=1/400",
+                      "--dirichlet", "boundary=0,0,free", "--dirichlet", "top=1,0,free",
+                      "--preconditioner", "block", "--device", "host:1:sse2");
+    assert_non_null(strstr(detail_of(a), "a commutator and lu"));
+    assert_true(most_iterations(a) <= 1.2 * 59 + 4);
+    json_decref(a);
+}
+
 /* Without a library the flow is solved all the same, with a warning of why it takes long. */
 static void warned(void **state) {
     (void)state;
@@ -202,8 +215,9 @@ static void to_the_end(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cavities), cmocka_unit_test(fast_cavity), cmocka_unit_test(chosen),
-        cmocka_unit_test(warned),   cmocka_unit_test(exact),       cmocka_unit_test(to_the_end),
+        cmocka_unit_test(cavities),   cmocka_unit_test(fast_cavity), cmocka_unit_test(chosen),
+        cmocka_unit_test(restarts),   cmocka_unit_test(warned),      cmocka_unit_test(exact),
+        cmocka_unit_test(to_the_end),
     };
     return cmocka_run_group_tests(tests, name_file, remove_file);
 }
