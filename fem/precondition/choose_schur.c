@@ -69,8 +69,9 @@ static bool fits(const weft_block_analysis *a, double times) {
 static const char *unfactorised(const weft_block_analysis *a) {
     if (!is_on_host(a))
         return "lu runs on the host";
-    if (!weft_preconditioner_lu.is_found(&weft_preconditioner_lu))
-        return "neither UMFPACK nor MUMPS is found";
+    int lu = -1;
+    if (weft_preconditioner_find("lu", &lu, NULL) != WEFT_OK || !weft_preconditioner_is_found(lu))
+        return "no library for lu is found";
     return fits(a, 1) ? NULL : "its factors take more than half of the free memory";
 }
 
@@ -84,7 +85,7 @@ static weft_status refuse(weft_schur asked, const char *because, weft_error *err
         weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                        "the preconditioner %s factorises on the host", name);
     weft_error_hint(error, "use %s",
-                    because ? "--preconditioner block, or lu where UMFPACK is installed"
+                    because ? "--preconditioner block, or lu"
                             : "--device host, or --preconditioner block");
     return WEFT_ERROR_UNSUPPORTED;
 }
