@@ -117,17 +117,3 @@ void app_child_clear(app_child *child) {
     free(child->error);
     child->output = child->error = NULL;
 }
-
-bool app_find_in_path(const char *program, char *out, size_t size) {
-    for (const char *path = getenv("PATH"); path && *path;) {
-        int part = (int)strcspn(path, ":");
-        /* Skip relative directories in PATH: they depend on the working directory. */
-        if (part > 0 && path[0] == '/' &&
-            snprintf(out, size, "%.*s/%s", part, path, program) < (int)size &&
-            access(out, X_OK) == 0)
-            return true;
-        path += part;
-        path += *path == ':';
-    }
-    return false;
-}

@@ -1,6 +1,7 @@
 /* Writes scripts for gnuplot 5, runs it if it is installed, and sees that its figures are whole. */
 #include "apps/common/support.h"
 #include "core/base/file.h"
+#include "core/base/process.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -115,7 +116,7 @@ weft_status app_gnuplot_run(const char *folder, const char *script, const weft_m
                          NULL};
     const app_child_start start = {.arguments = arguments, .folder = folder};
     *drawn = false;
-    if (!app_find_in_path("gnuplot", program, sizeof program)) {
+    if (!weft_find_in_path("gnuplot", program, sizeof program)) {
         weft_log(monitor, WEFT_LOG_INFO, "gnuplot is not installed: %s is not drawn", script);
         goto done;
     }

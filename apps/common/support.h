@@ -153,9 +153,6 @@ weft_status app_file_claim(const char *path, weft_error *error);
 
 /* ---- other programs (apps/common/child.c) ---------------------------------------------------- */
 
-/** Find a program in PATH; false if it is not there. */
-bool app_find_in_path(const char *program, char *out, size_t size);
-
 /** Block the signals that stop a program; only app_child_run and app_interrupt_requested then
  *  receive them. */
 void app_signals_block(void);

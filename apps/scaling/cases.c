@@ -1,24 +1,14 @@
 /* Finds the app and the devices, and lists the cases of a study. */
 #include "apps/scaling/scaling.h"
+#include "core/base/process.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Find the app next to this program (build or installation), else in PATH. */
-static bool find_program(const char *name, char *out, size_t size) {
-    ssize_t length = readlink("/proc/self/exe", out, size - 1);
-    out[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(out, '/');
-    size_t left = slash ? size - (size_t)(slash + 1 - out) : 0;
-    if (slash && snprintf(slash + 1, left, "%s", name) < (int)left && access(out, X_OK) == 0)
-        return true;
-    return app_find_in_path(name, out, size);
-}
-
 static weft_status find_app(const scaling_options *options, scaling_cases *out, weft_error *error) {
     const char *name = scaling_app_at(options->app)->name;
-    if (!find_program(name, out->program, sizeof out->program)) {
+    if (!weft_find_own_program(name, out->program, sizeof out->program)) {
         weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "the program %s is not there", name);
         weft_error_hint(error, "it is searched next to scaling and in PATH");
         return WEFT_ERROR_UNSUPPORTED;

@@ -1,5 +1,6 @@
 /* weft explain --html: measures the kernels of a plan and writes the report with their times. */
 #include "apps/weft/tool.h"
+#include "core/base/process.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +84,7 @@ static char *run_dot(void *user, const char *dot) {
     app_child child = {0};
     weft_error error = {0};
     int stopped = 0;
-    if (!app_find_in_path("dot", program, sizeof program))
+    if (!weft_find_in_path("dot", program, sizeof program))
         return NULL;
     if (app_child_run(&start, &child, &stopped, &error) == WEFT_OK && child.exit_code == 0) {
         answer = child.output;

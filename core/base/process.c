@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -25,6 +26,39 @@ extern char **environ;
 /* Polling interval of a silent child, and the delay of the first progress report. */
 static const int TICK_MILLISECONDS = 100;
 static const double FIRST_REPORT = 2, MOST_OUTPUT = 64e6;
+
+bool weft_is_program(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
+}
+
+bool weft_find_in_path(const char *name, char *out, size_t size) {
+    const char *path = getenv("PATH");
+    for (const char *part = path ? path : "/usr/local/bin:/usr/bin:/bin"; *part;) {
+        const int length = (int)strcspn(part, ":");
+        if (part[0] == '/' && snprintf(out, size, "%.*s/%s", length, part, name) < (int)size &&
+            weft_is_program(out))
+            return true;
+        part += length;
+        part += *part == ':';
+    }
+    return false;
+}
+
+bool weft_find_own_program(const char *name, char *out, size_t size) {
+    static const char *const folders[] = {"", "../libexec/weft/", "../bin/"};
+    char own[4096];
+    const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(own, '/');
+    for (size_t i = 0; slash && i < sizeof folders / sizeof *folders; ++i) {
+        slash[1] = '\0';
+        if (snprintf(out, size, "%s%s%s", own, folders[i], name) < (int)size &&
+            weft_is_program(out))
+            return true;
+    }
+    return weft_find_in_path(name, out, size);
+}
 
 static bool is_variable(const char *entry, const char *name) {
     size_t length = strlen(name);

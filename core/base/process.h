@@ -20,6 +20,13 @@
 extern "C" {
 #endif
 
+/** Is it a regular file that may be executed? */
+bool weft_is_program(const char *path);
+/** Find a program in PATH, whose relative directories are skipped: they depend on the working directory. */
+bool weft_find_in_path(const char *name, char *out, size_t size);
+/** Find a program of Weft: in the folder of this one, where `cmake --install` puts it from there, or in PATH. */
+bool weft_find_own_program(const char *name, char *out, size_t size);
+
 /** Resource limits of the child; 0: no limit. The kernel enforces all except `seconds`, on the
  *  child and on each process that it starts. */
 typedef struct weft_process_limits {

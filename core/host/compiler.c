@@ -20,11 +20,6 @@ static weft_status missing(const char *command, const char *why, weft_error *err
     return WEFT_ERROR_COMPILER;
 }
 
-static bool is_program(const char *path) {
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
-}
-
 /* Find the program's absolute path, since compilation runs in another directory. Links are not
  * resolved: compiler drivers may depend on the name they are called by. */
 static bool find_program(const char *word, char *out, size_t size) {
@@ -36,19 +31,7 @@ static bool find_program(const char *word, char *out, size_t size) {
         int length = snprintf(out, size, "%s%s%s", here, relative ? "/" : "", word);
         return length > 0 && (size_t)length < size && access(out, X_OK) == 0;
     }
-    const char *path = getenv("PATH");
-    for (const char *part = path ? path : "/usr/local/bin:/usr/bin:/bin"; *part;) {
-        int length = (int)strcspn(part, ":");
-        /* Skip relative directories in PATH: they depend on the working directory. */
-        if (length > 0 && part[0] == '/') {
-            int whole = snprintf(out, size, "%.*s/%s", length, part, word);
-            if (whole > 0 && (size_t)whole < size && is_program(out))
-                return true;
-        }
-        part += length;
-        part += *part == ':';
-    }
-    return false;
+    return weft_find_in_path(word, out, size);
 }
 
 /* Split the command at blanks, without quoting, as make and configure do, unless the whole command
@@ -57,7 +40,7 @@ static weft_status cut_words(const char *command, weft_compiler *out, weft_error
     if (strlen(command) >= sizeof out->command)
         return missing("CC", "is too long a command", error);
     memcpy(out->command, command, strlen(command) + 1);
-    if (strchr(command, '/') && is_program(command)) {
+    if (strchr(command, '/') && weft_is_program(command)) {
         out->words[0] = out->command;
         return WEFT_OK;
     }

@@ -15,47 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_program(const char *path) {
-    return access(path, X_OK) == 0;
-}
-
-/* Find it in the folder of this program, or where `cmake --install` puts it. */
-static bool find_beside(char *out, size_t size) {
-    static const char *const places[] = {"weft-gmsh", "../libexec/weft/weft-gmsh",
-                                         "../bin/weft-gmsh"};
-    char own[4096];
-    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (length <= 0)
-        return false;
-    own[length] = '\0';
-    char *slash = strrchr(own, '/');
-    if (!slash)
-        return false;
-    slash[1] = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof *places; ++i)
-        if (snprintf(out, size, "%s%s", own, places[i]) < (int)size && is_program(out))
-            return true;
-    return false;
-}
-
-static bool find_in_path(char *out, size_t size) {
-    const char *path = getenv("PATH");
-    while (path && *path) {
-        int length = (int)strcspn(path, ":");
-        /* relative directories depend on the working directory */
-        if (*path == '/' && snprintf(out, size, "%.*s/weft-gmsh", length, path) < (int)size &&
-            is_program(out))
-            return true;
-        path += length;
-        path += *path == ':';
-    }
-    return false;
-}
-
 static weft_status find_program(const char *path, char *out, size_t size, weft_error *error) {
     const char *named = getenv("WEFT_GMSH");
     if (named && *named) {
-        if (strlen(named) < size && is_program(named)) {
+        if (strlen(named) < size && weft_is_program(named)) {
             weft_copy_cut(out, size, named);
             return WEFT_OK;
         }
@@ -64,7 +27,7 @@ static weft_status find_program(const char *path, char *out, size_t size, weft_e
         weft_error_hint(error, "set it to the program weft-gmsh, or unset it");
         return WEFT_ERROR_UNSUPPORTED;
     }
-    if (find_beside(out, size) || find_in_path(out, size))
+    if (weft_find_own_program("weft-gmsh", out, size))
         return WEFT_OK;
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                    "%s: this format needs the program weft-gmsh, which is not there", path);
