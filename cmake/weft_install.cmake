@@ -47,6 +47,8 @@ endif()
 install(DIRECTORY meshes/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/meshes)
 install(DIRECTORY fem/scripts/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/scripts
     FILES_MATCHING PATTERN "*.weft")
+# `ninja kernels` has made them, or they are not installed.
+install(DIRECTORY "${PROJECT_BINARY_DIR}/weft-kernels/" DESTINATION ${CMAKE_INSTALL_LIBDIR}/weft/kernels OPTIONAL)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(EXISTS "${PROJECT_SOURCE_DIR}/README.md")

@@ -19,3 +19,6 @@ add_custom_command(OUTPUT "${folder}/.complete"
     DEPENDS ${programs} ${meshes} "${PROJECT_SOURCE_DIR}/cmake/gather.cmake"
     COMMENT "Gathering ${folder}" VERBATIM)
 add_custom_target(portable ALL DEPENDS "${folder}/.complete")
+if(NOT CMAKE_CROSSCOMPILING)
+    weft_kernels("${folder}" "${folder}/.complete")
+endif()

@@ -42,7 +42,8 @@ weft_status weft_cache_directory(char *out, size_t size, weft_error *error) {
     return WEFT_OK;
 }
 
-int weft_cache_folder_open(const char *path, bool *missing, char *reason, size_t size) {
+int weft_cache_folder_open(const char *path, uid_t other, bool *missing, char *reason,
+                           size_t size) {
     struct stat info;
     char plain[512];
     *missing = false;
@@ -68,7 +69,7 @@ int weft_cache_folder_open(const char *path, bool *missing, char *reason, size_t
     }
     if (fstat(folder, &info) != 0)
         snprintf(reason, size, "cannot look at %s: %s", plain, strerror(errno));
-    else if (info.st_uid != geteuid())
+    else if (info.st_uid != geteuid() && info.st_uid != other)
         snprintf(reason, size, "%s belongs to another user", plain);
     else if (info.st_mode & (S_IWGRP | S_IWOTH))
         snprintf(reason, size, "others may write %s (chmod 700 mends it)", plain);
@@ -134,14 +135,15 @@ void weft_cache_open_for(weft_cache *cache, const char *name, const char *instea
         weft_cache_warn(cache, "%s", error.message);
         return;
     }
-    cache->folder = weft_cache_folder_open(cache->path, &missing, reason, sizeof reason);
+    cache->folder = weft_cache_folder_open(cache->path, geteuid(), &missing, reason, sizeof reason);
     if (cache->folder < 0 && missing && mode == WEFT_CACHE_ON &&
         !(!directory && is_below_missing_home(cache->path))) {
         int number = make_folders(cache->path);
         if (number != 0)
             snprintf(reason, sizeof reason, "cannot make %s: %s", cache->path, strerror(number));
         else
-            cache->folder = weft_cache_folder_open(cache->path, &missing, reason, sizeof reason);
+            cache->folder =
+                weft_cache_folder_open(cache->path, geteuid(), &missing, reason, sizeof reason);
     }
     if (cache->folder < 0 && !(missing && mode == WEFT_CACHE_READ))
         weft_cache_warn(cache, "%s", reason);
@@ -193,8 +195,8 @@ bool weft_cache_has(const weft_cache *cache, const char *key) {
     return cache->folder >= 0 && faccessat(cache->folder, name, F_OK, 0) == 0;
 }
 
-unsigned char *weft_cache_load_any(weft_cache *cache, const char *source_key, weft_entry *found,
-                                   size_t *size) {
+unsigned char *weft_cache_load_any(const weft_cache *cache, const char *source_key,
+                                   weft_entry *found, size_t *size) {
     if (cache->folder < 0)
         return NULL;
     int again = openat(cache->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

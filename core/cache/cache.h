@@ -6,6 +6,7 @@
 #include "core/weft_core.h"
 
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #define WEFT_CACHE_FORMAT 1
 
@@ -36,7 +37,7 @@ const char *weft_entry_check(const unsigned char *bytes, size_t size, const char
                              weft_entry *entry);
 /** Is the file name KEY.weft? If so, copy the key. */
 bool weft_entry_name(const char *file_name, char key[33]);
-/** Read a whole entry file.
+/** Read a whole entry file, which must belong to the owner of the directory.
  *  folder   descriptor of the cache directory
  *  bytes    malloc'd
  *  missing  set to whether the file does not exist
@@ -64,18 +65,24 @@ void weft_cache_open(weft_cache *cache, weft_cache_mode mode, const char *direct
 /** The same for other data in the cache directory; name and instead are for messages. */
 void weft_cache_open_for(weft_cache *cache, const char *name, const char *instead,
                          weft_cache_mode mode, const char *directory, const weft_monitor *monitor);
+/** Open the read-only cache of kernels that was installed with Weft: the folder `set` in $WEFT_SHIPPED ("none":
+ *  there is none), else in a folder beside the program or library that contains this function. It may
+ *  belong to the owner of that file. Problems are logged, and the cache is then empty.
+ *  set       instruction set, "avx2"
+ *  Decision  docs/decisions/0067-common-kernels-are-shipped.md */
+void weft_cache_open_shipped(weft_cache *cache, const char *set, const weft_monitor *monitor);
 void weft_cache_close(weft_cache *cache);
-/** Open an existing directory, which must belong to the user and be writable by nobody else.
+/** Open an existing directory, which must belong to the user, or to `other`, and be writable by nobody else.
  *  missing  set to whether it does not exist
  *  Returns  a descriptor; or -1, with the reason in words */
-int weft_cache_folder_open(const char *path, bool *missing, char *reason, size_t size);
+int weft_cache_folder_open(const char *path, uid_t other, bool *missing, char *reason, size_t size);
 /** Load the payload of a valid entry. Invalid entries are logged unless quiet.
  *  Returns  malloc'd; NULL if the entry is missing or invalid */
 unsigned char *weft_cache_load(weft_cache *cache, const weft_entry *wanted, bool quiet,
                                size_t *size);
 /** The same for an entry with this source_key, by any compiler. */
-unsigned char *weft_cache_load_any(weft_cache *cache, const char *source_key, weft_entry *found,
-                                   size_t *size);
+unsigned char *weft_cache_load_any(const weft_cache *cache, const char *source_key,
+                                   weft_entry *found, size_t *size);
 /** Is there a file for this key, valid or not? */
 bool weft_cache_has(const weft_cache *cache, const char *key);
 /** Store a payload under entry->key. Failures are logged once. */

@@ -117,7 +117,7 @@ static const char *read_bytes(int file, unsigned char *bytes, size_t size) {
 
 const char *weft_entry_read(int folder, const char *file_name, unsigned char **bytes, size_t *size,
                             bool *missing) {
-    struct stat info;
+    struct stat info, owner;
     const char *wrong = NULL;
     unsigned char *data = NULL;
     *missing = false;
@@ -130,9 +130,9 @@ const char *weft_entry_read(int folder, const char *file_name, unsigned char **b
                : errno == EACCES ? "it may not be read"
                                  : "it cannot be opened";
     }
-    if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode))
+    if (fstat(folder, &owner) != 0 || fstat(file, &info) != 0 || !S_ISREG(info.st_mode))
         wrong = "it is not a plain file";
-    else if (info.st_uid != geteuid())
+    else if (info.st_uid != owner.st_uid)
         wrong = "it belongs to another user";
     else if (info.st_size > LARGEST_ENTRY)
         wrong = "it is too large";

@@ -12,6 +12,9 @@ typedef struct weft_processor {
     int vector_bytes;   /* 64, 32 or 16 */
     int n_registers;    /* vector registers */
     char identity[33];  /* hash of everything that -march=native depends on, and of the above */
+    bool is_named;      /* the instruction set was requested */
+    /* the set with the same vectors, for kernels that run on every processor with it; NULL: none */
+    const char *set, *set_option;
 } weft_processor;
 /** Identify the processor and choose the instruction set.
  *  instructions  "sse2", "avx2", "avx512" (x86-64), "neon" (aarch64); NULL: the processor's best
@@ -43,6 +46,8 @@ weft_status weft_compiler_find(const char *command, const weft_processor *proces
  *  Errors   as weft_compiler_find */
 weft_status weft_compiler_options(const char *version, const weft_processor *processor, char *label,
                                   size_t size, const char **options, weft_error *error);
+/** Append the table of options, of all compilers and versions. */
+void weft_compiler_add_options(weft_text *out);
 /** Hash of everything other than the source that determines the compiler's output: the second half
  *  of a cache key. */
 void weft_compiler_key(const weft_compiler *compiler, char out[33]);

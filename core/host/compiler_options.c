@@ -68,6 +68,14 @@ static compiler_version read_version(const char *line, char *label, size_t size)
     return (compiler_version){is_clang, is_known ? (int)strtol(number, NULL, 10) : 0};
 }
 
+void weft_compiler_add_options(weft_text *out) {
+    for (int i = 0; i < N_OPTIONS; ++i)
+        weft_text_add(out, "%s|", options[i]);
+    for (int i = 0; i < N_NEEDS; ++i)
+        weft_text_add(out, "%d %d %d %d %s|", needs[i].is_clang, needs[i].first, needs[i].last,
+                      needs[i].vector_bytes, needs[i].option ? needs[i].option : "refused");
+}
+
 weft_status weft_compiler_options(const char *version, const weft_processor *processor, char *label,
                                   size_t size, const char **out, weft_error *error) {
     const compiler_version known = read_version(version, label, size);

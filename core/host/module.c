@@ -25,11 +25,12 @@ typedef struct weft_object {
 struct weft_host_compile {
     pthread_mutex_t mutex; /* protects what the first module initialises */
     bool cache_ready, compiler_ready;
+    bool is_usual; /* the user has named no compiler, so what another one has made will do */
     atomic_bool reported_no_compiler;
     weft_cache_mode mode;
     char *cache_directory, *keep_directory, *command;
     const weft_monitor *monitor;
-    weft_cache cache;
+    weft_cache cache, shipped;
     weft_compiler compiler;
     weft_processor processor;
 };
@@ -46,7 +47,7 @@ weft_status weft_host_compile_make(const weft_device_options *options,
     if (!compile)
         return weft_out_of_memory(error, "a device");
     pthread_mutex_init(&compile->mutex, NULL);
-    compile->cache.folder = -1;
+    compile->cache.folder = compile->shipped.folder = -1;
     compile->mode = options->cache;
     compile->monitor = options->monitor;
     const char *command = options->compiler ? options->compiler : getenv("CC");
@@ -58,6 +59,7 @@ weft_status weft_host_compile_make(const weft_device_options *options,
         weft_host_compile_free(&compile);
         return weft_out_of_memory(error, "a device");
     }
+    compile->is_usual = strcmp(command, "cc") == 0;
     compile->processor = *processor;
     *out = compile;
     return WEFT_OK;
@@ -71,6 +73,7 @@ void weft_host_compile_free(weft_host_compile **compile) {
     if (!compile || !*compile)
         return;
     weft_cache_close(&(*compile)->cache);
+    weft_cache_close(&(*compile)->shipped);
     pthread_mutex_destroy(&(*compile)->mutex);
     free((*compile)->cache_directory);
     free((*compile)->keep_directory);
@@ -84,8 +87,11 @@ void weft_host_compile_free(weft_host_compile **compile) {
  * installed since. */
 static weft_status prepare(weft_host_compile *compile, weft_error *error) {
     weft_status status = WEFT_OK;
-    if (!compile->cache_ready)
+    if (!compile->cache_ready) {
         weft_cache_open(&compile->cache, compile->mode, compile->cache_directory, compile->monitor);
+        if (compile->mode != WEFT_CACHE_OFF && compile->is_usual && compile->processor.set)
+            weft_cache_open_shipped(&compile->shipped, compile->processor.set, compile->monitor);
+    }
     compile->cache_ready = true;
     if (!compile->compiler_ready)
         TRY(weft_compiler_find(compile->command, &compile->processor, &compile->cache,
@@ -95,12 +101,26 @@ done:
     return status;
 }
 
-static weft_status make_source_key(const weft_host_compile *compile, const char *source,
-                                   char out[33], weft_error *error) {
-    char maker[512];
-    snprintf(maker, sizeof maker, "weft host module, format %d|%s|libc %s|", WEFT_CACHE_FORMAT,
-             compile->processor.identity, gnu_get_libc_version());
-    return weft_source_key(maker, source, out, error);
+/* Hash a source with what decides whether its object is valid, but for the compiler: this processor and C library;
+ * or the name of an instruction set, whose object is valid on every processor with that set. (A C library that is
+ * too old does not load it.) */
+static weft_status make_source_key(const weft_host_compile *compile, bool is_portable,
+                                   const char *source, char out[33], weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text maker = {0};
+    weft_text_add(&maker, "weft host module, format %d|", WEFT_CACHE_FORMAT);
+    if (is_portable) {
+        weft_text_add(&maker, "Weft " WEFT_VERSION "|%s|%s|", compile->processor.set,
+                      compile->processor.set_option);
+        weft_compiler_add_options(&maker);
+    } else
+        weft_text_add(&maker, "%s|libc %s|", compile->processor.identity, gnu_get_libc_version());
+    if (maker.failed)
+        TRY(weft_out_of_memory(error, "a kernel's source"));
+    TRY(weft_source_key(maker.data, source, out, error));
+done:
+    weft_text_free(&maker);
+    return status;
 }
 
 /* Reduce a module's name to letters, digits and "-_.", for a file name. */
@@ -196,21 +216,39 @@ done:
     return status;
 }
 
-/* Without a compiler, load an entry of the same source and machine by any compiler. */
-static weft_status load_without_compiler(weft_host_compile *compile, const char *source_key,
-                                         weft_shared_object *object) {
-    weft_entry found;
+/* Load an entry of the same source and machine by any compiler.
+ * object  NULL: find out whether there is a valid one */
+static bool load_any(weft_host_compile *compile, const weft_cache *cache, const char *source_key,
+                     weft_shared_object *object, weft_entry *found) {
     weft_error ignored;
     size_t size = 0;
-    unsigned char *payload = weft_cache_load_any(&compile->cache, source_key, &found, &size);
-    if (!payload)
-        return WEFT_ERROR_COMPILER;
-    weft_status status = weft_shared_object_load(payload, size, &compile->cache, object, &ignored);
+    unsigned char *payload = weft_cache_load_any(cache, source_key, found, &size);
+    const bool good = payload && (!object || weft_shared_object_load(payload, size, &compile->cache,
+                                                                     object, &ignored) == WEFT_OK);
     free(payload);
-    if (status == WEFT_OK && !atomic_exchange(&compile->reported_no_compiler, true))
+    return good;
+}
+
+static bool load_without_compiler(weft_host_compile *compile, const char *source_key,
+                                  weft_shared_object *object) {
+    weft_entry found;
+    if (!load_any(compile, &compile->cache, source_key, object, &found))
+        return false;
+    if (!atomic_exchange(&compile->reported_no_compiler, true))
         weft_log(compile->monitor, WEFT_LOG_WARNING,
                  "no C compiler is found; cached kernels are used, as \"%s\"", found.description);
-    return status;
+    return true;
+}
+
+/* Load from the cache that was installed with Weft. What is damaged or of another version is not found. */
+static bool load_shipped(weft_host_compile *compile, const char *source,
+                         weft_shared_object *object) {
+    weft_entry found;
+    weft_error ignored;
+    char key[33];
+    return compile->shipped.folder >= 0 &&
+           make_source_key(compile, true, source, key, &ignored) == WEFT_OK &&
+           load_any(compile, &compile->shipped, key, object, &found);
 }
 
 /* The entry of a source. Its source_key is set also after WEFT_ERROR_COMPILER: there is no compiler. */
@@ -219,7 +257,7 @@ static weft_status make_entry(weft_host_compile *compile, const char *name, cons
     weft_status status = WEFT_OK;
     char compiler_key[33];
     *entry = (weft_entry){.kind = WEFT_ENTRY_HOST_MODULE};
-    TRY(make_source_key(compile, source, entry->source_key, error));
+    TRY(make_source_key(compile, compile->processor.is_named, source, entry->source_key, error));
     pthread_mutex_lock(&compile->mutex);
     status = prepare(compile, error);
     pthread_mutex_unlock(&compile->mutex);
@@ -237,7 +275,7 @@ bool weft_host_module_stored(weft_host_compile *compile, const char *source) {
     weft_entry entry;
     weft_error ignored;
     return make_entry(compile, "", source, &entry, &ignored) == WEFT_OK &&
-           weft_cache_has(&compile->cache, entry.key);
+           (weft_cache_has(&compile->cache, entry.key) || load_shipped(compile, source, NULL));
 }
 
 weft_status weft_host_module_store(weft_host_compile *compile, const char *name, const char *source,
@@ -269,16 +307,17 @@ static weft_status make_object(weft_host_compile *compile, weft_module *module, 
     weft_source_name(module->name, name, sizeof name);
     weft_source_keep(compile->keep_directory, compile->monitor, name, "c", source);
     status = make_entry(compile, module->name, source, &entry, error);
-    if (status == WEFT_ERROR_COMPILER &&
-        load_without_compiler(compile, entry.source_key, object) == WEFT_OK) {
+    if (status == WEFT_OK)
+        module->cached = load_entry(compile, &entry, false, object);
+    else if (status == WEFT_ERROR_COMPILER)
+        module->cached = load_without_compiler(compile, entry.source_key, object);
+    if (!module->cached && (status == WEFT_OK || status == WEFT_ERROR_COMPILER))
+        module->cached = load_shipped(compile, source, object);
+    if (module->cached) {
         status = WEFT_OK;
-        module->cached = true;
         goto done;
     }
     TRY(status);
-    module->cached = load_entry(compile, &entry, false, object);
-    if (module->cached)
-        goto done;
     double start = weft_clock();
     weft_log(compile->monitor, WEFT_LOG_DEBUG, "compiling %s with %s", module->name,
              compile->compiler.label);

@@ -156,6 +156,14 @@ static weft_status choose_set(const char *name, weft_processor *processor, weft_
     return refuse_set(name, processor, false, error);
 }
 
+static void find_set(weft_processor *processor) {
+    for (int i = 0; i < N_SETS; ++i)
+        if (has_set(i) && sets[i].vector_bytes == processor->vector_bytes) {
+            processor->set = sets[i].name;
+            processor->set_option = sets[i].option;
+        }
+}
+
 weft_status weft_processor_read(const char *instructions, weft_processor *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_processor processor = {0};
@@ -165,6 +173,8 @@ weft_status weft_processor_read(const char *instructions, weft_processor *out, w
         processor.name[n - 1] = '\0';
     if (instructions)
         TRY(choose_set(instructions, &processor, error));
+    processor.is_named = instructions != NULL;
+    find_set(&processor);
     weft_text_add(&all, "|%s|%s", processor.vectors, processor.option);
     if (all.failed)
         TRY(weft_out_of_memory(error, "a device"));
