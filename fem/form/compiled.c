@@ -207,6 +207,10 @@ weft_compile_options weft_form_options(const weft_form *form) {
                                   .n_parameters = form->n_parameters};
 }
 
+/* Entries of all local matrices below which the compiler takes longer than what its better code saves in some assemblies: 0.6 s
+ * for Q2-Q1 on hexahedra, whose matrix of 4e6 entries takes 0.1 s. */
+static const double ENTRIES_ONCE = 1e7;
+
 weft_status weft_compiled_make_addto(weft_context *context, const weft_form *form,
                                      weft_connectivity *rows, bool is_first, weft_scatter scatter,
                                      weft_compiled *out, weft_error *error) {
@@ -215,6 +219,8 @@ weft_status weft_compiled_make_addto(weft_context *context, const weft_form *for
     const char *const tails[] = {"continue_matrix.weft",
                                  blocks ? "matrix_blocks.weft" : "matrix.weft"};
     const weft_parameter width = {"block_rows", weft_connectivity_width(rows)};
+    const double entries =
+        (double)weft_connectivity_from(rows) * (double)width.value * (double)width.value;
     weft_parameter storage[WEFT_PARAMETERS_MAX];
     weft_fragment fragments[3] = {{form->name, form->text}};
     weft_compile_options options = weft_form_options(form);
@@ -222,6 +228,7 @@ weft_status weft_compiled_make_addto(weft_context *context, const weft_form *for
     for (int i = is_first; i < 2; ++i)
         fragments[n++] = (weft_fragment){tails[i], weft_fem_script(tails[i])};
     options.scatter = scatter;
+    options.runs_once = entries < ENTRIES_ONCE;
     if (blocks)
         TRY(weft_options_add(&options, storage, &width, 1, error));
     TRY(weft_compiled_make(context, fragments, n, &options, out, error));

@@ -499,6 +499,9 @@ static weft_status write_bounded(const source_writer *writer, const weft_plan_ke
                                  weft_error *error) {
     static const int unrolls[] = {WEFT_UNROLL_MAX, 64, 16, 1};
     const size_t start = writer->out->length, n = sizeof unrolls / sizeof *unrolls;
+    const int most = writer->options->runs_once && !writer->backend->is_threaded
+                         ? WEFT_KERNEL_STATEMENTS_ONCE
+                         : WEFT_KERNEL_STATEMENTS_MAX;
     source_writer w = *writer;
     w.kernel = kernel->name;
     for (size_t i = 0; i < n; ++i) {
@@ -506,8 +509,7 @@ static weft_status write_bounded(const source_writer *writer, const weft_plan_ke
         w.unroll = unrolls[i];
         weft_source_natives(&w, kernel);
         const weft_status status = write_kernel(&w, kernel, error);
-        if (status != WEFT_OK || w.out->failed ||
-            count_statements(w.out->data + start) <= WEFT_KERNEL_STATEMENTS_MAX)
+        if (status != WEFT_OK || w.out->failed || count_statements(w.out->data + start) <= most)
             return status;
     }
     return WEFT_OK;

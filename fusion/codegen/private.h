@@ -33,8 +33,8 @@ typedef struct source_writer {
 #define WEFT_MEMBER_ARGUMENTS                                                                      \
     ",\n    int64_t number,\n    int64_t blocks,\n    int thread,\n    int threads"
 
-/** A kernel with more statements is written again with fewer of its loops unrolled. */
-enum { WEFT_KERNEL_STATEMENTS_MAX = 1000 };
+/** A kernel with more statements is written again with fewer of its loops unrolled; one that runs once on the host, too. */
+enum { WEFT_KERNEL_STATEMENTS_MAX = 1000, WEFT_KERNEL_STATEMENTS_ONCE = 200 };
 
 /** Add the kernels of a segment, without the prelude.  Errors  WEFT_ERROR_MEMORY */
 weft_status weft_source_kernels(const weft_segment *segment, weft_text *out, weft_error *error);

@@ -31,10 +31,12 @@ typedef struct body_writer {
     bool thread_known; /* the style's thread is a number */
     int64_t thread;
     body_local *locals; /* [n_locals] of the body; NULL: outside a body, where there are none */
-    bool uses_table[WEFT_TABLES_MAX]; /* tables with an unknown subscript, emitted as arrays */
-    bool keeps_loops;                 /* loops that remain have a directive not to unroll */
-    bool unrolls;                     /* and these one to unroll */
-    int depth;                        /* of indentation */
+    /* slices by the first subscript of tables with an unknown subscript, which are emitted as arrays:
+     * bit k is slice k, the last bit is every slice from there on */
+    uint64_t slices[WEFT_TABLES_MAX];
+    bool keeps_loops; /* loops that remain have a directive not to unroll */
+    bool unrolls;     /* and these one to unroll */
+    int depth;        /* of indentation */
     body_value result_value;
     int n_doubts; /* enclosing branches and loops that may not be executed */
 } body_writer;

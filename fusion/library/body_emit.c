@@ -339,19 +339,37 @@ enum { UNROLLED_BODY = 8192 };
 /* Numbers of a table from which on it is wrapped in the prelude's TABLE. */
 enum { LARGE_TABLE = 1000 };
 
+/* Numbers that nothing reads are zero on the host, without text: a compiler reads a million digits in 0.1 s. */
+static void write_numbers(const body_writer *w, int table, bool is_large, weft_text *out) {
+    const weft_shape *shape = &w->specialisation->table_shapes[table];
+    const int n = weft_shape_count(shape), slice = n / (int)shape->sizes[0];
+    bool is_read = true, was_read = true;
+    for (int k = 0, column = 0; k < n; ++k, was_read = is_read) {
+        const int bit = k / slice < 63 ? k / slice : 63;
+        is_read = w->style->keeps_loops || !is_large || w->slices[table] >> bit & 1;
+        if (!is_read)
+            continue;
+        weft_text_add(out, "%s%s", column > 0 ? "," : "", column % 4 ? " " : "\n        ");
+        ++column;
+        if (!was_read)
+            weft_text_add(out, "[%d] = ", k);
+        /* decimal digits of a large table take 0.1 s */
+        weft_text_add(out, is_large ? "%a" : "%.17g", w->specialisation->tables[table][k]);
+    }
+}
+
 static void write_tables(const body_writer *w, weft_text *out) {
     const weft_specialisation *specialisation = w->specialisation;
     for (int i = 0; i < specialisation->n_tables; ++i) {
-        if (!w->uses_table[i])
+        if (!w->slices[i])
             continue;
         const int n = weft_shape_count(&specialisation->table_shapes[i]);
         const char *name = specialisation->table_names[i];
         const bool is_large = n >= LARGE_TABLE;
         weft_text_add(out, "%sstatic const scalar %s%s[%d] = {", w->style->indent, name,
                       is_large ? "_numbers" : "", n);
-        for (int k = 0; k < n; ++k) /* decimal digits of a large table take 0.1 s */
-            weft_text_add(out, is_large ? "%s%a%s" : "%s%.17g%s", k % 4 ? " " : "\n        ",
-                          specialisation->tables[i][k], k + 1 < n ? "," : "};\n");
+        write_numbers(w, i, is_large, out);
+        weft_text_add(out, "};\n");
         if (is_large)
             weft_text_add(out, "%sconst scalar *%s = TABLE(%s_numbers);\n", w->style->indent, name,
                           name);

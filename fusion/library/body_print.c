@@ -109,6 +109,14 @@ static void print_component(body_writer *w, const char *base, int64_t offset, co
         add(w, "]");
 }
 
+/* See body_writer. */
+static uint64_t slices_of(const body_writer *w, const weft_term *table) {
+    int64_t slice = 0;
+    if (!weft_body_integer(w, table->children[0], &slice))
+        return UINT64_MAX;
+    return UINT64_C(1) << (slice < 63 ? slice : 63);
+}
+
 void weft_body_print_place(body_writer *w, const weft_term *term) {
     const weft_specialisation *specialisation = w->specialisation;
     switch (term->kind) {
@@ -124,7 +132,7 @@ void weft_body_print_place(body_writer *w, const weft_term *term) {
                         w->result->own ? &w->variant->result : NULL);
         break;
     case TERM_TABLE:
-        w->uses_table[term->index] = true;
+        w->slices[term->index] |= slices_of(w, term);
         print_component(w, specialisation->table_names[term->index], 0, term,
                         &specialisation->table_shapes[term->index], NULL);
         break;

@@ -1,9 +1,12 @@
 /* labels: quick */
 /* Several scripts compiled at once: the same programs and sums as one after another, and the first error
- * in the order of the requests, whichever thread fails first. */
+ * in the order of the requests, whichever thread fails first. The assembly of a matrix that takes less time than
+ * its compilation asks for a cheaper one. */
 #include "fem/form/form.h"
+#include "fem/weft_fem.h"
 #include "test_support.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { SCRIPTS = 6 };
@@ -80,8 +83,51 @@ static void first_error_in_order(void **state) {
     fixture_close(&f);
 }
 
+/* For n triangles, all of whose corners are node 0; nothing runs. */
+static bool is_compiled_cheaply(int64_t n) {
+    fixture f = {0};
+    weft_connectivity *dofs = NULL;
+    weft_memory *x = NULL;
+    weft_compiled made = {0};
+    weft_error error = {0};
+    int32_t *corners = calloc((size_t)n * 3, sizeof *corners);
+    assert_non_null(corners);
+    assert_int_equal(weft_device_open("null", NULL, &f.device, NULL), WEFT_OK);
+    assert_int_equal(weft_fem_library_make(&f.library, NULL), WEFT_OK);
+    f.context = (weft_context){.device = f.device, .library = f.library};
+    assert_int_equal(weft_connectivity_make(f.device, corners, n, 3, 1, &dofs, NULL), WEFT_OK);
+    assert_int_equal(weft_memory_make(f.device, 2 * sizeof(double), &x, NULL), WEFT_OK);
+    const weft_form_input input = {"x", x};
+    const weft_parameter dimension = {"d", 2};
+    const weft_form form = {.name = "poisson",
+                            .text = weft_fem_script("poisson"),
+                            .dofs = dofs,
+                            .inputs = &input,
+                            .n_inputs = 1,
+                            .parameters = &dimension,
+                            .n_parameters = 1};
+    if (weft_compiled_make_addto(&f.context, &form, dofs, true, WEFT_SCATTER_IN_PLACE, &made,
+                                 &error) != WEFT_OK)
+        fail_msg("%s", error.message);
+    const bool cheap =
+        strncmp(weft_compilation_source(made.compilation), "#pragma GCC optimize", 20) == 0;
+    weft_compiled_free(&made);
+    weft_memory_free(&x);
+    weft_connectivity_free(&dofs);
+    free(corners);
+    fixture_close(&f);
+    return cheap;
+}
+
+static void small_matrices_are_compiled_cheaply(void **state) {
+    (void)state;
+    assert_true(is_compiled_cheaply(1000000));
+    assert_false(is_compiled_cheaply(1200000));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(same_as_one_after_another),
-                                       cmocka_unit_test(first_error_in_order)};
+                                       cmocka_unit_test(first_error_in_order),
+                                       cmocka_unit_test(small_matrices_are_compiled_cheaply)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
