@@ -145,7 +145,7 @@ void weft_source_load_statement(const source_writer *w, const weft_operand *load
 /* Does a GPU read a uniform value where it is? So many numbers are not kept in registers, and their copy would be one in memory for
  * each thread. */
 static bool is_left_in_memory(const source_writer *w, const weft_operand *load) {
-    enum { REGISTERS_MOST = 64 };
+    enum { REGISTERS_MOST = 256 };
     const weft_value *value = &w->graph->values[load->value];
     for (int i = 0; i < w->graph->n_values; ++i)
         if (w->graph->values[i].storage == load->value) /* it changes */
