@@ -97,7 +97,7 @@ done:
 
 /* rows equals dofs if nodes have one component. */
 static weft_status bind_positions(const sell_operator *sell, const weft_compiled *compiled,
-                                  weft_connectivity *dofs, const weft_connectivity *rows,
+                                  weft_connectivity *dofs, weft_connectivity *rows,
                                   weft_memory **positions, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_sell_positions(sell->matrix, rows, positions, error));

@@ -5,6 +5,7 @@
  *          [      |S^-1| ]           [         S^-1  ]
  *
  * Bubbles are eliminated cell by cell before, so that all this is of the condensed matrix (condense.h). */
+#include "core/base/number.h"
 #include "core/weft_core.h"
 #include "fem/base/memory.h"
 #include "fem/precondition/blocks.h"
@@ -289,8 +290,8 @@ static void describe(weft_preconditioner *preconditioner) {
                            cycle->kind->info.name, cycle->report.n_levels);
     }
     if (state->blocks.convection > 0 && at > 0 && (size_t)at < size)
-        (void)snprintf(out + at, size - (size_t)at, ", convection %.2g times diffusion",
-                       state->blocks.convection);
+        (void)weft_print(out + at, size - (size_t)at, ", convection %.2g times diffusion",
+                         state->blocks.convection);
 }
 
 static weft_status check_problem(const weft_preconditioner_problem *problem, weft_error *error) {

@@ -80,7 +80,7 @@ weft_memory *weft_sell_matrix_rows(const weft_sell_matrix *matrix);
  *  positions  caller's; weft_memory_free
  *  Errors     WEFT_ERROR_SHAPE (a coupling that the pattern lacks), _MEMORY, _DEVICE; *positions
  *             untouched */
-weft_status weft_sell_positions(const weft_sell_matrix *matrix, const weft_connectivity *dofs,
+weft_status weft_sell_positions(const weft_sell_matrix *matrix, weft_connectivity *dofs,
                                 weft_memory **positions, weft_error *error);
 /** y = A v; v and y [n_rows] on the device. Deterministic. */
 weft_status weft_sell_product(const weft_sell_matrix *matrix, weft_memory *v, weft_memory *y,

@@ -390,7 +390,25 @@ static weft_status launch(const weft_sell_matrix *matrix, const char *kernel, in
     return weft_device_launch(matrix->device, &launched, error);
 }
 
-static weft_status positions_find(const weft_sell_matrix *matrix, const weft_connectivity *dofs,
+/* The dofs of cells one after another, on the device; only where set-up does not run there by way of the host. */
+static weft_status place_dofs(weft_device *device, weft_connectivity *dofs, weft_memory **out,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int width = weft_connectivity_width(dofs);
+    const size_t n = (size_t)weft_connectivity_from(dofs) * (size_t)width;
+    const weft_index_map all = {.components = 1, .width = width};
+    if (weft_setup_on_device(device)) {
+        TRY(weft_memory_make_unset(device, n * sizeof(int32_t), out, error));
+        TRY(weft_connectivity_map(dofs, &all, *out, error));
+        goto done;
+    }
+    TRY(weft_connectivity_read(dofs, error));
+    TRY(weft_memory_place(device, weft_connectivity_indices(dofs), n, sizeof(int32_t), out, error));
+done:
+    return status;
+}
+
+static weft_status positions_find(const weft_sell_matrix *matrix, weft_connectivity *dofs,
                                   weft_memory *positions, weft_error *error) {
     weft_status status = WEFT_OK;
     const int32_t width = weft_connectivity_width(dofs);
@@ -398,9 +416,7 @@ static weft_status positions_find(const weft_sell_matrix *matrix, const weft_con
     int32_t is_missing = 0;
     weft_memory *widths = NULL, *nodes = NULL, *missing = NULL;
     TRY(weft_memory_place(matrix->device, &width, 1, sizeof width, &widths, error));
-    TRY(weft_connectivity_read(dofs, error));
-    TRY(weft_memory_place(matrix->device, weft_connectivity_indices(dofs),
-                          (size_t)n_cells * (size_t)width, sizeof(int32_t), &nodes, error));
+    TRY(place_dofs(matrix->device, dofs, &nodes, error));
     TRY(weft_memory_make(matrix->device, sizeof is_missing, &missing, error));
     weft_memory *const arguments[] = {
         widths,        nodes,         matrix->start, matrix->columns, matrix->column_start,
@@ -416,7 +432,7 @@ done:
     return status;
 }
 
-weft_status weft_sell_positions(const weft_sell_matrix *matrix, const weft_connectivity *dofs,
+weft_status weft_sell_positions(const weft_sell_matrix *matrix, weft_connectivity *dofs,
                                 weft_memory **positions, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_memory *made = NULL;
