@@ -121,7 +121,7 @@ static weft_status make_parents(weft_degree_transfer *transfer, const double *ta
     int64_t *pairs = malloc((size_t)(2 * count_nodes(transfer->fine)) * sizeof *pairs);
     if (!pairs)
         TRY(weft_out_of_memory(error, "a level of multigrid"));
-    if (!find_pairs(transfer, table, pairs) || weft_fault("parents_lost"))
+    if (!find_pairs(transfer, table, pairs))
         goto done;
     if (weft_setup_on_device(device)) {
         TRY(weft_memory_make_unset(device, bytes, &plain, error));
@@ -177,6 +177,7 @@ done:
 
 static weft_status make_tables(weft_degree_transfer *transfer, weft_error *error) {
     weft_status status = WEFT_OK;
+    static const double halves[2] = {0.5, 0.5};
     weft_device *device = transfer->context->device;
     const int rows = count_nodes(transfer->fine), columns = count_nodes(transfer->coarse);
     const size_t n = (size_t)(rows * columns);
@@ -191,7 +192,7 @@ static weft_status make_tables(weft_degree_transfer *transfer, weft_error *error
     TRY(weft_memory_place(device, table, n, sizeof *table, &transfer->table, error));
     TRY(weft_memory_place(device, transposed, n, sizeof *table, &transfer->transposed, error));
     TRY(make_parents(transfer, table, error));
-    TRY(weft_memory_make(device, 2 * sizeof *table, &transfer->halves, error));
+    TRY(weft_memory_place(device, halves, 2, sizeof *halves, &transfer->halves, error));
 done:
     free(transposed);
     free(table);
@@ -373,9 +374,7 @@ done:
 static weft_status bind_means(const weft_degree_transfer *transfer, weft_program *program,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    static const double halves[2] = {0.5, 0.5};
     TRY(weft_program_bind_connectivity(program, "parents", transfer->parents, error));
-    TRY(weft_memory_write(transfer->halves, 0, halves, sizeof halves, error));
     TRY(weft_program_bind(program, "halves", transfer->halves, error));
 done:
     return status;

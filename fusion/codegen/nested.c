@@ -46,6 +46,22 @@ bool weft_nested_is_general(const weft_call *call) {
            (call->specialisation && weft_function_counts(call->specialisation->function));
 }
 
+bool weft_nested_is_scalar(const weft_nested_writer *n) {
+    const weft_graph *graph = n->w->graph;
+    for (int i = 0; i < n->kernel->n_loads; ++i) {
+        const weft_value *value = &graph->values[n->kernel->loads[i].value];
+        if (value->index_set >= 0 && value->shape.rank > 0)
+            return false;
+    }
+    for (int i = 0; i < n->fusion->n_calls; ++i) {
+        const weft_call *call = &graph->calls[n->fusion->calls[i]];
+        if (graph->values[call->result].shape.rank > 0 || weft_nested_is_general(call) ||
+            (call->reduction && call->reduction->over == REDUCE_ALL))
+            return false;
+    }
+    return true;
+}
+
 static int count_of(const weft_nested_writer *n, int value) {
     return weft_shape_count(&n->w->graph->values[value].shape);
 }

@@ -24,6 +24,8 @@ void weft_nested_begin(weft_nested_writer *n, const source_writer *w,
                        const weft_plan_kernel *kernel);
 /** The number of a call in the fusion, or -1. */
 int weft_nested_member(const weft_nested_writer *n, int call);
+/** Has every list that is loaded, and every result, one number per element, and no sum is over the whole matrix? */
+bool weft_nested_is_scalar(const weft_nested_writer *n);
 bool weft_nested_is_over_product(const weft_nested_writer *n, const weft_call *call);
 /** Do only the kernels for all sizes compute a call? It combines by an operator of the library, or reads
  *  the number of its element. */

@@ -65,19 +65,14 @@ static bool is_supported(const weft_nested_writer *n, int *n_matrices, int *n_ro
             continue;
         *n_matrices += weft_index_set_is_product(graph, one->index_set);
         *n_rows += one->index_set == graph->index_sets[n->kernel->index_set].first;
-        if (one->index_set >= 0 && one->shape.rank > 0)
-            return false;
     }
     for (int i = 0; i < n->fusion->n_calls; ++i) {
         const weft_call *call = &graph->calls[n->fusion->calls[i]];
-        const weft_value *result = &graph->values[call->result];
-        if (result->shape.rank > 0 || weft_nested_is_general(call) ||
-            (call->reduction && call->reduction->over == REDUCE_ALL) ||
-            (weft_nested_is_over_product(n, call) && weft_nested_is_closed(n, call) &&
-             n->phase[i] > 0))
+        if (weft_nested_is_over_product(n, call) && weft_nested_is_closed(n, call) &&
+            n->phase[i] > 0)
             return false;
     }
-    return *n_matrices > 0 && n->phases <= 2;
+    return *n_matrices > 0 && n->phases <= 2 && weft_nested_is_scalar(n);
 }
 
 /* The smallest cluster in which a panel fits, with at most this number of steps in shared memory. */

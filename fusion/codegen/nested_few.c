@@ -55,29 +55,12 @@ static bool has_panels(const weft_nested_writer *n) {
     return true;
 }
 
-/* Scalars in each entry, and sums that belong to rows or columns. */
-static bool is_supported(const weft_nested_writer *n) {
-    const weft_graph *graph = n->w->graph;
-    for (int i = 0; i < n->kernel->n_loads; ++i) {
-        const weft_value *value = &graph->values[n->kernel->loads[i].value];
-        if (value->index_set >= 0 && value->shape.rank > 0)
-            return false;
-    }
-    for (int i = 0; i < n->fusion->n_calls; ++i) {
-        const weft_call *call = &graph->calls[n->fusion->calls[i]];
-        if (graph->values[call->result].shape.rank > 0 || weft_nested_is_general(call) ||
-            (call->reduction && call->reduction->over == REDUCE_ALL))
-            return false;
-    }
-    return true;
-}
-
 bool weft_nested_shape_few(const weft_segment *segment, const weft_plan_kernel *kernel,
                            int64_t n_first, int64_t n_second, weft_nested_shape *out) {
     const source_writer w = {.graph = segment->graph, .plan = segment->plan};
     weft_nested_writer n;
     weft_nested_begin(&n, &w, kernel);
-    if (n_first < 1 || n_first > FEW_ROWS || n_second < 1 || !is_supported(&n) ||
+    if (n_first < 1 || n_first > FEW_ROWS || n_second < 1 || !weft_nested_is_scalar(&n) ||
         (n_first > FEW_PANEL && !has_panels(&n)))
         return false;
     const int64_t sums = (n_first < FEW_PANEL ? n_first : FEW_PANEL) * kernel->n_reductions;

@@ -66,17 +66,9 @@ static bool count_columns(const weft_nested_writer *n, int *n_matrices, int *n_v
         const weft_value *value = &graph->values[n->kernel->loads[i].value];
         *n_matrices += weft_index_set_is_product(graph, value->index_set);
         *n_vectors += is_in_registers(n, value->id);
-        if (value->index_set >= 0 && value->shape.rank > 0)
-            return false;
     }
     *n_vectors += n->kernel->n_reductions;
-    for (int i = 0; i < n->fusion->n_calls; ++i) {
-        const weft_call *call = &graph->calls[n->fusion->calls[i]];
-        if (graph->values[call->result].shape.rank > 0 || weft_nested_is_general(call) ||
-            (call->reduction && call->reduction->over == REDUCE_ALL))
-            return false;
-    }
-    return *n_matrices > 0;
+    return *n_matrices > 0 && weft_nested_is_scalar(n);
 }
 
 bool weft_nested_shape_rows(const weft_segment *segment, const weft_plan_kernel *kernel,

@@ -169,8 +169,7 @@ static weft_status check_limit(const script_parser *parser, const weft_script_in
             script->inputs[i].rank == 0)
             return WEFT_OK;
     weft_error_at(parser->error, WEFT_ERROR_TYPE, index->place,
-                  "'%s' goes up to '%s', which is no number that is an input", index->name,
-                  index->up_to);
+                  "'%s' goes up to '%s', which is not a scalar input", index->name, index->up_to);
     weft_error_hint(parser->error, "declare it: input %s : real;", index->up_to);
     return WEFT_ERROR_TYPE;
 }

@@ -119,20 +119,25 @@ INLINE int64_t block_sum_before(int64_t mine, int64_t *all)
     return before;
 }
 
-/* The sum of a number of each thread of the block, for its first thread: always in the same order. */
-INLINE double block_sum(double mine)
+/* A number of each thread of the block joined to one, for its first thread: always in the same order. */
+template <class Join> INLINE double block_join(double mine, Join join)
 {
-    __shared__ double sums[SETUP_THREADS];
+    __shared__ double parts[SETUP_THREADS];
     const int me = (int)threadIdx.x;
-    sums[me] = mine;
+    parts[me] = mine;
     for (int by = SETUP_THREADS / 2; by > 0; by /= 2) {
         __syncthreads();
         if (me < by)
-            sums[me] += sums[me + by];
+            parts[me] = join(parts[me], parts[me + by]);
     }
-    const double all = sums[0];
+    const double all = parts[0];
     __syncthreads();
     return all;
+}
+
+INLINE double block_sum(double mine)
+{
+    return block_join(mine, [](double a, double b) { return a + b; });
 }
 
 /* A set of up to SET_MOST numbers as a hash table in the shared memory of a warp, empty slots are -1; *count grows with each

@@ -43,20 +43,6 @@ INLINE double larger_of(double a, double b)
     return b > a || b != b ? b : a;
 }
 
-/* The largest number of the threads of the block, for its first thread. */
-INLINE double block_most(double mine)
-{
-    __shared__ double parts[SETUP_THREADS];
-    const int me = (int)threadIdx.x;
-    parts[me] = mine;
-    for (int by = SETUP_THREADS / 2; by > 0; by /= 2) {
-        __syncthreads();
-        if (me < by)
-            parts[me] = larger_of(parts[me], parts[me + by]);
-    }
-    return parts[0];
-}
-
 /* sums [blocks][3]: weft_span_sums */
 extern "C" __global__ void span_sums(long long n, const span_operation *o, const double *v, const double *x,
                                      double *sums)
@@ -72,7 +58,7 @@ extern "C" __global__ void span_sums(long long n, const span_operation *o, const
     }
     sum = block_sum(sum);
     size = block_sum(size);
-    most = block_most(most);
+    most = block_join(most, [](double a, double b) { return larger_of(a, b); });
     if (threadIdx.x > 0)
         return;
     sums[3 * blockIdx.x] = sum;

@@ -222,7 +222,7 @@ static void names_twice(void **state) {
 static void limits(void **state) {
     (void)state;
     TYPE("index basis up to j;\ninput j : real over basis;\nreturn j;",
-         "bad.weft:1:7: error: 'basis' goes up to 'j', which is no number that is an input\n"
+         "bad.weft:1:7: error: 'basis' goes up to 'j', which is not a scalar input\n"
          "    index basis up to j;\n"
          "          ^\n"
          "hint: declare it: input j : real;");

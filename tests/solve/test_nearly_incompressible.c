@@ -3,7 +3,7 @@
  * errors of a given solution have the orders of Taylor-Hood elements, 3 and 2 in L2, and are the same for every Poisson ratio;
  * iterations of MINRES by blocks depend neither on it nor on the mesh.
  * Tolerance: between 16 and 32 cells a side orders are within 0.2 of their limits; 45 to 75 iterations are seen, those of
- * 0.3 fewer as the Schur complement has the compressibility beside it. */
+ * 0.3 fewer, as the compressibility is added to the Schur complement. */
 #include "solve_run.h"
 
 #include <math.h>
