@@ -161,6 +161,14 @@ void *weft_memory_address(const weft_memory *memory);
  *  launches are asynchronous; weft_memory_read waits by itself. */
 weft_status weft_device_wait(weft_device *device, weft_error *error);
 
+/** Let another library work on the device: call work(user, stream) with the device's context current. What it starts on the
+ *  stream is ordered with the launches.
+ *  stream  cuda: the CUstream of the launches; NULL elsewhere
+ *  Errors  WEFT_ERROR_USAGE: during a graph capture; WEFT_ERROR_DEVICE: the device has failed */
+typedef void (*weft_foreign_work)(void *user, void *stream);
+weft_status weft_device_lend(weft_device *device, weft_foreign_work work, void *user,
+                             weft_error *error);
+
 /** Run independent tasks task(user, i), i in [0, n), on the host's worker threads.
  *  device  NULL, or without threads: in order of i on the calling thread
  *  Errors  WEFT_ERROR_USAGE: n < 0, no task */

@@ -20,7 +20,8 @@ typedef struct weft_preconditioner_info {
     bool needs_matrix;
     bool coarsens;     /* makes levels of multigrid */
     bool needs_levels; /* refuses problems without a hierarchy */
-    bool needs_host;   /* refuses devices other than the host */
+    bool
+        needs_host; /* refuses devices other than the host, but for lu where its library for a GPU is found */
     bool reads_points; /* may read the coordinates of the nodes on a GPU */
     bool
         any_sign; /* suits any regular matrix, and is positive definite only where that is, so that MINRES cannot use it */

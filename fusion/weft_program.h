@@ -115,6 +115,9 @@ typedef weft_status (*weft_program_apply)(void *user, const weft_program_product
  *  Errors  WEFT_ERROR_USAGE (no such operator: lists those that exist) */
 weft_status weft_program_bind_operator(weft_program *program, const char *name,
                                        weft_program_apply apply, void *user, weft_error *error);
+/** Run loops from the host, which reads their conditions, where the device could capture them: for callbacks that do more than
+ *  launch, zero and copy. */
+void weft_program_loop_on_host(weft_program *program, bool on_host);
 /** Time the script's operators in later runs: each application, and each kernel that contains a product, by a timer of the
  *  device, which the host then waits for. Loops that a device captures as graphs are not timed (weft_device_captures), nor
  *  is the null device: this then does nothing. */

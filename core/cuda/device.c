@@ -57,6 +57,17 @@ weft_status weft_cuda_check(weft_cuda_state *state, weft_cu_result code, const c
     return WEFT_ERROR_DEVICE;
 }
 
+static weft_status cuda_lend(weft_device *device, weft_foreign_work work, void *user,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cuda_state *state = device->state;
+    TRY(weft_cuda_enter(state, error));
+    work(user, state->stream);
+    weft_cuda_leave(state);
+done:
+    return status;
+}
+
 static weft_status cuda_wait(weft_device *device, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cuda_state *state = device->state;
@@ -128,6 +139,7 @@ static const weft_device_table table = {
     .launch = weft_cuda_launch,
     .resident_blocks = weft_cuda_resident_blocks,
     .wait = cuda_wait,
+    .lend = cuda_lend,
     .identify = cuda_identify,
     .graph = &weft_cuda_device_graph_table,
     .timer = &weft_cuda_timer,

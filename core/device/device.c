@@ -178,3 +178,15 @@ weft_status weft_device_for(weft_device *device, int64_t n, weft_task task, void
     weft_threads_run(device ? device->threads : NULL, n, task, user);
     return WEFT_OK;
 }
+
+weft_status weft_device_lend(weft_device *device, weft_foreign_work work, void *user,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_device_graph_refuses(device, "the work of another library", error));
+    if (device->table->lend)
+        TRY(device->table->lend(device, work, user, error));
+    else
+        work(user, NULL);
+done:
+    return status;
+}

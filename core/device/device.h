@@ -62,6 +62,8 @@ typedef struct weft_device_table {
     int (*resident_blocks)(const weft_device *device, const weft_module *module, const char *kernel,
                            int block_threads, int shared_bytes); /* may be NULL */
     weft_status (*wait)(weft_device *device, weft_error *error); /* may be NULL */
+    weft_status (*lend)(weft_device *device, weft_foreign_work work, void *user,
+                        weft_error *error); /* NULL: there is no context or stream */
     /* add what execution times depend on, other than the device's name; may be NULL */
     void (*identify)(const weft_device *device, weft_text *out);
     const weft_device_graph_table *graph; /* NULL: no graph capture */

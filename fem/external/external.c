@@ -3,6 +3,9 @@
 
 #include "fem/external/private.h"
 
+#include "fem/base/memory.h"
+#include "fem/sparse/lists.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +16,7 @@ static const weft_external_library *const libraries[] = {
     [WEFT_EXTERNAL_CHOLMOD] = &weft_external_cholmod,
     [WEFT_EXTERNAL_UMFPACK] = &weft_external_umfpack,
     [WEFT_EXTERNAL_MUMPS] = &weft_external_mumps,
+    [WEFT_EXTERNAL_CUDSS] = &weft_external_cudss,
 };
 enum { N_KINDS = sizeof libraries / sizeof libraries[0] };
 
@@ -22,6 +26,9 @@ struct weft_external {
     void *state;
     weft_external_system system;
     double *in, *out; /* [system.n] */
+    weft_lists
+        *kernels; /* of a kind on a GPU, with the dofs of rows, and the rows of dofs; -1: none */
+    weft_memory *dofs, *rows;
     char description[128];
 };
 
@@ -40,7 +47,7 @@ weft_status weft_external_find(const char *name, weft_external_kind *out, weft_e
             return WEFT_OK;
         }
     weft_error_set(error, WEFT_ERROR_USAGE, "there is no library \"%s\"", name);
-    weft_error_hint(error, "choose hypre, petsc, cholmod, umfpack or mumps");
+    weft_error_hint(error, "choose hypre, petsc, cholmod, umfpack, mumps or cudss");
     return WEFT_ERROR_USAGE;
 }
 
@@ -144,6 +151,30 @@ done:
     return status;
 }
 
+/* What takes vectors on the device to the rows of the system, and back. */
+static weft_status make_lists(weft_external *solver, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_external_system *system = &solver->system;
+    const size_t n = (size_t)system->n, n_dofs = (size_t)solver->pattern->n_rows;
+    int32_t *dofs = weft_array_make(n, sizeof *dofs), *rows = weft_array_make(n_dofs, sizeof *rows);
+    if (!dofs || !rows)
+        TRY(weft_out_of_memory(error, solver->library->title));
+    for (size_t dof = 0; dof < n_dofs; ++dof)
+        rows[dof] = -1;
+    for (size_t i = 0; i < n; ++i) {
+        dofs[i] = system->is_alone[i] ? -1 : system->dofs[i];
+        if (dofs[i] >= 0)
+            rows[dofs[i]] = (int32_t)i;
+    }
+    TRY(weft_lists_make(system->device, &solver->kernels, error));
+    TRY(weft_memory_place(system->device, dofs, n, sizeof *dofs, &solver->dofs, error));
+    TRY(weft_memory_place(system->device, rows, n_dofs, sizeof *rows, &solver->rows, error));
+done:
+    free(dofs);
+    free(rows);
+    return status;
+}
+
 weft_status weft_external_make(weft_external_kind kind, const weft_external_matrix *matrix,
                                const weft_external_options *options, weft_external **out,
                                weft_error *error) {
@@ -162,6 +193,7 @@ weft_status weft_external_make(weft_external_kind kind, const weft_external_matr
     TRY(check_singular(&library->info, matrix, error));
     TRY(weft_external_library_open(library, options ? options->library : NULL, &handle, error));
     TRY(weft_external_system_make(matrix, &library->info, &solver->system, error));
+    solver->system.device = options ? options->device : NULL;
     solver->in = weft_array_make((size_t)solver->system.n, sizeof *solver->in);
     solver->out = weft_array_make((size_t)solver->system.n, sizeof *solver->out);
     if (!solver->in || !solver->out) {
@@ -172,6 +204,8 @@ weft_status weft_external_make(weft_external_kind kind, const weft_external_matr
                                       solver->description, error)
                       : make_direct(solver, handle, error));
     TRY(check_condition(solver, error));
+    if (library->info.on_gpu)
+        TRY(make_lists(solver, error));
     *out = solver;
     solver = NULL;
 done:
@@ -186,6 +220,9 @@ void weft_external_free(weft_external **solver) {
     if (s->state)
         s->library->free(s->state);
     weft_external_system_free(&s->system);
+    weft_lists_free(&s->kernels);
+    weft_memory_free(&s->dofs);
+    weft_memory_free(&s->rows);
     free(s->in);
     free(s->out);
     free(s);
@@ -234,6 +271,19 @@ weft_status weft_external_apply(weft_external *solver, const double *r, double *
     for (int i = 0; i < system->n; ++i)
         if (system->is_free[i])
             z[system->dofs[i]] = solver->out[i];
+done:
+    return status;
+}
+
+weft_status weft_external_apply_on_device(weft_external *solver, weft_memory *r, weft_memory *z,
+                                          weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_external_library *of = solver->library;
+    weft_memory *b = NULL, *x = NULL;
+    of->lists(solver->state, &b, &x);
+    TRY(weft_lists_gather(solver->kernels, solver->system.n, solver->dofs, r, b, error));
+    TRY(of->run(solver->state, error));
+    TRY(weft_lists_gather(solver->kernels, solver->pattern->n_rows, solver->rows, x, z, error));
 done:
     return status;
 }

@@ -1,5 +1,5 @@
 /** Solvers of other libraries, opened at run time where they are installed: preconditioners and
- *  complete solves on the host. Nothing is linked and no header of theirs is needed. Not installed.
+ *  complete solves. Nothing is linked and, except on a GPU, no header of theirs is needed. Not installed.
  *
  *      In: a sparse matrix on the host and its constrained dofs.
  *      Out: z = M^-1 r, or the solution of A x = b.
@@ -19,7 +19,8 @@ typedef enum weft_external_kind {
     WEFT_EXTERNAL_PETSC,   /* GAMG: smoothed aggregation; incomplete factorizations */
     WEFT_EXTERNAL_CHOLMOD, /* sparse Cholesky factorization */
     WEFT_EXTERNAL_UMFPACK, /* sparse LU factorization */
-    WEFT_EXTERNAL_MUMPS    /* the same */
+    WEFT_EXTERNAL_MUMPS,   /* the same */
+    WEFT_EXTERNAL_CUDSS    /* the same, on a GPU */
 } weft_external_kind;
 
 typedef struct weft_external_info {
@@ -32,6 +33,7 @@ typedef struct weft_external_info {
     bool is_direct;             /* exact up to rounding; no iterations */
     bool takes_general;         /* preconditions matrices that are not symmetric, too */
     bool takes_indefinite;      /* and those with any diagonal, symmetric or not */
+    bool on_gpu;                /* works on the device of weft_external_options, a GPU */
     const char *general_method; /* the default for these; NULL: the first */
 } weft_external_info;
 /** The number of kinds, which are numbered from 0. */
@@ -68,7 +70,8 @@ typedef struct weft_external_options {
     /* file to open; NULL: the kind's variable, else the names of distributions'
      * libraries, newest first */
     const char *library;
-    const char *method; /* one of the kind's; NULL: the default */
+    const char *method;  /* one of the kind's; NULL: the default */
+    weft_device *device; /* for kinds on a GPU; borrowed, must outlive the solver */
 } weft_external_options;
 
 typedef struct weft_external weft_external;
@@ -98,6 +101,11 @@ weft_status weft_external_update(weft_external *solver, const double *values, we
  *  Errors  WEFT_ERROR_INTERNAL with the library's own message */
 weft_status weft_external_apply(weft_external *solver, const double *r, double *z,
                                 weft_error *error);
+
+/** The same on the device of a kind on a GPU, without waiting; not during a graph capture.
+ *  r, z  [n_dofs] doubles on the device, not the same; a singular matrix leaves z a constant */
+weft_status weft_external_apply_on_device(weft_external *solver, weft_memory *r, weft_memory *z,
+                                          weft_error *error);
 
 typedef struct weft_external_result {
     int iterations;  /* of the library's CG; 0 for direct solvers */

@@ -2,10 +2,12 @@
 #include "fem/external/private.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FLAGS = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE };
 
@@ -22,16 +24,63 @@ static const char *why(void) {
     return reason ? reason : "it cannot be opened";
 }
 
+/* Open the first of the names in FOLDER/lib; NULL: there is none. */
+static void *open_below(const weft_external_library *library, const char *folder) {
+    char path[1024];
+    void *handle = NULL;
+    for (int i = 0; library->names[i] && !handle; ++i) {
+        const int length = snprintf(path, sizeof path, "%s/lib/%s", folder, library->names[i]);
+        if (length > 0 && (size_t)length < sizeof path && access(path, R_OK) == 0)
+            handle = dlopen(path, FLAGS);
+    }
+    return handle;
+}
+
+/* Open it in one of Python's folders, those of an environment that is active first. */
+static void *open_in_wheels(const weft_external_library *library) {
+    static const struct {
+        const char *variable, *below; /* NULL: none */
+    } places[] = {{"VIRTUAL_ENV", "/lib/python3*/site-packages"},
+                  {"CONDA_PREFIX", "/lib/python3*/site-packages"},
+                  {"HOME", "/.local/lib/python3*/site-packages"},
+                  {NULL, "/usr/local/lib/python3*/dist-packages"},
+                  {NULL, "/usr/local/lib/python3*/site-packages"},
+                  {NULL, "/usr/lib/python3*/site-packages"}};
+    void *handle = NULL;
+    for (int k = 0; library->wheels && library->wheels[k]; ++k)
+        for (size_t i = 0; i < sizeof places / sizeof places[0] && !handle; ++i) {
+            const char *root = places[i].variable ? getenv(places[i].variable) : "";
+            char pattern[1024];
+            glob_t found = {0};
+            if (!root || (places[i].variable && !root[0]))
+                continue;
+            snprintf(pattern, sizeof pattern, "%s%s/nvidia/%s", root, places[i].below,
+                     library->wheels[k]);
+            if (glob(pattern, 0, NULL, &found) == 0)
+                for (size_t j = found.gl_pathc; j > 0 && !handle; --j) /* the newest Python first */
+                    handle = open_below(library, found.gl_pathv[j - 1]);
+            globfree(&found);
+        }
+    return handle;
+}
+
+/* What the user has chosen: a library, or a folder with lib/. */
+static weft_status open_chosen(const weft_external_library *library, const char *chosen, void **out,
+                               weft_error *error) {
+    void *handle = open_below(library, chosen);
+    if (!handle)
+        handle = dlopen(chosen, FLAGS);
+    if (!handle)
+        return missing(library, why(), error);
+    *out = handle;
+    return WEFT_OK;
+}
+
 static weft_status open_library(const weft_external_library *library, const char *name, void **out,
                                 weft_error *error) {
     const char *chosen = name ? name : getenv(library->info.variable);
-    if (chosen && chosen[0]) {
-        void *handle = dlopen(chosen, FLAGS);
-        if (!handle)
-            return missing(library, why(), error);
-        *out = handle;
-        return WEFT_OK;
-    }
+    if (chosen && chosen[0])
+        return open_chosen(library, chosen, out, error);
     char reason[512] = "";
     for (int i = 0; library->names[i]; ++i) {
         void *handle = dlopen(library->names[i], FLAGS);
@@ -45,7 +94,8 @@ static weft_status open_library(const weft_external_library *library, const char
         if (!reason[0] || !is_absent)
             snprintf(reason, sizeof reason, "%s", message);
     }
-    return missing(library, reason, error);
+    *out = open_in_wheels(library);
+    return *out ? WEFT_OK : missing(library, reason, error);
 }
 
 weft_status weft_external_functions(void *library, const char *title, const char *const *names,

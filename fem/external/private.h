@@ -17,8 +17,10 @@ typedef struct weft_external_system {
     double *coordinates; /* [n / components][dimension]; NULL: unknown */
     bool pins;           /* open constants are fixed at one dof */
     bool is_singular;
-    bool is_general;    /* symmetry is not checked */
-    bool is_indefinite; /* neither is the sign of the diagonal */
+    bool is_general;     /* symmetry is not checked */
+    bool is_indefinite;  /* neither is the sign of the diagonal */
+    bool is_symmetric;   /* as the caller says */
+    weft_device *device; /* of weft_external_options */
 } weft_external_system;
 
 /** Number the free dofs, and copy their rows. Rows and columns of pinned dofs are left out for a direct solver, and
@@ -37,6 +39,8 @@ typedef struct weft_external_library {
     weft_external_info info;
     const char *title;        /* its name in messages */
     const char *const *names; /* of the shared object, newest first; NULL at the end */
+    /* folders of wheels of Python that hold it, below nvidia/; NULL at the end, also for none */
+    const char *const *wheels;
     /* description  [128] gets the library's version and method
      * Errors       *state may be set, and is then freed by the caller
      * NULL: a direct solver, which is made by the next members and update */
@@ -51,9 +55,12 @@ typedef struct weft_external_library {
     weft_status (*solve)(void *state, const double *b, double *x, double tolerance,
                          int max_iterations, weft_external_result *result, weft_error *error);
     void (*free)(void *state);
+    /* on a GPU: the lists [n] of right-hand side and solution, and z = M^-1 r from one to the other; else NULL */
+    void (*lists)(const void *state, weft_memory **b, weft_memory **x);
+    weft_status (*run)(void *state, weft_error *error);
 } weft_external_library;
 extern const weft_external_library weft_external_hypre, weft_external_petsc, weft_external_cholmod,
-    weft_external_umfpack, weft_external_mumps;
+    weft_external_umfpack, weft_external_mumps, weft_external_cudss;
 
 /** "the matrix is singular, as TITLE found", with a hint. Returns WEFT_ERROR_INPUT. */
 weft_status weft_external_refuse_singular(const char *title, weft_error *error);
@@ -64,7 +71,8 @@ weft_status weft_external_refuse_memory(const char *title, const weft_external_s
                                         weft_error *error);
 
 /** Open a library by its names, and never unload it: it has started MPI or threads.
- *  name    NULL: the variable, else the names
+ *  name    a file, or a folder with lib/ in it; NULL: the variable, else the names, where the system looks for libraries and in
+ *          wheels
  *  Errors  WEFT_ERROR_UNSUPPORTED; *out untouched */
 weft_status weft_external_library_open(const weft_external_library *library, const char *name,
                                        void **out, weft_error *error);

@@ -190,7 +190,8 @@ weft_status weft_external_system_make(const weft_external_matrix *matrix,
                                    .is_singular = matrix->is_singular,
                                    .is_general = library->takes_indefinite ||
                                                  (matrix->is_general && library->takes_general),
-                                   .is_indefinite = library->takes_indefinite};
+                                   .is_indefinite = library->takes_indefinite,
+                                   .is_symmetric = !matrix->is_general};
     if (library->is_direct && matrix->is_singular) /* else something weak holds them */
         system.is_singular = has_constants(matrix);
     int32_t *rows = weft_array_make(n, sizeof *rows);

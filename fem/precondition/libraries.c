@@ -1,43 +1,62 @@
-/* Preconditioners of other libraries, on the host: hypre, PETSc, CHOLMOD, UMFPACK and MUMPS (fem/external). */
+/* Preconditioners of other libraries (fem/external): hypre, PETSc, CHOLMOD, UMFPACK and MUMPS on the host, cuDSS on a GPU. */
 #include "fem/external/external.h"
 #include "fem/precondition/precondition.h"
 
 #include "core/weft_core.h"
 
-#include <stdio.h>
+#include "fem/base/memory.h"
 
-/* The present values of the matrix in the order of its pattern, on the host. */
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool is_on_gpu(const weft_preconditioner *preconditioner) {
+    return weft_device_limits(preconditioner->context->device)->execution == WEFT_EXECUTION_SIMT;
+}
+
+/* The present values of the matrix in the order of its pattern, on the host.
+ * copy  of a GPU's; free() */
 static weft_status matrix_find(const weft_preconditioner *preconditioner, const double **values,
-                               weft_error *error) {
+                               double **copy, weft_error *error) {
+    weft_status status = WEFT_OK;
     weft_operator *op = preconditioner->problem.op;
     const char *name = preconditioner->kind->info.name;
     weft_memory *memory = NULL;
     if (!weft_operator_pattern(op)) {
-        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                       "the preconditioner %s needs a stored matrix, which this assembly lacks",
-                       name);
+        status = weft_error_set(
+            error, WEFT_ERROR_UNSUPPORTED,
+            "the preconditioner %s needs a stored matrix, which this assembly lacks", name);
         weft_error_hint(error, "use --assembly csr");
-        return WEFT_ERROR_UNSUPPORTED;
+        goto done;
     }
-    const weft_status status = weft_operator_matrix(op, &memory, error);
-    if (status != WEFT_OK)
-        return status;
+    TRY(weft_operator_matrix(op, &memory, error));
     *values = weft_memory_host(memory);
     if (*values)
-        return WEFT_OK;
-    weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "the preconditioner %s runs on the host", name);
-    weft_error_hint(error, "use --device host, or a preconditioner of Weft's own");
-    return WEFT_ERROR_UNSUPPORTED;
+        goto done;
+    if (preconditioner->kind != &weft_preconditioner_lu || !is_on_gpu(preconditioner)) {
+        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                "the preconditioner %s runs on the host", name);
+        weft_error_hint(error, "use --device host, or a preconditioner of Weft's own");
+        goto done;
+    }
+    *values = *copy = weft_scratch_make((size_t)weft_operator_entries(op), sizeof **copy);
+    if (!*copy)
+        TRY(weft_out_of_memory(error, "a copy of the matrix"));
+    TRY(weft_memory_read(memory, 0, *copy, (size_t)weft_operator_entries(op) * sizeof **copy,
+                         error));
+    weft_operator_matrix_release(op);
+done:
+    return status;
 }
 
-/* The library of a kind. Of `lu`, it is the first that is found, or, for the message, the first. */
-static weft_status library_find(const weft_preconditioner_kind *kind, weft_external_kind *out,
-                                weft_error *error) {
+/* The library of a kind. Of `lu`, it is the first for the device that is found, or, for the message, the first. */
+static weft_status library_find(const weft_preconditioner_kind *kind, bool on_gpu,
+                                weft_external_kind *out, weft_error *error) {
     int first = -1, found = -1;
     if (kind != &weft_preconditioner_lu)
         return weft_external_find(kind->info.name, out, error);
     for (int i = 0; i < weft_external_count() && found < 0; ++i) {
-        if (!weft_external_about((weft_external_kind)i)->takes_indefinite)
+        const weft_external_info *info = weft_external_about((weft_external_kind)i);
+        if (!info->takes_indefinite || info->on_gpu != on_gpu)
             continue;
         first = first < 0 ? i : first;
         found = weft_external_is_found((weft_external_kind)i) ? i : -1;
@@ -48,7 +67,7 @@ static weft_status library_find(const weft_preconditioner_kind *kind, weft_exter
 
 static bool library_is_found(const weft_preconditioner_kind *kind) {
     weft_external_kind library;
-    return library_find(kind, &library, NULL) == WEFT_OK && weft_external_is_found(library);
+    return library_find(kind, false, &library, NULL) == WEFT_OK && weft_external_is_found(library);
 }
 
 static weft_status library_make(weft_preconditioner *preconditioner, weft_error *error) {
@@ -63,21 +82,25 @@ static weft_status library_make(weft_preconditioner *preconditioner, weft_error 
                                    .n_pinned = problem->n_pinned,
                                    .is_singular = problem->project_mean,
                                    .is_general = problem->is_general};
+    const weft_external_options options = {.device = preconditioner->context->device};
     weft_external_kind kind;
     weft_external *solver = NULL;
+    double *copy = NULL;
     if (space) {
         matrix.components = weft_space_components(space);
         matrix.dimension = weft_space_mesh(space)->dimension;
         matrix.coordinates = weft_space_points(space);
     }
-    TRY(matrix_find(preconditioner, &matrix.values, error));
-    TRY(library_find(preconditioner->kind, &kind, error));
-    TRY(weft_external_make(kind, &matrix, NULL, &solver, error));
+    TRY(matrix_find(preconditioner, &matrix.values, &copy, error));
+    TRY(library_find(preconditioner->kind, is_on_gpu(preconditioner), &kind, error));
+    TRY(weft_external_make(kind, &matrix, &options, &solver, error));
     preconditioner->state = solver;
+    preconditioner->is_foreign = weft_external_about(kind)->on_gpu;
     report->levels[0].n_rows = matrix.pattern->n_rows;
     report->levels[0].n_entries = matrix.pattern->n_entries;
     snprintf(report->detail, sizeof report->detail, "%s", weft_external_description(solver));
 done:
+    free(copy);
     return status;
 }
 
@@ -90,21 +113,25 @@ static void library_free(weft_preconditioner *preconditioner) {
 static weft_status library_update(weft_preconditioner *preconditioner, weft_error *error) {
     weft_status status = WEFT_OK;
     const double *values = NULL;
+    double *copy = NULL;
     if (preconditioner->problem.project_mean) { /* which is looked at when it is made */
         library_free(preconditioner);
         status = library_make(preconditioner, error);
         goto done;
     }
-    TRY(matrix_find(preconditioner, &values, error));
+    TRY(matrix_find(preconditioner, &values, &copy, error));
     TRY(weft_external_update(preconditioner->state, values, error));
 done:
+    free(copy);
     return status;
 }
 
 static weft_status library_apply(weft_preconditioner *preconditioner, weft_memory *r,
                                  weft_memory *z, weft_error *error) {
-    return weft_external_apply(preconditioner->state, weft_memory_host(r), weft_memory_host(z),
-                               error);
+    return preconditioner->is_foreign
+               ? weft_external_apply_on_device(preconditioner->state, r, z, error)
+               : weft_external_apply(preconditioner->state, weft_memory_host(r),
+                                     weft_memory_host(z), error);
 }
 
 const weft_preconditioner_kind weft_preconditioner_hypre = {
@@ -145,7 +172,8 @@ static size_t lu_estimate_memory(const weft_operator_sizes *sizes, int dimension
 }
 
 const weft_preconditioner_kind weft_preconditioner_lu = {
-    .info = {"lu", "a factorization L U of any regular matrix, by UMFPACK or MUMPS",
+    .info = {"lu",
+             "a factorization L U of any regular matrix, by UMFPACK or MUMPS, on a GPU by cuDSS",
              .needs_matrix = true, .needs_host = true, .any_sign = true},
     .make = library_make,
     .update = library_update,

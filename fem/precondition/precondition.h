@@ -52,6 +52,7 @@ struct weft_preconditioner {
     bool is_reused;                 /* made for other values than the operator's */
     bool needs_update;              /* it took too many iterations */
     bool has_warned;                /* of what does not suit it */
+    bool is_foreign; /* applications are another library's work on the device: not to be captured */
     bool reads_operator; /* applications read inputs of forms, to which the rest must be adapted */
 };
 /** The most iterations of a solve before an update is better: INT_MAX, or a few times those of the first solve if it is

@@ -62,8 +62,8 @@ void weft_problem_precompile(weft_problem *problem) {
     const weft_solver_plan plan = {
         .method = choice->method,
         .has_preconditioner = has_preconditioner,
-        .stays_single =
-            on_gpu && info && info->needs_matrix && weft_operator_entries(problem->system.op) > 0,
+        .stays_single = on_gpu && info && info->needs_matrix && !info->any_sign &&
+                        weft_operator_entries(problem->system.op) > 0,
         .projects_mean = problem->system.linear.project_mean,
         .has_values = problem->system.u_values && has_values(problem),
         .starts_full = has_preconditioner && weft_linear_full_cycles(&problem->system.linear) > 0};

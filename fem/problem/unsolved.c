@@ -129,6 +129,8 @@ static const char *add_lu(const weft_problem *problem, weft_cg_outcome outcome, 
     const weft_problem_choice *choice = &problem->system.linear.choice;
     const weft_method_info *method = weft_method_about(choice->method);
     const bool is_indefinite = outcome == WEFT_CG_INDEFINITE;
+    const bool on_gpu =
+        weft_device_limits(problem->context->device)->execution == WEFT_EXECUTION_SIMT;
     char seconds[32];
     if (!may_help(outcome) || has_preconditioner(problem, "lu") || problem->forms.is_diffusion ||
         (method->needs_definite && !is_indefinite) || problem->fields.n == 0)
@@ -140,8 +142,9 @@ static const char *add_lu(const weft_problem *problem, weft_cg_outcome outcome, 
     int length = weft_print(
         out, WEFT_ADVICE_MAX, "%s; or %s--preconditioner lu, a factorisation%s: %s and %.3g MB",
         advice, method->needs_symmetric ? "--method gmres " : "",
-        weft_preconditioner_is_found(weft_linear_lu()) ? ""
-                                                       : " (UMFPACK or MUMPS must be installed)",
+        on_gpu                                           ? " (cuDSS must be installed)"
+        : weft_preconditioner_is_found(weft_linear_lu()) ? ""
+                                                         : " (UMFPACK or MUMPS must be installed)",
         weft_seconds_text(cost.seconds, seconds), cost.bytes * 1e-6);
     if (choice->method == WEFT_METHOD_GMRES && length > 0 && length < WEFT_ADVICE_MAX)
         length += weft_print(out + length, WEFT_ADVICE_MAX - (size_t)length,

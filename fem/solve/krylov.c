@@ -1,5 +1,6 @@
 /* Compiles, binds and runs the scripts of the Krylov methods besides CG. */
 #include "fem/solve/krylov.h"
+#include "fem/precondition/precondition.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,8 +148,10 @@ static weft_status bind(weft_solver *cg, weft_krylov_script script, bool unbind,
         TRY(weft_program_bind_beginning(compiled->program, info.name, unbind ? NULL : memory,
                                         error));
     }
-    if (cg->krylov->has_operator_m && applies_m(cg, script) && !unbind)
+    if (cg->krylov->has_operator_m && applies_m(cg, script) && !unbind) {
         TRY(weft_program_bind_operator(compiled->program, "M", precondition, cg, error));
+        weft_program_loop_on_host(compiled->program, cg->options->preconditioner->is_foreign);
+    }
     if (script == WEFT_KRYLOV_LOOP && !unbind)
         TRY(weft_operator_in_script_bind(&cg->in_script, compiled->program, "A", error));
     if (script == WEFT_KRYLOV_LOOP)

@@ -174,6 +174,7 @@ weft_memory *weft_cg_single(const weft_solver *cg) {
 static weft_status bind_preconditioner(weft_solver *cg, weft_program *program, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_program_bind_operator(program, "M", precondition, cg, error));
+    weft_program_loop_on_host(program, cg->options->preconditioner->is_foreign);
     TRY(weft_program_bind(program, "r", cg->memory[WEFT_CG_Q], error));
     TRY(weft_program_bind(program, "z",
                           weft_cg_single(cg) ? weft_cg_single(cg) : cg->memory[WEFT_CG_Z], error));

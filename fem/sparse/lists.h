@@ -18,6 +18,10 @@ void weft_lists_free(weft_lists **lists);
  *  Errors   WEFT_ERROR_MEMORY, _DEVICE */
 weft_status weft_lists_set(weft_lists *lists, weft_memory *list, const int32_t *entries, int64_t n,
                            double value, weft_error *error);
+/** to[i] = from[entries[i]], or 0 where that is -1.
+ *  entries  [n] int32; from, to: doubles, not the same; on the device */
+weft_status weft_lists_gather(weft_lists *lists, int64_t n, weft_memory *entries, weft_memory *from,
+                              weft_memory *to, weft_error *error);
 /** to = from / (a sqrt(square)), as float, or 0 where a or square is not positive.
  *  square  one double; from [n] double; a, to [n] float; on the device */
 weft_status weft_lists_to_single(weft_lists *lists, int64_t n, weft_memory *square,

@@ -118,7 +118,7 @@ static weft_status run_loop(weft_program *p, const weft_control_step *loop, weft
     const bool counted = loop->number == p->compilation->control->last_loop;
     int64_t iterations = 0;
     bool again = false;
-    if (loop->loop < 0 && p->graph && weft_device_captures(p->device)) {
+    if (loop->loop < 0 && p->graph && !p->loops_on_host && weft_device_captures(p->device)) {
         TRY(weft_program_graph_run(p, loop, &iterations, error));
         TRY(restore_buffers(p, &loop->body, error));
         goto done;

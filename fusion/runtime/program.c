@@ -319,6 +319,10 @@ weft_status weft_program_bind_operator(weft_program *p, const char *name, weft_p
     return WEFT_OK;
 }
 
+void weft_program_loop_on_host(weft_program *p, bool on_host) {
+    p->loops_on_host = on_host;
+}
+
 /* ---- histories ------------------------------------------------------------------------------- */
 
 weft_status weft_program_record_history(weft_program *p, const char *name, weft_memory *memory,

@@ -76,6 +76,7 @@ struct weft_program {
     weft_memory **arguments;       /* for one launch */
     weft_memory *active;           /* of weft_program_predicate, borrowed */
     weft_operator_clock *clock;    /* NULL: nothing is timed */
+    bool loops_on_host;            /* weft_program_loop_on_host */
     bool ready;
 };
 

@@ -10,6 +10,15 @@ extern "C" __global__ void set_entries(long long n, const int *__restrict__ entr
         list[entries[i]] = value[0];
 }
 
+/* to[i] = from[entries[i]], or 0 where that is -1 */
+extern "C" __global__ void gather_entries(long long n, const int *__restrict__ entries,
+                                          const double *__restrict__ from, double *__restrict__ to)
+{
+    const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (i < n)
+        to[i] = entries[i] >= 0 ? from[entries[i]] : 0.0;
+}
+
 /* Doubles as floats, divided by the root of square[0] and by a, 0 where these are not positive. */
 extern "C" __global__ void to_single(long long n, const double *__restrict__ square,
                                      const double *__restrict__ from, const float *__restrict__ a,

@@ -65,6 +65,12 @@ static void missing_libraries(void **state) {
                                  "file: No such file or directory",
                                  "install it (libmumps-seq-5.5 in Debian 12), or set WEFT_MUMPS to "
                                  "a library"},
+        [WEFT_EXTERNAL_CUDSS] =
+            {"WEFT_CUDSS",
+             "cuDSS is not found: libno_such.so: cannot open shared object "
+             "file: No such file or directory",
+             "install it (pip install nvidia-cudss-cu13, or -cu12 with a driver "
+             "for CUDA 12), or set WEFT_CUDSS to a library"},
     };
     enum { N = sizeof cases / sizeof *cases };
     pair *p = pair_make(2, -1, 2);
@@ -107,7 +113,7 @@ static void names(void **state) {
     assert_int_equal(kind, WEFT_EXTERNAL_CHOLMOD);
     assert_int_equal(weft_external_find("amgx", &kind, &error), WEFT_ERROR_USAGE);
     assert_string_equal(error.message, "there is no library \"amgx\"");
-    assert_string_equal(error.hint, "choose hypre, petsc, cholmod, umfpack or mumps");
+    assert_string_equal(error.hint, "choose hypre, petsc, cholmod, umfpack, mumps or cudss");
     pair *p = pair_make(2, -1, 2);
     assert_refused(WEFT_EXTERNAL_PETSC, &p->matrix, &(weft_external_options){.method = "lu"},
                    WEFT_ERROR_USAGE, "petsc has no method \"lu\"", "choose one of: gamg, icc, ilu");

@@ -1,0 +1,2 @@
+/* The types of CUDA's own headers that cuDSS's takes. */
+#include "library_types.h"
