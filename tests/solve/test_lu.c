@@ -81,6 +81,12 @@ static const linear_case cases[] = {
      "a = s*u*v*dx + p*v*dx + u*q*dx - s*p*q*dx\n"
      "L = (s*x[0] + x[1])*v*dx + (x[0] - s*x[1])*q*dx\n",
      "square:32", "x,y", "boundary=x,y", "gmres"},
+    {"V = FiniteElement('P', triangle, 2)\n" /* each entry of the diagonal is negative */
+     "u, v = TrialFunction(V), TestFunction(V)\n"
+     "x = SpatialCoordinate(triangle)\n"
+     "a = (inner(grad(u), grad(v)) - 900*u*v)*dx\n"
+     "L = -900*x[0]*x[1]*v*dx\n",
+     "square:4", "x*y", "boundary=x*y", NULL},
 };
 
 /* "a;b" gives the option --dirichlet twice. */
@@ -290,6 +296,7 @@ int main(void) {
         CASE("components", 3),
         CASE("saddle point", 4),
         CASE("saddle point, not symmetric", 5),
+        CASE("negative", 8),
         cmocka_unit_test(pure_neumann),
         cmocka_unit_test(tangents_and_steps),
         cmocka_unit_test(functions_of_other_sizes),
