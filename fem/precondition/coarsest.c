@@ -1,5 +1,8 @@
-/* The coarsest level of the V-cycle: a product with the inverse of its matrix. */
+/* The coarsest level of the V-cycle: a product with the inverse of its matrix, or, of many rows, with its sparse factors. */
 #include "fem/precondition/cycle.h"
+
+#include "core/weft_core.h"
+#include "fem/external/external.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -85,29 +88,129 @@ done:
     return status;
 }
 
+/* z = A^-1 b with an inverse, otherwise z = D^-1 b, which is the list b. */
 static weft_status make_program(weft_cycle *cycle, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_fragment fragment = {"multigrid_coarsest.weft",
-                                    "index rows, columns;\n"
-                                    "input A : real over rows, columns;\n"
-                                    "input b : real over columns;\n"
-                                    "z = gemv(A, b);\n"
-                                    "return z;\n"};
+                                    cycle->coarsest_inverse ? "index rows, columns;\n"
+                                                              "input A : real over rows, columns;\n"
+                                                              "input b : real over columns;\n"
+                                                              "z = gemv(A, b);\n"
+                                                              "return z;\n"
+                                                            : "index rows plain;\n"
+                                                              "input b : real over rows;\n"
+                                                              "z = 1*b;\n"
+                                                              "return z;\n"};
     const weft_cycle_level *level = &cycle->levels[cycle->n_levels - 1];
     const weft_compile_options options = {
         .size = sizeof options, .single = cycle->single, .elements = level->n};
     TRY(weft_compiled_make(cycle->context, &fragment, 1, &options, &cycle->coarsest, error));
     weft_program *program = cycle->coarsest.program;
     TRY(weft_program_size(program, "rows", level->n, error));
-    TRY(weft_program_size(program, "columns", level->n, error));
-    TRY(weft_program_bind(program, "A", cycle->coarsest_inverse, error));
+    if (cycle->coarsest_inverse) {
+        TRY(weft_program_size(program, "columns", level->n, error));
+        TRY(weft_program_bind(program, "A", cycle->coarsest_inverse, error));
+    }
     TRY(weft_program_bind(program, "b", level->b, error));
     TRY(weft_program_bind(program, "z", level->z, error));
 done:
     return status;
 }
 
-weft_status weft_cycle_coarsest(weft_cycle *cycle, const weft_csr *A, const double *a,
+/* ---- factors ---- */
+
+/* Coarsening ends with more rows than are inverted where it finds no strong couplings, as in the mass matrix of discontinuous
+ * functions. An inverse takes 1.5e-9 n^3 seconds, and n^2 floats. Without a library, many rows are left to the diagonal, close to which
+ * such a matrix is. */
+enum { FACTORISED_LEAST = 500, INVERTED_MOST = 2000 };
+
+struct weft_coarsest_factors {
+    weft_external *solver;
+    weft_pattern pattern; /* its arrays are those of the matrix while the solver is made */
+    int32_t *constrained;
+    double *a, *r, *z; /* [n] */
+};
+
+static void factors_free(weft_coarsest_factors **factors) {
+    weft_coarsest_factors *f = *factors;
+    if (!f)
+        return;
+    weft_external_free(&f->solver);
+    free(f->constrained);
+    free(f->a);
+    free(f->r);
+    free(f->z);
+    free(f);
+    *factors = NULL;
+}
+
+static bool find_library(const weft_cycle *cycle, weft_external_kind *out) {
+    const weft_limits *limits = weft_device_limits(cycle->context->device);
+    for (int i = 0; i < weft_external_count() && limits->execution == WEFT_EXECUTION_SIMD; ++i) {
+        const weft_external_info *info = weft_external_about((weft_external_kind)i);
+        *out = (weft_external_kind)i;
+        if (info->takes_indefinite && !info->on_gpu && weft_external_is_found(*out))
+            return true;
+    }
+    return false;
+}
+
+/* Rows that are not positive are left out. */
+static weft_status make_factors(weft_coarsest_factors *f, weft_external_kind kind,
+                                const weft_csr *A, const double *a, bool is_singular,
+                                weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t n = (size_t)A->n_rows;
+    int64_t n_constrained = 0;
+    f->constrained = weft_array_make(n, sizeof *f->constrained);
+    f->a = weft_array_make(n, sizeof *f->a);
+    f->r = weft_array_make(n, sizeof *f->r);
+    f->z = weft_array_make(n, sizeof *f->z);
+    if (!f->constrained || !f->a || !f->r || !f->z)
+        TRY(weft_out_of_memory(error, "the coarsest level of multigrid"));
+    for (size_t i = 0; i < n; ++i) {
+        f->a[i] = a[i] > 0 ? a[i] : 0;
+        if (!(a[i] > 0))
+            f->constrained[n_constrained++] = (int32_t)i;
+    }
+    f->pattern = (weft_pattern){A->n_rows, A->row_start[A->n_rows], A->row_start, A->columns};
+    const weft_external_matrix matrix = {.pattern = &f->pattern,
+                                         .values = A->values,
+                                         .constrained = f->constrained,
+                                         .n_constrained = n_constrained,
+                                         .is_general = true,
+                                         .is_singular = is_singular};
+    TRY(weft_external_make(kind, &matrix, NULL, &f->solver, error));
+    f->pattern.row_start = NULL;
+    f->pattern.columns = NULL;
+done:
+    return status;
+}
+
+/* Factors, where a library takes the matrix. */
+static weft_status factorise(weft_cycle *cycle, const weft_csr *A, const double *a,
+                             bool is_singular, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_external_kind kind = WEFT_EXTERNAL_UMFPACK;
+    weft_coarsest_factors *made = NULL;
+    weft_error why = {0};
+    if (!find_library(cycle, &kind))
+        goto done;
+    made = calloc(1, sizeof *made);
+    if (!made)
+        TRY(weft_out_of_memory(error, "the coarsest level of multigrid"));
+    status = make_factors(made, kind, A, a, is_singular, &why);
+    if (status == WEFT_OK) {
+        cycle->factors = made;
+        made = NULL;
+    }
+    status = WEFT_OK; /* otherwise it is inverted */
+done:
+    factors_free(&made);
+    return status;
+}
+
+static weft_status make_inverse(weft_cycle *cycle, const weft_csr *A, const double *a,
                                 bool is_singular, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = A->n_rows;
@@ -122,4 +225,50 @@ weft_status weft_cycle_coarsest(weft_cycle *cycle, const weft_csr *A, const doub
 done:
     free(inverse);
     return status;
+}
+
+weft_status weft_cycle_coarsest(weft_cycle *cycle, const weft_csr *A, const double *a,
+                                bool is_singular, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (A->n_rows > FACTORISED_LEAST)
+        TRY(factorise(cycle, A, a, is_singular, error));
+    if (!cycle->factors)
+        TRY(A->n_rows <= INVERTED_MOST ? make_inverse(cycle, A, a, is_singular, error)
+                                       : make_program(cycle, error));
+done:
+    return status;
+}
+
+const char *weft_cycle_coarsest_name(const weft_cycle *cycle) {
+    return cycle->factors ? "lu" : cycle->coarsest_inverse ? "its inverse" : "its diagonal";
+}
+
+/* b is D^-1 b, in the cycle's precision. */
+weft_status weft_cycle_coarsest_run(weft_cycle *cycle, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_cycle_level *level = &cycle->levels[cycle->n_levels - 1];
+    weft_coarsest_factors *f = cycle->factors;
+    if (!f) {
+        status = weft_program_run(cycle->coarsest.program, error);
+        goto done;
+    }
+    const void *b = weft_memory_host(level->b);
+    void *z = weft_memory_host(level->z);
+    for (int64_t i = 0; i < level->n; ++i)
+        f->r[i] =
+            f->a[i] * (cycle->single ? (double)((const float *)b)[i] : ((const double *)b)[i]);
+    TRY(weft_external_apply(f->solver, f->r, f->z, error));
+    for (int64_t i = 0; i < level->n; ++i)
+        if (cycle->single)
+            ((float *)z)[i] = (float)f->z[i];
+        else
+            ((double *)z)[i] = f->z[i];
+done:
+    return status;
+}
+
+void weft_cycle_coarsest_free(weft_cycle *cycle) {
+    weft_compiled_free(&cycle->coarsest);
+    weft_memory_free(&cycle->coarsest_inverse);
+    factors_free(&cycle->factors);
 }

@@ -321,11 +321,10 @@ void weft_cycle_clear(weft_cycle *cycle) {
         for (size_t k = 0; k < sizeof memories / sizeof *memories; ++k)
             weft_memory_free(memories[k]);
     }
-    weft_compiled_free(&cycle->coarsest);
+    weft_cycle_coarsest_free(cycle);
     weft_compiled_free(&cycle->size);
     weft_compiled_free(&cycle->divide);
     weft_shared_buffers_free(&cycle->buffers);
-    weft_memory_free(&cycle->coarsest_inverse);
     weft_memory_free(&cycle->square);
     weft_lists_free(&cycle->lists);
     free(cycle->levels);
@@ -339,7 +338,7 @@ weft_status weft_cycle_run_from(weft_cycle *cycle, int number, weft_memory *acti
     weft_status status = WEFT_OK;
     weft_cycle_level *level = &cycle->levels[number];
     if (number + 1 == cycle->n_levels)
-        TRY(weft_program_run(cycle->coarsest.program, error));
+        TRY(weft_cycle_coarsest_run(cycle, error));
     else
         for (int i = 0; i < 1 + level->is_twice; ++i) {
             const weft_cycle_step down = i == 0 ? WEFT_CYCLE_DOWN : WEFT_CYCLE_AGAIN;

@@ -60,16 +60,18 @@ typedef struct weft_cycle_level {
     weft_operator_in_script operators[WEFT_CYCLE_STEPS]; /* A of each */
 } weft_cycle_level;
 
-typedef struct weft_cycle_full weft_cycle_full; /* fem/precondition/full.c */
+typedef struct weft_cycle_full weft_cycle_full;             /* fem/precondition/full.c */
+typedef struct weft_coarsest_factors weft_coarsest_factors; /* fem/precondition/coarsest.c */
 
 typedef struct weft_cycle {
     weft_context *context;
     bool single; /* lists and matrices are float */
     int n_levels;
     weft_cycle_level *levels;
-    /* the coarsest level: z = A^-1 b */
+    /* the coarsest level: z = A^-1 b, by a product with the inverse, or by a factorization on the host */
     weft_memory *coarsest_inverse;
     weft_compiled coarsest;
+    weft_coarsest_factors *factors; /* NULL: there is an inverse */
     /* conversion of r and z (convert.c); with single precision: */
     weft_compiled size;
     weft_memory *square; /* r.r, where the caller has none */
@@ -113,11 +115,17 @@ void weft_cycle_full_free(weft_cycle_full **full);
 weft_status weft_cycle_compile_full_in_background(const weft_cycle *cycle, weft_error *error);
 /** Make the programs of all levels but the coarsest and bind them; the lists of all levels exist. */
 weft_status weft_cycle_programs(weft_cycle *cycle, weft_error *error);
-/** Make the inverse of the coarsest matrix, for D^-1 b, and its program.
+/** Make the inverse of the coarsest matrix, for D^-1 b, and its program; or, where coarsening has ended with many rows, factors
+ *  on the host by the library of lu, if there is one, else nothing but the diagonal.
  *  a            [n] the diagonal; rows that are not positive get zero rows
  *  is_singular  the constants are the null space, on which the inverse does not matter */
 weft_status weft_cycle_coarsest(weft_cycle *cycle, const weft_csr *A, const double *a,
                                 bool is_singular, weft_error *error);
+/** "lu", "its inverse" or "its diagonal". */
+const char *weft_cycle_coarsest_name(const weft_cycle *cycle);
+/** z of the coarsest level from its b. */
+weft_status weft_cycle_coarsest_run(weft_cycle *cycle, weft_error *error);
+void weft_cycle_coarsest_free(weft_cycle *cycle);
 /** Make what converts r to levels[0].b, and a list of the finest level to z. */
 weft_status weft_cycle_conversion(weft_cycle *cycle, weft_error *error);
 /** square  in double precision not read */

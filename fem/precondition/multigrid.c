@@ -3,6 +3,7 @@
 #include "fem/precondition/levels.h"
 
 #include "core/base/fault.h"
+#include "core/base/number.h"
 #include "core/weft_core.h"
 #include "fem/form/compare.h"
 
@@ -217,6 +218,9 @@ static weft_status make(weft_preconditioner *preconditioner,
     fill_report(preconditioner, &b, degree);
     TRY(weft_cycle_make(preconditioner->context, b.sources, b.n_sources, problem, &state->cycle,
                         error));
+    if (state->cycle.levels[b.n_sources - 1].n > COARSEST_ROWS)
+        (void)weft_print(preconditioner->report.detail, sizeof preconditioner->report.detail,
+                         "the coarsest level by %s", weft_cycle_coarsest_name(&state->cycle));
 done:
     building_clear(&b);
     return status;

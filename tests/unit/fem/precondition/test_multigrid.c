@@ -453,6 +453,82 @@ static void errors(void **state) {
     multigrid_case_free(&c);
 }
 
+/* ---- the coarsest level ---- */
+
+/* With one level the preconditioner is what solves the coarsest. */
+typedef struct coarsest_case {
+    case_options options;
+    const char *library; /* WEFT_UMFPACK; NULL: the installed one */
+    const char *detail;
+} coarsest_case;
+
+static const coarsest_case coarsest_cases[] = {
+    {{.d = 2, .n = 24, .components = 1, .kind = "aggregation"}, NULL, "the coarsest level by lu"},
+    {{.d = 3, .n = 7, .components = 3, .kind = "aggregation"}, NULL, "the coarsest level by lu"},
+    {{.d = 2, .n = 24, .components = 1, .kind = "aggregation", .is_free = true},
+     NULL,
+     "the coarsest level by lu"},
+    {{.d = 2, .n = 24, .components = 1, .kind = "aggregation"},
+     "none",
+     "the coarsest level by its inverse"},
+    {{.d = 2, .n = 48, .components = 1, .kind = "aggregation"},
+     "none",
+     "the coarsest level by its diagonal"},
+};
+
+/* r - A z, of a singular matrix without its mean, relative to r. */
+static double residual_of(const multigrid_case *c, const double *r, const double *z) {
+    const weft_pattern *pattern = weft_operator_pattern(c->op);
+    bool *is_constrained = marked(c);
+    const double *values = weft_memory_host(weft_operator_values(c->op));
+    double mean = 0, most = 0;
+    for (int64_t i = 0; i < c->n && c->problem.project_mean; ++i)
+        mean += r[i] / (double)c->n;
+    for (int64_t i = 0; i < c->n; ++i) {
+        double sum = r[i] - mean;
+        for (int64_t k = pattern->row_start[i]; k < pattern->row_start[i + 1]; ++k)
+            sum -= values[k] * z[pattern->columns[k]];
+        most = is_constrained[i] ? most : fmax(most, fabs(sum));
+    }
+    free(is_constrained);
+    return most / largest(r, c->n);
+}
+
+static void coarsest_level(void **state) {
+    const coarsest_case *one = *state;
+    multigrid_case c;
+    weft_error error = {0};
+    if (one->library)
+        setenv("WEFT_UMFPACK", one->library, 1);
+    else
+        unsetenv("WEFT_UMFPACK");
+    multigrid_case_open(&c, &one->options, WEFT_ASSEMBLY_CSR);
+    c.problem.levels = 1;
+    check(multigrid_try(&c, one->options.kind, &error), &error);
+    const char *detail = weft_preconditioner_reported(c.preconditioner)->detail;
+    const bool is_here = one->library || strstr(detail, "lu");
+    if (is_here) {
+        double *r = multigrid_vector(&c, 3), *z = multigrid_apply(&c, r);
+        assert_string_equal(detail, one->detail);
+        if (strstr(detail, "diagonal")) {
+            const weft_pattern *pattern = weft_operator_pattern(c.op);
+            const double *values = weft_memory_host(weft_operator_values(c.op));
+            for (int64_t i = 0; i < c.n; ++i)
+                for (int64_t k = pattern->row_start[i]; k < pattern->row_start[i + 1]; ++k)
+                    if (pattern->columns[k] == i)
+                        assert_double_near(z[i] * values[k], r[i], 1e-12, 1e-14);
+        } else {
+            assert_true(residual_of(&c, r, z) < 1e-10);
+        }
+        free(r);
+        free(z);
+    }
+    multigrid_case_free(&c);
+    setenv("WEFT_UMFPACK", "none", 1);
+    if (!is_here)
+        skip_test("UMFPACK is not installed");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(symmetric_positive_linear),
@@ -463,6 +539,13 @@ int main(void) {
         cmocka_unit_test(fewer_levels),
         cmocka_unit_test(bytes),
         cmocka_unit_test(errors),
+#define COARSEST(name, i)                                                                          \
+    {"coarsest_level (" name ")", coarsest_level, NULL, NULL, (void *)&coarsest_cases[i]}
+        COARSEST("lu", 0),
+        COARSEST("components", 1),
+        COARSEST("singular", 2),
+        COARSEST("inverse", 3),
+        COARSEST("diagonal", 4),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
