@@ -172,8 +172,10 @@ static weft_status measure(degrees *state, int i, weft_error *error) {
     weft_status status = WEFT_OK;
     degree_level *level = &state->levels[i];
     weft_context *context = state->preconditioner->context;
-    const weft_preconditioner_problem problem = problem_of(state, level);
+    weft_preconditioner_problem problem = problem_of(state, level);
     weft_preconditioner_level *shown = &state->preconditioner->report.levels[i];
+    if (weft_fault("diagonal_unmasked"))
+        problem.n_constrained = 0;
     TRY(weft_inverse_diagonal(&problem, context, level->d, error));
     TRY(weft_eigenvalue_bound(context, &level->bound, level->op, level->d, &shown->lambda, error));
     const double inverse = (weft_fault("eigenvalue_low") ? 2 : 1) / shown->lambda;
@@ -400,6 +402,8 @@ done:
 static weft_status degrees_update(weft_preconditioner *preconditioner, weft_error *error) {
     weft_status status = WEFT_OK;
     degrees *state = preconditioner->state;
+    if (weft_fault("coefficient_stale"))
+        goto done;
     for (int i = 1; i < state->n; ++i)
         TRY(weft_operator_assemble(state->levels[i].op, error));
     for (int i = 0; i + 1 < state->n; ++i)

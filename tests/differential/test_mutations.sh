@@ -95,6 +95,8 @@ bugs=(
     "mask_lost              unit_fem_precondition_multigrid" # residuals of constrained dofs are restricted
     "restriction_scaled     unit_fem_precondition_multigrid" # restriction is not the transpose of prolongation
     "eigenvalue_low         solve_multigrid_degrees" # a smoother's bound is half of the largest eigenvalue
+    "diagonal_unmasked      solve_multigrid_degrees" # the diagonal of a lowered degree has the rows of Dirichlet conditions
+    "coefficient_stale      solve_multigrid_degrees" # lowered degrees keep the coefficient of the first tangent
     "weights_of_lower_degree unit_fem_precondition_multigrid" # a smoother has the weights of another degree
 )
 
