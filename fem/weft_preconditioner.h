@@ -61,6 +61,7 @@ typedef struct weft_preconditioner_problem {
     /* on the host: levels of multigrid in double precision, as they also are where the diagonal
      * leaves the range of single precision */
     bool double_levels;
+    bool is_final; /* no update will follow, so that what only that needs is freed */
     /* makes the operator for functions of a lower degree, so that multigrid needs no matrix of
      * higher ones; NULL: it is not known */
     const struct weft_coarser *coarser;

@@ -4,6 +4,7 @@
 #include "core/base/number.h"
 #include "fem/base/memory.h"
 #include "fem/mesh/mesh.h"
+#include "fem/solve/krylov.h"
 #include "fem/space/space.h"
 #include "fem/weft_transient.h"
 
@@ -162,10 +163,9 @@ static void take_lu(weft_linear *linear, const char *reason) {
 
 /* Does the basis of GMRES fit into a quarter of the free memory? */
 static bool basis_fits(const weft_linear *linear, int restart) {
-    enum { VECTORS = 4 /* per iteration of a cycle, at most */ };
-    const double bytes =
-        (double)VECTORS * restart * (double)weft_linear_dofs(linear) * sizeof(double);
-    return bytes <= (double)weft_device_bytes_free(linear->context->device) / 4;
+    const weft_device *device = linear->context->device;
+    return weft_krylov_basis_bytes(weft_device_limits(device), weft_linear_dofs(linear), restart) <=
+           weft_device_bytes_free(device) / 4;
 }
 
 /* Take the restart of GMRES that suits the preconditioner, unless one was asked for. */
@@ -196,6 +196,7 @@ static weft_status precondition(weft_linear *linear, const weft_system *system, 
         .pinned = linear->pins,
         .n_pinned = find_pins(linear, system),
         .is_general = is_general,
+        .is_final = linear->solves_once,
         .project_mean = linear->project_mean,
         .space = is_mixed ? NULL : linear->spaces[0],
         .spaces = linear->spaces,

@@ -11,6 +11,7 @@
 #include "core/weft_core.h"
 #include "fem/base/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ typedef struct degrees {
     int n_parts; /* components that `inner` is applied to one by one; 0: it takes all */
     weft_memory *part_b[PARTS_MAX], *part_z[PARTS_MAX], *units[PARTS_MAX];
     weft_compiled split, join;
+    weft_shared_buffers *buffers; /* of the programs of all levels */
 } degrees;
 
 static void level_clear(degree_level *level) {
@@ -74,6 +76,7 @@ static void degrees_free(weft_preconditioner *preconditioner) {
     }
     for (int i = 0; i < state->n; ++i)
         level_clear(&state->levels[i]);
+    weft_shared_buffers_free(&state->buffers);
     free(state);
     preconditioner->state = NULL;
 }
@@ -112,6 +115,7 @@ static weft_status compile_smoothing(degrees *state, int i, degree_step step, we
                                           .elements = weft_operator_dofs(level->op)};
     TRY(weft_compiled_make(context, &fragment, 1, &options, &level->programs[step], error));
     weft_program *program = level->programs[step].program;
+    weft_program_share_buffers(program, state->buffers);
     TRY(weft_program_size(program, "fine", weft_operator_dofs(level->op), error));
     TRY(weft_program_bind(program, "d", level->d, error));
     TRY(weft_program_bind(program, "inverse", level->inverse, error));
@@ -385,10 +389,13 @@ static weft_status degrees_make(weft_preconditioner *preconditioner, weft_error 
         TRY(weft_out_of_memory(error, "a preconditioner"));
     state->preconditioner = preconditioner;
     preconditioner->reads_operator = true;
+    TRY(weft_shared_buffers_make(&state->buffers, error));
     TRY(make_levels(state, error));
     const degree_level *last = &state->levels[state->n - 1];
     const weft_preconditioner_problem linear = problem_of(state, last);
     TRY(mask_last(state, error));
+    if (preconditioner->problem.is_final)
+        weft_operator_release_assembly(last->op);
     TRY(weft_preconditioner_make(preconditioner->context, preconditioner->report.kind, &linear,
                                  &state->inner, error));
     fill_report(state);
@@ -468,11 +475,73 @@ done:
     return status;
 }
 
-/* Four lists of the finest level and four that its scripts share, those of lower degrees, and the linear level with its matrix,
- * for an eighth of the nodes. */
-size_t weft_degrees_memory(const weft_operator_sizes *sizes) {
-    return (size_t)(1.2 * 8 * sizeof(double) * (double)sizes->n_rows +
-                    60 * (double)(sizes->n_rows * sizes->n_components));
+/* ---- memory, in bytes ---- */
+
+typedef struct shape {
+    int dimension;
+    bool is_simplex;
+    double cells, vertices, linear_places; /* vertices per cell, of all cells */
+} shape;
+
+static shape shape_of(const weft_operator_sizes *sizes, const weft_assembly_problem *problem,
+                      double side, int degree) {
+    const int d = problem->dimension;
+    const bool is_simplex = weft_cell_of(problem->cell)->simplex;
+    return (shape){.dimension = d,
+                   .is_simplex = is_simplex,
+                   .cells = (double)sizes->n_padded,
+                   .vertices = pow((side - 1) / degree + 1, d),
+                   .linear_places = (double)sizes->n_padded * (is_simplex ? d + 1 : 1 << d)};
+}
+
+/* Nodes per cell. */
+static double width_of(const shape *s, int degree) {
+    double width = 1;
+    for (int k = 1; k <= s->dimension; ++k)
+        width *= s->is_simplex ? (double)(degree + k) / k : degree + 1;
+    return width;
+}
+
+/* Linear functions of c components, with a matrix of blocks: coordinates, connectivity and its transpose, values in double and half
+ * the bytes, columns; below it levels by aggregation, whose transfers have longer rows with several components. */
+static double linear_memory(const shape *s, double c) {
+    const double row = s->is_simplex ? (2 << s->dimension) - 1 : pow(3, s->dimension);
+    const double coarser = 1 / (1 - pow(2, -s->dimension));
+    return s->vertices * (16 * s->dimension + 48 + 24 * c + 14.2 * coarser * row * c * c) +
+           (c > 1 ? 12 + 4 * c : 13) * s->linear_places + (c > 1 ? 290 * c * s->vertices : 0);
+}
+
+/* A level with the product computed cell by cell: lists, those that its scripts share, and one of the bounds of eigenvalues; the
+ * transfer of P2 simplices, with its transpose; with one component what scatters the product, by patches or by a transposed
+ * connectivity and shares, of which the estimate of the operator has a part, and on lower levels coordinates and connectivity. */
+static double level_memory(const shape *s, double nodes, double c, int degree, bool is_finest) {
+    const bool in_pairs = s->is_simplex && degree == 2;
+    const double places = s->cells * width_of(s, degree);
+    double bytes = (64 + 16 * in_pairs) * nodes * c;
+    if (c == 1)
+        bytes += is_finest ? 3.33 * places + (in_pairs ? 16 : 24) * nodes
+                           : (8 + 4 * !in_pairs) * places + (in_pairs ? 24 : 32) * nodes;
+    return is_finest ? bytes : bytes + 4 * places + (16 * c + 8 * s->dimension) * nodes;
+}
+
+size_t weft_degrees_memory(const weft_operator_sizes *sizes, const weft_assembly_problem *problem) {
+    const double c = (double)sizes->n_components, d = problem->dimension;
+    const double side = pow((double)sizes->n_nodes, 1 / d);
+    const shape s = shape_of(sizes, problem, side, problem->degree);
+    double bytes = linear_memory(&s, c);
+    for (int degree = problem->degree; degree > LAST; degree = next_degree(degree))
+        bytes += level_memory(&s, pow((side - 1) / problem->degree * degree + 1, d), c, degree,
+                              degree == problem->degree);
+    return (size_t)bytes;
+}
+
+/* Velocities of degree 2, whose components have one matrix of linear functions, and the mass of the pressure. */
+size_t weft_saddle_memory(const weft_operator_sizes *sizes, const weft_assembly_problem *problem) {
+    const double d = problem->dimension, n = (double)sizes->n_rows;
+    const double side = pow(n / (d + pow(2, -d)), 1 / d);
+    const shape s = shape_of(sizes, problem, side, 2);
+    return (size_t)((s.is_simplex ? 130 : 154) * n + 2 * linear_memory(&s, 1) -
+                    13 * s.linear_places);
 }
 
 bool weft_preconditioner_lowers_degrees(const weft_preconditioner_kind *kind,

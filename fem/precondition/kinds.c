@@ -218,7 +218,8 @@ size_t weft_preconditioner_memory_estimate(const weft_limits *limits, int kind,
                                            const weft_assembly_problem *problem) {
     const weft_operator_sizes sizes = weft_operator_sizes_of(limits, problem);
     if (problem->lowers_degrees && kinds[kind]->info.coarsens)
-        return weft_degrees_memory(&sizes);
+        return kinds[kind] == &weft_preconditioner_block ? weft_saddle_memory(&sizes, problem)
+                                                         : weft_degrees_memory(&sizes, problem);
     return kinds[kind]->estimate_memory ? kinds[kind]->estimate_memory(&sizes, problem->dimension)
                                         : 0;
 }

@@ -71,8 +71,9 @@ extern const weft_preconditioner_kind weft_preconditioner_degrees;
 /** The kind block for saddle points without a matrix; the same. */
 extern const weft_preconditioner_kind weft_preconditioner_saddle;
 bool weft_preconditioner_is_saddle(const weft_preconditioner_problem *problem);
-/** Bytes that it will hold, about. */
-size_t weft_degrees_memory(const weft_operator_sizes *sizes);
+/** Bytes that they will hold on a GPU, about, but for the inverse of the coarsest level. */
+size_t weft_degrees_memory(const weft_operator_sizes *sizes, const weft_assembly_problem *problem);
+size_t weft_saddle_memory(const weft_operator_sizes *sizes, const weft_assembly_problem *problem);
 /** Does a kind work so for this problem? */
 bool weft_preconditioner_lowers_degrees(const weft_preconditioner_kind *kind,
                                         const weft_preconditioner_problem *problem);

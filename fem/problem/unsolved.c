@@ -2,6 +2,7 @@
 #include "core/base/number.h"
 #include "fem/problem/advice.h"
 #include "fem/problem/problem.h"
+#include "fem/solve/krylov.h"
 
 #include <string.h>
 
@@ -147,8 +148,10 @@ static const char *add_lu(const weft_problem *problem, weft_cg_outcome outcome, 
                                                          : " (UMFPACK or MUMPS must be installed)",
         weft_seconds_text(cost.seconds, seconds), cost.bytes * 1e-6);
     if (choice->method == WEFT_METHOD_GMRES && length > 0 && length < WEFT_ADVICE_MAX)
-        length += weft_print(out + length, WEFT_ADVICE_MAX - (size_t)length,
-                             "; --restart 200: %.3g MB", 1.4 * 200 * (double)n * 8e-6);
+        length +=
+            weft_print(out + length, WEFT_ADVICE_MAX - (size_t)length, "; --restart 200: %.3g MB",
+                       1e-6 * (double)weft_krylov_basis_bytes(
+                                  weft_device_limits(problem->context->device), n, 200));
     return out;
 }
 

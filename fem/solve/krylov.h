@@ -44,6 +44,8 @@ weft_status weft_krylov_run(weft_solver *cg, weft_krylov_script script, weft_err
 weft_memory *weft_krylov_memory(const weft_solver *cg, const char *name);
 /** The restart length of options. */
 int weft_krylov_restart(const weft_cg_options *options);
+/** Bytes of the basis of GMRES. */
+size_t weft_krylov_basis_bytes(const weft_limits *limits, int64_t n_dofs, int restart);
 /** The length of a cycle of iterations; 0: unlimited. */
 int weft_krylov_cycle(const weft_solver *cg);
 /** Run up to `iterations` iterations.

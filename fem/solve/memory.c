@@ -7,6 +7,10 @@ static int basis_vectors(const weft_limits *limits, int m) {
     return limits->execution == WEFT_EXECUTION_SIMT ? m : m + 3 * ((m + 7) / 8);
 }
 
+size_t weft_krylov_basis_bytes(const weft_limits *limits, int64_t n_dofs, int restart) {
+    return sizeof(double) * (size_t)n_dofs * (size_t)basis_vectors(limits, restart);
+}
+
 size_t weft_cg_memory_estimate(const weft_limits *limits, weft_assembly assembly,
                                const weft_assembly_problem *problem, const weft_cg_options *options,
                                bool has_preconditioner) {

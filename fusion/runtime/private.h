@@ -66,6 +66,9 @@ void weft_operator_clock_free(weft_operator_clock **clock);
  *  Errors  WEFT_ERROR_MEMORY, _DEVICE */
 weft_status weft_program_shared_buffer(const weft_program_segment *p, size_t needed,
                                        weft_memory **out, weft_error *error);
+/** The same for a list of the program that no caller reads; of `needed` bytes. */
+weft_status weft_program_shared_name(const weft_program *p, size_t needed, weft_memory **out,
+                                     weft_error *error);
 
 /* fusion/runtime/prepare.c */
 weft_status weft_program_prepare(weft_program_segment *p, weft_error *error);

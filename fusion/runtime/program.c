@@ -428,6 +428,8 @@ static weft_status prepare_name(weft_program *p, int i, weft_error *error) {
     TRY(name_bytes(p, name, &needed, error));
     if (name->is_input && !p->memory[i])
         TRY(weft_error_set(error, WEFT_ERROR_USAGE, "input '%s' is not bound", name->name));
+    if (p->shared && !p->memory[i] && !name->returned && name->index_set >= 0)
+        TRY(weft_program_shared_name(p, needed, &p->memory[i], error));
     TRY(weft_program_own(p->device, name->name, needed, &p->memory[i], &p->own[i], error));
     if (name->is_input && !p->beginning[i] && weft_memory_bytes(p->memory[i]) != needed)
         TRY(refuse_length(name->name, weft_memory_bytes(p->memory[i]), needed, error));

@@ -203,7 +203,7 @@ class weft_preconditioner_problem(Structure):
                 ("is_general", c_bool), ("project_mean", c_bool), ("space", c_void_p),
                 ("spaces", POINTER(c_void_p)), ("n_spaces", c_int),
                 ("hierarchy", POINTER(weft_hierarchy)), ("degree", c_int),
-                ("full_cycles", c_int), ("levels", c_int), ("double_levels", c_bool),
+                ("full_cycles", c_int), ("levels", c_int), ("double_levels", c_bool), ("is_final", c_bool),
                 ("coarser", c_void_p), ("monitor", POINTER(weft_monitor))]
 
 
