@@ -187,10 +187,11 @@ static weft_status factorise(cudss_state *s, const weft_external_system *system,
     *again = !s->matches && (call.outcome == WEFT_CUDSS_SINGULAR || report.report.n_perturbed > 0);
     if (!*again)
         TRY(check(s, call.outcome, system, error));
-    (void)weft_print(s->description, 128, "cuDSS %d.%d.%d, %s%s, %.3g MB of factors", s->version[0],
+    (void)weft_print(s->description, 128,
+                     "cuDSS %d.%d.%d, %s%s, %.3g MB of factors, %.3g MB in all", s->version[0],
                      s->version[1], s->version[2], s->entries ? "L D L^T" : "L U",
-                     s->matches ? " with rows matched" : "",
-                     8e-6 * (double)report.report.n_factors);
+                     s->matches ? " with rows matched" : "", 8e-6 * (double)report.report.n_factors,
+                     1e-6 * (double)report.report.device_bytes);
 done:
     return status;
 }

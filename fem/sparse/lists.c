@@ -75,15 +75,8 @@ done:
 
 weft_status weft_lists_gather(weft_lists *lists, int64_t n, weft_memory *entries, weft_memory *from,
                               weft_memory *to, weft_error *error) {
-    const int32_t *at = weft_memory_host(entries);
-    const double *values = weft_memory_host(from);
-    double *out = weft_memory_host(to);
     weft_memory *const arguments[] = {entries, from, to};
-    if (lists->module)
-        return launch(lists, "gather_entries", n, arguments, 3, error);
-    for (int64_t i = 0; at && values && out && i < n; ++i)
-        out[i] = at[i] >= 0 ? values[at[i]] : 0;
-    return WEFT_OK;
+    return launch(lists, "gather_entries", n, arguments, 3, error);
 }
 
 /* ---- precisions ------------------------------------------------------------------------------ */

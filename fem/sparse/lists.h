@@ -18,7 +18,7 @@ void weft_lists_free(weft_lists **lists);
  *  Errors   WEFT_ERROR_MEMORY, _DEVICE */
 weft_status weft_lists_set(weft_lists *lists, weft_memory *list, const int32_t *entries, int64_t n,
                            double value, weft_error *error);
-/** to[i] = from[entries[i]], or 0 where that is -1.
+/** to[i] = from[entries[i]], or 0 where that is -1; on a GPU.
  *  entries  [n] int32; from, to: doubles, not the same; on the device */
 weft_status weft_lists_gather(weft_lists *lists, int64_t n, weft_memory *entries, weft_memory *from,
                               weft_memory *to, weft_error *error);

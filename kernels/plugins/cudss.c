@@ -105,9 +105,25 @@ static int set_matching(weft_cudss_solver *s, int matches) {
     return s->cudssConfigSet(s->config, parameter, &value, sizeof value);
 }
 
-static weft_cudss_outcome factorise(weft_cudss_solver *s, int analyses, int matches) {
-    int code = CUDSS_STATUS_SUCCESS, info = 0;
+/* A count, which is an int or an int64_t. */
+static int64_t count(const weft_cudss_solver *s, cudssDataParam_t parameter) {
+    int64_t wide = 0;
+    int narrow = 0;
     size_t written = 0;
+    if (s->cudssDataGet(s->handle, s->data, parameter, &wide, sizeof wide, &written) !=
+        CUDSS_STATUS_SUCCESS) {
+        wide = 0;
+        if (s->cudssDataGet(s->handle, s->data, parameter, &wide, sizeof narrow, &written) !=
+            CUDSS_STATUS_SUCCESS)
+            return 0;
+        written = sizeof narrow;
+    }
+    memcpy(&narrow, &wide, sizeof narrow);
+    return written == sizeof narrow ? narrow : wide;
+}
+
+static weft_cudss_outcome factorise(weft_cudss_solver *s, int analyses, int matches) {
+    int code = CUDSS_STATUS_SUCCESS;
     if (analyses) {
         s->is_factorised = 0;
         code = set_matching(s, matches);
@@ -117,10 +133,9 @@ static weft_cudss_outcome factorise(weft_cudss_solver *s, int analyses, int matc
     if (code == CUDSS_STATUS_SUCCESS)
         code = execute(s, s->is_factorised ? CUDSS_PHASE_REFACTORIZATION
                                            : CUDSS_PHASE_FACTORIZATION);
-    if (code == CUDSS_STATUS_SUCCESS)
-        code = s->cudssDataGet(s->handle, s->data, CUDSS_DATA_INFO, &info, sizeof info, &written);
-    s->is_factorised = code == CUDSS_STATUS_SUCCESS && info == 0;
-    return code == CUDSS_STATUS_SUCCESS && info != 0 ? WEFT_CUDSS_SINGULAR : outcome(s, code);
+    const int is_singular = code == CUDSS_STATUS_SUCCESS && count(s, CUDSS_DATA_INFO) != 0;
+    s->is_factorised = code == CUDSS_STATUS_SUCCESS && !is_singular;
+    return is_singular ? WEFT_CUDSS_SINGULAR : outcome(s, code);
 }
 
 static weft_cudss_outcome solve(weft_cudss_solver *s) {
@@ -129,16 +144,11 @@ static weft_cudss_outcome solve(weft_cudss_solver *s) {
 
 static void report(const weft_cudss_solver *s, weft_cudss_report *out) {
     enum { ESTIMATES = 16, PEAK = 1 };
-    int64_t estimates[ESTIMATES] = {0}, n_factors = 0;
-    int n_pivots = 0;
+    int64_t estimates[ESTIMATES] = {0};
     size_t written = 0;
-    *out = (weft_cudss_report){.code = s->code};
-    if (s->cudssDataGet(s->handle, s->data, CUDSS_DATA_NPIVOTS, &n_pivots, sizeof n_pivots,
-                        &written) == CUDSS_STATUS_SUCCESS)
-        out->n_perturbed = n_pivots;
-    if (s->cudssDataGet(s->handle, s->data, CUDSS_DATA_LU_NNZ, &n_factors, sizeof n_factors,
-                        &written) == CUDSS_STATUS_SUCCESS)
-        out->n_factors = n_factors;
+    *out = (weft_cudss_report){.code = s->code,
+                               .n_perturbed = count(s, CUDSS_DATA_NPIVOTS),
+                               .n_factors = count(s, CUDSS_DATA_LU_NNZ)};
     if (s->cudssDataGet(s->handle, s->data, CUDSS_DATA_MEMORY_ESTIMATES, estimates,
                         sizeof estimates, &written) == CUDSS_STATUS_SUCCESS)
         out->device_bytes = estimates[PEAK];

@@ -198,6 +198,24 @@ static void evicted_until_used(void **state) {
     weft_device_free(&device);
 }
 
+static void note_stream(void *user, void *stream) {
+    void **seen = user;
+    seen[0] = user;
+    seen[1] = stream;
+}
+
+/* The host has no stream of its own. */
+static void work_of_others_is_called(void **state) {
+    (void)state;
+    weft_device *device = open_device("host:1");
+    weft_error error;
+    void *seen[2] = {NULL, &error};
+    assert_int_equal(weft_device_lend(device, note_stream, seen, &error), WEFT_OK);
+    assert_ptr_equal(seen[0], seen);
+    assert_null(seen[1]);
+    weft_device_free(&device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_and_writes_stay_inside),
@@ -207,6 +225,7 @@ int main(void) {
         cmocka_unit_test(null_holds_nothing),
         cmocka_unit_test(too_much_is_refused),
         cmocka_unit_test(bytes_are_counted),
+        cmocka_unit_test(work_of_others_is_called),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
