@@ -58,16 +58,16 @@ L = inner(f, v)*dx
 TEXT
 }
 fixed=(--input f=1 --dirichlet boundary=0 --preconditioner aggregation)
-scalar triangle 2 | try P2_triangles square:120 "${fixed[@]}"
-scalar tetrahedron 2 | try P2_tetrahedra cube:20 "${fixed[@]}"
-scalar tetrahedron 3 | try P3_tetrahedra cube:14 "${fixed[@]}"
-scalar hexahedron 2 | try Q2_hexahedra hexes:18 "${fixed[@]}"
-scalar hexahedron 3 | try Q3_hexahedra hexes:14 "${fixed[@]}"
-solid tetrahedron 2 | try P2_solid cube:14 --input f=1 --dirichlet left=0,0,0 --preconditioner aggregation
+scalar triangle 2 | try P2_triangles square:90 "${fixed[@]}"
+scalar tetrahedron 2 | try P2_tetrahedra cube:14 "${fixed[@]}"
+scalar tetrahedron 3 | try P3_tetrahedra cube:10 "${fixed[@]}"
+scalar hexahedron 2 | try Q2_hexahedra hexes:14 "${fixed[@]}"
+scalar hexahedron 3 | try Q3_hexahedra hexes:10 "${fixed[@]}"
+solid tetrahedron 2 | try P2_solid cube:11 --input f=1 --dirichlet left=0,0,0 --preconditioner aggregation
 flow=(--input "f=sin(3*y),cos(2*x),x*y" --dirichlet boundary=0,0,0,free --preconditioner block --method gmres)
-flow hexahedron | try flow_hexahedra hexes:10 "${flow[@]}" --restart 40
-flow hexahedron | try flow_restart hexes:10 "${flow[@]}" --restart 60
-flow tetrahedron | try flow_tetrahedra cube:10 "${flow[@]}" --restart 40
+flow hexahedron | try flow_hexahedra hexes:8 "${flow[@]}" --restart 40
+flow hexahedron | try flow_restart hexes:8 "${flow[@]}" --restart 60
+flow tetrahedron | try flow_tetrahedra cube:8 "${flow[@]}" --restart 40
 
 # in units of a vector: 20 more iterations between restarts, with a few small matrices
 python3 - <<'PYTHON' || failures=$((failures + 1))
