@@ -187,6 +187,8 @@ weft_status weft_program_run(weft_program *program, weft_error *error);
  *  active  borrowed, one uint32_t; NULL: kernels are always active */
 void weft_program_predicate(weft_program *program, weft_memory *active);
 /** The memory of a returned list, after a run. Borrowed; NULL if there is no such name. */
+/** Does a run read or write this name, and not leave out what nothing depends on? */
+bool weft_program_needs(const weft_program *program, const char *name);
 weft_memory *weft_program_result(const weft_program *program, const char *name);
 
 #ifdef __cplusplus

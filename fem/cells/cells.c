@@ -15,8 +15,10 @@ struct weft_cell_action {
     char *name, *clear_name, *text; /* text: on devices that capture */
     int64_t n_cells;
     int cells, block_threads, shared_bytes;
+    size_t real_bytes;
     weft_memory *owned[2 + WEFT_CELL_SOURCES]; /* connectivities */
     int n_owned;
+    const weft_cell_action *like; /* while it is made */
     weft_memory *arguments[ARGUMENTS];
     int n_arguments, argument; /* the place of x; -1: none */
     weft_connectivity *nodes;  /* on the host: the schedule is its */
@@ -69,6 +71,17 @@ done:
     return status;
 }
 
+/* The same list of `like`; NULL: it has none. */
+static weft_memory *find_list(const weft_cell_action *action, size_t bytes) {
+    const weft_cell_action *like = action->like;
+    const int place = action->n_arguments;
+    weft_memory *list = like && place < like->n_arguments ? like->arguments[place] : NULL;
+    for (int i = 0; list && i < like->n_owned; ++i)
+        if (like->owned[i] == list && weft_memory_bytes(list) == bytes)
+            return list;
+    return NULL;
+}
+
 /* The indices in the kernel's order, on the device; kept: NULL, or gets those of the host. */
 static weft_status add_connectivity(weft_cell_action *action, weft_connectivity *connectivity,
                                     int width, const int *order, const char *what, int32_t **kept,
@@ -84,15 +97,20 @@ static weft_status add_connectivity(weft_cell_action *action, weft_connectivity 
             "%s: %lld cells with %d nodes are 2^31 or more entries of a connectivity", action->name,
             (long long)action->n_cells, width));
     const size_t bytes = (size_t)action->n_cells * (size_t)width * sizeof *indices;
-    TRY(weft_memory_make(action->device, bytes > 0 ? bytes : sizeof *indices, &memory, error));
+    weft_memory *list = find_list(action, bytes);
+    if (!list)
+        TRY(weft_memory_make(action->device, bytes > 0 ? bytes : sizeof *indices, &memory, error));
     if (bytes > 0 && weft_setup_on_device(action->device)) {
-        TRY(weft_connectivity_map(connectivity, &map, memory, error));
-    } else {
+        if (memory)
+            TRY(weft_connectivity_map(connectivity, &map, memory, error));
+    } else if (memory || kept) {
         TRY(reorder(action, connectivity, order, &indices, error));
-        TRY(weft_memory_write(memory, 0, indices, bytes, error));
+        if (memory)
+            TRY(weft_memory_write(memory, 0, indices, bytes, error));
     }
-    action->arguments[action->n_arguments++] = memory;
-    action->owned[action->n_owned++] = memory;
+    action->arguments[action->n_arguments++] = list ? list : memory;
+    if (memory)
+        action->owned[action->n_owned++] = memory;
     memory = NULL;
     if (kept) {
         *kept = indices;
@@ -105,14 +123,14 @@ done:
 }
 
 static weft_status bind(weft_cell_action *action, const weft_cell_kernel *kernel,
-                        weft_connectivity *vertices, weft_memory *coordinates,
-                        weft_connectivity *nodes, const weft_cell_binding *sources,
-                        weft_error *error) {
+                        const weft_cell_data *data, weft_error *error) {
     weft_status status = WEFT_OK;
+    weft_connectivity *nodes = data->nodes;
+    const weft_cell_binding *sources = data->sources;
     const bool on_host = weft_device_limits(action->device)->execution == WEFT_EXECUTION_SIMD;
-    TRY(add_connectivity(action, vertices, kernel->n_vertices, kernel->vertex_order,
+    TRY(add_connectivity(action, data->vertices, kernel->n_vertices, kernel->vertex_order,
                          "vertices of cells", NULL, error));
-    action->arguments[action->n_arguments++] = coordinates;
+    action->arguments[action->n_arguments++] = data->coordinates;
     action->arguments[action->n_arguments++] = NULL; /* y */
     TRY(add_connectivity(action, nodes, kernel->n_nodes, kernel->order, "nodes of cells",
                          on_host ? &action->indices : NULL, error));
@@ -142,19 +160,20 @@ done:
 }
 
 weft_status weft_cell_action_make(weft_device *device, const weft_cell_kernel *kernel,
-                                  weft_connectivity *vertices, weft_memory *coordinates,
-                                  weft_connectivity *nodes, const weft_cell_binding *sources,
-                                  weft_cell_action **out, weft_error *error) {
+                                  const weft_cell_data *data, weft_cell_action **out,
+                                  weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cell_action *made = calloc(1, sizeof *made);
     if (!made)
         TRY(weft_out_of_memory(error, "the action of a form"));
     made->device = device;
     made->argument = -1;
-    made->n_cells = weft_connectivity_from(nodes);
+    made->n_cells = weft_connectivity_from(data->nodes);
+    made->like = data->like;
     made->cells = kernel->cells;
     made->block_threads = kernel->block_threads;
     made->shared_bytes = kernel->shared_bytes;
+    made->real_bytes = kernel->single ? sizeof(float) : sizeof(double);
     const size_t length = strlen(kernel->name) + sizeof "_clear";
     made->name = strdup(kernel->name);
     made->clear_name = malloc(length);
@@ -162,7 +181,8 @@ weft_status weft_cell_action_make(weft_device *device, const weft_cell_kernel *k
     if (!made->name || !made->clear_name || !made->text)
         TRY(weft_out_of_memory(error, "the action of a form"));
     (void)snprintf(made->clear_name, length, "%s_clear", kernel->name);
-    TRY(bind(made, kernel, vertices, coordinates, nodes, sources, error));
+    TRY(bind(made, kernel, data, error));
+    made->like = NULL;
     TRY(weft_module_make(device, kernel->name, kernel->text, &made->module, error));
     *out = made;
     made = NULL;
@@ -225,7 +245,7 @@ weft_status weft_cell_action_add_predicated(const weft_cell_action *action, weft
                                .kernel = action->clear_name,
                                .arguments = cleared,
                                .n_arguments = 2,
-                               .n_elements = (int64_t)(weft_memory_bytes(y) / sizeof(double)),
+                               .n_elements = (int64_t)(weft_memory_bytes(y) / action->real_bytes),
                                .lanes = 32,
                                .block_threads = 256};
     if (clears)

@@ -39,6 +39,7 @@ typedef struct weft_cell_kernel {
     int n_sources, argument; /* argument: the source that is x; -1: none */
     weft_cell_source sources[WEFT_CELL_SOURCES];
     double flops; /* per cell */
+    bool single;  /* all values are float, else double */
 } weft_cell_kernel;
 
 /** The data of a source. */
@@ -49,18 +50,23 @@ typedef struct weft_cell_binding {
 } weft_cell_binding;
 
 typedef struct weft_cell_action weft_cell_action;
+
+/** The data of an action; connectivities are borrowed for the call, values by the action. */
+typedef struct weft_cell_data {
+    weft_connectivity *vertices;      /* cells -> vertices */
+    weft_memory *coordinates;         /* [vertices][dimension] */
+    weft_connectivity *nodes;         /* cells -> nodes of the result */
+    const weft_cell_binding *sources; /* [kernel->n_sources] */
+    /* of the same connectivities by a kernel with the same sources, which must outlive this one, for their copies; NULL: none */
+    const weft_cell_action *like;
+} weft_cell_data;
 /** Compile the kernel and copy the connectivities in the kernel's order of nodes.
- *  vertices     cells -> vertices; borrowed for the call, as all connectivities
- *  coordinates  [vertices][dimension]; borrowed by the action, as all values
- *  nodes        cells -> nodes of the result
- *  sources      [kernel->n_sources]
- *  out          caller's; weft_cell_action_free
- *  Errors       WEFT_ERROR_SHAPE: a connectivity of another width or number of cells; WEFT_ERROR_UNSUPPORTED: one
- *               with 2^31 entries; WEFT_ERROR_MEMORY, _COMPILER, _DEVICE */
+ *  out     caller's; weft_cell_action_free
+ *  Errors  WEFT_ERROR_SHAPE: a connectivity of another width or number of cells; WEFT_ERROR_UNSUPPORTED: one
+ *          with 2^31 entries; WEFT_ERROR_MEMORY, _COMPILER, _DEVICE */
 weft_status weft_cell_action_make(weft_device *device, const weft_cell_kernel *kernel,
-                                  weft_connectivity *vertices, weft_memory *coordinates,
-                                  weft_connectivity *nodes, const weft_cell_binding *sources,
-                                  weft_cell_action **out, weft_error *error);
+                                  const weft_cell_data *data, weft_cell_action **out,
+                                  weft_error *error);
 void weft_cell_action_free(weft_cell_action **action);
 /** y += A x (or += the vector, without an argument).
  *  x, y  [nodes][components] */
@@ -90,22 +96,26 @@ typedef struct weft_form_kernel {
 typedef struct weft_form_kernels weft_form_kernels;
 struct weft_form_kernels {
     /** limits  of the device
+     *  single  kernels that read and compute floats
      *  out     [*n], owned by what made `self`
      *  Errors  WEFT_ERROR_UNSUPPORTED: such a form has no kernels on this device */
-    weft_status (*make)(const weft_form_kernels *self, const weft_limits *limits,
+    weft_status (*make)(const weft_form_kernels *self, const weft_limits *limits, bool single,
                         const weft_form_kernel **out, int *n, weft_error *error);
 };
 
 enum { WEFT_FORM_KERNELS = 16 };
-/** The actions of a form. Initialise with {0}. */
+/** The actions of a form. Initialise with {0}, or with `like`. */
 typedef struct weft_form_actions {
     weft_cell_action *list[WEFT_FORM_KERNELS];
     int n; /* 0: products are made from K */
+    /* of the same form in the other precision, which must outlive these; NULL: none */
+    const struct weft_form_actions *like;
 } weft_form_actions;
 /** Make the actions where the form has kernels for the device; else none, with the reason in the log.
- *  form  with all inputs bound
- *  out   weft_form_actions_free, also after an error */
-weft_status weft_form_actions_make(weft_context *context, const weft_form *form,
+ *  form    with all inputs bound, to floats with
+ *  single  everything is in single precision
+ *  out     weft_form_actions_free, also after an error */
+weft_status weft_form_actions_make(weft_context *context, const weft_form *form, bool single,
                                    weft_form_actions *out, weft_error *error);
 void weft_form_actions_free(weft_form_actions *actions);
 /** y += K v over all cells; y = K v with `clears`.

@@ -42,14 +42,19 @@ static weft_status add_action(weft_context *context, const weft_form *form,
             (own->kernel->sources[i].kind == WEFT_CELL_NODAL && !sources[i].nodes))
             TRY(missing(form, input ? input : "dofs", error));
     }
-    TRY(weft_cell_action_make(context->device, own->kernel, vertices, coordinates, form->dofs,
-                              sources, &out->list[out->n], error));
+    const weft_cell_data data = {
+        .vertices = vertices,
+        .coordinates = coordinates,
+        .nodes = form->dofs,
+        .sources = sources,
+        .like = out->like && out->n < out->like->n ? out->like->list[out->n] : NULL};
+    TRY(weft_cell_action_make(context->device, own->kernel, &data, &out->list[out->n], error));
     ++out->n;
 done:
     return status;
 }
 
-weft_status weft_form_actions_make(weft_context *context, const weft_form *form,
+weft_status weft_form_actions_make(weft_context *context, const weft_form *form, bool single,
                                    weft_form_actions *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_error why = {0};
@@ -57,8 +62,8 @@ weft_status weft_form_actions_make(weft_context *context, const weft_form *form,
     int n = 0;
     if (!form->kernels)
         goto done;
-    status =
-        form->kernels->make(form->kernels, weft_device_limits(context->device), &list, &n, &why);
+    status = form->kernels->make(form->kernels, weft_device_limits(context->device), single, &list,
+                                 &n, &why);
     if (status == WEFT_ERROR_UNSUPPORTED || n > WEFT_FORM_KERNELS) {
         weft_log(context->monitor, WEFT_LOG_INFO, "%s: products from local matrices: %s",
                  form->name, why.message);

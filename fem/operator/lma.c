@@ -4,14 +4,14 @@
 
 static weft_status lma_make(weft_context *context, const weft_form *forms, int n_forms,
                             weft_operator **out, weft_error *error) {
-    return weft_operator_make_cells(context, forms, n_forms, true, WEFT_SCATTER_IN_PLACE, out,
-                                    error);
+    return weft_operator_make_cells(context, forms, n_forms, WEFT_CELLS_STORED,
+                                    WEFT_SCATTER_IN_PLACE, out, error);
 }
 
 static weft_status gather_make(weft_context *context, const weft_form *forms, int n_forms,
                                weft_operator **out, weft_error *error) {
-    return weft_operator_make_cells(context, forms, n_forms, true, WEFT_SCATTER_GATHERED, out,
-                                    error);
+    return weft_operator_make_cells(context, forms, n_forms, WEFT_CELLS_STORED,
+                                    WEFT_SCATTER_GATHERED, out, error);
 }
 
 static void lma_count_bytes(const weft_operator_sizes *s, weft_assembly_cost *cost) {

@@ -1,5 +1,6 @@
 /* Operators applied cell by cell, with local matrices stored or recomputed in every product; then a
  * costly coefficient may be stored per cell. */
+#include "core/base/fault.h"
 #include "fem/cells/cells.h"
 #include "fem/form/compare.h"
 #include "fem/operator/private.h"
@@ -16,6 +17,9 @@ typedef struct weft_part {
     char *kept_name;
     weft_compiled assemble; /* form, stored or the value that is kept */
     bool is_assembled;
+    const weft_form_input *wide; /* the form's inputs in double precision */
+    /* where products are in single precision: those of actions, of scripts */
+    weft_narrow_inputs narrow[2];
     weft_compiled product;     /* form or local, product */
     weft_compiled predicated;  /* the product for loops, on devices with graph capture */
     weft_compiled diagonal;    /* form or local, diagonal; made on first use */
@@ -105,6 +109,7 @@ static weft_status part_script_make(const weft_operator *op, int i, const script
     *out = (part_script){0};
     TRY(options_make(form, part->local != NULL, suffix, &out->options, out->storage, error));
     out->options.scatter = part->scatter;
+    out->options.single = op->single;
     out->options.patch_nodes = patch_nodes(weft_device_limits(op->context->device), part);
     out->fragments[out->n++] =
         (weft_fragment){form->name, part->kept_text.length > 0 ? part->kept_text.data : form->text};
@@ -119,10 +124,52 @@ done:
     return status;
 }
 
+/* Does a kernel of whole cells read this input? */
+static bool kernels_read(const weft_form_kernel *list, int n, const char *input) {
+    for (int k = 0; k < n; ++k) {
+        if (strcmp(list[k].coordinates, input) == 0)
+            return true;
+        for (int i = 0; i < list[k].kernel->n_sources; ++i)
+            if (list[k].inputs[i] && strcmp(list[k].inputs[i], input) == 0)
+                return true;
+    }
+    return false;
+}
+
+/* Let the form have the inputs that are read as floats where products are in single precision.
+ *  compiled  a script with the form's text; NULL: for actions */
+static weft_status part_narrow(const weft_operator *op, weft_part *part,
+                               const weft_compiled *compiled, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_narrow_inputs *narrow = &part->narrow[compiled != NULL];
+    const weft_limits *limits = weft_device_limits(op->context->device);
+    const weft_form_kernel *list = NULL;
+    weft_error none = {0};
+    int n = 0;
+    if (!op->single)
+        goto done;
+    part->form.inputs = part->wide;
+    if (compiled && weft_compilation_data_inputs(compiled->compilation) > 0)
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "%s: its formulas by group are in double precision", part->form.name));
+    if (!compiled &&
+        part->form.kernels->make(part->form.kernels, limits, true, &list, &n, &none) != WEFT_OK)
+        n = 0;
+    if (!narrow->inputs)
+        TRY(weft_narrow_inputs_make(op->context, &part->form, narrow, error));
+    for (int i = 0; i < narrow->n; ++i)
+        if (compiled ? weft_program_needs(compiled->program, part->wide[i].name)
+                     : kernels_read(list, n, part->wide[i].name))
+            TRY(weft_narrow_inputs_add(narrow, i, compiled ? compiled->compilation : NULL, error));
+    part->form.inputs = narrow->inputs;
+done:
+    return status;
+}
+
 static weft_status part_compile(const weft_operator *op, int i, const script_suffix *suffix,
                                 bool predicated, weft_compiled *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_part *part = (weft_part *)op->parts + i;
+    weft_part *part = (weft_part *)op->parts + i;
     part_script script = {0};
     TRY(part_script_make(op, i, suffix, &script, error));
     script.options.predicated = predicated;
@@ -132,6 +179,7 @@ static weft_status part_compile(const weft_operator *op, int i, const script_suf
         TRY(weft_program_bind_connectivity(out->program, "dofs", part->form.dofs, error));
         TRY(weft_program_bind(out->program, "K", part->local, error));
     } else {
+        TRY(part_narrow(op, part, out, error));
         TRY(weft_compiled_bind_form(out, &part->form, error));
     }
     if (part->kept)
@@ -148,12 +196,13 @@ static size_t local_components(const weft_form *form) {
 }
 
 /* Memory for a value over a form's cells: [block][component][lane]. */
-static weft_status values_make(weft_device *device, const weft_form *form, size_t components,
+static weft_status values_make(const weft_operator *op, const weft_form *form, size_t components,
                                int lanes, weft_memory **out, weft_error *error) {
+    const size_t real_bytes = op->single ? sizeof(float) : sizeof(double);
     size_t bytes, n_blocks = (size_t)((weft_connectivity_from(form->dofs) + lanes - 1) / lanes);
-    if (__builtin_mul_overflow(n_blocks, components * (size_t)lanes * sizeof(double), &bytes))
+    if (__builtin_mul_overflow(n_blocks, components * (size_t)lanes * real_bytes, &bytes))
         return weft_error_set(error, WEFT_ERROR_MEMORY, "too many cells for values of each");
-    return weft_memory_make(device, bytes, out, error);
+    return weft_memory_make(op->context->device, bytes, out, error);
 }
 
 static weft_status part_store(const weft_operator *op, weft_part *part, weft_error *error) {
@@ -164,8 +213,8 @@ static weft_status part_store(const weft_operator *op, weft_part *part, weft_err
     weft_compile_options options = weft_form_options(form);
     TRY(weft_compiled_make(op->context, fragments, 2, &options, &part->assemble, error));
     TRY(weft_compiled_bind_form(&part->assemble, form, error));
-    TRY(values_make(op->context->device, form, local_components(form),
-                    weft_program_lanes(part->assemble.program), &part->local, error));
+    TRY(values_make(op, form, local_components(form), weft_program_lanes(part->assemble.program),
+                    &part->local, error));
     TRY(weft_program_bind(part->assemble.program, "K", part->local, error));
 done:
     return status;
@@ -257,8 +306,9 @@ static weft_status kept_make(const weft_operator *op, weft_part *part, const wef
                              weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_form *form = &part->form;
-    const weft_compile_options options = weft_form_options(form);
+    weft_compile_options options = weft_form_options(form);
     size_t components = 1;
+    options.single = op->single;
     weft_text suffix = {0};
     for (int k = 0; k < value->rank; ++k)
         components *= (size_t)value->sizes[k];
@@ -267,9 +317,10 @@ static weft_status kept_make(const weft_operator *op, weft_part *part, const wef
         TRY(weft_out_of_memory(error, "a coefficient"));
     const weft_fragment fragments[] = {{form->name, form->text}, {"return", suffix.data}};
     TRY(weft_compiled_make(op->context, fragments, 2, &options, &part->assemble, error));
+    TRY(part_narrow(op, part, &part->assemble, error));
     TRY(weft_compiled_bind_form(&part->assemble, form, error));
-    TRY(values_make(op->context->device, form, components,
-                    weft_program_lanes(part->assemble.program), &part->kept, error));
+    TRY(values_make(op, form, components, weft_program_lanes(part->assemble.program), &part->kept,
+                    error));
     TRY(weft_program_bind(part->assemble.program, part->kept_name, part->kept, error));
 done:
     weft_text_free(&suffix);
@@ -369,10 +420,45 @@ done:
     return status;
 }
 
+static weft_status part_actions(const weft_operator *op, int i, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_part *part = (weft_part *)op->parts + i;
+    if (!part->form.kernels)
+        goto done;
+    TRY(part_narrow(op, part, NULL, error));
+    if (op->exact && op->exact->table == op->table && op->exact->n_dofs == op->n_dofs)
+        part->actions.like = &((const weft_part *)op->exact->parts)[i].actions;
+    TRY(weft_form_actions_make(op->context, &part->form, op->single, &part->actions, error));
+    if (part->actions.n == 0) {
+        weft_narrow_inputs_clear(&part->narrow[0]);
+        part->form.inputs = part->wide;
+    }
+done:
+    return status;
+}
+
+/* What its products are made by. */
+static weft_status part_make(const weft_operator *op, int i, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_part *part = (weft_part *)op->parts + i;
+    if (!part->local)
+        TRY(part_actions(op, i, error));
+    if (part->actions.n > 0)
+        goto done;
+    if (!part->local)
+        TRY(part_keep(op, i, error));
+    TRY(part_product(op, i, false, &part->product, error));
+    log_order(op, part);
+done:
+    return status;
+}
+
 /* What a part needs before its first product. */
 static weft_status part_prepare(const weft_operator *op, int i, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_part *part = (weft_part *)op->parts + i;
+    if (part->actions.n == 0 && !part->product.program)
+        TRY(part_make(op, i, error));
     if (part->assemble.program && !part->is_assembled)
         TRY(part_assemble(part, error));
     TRY(part_patches(op, i, error));
@@ -396,6 +482,9 @@ static weft_status cells_assemble(weft_operator *op, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_part *parts = op->parts;
     for (int i = 0; i < op->n_parts; ++i) {
+        for (int k = 0; k < 2; ++k)
+            if (parts[i].narrow[k].inputs && !weft_fault("narrow_stale"))
+                TRY(weft_narrow_inputs_refresh(&parts[i].narrow[k], error));
         if (parts[i].assemble.program)
             TRY(part_assemble(&parts[i], error));
         TRY(part_prepare(op, i, error));
@@ -444,7 +533,8 @@ static weft_status cells_diagonal(weft_operator *op, weft_memory *d, weft_error 
     weft_status status = WEFT_OK;
     weft_part *parts = op->parts;
     for (int i = 0; i < op->n_parts; ++i) {
-        TRY(part_prepare(op, i, error));
+        if (parts[i].assemble.program && !parts[i].is_assembled)
+            TRY(part_assemble(&parts[i], error));
         weft_compiled *diagonal = &parts[i].diagonal;
         if (!diagonal->program)
             TRY(part_compile(op, i, &suffix_diagonal, false, diagonal, error));
@@ -463,6 +553,8 @@ static void cells_free(weft_operator *op) {
         weft_compiled_free(&part->predicated);
         weft_compiled_free(&part->diagonal);
         weft_form_actions_free(&part->actions);
+        for (int k = 0; k < 2; ++k)
+            weft_narrow_inputs_clear(&part->narrow[k]);
         weft_memory_free(&part->local);
         weft_memory_free(&part->kept);
         weft_text_free(&part->kept_text);
@@ -490,31 +582,68 @@ static const weft_operator_table cells_table = {.assemble = cells_assemble,
                                                 .free = cells_free};
 
 weft_status weft_operator_make_cells(weft_context *context, const weft_form *forms, int n_forms,
-                                     bool stores, weft_scatter scatter, weft_operator **out,
+                                     unsigned how, weft_scatter scatter, weft_operator **out,
                                      weft_error *error) {
     weft_status status = WEFT_OK;
     weft_operator *op = NULL;
     const weft_operator_bytes bytes = {.part = sizeof(weft_part)};
+    const bool stores = how & WEFT_CELLS_STORED;
     TRY(weft_operator_allocate(context, &cells_table, &bytes, forms, n_forms, &op, error));
     weft_part *parts = op->parts;
+    op->single = how & WEFT_CELLS_SINGLE;
     for (int i = 0; i < n_forms; ++i) {
         parts[i].form = forms[i];
+        parts[i].wide = forms[i].inputs;
         parts[i].scatter = scatter_of(context, scatter, &forms[i]);
     }
     for (int i = 0; i < n_forms; ++i) {
-        TRY(stores ? part_store(op, &parts[i], error)
-                   : weft_form_actions_make(context, &parts[i].form, &parts[i].actions, error));
-        if (parts[i].actions.n > 0)
-            continue;
-        if (!stores)
-            TRY(part_keep(op, i, error));
-        TRY(part_product(op, i, false, &parts[i].product, error));
-        log_order(op, &parts[i]);
+        if (stores)
+            TRY(part_store(op, &parts[i], error));
+        if (!(how & WEFT_CELLS_LATER))
+            TRY(part_make(op, i, error));
     }
     *out = op;
     op = NULL;
 done:
     weft_operator_free(&op);
+    return status;
+}
+
+weft_status weft_operator_make_diagonal(weft_context *context, const weft_form *forms, int n_forms,
+                                        weft_operator **out, weft_error *error) {
+    return weft_operator_make_cells(context, forms, n_forms, WEFT_CELLS_LATER, WEFT_SCATTER_PATCHES,
+                                    out, error);
+}
+
+weft_status weft_operator_make_single(weft_context *context, const weft_form *forms, int n_forms,
+                                      weft_operator **out, weft_error *error) {
+    return weft_operator_make_cells(context, forms, n_forms, WEFT_CELLS_SINGLE,
+                                    WEFT_SCATTER_PATCHES, out, error);
+}
+
+weft_status weft_operator_single(weft_operator *op, weft_operator **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_part *parts = op->parts;
+    weft_operator *made = NULL;
+    weft_form *forms = calloc((size_t)op->n_parts + 1, sizeof *forms);
+    if (!forms)
+        TRY(weft_out_of_memory(error, "an operator in single precision"));
+    if (op->table != &cells_table || parts[0].local)
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "the operator is not one that is recomputed in each product"));
+    for (int i = 0; i < op->n_parts; ++i)
+        forms[i] = parts[i].form;
+    TRY(weft_operator_make_cells(op->context, forms, op->n_parts,
+                                 WEFT_CELLS_SINGLE | WEFT_CELLS_LATER, WEFT_SCATTER_PATCHES, &made,
+                                 error));
+    made->exact = op;
+    for (int i = 0; i < made->n_parts; ++i)
+        TRY(part_make(made, i, error));
+    *out = made;
+    made = NULL;
+done:
+    weft_operator_free(&made);
+    free(forms);
     return status;
 }
 

@@ -3,8 +3,7 @@
 
 static weft_status make(weft_context *context, const weft_form *forms, int n_forms,
                         weft_operator **out, weft_error *error) {
-    return weft_operator_make_cells(context, forms, n_forms, false, WEFT_SCATTER_PATCHES, out,
-                                    error);
+    return weft_operator_make_cells(context, forms, n_forms, 0, WEFT_SCATTER_PATCHES, out, error);
 }
 
 static void count_bytes(const weft_operator_sizes *s, weft_assembly_cost *cost) {

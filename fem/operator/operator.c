@@ -93,12 +93,19 @@ static weft_status check_vector(const weft_operator *op, const char *name, const
                           weft_memory_bytes(v), (long long)op->n_dofs, bytes);
 }
 
+/* 0 without a context, as of operators of callers. */
+static size_t device_bytes(const weft_operator *op) {
+    return op->context ? weft_device_bytes(op->context->device) : 0;
+}
+
 weft_status weft_operator_apply(weft_operator *op, weft_memory *v, weft_memory *y,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
+    const size_t before = device_bytes(op);
     TRY(check_vector(op, "v", v, error));
     TRY(check_vector(op, "y", y, error));
     TRY(op->table->apply(op, v, y, error));
+    op->late_bytes += device_bytes(op) - before;
 done:
     return status;
 }
@@ -112,8 +119,10 @@ weft_status weft_operator_apply_in_loop(weft_operator *op, const weft_program_pr
 
 weft_status weft_operator_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {
     weft_status status = WEFT_OK;
+    const size_t before = device_bytes(op);
     TRY(check_vector(op, "d", d, error));
     TRY(op->table->diagonal(op, d, error));
+    op->late_bytes += device_bytes(op) - before;
 done:
     return status;
 }

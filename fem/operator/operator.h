@@ -39,7 +39,11 @@ struct weft_operator {
     int n_parts;
     bool assembly_released;
     int64_t n_dofs;
-    bool single;          /* applied to lists of floats */
+    bool single; /* applied to lists of floats */
+    /* of one without a matrix that is: the same in double precision, which may have further dofs behind these; borrowed; NULL: it
+     * is not known */
+    weft_operator *exact;
+    size_t late_bytes;    /* made by products and diagonals */
     bool borrows_pattern; /* the arrays of the pattern */
     /* NULL: the format stores no matrix; its arrays may be NULL until
      * weft_operator_pattern reads them */
@@ -70,6 +74,19 @@ weft_operator_choice weft_operator_in_script_choice(const weft_operator_in_scrip
                                                     const char *name);
 weft_status weft_operator_in_script_bind(weft_operator_in_script *in_script, weft_program *program,
                                          const char *name, weft_error *error);
+
+/** Make an operator without a matrix whose diagonal is wanted: its products are compiled for the first of them.
+ *  Errors  those of weft_operator_make */
+weft_status weft_operator_make_diagonal(weft_context *context, const weft_form *forms, int n_forms,
+                                        weft_operator **out, weft_error *error);
+/** Make an operator that recomputes local matrices in every product, of floats from floats: lists that it is applied to and its
+ *  diagonal, copies of the inputs that weft_operator_assemble refreshes, and all that it computes.
+ *  Errors  WEFT_ERROR_UNSUPPORTED: formulas of the forms read lists of their own; those of weft_operator_make */
+weft_status weft_operator_make_single(weft_context *context, const weft_form *forms, int n_forms,
+                                      weft_operator **out, weft_error *error);
+/** The same of the forms of an operator, which must outlive it.
+ *  Errors  WEFT_ERROR_UNSUPPORTED: the operator stores matrices */
+weft_status weft_operator_single(weft_operator *op, weft_operator **out, weft_error *error);
 
 /** How an operator is made of a given matrix, as bits. */
 enum {

@@ -3,6 +3,7 @@
 
 #include "fem/form/form.h"
 #include "fem/operator/operator.h"
+#include "fem/sparse/lists.h"
 
 typedef struct weft_operator_bytes {
     size_t state, part;
@@ -51,12 +52,40 @@ typedef struct weft_owners {
 } weft_owners;
 weft_owners weft_owners_of(const weft_compilation *compilation);
 
+/** A form's inputs in single precision (fem/operator/narrow.c). Initialise with {0}. */
+typedef struct weft_narrow_inputs {
+    weft_form_input *inputs;     /* [n] own memories of floats, or NULL */
+    const weft_form_input *wide; /* [n] doubles; borrowed */
+    int *components;             /* [n] of inputs over cells; 0: of others */
+    int n;
+    int64_t n_cells;
+    weft_lists *lists;
+} weft_narrow_inputs;
+/** Without copies.
+ *  out     weft_narrow_inputs_clear, also after an error
+ *  Errors  WEFT_ERROR_MEMORY, _DEVICE */
+weft_status weft_narrow_inputs_make(weft_context *context, const weft_form *form,
+                                    weft_narrow_inputs *out, weft_error *error);
+/** Copy the present values of input i, unless there is a copy.
+ *  compilation  of a script with the form's text; NULL: inputs over cells are read in the order of cells */
+weft_status weft_narrow_inputs_add(weft_narrow_inputs *narrow, int i,
+                                   const weft_compilation *compilation, weft_error *error);
+/** Convert the present values again. */
+weft_status weft_narrow_inputs_refresh(const weft_narrow_inputs *narrow, weft_error *error);
+void weft_narrow_inputs_clear(weft_narrow_inputs *narrow);
+
+/** How an operator is applied cell by cell, as bits. */
+enum {
+    WEFT_CELLS_STORED = 1, /* local matrices are stored; otherwise recomputed in every product */
+    WEFT_CELLS_LATER = 4,  /* products are compiled for the first of them; not stored */
+    WEFT_CELLS_SINGLE = 2  /* applied to lists of floats, with the inputs as floats; not stored */
+};
 /** Make an operator that is applied cell by cell (fem/operator/local.c).
- *  stores   local matrices are stored; otherwise recomputed in every product
+ *  how      these bits
  *  scatter  how products add to the nodes; WEFT_SCATTER_PATCHES falls back to
  *           WEFT_SCATTER_IN_PLACE if the form or the device does not allow patches */
 weft_status weft_operator_make_cells(weft_context *context, const weft_form *forms, int n_forms,
-                                     bool stores, weft_scatter scatter, weft_operator **out,
+                                     unsigned how, weft_scatter scatter, weft_operator **out,
                                      weft_error *error);
 /** Methods of an operator with a pattern and values on the host; the diagonal is 0 where the pattern
  *  has none. */

@@ -29,23 +29,50 @@ static const char *split_before(int i, int degree) {
     return i < degree ? "split;\n" : "";
 }
 
-void weft_chebyshev_append(weft_text *script, int degree, bool from_zero, bool is_scaled) {
-    const char *d = is_scaled ? "" : "d*";
+/* Steps of D^-1 A and D^-1 b. */
+static void append_scaled(weft_text *script, int degree, bool from_zero) {
     weft_text_add(script, from_zero ? "r1 = b;\n" : "r1 = b - apply(A, x0);\n");
-    if (is_scaled && !from_zero) /* e1 is a multiple of r1, which is gathered in its place */
+    if (!from_zero) /* e1 is a multiple of r1, which is gathered in its place */
         weft_text_add(script, "%s", split_before(1, degree));
-    weft_text_add(script, "e1 = 4/3*inverse*%sr1;\n", d);
-    if (!is_scaled)
-        weft_text_add(script, "%s", split_before(1, degree));
+    weft_text_add(script, "e1 = 4/3*inverse*r1;\n");
     for (int i = 2; i <= degree; ++i) {
         const int m = i - 1;
         weft_text_add(script,
-                      is_scaled && m == 1 ? "r2 = r1 - 4/3*inverse*apply(A, r1);\n"
-                                          : "r%d = r%d - apply(A, e%d);\n",
+                      m == 1 ? "r2 = r1 - 4/3*inverse*apply(A, r1);\n"
+                             : "r%d = r%d - apply(A, e%d);\n",
                       i, m, m);
-        weft_text_add(script, "e%d = %d/%d*e%d + %d/%d*inverse*%sr%d;\n%s", i, 2 * m - 1, 2 * m + 3,
-                      m, 8 * m + 4, 2 * m + 3, d, i, split_before(i, degree));
+        weft_text_add(script, "e%d = %d/%d*e%d + %d/%d*inverse*r%d;\n%s", i, 2 * m - 1, 2 * m + 3,
+                      m, 8 * m + 4, 2 * m + 3, i, split_before(i, degree));
     }
+}
+
+/* The same with d = D^-1. Products q0, q1, ... have names, so that they can share memory; from zero b is in place of r1. */
+static void append_plain(weft_text *script, int degree, unsigned how) {
+    const bool from_zero = how & (WEFT_CHEBYSHEV_FROM_ZERO | WEFT_CHEBYSHEV_STARTED);
+    if (!from_zero)
+        weft_text_add(script, "q0 = apply(A, x0);\nr1 = b - q0;\n");
+    if (!(how & WEFT_CHEBYSHEV_STARTED))
+        weft_text_add(script, "e1 = 4/3*inverse*d*%s;\n%s", from_zero ? "b" : "r1",
+                      split_before(1, degree));
+    for (int i = 2; i <= degree; ++i) {
+        const int m = i - 1;
+        weft_text_add(script, "q%d = apply(A, e%d);\n", m, m);
+        if (m > 1)
+            weft_text_add(script, "r%d = r%d - q%d;\n", i, m, m);
+        else /* r1 is not stored beside e1 */
+            weft_text_add(script, "r2 = %s - q1;\n",
+                          from_zero ? "b" : "select(d > 0, e1/(4/3*inverse*d), 0)");
+        weft_text_add(script, "e%d = %d/%d*e%d + %d/%d*inverse*d*r%d;\n%s", i, 2 * m - 1, 2 * m + 3,
+                      m, 8 * m + 4, 2 * m + 3, i, split_before(i, degree));
+    }
+}
+
+void weft_chebyshev_append(weft_text *script, int degree, unsigned how) {
+    const bool from_zero = how & (WEFT_CHEBYSHEV_FROM_ZERO | WEFT_CHEBYSHEV_STARTED);
+    if (how & WEFT_CHEBYSHEV_SCALED)
+        append_scaled(script, degree, from_zero);
+    else
+        append_plain(script, degree, how);
     weft_text_add(script, from_zero ? "x = " : "x = x0 + ");
     for (int i = 1; i <= degree; ++i)
         weft_text_add(
@@ -82,7 +109,7 @@ static weft_status compile(weft_preconditioner *preconditioner, int degree, weft
     weft_text text = {0};
     weft_text_add(&text, "index nodes plain;\noperator A over nodes;\n"
                          "input b, d : real over nodes;\ninput inverse : real;\n");
-    weft_chebyshev_append(&text, degree, true, false);
+    weft_chebyshev_append(&text, degree, WEFT_CHEBYSHEV_FROM_ZERO);
     weft_text_add(&text, "return x;\n");
     if (text.failed)
         TRY(weft_out_of_memory(error, "a preconditioner"));
@@ -116,7 +143,8 @@ static weft_status chebyshev_update(weft_preconditioner *preconditioner, weft_er
     chebyshev *state = preconditioner->state;
     weft_operator *op = preconditioner->problem.op;
     weft_preconditioner_level *level = &preconditioner->report.levels[0];
-    TRY(weft_inverse_diagonal(&preconditioner->problem, preconditioner->context, state->d, error));
+    TRY(weft_inverse_diagonal(&preconditioner->problem, preconditioner->context, state->d, NULL,
+                              error));
     TRY(weft_eigenvalue_bound(preconditioner->context, &state->bound, op, state->d, &level->lambda,
                               error));
     const double inverse = 1 / level->lambda;

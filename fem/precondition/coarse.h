@@ -26,14 +26,29 @@ typedef enum weft_coarse_form {
     WEFT_COARSE_LAPLACIAN  /* grad u . grad v dx, the same */
 } weft_coarse_form;
 
+/** What for. */
+typedef enum weft_coarse_use {
+    WEFT_COARSE_MATRIX,   /* csr */
+    WEFT_COARSE_PRODUCT,  /* without a matrix */
+    WEFT_COARSE_SINGLE,   /* the same, of floats (weft_operator_make_single) */
+    WEFT_COARSE_DIAGONAL, /* alone (weft_operator_make_diagonal); not assembled */
+    WEFT_COARSE_USES
+} weft_coarse_use;
+
+/** An operator to be made. */
+typedef struct weft_coarse_request {
+    weft_coarse_form form;
+    int field;  /* of a mixed space: the subspace; otherwise 0 */
+    int degree; /* at least 1, of continuous Lagrange elements */
+    weft_coarse_use use;
+} weft_coarse_request;
+
 /** What makes them. */
 typedef struct weft_coarser {
-    /** field   of a mixed space: the subspace; otherwise 0
-     *  degree  at least 1, of continuous Lagrange elements
-     *  out     weft_coarse_free; its operator is assembled
-     *  Errors  WEFT_ERROR_UNSUPPORTED: there is none; those of weft_operator_make */
-    weft_status (*make)(void *user, weft_coarse_form form, int field, int degree,
-                        weft_assembly assembly, weft_coarse **out, weft_error *error);
+    /** out     weft_coarse_free; its operator is assembled, if it is for more than its diagonal
+     *  Errors  WEFT_ERROR_UNSUPPORTED: there is none; those of weft_operator_make and _single */
+    weft_status (*make)(void *user, const weft_coarse_request *request, weft_coarse **out,
+                        weft_error *error);
     /** Is the form that of a saddle point: of two subspaces, the first with vectors whose block has derivatives of both arguments in
      *  each term, the second without a block? */
     bool (*is_saddle)(void *user);

@@ -19,12 +19,14 @@ done:
     return status;
 }
 
+const char weft_cycle_size_script[] = "index fine plain;\n"
+                                      "input r : real over fine;\n"
+                                      "square = dot(r, r);\n"
+                                      "return square;\n";
+
 weft_status weft_cycle_conversion(weft_cycle *cycle, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_fragment fragment = {"multigrid_size.weft", "index fine plain;\n"
-                                                           "input r : real over fine;\n"
-                                                           "square = dot(r, r);\n"
-                                                           "return square;\n"};
+    const weft_fragment fragment = {"multigrid_size.weft", weft_cycle_size_script};
     const weft_compile_options options = {.size = sizeof options,
                                           .predicated = cycle->is_predicated};
     if (!cycle->single) {

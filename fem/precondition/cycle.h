@@ -15,6 +15,9 @@
 #include "fem/precondition/precondition.h"
 #include "fem/sparse/lists.h"
 
+/** square = r.r */
+extern const char weft_cycle_size_script[];
+
 /** A level of a cycle to be made, [0] the finest; borrowed for the call unless noted. */
 typedef struct weft_cycle_source {
     weft_csr *A; /* NULL: made on the device, with the next two */

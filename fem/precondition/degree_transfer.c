@@ -7,6 +7,7 @@
 #include "core/weft_core.h"
 #include "fem/base/memory.h"
 #include "fem/space/space.h"
+#include "fem/sparse/lists.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/setup/setup.h"
 
@@ -205,8 +206,10 @@ weft_status weft_degree_transfer_make(weft_context *context, const weft_space *f
     weft_status status = WEFT_OK;
     *out = (weft_degree_transfer){.context = context, .fine = fine, .coarse = coarse};
     TRY(make_tables(out, error));
-    if (!out->parents)
+    if (!out->parents) {
         TRY(make_shares(out, error));
+        weft_connectivity_release_transposed(weft_space_cells(fine));
+    }
 done:
     return status;
 }
@@ -225,6 +228,21 @@ void weft_degree_transfer_clear(weft_degree_transfer *transfer) {
 /* ---- constrained dofs -------------------------------------------------------------------- */
 
 /* Sum, for each dof of the coarser space, flags of constrained dofs at which its function is not zero. */
+static weft_status sum_flags_of_means(const weft_degree_transfer *transfer, weft_memory *d,
+                                      weft_memory *out, weft_error *error) {
+    static const char text[] = "index cells plain, coarse plain;\n"
+                               "connectivity dofs : cells -> coarse[2];\n"
+                               "input d : real over cells;\ninput halves : real[2];\n"
+                               "marks[dofs] += halves*select(d > 0, 0, 1);\n";
+    weft_bound_form form;
+    weft_form_start("degree_constrained.weft", text, transfer->parents, &form);
+    weft_form_bind_input(&form, "halves", transfer->halves);
+    weft_form_bind_input(&form, "d", d);
+    const weft_form_outputs outputs = {
+        .names = (const char *const[]){"marks"}, .memories = &out, .n = 1};
+    return weft_form_run(transfer->context, &form.form, &outputs, error);
+}
+
 static weft_status sum_flags(const weft_degree_transfer *transfer, weft_memory *d, weft_memory *out,
                              weft_error *error) {
     weft_status status = WEFT_OK;
@@ -279,7 +297,10 @@ weft_status weft_degree_transfer_constrained(const weft_degree_transfer *transfe
     if (!marks || !list)
         TRY(weft_out_of_memory(error, "a level of multigrid"));
     TRY(weft_memory_make(transfer->context->device, bytes, &memory, error));
-    TRY(sum_flags(transfer, d, memory, error));
+    TRY(transfer->parents ? sum_flags_of_means(transfer, d, memory, error)
+                          : sum_flags(transfer, d, memory, error));
+    if (!transfer->parents)
+        weft_connectivity_release_transposed(weft_space_cells(transfer->coarse));
     TRY(weft_memory_read(memory, 0, marks, bytes, error));
     *n = 0;
     for (int64_t i = 0; i < n_dofs; ++i)
@@ -299,13 +320,19 @@ done:
 static const char *const declarations = "index fine plain, coarse plain;\n"
                                         "connectivity parents : fine -> coarse[2];\n";
 
-static void write_restriction_of_means(weft_text *text) {
+/* The restricted residual, or D^-1 of it. */
+static void write_restricted(weft_text *text, const weft_degree_lists *lists) {
+    weft_text_add(text, "bc = select(dc > 0, %src%s, 0);\nreturn bc;\n",
+                  weft_fault("restriction_scaled") ? "2*" : "", lists->divides ? "/dc" : "");
+}
+
+static void write_restriction_of_means(const weft_degree_lists *lists, weft_text *text) {
     weft_text_add(text,
                   "%sinput r : real over fine;\ninput dc : real over coarse;\n"
                   "input halves : real[2];\n"
-                  "rc[parents] += halves*r;\n"
-                  "bc = select(dc > 0, %src, 0);\nreturn bc;\n",
-                  declarations, weft_fault("restriction_scaled") ? "2*" : "");
+                  "rc[parents] += halves*r;\n",
+                  declarations);
+    write_restricted(text, lists);
 }
 
 static void write_prolongation_of_means(weft_text *text) {
@@ -326,10 +353,11 @@ static void write_declarations(weft_text *text, const char *sizes) {
                   sizes);
 }
 
-static void write_restriction(const weft_degree_transfer *transfer, weft_text *text) {
+static void write_restriction(const weft_degree_transfer *transfer, const weft_degree_lists *lists,
+                              weft_text *text) {
     char shape[16];
     if (transfer->parents) {
-        write_restriction_of_means(text);
+        write_restriction_of_means(lists, text);
         return;
     }
     shape_of(transfer, shape);
@@ -337,9 +365,9 @@ static void write_restriction(const weft_degree_transfer *transfer, weft_text *t
     weft_text_add(text,
                   "input r : real%s over fine;\ninput dc : real%s over coarse;\n"
                   "s = share*r;\n"
-                  "rc[coarses] += %s(T, s[fines]);\n"
-                  "bc = select(dc > 0, %src, 0);\nreturn bc;\n",
-                  shape, shape, product_of(transfer), weft_fault("restriction_scaled") ? "2*" : "");
+                  "rc[coarses] += %s(T, s[fines]);\n",
+                  shape, shape, product_of(transfer));
+    write_restricted(text, lists);
 }
 
 static void write_prolongation(const weft_degree_transfer *transfer, weft_text *text) {
@@ -380,11 +408,12 @@ done:
     return status;
 }
 
-static weft_status compile(const weft_degree_transfer *transfer, const weft_fragment *script,
-                           weft_memory *table, const weft_form_input *inputs, int n,
+static weft_status compile(const weft_degree_transfer *transfer, const weft_degree_lists *lists,
+                           const weft_fragment *script, const weft_form_input *inputs, int n,
                            weft_compiled *out, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_context *context = transfer->context;
+    weft_memory *table = out == &transfer->restriction ? transfer->transposed : transfer->table;
     weft_connectivity *fines = weft_space_cells(transfer->fine),
                       *coarses = weft_space_cells(transfer->coarse);
     const bool by_cells = !transfer->parents;
@@ -394,15 +423,48 @@ static weft_status compile(const weft_degree_transfer *transfer, const weft_frag
         .size = sizeof options,
         .parameters = by_cells ? widths : NULL,
         .n_parameters = by_cells ? 2 : 0,
+        .single = lists->single,
         .scatter = by_cells ? WEFT_SCATTER_IN_PLACE : WEFT_SCATTER_GATHERED,
         .predicated = weft_device_captures(context->device),
         .elements = weft_connectivity_from(by_cells ? fines : transfer->parents)};
     TRY(weft_compiled_make(context, script, 1, &options, out, error));
+    if (lists->buffers)
+        weft_program_share_buffers(out->program, lists->buffers);
     TRY(by_cells ? bind_cells(transfer, out->program, table, error)
                  : bind_means(transfer, out->program, error));
     for (int i = 0; i < n; ++i)
         TRY(weft_program_bind(out->program, inputs[i].name, inputs[i].memory, error));
 done:
+    return status;
+}
+
+/* A list as floats in place of one of doubles. */
+static weft_status narrow(weft_lists *lists, weft_memory **list, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_memory *made = NULL;
+    if (!*list)
+        goto done;
+    const size_t n = weft_memory_bytes(*list) / sizeof(double);
+    TRY(weft_memory_make(weft_lists_device(lists), n * sizeof(float), &made, error));
+    TRY(weft_lists_narrow(lists, (int64_t)n, *list, made, error));
+    weft_memory_free(list);
+    *list = made;
+    made = NULL;
+done:
+    weft_memory_free(&made);
+    return status;
+}
+
+static weft_status narrow_all(weft_degree_transfer *transfer, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_lists *lists = NULL;
+    weft_memory **all[] = {&transfer->shares, &transfer->table, &transfer->transposed,
+                           &transfer->halves};
+    TRY(weft_lists_make(transfer->context->device, &lists, error));
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
+        TRY(narrow(lists, all[i], error));
+done:
+    weft_lists_free(&lists);
     return status;
 }
 
@@ -414,14 +476,16 @@ weft_status weft_degree_transfer_compile(weft_degree_transfer *transfer,
         {"r", lists->r}, {"dc", lists->coarse_d}, {"bc", lists->b}};
     const weft_form_input prolonged[] = {
         {"x", lists->x}, {"d", lists->fine_d}, {"xc", lists->z}, {"x0", lists->x}};
-    write_restriction(transfer, &down);
+    if (lists->single)
+        TRY(narrow_all(transfer, error));
+    write_restriction(transfer, lists, &down);
     write_prolongation(transfer, &up);
     if (down.failed || up.failed)
         TRY(weft_out_of_memory(error, "a level of multigrid"));
-    TRY(compile(transfer, &(weft_fragment){"degree_restrict.weft", down.data}, transfer->transposed,
-                restricted, 3, &transfer->restriction, error));
-    TRY(compile(transfer, &(weft_fragment){"degree_prolong.weft", up.data}, transfer->table,
-                prolonged, 4, &transfer->prolongation, error));
+    TRY(compile(transfer, lists, &(weft_fragment){"degree_restrict.weft", down.data}, restricted, 3,
+                &transfer->restriction, error));
+    TRY(compile(transfer, lists, &(weft_fragment){"degree_prolong.weft", up.data}, prolonged, 4,
+                &transfer->prolongation, error));
 done:
     weft_text_free(&down);
     weft_text_free(&up);

@@ -33,13 +33,16 @@ weft_status weft_degree_transfer_make(weft_context *context, const weft_space *f
 weft_status weft_degree_transfer_constrained(const weft_degree_transfer *transfer, weft_memory *d,
                                              int32_t **out, int64_t *n, weft_error *error);
 
-/** Lists of doubles on the device, borrowed. */
+/** Lists on the device, borrowed: of doubles, or of floats with `single`. */
 typedef struct weft_degree_lists {
-    weft_memory *fine_d, *coarse_d; /* 0 at constrained dofs, else positive */
+    weft_memory *fine_d, *coarse_d; /* not positive at constrained dofs */
     weft_memory *r, *b;             /* restriction: b = P^T r, 0 at constrained dofs */
     weft_memory *x, *z;             /* prolongation: x += P z but at constrained dofs */
+    bool single;
+    bool divides;                 /* b is divided by coarse_d */
+    weft_shared_buffers *buffers; /* of the programs; NULL: they have their own */
 } weft_degree_lists;
-/** Compile both for these lists; weft_compiled_run. */
+/** Compile both for these lists, once; weft_compiled_run. */
 weft_status weft_degree_transfer_compile(weft_degree_transfer *transfer,
                                          const weft_degree_lists *lists, weft_error *error);
 void weft_degree_transfer_clear(weft_degree_transfer *transfer);

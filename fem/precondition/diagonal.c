@@ -16,6 +16,36 @@ weft_status weft_diagonal_refused(int64_t dof, double value, weft_error *error) 
     return WEFT_ERROR_UNSUPPORTED;
 }
 
+/* The diagonal as doubles, where there is one by the operator in double precision. */
+static weft_status compute(const weft_preconditioner_problem *problem, weft_memory *d,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_operator *op = problem->op, *exact = op->exact;
+    const int64_t n = weft_operator_dofs(op);
+    weft_lists *lists = NULL;
+    weft_memory *narrow = NULL, *all = NULL;
+    if (!op->single) {
+        status = weft_operator_diagonal(op, d, error);
+        goto done;
+    }
+    if (exact) {
+        const size_t bytes = (size_t)weft_operator_dofs(exact) * sizeof(double);
+        TRY(weft_memory_make(op->context->device, bytes, &all, error));
+        TRY(weft_operator_diagonal(exact, all, error));
+        TRY(weft_memory_copy_part(d, 0, all, 0, (size_t)n * sizeof(double), error));
+        goto done;
+    }
+    TRY(weft_lists_make(op->context->device, &lists, error));
+    TRY(weft_memory_make(op->context->device, (size_t)n * sizeof(float), &narrow, error));
+    TRY(weft_operator_diagonal(op, narrow, error));
+    TRY(weft_lists_widen(lists, n, narrow, d, error));
+done:
+    weft_memory_free(&all);
+    weft_memory_free(&narrow);
+    weft_lists_free(&lists);
+    return status;
+}
+
 /* The error of the first entry of a free dof that is not positive, which the host looks for. */
 static weft_status refuse(const weft_preconditioner_problem *problem, weft_memory *d,
                           weft_error *error) {
@@ -26,7 +56,7 @@ static weft_status refuse(const weft_preconditioner_problem *problem, weft_memor
     double *values = malloc(PIECE * sizeof *values);
     if (!values)
         TRY(weft_out_of_memory(error, "the diagonal of a preconditioner"));
-    TRY(weft_operator_diagonal(problem->op, d, error));
+    TRY(compute(problem, d, error));
     for (int64_t first = 0; first < n; first += PIECE) {
         const int64_t count = n - first < PIECE ? n - first : PIECE;
         const size_t offset = (size_t)first * sizeof *values;
@@ -89,12 +119,12 @@ static void clear(diagonal_run *run) {
 }
 
 weft_status weft_inverse_diagonal(const weft_preconditioner_problem *problem, weft_context *context,
-                                  weft_memory *d, weft_error *error) {
+                                  weft_memory *d, double *extent, weft_error *error) {
     weft_status status = WEFT_OK;
     diagonal_run run = {0};
     weft_lists *lists = NULL;
     double least = 0, wrong = 0;
-    TRY(weft_operator_diagonal(problem->op, d, error));
+    TRY(compute(problem, d, error));
     if (weft_device_limits(context->device)->records_only)
         goto done;
     TRY(weft_lists_make(context->device, &lists, error));
@@ -104,6 +134,10 @@ weft_status weft_inverse_diagonal(const weft_preconditioner_problem *problem, we
     TRY(weft_memory_read(run.wrong, 0, &wrong, sizeof wrong, error));
     if (!(least > 0) || isnan(wrong))
         TRY(refuse(problem, d, error));
+    if (extent) {
+        extent[0] = least;
+        TRY(weft_memory_read(run.most, 0, &extent[1], sizeof extent[1], error));
+    }
 done:
     weft_lists_free(&lists);
     clear(&run);

@@ -66,11 +66,13 @@ done:
 static weft_status set_up(weft_preconditioner *preconditioner, weft_error *error) {
     const double start = weft_clock();
     const weft_device *device = preconditioner->context->device;
-    const size_t before = weft_device_bytes(device);
+    const weft_operator *op = preconditioner->problem.op; /* NULL: of a matrix alone */
+    const size_t late = op ? op->late_bytes : 0, before = weft_device_bytes(device);
     weft_status status = preconditioner->kind->make(preconditioner, error);
     if (status == WEFT_OK && weft_device_captures(device))
         status = apply_once(preconditioner, error);
-    preconditioner->report.bytes = weft_device_bytes(device) - before;
+    preconditioner->report.bytes =
+        weft_device_bytes(device) - before - (op ? op->late_bytes - late : 0);
     preconditioner->report.set_up_seconds = weft_clock() - start;
     return status;
 }

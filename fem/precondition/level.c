@@ -24,7 +24,8 @@ static void append_down(weft_text *text, const weft_cycle_level *level, bool fro
     weft_text_add(text, "input a : real over fine;\ninput ac : real over coarse;\n");
     if (!from_zero)
         weft_text_add(text, "input x0 : real over fine;\n");
-    weft_chebyshev_append(text, level->degree, from_zero, true);
+    weft_chebyshev_append(text, level->degree,
+                          WEFT_CHEBYSHEV_SCALED | (from_zero ? WEFT_CHEBYSHEV_FROM_ZERO : 0));
     weft_text_add(text,
                   "split;\n"
                   "residual = a*(b - apply(A, x));\n"
@@ -43,7 +44,7 @@ static void append_up(weft_text *text, const weft_cycle_level *level) {
                   "split;\n",
                   level->is_masked ? "input a : real over fine;\n" : "",
                   level->is_masked ? "select(a <= 0, 0, " : "", level->is_masked ? ")" : "");
-    weft_chebyshev_append(text, level->degree, false, true);
+    weft_chebyshev_append(text, level->degree, WEFT_CHEBYSHEV_SCALED);
     weft_text_add(text, "return x;\n");
 }
 

@@ -240,6 +240,18 @@ static weft_memory *single(const weft_preconditioner *preconditioner) {
     return limits->execution == WEFT_EXECUTION_SIMT ? cycle->levels[0].z : NULL;
 }
 
+static bool lists(const weft_preconditioner *preconditioner, weft_single_lists *out) {
+    const weft_cycle *cycle = &((const multigrid *)preconditioner->state)->cycle;
+    const weft_cycle_level *finest = &cycle->levels[0];
+    *out = (weft_single_lists){finest->a, finest->b, finest->z};
+    return cycle->single;
+}
+
+static weft_status cycle(weft_preconditioner *preconditioner, weft_error *error) {
+    multigrid *state = preconditioner->state;
+    return weft_cycle_run_from(&state->cycle, 0, preconditioner->active, error);
+}
+
 static weft_status full(weft_preconditioner *preconditioner, int cycles, weft_memory *r,
                         weft_memory *z, weft_full_report *report, weft_error *error) {
     multigrid *state = preconditioner->state;
@@ -542,6 +554,8 @@ const weft_preconditioner_kind weft_preconditioner_multigrid = {
     .make = multigrid_make,
     .apply = apply,
     .single = single,
+    .lists = lists,
+    .cycle = cycle,
     .full = full,
     .start = start,
     .free = multigrid_free,
@@ -557,6 +571,8 @@ const weft_preconditioner_kind weft_preconditioner_aggregation = {
     .make = aggregation_make,
     .apply = apply,
     .single = single,
+    .lists = lists,
+    .cycle = cycle,
     .free = multigrid_free,
     .estimate_memory = aggregation_memory,
 };

@@ -10,6 +10,12 @@
 #include "fem/operator/operator.h"
 #include "fem/weft_preconditioner.h"
 
+/** Lists of floats on the device of a preconditioner that computes z = M (a b).
+ *  a  [n] the diagonal, -1 at constrained dofs; b 0 there */
+typedef struct weft_single_lists {
+    weft_memory *a, *b, *z;
+} weft_single_lists;
+
 /** The methods of a kind. */
 typedef struct weft_preconditioner_kind {
     weft_preconditioner_info info;
@@ -29,6 +35,9 @@ typedef struct weft_preconditioner_kind {
     /* The list of floats in which apply leaves the result divided by the root of preconditioner->square, if it is also
      * the list z: [n], the same until `free`; NULL, also the function: results are doubles */
     weft_memory *(*single)(const weft_preconditioner *preconditioner);
+    /* The lists of floats between which `cycle` runs; false, also the function NULL: there are none. They may change with `make`. */
+    bool (*lists)(const weft_preconditioner *preconditioner, weft_single_lists *out);
+    weft_status (*cycle)(weft_preconditioner *preconditioner, weft_error *error);
     void (*free)(weft_preconditioner *preconditioner); /* sets state to NULL; state may be NULL */
     bool (*is_found)(
         const struct weft_preconditioner_kind *kind); /* its library; NULL: it needs none */
@@ -84,11 +93,12 @@ weft_status weft_preconditioner_refuse_full(const weft_preconditioner *precondit
 
 /* ---- parts that several kinds use ---- */
 
-/** Set d = 1 / diag(A), 0 at constrained dofs.
+/** Set d = 1 / diag(A), 0 at constrained dofs, in double precision for each operator.
  *  d       [n_dofs] on the device
+ *  extent  NULL, or gets the least and the largest entry of the diagonal at free dofs
  *  Errors  WEFT_ERROR_UNSUPPORTED (a diagonal entry of a free dof is not positive) */
 weft_status weft_inverse_diagonal(const weft_preconditioner_problem *problem, weft_context *context,
-                                  weft_memory *d, weft_error *error);
+                                  weft_memory *d, double *extent, weft_error *error);
 /** The error for an entry of the diagonal that is not positive: WEFT_ERROR_UNSUPPORTED. */
 weft_status weft_diagonal_refused(int64_t dof, double value, weft_error *error);
 /** The compiled steps of weft_eigenvalue_bound, kept for the next operator. Initialise with {0}; free with
@@ -106,12 +116,18 @@ void weft_eigenvalue_steps_clear(weft_eigenvalue_steps *steps);
  *  d       inverse diagonal, 0 at constrained dofs, [n_dofs] on the device
  *  lambda  1 if no dof is free
  *  Errors  WEFT_ERROR_UNSUPPORTED (the operator is not positive semi-definite or has NaN), _MEMORY,
- *          _COMPILER, _DEVICE
+ *          _COMPILER, _DEVICE; an operator in single precision is too far from op->exact (_UNSUPPORTED)
  *  Source  Saad 2003, Iterative methods for sparse linear systems, 6.7.3 */
 weft_status weft_eigenvalue_bound(weft_context *context, weft_eigenvalue_steps *steps,
                                   weft_operator *op, weft_memory *d, double *lambda,
                                   weft_error *error);
 enum { WEFT_CHEBYSHEV_DEGREE_MAX = 6 };
+/** What such a script knows, as bits. */
+enum {
+    WEFT_CHEBYSHEV_FROM_ZERO = 1, /* the initial guess is zero */
+    WEFT_CHEBYSHEV_SCALED = 2, /* A and b are divided by the diagonal already, and there is no d */
+    WEFT_CHEBYSHEV_STARTED = 4 /* from zero, with the first step as input: e1 = 4/3 inverse d b */
+};
 /** Append to a script the smoothing of A x = b by a polynomial in D^-1 A of some degree: Chebyshev
  *  of the fourth kind with optimised weights, which needs no bound of the small eigenvalues.
  *
@@ -119,10 +135,9 @@ enum { WEFT_CHEBYSHEV_DEGREE_MAX = 6 };
  *  inverse diagonal, and x0, the initial guess, unless it is zero; and `inverse : real`, the
  *  reciprocal of a bound of the largest eigenvalue of D^-1 A. The text defines the smoothed x,
  *  after degree products, or degree - 1 from zero.
- *  from_zero  the initial guess is zero
- *  is_scaled  A and b are divided by the diagonal already, and there is no d
+ *  how     these bits
  *  Source     Lottes 2022, Optimal polynomial smoothers for multigrid V-cycles; Phillips and
  *             Fischer 2022 */
-void weft_chebyshev_append(weft_text *script, int degree, bool from_zero, bool is_scaled);
+void weft_chebyshev_append(weft_text *script, int degree, unsigned how);
 /** The weight of step i = 1 .. degree. */
 double weft_chebyshev_weight(int degree, int i);

@@ -38,10 +38,10 @@ static const double CONVECTION_ITERATIONS = 5;
  * there is. Each iteration reads its basis twice, half of 30 vectors in the mean. */
 static const double RESTART_ITERATIONS = 5, BASIS_BYTES = 2 * 15 * sizeof(double);
 
-/* A cycle on lower degrees without a matrix, in products of the highest: four, and those of the levels below. Its set-up in
+/* A cycle on lower degrees without a matrix, in products of the highest: four in single precision, and those of the levels below. Its set-up in
  * seconds per row of the highest degree, by one thread of the host and on a GPU, besides that of the matrix of degree 1:
  * diagonals, bounds of eigenvalues, transfers (docs/measurements.md: 0.08 to 0.13 s of 1e7 rows on one H200). */
-static const double LOWERED_PRODUCTS = 6.5, LOWERED_SET_UP = 0.5e-6, LOWERED_SET_UP_GPU = 0.01e-6;
+static const double LOWERED_PRODUCTS = 4.5, LOWERED_SET_UP = 0.5e-6, LOWERED_SET_UP_GPU = 0.01e-6;
 
 /* Planning the scripts of a level and loading their kernels from the cache, on the host and on a GPU (P2 triangles, 5.1e5 rows,
  * 7 levels: 32 ms). */

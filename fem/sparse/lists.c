@@ -135,6 +135,80 @@ weft_status weft_lists_to_double(weft_lists *lists, int64_t n, weft_memory *squa
                          : convert(lists, n, square, to, NULL, from, chunk_to_double, error);
 }
 
+/* ---- the first step of a smoothing ---- */
+
+typedef struct start_work {
+    double factor;
+    float first;
+    const double *from;
+    const float *d;
+    float *to, *out;
+    int64_t n;
+} start_work;
+
+static void chunk_start(void *user, int64_t chunk) {
+    const start_work *w = user;
+    const int64_t last = (chunk + 1) * CONVERTED < w->n ? (chunk + 1) * CONVERTED : w->n;
+    for (int64_t i = chunk * CONVERTED; i < last; ++i) {
+        w->to[i] = (float)(w->from[i] * w->factor);
+        w->out[i] = w->first * w->d[i] * w->to[i];
+    }
+}
+
+weft_status weft_lists_start(weft_lists *lists, int64_t n, weft_memory *square,
+                             weft_memory *factors, weft_memory *const of[4], weft_error *error) {
+    weft_memory *const arguments[] = {square, factors, of[0], of[1], of[2], of[3]};
+    const double *squared = weft_memory_host(square), *given = weft_memory_host(factors);
+    if (lists->module)
+        return launch(lists, "start", n, arguments, 6, error);
+    if (!squared || !given || !weft_memory_host(of[0])) /* a null device */
+        return WEFT_OK;
+    start_work w = {.factor = squared[0] > 0 ? given[0] / sqrt(squared[0]) : 0,
+                    .first = (float)given[1],
+                    .from = weft_memory_host(of[0]),
+                    .d = weft_memory_host(of[1]),
+                    .to = weft_memory_host(of[2]),
+                    .out = weft_memory_host(of[3]),
+                    .n = n};
+    return weft_device_for(lists->device, (n + CONVERTED - 1) / CONVERTED, chunk_start, &w, error);
+}
+
+/* ---- without a factor ---- */
+
+static void chunk_narrow(void *user, int64_t chunk) {
+    const conversion *c = user;
+    const int64_t last = (chunk + 1) * CONVERTED < c->n ? (chunk + 1) * CONVERTED : c->n;
+    for (int64_t i = chunk * CONVERTED; i < last; ++i)
+        c->floats[i] = (float)c->doubles[i];
+}
+
+static weft_status convert_plain(const weft_lists *lists, const char *kernel, conversion c,
+                                 weft_memory *const arguments[2], weft_error *error) {
+    if (lists->module)
+        return launch(lists, kernel, c.n, arguments, 2, error);
+    return c.doubles ? weft_device_for(lists->device, (c.n + CONVERTED - 1) / CONVERTED,
+                                       c.root > 0 ? chunk_to_double : chunk_narrow, &c, error)
+                     : WEFT_OK; /* a null device */
+}
+
+weft_status weft_lists_narrow(weft_lists *lists, int64_t n, weft_memory *from, weft_memory *to,
+                              weft_error *error) {
+    const conversion c = {
+        .doubles = weft_memory_host(from), .floats = weft_memory_host(to), .n = n};
+    return convert_plain(lists, "narrow", c, (weft_memory *[]){from, to}, error);
+}
+
+weft_status weft_lists_widen(weft_lists *lists, int64_t n, weft_memory *from, weft_memory *to,
+                             weft_error *error) {
+    const conversion c = {
+        .root = 1, .doubles = weft_memory_host(to), .floats = weft_memory_host(from), .n = n};
+    return convert_plain(lists, "widen", c, (weft_memory *[]){from, to}, error);
+}
+
+weft_device *weft_lists_device(const weft_lists *lists) {
+    return lists->device;
+}
+
 static void chunk_interpolated(void *user, int64_t chunk) {
     const conversion *c = user;
     const int64_t last = (chunk + 1) * CONVERTED < c->n ? (chunk + 1) * CONVERTED : c->n;

@@ -33,6 +33,19 @@ weft_status weft_lists_to_single(weft_lists *lists, int64_t n, weft_memory *squa
 weft_status weft_lists_interpolate(weft_lists *lists, weft_memory *square,
                                    weft_connectivity *parents, weft_memory *a, weft_memory *from,
                                    weft_memory *to, weft_error *error);
+/** to = factors[0] from / sqrt(square), as float, 0 where square is not positive, and first = factors[1] d to.
+ *  square  one double; factors two, on the device
+ *  of      from, [n] double; d, to, first, [n] float; on the device */
+weft_status weft_lists_start(weft_lists *lists, int64_t n, weft_memory *square,
+                             weft_memory *factors, weft_memory *const of[4], weft_error *error);
+/** to = from, rounded.  from [n] double; to [n] float; on the device */
+weft_status weft_lists_narrow(weft_lists *lists, int64_t n, weft_memory *from, weft_memory *to,
+                              weft_error *error);
+/** to = from.  from [n] float; to [n] double; on the device */
+weft_status weft_lists_widen(weft_lists *lists, int64_t n, weft_memory *from, weft_memory *to,
+                             weft_error *error);
+/** The device that they were made for. */
+weft_device *weft_lists_device(const weft_lists *lists);
 /** to = from sqrt(square), as double. */
 weft_status weft_lists_to_double(weft_lists *lists, int64_t n, weft_memory *square,
                                  weft_memory *from, weft_memory *to, weft_error *error);

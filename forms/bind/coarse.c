@@ -1,5 +1,6 @@
 /* Binds the matrix of a form file for functions of a lower degree to the mesh and the inputs of its problem. */
 #include "fem/precondition/coarse.h"
+#include "fem/operator/operator.h"
 #include "forms/bind/bind.h"
 #include "forms/compile/compile.h"
 
@@ -102,7 +103,8 @@ static weft_status make_space(const making *m, weft_error *error) {
                            &m->out->space, error);
 }
 
-static weft_status make_operator(const making *m, weft_assembly assembly, weft_error *error) {
+static weft_status make_operator(const making *m, const weft_coarse_request *request,
+                                 weft_error *error) {
     weft_status status = WEFT_OK;
     const int n = m->ufl->n_parts;
     weft_form *forms = calloc((size_t)n + 1, sizeof *forms);
@@ -110,7 +112,20 @@ static weft_status make_operator(const making *m, weft_assembly assembly, weft_e
         TRY(weft_out_of_memory(error, "an operator of lower degree"));
     for (int i = 0; i < n; ++i)
         forms[i] = m->out->bound[i].form;
-    TRY(weft_operator_make(m->binding->problem->context, assembly, forms, n, &m->out->op, error));
+    weft_context *context = m->binding->problem->context;
+    switch (request->use) {
+    case WEFT_COARSE_SINGLE:
+        TRY(weft_operator_make_single(context, forms, n, &m->out->op, error));
+        break;
+    case WEFT_COARSE_DIAGONAL:
+        status = weft_operator_make_diagonal(context, forms, n, &m->out->op, error);
+        goto done;
+    default:
+        TRY(weft_operator_make(context,
+                               request->use == WEFT_COARSE_MATRIX ? WEFT_ASSEMBLY_CSR
+                                                                  : WEFT_ASSEMBLY_MATRIX_FREE,
+                               forms, n, &m->out->op, error));
+    }
     TRY(weft_operator_assemble(m->out->op, error));
 done:
     free(forms);
@@ -126,15 +141,15 @@ static weft_status check_sets(const making *m, weft_error *error) {
     return WEFT_OK;
 }
 
-static weft_status make(void *user, weft_coarse_form form, int field, int degree,
-                        weft_assembly assembly, weft_coarse **out, weft_error *error) {
+static weft_status make(void *user, const weft_coarse_request *request, weft_coarse **out,
+                        weft_error *error) {
     weft_status status = WEFT_OK;
     making m = {.binding = user};
     const weft_binding *binding = m.binding;
     weft_coarse *made = m.out = calloc(1, sizeof *made);
     if (!made)
         TRY(weft_out_of_memory(error, "an operator of lower degree"));
-    TRY(weft_ufl_problem_coarse(binding->file, form, field, degree,
+    TRY(weft_ufl_problem_coarse(binding->file, request->form, request->field, request->degree,
                                 binding->problem->context->library, &m.ufl, m.sets, error));
     TRY(check_sets(&m, error));
     made->n_dofs = m.ufl->n_parts * m.ufl->n_sets;
@@ -145,7 +160,7 @@ static weft_status make(void *user, weft_coarse_form form, int field, int degree
     TRY(make_space(&m, error));
     for (int i = 0; i < m.ufl->n_parts; ++i)
         TRY(bind_part(&m, i, error));
-    TRY(make_operator(&m, assembly, error));
+    TRY(make_operator(&m, request, error));
     *out = made;
     made = NULL;
 done:

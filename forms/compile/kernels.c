@@ -9,9 +9,9 @@ typedef struct part_kernels {
     weft_ufl *ufl;
     const ufl_problem *problem;
     int part;
-    /* of the last call */
-    const weft_limits *limits;
-    weft_form_kernel *list;
+    /* of the last calls */
+    const weft_limits *limits[2]; /* [single] */
+    weft_form_kernel *list[2];
 } part_kernels;
 
 static bool name_source(part_kernels *own, const ufl_prepared *form, const ufl_cell_action *action,
@@ -33,12 +33,13 @@ static bool name_source(part_kernels *own, const ufl_prepared *form, const ufl_c
 }
 
 static bool lower(part_kernels *own, const ufl_calls *calls, int k, const weft_limits *limits,
-                  weft_form_kernel *out) {
+                  bool single, weft_form_kernel *out) {
     weft_ufl *ufl = own->ufl;
     const int integral = (int)(calls->list[k]->integral - calls->form->form.integrals);
+    const ufl_action_shape shape = {.single = single};
     const char *name = ufl_print(&ufl->context, "%s_cells", calls->list[k]->name);
     const ufl_cell_action *action =
-        name ? ufl_lower_action(&ufl->graph, calls->form, integral, name, limits, NULL) : NULL;
+        name ? ufl_lower_action(&ufl->graph, calls->form, integral, name, limits, &shape) : NULL;
     if (!action)
         return false;
     out->kernel = &action->kernel;
@@ -50,7 +51,7 @@ static bool lower(part_kernels *own, const ufl_calls *calls, int k, const weft_l
     return true;
 }
 
-static weft_status make(const weft_form_kernels *self, const weft_limits *limits,
+static weft_status make(const weft_form_kernels *self, const weft_limits *limits, bool single,
                         const weft_form_kernel **out, int *n, weft_error *error) {
     part_kernels *own = (part_kernels *)(uintptr_t)self;
     const ufl_calls *calls = &own->problem->calls[own->part].matrix;
@@ -58,16 +59,17 @@ static weft_status make(const weft_form_kernels *self, const weft_limits *limits
     weft_error ignored = {0};
     context->status = WEFT_OK;
     context->error = error ? error : &ignored;
-    if (own->limits != limits) {
-        own->limits = NULL;
-        own->list = ufl_alloc(context, (size_t)calls->n, sizeof *own->list);
-        bool fine = own->list != NULL;
+    if (own->limits[single] != limits) {
+        weft_form_kernel *list = ufl_alloc(context, (size_t)calls->n, sizeof *list);
+        bool fine = list != NULL;
+        own->limits[single] = NULL;
         for (int k = 0; fine && k < calls->n; ++k)
-            fine = lower(own, calls, k, limits, &own->list[k]);
+            fine = lower(own, calls, k, limits, single, &list[k]);
+        own->list[single] = list;
         if (fine)
-            own->limits = limits;
+            own->limits[single] = limits;
     }
-    *out = own->list;
+    *out = own->list[single];
     *n = calls->n;
     const weft_status status = context->status;
     context->status = WEFT_OK;

@@ -379,7 +379,8 @@ const ufl_cell_action *ufl_lower_action(ufl_graph *graph, const ufl_prepared *fo
     w->out = out;
     w->name = name;
     w->limits = limits;
-    w->shape = shape ? *shape : (ufl_action_shape){0, 0};
+    w->shape = shape ? *shape : (ufl_action_shape){.cells = 0};
+    w->emitter.single = out->kernel.single = w->shape.single;
     context->place = integral->place;
     w->dimension = integral->mesh->tdim;
     const bool tensor =

@@ -25,6 +25,7 @@ typedef struct ufl_cell_action {
 typedef struct ufl_action_shape {
     int cells;    /* per thread block */
     int resident; /* thread blocks per multiprocessor that the registers must allow */
+    bool single;  /* everything that it reads and computes is float */
 } ufl_action_shape;
 
 /** Lower one integral of a prepared form for a device.

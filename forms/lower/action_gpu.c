@@ -80,6 +80,10 @@ static int geometry_size(const ufl_action_writer *w) {
            (w->dimension == 3 ? w->n_points * 6 * n * n : 0);
 }
 
+static int real_bytes(const ufl_action_writer *w) {
+    return w->shape.single ? (int)sizeof(float) : (int)sizeof(double);
+}
+
 /* Bytes of shared memory for each cell, as in kernels/cells. */
 static int cell_bytes(ufl_action_writer *w) {
     const int q = w->n_points;
@@ -87,7 +91,7 @@ static int cell_bytes(ufl_action_writer *w) {
     if (!w->by_layers)
         return ((w->n_values + (w->dimension - 1) * w->n_gradients) * layout_of(w).size +
                 geometry_size(w)) *
-               8;
+               real_bytes(w);
     w->field_values = 0;
     for (int i = 0; i < w->n_fields; ++i) {
         const int n = w->fields[i].line->n;
@@ -102,7 +106,7 @@ static int cell_bytes(ufl_action_writer *w) {
     }
     w->layer_size =
         (layers[0] > layers[1] ? layers[0] : layers[1]) | 1; /* odd: no bank conflicts */
-    return (w->field_values + geometry_size(w) + q * w->layer_size) * 8;
+    return (w->field_values + geometry_size(w) + q * w->layer_size) * real_bytes(w);
 }
 
 /* Whether a function has the dofs of a cell, one component at each node. */

@@ -3,6 +3,7 @@
 #include "forms/lower/action_private.h"
 
 #include "forms/embedded_cells.h"
+#include "fusion/base/target.h"
 #include "fusion/codegen/codegen.h"
 
 #include <stdio.h>
@@ -271,7 +272,7 @@ static void write_host(ufl_action_writer *w, weft_text *out) {
                        "scalar *const coordinates = arguments[1]; scalar *const y = arguments[2]; "
                        "const int32_t *const test_dofs = arguments[3]; ");
     ufl_action_write_sources(w, false, out);
-    w->out->kernel.cells = w->limits->lanes_double;
+    w->out->kernel.cells = weft_target_lanes(w->limits, w->shape.single);
 }
 
 /* ---- the text ---- */
@@ -320,7 +321,8 @@ bool ufl_action_write(ufl_action_writer *w) {
     weft_text text = {0};
     if (on_gpu)
         ufl_action_choose_kernel(w);
-    weft_source_backend(w->limits)->prelude(&text, w->limits->lanes_double, false);
+    weft_source_backend(w->limits)->prelude(&text, weft_target_lanes(w->limits, w->shape.single),
+                                            w->shape.single);
     weft_text_add(&text, on_gpu ? "#ifndef __CUDACC__\n#define __constant__\n#endif\n" : "");
     write_sizes(w, &text);
     bool fine = write_tables(w, &text) && write_point(w, &text);

@@ -35,6 +35,7 @@ typedef struct ufl_emitter {
         [3]
         [3]; /* where a product keeps gradients: scalars of the inverse Jacobian times its determinant */
     const char *prefix; /* of names of functions; NULL: none */
+    bool single;        /* numbers are converted, where real is float */
     long flops;
 } ufl_emitter;
 

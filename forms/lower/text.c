@@ -169,7 +169,11 @@ void ufl_emit_scalar(ufl_emitter *e, int scalar, weft_text *out) {
     if (e->declared[scalar])
         weft_text_add(out, "s%d", scalar);
     else if (s->type == SCALAR_NUMBER)
-        weft_text_add(out, s->value < 0 ? "(%s)" : "%s", ufl_emit_number(s->value, text));
+        weft_text_add(out,
+                      e->single      ? "(scalar)(%s)"
+                      : s->value < 0 ? "(%s)"
+                                     : "%s",
+                      ufl_emit_number(s->value, text));
     else if (s->type == SCALAR_VERTEX)
         weft_text_add(out, "X(%d,%d)", s->a, s->b);
     else if (s->type == SCALAR_CONSTANT)

@@ -403,6 +403,12 @@ static bool is_needed(const weft_program *p, const weft_control_steps *steps, in
     return needed;
 }
 
+bool weft_program_needs(const weft_program *p, const char *name) {
+    const weft_control *control = p->compilation->control;
+    const int found = WEFT_FIND_NAME(control->names, control->n_names, name);
+    return found >= 0 && is_needed(p, &control->steps, found);
+}
+
 static bool is_captured(const weft_program *p, int name) {
     for (int i = 0; i < WEFT_HISTORIES_MAX; ++i)
         if (p->captured[i] == name)

@@ -61,3 +61,36 @@ extern "C" __global__ void to_double(long long n, const double *__restrict__ squ
     if (i < n)
         to[i] = value * root;
 }
+
+extern "C" __global__ void narrow(long long n, const double *__restrict__ from, float *__restrict__ to)
+{
+    const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (i < n)
+        to[i] = (float)from[i];
+}
+
+extern "C" __global__ void widen(long long n, const float *__restrict__ from, double *__restrict__ to)
+{
+    const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (i < n)
+        to[i] = (double)from[i];
+}
+
+/* Doubles as floats, times factors[0] over the root of square[0], and the first step of a smoothing of them. */
+extern "C" __global__ void start(long long n, const double *__restrict__ square, const double *__restrict__ factors,
+                                 const double *__restrict__ from, const float *__restrict__ d, float *__restrict__ to,
+                                 float *__restrict__ first)
+{
+    __shared__ double factor;
+    const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    const double value = i < n ? from[i] : 0; /* on their way while the root is taken */
+    const float inverse = i < n ? d[i] : 0;
+    if (threadIdx.x == 0)
+        factor = square[0] > 0 ? factors[0] / sqrt(square[0]) : 0.0;
+    __syncthreads();
+    if (i < n) {
+        const float scaled = (float)(value * factor);
+        to[i] = scaled;
+        first[i] = (float)factors[1] * inverse * scaled;
+    }
+}

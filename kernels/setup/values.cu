@@ -70,6 +70,17 @@ extern "C" __global__ void noise(long long n, const double *d, double *r, double
         sums[blockIdx.x] = sum;
 }
 
+/* The rows of free dofs in which y and f differ by more than far over the root of d, in each block. NaN differs. */
+extern "C" __global__ void count_far(long long n, const double *d, const double *y, const float *f, const double *far,
+                                     double *counts)
+{
+    const int64_t i = element();
+    const bool is_far = i < n && d[i] > 0 && !(fabs(y[i] - (double)f[i]) * sqrt(d[i]) <= far[0]);
+    const double count = block_sum(is_far ? 1.0 : 0.0);
+    if (threadIdx.x == 0)
+        counts[blockIdx.x] = count;
+}
+
 /* The values of a SELL matrix from those of its pattern, whose rows all have a diagonal entry.  n: rows */
 extern "C" __global__ void sell_values(long long n, const int64_t *row_start, const int32_t *columns,
                                        const double *values, const uint16_t *slots, const uint32_t *start,

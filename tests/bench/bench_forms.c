@@ -241,8 +241,11 @@ static weft_status run_shape(const problem *p, const box *b, weft_ufl *ufl,
                                                       weft_device_limits(p->device), shape);
     if (!lowered)
         return error->status;
-    TRY(weft_cell_action_make(p->device, &lowered->kernel, p->vertices, p->coordinates, p->nodes,
-                              bindings, &action, error));
+    const weft_cell_data data = {.vertices = p->vertices,
+                                 .coordinates = p->coordinates,
+                                 .nodes = p->nodes,
+                                 .sources = bindings};
+    TRY(weft_cell_action_make(p->device, &lowered->kernel, &data, &action, error));
     if (weft_device_limits(p->device)->records_only) {
         TRY(weft_module_kernel_resources(weft_cell_action_module(action), name, &resources, error));
         printf("%s p=%d %3dx%-3d regs %3d spill %3d stack %3d  shared %6d\n", form->label, b->p,
@@ -322,7 +325,7 @@ done:
 static weft_status run_degree(const options *o, weft_device *device, int degree,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    static const ufl_action_shape standard = {0, 0};
+    static const ufl_action_shape standard = {.cells = 0};
     box b = {.p = degree};
     problem p = {.device = device};
     weft_ufl *ufl = NULL, *first = NULL; /* first: the box has its order */

@@ -114,6 +114,13 @@ try degrees solve p3.ufl --mesh square:4 -- "--assembly matrix-free --preconditi
     "--assembly matrix-free --preconditioner multigrid"
 try elastic_degrees solve elasticity.ufl --degree 2 --mesh cube:7 --dirichlet left=0,0,0 \
     --input force=0,0,-1 -- "--assembly matrix-free --preconditioner aggregation"
+for cell in "triangle 2 square:48" "tetrahedron 2 cube:10" "hexahedron 3 hexes:6"; do # whose memory is counted below
+    read -r name degree mesh <<<"$cell"
+    printf 'V = FiniteElement("P", %s, %s)\nu, v = TrialFunction(V), TestFunction(V)\na, L = inner(grad(u), grad(v))*dx, v*dx\n' \
+        "$name" "$degree" >"$folder/levels_$name.ufl"
+    try "levels_$name" solve "$folder/levels_$name.ufl" --mesh "$mesh" --dirichlet boundary=0 -- \
+        "--assembly matrix-free --preconditioner aggregation"
+done
 try q2 solve q2.ufl --mesh quads:2 -- "--assembly csr" "--assembly matrix-free"
 try q1_hexahedron solve q1_hexahedron.ufl --mesh hexes:2
 try bubble solve bubble.ufl --mesh square:2
@@ -147,6 +154,16 @@ import json, sys
 errors = [json.load(open(path))["l2_error"] for path in sys.argv[1:]]
 print("u = x^2 is found to", max(errors))
 sys.exit(max(errors) > 1e-9)
+END
+# the preconditioner holds at most 80 B for each unknown, beside the inverse of the coarsest matrix
+python3 - "$folder"/levels_*-1.json <<'END' || failures=$((failures + 1))
+import json, sys
+for path in sys.argv[1:]:
+    run = json.load(open(path))
+    report = run["preconditioner_report"]
+    held = (report["bytes"] - 4 * report["levels"][-1]["rows"] ** 2) / run["dofs"]
+    print(path.split("/")[-1], "%.1f B an unknown" % held)
+    assert 24 < held <= 80, path
 END
 [ "$failures" = 0 ] || { echo "$failures runs failed"; exit 1; }
 python3 "$WEFT_SOURCE/tests/gpu/compare_runs.py" "$folder" 150 "${problems[@]}"

@@ -90,7 +90,8 @@ static transfer_case open_case(bool on_gpu, const char *mesh, int degree, int co
     c.z = list(&c, zeros, c.n_coarse);
     free(ones);
     free(zeros);
-    const weft_degree_lists lists = {c.fine_d, c.coarse_d, c.r, c.b, c.x, c.z};
+    const weft_degree_lists lists = {
+        .fine_d = c.fine_d, .coarse_d = c.coarse_d, .r = c.r, .b = c.b, .x = c.x, .z = c.z};
     check(weft_degree_transfer_compile(&c.transfer, &lists, &error), &error);
     return c;
 }

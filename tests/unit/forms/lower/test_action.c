@@ -312,9 +312,12 @@ static void check(const action_case *one, weft_cell_type cell, int geometry, wef
             bindings[i].values = owned[i] =
                 bind_constant(device, lowered->sources[i], mesh->n_cells);
     }
-    const weft_status status = weft_cell_action_make(
-        device, &lowered->kernel, numbered_cells(&corners),
-        weft_space_coordinates(corners.spaces[0]), numbered_cells(&own), bindings, &action, &error);
+    const weft_cell_data data = {.vertices = numbered_cells(&corners),
+                                 .coordinates = weft_space_coordinates(corners.spaces[0]),
+                                 .nodes = numbered_cells(&own),
+                                 .sources = bindings};
+    const weft_status status =
+        weft_cell_action_make(device, &lowered->kernel, &data, &action, &error);
     if (status != WEFT_OK)
         fail_msg("%s: %s", one->name, error.message);
     /* twice: it adds */
@@ -379,7 +382,7 @@ static void check_kernels(const weft_ufl_part *part, weft_device *device) {
     weft_error error;
     int n = 0;
     assert_non_null(part->kernels);
-    if (part->kernels->make(part->kernels, weft_device_limits(device), &list, &n, &error) !=
+    if (part->kernels->make(part->kernels, weft_device_limits(device), false, &list, &n, &error) !=
         WEFT_OK)
         fail_msg("%s", error.message);
     assert_int_equal(n, 1);
