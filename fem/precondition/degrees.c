@@ -615,11 +615,8 @@ static weft_status make_inner(degrees *state, weft_error *error) {
 /* `inner` has floats of its own of the last level's matrix, which only an update reads again; on the host it borrows the pattern. */
 static void release_last(degrees *state) {
     degree_level *last = &state->levels[state->n - 1], *finer = last - 1;
-    if (!state->single) {
-        if (state->preconditioner->problem.is_final)
-            weft_operator_release_assembly(last->op);
+    if (!state->single)
         return;
-    }
     if (!weft_setup_on_device(state->preconditioner->context->device)) {
         weft_operator_release_assembly(last->op);
     } else if (finer->transfer.parents) {
@@ -665,6 +662,8 @@ static weft_status make(weft_preconditioner *preconditioner, bool single, weft_e
         TRY(make_conversion(state, error));
     TRY(make_levels(state, error));
     TRY(mask_last(state, error));
+    if (preconditioner->problem.is_final)
+        weft_operator_release_assembly(state->levels[state->n - 1].op);
     TRY(make_inner(state, error));
     fill_report(state);
     TRY(compile(state, error));
@@ -864,16 +863,15 @@ static double linear_memory(const shape *s, double c) {
            (c > 1 ? 12 + 4 * c : 13) * s->linear_places + (c > 1 ? 290 * c * s->vertices : 0);
 }
 
-/* A level with the product computed cell by cell: lists, those that its scripts share, and one of the bounds of eigenvalues; the
- * transfer of P2 simplices, with its transpose; with one component what scatters the product, by patches or by a transposed
- * connectivity and shares, of which the estimate of the operator has a part, and on lower levels coordinates and connectivity. */
+/* A level with the product computed cell by cell: lists of floats (24 bytes, of which 8 take the place of what only set-up holds); the transfer of P2 simplices, with its transpose; with one component on
+ * P2 simplices what scatters the product by patches, of which the estimate of the operator has a part, and on lower levels coordinates
+ * and connectivity. */
 static double level_memory(const shape *s, double nodes, double c, int degree, bool is_finest) {
     const bool in_pairs = s->is_simplex && degree == 2;
     const double places = s->cells * width_of(s, degree);
-    double bytes = (64 + 16 * in_pairs) * nodes * c;
-    if (c == 1)
-        bytes += is_finest ? 3.33 * places + (in_pairs ? 16 : 24) * nodes
-                           : (8 + 4 * !in_pairs) * places + (in_pairs ? 24 : 32) * nodes;
+    double bytes = (16 + 16 * in_pairs) * nodes * c;
+    if (c == 1 && in_pairs)
+        bytes += is_finest && s->dimension == 3 ? 3.33 * places : 0;
     return is_finest ? bytes : bytes + 4 * places + (16 * c + 8 * s->dimension) * nodes;
 }
 
@@ -893,8 +891,7 @@ size_t weft_saddle_memory(const weft_operator_sizes *sizes, const weft_assembly_
     const double d = problem->dimension, n = (double)sizes->n_rows;
     const double side = pow(n / (d + pow(2, -d)), 1 / d);
     const shape s = shape_of(sizes, problem, side, 2);
-    return (size_t)((s.is_simplex ? 130 : 154) * n + 2 * linear_memory(&s, 1) -
-                    13 * s.linear_places);
+    return (size_t)((s.is_simplex ? 85 : 90) * n + 2 * linear_memory(&s, 1) - 13 * s.linear_places);
 }
 
 bool weft_preconditioner_lowers_degrees(const weft_preconditioner_kind *kind,
