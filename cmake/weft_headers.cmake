@@ -1,6 +1,6 @@
 # The installed headers. What they declare is what libweft.so exports (cmake/interface.cmake).
 set(weft_headers
-    core/weft_base.h core/weft_cache.h core/weft_core.h core/weft_device.h core/weft_device_graph.h
+    core/weft_base.h core/weft_cache.h core/weft_comm.h core/weft_core.h core/weft_device.h core/weft_device_graph.h
     core/weft_escape.h core/weft_launch.h core/weft_memory_estimate.h core/weft_tuning.h
     gemm/weft_gemm.h
     fusion/weft_compilation.h fusion/weft_compile.h fusion/weft_fusion.h fusion/weft_library.h

@@ -4,6 +4,7 @@
 #define WEFT_CORE_H
 
 #include "core/weft_cache.h"
+#include "core/weft_comm.h"
 #include "core/weft_device_graph.h"
 #include "core/weft_memory_estimate.h"
 

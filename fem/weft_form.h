@@ -24,6 +24,8 @@ typedef struct weft_context {
     char saving_script[96]; /* fragments of that script, "poisson.weft + matrix.weft" */
     weft_data *data; /* what formulas by group read; borrowed; NULL: such formulas are refused */
     struct weft_context_tuning *tuning; /* weft_context_tune; NULL: plans by nominal costs */
+    weft_comm *
+        comm; /* of the ranks whose parts of meshes spaces are on; borrowed; NULL: meshes are whole */
 } weft_context;
 
 /** Choose later plans by the tuning database: by measured costs of the device, and by the covers

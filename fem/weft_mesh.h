@@ -53,7 +53,8 @@ typedef struct weft_mesh {
     int64_t n_ignored_facets; /* group facets that are not a facet of any cell */
     /* pairs of nodes on the boundary at one place: a crack, or parts that are not joined */
     int64_t n_coincident;
-    char source[512]; /* file or "square:32" */
+    char source[512];       /* file or "square:32" */
+    struct weft_part *part; /* NULL: the whole mesh; else this is the part of a rank */
 } weft_mesh;
 
 /** Input of weft_mesh_make, not checked: any numbering and orientation. Arrays from

@@ -79,8 +79,10 @@ done:
 weft_status app_run_space_make(app_run *run, int components, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_problem *problem = run->problem;
-    TRY(app_probes_find(&run->options->probes, run->mesh, &run->points, error));
-    TRY(app_run_lines_check(run, error));
+    if (!run->mesh->part) { /* of the whole mesh */
+        TRY(app_probes_find(&run->options->probes, run->mesh, &run->points, error));
+        TRY(app_run_lines_check(run, error));
+    }
     if (!problem->fields.space)
         TRY(weft_space_make_with(run->device, run->mesh, &run->mesh_made.copies, WEFT_ELEMENT_P1,
                                  components, &problem->fields.space, error));

@@ -35,10 +35,8 @@ done:
     return status;
 }
 
-/* dofs -> inputs -> right-hand side -> operator */
-static weft_status assemble(solve *run, weft_error *error) {
+weft_status solve_problem_make(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const double start = weft_context_clock(&run->base.context);
     run->components = 1;
     if (run->options->script)
         TRY(solve_script_fit(run, error));
@@ -51,20 +49,32 @@ static weft_status assemble(solve *run, weft_error *error) {
         error));
     TRY(weft_problem_choose(run->base.problem, error));
     TRY(app_run_space_make(&run->base, run->components, error));
-    if (run->options->exact)
+    if (run->options->exact && !run->exact)
         TRY(weft_formula_components("--exact", run->options->exact,
                                     run->base.problem->fields.n_values, &run->exact, error));
     TRY(make_data(run, error));
+    if (!run->options->time.text)
+        TRY(run->program->form_make(run, error));
+done:
+    return status;
+}
+
+/* dofs -> inputs -> right-hand side -> operator */
+static weft_status assemble(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const double start = weft_context_clock(&run->base.context);
+    TRY(solve_problem_make(run, error));
     if (run->options->time.text) {
         TRY(state(run, error));
         TRY(solve_time_make(run, error));
         TRY(solve_derive_make(run, error));
         goto done;
     }
-    TRY(run->program->form_make(run, error));
     TRY(weft_problem_assemble(run->base.problem, error));
     if (!run->options->nonlinear && !run->base.is_null)
         weft_problem_precompile(run->base.problem);
+    if (run->comm) /* what follows is for the whole mesh */
+        goto done;
     TRY(state(run, error));
     TRY(solve_derive_make(run, error));
 done:
@@ -83,6 +93,13 @@ static weft_status compute(solve *run, weft_error *error) {
     if (!run->options->time.text) {
         seconds->precondition = run->base.problem->system.linear.precondition_seconds;
         seconds->solve = run->base.problem->system.linear.solve_seconds;
+    }
+    if (run->comm) {
+        TRY(solve_join_parts(run, error));
+        if (weft_comm_rank(run->comm) > 0)
+            goto done;
+        TRY(state(run, error));
+        TRY(solve_derive_make(run, error));
     }
     TRY(solve_measure(run, error));
     TRY(solve_derive(run, error));
@@ -135,24 +152,30 @@ static double count_solves(const solve_options *options) {
 
 /* script -> mesh -> ordering -> memory estimate -> dofs -> inputs -> right-hand side -> operator
  * -> Krylov method or Newton -> errors -> output */
-static weft_status run_all(solve *run, weft_error *error) {
+weft_status solve_run_steps(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
+    const bool is_first = weft_comm_rank(run->comm) == 0;
     TRY(app_run_start(&run->base, error)); /* the script is read first */
     run->base.problem->expected_solves = count_solves(run->options);
     if (run->options->script)
         TRY(solve_script_read(run, error));
     run->base.work = work_of(run);
     TRY(app_run_open(&run->base, error));
+    run->base.context.comm = run->comm;
     if (run->options->script)
         TRY(solve_script_try(run, error));
-    TRY(solve_check(run, error));
-    if (!run->options->script)
+    if (is_first)
+        TRY(solve_check(run, error));
+    if (!run->options->script && is_first)
         TRY(app_memory_forecast(run->base.device, run->base.options, error));
     TRY(app_run_mesh_make(&run->base, error));
+    TRY(solve_take_part(run, error));
     TRY(weft_context_tune(&run->base.context, run->options->run.solver.tune,
                           run->base.mesh->n_cells, error));
     TRY(assemble(run, error));
     TRY(run->base.is_null ? solve_null_print(run, error) : compute(run, error));
+    if (!is_first)
+        goto done;
     app_run_finish(&run->base);
     if (!run->base.is_null)
         TRY(solve_report_print(run, error));
@@ -161,10 +184,12 @@ done:
     return status;
 }
 
-static void clear(solve *run) {
+void solve_run_clear(solve *run) {
     solve_time_clear(run);
     weft_formula_list_free(&run->exact, run->base.problem ? run->base.problem->fields.n_values : 0);
     app_run_clear(&run->base);
+    if (run->whole)
+        app_mesh_free(&run->whole, &run->whole_made);
     solve_script_clear(run); /* which the problem and the library read */
 }
 
@@ -216,6 +241,7 @@ int solve_main(const solve_program *program, int argc, char **argv) {
     weft_error error = {0};
     solve_options options = {0};
     app_messages messages = {0};
+    char device[32];
     solve run = {.program = program,
                  .options = &options,
                  .base = {.options = &options.run,
@@ -230,11 +256,13 @@ int solve_main(const solve_program *program, int argc, char **argv) {
     TRY(app_ranks_refuse(program->name, &error));
     TRY(weft_problem_resume_choices(options.time.files.resume, &options.run.solver, &error));
     TRY(app_messages_make(&messages, program->name, stderr, options.run.verbosity, &error));
-    TRY(run_all(&run, &error));
+    TRY(solve_ranks_check(&options, &error));
+    options.run.device = solve_ranks_device(&options, device, sizeof device);
+    TRY(options.run.ranks > 0 ? solve_on_ranks(&run, &error) : solve_run_steps(&run, &error));
 done:
     app_messages_clear(&messages.monitor);
     int code = status == WEFT_OK ? report_outcome(&run) : app_messages_fail(&messages, &error);
-    clear(&run);
+    solve_run_clear(&run);
     solve_options_clear(&options);
     return code;
 }

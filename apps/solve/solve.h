@@ -100,6 +100,9 @@ struct solve {
     const solve_program *program; /* borrowed, as is options */
     const solve_options *options;
     app_run base;
+    weft_comm *comm;  /* of the ranks, borrowed; NULL: there is one */
+    weft_mesh *whole; /* where base.mesh is the part of a rank */
+    app_mesh_made whole_made;
     solve_script script;
     int components; /* per node */
     char **exact;   /* [components], or NULL */
@@ -124,6 +127,26 @@ weft_status solve_shipped_form_read(const solve *run, const weft_ufl_options *op
                                     weft_ufl **out, bool *is_assumed, weft_error *error);
 /** Refuse --degree for others. */
 weft_status solve_shipped_form_check(const solve_options *options, weft_error *error);
+
+/** Run the steps: from the script to the report of the first rank. (apps/solve/run.c) */
+weft_status solve_run_steps(solve *run, weft_error *error);
+/** Make spaces, conditions, vectors and inputs of the problem, and its form. */
+weft_status solve_problem_make(solve *run, weft_error *error);
+void solve_run_clear(solve *run);
+/* apps/solve/ranks.c */
+/** Refuse what several ranks do not compute.
+ *  Errors  WEFT_ERROR_UNSUPPORTED */
+weft_status solve_ranks_check(const solve_options *options, weft_error *error);
+/** The device of each rank: the host with its share of the threads, unless the user says how many a rank has. Returns
+ *  `out`, or the user's. */
+const char *solve_ranks_device(const solve_options *options, char *out, size_t size);
+/** Run the steps on all ranks, of which this thread is the first.
+ *  Errors  those of the first rank that has failed by itself */
+weft_status solve_on_ranks(solve *run, weft_error *error);
+/** Let base.mesh be the part of this rank; nothing where there is one rank. */
+weft_status solve_take_part(solve *run, weft_error *error);
+/** Continue with the solution on the whole mesh, on the first rank; the others only send theirs. */
+weft_status solve_join_parts(solve *run, weft_error *error);
 
 /** Compile every formula of the options to find its errors, and check the output files.
  *  (apps/solve/check.c) */

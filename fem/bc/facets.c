@@ -5,6 +5,7 @@
 #include "fem/element/traces.h"
 #include "fem/mesh/entities.h"
 #include "fem/mesh/map.h"
+#include "fem/space/layout.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,8 @@ static weft_status connect(const weft_bc *bc, weft_bc_facets *out, weft_error *e
     TRY(weft_connectivity_make(
         bc->context->device, is_mixed ? out->indices : out->nodes, out->n, out->width,
         is_mixed ? bc->place.n_dofs : weft_space_nodes(bc->space), &out->dofs, error));
+    if (!is_mixed)
+        TRY(weft_space_share(bc->space, out->dofs, error));
 done:
     return status;
 }

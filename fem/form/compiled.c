@@ -70,6 +70,7 @@ static weft_status make(weft_context *context, const weft_fragment *fragments, i
     weft_compile_options planned = *options;
     weft_arena *arena = NULL;
     planned.plan = context->plan;
+    planned.distributed = context->comm != NULL;
     double start = weft_clock();
     TRY(weft_arena_make(&arena, error));
     TRY(weft_context_tuned(context, fragments, n_fragments, &planned, arena, error));

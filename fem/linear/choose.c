@@ -265,9 +265,46 @@ static void foresee(weft_linear *linear, const weft_assembly_problem *problem,
         fmax(times * now->iterations, next->set_up_seconds / now->iteration_seconds), 1e9);
 }
 
+/* Several ranks solve by Krylov methods without a basis, with Jacobi's preconditioner. What is chosen may depend on nothing that
+ * differs between them, nor on their number. */
+static weft_status choose_for_ranks(weft_linear *linear, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_problem_options *options = linear->options;
+    weft_problem_choice *choice = &linear->choice;
+    const char *option = NULL;
+    if (choice->method == WEFT_METHOD_GMRES && options->method == WEFT_AUTO)
+        choice->method = WEFT_METHOD_BICGSTAB;
+    if (choice->method == WEFT_METHOD_GMRES)
+        option = "--method";
+    if (options->preconditioner >= 0 || options->until_discretisation)
+        option = "--preconditioner";
+    if (option) {
+        status = weft_error_set(
+            error, WEFT_ERROR_UNSUPPORTED, "several ranks do not compute with %s yet",
+            options->preconditioner < 0 ? weft_method_about(choice->method)->title
+                                        : weft_preconditioner_about(options->preconditioner)->name);
+        weft_error_location(error, option, NULL, 0, 0);
+        weft_error_hint(error, "leave out --ranks, or use cg, minres or bicgstab with jacobi");
+        goto done;
+    }
+    choice->assembly =
+        options->assembly == WEFT_AUTO ? WEFT_ASSEMBLY_CSR : (weft_assembly)options->assembly;
+    choice->preconditioner =
+        options->preconditioner == WEFT_AUTO ? WEFT_JACOBI : options->preconditioner;
+    choice->next = choice->next_after = 0;
+    choice->expected = 0;
+    (void)weft_print(choice->preconditioner_reason, sizeof choice->preconditioner_reason, "%s",
+                     options->preconditioner == WEFT_AUTO ? "what several ranks can use"
+                                                          : "as requested");
+done:
+    return status;
+}
+
 weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *what,
                                weft_error *error) {
     weft_status status = WEFT_OK;
+    if (linear->mesh && linear->mesh->part)
+        return choose_for_ranks(linear, error);
     weft_problem_memory complete = *what;
     weft_speeds speeds = {0};
     TRY(weft_speeds_read(linear->context->device, linear->context->monitor, &speeds, error));

@@ -4,6 +4,7 @@
 #include "core/base/number.h"
 #include "fem/base/memory.h"
 #include "fem/mesh/mesh.h"
+#include "fem/mesh/part.h"
 #include "fem/solve/krylov.h"
 #include "fem/space/space.h"
 #include "fem/weft_transient.h"
@@ -140,7 +141,8 @@ static bool may_factorise(const weft_linear *linear) {
     weft_factorization_cost cost;
     for (int i = 0; i < linear->n_spaces; ++i)
         components += weft_space_components(linear->spaces[i]);
-    return components > 0 && linear->choice.preconditioner != weft_linear_lu() &&
+    return components > 0 && !linear->mesh->part &&
+           linear->choice.preconditioner != weft_linear_lu() &&
            weft_assembly_about(linear->choice.assembly)->stores_matrix &&
            weft_linear_may_factorise(linear, weft_linear_dofs(linear) / components, components,
                                      &cost);
@@ -264,7 +266,9 @@ void weft_linear_choose_method(weft_linear *linear, bool is_symmetric, bool is_m
 int weft_linear_iterations_limit(const weft_problem_options *options, const weft_mesh *mesh) {
     return options->max_iterations >= 0
                ? options->max_iterations
-               : weft_cg_iterations_limit(mesh->dimension, mesh->n_nodes, options->tolerance);
+               : weft_cg_iterations_limit(mesh->dimension,
+                                          mesh->part ? mesh->part->n_global_nodes : mesh->n_nodes,
+                                          options->tolerance);
 }
 
 weft_cg_options weft_linear_options(const weft_linear *linear, const weft_system *system) {

@@ -1,5 +1,6 @@
 /* Frees meshes, computes volumes and hashes. */
 #include "fem/mesh/mesh.h"
+#include "fem/mesh/part.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,7 @@ void weft_mesh_free(weft_mesh **mesh) {
     free((*mesh)->group_facets);
     free((*mesh)->group_cells);
     weft_points_free(&(*mesh)->points);
+    weft_part_free(&(*mesh)->part);
     free(*mesh);
     *mesh = NULL;
 }

@@ -29,7 +29,7 @@ weft_operator_choice weft_operator_in_script_choice(const weft_operator_in_scrip
     const weft_product_arguments *rows = weft_operator_rows(in_script->op);
     return (weft_operator_choice){.name = name,
                                   .product_kernel = rows ? rows->product_kernel : NULL,
-                                  .brings_dot = !rows && in_script->sums};
+                                  .brings_dot = !rows && in_script->sums && !in_script->op->layout};
 }
 
 static weft_status apply(void *user, const weft_program_product *product, weft_error *error) {

@@ -3,6 +3,7 @@
 #include "core/weft_core.h"
 #include "fem/form/form.h"
 #include "fem/operator/private.h"
+#include "fem/space/layout.h"
 #include "fem/weft_fem.h"
 #include "fusion/weft_program.h"
 
@@ -98,12 +99,18 @@ static size_t device_bytes(const weft_operator *op) {
     return op->context ? weft_device_bytes(op->context->device) : 0;
 }
 
+void weft_operator_distribute(weft_operator *op, weft_layout *layout) {
+    op->layout = layout;
+}
+
 weft_status weft_operator_apply(weft_operator *op, weft_memory *v, weft_memory *y,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t before = device_bytes(op);
     TRY(check_vector(op, "v", v, error));
     TRY(check_vector(op, "y", y, error));
+    if (op->layout)
+        TRY(weft_layout_update(op->layout, v, error));
     TRY(op->table->apply(op, v, y, error));
     op->late_bytes += device_bytes(op) - before;
 done:

@@ -44,6 +44,8 @@ struct weft_operator {
      * is not known */
     weft_operator *exact;
     size_t late_bytes;    /* made by products and diagonals */
+    /* whose other ranks' dofs get their values before a product; borrowed; NULL: there are none */
+    struct weft_layout *layout;
     bool borrows_pattern; /* the arrays of the pattern */
     /* NULL: the format stores no matrix; its arrays may be NULL until
      * weft_operator_pattern reads them */
@@ -51,6 +53,9 @@ struct weft_operator {
     weft_memory *values; /* in the pattern's order; NULL: none, or kept in another order */
 };
 
+/** Let products begin with an exchange: the operator is that of a part of a mesh.
+ *  layout  of its dofs; borrowed; NULL: the mesh is whole */
+void weft_operator_distribute(weft_operator *op, struct weft_layout *layout);
 /** y = A v of weft_operator_apply in a loop: where the format can, without effect if *product->active, unless NULL, is 0. */
 weft_status weft_operator_apply_in_loop(weft_operator *op, const weft_program_product *product,
                                         weft_error *error);

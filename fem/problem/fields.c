@@ -1,5 +1,6 @@
 /* The functions of a mixed space: their dofs and conditions. */
 #include "fem/problem/fields.h"
+#include "fem/space/layout.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,8 @@ weft_status weft_fields_conditions_make(weft_fields *fields, weft_error *error) 
         fields->constrained = weft_bc_constrained(fields->list[0].bc, &fields->n_constrained);
     }
     fields->bc = fields->list[0].bc;
+    if (!fields->layout)
+        TRY(weft_layout_make(fields->spaces, fields->n, &fields->layout, error));
 done:
     return status;
 }

@@ -24,6 +24,7 @@ typedef struct weft_fields {
     weft_bc *bc;                /* of the first field, with the conditions on all fluxes */
     const int32_t *constrained; /* dofs, ascending; borrowed from bc, or */
     int32_t *own_constrained;   /* of several fields; malloc'd */
+    struct weft_layout *layout; /* of the dofs, where the mesh is the part of a rank; else NULL */
     int64_t n_constrained;
 } weft_fields;
 

@@ -1,5 +1,6 @@
 /* Finds whether conditions, or weak terms, fix each component of u. */
 #include "fem/constrain/constrain.h"
+#include "fem/mesh/part.h"
 #include "fem/problem/problem.h"
 
 #include <math.h>
@@ -174,8 +175,41 @@ static weft_status check_conditions(weft_problem *problem, weft_error *error) {
     return weft_problem_find_floating(problem, fields->n_constrained > 0, &n_parts, error);
 }
 
+/* On several ranks each component must have given values in some part, on a mesh that is in one piece. */
+static weft_status check_ranks(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_fields *fields = &problem->fields;
+    const weft_part *part = problem->mesh->part;
+    const int c = weft_space_components(fields->space);
+    for (int k = 0; k < c; ++k) {
+        double fixed = 0;
+        for (int64_t i = 0; i < fields->n_constrained; ++i)
+            fixed = fields->constrained[i] % c == k ? 1 : fixed;
+        TRY(weft_comm_maximum(part->comm, &fixed, error));
+        if (fixed > 0 && part->n_pieces == 1 && fields->n == 1)
+            continue;
+        if (part->n_pieces > 1)
+            weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "the mesh has %lld pieces that are not joined: several ranks take one",
+                           (long long)part->n_pieces);
+        else
+            weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "several ranks need given values of every component of u: those of "
+                           "component %d are not",
+                           k);
+        weft_error_hint(error, "leave out --ranks, or use --dirichlet");
+        return WEFT_ERROR_UNSUPPORTED;
+    }
+done:
+    return status;
+}
+
 weft_status weft_problem_check_fixed(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
+    if (problem->mesh->part) {
+        status = check_ranks(problem, error);
+        goto done;
+    }
     TRY(weft_problem_constraints_make(problem, error));
     if (weft_problem_may_float(problem))
         TRY(weft_problem_find_modes(problem, error));

@@ -1,6 +1,7 @@
 /* Makes a problem of a space, conditions, a form and a load, and solves it. */
 #include "fem/problem/problem.h"
 #include "core/base/options.h"
+#include "fem/space/layout.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,6 +52,7 @@ void weft_problem_free(weft_problem **out) {
     if (problem->basis.user) /* connectivities, which spaces outlive */
         problem->basis.free(problem->basis.user);
     weft_inputs_clear(&problem->inputs);
+    weft_layout_free(&problem->fields.layout);
     for (int i = 0; i < problem->fields.n; ++i)
         weft_space_free(&problem->fields.list[i].space);
     if (problem->fields.n == 0)

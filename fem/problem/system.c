@@ -2,6 +2,8 @@
 #include "fem/problem/advice.h"
 #include "fem/problem/problem.h"
 
+#include "fem/operator/operator.h"
+
 #include <stdlib.h>
 
 weft_status weft_problem_vectors_make(weft_problem *problem, weft_error *error) {
@@ -32,6 +34,7 @@ weft_status weft_problem_operator_make(weft_problem *problem, weft_error *error)
         forms[i] = i <= n_more ? problem->forms.more[i - 1] : robin[i - 1 - n_more];
     TRY(weft_operator_make(problem->context, problem->system.linear.choice.assembly, forms, n, &op,
                            error));
+    weft_operator_distribute(op, problem->fields.layout);
     TRY(weft_operator_assemble(op, error));
     problem->system.op = op;
     problem->system.linear.coarser = &problem->forms.coarser;

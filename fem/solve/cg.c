@@ -93,9 +93,10 @@ static weft_status advance(weft_solver *cg, weft_cg_convergence *convergence, bo
         convergence->iterations += 1;
         TRY(weft_cg_note(convergence, sqrt(convergence->rr[i]) / cg->norm, error));
     }
-    if (weft_clock() - start < LONG && convergence->at_once < WEFT_CG_ITERATIONS_MAX)
+    const bool has_ranks = cg->op->layout != NULL; /* whose clocks differ */
+    if ((has_ranks || weft_clock() - start < LONG) && convergence->at_once < WEFT_CG_ITERATIONS_MAX)
         convergence->at_once *= 2;
-    else if (weft_clock() - start > 4 * LONG && convergence->at_once > FEW_ITERATIONS)
+    else if (!has_ranks && weft_clock() - start > 4 * LONG && convergence->at_once > FEW_ITERATIONS)
         convergence->at_once /= 2;
 done:
     return status;

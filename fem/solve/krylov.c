@@ -1,6 +1,7 @@
 /* Compiles, binds and runs the scripts of the Krylov methods besides CG. */
 #include "fem/solve/krylov.h"
 #include "fem/precondition/precondition.h"
+#include "fem/space/layout.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,6 +130,15 @@ static weft_status precondition(void *user, const weft_program_product *product,
     return weft_preconditioner_apply(cg->options->preconditioner, product->v, product->y, error);
 }
 
+static weft_status size_set(weft_solver *cg, weft_program *program, int set, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_program_size(program, index_sets[set], index_set_size(cg, set), error));
+    if (set == 0)
+        TRY(weft_program_share(program, index_sets[set], weft_layout_share(cg->op->layout), error));
+done:
+    return status;
+}
+
 static weft_status bind(weft_solver *cg, weft_krylov_script script, bool unbind,
                         weft_error *error) {
     weft_status status = WEFT_OK;
@@ -138,8 +148,7 @@ static weft_status bind(weft_solver *cg, weft_krylov_script script, bool unbind,
         weft_compilation_name(compiled->compilation, i, &info);
         for (int set = 0; info.kind == WEFT_NAME_INDEX && set < 3; ++set)
             if (strcmp(info.name, index_sets[set]) == 0)
-                TRY(weft_program_size(compiled->program, info.name, index_set_size(cg, set),
-                                      error));
+                TRY(size_set(cg, compiled->program, set, error));
         if (info.kind != WEFT_NAME_INPUT)
             continue;
         weft_memory *memory = shared(cg, info.name);

@@ -62,7 +62,7 @@ struct weft_solver {
     /* kept between solves */
     weft_context *context;
     weft_operator *op;
-    int64_t n;
+    int64_t n, n_all;                   /* dofs: here, and of all ranks */
     weft_memory *memory[WEFT_CG_NAMES]; /* x and b are the caller's, NULL between solves */
     weft_memory *history;               /* rr of each iteration of a run */
     weft_lists *lists;

@@ -1,6 +1,7 @@
 /* Compiles the scripts of conjugate gradients once per solver, and binds them once per solve. */
 #include "fem/precondition/precondition.h"
 #include "fem/solve/private.h"
+#include "fem/space/layout.h"
 
 #include <string.h>
 
@@ -206,6 +207,8 @@ weft_status weft_cg_run(weft_solver *cg, weft_cg_script script, weft_error *erro
     if (!cg->bound[script]) {
         cg->bound[script] = true;
         TRY(weft_program_size(compiled->program, "nodes", cg->n, error));
+        TRY(weft_program_share(compiled->program, "nodes", weft_layout_share(cg->op->layout),
+                               error));
         for (int i = 0; i < use->n_names; ++i)
             TRY(weft_program_bind(compiled->program, names[use->names[i]],
                                   cg->memory[use->names[i]], error));

@@ -1,7 +1,9 @@
 /* The steps of a CG solve: scripts that run on vectors on the device. The host reads uniform
  * values; it accesses lists only before and after the iteration, piece by piece. */
+#include "core/base/exact.h"
 #include "core/weft_core.h"
 #include "fem/solve/krylov.h"
+#include "fem/space/layout.h"
 #include "fem/weft_fem.h"
 
 #include <float.h>
@@ -32,7 +34,7 @@ done:
 
 /* Of x in one component. */
 typedef struct mean_sums {
-    double all, given;
+    weft_exact all, given;
     int64_t n, n_given;
 } mean_sums;
 
@@ -40,9 +42,11 @@ typedef struct weft_cg_walk {
     const weft_solver *cg;
     int64_t dof, k; /* the next dof; the next constrained dof is constrained[k] */
     double least, most;
-    bool has_signs;  /* an entry of the diagonal is not positive */
-    double factor;   /* of b and x; of the diagonal: instead of 0 */
-    mean_sums *sums; /* of each component */
+    bool has_signs;             /* an entry of the diagonal is not positive */
+    double factor;              /* of b and x; of the diagonal: instead of 0 */
+    int64_t first;              /* dof of the piece */
+    const unsigned char *owned; /* [dofs] is a dof of this rank? NULL: all are; set by walk */
+    mean_sums *sums;            /* of each component */
 } weft_cg_walk;
 
 /* Advance by one dof; returns whether it is free. */
@@ -52,6 +56,16 @@ static bool walk_on(weft_cg_walk *walk) {
     walk->dof += 1;
     walk->k += !is_free;
     return is_free;
+}
+
+/* Which dofs are this rank's own; NULL: all. */
+static const unsigned char *owned_of(const weft_operator *op) {
+    return op->layout ? weft_memory_host(weft_layout_share(op->layout)->owned) : NULL;
+}
+
+/* Is entry i of the piece a dof of this rank? Of others, rows are not complete. */
+static bool is_own(const weft_cg_walk *walk, int64_t i) {
+    return !walk->owned || walk->owned[walk->first + i];
 }
 
 /* Visit a list piece by piece. to == from: change it in place; to == WEFT_CG_NAMES: read only. */
@@ -66,10 +80,12 @@ static weft_status walk(weft_solver *cg, weft_cg_name from, weft_cg_name to,
         goto done;
     }
     state->cg = cg;
+    state->owned = owned_of(cg->op);
     for (int64_t first = 0; first < cg->n; first += size) {
         int64_t n = cg->n - first < size ? cg->n - first : size;
         size_t offset = (size_t)first * sizeof *piece, bytes = (size_t)n * sizeof *piece;
         TRY(weft_memory_read(cg->memory[from], offset, piece, bytes, error));
+        state->first = first;
         visit(state, piece, n);
         if (to != WEFT_CG_NAMES)
             TRY(weft_memory_write(cg->memory[to], offset, piece, bytes, error));
@@ -84,11 +100,11 @@ static void visit_diagonal(weft_cg_walk *walk, double *piece, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
         const bool has_sign = piece[i] < 0 || piece[i] > 0;
         const double entry = has_sign ? fabs(piece[i]) : piece[i] + walk->factor;
-        const bool is_free = walk_on(walk);
-        walk->has_signs |= is_free && !(piece[i] > 0);
-        if (is_free && !(entry >= walk->least)) /* propagates NaN */
+        const bool is_free = walk_on(walk), counts = is_free && is_own(walk, i);
+        walk->has_signs |= counts && !(piece[i] > 0);
+        if (counts && !(entry >= walk->least)) /* propagates NaN */
             walk->least = entry;
-        if (is_free && entry > walk->most)
+        if (counts && entry > walk->most)
             walk->most = entry;
         piece[i] = !is_free ? 0 : jacobi ? 1 / entry : 1;
     }
@@ -102,7 +118,9 @@ static void visit_constrained(weft_cg_walk *walk, double *piece, int64_t n) {
 
 static void visit_largest(weft_cg_walk *walk, double *piece, int64_t n) {
     for (int64_t i = 0; i < n; ++i)
-        if (!isfinite(piece[i]))
+        if (!is_own(walk, i))
+            continue;
+        else if (!isfinite(piece[i]))
             walk->most = INFINITY;
         else if (fabs(piece[i]) > walk->most)
             walk->most = fabs(piece[i]);
@@ -112,6 +130,11 @@ static void visit_scale(weft_cg_walk *walk, double *piece, int64_t n) {
     for (int64_t i = 0; i < n; ++i)
         piece[i] *= walk->factor;
     visit_largest(walk, piece, n);
+}
+
+/* The greatest of all ranks. */
+static weft_status greatest(const weft_solver *cg, double *value, weft_error *error) {
+    return weft_comm_maximum(weft_layout_comm(cg->op->layout), value, error);
 }
 
 /* ---- steps --------------------------------------------------------------------------------- */
@@ -140,13 +163,28 @@ done:
     return status;
 }
 
+/* What the ranks have found on the diagonal. */
+static weft_status greatest_entries(const weft_solver *cg, weft_cg_walk *found, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double least = -found->least, signs = found->has_signs;
+    TRY(greatest(cg, &found->most, error));
+    TRY(greatest(cg, &least, error));
+    TRY(greatest(cg, &signs, error));
+    found->least = -least;
+    found->has_signs = signs > 0;
+done:
+    return status;
+}
+
 /* weft_cg_diagonal of any signs, by the host. */
 static weft_status diagonal_on_host(weft_solver *cg, double *least, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_cg_walk state = {.least = INFINITY}, given = {0};
     TRY(walk(cg, WEFT_CG_D, WEFT_CG_NAMES, visit_largest, &given, error));
+    TRY(greatest(cg, &given.most, error));
     state.factor = given.most > 0 && isfinite(given.most) ? given.most : 1;
     TRY(walk(cg, WEFT_CG_D, WEFT_CG_D, visit_diagonal, &state, error));
+    TRY(greatest_entries(cg, &state, error));
     cg->largest = cg->options->jacobi ? 1 : state.most;
     cg->softest = state.has_signs ? 0 : state.least;
     cg->stiffest = state.most;
@@ -197,8 +235,11 @@ static void visit_means(weft_cg_walk *walk, double *piece, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
         mean_sums *sums = &walk->sums[component_of(walk, walk->dof)];
         const bool is_free = walk_on(walk);
-        sums->all += piece[i];
-        sums->given += is_free ? 0 : piece[i];
+        if (!is_own(walk, i))
+            continue;
+        weft_exact_add(&sums->all, piece[i]);
+        if (!is_free)
+            weft_exact_add(&sums->given, piece[i]);
         sums->n_given += !is_free;
         ++sums->n;
     }
@@ -207,10 +248,32 @@ static void visit_means(weft_cg_walk *walk, double *piece, int64_t n) {
 static void visit_constant(weft_cg_walk *walk, double *piece, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
         const mean_sums *sums = &walk->sums[component_of(walk, walk->dof)];
-        const double mean =
-            sums->n_given > 0 ? sums->given / (double)sums->n_given : sums->all / (double)sums->n;
+        const double mean = sums->n_given > 0
+                                ? weft_exact_value(&sums->given) / (double)sums->n_given
+                                : weft_exact_value(&sums->all) / (double)sums->n;
         piece[i] = walk_on(walk) ? mean : 0;
     }
+}
+
+/* The sums of all ranks. */
+static weft_status join_means(const weft_solver *cg, mean_sums *sums, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_comm *comm = weft_layout_comm(cg->op->layout);
+    const int size = weft_comm_size(comm);
+    mean_sums *all = calloc((size_t)size, sizeof *all);
+    if (!all)
+        TRY(weft_out_of_memory(error, "conjugate gradients"));
+    TRY(weft_comm_gather(comm, sums, sizeof *sums, all, error));
+    *sums = all[0];
+    for (int r = 1; r < size; ++r) {
+        weft_exact_join(&sums->all, &all[r].all);
+        weft_exact_join(&sums->given, &all[r].given);
+        sums->n += all[r].n;
+        sums->n_given += all[r].n_given;
+    }
+done:
+    free(all);
+    return status;
 }
 
 /* z of WEFT_CG_GIVEN: a constant in each component, near those of x. */
@@ -226,7 +289,11 @@ static weft_status make_constants(weft_solver *cg, weft_error *error) {
     state.sums = again.sums = calloc((size_t)n, sizeof *state.sums);
     if (!state.sums)
         TRY(weft_out_of_memory(error, "conjugate gradients"));
+    for (int k = 0; k < n; ++k)
+        state.sums[k].all = state.sums[k].given = weft_exact_zero();
     TRY(walk(cg, WEFT_CG_X, WEFT_CG_NAMES, visit_means, &state, error));
+    for (int k = 0; k < n; ++k)
+        TRY(join_means(cg, &state.sums[k], error));
     TRY(walk(cg, WEFT_CG_Z, WEFT_CG_Z, visit_constant, &again, error));
 done:
     free(state.sums);
@@ -253,9 +320,10 @@ done:
 weft_status weft_cg_norm(weft_solver *cg, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cg_options *options = cg->options;
-    double given = 0, start = INFINITY;
+    double given = 0, start = INFINITY, constrained = options->n_constrained > 0;
+    TRY(greatest(cg, &constrained, error));
     TRY(weft_memory_zero(cg->memory[WEFT_CG_Q], error));
-    if (options->n_constrained || (options->n_spaces > 0 && !options->project_mean)) {
+    if (constrained > 0 || (options->n_spaces > 0 && !options->project_mean)) {
         TRY(weft_cg_run(cg, WEFT_CG_GIVEN, error));
         TRY(uniform_read(cg, WEFT_CG_SIZE, &given, error));
         TRY(uniform_read(cg, WEFT_CG_START, &start, error));
@@ -265,7 +333,7 @@ weft_status weft_cg_norm(weft_solver *cg, weft_error *error) {
     cg->is_homogeneous = given <= 0;
     cg->is_zero = start <= 0; /* false where it is not known */
     const bool refers = options->n_spaces > 0 && !options->project_mean &&
-                        (options->n_constrained == 0 || !cg->is_homogeneous);
+                        (!(constrained > 0) || !cg->is_homogeneous);
     if (refers) {
         TRY(make_constants(cg, error));
         TRY(weft_operator_apply(cg->op, cg->memory[WEFT_CG_Z], cg->memory[WEFT_CG_P], error));
@@ -289,10 +357,12 @@ weft_status weft_cg_scale_wanted(weft_solver *cg, double *scale, weft_error *err
     if (cg->norm > SMALL && cg->norm < LARGE)
         goto done;
     TRY(walk(cg, WEFT_CG_Q, WEFT_CG_NAMES, visit_largest, &residual, error));
+    TRY(greatest(cg, &residual.most, error));
     double most = residual.most;
     if (!isfinite(most)) { /* the product has overflowed: use b and x instead */
         TRY(walk(cg, WEFT_CG_B, WEFT_CG_NAMES, visit_largest, &given, error));
         TRY(walk(cg, WEFT_CG_X, WEFT_CG_NAMES, visit_largest, &given, error));
+        TRY(greatest(cg, &given.most, error));
         most = given.most;
     }
     if (!isfinite(most) || most <= 0)
@@ -310,6 +380,7 @@ weft_status weft_cg_scale(weft_solver *cg, double factor, double *largest, weft_
     TRY(walk(cg, WEFT_CG_B, WEFT_CG_B, visit_scale, &state, error));
     state.most = 0;
     TRY(walk(cg, WEFT_CG_X, WEFT_CG_X, visit_scale, &state, error));
+    TRY(greatest(cg, &state.most, error));
     *largest = state.most;
 done:
     return status;
@@ -361,6 +432,7 @@ weft_status weft_cg_moved(weft_solver *cg, double *moved, weft_error *error) {
         for (int64_t i = 0; i < n; ++i)
             *moved = fmax(*moved, fabs(pieces[1][i] - pieces[0][i]));
     }
+    TRY(greatest(cg, moved, error));
 done:
     return status;
 }
@@ -469,7 +541,7 @@ weft_status weft_cg_start(weft_solver *cg, weft_memory *b, weft_memory *x,
         TRY(weft_memory_make(cg->context->device, (size_t)cg->n * sizeof(double), &cg->product,
                              error));
     if (options->project_mean)
-        TRY(uniform_write(cg, WEFT_CG_SHARE, 1 / (double)cg->n, error));
+        TRY(uniform_write(cg, WEFT_CG_SHARE, 1 / (double)cg->n_all, error));
     TRY(weft_cg_compile(cg, error));
 done:
     return status;
@@ -484,6 +556,15 @@ void weft_cg_end(weft_solver *cg) {
 
 /* ---- the solver ---------------------------------------------------------------------------- */
 
+/* The dofs of all ranks. */
+static weft_status count_all(const weft_operator *op, int64_t *out, weft_error *error) {
+    const unsigned char *owned = owned_of(op);
+    *out = owned ? 0 : weft_operator_dofs(op);
+    for (int64_t i = 0; owned && i < weft_operator_dofs(op); ++i)
+        *out += owned[i];
+    return weft_comm_sum(weft_layout_comm(op->layout), out, error);
+}
+
 weft_status weft_solver_make(weft_context *context, weft_operator *op, weft_solver **out,
                              weft_error *error) {
     weft_status status = WEFT_OK;
@@ -493,6 +574,7 @@ weft_status weft_solver_make(weft_context *context, weft_operator *op, weft_solv
     solver->context = context;
     solver->op = op;
     solver->n = weft_operator_dofs(op);
+    TRY(count_all(op, &solver->n_all, error));
     for (int i = WEFT_CG_Z; i < WEFT_CG_NAMES; ++i)
         TRY(weft_memory_make(context->device,
                              (i < WEFT_CG_RZ ? (size_t)solver->n : 1) * sizeof(double),

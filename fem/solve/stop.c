@@ -105,7 +105,7 @@ int weft_cg_until_check(int iterations) {
 
 /* Iterations per window: a quarter of all, at least those in which information crosses a mesh. */
 static int window_of(const weft_solver *cg, int iterations) {
-    const double wanted = fmax(4 * sqrt((double)cg->n), iterations / 4.0);
+    const double wanted = fmax(4 * sqrt((double)cg->n_all), iterations / 4.0);
     return WINDOW * (int)ceil(fmax(wanted, WINDOW) / WINDOW);
 }
 
@@ -140,7 +140,7 @@ static weft_status find_plateau(const weft_solver *cg, weft_cg_convergence *conv
         return weft_out_of_memory(error, "the history of the residuals");
     convergence->gains = grown;
     convergence->gains[at] = cg->gain;
-    *flat = now - convergence->lowest_at > STAGNATION_WINDOW * fmax(WINDOW, (double)cg->n);
+    *flat = now - convergence->lowest_at > STAGNATION_WINDOW * fmax(WINDOW, (double)cg->n_all);
     if (*flat || now < 2 * window)
         return WEFT_OK;
     *flat = is_flat(convergence, window) &&

@@ -1,6 +1,7 @@
 /* The nodes of a space on facets, and the cells on the sides of facets. */
 #include "fem/base/marks.h"
 #include "fem/element/element.h"
+#include "fem/space/layout.h"
 #include "fem/space/private.h"
 #include "fem/space/space.h"
 
@@ -172,6 +173,7 @@ weft_status weft_space_facets_make(const weft_space *space, int group, weft_spac
     TRY(list_nodes(space, group, &out->nodes, &out->n, &out->width, error));
     TRY(weft_connectivity_make(weft_space_device(space), out->nodes, out->n, out->width,
                                weft_space_nodes(space), &out->dofs, error));
+    TRY(weft_space_share(space, out->dofs, error));
 done:
     return status;
 }

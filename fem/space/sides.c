@@ -2,6 +2,7 @@
  * the facet is its base.
  *
  * Decision  docs/decisions/0031-cells-are-not-sorted.md */
+#include "fem/space/layout.h"
 #include "fem/space/private.h"
 #include "fem/space/space.h"
 
@@ -91,6 +92,7 @@ static weft_status connect(const weft_space *space, weft_space_sides *out, weft_
     weft_status status = WEFT_OK;
     TRY(weft_connectivity_make(weft_space_device(space), out->nodes, out->n, out->width,
                                weft_space_nodes(space), &out->dofs, error));
+    TRY(weft_space_share(space, out->dofs, error));
     TRY(weft_connectivity_make(weft_space_device(space), out->cells, out->n, out->n_sides,
                                weft_space_mesh(space)->n_cells, &out->to_cells, error));
 done:

@@ -3,6 +3,8 @@
  * Decision  docs/decisions/0030-spaces-and-conditions-are-in-the-library.md */
 #include "fem/space/space.h"
 #include "fem/mesh/mesh.h"
+#include "fem/mesh/part.h"
+#include "fem/space/layout.h"
 #include "fem/space/private.h"
 #include "fusion/connectivity/connectivity.h"
 
@@ -27,6 +29,7 @@ struct weft_space {
     /* those of `cells`, once they have been read: without a lock, as callers ask for each cell */
     _Atomic(const int32_t *) read_cells;
     weft_memory *x;
+    weft_share share;  /* of nodes, where the mesh is the part of a rank */
     bool is_on_device; /* own_x is still to be read */
     pthread_mutex_t reading;
 };
@@ -243,6 +246,33 @@ const weft_data_points *weft_space_data_points(const weft_space *space) {
 
 /* ------------------------------------------------------------------------------------------------ */
 
+/* Which nodes are this rank's own, and which cells. */
+static weft_status share_nodes(weft_space *space, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int32_t *owners = NULL;
+    unsigned char *owned = malloc((size_t)space->n_nodes + 1);
+    weft_part *part = space->mesh->part;
+    if (!owned)
+        TRY(weft_out_of_memory(error, "a space"));
+    TRY(weft_space_owners(space, &owners, error));
+    for (int64_t i = 0; i < space->n_nodes; ++i)
+        owned[i] = owners[i] == weft_comm_rank(part->comm);
+    space->share.comm = part->comm;
+    TRY(weft_memory_make(space->device, (size_t)space->n_nodes, &space->share.owned, error));
+    TRY(weft_memory_write(space->share.owned, 0, owned, (size_t)space->n_nodes, error));
+    TRY(weft_space_share(space, space->cells, error));
+done:
+    free(owners);
+    free(owned);
+    return status;
+}
+
+weft_status weft_space_share(const weft_space *space, weft_connectivity *connectivity,
+                             weft_error *error) {
+    return space->mesh->part ? weft_connectivity_share(connectivity, &space->share, error)
+                             : WEFT_OK;
+}
+
 weft_status weft_space_make_with(weft_device *device, const weft_mesh *mesh,
                                  weft_mesh_copies *copies, weft_element_kind kind, int components,
                                  weft_space **out, weft_error *error) {
@@ -264,6 +294,8 @@ weft_status weft_space_make_with(weft_device *device, const weft_mesh *mesh,
         TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "more than 2^31 - 1 degrees of freedom"));
     if (!space->is_on_device)
         TRY(send(space, weft_element_is_on_vertices(space->element) ? copies : NULL, error));
+    if (mesh->part)
+        TRY(share_nodes(space, error));
     *out = space;
     space = NULL;
 done:
@@ -281,6 +313,7 @@ void weft_space_free(weft_space **space) {
         return;
     weft_connectivity_free(&(*space)->cells);
     weft_memory_free(&(*space)->x);
+    weft_memory_free(&(*space)->share.owned);
     weft_element_free(&(*space)->element);
     free((*space)->own_cells);
     free((*space)->own_x);

@@ -21,6 +21,7 @@ typedef struct weft_backend {
     void (*prelude)(weft_text *out, int lanes, bool single);
     const char *nested;  /* file of the prelude for kernels over a product of two index sets */
     const char *combine; /* file of the text of an operator of reductions */
+    const char *exact;   /* file of the text of sums over several ranks; NULL: there are none */
     const char *combine_nested; /* the same for kernels over a product of two index sets */
     const char *splat;          /* see weft_body_style */
     /* the number of the element as a `real`; of pair (i, j) in kernels over rows and columns */

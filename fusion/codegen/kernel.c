@@ -66,6 +66,9 @@ static void write_argument(const source_writer *w, const weft_plan_kernel *kerne
     case ARGUMENT_COLOUR:
         weft_text_add(w->out, "const uint32_t *restrict order");
         break;
+    case ARGUMENT_OWNED:
+        weft_text_add(w->out, "const unsigned char *restrict owned");
+        break;
     case ARGUMENT_MEMBERS:
         weft_text_add(w->out, "const int64_t *restrict members");
         break;
@@ -355,6 +358,9 @@ static void write_blocks(const source_writer *w, const weft_plan_kernel *kernel)
     else if (kernel->n_scatters > 0 || kernel->n_reductions > 0)
         weft_text_add(w->out, "        const int lanes = n_elements - block * LANES < LANES ? "
                               "(int)(n_elements - block * LANES) : LANES;\n");
+    if (w->options->distributed && kernel->n_reductions > 0)
+        weft_text_add(w->out,
+                      "        const mask counted = counted_lanes(owned, block * LANES, lanes);\n");
 }
 
 /* May a kernel use streaming stores? Its results must be stored as whole vectors and must not

@@ -12,6 +12,7 @@
  * device can run several iterations without testing the condition on the host. */
 #include "fusion/control/program.h"
 #include "fusion/base/array.h"
+#include "fusion/base/prelude.h"
 #include "fusion/base/target.h"
 #include "fusion/codegen/private.h"
 
@@ -247,8 +248,11 @@ weft_status weft_source_make(const weft_compilation *c, const char **out, weft_e
                                              .single = c->options.single,
                                              .out = &text},
                                   .control = c->control};
-    weft_text_add(&text, "%s", c->options.runs_once ? backend->cheaply : "");
+    weft_text_add(&text, "%s%s", c->options.runs_once ? backend->cheaply : "",
+                  c->options.distributed ? "#define CELL_AFTER_CELL\n" : "");
     backend->prelude(&text, lanes, c->options.single);
+    if (c->options.distributed && !c->options.single)
+        weft_prelude_write(backend->exact, &(weft_prelude_value){NULL, NULL}, &text);
     if (has_kind(c->control, KERNEL_NESTED))
         weft_source_nested_prelude(backend, &text);
     if (has_kind(c->control, KERNEL_DENSE))

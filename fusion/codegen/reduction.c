@@ -4,6 +4,7 @@
  * many. The reduction trees depend on the size only.
  *
  * Decision  docs/decisions/0005-reductions-are-fixed-trees.md */
+#include "core/base/exact.h"
 #include "core/base/fault.h"
 #include "fusion/base/target.h"
 #include "fusion/codegen/private.h"
@@ -22,6 +23,21 @@ static const char *storage_name(const source_writer *w, const weft_call *call) {
     return weft_source_variable(w, weft_value_storage(w->graph, call->result), -1) + 2;
 }
 
+/* Is the reduction a sum over the elements of several ranks, whose bits do not depend on their parts? */
+static bool is_exact(const source_writer *w, const weft_call *call) {
+    return w->options->distributed && call->reduction->op == '+';
+}
+
+/* "exact" or the name of the operator. */
+static const char *join_name(const source_writer *w, const weft_call *call) {
+    return is_exact(w, call) ? "exact" : weft_source_join_name(w, call);
+}
+
+/* Numbers of a partial result, and vectors of one of a thread, per component. */
+static int partial_numbers(const source_writer *w, const weft_call *call) {
+    return is_exact(w, call) ? WEFT_EXACT_NUMBERS : 1;
+}
+
 void weft_source_reductions_start(const source_writer *w, const weft_plan_kernel *kernel) {
     const bool threaded = w->backend->is_threaded;
     const char *per_thread =
@@ -35,8 +51,8 @@ void weft_source_reductions_start(const source_writer *w, const weft_plan_kernel
                           per_thread, count, weft_source_join_name(w, call), name, per_thread,
                           count);
         else
-            weft_text_add(w->out, "    real a_%s[%d];\n    start_%s(a_%s, %d);\n", name, count,
-                          weft_source_join_name(w, call), name, count);
+            weft_text_add(w->out, "    real a_%s[%d];\n    start_%s(a_%s, %d);\n", name,
+                          count * partial_numbers(w, call), join_name(w, call), name, count);
     }
 }
 
@@ -110,8 +126,9 @@ void weft_source_reductions_each(const source_writer *w, const weft_plan_kernel 
                           "            a_%s[k * %d + c] = v_%s[c];\n",
                           count, name, count, name);
         else
-            weft_text_add(w->out, "        join_%s(a_%s, v_%s, %d, lanes);\n",
-                          weft_source_join_name(w, call), name, name, count);
+            weft_text_add(w->out, "        join_%s%s(a_%s, v_%s, %d, %s);\n", join_name(w, call),
+                          w->options->distributed ? "_counted" : "", name, name, count,
+                          w->options->distributed ? "counted" : "lanes");
     }
 }
 
@@ -251,8 +268,9 @@ void weft_source_reductions_end(const source_writer *w, const weft_plan_kernel *
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         const char *name = result_name(w, call);
         weft_text_add(w->out, "    partial_%s(partials_%s + first_block / %d * %d, a_%s, %d);\n",
-                      weft_source_join_name(w, call), name, w->plan->reduction_blocks,
-                      result_count(w, call), name, result_count(w, call));
+                      join_name(w, call), name, w->plan->reduction_blocks,
+                      result_count(w, call) * partial_numbers(w, call), name,
+                      result_count(w, call));
     }
 }
 
@@ -265,7 +283,7 @@ void weft_source_final_reduction(const source_writer *w, const weft_plan_kernel 
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         weft_text_add(w->out, "    finish_%s(p_%s, partials_%s, %d, n_elements - 1);\n",
-                      weft_source_join_name(w, call), storage_name(w, call), result_name(w, call),
+                      join_name(w, call), storage_name(w, call), result_name(w, call),
                       result_count(w, call));
     }
 }

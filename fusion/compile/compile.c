@@ -97,6 +97,10 @@ weft_status weft_compile(const weft_library *library, const weft_limits *limits,
     if (!options)
         options = &defaults;
     TRY(weft_options_check("weft_compile_options", options->size, sizeof *options, error));
+    if (options->distributed && !weft_source_backend(limits)->exact)
+        TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
+                              "this device does not compute with several ranks yet",
+                              "use one rank, or the device host"));
     TRY(weft_arena_make(&arena, error));
     TRY(WEFT_ALLOC(arena, made, 1, error));
     made->arena = arena;

@@ -118,6 +118,7 @@ void weft_connectivity_free(weft_connectivity **connectivity) {
     if (!connectivity || !*connectivity)
         return;
     weft_connectivity_copy *form = (*connectivity)->forms;
+    weft_memory_free(&(*connectivity)->from_share.owned);
     while (form) {
         weft_connectivity_copy *next = form->next;
         weft_memory_free(&form->interleaved);
@@ -150,6 +151,45 @@ int64_t weft_connectivity_from(const weft_connectivity *connectivity) {
 
 int64_t weft_connectivity_to(const weft_connectivity *connectivity) {
     return connectivity->n_to;
+}
+
+weft_status weft_connectivity_share(weft_connectivity *connectivity, const weft_share *to,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t n = (size_t)connectivity->n_from;
+    const int width = connectivity->width;
+    unsigned char *of_to = malloc((size_t)connectivity->n_to + 1), *of_from = malloc(n + 1);
+    weft_memory *owned = NULL;
+    if (!of_to || !of_from)
+        TRY(weft_out_of_memory(error, "what ranks own"));
+    TRY(weft_connectivity_read(connectivity, error));
+    TRY(weft_memory_read(to->owned, 0, of_to, (size_t)connectivity->n_to, error));
+    for (size_t i = 0; i < n; ++i) {
+        const int32_t *row = connectivity->indices + i * (size_t)width;
+        int32_t lowest = row[0];
+        for (int k = 1; k < width; ++k)
+            lowest = row[k] < lowest ? row[k] : lowest;
+        of_from[i] = of_to[lowest];
+    }
+    TRY(weft_memory_make(connectivity->device, n, &owned, error));
+    TRY(weft_memory_write(owned, 0, of_from, n, error));
+    weft_memory_free(&connectivity->from_share.owned);
+    connectivity->from_share = (weft_share){to->comm, owned};
+    connectivity->to_share = to;
+    owned = NULL;
+done:
+    weft_memory_free(&owned);
+    free(of_to);
+    free(of_from);
+    return status;
+}
+
+const weft_share *weft_connectivity_from_share(const weft_connectivity *connectivity) {
+    return connectivity->from_share.owned ? &connectivity->from_share : NULL;
+}
+
+const weft_share *weft_connectivity_to_share(const weft_connectivity *connectivity) {
+    return connectivity->to_share;
 }
 
 int weft_connectivity_width(const weft_connectivity *connectivity) {

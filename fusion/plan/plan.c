@@ -362,6 +362,37 @@ done:
     return status;
 }
 
+/* Sums of ranks are exact, and the least and the greatest of several numbers have no order. */
+static weft_status check_distributed(const planner *p, const weft_plan_kernel *kernel,
+                                     weft_error *error) {
+    const weft_graph *graph = p->graph;
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &graph->calls[kernel->reductions[i]];
+        const char op = call->reduction->op;
+        const bool is_known = op == '+' || op == '<' || op == '>';
+        if (is_known && kernel->kind != KERNEL_NESTED && (op != '+' || !p->options->single))
+            continue;
+        weft_error_at(error, WEFT_ERROR_UNSUPPORTED, call->place,
+                      "'%s' is not computed on several ranks: %s", call->label,
+                      !is_known                       ? "only sums, minima and maxima are"
+                      : kernel->kind == KERNEL_NESTED ? "it is over products of index sets"
+                                                      : "its numbers are in single precision");
+        weft_error_hint(error, "use one rank");
+        return WEFT_ERROR_UNSUPPORTED;
+    }
+    return WEFT_OK;
+}
+
+static weft_status kernel_owned(planner *p, weft_plan_kernel *kernel, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (!p->options->distributed || kernel->n_reductions == 0)
+        goto done;
+    TRY(check_distributed(p, kernel, error));
+    TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_OWNED, kernel->index_set, 0}, error));
+done:
+    return status;
+}
+
 /* Add the arguments that are specific to the kind of the kernel. */
 static weft_status kernel_extras(planner *p, weft_plan_kernel *kernel, bool was_started,
                                  weft_error *error) {
@@ -585,6 +616,7 @@ static weft_status plan_kernels(planner *p, const weft_cover *cover, weft_error 
         const bool was_started = first_target_started(p, kernel);
         TRY(kernel_scatters(p, kernel, error));
         TRY(kernel_kind(p, kernel, error));
+        TRY(kernel_owned(p, kernel, error));
         TRY(kernel_extras(p, kernel, was_started, error));
         ++p->plan->n_kernels;
         TRY(finish_after(p, kernel, error));

@@ -24,6 +24,7 @@ typedef enum weft_argument_kind {
     ARGUMENT_MEMBERS, /* of a KERNEL_GROUP: int64_t elements [n_members], first block [n_members + 1] of each; of
                          final reductions twice, the second for a launch that joins parts before */
     ARGUMENT_CELL_PATCH, /* patches of cells: part by weft_cell_patch_argument */
+    ARGUMENT_OWNED, /* uint8_t [n] of index set `index`: does the element count on this rank? */
     ARGUMENT_GATHER /* transposed connectivity: start[n_to + 1] (part 0) and positions (part 1) */
 } weft_argument_kind;
 

@@ -1,5 +1,6 @@
 /* Prepares a segment for running: memory for values that are not bound, checks of sizes, partial
  * results. */
+#include "core/base/exact.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/runtime/private.h"
@@ -248,9 +249,15 @@ static weft_status prepare_reductions(weft_program_segment *p, int number, weft_
     const size_t real_bytes = p->segment->options.single ? sizeof(float) : sizeof(double);
     const size_t n_chunks = (size_t)weft_program_reduction_tiles(p, kernel->index_set);
     const size_t n_parts = n_chunks + n_chunks / WEFT_CUDA_JOINED + 2; /* launch_finish */
+    if (p->segment->options.distributed && !p->shares[kernel->index_set])
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE,
+                           "what ranks own of index set '%s' is not known, over which '%s' runs",
+                           weft_index_set_name(graph, kernel->index_set), kernel->name));
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_value *result = &graph->values[graph->calls[kernel->reductions[i]].result];
-        const size_t needed = n_parts * (size_t)weft_shape_count(&result->shape) * real_bytes;
+        const size_t numbers = p->segment->options.distributed ? WEFT_EXACT_NUMBERS : 1;
+        const size_t needed =
+            n_parts * (size_t)weft_shape_count(&result->shape) * numbers * real_bytes;
         TRY(weft_program_partials(p, result->id, needed, error));
     }
     weft_schedule_free(&p->chunks[number]);

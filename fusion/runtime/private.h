@@ -28,6 +28,9 @@ void weft_program_segment_free(weft_program_segment **segment);
 /** The value that the caller knows by this name, or -1. */
 int weft_program_value(const weft_graph *graph, const char *name);
 void weft_program_segment_size(weft_program_segment *p, const char *index_set, int64_t n);
+/** What ranks have of an index set; nothing where the segment has none of this name. */
+void weft_program_segment_share(weft_program_segment *p, const char *index_set,
+                                const weft_share *share);
 void weft_program_segment_bind(weft_program_segment *p, const char *name, weft_memory *memory);
 /** Errors  WEFT_ERROR_SHAPE: the width is not that of the script */
 weft_status weft_program_segment_connectivity(weft_program_segment *p, const char *name,

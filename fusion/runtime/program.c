@@ -154,8 +154,9 @@ static void size_set(weft_program *p, const char *index_set, int64_t n) {
     size_products(p);
 }
 
-weft_status weft_program_size(weft_program *p, const char *index_set, int64_t n,
-                              weft_error *error) {
+/* Is there an index set of this name, that is not a product of others? */
+static weft_status check_index_set(const weft_program *p, const char *index_set,
+                                   weft_error *error) {
     const weft_script *script = p->compilation->control->script;
     const char *names[64];
     size_t count = 0;
@@ -163,8 +164,31 @@ weft_status weft_program_size(weft_program *p, const char *index_set, int64_t n,
         if (!script->indices[i].first)
             names[count++] = script->indices[i].name;
     const int found = WEFT_FIND_NAME(script->indices, script->n_indices, index_set);
-    if (found < 0 || script->indices[found].first)
-        return no_such(error, "index set", index_set, names, count);
+    return found < 0 || script->indices[found].first
+               ? no_such(error, "index set", index_set, names, count)
+               : WEFT_OK;
+}
+
+static void share_set(weft_program *p, const char *index_set, const weft_share *share) {
+    for (int i = 0; i < p->compilation->control->n_segments && share; ++i)
+        weft_program_segment_share(p->segments[i], index_set, share);
+}
+
+weft_status weft_program_share(weft_program *p, const char *index_set, const weft_share *share,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(check_index_set(p, index_set, error));
+    share_set(p, index_set, share);
+    change(p);
+done:
+    return status;
+}
+
+weft_status weft_program_size(weft_program *p, const char *index_set, int64_t n,
+                              weft_error *error) {
+    const weft_status status = check_index_set(p, index_set, error);
+    if (status != WEFT_OK)
+        return status;
     if (n < 0)
         return weft_error_set(error, WEFT_ERROR_SHAPE, "index set '%s' cannot have %lld members",
                               index_set, (long long)n);
@@ -223,6 +247,8 @@ weft_status weft_program_bind_connectivity(weft_program *p, const char *name,
         TRY(weft_program_segment_connectivity(p->segments[k], name, connectivity, error));
     size_set(p, script->connectivities[found].from, weft_connectivity_from(connectivity));
     size_set(p, script->connectivities[found].to, weft_connectivity_to(connectivity));
+    share_set(p, script->connectivities[found].from, weft_connectivity_from_share(connectivity));
+    share_set(p, script->connectivities[found].to, weft_connectivity_to_share(connectivity));
     change(p);
 done:
     return status;

@@ -1,11 +1,16 @@
 /* Runs a segment: every launch of its plan. */
+#include "core/base/exact.h"
 #include "core/base/fault.h"
+#include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/codegen/codegen.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/runtime/private.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { NAME_LENGTH = 256 };
 
@@ -36,6 +41,9 @@ static weft_status launch_argument(weft_program_segment *p, const weft_argument 
         break;
     case ARGUMENT_MEMBERS:
         *out = p->members[argument->index];
+        break;
+    case ARGUMENT_OWNED:
+        *out = p->shares[argument->index]->owned;
         break;
     case ARGUMENT_SIZES:
         *out = p->nested[argument->index].sizes;
@@ -86,7 +94,7 @@ typedef struct serial_schedule {
 } serial_schedule;
 
 /* The host schedule in which concurrent accumulating stores share no target. Kernels that
- * accumulate through several connectivities run serially. */
+ * accumulate through several connectivities, and those of several ranks, run serially. */
 static weft_status launch_schedule(weft_program_segment *p, const weft_plan_kernel *kernel,
                                    serial_schedule *serial, const weft_schedule **out,
                                    weft_error *error) {
@@ -105,7 +113,8 @@ static weft_status launch_schedule(weft_program_segment *p, const weft_plan_kern
     *out = p->chunks[kernel - p->segment->plan->kernels];
     if (connectivity < 0 || *out)
         return WEFT_OK;
-    if (!several && p->connectivities[connectivity])
+    /* colours of cells, and so the order of additions to a target, depend on the part of a rank */
+    if (!several && p->connectivities[connectivity] && !p->segment->options.distributed)
         return weft_connectivity_schedule(p->connectivities[connectivity], lanes, out, error);
     *serial = (serial_schedule){.start = {0, 1},
                                 .range = {{0, weft_program_blocks(p, kernel->index_set)}}};
@@ -233,6 +242,57 @@ int64_t weft_program_join_blocks(const weft_program_segment *p, const weft_plan_
                : 0;
 }
 
+/* Join the results of all ranks: `count` partial results, or numbers, of one reduction. */
+static weft_status join_ranks(weft_program_segment *p, const weft_call *call, weft_comm *comm,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const bool is_sum = call->reduction->op == '+';
+    const int count = weft_shape_count(&p->segment->graph->values[call->result].shape);
+    const size_t one = is_sum ? sizeof(weft_exact) : sizeof(double),
+                 n = (size_t)weft_comm_size(comm);
+    weft_memory *result = value_memory(p, weft_value_storage(p->segment->graph, call->result));
+    char *all = malloc((n + 1) * (size_t)count * one),
+         *mine = all ? all + n * (size_t)count * one : NULL;
+    double value = 0;
+    if (!all)
+        TRY(weft_no_memory(error));
+    TRY(weft_memory_read(is_sum ? p->partials[call->result] : result, 0, mine, (size_t)count * one,
+                         error));
+    TRY(weft_comm_gather(comm, mine, (size_t)count * one, all, error));
+    for (int c = 0; c < count; ++c) {
+        weft_exact sum = weft_exact_zero();
+        for (size_t r = 0; r < n; ++r) {
+            const char *from = all + (r * (size_t)count + (size_t)c) * one;
+            double number = 0;
+            if (is_sum) {
+                weft_exact more;
+                memcpy(&more, from, sizeof more);
+                weft_exact_join(&sum, &more);
+                continue;
+            }
+            memcpy(&number, from, sizeof number);
+            if (r == 0 || isnan(number) ||
+                (call->reduction->op == '<' ? number < value : number > value))
+                value = number;
+        }
+        value = is_sum ? weft_exact_value(&sum) : value;
+        TRY(weft_memory_write(result, (size_t)c * sizeof value, &value, sizeof value, error));
+    }
+done:
+    free(all);
+    return status;
+}
+
+static weft_status join_all_ranks(weft_program_segment *p, const weft_plan_kernel *kernel,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < kernel->n_reductions && p->segment->options.distributed; ++i)
+        TRY(join_ranks(p, &p->segment->graph->calls[kernel->reductions[i]],
+                       p->shares[kernel->index_set]->comm, error));
+done:
+    return status;
+}
+
 /* On a GPU many partial results are joined by several blocks before. The second launch is left out
  * where a loop's kernel does its work. */
 static weft_status launch_finish(weft_program_segment *p, const weft_plan_kernel *kernel,
@@ -245,6 +305,7 @@ static weft_status launch_finish(weft_program_segment *p, const weft_plan_kernel
         TRY(launch_once(p, kernel, &part, error));
     if (!p->leaves_join || kernel != &plan->kernels[plan->n_kernels - 1])
         TRY(launch_once(p, kernel, launch, error));
+    TRY(join_all_ranks(p, kernel, error));
 done:
     return status;
 }

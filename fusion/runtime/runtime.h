@@ -45,6 +45,7 @@ typedef struct weft_program_segment {
     const weft_product_arguments **rows; /* [n_operators], borrowed */
     weft_memory **arguments;             /* for one launch */
     struct weft_operator_clock *clock;   /* the program's, or NULL */
+    const weft_share **shares;           /* [n_index_sets], borrowed; NULL: not known */
     bool ready;
     bool leaves_join; /* its final reduction is not launched, because loop_N_iteration does it */
 } weft_program_segment;

@@ -26,6 +26,7 @@ static weft_status allocate_tables(weft_program_segment *p, weft_error *error) {
     const weft_graph *graph = p->segment->graph;
     const size_t n_values = (size_t)graph->n_values + 1;
     p->sizes = calloc((size_t)graph->n_index_sets + 1, sizeof *p->sizes);
+    p->shares = calloc((size_t)graph->n_index_sets + 1, sizeof *p->shares);
     p->data = calloc(n_values, sizeof *p->data);
     p->own = calloc(n_values, sizeof *p->own);
     const size_t n_positions = n_values * ((size_t)graph->n_connectivities + 1);
@@ -42,7 +43,7 @@ static weft_status allocate_tables(weft_program_segment *p, weft_error *error) {
                sizeof *p->arguments);
     if (!p->sizes || !p->data || !p->own || !p->positions || !p->matrix_rows ||
         !p->connectivities || !p->buffers || !p->partials || !p->nested || !p->members ||
-        !p->chunks || !p->arguments)
+        !p->chunks || !p->arguments || !p->shares)
         return weft_program_no_memory(error);
     for (int i = 0; i < graph->n_index_sets; ++i)
         p->sizes[i] = -1;
@@ -93,6 +94,7 @@ void weft_program_segment_free(weft_program_segment **segment) {
     free_tables(p);
     weft_memory_free(&p->always);
     free(p->sizes);
+    free(p->shares);
     free(p->data);
     free(p->own);
     free(p->positions);
@@ -136,6 +138,14 @@ void weft_program_segment_size(weft_program_segment *p, const char *index_set, i
     const int found = WEFT_FIND_NAME(graph->index_sets, graph->n_index_sets, index_set);
     if (found >= 0)
         set_size(p, found, n);
+}
+
+void weft_program_segment_share(weft_program_segment *p, const char *index_set,
+                                const weft_share *share) {
+    const weft_graph *graph = p->segment->graph;
+    const int found = WEFT_FIND_NAME(graph->index_sets, graph->n_index_sets, index_set);
+    if (found >= 0)
+        p->shares[found] = share;
 }
 
 void weft_program_segment_bind(weft_program_segment *p, const char *name, weft_memory *memory) {

@@ -234,6 +234,7 @@ INLINE void add_indirect(scalar *p, const int32_t *map, const real *v, int width
 /* into a sparse matrix at known positions */
 INLINE void add_matrix(scalar *p, const uint32_t *positions, const real *v, int entries, int lanes)
 {
+#ifndef CELL_AFTER_CELL
     if (lanes == LANES) {
         UNROLL for (int k = 0; k < entries; ++k) {
             const real one = v[k];
@@ -245,6 +246,13 @@ INLINE void add_matrix(scalar *p, const uint32_t *positions, const real *v, int 
     for (int k = 0; k < entries; ++k)
         for (int l = 0; l < lanes; ++l)
             p[positions[k * LANES + l]] += v[k][l];
+#else //@ the order of additions must not depend on the place of a cell in its block
+    const scalar *one = (const scalar *)v;
+    __asm__("" : "+r"(one) : : "memory");
+    for (int l = 0; l < lanes; ++l)
+        for (int k = 0; k < entries; ++k)
+            p[positions[k * LANES + l]] += one[k * LANES + l];
+#endif
 }
 
 //@ Functions. What is written for vectors comes first; whole numbers are those of rounding at the last bit
@@ -375,6 +383,11 @@ INLINE void join_@name@(real *a, const real *v, int components, int lanes)
         const real one = select_(first_lanes(lanes), v[c], SPLAT((scalar)@neutral@));
         a[c] = both_lanes_@name@(a[c], one);
     }
+}
+INLINE void join_@name@_counted(real *a, const real *v, int components, mask counted)
+{
+    UNROLL for (int c = 0; c < components; ++c)
+        a[c] = both_lanes_@name@(a[c], select_(counted, v[c], SPLAT((scalar)@neutral@)));
 }
 INLINE void partial_@name@(scalar *p, const real *a, int components)
 {

@@ -62,7 +62,7 @@ class weft_mesh(Structure):
                 ("group_facets", POINTER(c_int32)), ("group_cells", POINTER(c_int32)),
                 ("points", weft_point_lists), ("n_flipped_cells", c_int64), ("n_dropped_nodes", c_int64), ("n_ignored_facets", c_int64),
                 ("n_coincident", c_int64),
-                ("source", c_char * 512)]
+                ("source", c_char * 512), ("part", c_void_p)]
 
 
 class weft_mesh_data(Structure):

@@ -1,0 +1,211 @@
+/* Runs a problem on several ranks, which are threads of this process: each assembles and solves on its part of the mesh, and the
+ * first one continues with the solution on the whole mesh. */
+#include "apps/solve/solve.h"
+#include "core/base/threads.h"
+#include "fem/mesh/part.h"
+#include "fem/space/layout.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what ranks cannot do yet ---------------------------------------------------------------- */
+
+static weft_status refuse(const char *option, const char *what, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s not computed on several ranks yet", what);
+    weft_error_location(error, option, NULL, 0, 0);
+    weft_error_hint(error, "leave out --ranks");
+    return WEFT_ERROR_UNSUPPORTED;
+}
+
+static weft_status check_device(const char *name, weft_error *error) {
+    if (weft_device_is_automatic(name) || (name && strncmp(name, "host", 4) == 0))
+        return WEFT_OK;
+    return refuse("--device", "this device is", error);
+}
+
+weft_status solve_ranks_check(const solve_options *options, weft_error *error) {
+    const app_run_options *run = &options->run;
+    if (run->ranks == 0)
+        return WEFT_OK;
+    if (options->time.text)
+        return refuse("--time-step", "steps in time are", error);
+    if (options->nonlinear)
+        return refuse("--nonlinear", "nonlinear problems are", error);
+    if (run->constraints.n > 0)
+        return refuse("--constraints", "constraints are", error);
+    if (run->solver.tune > 0)
+        return refuse("--tune", "measured plans are", error);
+    return check_device(run->device, error);
+}
+
+/* ---- the whole mesh -------------------------------------------------------------------------- */
+
+weft_status solve_take_part(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    app_run *base = &run->base;
+    weft_mesh *part = NULL;
+    if (!run->comm)
+        goto done;
+    TRY(weft_mesh_take_part(run->comm, base->mesh, &part, error));
+    run->whole = base->mesh;
+    run->whole_made = base->mesh_made;
+    base->mesh = part;
+    base->mesh_made.hierarchy = NULL;
+    base->mesh_made.copies = (weft_mesh_copies){0};
+    weft_problem_set_mesh(base->problem, part);
+    weft_problem_set_hierarchy(base->problem, NULL);
+    weft_data_free(&base->data);
+    TRY(weft_data_make(base->device, part, &base->data, error));
+    base->context.data = base->data;
+done:
+    return status;
+}
+
+/* What the report says of the solve, which is that of the part. */
+static void move_result(weft_problem *from, weft_problem *to) {
+    weft_linear *whole = &to->system.linear, *part = &from->system.linear;
+    whole->choice = part->choice;
+    whole->cg = part->cg;
+    part->cg = (weft_cg_result){0};
+    whole->solve_seconds = part->solve_seconds;
+    whole->precondition_seconds = part->precondition_seconds;
+    to->system.asymmetry = from->system.asymmetry;
+    to->system.is_symmetric = from->system.is_symmetric;
+}
+
+/* The same problem on the whole mesh, without its operator. */
+static weft_status make_whole(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    app_run *base = &run->base;
+    base->problem = NULL;
+    base->mesh = run->whole;
+    base->mesh_made = run->whole_made;
+    run->whole = NULL;
+    base->context.comm = NULL;
+    TRY(weft_problem_start(&base->context, &base->options->solver, &base->problem, error));
+    weft_problem_set_mesh(base->problem, base->mesh);
+    TRY(weft_data_make(base->device, base->mesh, &base->data, error));
+    base->context.data = base->data;
+    TRY(solve_problem_make(run, error));
+done:
+    return status;
+}
+
+weft_status solve_join_parts(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    app_run *base = &run->base;
+    weft_problem *part = base->problem;
+    weft_mesh *mesh = base->mesh;
+    weft_data *data = base->data;
+    const double *values = part->system.u_values;
+    if (weft_comm_rank(run->comm) > 0) {
+        status =
+            weft_layout_collect(part->fields.spaces, part->fields.n, values, NULL, NULL, error);
+        goto done;
+    }
+    base->data = NULL;
+    app_pieces_free(&base->pieces);
+    TRY(make_whole(run, error));
+    TRY(weft_layout_collect(part->fields.spaces, part->fields.n, values,
+                            base->problem->fields.spaces, base->problem->system.u_values, error));
+    TRY(weft_vector_push(base->problem->system.u, base->problem->system.u_values,
+                         base->problem->fields.n_dofs, error));
+    move_result(part, base->problem);
+done:
+    if (weft_comm_rank(run->comm) == 0) {
+        weft_problem_free(&part);
+        weft_data_free(&data);
+        weft_mesh_free(&mesh);
+    }
+    return status;
+}
+
+/* ---- the ranks ------------------------------------------------------------------------------- */
+
+/* A rank besides the first, which is the calling thread. */
+typedef struct rank_thread {
+    pthread_t thread;
+    solve run;
+    app_messages messages;
+    weft_error error;
+    weft_status status;
+} rank_thread;
+
+static void *run_rank(void *user) {
+    rank_thread *rank = user;
+    rank->status = solve_run_steps(&rank->run, &rank->error);
+    if (rank->status != WEFT_OK)
+        weft_comm_abandon(rank->run.comm, &rank->error);
+    solve_run_clear(&rank->run);
+    return NULL;
+}
+
+const char *solve_ranks_device(const solve_options *options, char *out, size_t size) {
+    const char *name = options->run.device;
+    const int ranks = options->run.ranks,
+              threads = weft_threads_available() / (ranks > 0 ? ranks : 1);
+    if (ranks == 0 || (name && strncmp(name, "host:", 5) == 0))
+        return name;
+    (void)snprintf(out, size, "host:%d", threads > 1 ? threads : 1);
+    return out;
+}
+
+/* Did another rank's failure end this one? */
+static bool is_of_another(const weft_error *error) {
+    return strncmp(error->message, "rank ", 5) == 0;
+}
+
+static weft_status start_rank(rank_thread *rank, const solve *first, weft_comm *comm,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    rank->run = *first; /* nothing has been made yet */
+    rank->run.comm = comm;
+    TRY(app_messages_make(&rank->messages, first->program->name, stderr, APP_QUIET, error));
+    rank->run.base.monitor = &rank->messages.monitor;
+    if (pthread_create(&rank->thread, NULL, run_rank, rank) != 0)
+        status =
+            weft_error_set(error, WEFT_ERROR_DEVICE, "no thread for rank %d", weft_comm_rank(comm));
+done:
+    return status;
+}
+
+/* Of a failure that another rank has caused, the one of that rank. */
+static weft_status cause_of(weft_status status, const rank_thread *ranks, int n,
+                            weft_error *error) {
+    for (int r = 1; r < n && (status == WEFT_OK || is_of_another(error)); ++r)
+        if (ranks[r].status != WEFT_OK && !is_of_another(&ranks[r].error)) {
+            *error = ranks[r].error;
+            status = ranks[r].status;
+        }
+    return status;
+}
+
+weft_status solve_on_ranks(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int n = run->options->run.ranks;
+    weft_comm **comms = calloc((size_t)n, sizeof *comms);
+    rank_thread *ranks = calloc((size_t)n, sizeof *ranks);
+    int n_started = 1;
+    if (!comms || !ranks)
+        TRY(weft_out_of_memory(error, "ranks"));
+    TRY(weft_comm_threads_make(n, comms, error));
+    for (; n_started < n; ++n_started)
+        TRY(start_rank(&ranks[n_started], run, comms[n_started], error));
+    run->comm = comms[0];
+    TRY(solve_run_steps(run, error));
+done:
+    if (status != WEFT_OK && comms && comms[0])
+        weft_comm_abandon(comms[0], error);
+    for (int r = 1; r < n_started && ranks; ++r)
+        pthread_join(ranks[r].thread, NULL);
+    if (ranks && n_started == n)
+        status = cause_of(status, ranks, n, error);
+    run->comm = NULL;
+    for (int r = 0; r < n && comms; ++r)
+        weft_comm_free(&comms[r]);
+    free(comms);
+    free(ranks);
+    return status;
+}

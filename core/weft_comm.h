@@ -1,0 +1,67 @@
+/** Ranks: processes or threads that solve one problem together.
+ *
+ *      In: what each rank has.  Out: what all of them know.
+ *
+ *  A rank is numbered from 0. A communicator that is NULL is that of a rank that is alone. Every call is made by all ranks, in
+ *  the same order. When one of them fails, by weft_comm_abandon or by a call here, the calls of all others fail
+ *  with its number and message, so that none waits for ever. */
+#ifndef WEFT_COMM_H
+#define WEFT_COMM_H
+
+#include "core/weft_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weft_comm weft_comm;
+
+enum { WEFT_RANKS_MAX = 4096 };
+/** Communicators of n threads of this process, one for each.
+ *  out     [n], caller's; weft_comm_free each, in any order
+ *  Errors  WEFT_ERROR_USAGE: n is not in [1, WEFT_RANKS_MAX]; WEFT_ERROR_MEMORY */
+weft_status weft_comm_threads_make(int n, weft_comm **out, weft_error *error);
+void weft_comm_free(weft_comm **comm);
+/** 0 and 1 of NULL. */
+int weft_comm_rank(const weft_comm *comm);
+int weft_comm_size(const weft_comm *comm);
+/** "threads", "mpi"; "none" of NULL. Borrowed. */
+const char *weft_comm_kind(const weft_comm *comm);
+
+/** Collect equally many bytes of each rank, on all of them.
+ *  mine  borrowed
+ *  all   [size][bytes], in the order of ranks
+ *  Errors  WEFT_ERROR_DEVICE: another rank has failed */
+weft_status weft_comm_gather(weft_comm *comm, const void *mine, size_t bytes, void *all,
+                             weft_error *error);
+/** Copy bytes of one rank to all others.
+ *  Errors  as above */
+weft_status weft_comm_broadcast(weft_comm *comm, void *bytes, size_t n, int from,
+                                weft_error *error);
+/** Sum and maximum over the ranks, of whole numbers and of doubles.
+ *  Errors  as above */
+weft_status weft_comm_sum(weft_comm *comm, int64_t *value, weft_error *error);
+weft_status weft_comm_maximum(weft_comm *comm, double *value, weft_error *error);
+
+/** Bytes that go to, or come from, another rank. */
+typedef struct weft_message {
+    int rank;
+    void *bytes; /* borrowed; only read of what is sent */
+    size_t n;
+} weft_message;
+/** Send and receive messages, at most one to and one from each other rank; what is sent to a rank has the
+ *  length that it receives.
+ *  Errors  as above; WEFT_ERROR_INTERNAL: lengths differ, or a message is missing */
+weft_status weft_comm_exchange(weft_comm *comm, const weft_message *sent, int n_sent,
+                               const weft_message *received, int n_received, weft_error *error);
+
+/** Whether all ranks are well: returns status and message of the lowest rank whose status is not WEFT_OK, on all. */
+weft_status weft_comm_agree(weft_comm *comm, weft_status status, weft_error *error);
+/** This rank makes no more calls, since it has failed: calls of others return its message.
+ *  error  borrowed; NULL: no message */
+void weft_comm_abandon(weft_comm *comm, const weft_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,407 @@
+/* Finds which dofs of a part of a mesh other ranks own or need, and exchanges their values. */
+#include "fem/space/layout.h"
+#include "fem/mesh/part.h"
+#include "fem/space/space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Dofs that are exchanged with one rank, ascending. */
+typedef struct neighbour {
+    int rank;
+    int64_t n_sent, n_received;
+    int32_t *sent, *received;
+    double *out, *in; /* their values */
+} neighbour;
+
+struct weft_layout {
+    weft_part *part; /* borrowed */
+    int64_t n;
+    unsigned char *owned; /* [n], from weft_array_make */
+    weft_memory *memory;  /* of owned */
+    weft_share share;
+    int n_neighbours;
+    neighbour *neighbours;
+    weft_message *messages; /* [2 n_neighbours] */
+};
+
+static weft_status no_memory(weft_error *error) {
+    return weft_out_of_memory(error, "what ranks exchange");
+}
+
+/* ---- owners ---------------------------------------------------------------------------------- */
+
+/* Nodes are numbered by the lowest vertex of their entity, its own node first. */
+static weft_status owners_by_vertices(const weft_space *space, int32_t *owners, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_mesh *mesh = weft_space_mesh(space);
+    const int width = weft_space_element(space)->n_nodes, v = weft_mesh_cell_vertices(mesh);
+    const int32_t *cells = NULL;
+    int32_t *first = malloc(((size_t)mesh->n_nodes + 1) * sizeof *first);
+    if (!first)
+        TRY(no_memory(error));
+    TRY(weft_space_read_cells(space, &cells, error));
+    for (int64_t c = 0; c < mesh->n_cells; ++c)
+        for (int k = 0; k < v; ++k)
+            first[mesh->cells[c * v + k]] = cells[c * width + k];
+    first[mesh->n_nodes] = (int32_t)weft_space_nodes(space);
+    for (int64_t i = 0; i < mesh->n_nodes; ++i) {
+        const int owner = weft_part_owner(mesh->part, (int32_t)i);
+        for (int32_t d = first[i]; d < first[i + 1]; ++d)
+            owners[d] = owner;
+    }
+done:
+    free(first);
+    return status;
+}
+
+static weft_status owners_by_cells(const weft_space *space, int32_t *owners, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_mesh *mesh = weft_space_mesh(space);
+    const int width = weft_space_element(space)->n_nodes, v = weft_mesh_cell_vertices(mesh);
+    const int32_t *cells = NULL;
+    TRY(weft_space_read_cells(space, &cells, error));
+    for (int64_t c = 0; c < mesh->n_cells; ++c) {
+        int32_t lowest = mesh->cells[c * v];
+        for (int k = 1; k < v; ++k)
+            lowest = mesh->cells[c * v + k] < lowest ? mesh->cells[c * v + k] : lowest;
+        for (int k = 0; k < width; ++k)
+            owners[cells[c * width + k]] = weft_part_owner(mesh->part, lowest);
+    }
+done:
+    return status;
+}
+
+weft_status weft_space_owners(const weft_space *space, int32_t **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_element *element = weft_space_element(space);
+    int32_t *owners = malloc((size_t)weft_space_nodes(space) * sizeof *owners + 1);
+    if (!owners)
+        TRY(no_memory(error));
+    if (weft_element_has_vertices(element))
+        TRY(owners_by_vertices(space, owners, error));
+    else if (!weft_element_is_shared(element))
+        TRY(owners_by_cells(space, owners, error));
+    else
+        TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
+                              "elements without nodes at vertices, which cells share, are not "
+                              "divided among ranks",
+                              "use one rank, or Lagrange elements"));
+    *out = owners;
+    owners = NULL;
+done:
+    free(owners);
+    return status;
+}
+
+/* ---- what is exchanged ----------------------------------------------------------------------- */
+
+/* Every other rank, at first. */
+static weft_status find_neighbours(weft_layout *layout, weft_error *error) {
+    const weft_part *part = layout->part;
+    const int size = weft_comm_size(part->comm), rank = weft_comm_rank(part->comm);
+    layout->neighbours = calloc((size_t)size, sizeof *layout->neighbours);
+    layout->messages = calloc(2 * (size_t)size, sizeof *layout->messages);
+    if (!layout->neighbours || !layout->messages)
+        return no_memory(error);
+    for (int r = 0; r < size; ++r)
+        if (r != rank)
+            layout->neighbours[layout->n_neighbours++].rank = r;
+    return WEFT_OK;
+}
+
+/* Dofs of this rank in cells that have a vertex of another one, which needs them. */
+static void mark_sent(const weft_layout *layout, const weft_space *space, const int32_t *owners,
+                      const int32_t *cells, int64_t first, int rank, unsigned char *marks) {
+    const weft_mesh *mesh = weft_space_mesh(space);
+    const int width = weft_space_element(space)->n_nodes, v = weft_mesh_cell_vertices(mesh);
+    const int components = weft_space_components(space), mine = weft_comm_rank(layout->part->comm);
+    const int64_t from = layout->part->starts[rank], to = layout->part->starts[rank + 1];
+    for (int64_t c = 0; c < mesh->n_cells; ++c) {
+        bool touches = false;
+        for (int k = 0; k < v; ++k) {
+            const int64_t global = layout->part->nodes[mesh->cells[c * v + k]];
+            touches |= global >= from && global < to;
+        }
+        for (int k = 0; k < width && touches; ++k)
+            if (owners[cells[c * width + k]] == mine)
+                memset(marks + first + (int64_t)cells[c * width + k] * components, 1,
+                       (size_t)components);
+    }
+}
+
+static weft_status list_marked(const unsigned char *marks, int64_t n, int32_t **out, int64_t *count,
+                               double **values, weft_error *error) {
+    *count = 0;
+    for (int64_t i = 0; i < n; ++i)
+        *count += marks[i];
+    *out = malloc((size_t)*count * sizeof **out + 1);
+    *values = malloc((size_t)*count * sizeof **values + 1);
+    if (!*out || !*values)
+        return no_memory(error);
+    *count = 0;
+    for (int64_t i = 0; i < n; ++i)
+        if (marks[i])
+            (*out)[(*count)++] = (int32_t)i;
+    return WEFT_OK;
+}
+
+/* owners  [n_spaces] of the nodes of each */
+static weft_status make_lists(weft_layout *layout, const weft_space *const *spaces, int n_spaces,
+                              int32_t *const *owners, weft_error *error) {
+    weft_status status = WEFT_OK;
+    unsigned char *marks = malloc((size_t)layout->n + 1);
+    if (!marks)
+        TRY(no_memory(error));
+    for (int i = 0; i < layout->n_neighbours; ++i) {
+        neighbour *one = &layout->neighbours[i];
+        int64_t first = 0;
+        memset(marks, 0, (size_t)layout->n);
+        for (int s = 0; s < n_spaces; first += weft_space_dofs(spaces[s++])) {
+            const int32_t *cells = NULL;
+            TRY(weft_space_read_cells(spaces[s], &cells, error));
+            mark_sent(layout, spaces[s], owners[s], cells, first, one->rank, marks);
+        }
+        TRY(list_marked(marks, layout->n, &one->sent, &one->n_sent, &one->out, error));
+        memset(marks, 0, (size_t)layout->n);
+        first = 0;
+        for (int s = 0; s < n_spaces; first += weft_space_dofs(spaces[s++]))
+            for (int64_t k = 0; k < weft_space_dofs(spaces[s]); ++k)
+                marks[first + k] = owners[s][k / weft_space_components(spaces[s])] == one->rank;
+        TRY(list_marked(marks, layout->n, &one->received, &one->n_received, &one->in, error));
+    }
+done:
+    free(marks);
+    return status;
+}
+
+static void drop_strangers(weft_layout *layout) {
+    int n = 0;
+    for (int i = 0; i < layout->n_neighbours; ++i) {
+        neighbour *one = &layout->neighbours[i];
+        if (one->n_sent > 0 || one->n_received > 0) {
+            layout->neighbours[n++] = *one;
+            continue;
+        }
+        free(one->sent);
+        free(one->received);
+        free(one->out);
+        free(one->in);
+    }
+    layout->n_neighbours = n;
+}
+
+static weft_status mark_owned(weft_layout *layout, const weft_space *const *spaces, int n_spaces,
+                              int32_t *const *owners, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int mine = weft_comm_rank(layout->part->comm);
+    int64_t first = 0;
+    layout->owned = weft_array_make((size_t)layout->n, 1);
+    if (!layout->owned)
+        TRY(no_memory(error));
+    for (int s = 0; s < n_spaces; first += weft_space_dofs(spaces[s++]))
+        for (int64_t k = 0; k < weft_space_dofs(spaces[s]); ++k)
+            layout->owned[first + k] = owners[s][k / weft_space_components(spaces[s])] == mine;
+    TRY(weft_memory_wrap(weft_space_device(spaces[0]), layout->owned, (size_t)layout->n,
+                         &layout->memory, error));
+    layout->share = (weft_share){layout->part->comm, layout->memory};
+done:
+    return status;
+}
+
+weft_status weft_layout_make(const weft_space *const *spaces, int n_spaces, weft_layout **out,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_layout *layout = NULL;
+    int32_t **owners = NULL;
+    if (!weft_space_mesh(spaces[0])->part)
+        goto done;
+    layout = calloc(1, sizeof *layout);
+    owners = calloc((size_t)n_spaces, sizeof *owners);
+    if (!layout || !owners)
+        TRY(no_memory(error));
+    layout->part = weft_space_mesh(spaces[0])->part;
+    for (int s = 0; s < n_spaces; ++s) {
+        layout->n += weft_space_dofs(spaces[s]);
+        TRY(weft_space_owners(spaces[s], &owners[s], error));
+    }
+    TRY(mark_owned(layout, spaces, n_spaces, owners, error));
+    TRY(find_neighbours(layout, error));
+    TRY(make_lists(layout, spaces, n_spaces, owners, error));
+    drop_strangers(layout);
+    *out = layout;
+    layout = NULL;
+done:
+    for (int s = 0; s < n_spaces && owners; ++s)
+        free(owners[s]);
+    free(owners);
+    weft_layout_free(&layout);
+    return status;
+}
+
+void weft_layout_free(weft_layout **out) {
+    weft_layout *layout = out ? *out : NULL;
+    if (!layout)
+        return;
+    for (int i = 0; i < layout->n_neighbours; ++i) {
+        free(layout->neighbours[i].sent);
+        free(layout->neighbours[i].received);
+        free(layout->neighbours[i].out);
+        free(layout->neighbours[i].in);
+    }
+    free(layout->neighbours);
+    free(layout->messages);
+    weft_memory_free(&layout->memory);
+    free(layout->owned);
+    free(layout);
+    *out = NULL;
+}
+
+const weft_share *weft_layout_share(const weft_layout *layout) {
+    return layout ? &layout->share : NULL;
+}
+
+weft_comm *weft_layout_comm(const weft_layout *layout) {
+    return layout ? layout->part->comm : NULL;
+}
+
+int64_t weft_layout_dofs(const weft_layout *layout) {
+    return layout->n;
+}
+
+weft_status weft_layout_update(weft_layout *layout, weft_memory *list, weft_error *error) {
+    weft_status status = WEFT_OK;
+    double *values = weft_memory_host(list);
+    weft_message *received = layout->messages + layout->n_neighbours;
+    if (!values)
+        TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
+                              "lists of this device are not exchanged between ranks yet",
+                              "use the device host"));
+    for (int i = 0; i < layout->n_neighbours; ++i) {
+        const neighbour *one = &layout->neighbours[i];
+        for (int64_t k = 0; k < one->n_sent; ++k)
+            one->out[k] = values[one->sent[k]];
+        layout->messages[i] =
+            (weft_message){one->rank, one->out, (size_t)one->n_sent * sizeof *values};
+        received[i] = (weft_message){one->rank, one->in, (size_t)one->n_received * sizeof *values};
+    }
+    TRY(weft_comm_exchange(layout->part->comm, layout->messages, layout->n_neighbours, received,
+                           layout->n_neighbours, error));
+    for (int i = 0; i < layout->n_neighbours; ++i) {
+        const neighbour *one = &layout->neighbours[i];
+        for (int64_t k = 0; k < one->n_received; ++k)
+            values[one->received[k]] = one->in[k];
+    }
+done:
+    return status;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+/* Values of all dofs of a part, with the numbers of its cells in the whole. */
+typedef struct parcel {
+    int64_t n_cells, n_values;
+} parcel;
+
+/* The dofs of a cell are those of the same cell of the whole, in the same order. */
+static weft_status put_part(const weft_space *const *whole, int n_spaces, const int32_t *cells,
+                            int64_t n_cells, const double *values, double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    int64_t first = 0;
+    for (int s = 0; s < n_spaces; first += weft_space_dofs(whole[s++])) {
+        const int per_cell = weft_space_element(whole[s])->n_nodes,
+                  c = weft_space_components(whole[s]);
+        const int32_t *nodes = NULL;
+        TRY(weft_space_read_cells(whole[s], &nodes, error));
+        for (int64_t i = 0; i < n_cells; ++i)
+            for (int k = 0; k < per_cell; ++k)
+                for (int j = 0; j < c; ++j)
+                    out[first + (int64_t)nodes[(int64_t)cells[i] * per_cell + k] * c + j] =
+                        *values++;
+    }
+done:
+    return status;
+}
+
+/* The values of the dofs of each cell, space after space. */
+static weft_status by_cells(const weft_space *const *spaces, int n_spaces, const double *values,
+                            double **out, int64_t *n, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t n_cells = weft_space_mesh(spaces[0])->n_cells;
+    int64_t first = 0, at = 0;
+    double *list = NULL;
+    *n = 0;
+    for (int s = 0; s < n_spaces; ++s)
+        *n += n_cells * weft_space_element(spaces[s])->n_nodes * weft_space_components(spaces[s]);
+    list = malloc((size_t)*n * sizeof *list + 1);
+    if (!list)
+        TRY(no_memory(error));
+    for (int s = 0; s < n_spaces; first += weft_space_dofs(spaces[s++])) {
+        const int width = weft_space_element(spaces[s])->n_nodes,
+                  c = weft_space_components(spaces[s]);
+        const int32_t *nodes = NULL;
+        TRY(weft_space_read_cells(spaces[s], &nodes, error));
+        for (int64_t i = 0; i < n_cells * width; ++i)
+            for (int j = 0; j < c; ++j)
+                list[at++] = values[first + (int64_t)nodes[i] * c + j];
+    }
+    *out = list;
+    list = NULL;
+done:
+    free(list);
+    return status;
+}
+
+static weft_status receive_parts(weft_comm *comm, const parcel *parcels,
+                                 const weft_space *const *whole, int n_spaces, double *out,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    int32_t *cells = NULL;
+    double *values = NULL;
+    for (int r = 1; r < weft_comm_size(comm); ++r) {
+        free(cells);
+        free(values);
+        cells = malloc((size_t)parcels[r].n_cells * sizeof *cells + 1);
+        values = malloc((size_t)parcels[r].n_values * sizeof *values + 1);
+        if (!cells || !values)
+            TRY(no_memory(error));
+        const weft_message numbers = {r, cells, (size_t)parcels[r].n_cells * sizeof *cells};
+        const weft_message list = {r, values, (size_t)parcels[r].n_values * sizeof *values};
+        TRY(weft_comm_exchange(comm, NULL, 0, &numbers, 1, error));
+        TRY(weft_comm_exchange(comm, NULL, 0, &list, 1, error));
+        TRY(put_part(whole, n_spaces, cells, parcels[r].n_cells, values, out, error));
+    }
+done:
+    free(cells);
+    free(values);
+    return status;
+}
+
+weft_status weft_layout_collect(const weft_space *const *spaces, int n_spaces, const double *values,
+                                const weft_space *const *whole, double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_mesh *mesh = weft_space_mesh(spaces[0]);
+    weft_comm *comm = mesh->part->comm;
+    const int size = weft_comm_size(comm), rank = weft_comm_rank(comm);
+    parcel mine = {.n_cells = mesh->n_cells}, *parcels = calloc((size_t)size, sizeof *parcels);
+    double *list = NULL;
+    if (!parcels)
+        TRY(no_memory(error));
+    TRY(by_cells(spaces, n_spaces, values, &list, &mine.n_values, error));
+    TRY(weft_comm_gather(comm, &mine, sizeof mine, parcels, error));
+    if (rank == 0) {
+        TRY(put_part(whole, n_spaces, mesh->part->cells, mesh->n_cells, list, out, error));
+        TRY(receive_parts(comm, parcels, whole, n_spaces, out, error));
+        goto done;
+    }
+    for (int r = 1; r < size; ++r) {
+        const weft_message numbers = {0, mesh->part->cells, (size_t)mine.n_cells * sizeof(int32_t)};
+        const weft_message sent = {0, list, (size_t)mine.n_values * sizeof *list};
+        TRY(weft_comm_exchange(comm, &numbers, r == rank, NULL, 0, error));
+        TRY(weft_comm_exchange(comm, &sent, r == rank, NULL, 0, error));
+    }
+done:
+    free(parcels);
+    free(list);
+    return status;
+}

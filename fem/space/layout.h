@@ -1,0 +1,46 @@
+/** Where the dofs of spaces are, when each rank has a part of the mesh. Not installed.
+ *
+ *      spaces on a part of a mesh -> which dofs are this rank's own; what it sends to other ranks
+ *
+ *  A node belongs to the rank that owns the lowest vertex of its vertex, edge, face or cell; nodes of discontinuous elements
+ *  to that of the lowest vertex of their cell. Every rank finds what others need of it from its own cells, and all lists
+ *  ascend, so that nothing has to be agreed upon.
+ *
+ *  Decision  docs/decisions/0069-ranks-keep-the-order-of-the-whole.md */
+#pragma once
+
+#include "fem/weft_space.h"
+#include "fusion/weft_program.h"
+
+typedef struct weft_layout weft_layout;
+/** The layout of the dofs of one space, or of several, one space after another.
+ *  spaces  [n_spaces], borrowed; must outlive the result
+ *  out     caller's; weft_layout_free; NULL where the mesh is whole
+ *  Errors  WEFT_ERROR_UNSUPPORTED (elements whose nodes are on facets alone), WEFT_ERROR_MEMORY; *out untouched */
+weft_status weft_layout_make(const weft_space *const *spaces, int n_spaces, weft_layout **out,
+                             weft_error *error);
+void weft_layout_free(weft_layout **layout);
+/** Which dofs are this rank's own, for programs. Borrowed. */
+const weft_share *weft_layout_share(const weft_layout *layout);
+weft_comm *weft_layout_comm(const weft_layout *layout);
+int64_t weft_layout_dofs(const weft_layout *layout);
+/** Copy the values of other ranks' dofs from these. All ranks call it.
+ *  list    [dofs] doubles, on the host
+ *  Errors  those of weft_comm_exchange */
+weft_status weft_layout_update(weft_layout *layout, weft_memory *list, weft_error *error);
+
+/** The rank that owns each node of a space.
+ *  out     [nodes], malloc'd; caller's
+ *  Errors  as weft_layout_make */
+weft_status weft_space_owners(const weft_space *space, int32_t **out, weft_error *error);
+/** Tell a connectivity to nodes of the space what ranks have of it; nothing where the mesh is whole.
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_space_share(const weft_space *space, weft_connectivity *connectivity,
+                             weft_error *error);
+/** Collect a function of spaces on a part of the mesh as one of the same spaces on the whole mesh, on rank 0.
+ *  values  [dofs of spaces], with the values of other ranks' dofs; borrowed
+ *  whole   [n_spaces] on the whole mesh; NULL on other ranks
+ *  out     [dofs of whole]; NULL on other ranks
+ *  Errors  those of weft_comm_exchange; WEFT_ERROR_MEMORY */
+weft_status weft_layout_collect(const weft_space *const *spaces, int n_spaces, const double *values,
+                                const weft_space *const *whole, double *out, weft_error *error);
