@@ -75,7 +75,7 @@ static void move_result(weft_problem *from, weft_problem *to) {
     to->system.is_symmetric = from->system.is_symmetric;
 }
 
-/* The same problem on the whole mesh, without its operator. */
+/* The same problem on the whole mesh, without a matrix. */
 static weft_status make_whole(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     app_run *base = &run->base;
@@ -85,10 +85,15 @@ static weft_status make_whole(solve *run, weft_error *error) {
     run->whole = NULL;
     base->context.comm = NULL;
     TRY(weft_problem_start(&base->context, &base->options->solver, &base->problem, error));
+    run->script = (solve_script){0};
+    if (run->options->script)
+        TRY(solve_script_read(run, error));
     weft_problem_set_mesh(base->problem, base->mesh);
     TRY(weft_data_make(base->device, base->mesh, &base->data, error));
     base->context.data = base->data;
     TRY(solve_problem_make(run, error));
+    base->problem->system.linear.choice.assembly = WEFT_ASSEMBLY_MATRIX_FREE;
+    TRY(weft_problem_assemble(base->problem, error)); /* for energies and balances */
 done:
     return status;
 }
@@ -99,6 +104,7 @@ weft_status solve_join_parts(solve *run, weft_error *error) {
     weft_problem *part = base->problem;
     weft_mesh *mesh = base->mesh;
     weft_data *data = base->data;
+    const solve_script script = run->script;
     const double *values = part->system.u_values;
     if (weft_comm_rank(run->comm) > 0) {
         status =
@@ -115,7 +121,11 @@ weft_status solve_join_parts(solve *run, weft_error *error) {
     move_result(part, base->problem);
 done:
     if (weft_comm_rank(run->comm) == 0) {
+        solve_script whole = run->script;
         weft_problem_free(&part);
+        run->script = script;
+        solve_script_clear(run);
+        run->script = whole;
         weft_data_free(&data);
         weft_mesh_free(&mesh);
     }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a whole mesh: a part of it may have none. */
 static weft_status refuse_empty(const weft_condition *condition, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_INPUT,
                    "the group '%s' has no facets on which a condition could hold",
@@ -31,7 +32,7 @@ static weft_status find_facets(weft_bc *bc, weft_bc_piece *piece, weft_error *er
     status = weft_bc_facets_make(bc, piece->group, component, facets, error);
     if (status != WEFT_OK)
         weft_error_location(error, piece->condition.origin, NULL, 0, 0);
-    else if (facets->n == 0)
+    else if (facets->n == 0 && !weft_space_mesh(bc->space)->part)
         status = refuse_empty(&piece->condition, error);
     return status;
 }
@@ -56,7 +57,7 @@ weft_status weft_condition_nodes(const weft_space *space, const weft_condition *
     int group = 0;
     TRY(find_group(space, condition, &group, error));
     TRY(weft_space_group_nodes(space, group, &nodes, &count, error));
-    if (count == 0)
+    if (count == 0 && !weft_space_mesh(space)->part)
         TRY(refuse_empty(condition, error));
     *out = nodes;
     *n = count;

@@ -278,11 +278,16 @@ static weft_status choose_for_ranks(weft_linear *linear, weft_error *error) {
         option = "--method";
     if (options->preconditioner >= 0 || options->until_discretisation)
         option = "--preconditioner";
+    if (options->assembly == WEFT_ASSEMBLY_SYMMETRIC)
+        option = "--assembly";
     if (option) {
-        status = weft_error_set(
-            error, WEFT_ERROR_UNSUPPORTED, "several ranks do not compute with %s yet",
-            options->preconditioner < 0 ? weft_method_about(choice->method)->title
-                                        : weft_preconditioner_about(options->preconditioner)->name);
+        const char *what = weft_method_about(choice->method)->title;
+        if (options->preconditioner >= 0)
+            what = weft_preconditioner_about(options->preconditioner)->name;
+        if (options->assembly == WEFT_ASSEMBLY_SYMMETRIC)
+            what = weft_assembly_name(WEFT_ASSEMBLY_SYMMETRIC);
+        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                "several ranks do not compute with %s yet", what);
         weft_error_location(error, option, NULL, 0, 0);
         weft_error_hint(error, "leave out --ranks, or use cg, minres or bicgstab with jacobi");
         goto done;

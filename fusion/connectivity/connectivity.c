@@ -357,9 +357,9 @@ done:
     return status;
 }
 
-/* A counting sort of the positions by target, in parallel over blocks. Positions are visited in the
- * order of the blocked layout, so on one thread each target's list is ascending; several threads
- * draw slots from an atomic counter, and each list is sorted afterwards. */
+/* A counting sort by target, in parallel over blocks. Several threads draw slots from an atomic counter, and each list is
+ * sorted afterwards, so that every target gets its contributions in the order of the elements, however these are put
+ * into blocks. The numbers element * width + i become positions in the end. */
 typedef struct transposition {
     const int32_t *indices;
     int64_t n, n_to, n_blocks;
@@ -383,26 +383,29 @@ static void count_task(void *user, int64_t task) {
 
 static void place_task(void *user, int64_t task) {
     const transposition *t = user;
-    int width = t->width, lanes = t->lanes;
-    int64_t last = (task + 1) * TASK_BLOCKS < t->n_blocks ? (task + 1) * TASK_BLOCKS : t->n_blocks;
-    for (int64_t block = task * TASK_BLOCKS; block < last; ++block) {
-        const int32_t *cells = t->indices + block * lanes * width;
-        int n_lanes = t->n - block * lanes < lanes ? (int)(t->n - block * lanes) : lanes;
-        for (int i = 0; i < width; ++i)
-            for (int lane = 0; lane < n_lanes; ++lane)
-                t->positions[draw(&t->start[cells[lane * width + i]], t->shared)] =
-                    (uint32_t)((block * width + i) *
-                                   (weft_fault("tail_transposed") ? n_lanes : lanes) +
-                               lane);
-    }
+    const int64_t each = (int64_t)TASK_BLOCKS * t->lanes, last = (task + 1) * each;
+    for (int64_t cell = task * each; cell < last && cell < t->n; ++cell)
+        for (int i = 0; i < t->width; ++i) {
+            const int64_t place = cell * t->width + i;
+            t->positions[draw(&t->start[t->indices[place]], t->shared)] = (uint32_t)place;
+        }
 }
 
+/* Sort the lists of some targets, and turn numbers into positions in the blocked layout. */
 static void sort_task(void *user, int64_t chunk) {
     const transposition *t = user;
-    int64_t each = t->n_to / CHUNKS + 1, first = chunk * each;
-    for (int64_t target = first; target < first + each && target < t->n_to; ++target) {
-        const int64_t first_place = t->start[target];
-        weft_numbers_sort(t->positions + first_place, (size_t)(t->start[target + 1] - first_place));
+    const int64_t each = t->n_to / CHUNKS + 1, first = chunk * each;
+    const int64_t last = first + each < t->n_to ? first + each : t->n_to;
+    const int64_t width = t->width, lanes = t->lanes;
+    for (int64_t target = first; target < last && t->shared; ++target)
+        weft_numbers_sort(t->positions + t->start[target],
+                          (size_t)(t->start[target + 1] - t->start[target]));
+    for (int64_t k = first < last ? t->start[first] : 0; first < last && k < t->start[last]; ++k) {
+        const int64_t cell = t->positions[k] / width, i = t->positions[k] % width;
+        const bool in_tail = (cell / lanes + 1) * lanes > t->n;
+        t->positions[k] = (uint32_t)((cell / lanes * width + i) *
+                                         (weft_fault("tail_transposed") && in_tail ? t->n % lanes : lanes) +
+                                     cell % lanes);
     }
 }
 
@@ -432,8 +435,7 @@ static weft_status transpose(const weft_connectivity *connectivity, int lanes, i
     TRY(weft_device_for(device, n_tasks, place_task, &t, error));
     memmove(start + 1, start, (size_t)n_to * sizeof *start);
     start[0] = 0;
-    if (t.shared)
-        TRY(weft_device_for(device, CHUNKS, sort_task, &t, error));
+    TRY(weft_device_for(device, CHUNKS, sort_task, &t, error));
 done:
     return status;
 }
