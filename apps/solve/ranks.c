@@ -19,6 +19,11 @@ static weft_status refuse(const char *option, const char *what, weft_error *erro
     return WEFT_ERROR_UNSUPPORTED;
 }
 
+/* The device that the user asks for; NULL: none. */
+static const char *device_asked(const solve_options *options) {
+    return options->run.device ? options->run.device : getenv("WEFT_DEVICE");
+}
+
 static weft_status check_device(const char *name, weft_error *error) {
     if (weft_device_is_automatic(name) || (name && strncmp(name, "host", 4) == 0))
         return WEFT_OK;
@@ -37,7 +42,7 @@ weft_status solve_ranks_check(const solve_options *options, weft_error *error) {
         return refuse("--constraints", "constraints are", error);
     if (run->solver.tune > 0)
         return refuse("--tune", "measured plans are", error);
-    return check_device(run->device, error);
+    return check_device(device_asked(options), error);
 }
 
 /* ---- the whole mesh -------------------------------------------------------------------------- */
@@ -153,11 +158,11 @@ static void *run_rank(void *user) {
 }
 
 const char *solve_ranks_device(const solve_options *options, char *out, size_t size) {
-    const char *name = options->run.device;
+    const char *name = device_asked(options);
     const int ranks = options->run.ranks,
               threads = weft_threads_available() / (ranks > 0 ? ranks : 1);
     if (ranks == 0 || (name && strncmp(name, "host:", 5) == 0))
-        return name;
+        return options->run.device;
     (void)snprintf(out, size, "host:%d", threads > 1 ? threads : 1);
     return out;
 }

@@ -403,9 +403,10 @@ static void sort_task(void *user, int64_t chunk) {
     for (int64_t k = first < last ? t->start[first] : 0; first < last && k < t->start[last]; ++k) {
         const int64_t cell = t->positions[k] / width, i = t->positions[k] % width;
         const bool in_tail = (cell / lanes + 1) * lanes > t->n;
-        t->positions[k] = (uint32_t)((cell / lanes * width + i) *
-                                         (weft_fault("tail_transposed") && in_tail ? t->n % lanes : lanes) +
-                                     cell % lanes);
+        t->positions[k] =
+            (uint32_t)((cell / lanes * width + i) *
+                           (weft_fault("tail_transposed") && in_tail ? t->n % lanes : lanes) +
+                       cell % lanes);
     }
 }
 

@@ -107,7 +107,8 @@ class weft_saving(Structure):
 class weft_context(Structure):
     _fields_ = [("device", c_void_p), ("library", c_void_p), ("plan", c_int), ("monitor", POINTER(weft_monitor)),
                 ("compile_seconds", c_double), ("plan_seconds", c_double), ("n_kernels", c_int),
-                ("saving", weft_saving), ("saving_script", c_char * 96), ("data", c_void_p), ("tuning", c_void_p)]
+                ("saving", weft_saving), ("saving_script", c_char * 96), ("data", c_void_p), ("tuning", c_void_p),
+                ("comm", c_void_p)]
 
 
 class weft_fragment(Structure):
@@ -132,7 +133,8 @@ class weft_compile_options(_Options):
                 ("variants", c_void_p), ("n_variants", c_int), ("narrow", c_char_p), ("operators", c_void_p),
                 ("n_operators", c_int), ("rematerialise", c_int), ("iterations", c_int), ("elements", c_int64), ("forced_plan", c_char_p),
                 ("max_fusion", c_int), ("costs", c_void_p), ("alternative", c_int), ("patch_nodes", c_int),
-                ("predicated", c_bool), ("cover", c_char_p), ("tuned", c_void_p), ("runs_once", c_bool)]
+                ("predicated", c_bool), ("cover", c_char_p), ("tuned", c_void_p), ("runs_once", c_bool),
+                ("distributed", c_bool)]
 
 
 class weft_gemm_matrix(Structure):

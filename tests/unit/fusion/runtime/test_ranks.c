@@ -193,32 +193,44 @@ static void test_extremes(void **state) {
 
 static void test_refused(void **state) {
     (void)state;
-    static const char *const texts[] = {
-        "index rows plain;\ninput a : real over rows;\np = product(a);\nreturn p;\n",
-        "index rows plain;\ninput a : real over rows;\ns = sum(a);\nreturn s;\n"};
-    for (int i = 0; i < 2; ++i) {
-        weft_error error = {0};
-        weft_device *device = NULL;
-        weft_library *library = NULL;
-        weft_compilation *compilation = NULL;
-        const weft_fragment fragment = {"sum.weft", texts[i]};
-        const weft_compile_options options = {
-            .size = sizeof options, .distributed = true, .single = i == 1};
-        assert_int_equal(weft_device_open("host:1", NULL, &device, NULL), WEFT_OK);
-        assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
-        const weft_status status = weft_compile(library, weft_device_limits(device), &fragment, 1,
-                                                &options, &compilation, &error);
-        assert_int_equal(status, WEFT_ERROR_UNSUPPORTED);
-        assert_non_null(strstr(error.message, "is not computed on several ranks"));
-        weft_compilation_free(&compilation);
-        weft_library_free(&library);
-        weft_device_free(&device);
-    }
+    weft_error error = {0};
+    weft_device *device = NULL;
+    weft_library *library = NULL;
+    weft_compilation *compilation = NULL;
+    const weft_fragment fragment = {
+        "sum.weft", "index rows plain;\ninput a : real over rows;\ns = sum(a);\nreturn s;\n"};
+    const weft_compile_options options = {
+        .size = sizeof options, .distributed = true, .single = true};
+    assert_int_equal(weft_device_open("host:1", NULL, &device, NULL), WEFT_OK);
+    assert_int_equal(weft_library_make(&library, NULL), WEFT_OK);
+    assert_int_equal(weft_compile(library, weft_device_limits(device), &fragment, 1, &options,
+                                  &compilation, &error),
+                     WEFT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "is not computed on several ranks"));
+    weft_library_free(&library);
+    weft_device_free(&device);
+}
+
+/* What a rank owns has to be known. */
+static void test_unknown_share(void **state) {
+    (void)state;
+    weft_error error = {0};
+    const weft_compile_options options = {.size = sizeof options, .distributed = true};
+    double a[3] = {1, 2, 3};
+    program_case c = case_open(
+        NULL, "host:1", "index rows plain;\ninput a : real over rows;\ns = sum(a);\nreturn s;\n",
+        &options);
+    case_size(&c, "rows", 3);
+    case_input(&c, "a", a);
+    assert_int_equal(weft_program_run(c.program, &error), WEFT_ERROR_USAGE);
+    assert_non_null(strstr(error.message, "what ranks own of index set 'rows' is not known"));
+    case_close(&c);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bits), cmocka_unit_test(test_cancellation),
-        cmocka_unit_test(test_extremes), cmocka_unit_test(test_refused)};
+        cmocka_unit_test(test_extremes), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_unknown_share)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

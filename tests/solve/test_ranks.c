@@ -1,0 +1,200 @@
+/* labels: full */
+/* A problem that several ranks solve, each on its part of the mesh, has the solution of one process to 1e-9 (the order of
+ * additions differs), and for any number of ranks the same bits: every residual of every iteration, values at points, integrals,
+ * energy. JSON keeps 17 digits. */
+#include "solve_run.h"
+
+#include <stdio.h>
+
+enum { WORDS = 40 };
+
+typedef struct rank_case {
+    const char *program;
+    const char *words[WORDS];
+} rank_case;
+
+static const char *const counts[] = {"1", "2", "3", "4", "7"};
+enum { N_COUNTS = sizeof counts / sizeof *counts };
+
+/* The words of the case, and these. */
+static json_t *run(const rank_case *one, const char *option, const char *value) {
+    const char *words[WORDS + 8] = {"--verbose"};
+    int n = 1;
+    for (int i = 0; one->words[i]; ++i)
+        words[n++] = one->words[i];
+    if (option) {
+        words[n++] = option;
+        words[n++] = value;
+    }
+    return app_solve(one->program, 0, words);
+}
+
+static void compare_bits(const json_t *a, const json_t *b) {
+    static const char *const keys[] = {"history", "probes",     "integral_u",
+                                       "energy",  "iterations", "error_l2"};
+    assert_true(json_array_size(json_object_get(a, "history")) > 3);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i)
+        assert_true(json_equal(json_object_get(a, keys[i]), json_object_get(b, keys[i])) ||
+                    (!json_object_get(a, keys[i]) && !json_object_get(b, keys[i])));
+}
+
+static void compare_values(const json_t *a, const json_t *b) {
+    const json_t *x = json_object_get(a, "probes"), *y = json_object_get(b, "probes");
+    assert_true(json_array_size(x) == 2 && json_array_size(y) == 2);
+    assert_double_near(app_number(a, "energy"), app_number(b, "energy"), 1e-9, 0);
+    for (size_t i = 0; i < 2; ++i) {
+        const json_t *u = json_object_get(json_array_get(x, i), "u"),
+                     *v = json_object_get(json_array_get(y, i), "u");
+        if (json_is_number(u))
+            assert_double_near(json_number_value(u), json_number_value(v), 1e-9, 1e-12);
+        for (size_t k = 0; k < json_array_size(u); ++k)
+            assert_double_near(json_number_value(json_array_get(u, k)),
+                               json_number_value(json_array_get(v, k)), 1e-8, 1e-10);
+    }
+}
+
+static void check(const rank_case *one) {
+    json_t *whole = run(one, NULL, NULL), *first = NULL;
+    for (int i = 0; i < N_COUNTS; ++i) {
+        json_t *next = run(one, "--ranks", counts[i]);
+        if (first) {
+            compare_bits(first, next);
+            json_decref(next);
+        } else {
+            first = next;
+            compare_values(whole, first);
+        }
+    }
+    json_decref(first);
+    json_decref(whole);
+}
+
+#define TIGHT "--tolerance", "1e-12"
+#define IN_PLANE TIGHT, "--probe", "0.4,0.3", "--probe", "0.5,0.5"
+#define IN_SPACE TIGHT, "--probe", "0.4,0.3,0.2", "--probe", "0.5,0.5,0.5"
+#define CONDITIONS                                                                                 \
+    "--source", "1+x*exp(y)", "--diffusivity", "1+x*y", "--dirichlet", "left=y", "--neumann",      \
+        "right=sin(y)", "--robin", "top=1+x,x"
+
+static void test_assemblies(void **state) {
+    (void)state;
+    static const char *const assemblies[] = {"lma", "lma-gather", "csr", "matrix-free"};
+    for (int i = 0; i < 4; ++i) {
+        const rank_case plane = {
+            "poisson", {"--mesh", "square:13", "--assembly", assemblies[i], CONDITIONS, IN_PLANE}};
+        const rank_case space = {"poisson",
+                                 {"--mesh", "cube:5", "--assembly", assemblies[i], "--source",
+                                  "x*y+z", "--diffusivity", "1+z", IN_SPACE}};
+        check(&plane);
+        check(&space);
+    }
+}
+
+static void test_methods(void **state) {
+    (void)state;
+    static const char *const methods[] = {"cg", "minres", "bicgstab"};
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 2; ++k) {
+            const rank_case one = {"poisson",
+                                   {"--mesh", "square:11", "--method", methods[i],
+                                    "--preconditioner", k ? "none" : "jacobi", CONDITIONS,
+                                    IN_PLANE}};
+            check(&one);
+        }
+}
+
+/* Numbering by bisection, refinement, groups of cells, values on curves in the interior. */
+static void test_meshes(void **state) {
+    (void)state;
+    const rank_case cases[] = {
+        {"poisson",
+         {"--mesh", WEFT_SOURCE_DIR "/meshes/square_with_hole.geo", "--size", "0.2", "--refine",
+          "1", "--source", "x", "--tolerance", "1e-12", "--probe", "0.1,0.1", "--probe",
+          "0.2,0.9"}},
+        {"poisson",
+         {"--mesh", "square:12", "--ordering", "bisection", "--source", "x-y", IN_PLANE}},
+        {"poisson", {"--mesh", "square:2", IN_PLANE}}};
+    for (size_t i = 0; i < 2; ++i)
+        check(&cases[i]);
+}
+
+static void write_form(const char *path, const char *cell, int dimension, const char *degree) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file,
+            "from ufl import *\nfrom basix.ufl import element\n"
+            "V = FunctionSpace(Mesh(element(\"Lagrange\", \"%s\", 1, shape=(%d,))),"
+            " element(\"Lagrange\", \"%s\", %s))\n"
+            "u, v = TrialFunction(V), TestFunction(V)\nx = SpatialCoordinate(V)\n"
+            "a = (1 + x[0])*inner(grad(u), grad(v))*dx + u*v*ds\nL = (1 + x[1])*v*dx\n",
+            cell, dimension, cell, degree);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void test_degrees(void **state) {
+    (void)state;
+    static const struct {
+        const char *cell, *mesh, *degree;
+        int dimension;
+    } cases[] = {{"triangle", "square:7", "2", 2},
+                 {"quadrilateral", "quads:5", "3", 2},
+                 {"tetrahedron", "cube:3", "2", 3},
+                 {"tetrahedron", "cube:2", "3", 3},
+                 {"hexahedron", "hexes:3", "2", 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        write_form("ranks_form.ufl", cases[i].cell, cases[i].dimension, cases[i].degree);
+        const rank_case plane = {"solve",
+                                 {"ranks_form.ufl", "--mesh", cases[i].mesh, "--dirichlet",
+                                  "left=0", "--preconditioner", "jacobi", IN_PLANE}};
+        const rank_case space = {"solve",
+                                 {"ranks_form.ufl", "--mesh", cases[i].mesh, "--dirichlet",
+                                  "left=0", "--preconditioner", "jacobi", IN_SPACE}};
+        check(cases[i].dimension == 2 ? &plane : &space);
+    }
+    (void)remove("ranks_form.ufl");
+}
+
+static void test_vectors(void **state) {
+    (void)state;
+    const rank_case one = {"solve",
+                           {"elasticity.weft", "--mesh", "cube:4", "--dirichlet", "left=0,0,0",
+                            "--neumann", "right=0,0,-0.1", "--preconditioner", "jacobi", IN_SPACE}};
+    check(&one);
+}
+
+/* What several ranks cannot do yet is refused by name. */
+static void test_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *option, *value, *message;
+    } cases[] = {{"--preconditioner", "multigrid", "do not compute with multigrid"},
+                 {"--method", "gmres", "do not compute with GMRES"},
+                 {"--assembly", "edge", "do not compute with symmetric"},
+                 {"--device", "cuda", "this device is not computed on several ranks"},
+                 {"--neumann", "left=1", "need given values of every component"},
+                 {"--source", "sin(q)", "'q' is unknown"},
+                 {"--mesh", "square:1", "fewer than the 5 ranks"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        const char *command[] = {WEFT_BINARY_DIR "/poisson",
+                                 "--mesh",
+                                 "square:8",
+                                 "--ranks",
+                                 "5",
+                                 cases[i].option,
+                                 cases[i].value,
+                                 NULL};
+        test_run run = test_program(command, NULL);
+        assert_int_equal(run.exit_code, 2);
+        assert_non_null(strstr(run.error, cases[i].message));
+        assert_non_null(strstr(run.error, "hint: "));
+        test_run_free(&run);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_assemblies), cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_meshes),     cmocka_unit_test(test_degrees),
+        cmocka_unit_test(test_vectors),    cmocka_unit_test(test_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

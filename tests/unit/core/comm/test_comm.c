@@ -1,0 +1,202 @@
+/* labels: quick */
+/* Communicators of threads: what each collects, sends and receives, also without ranks or bytes; and that a rank that fails
+ * ends the calls of all others with its message. */
+#include "core/weft_core.h"
+#include "test_support.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = 7, ROUNDS = 200 };
+
+typedef struct rank_work {
+    weft_comm *comm;
+    int failures; /* of checks, which only the test's own thread may report */
+    weft_status status;
+    weft_error error;
+} rank_work;
+
+static void expect(rank_work *work, bool holds) {
+    work->failures += !holds;
+}
+
+/* Values that tell rank and round apart, of few bytes and of more than are copied through the slots. */
+static void check_gather(rank_work *work, int round) {
+    static const size_t sizes[] = {1, 8, 256, 257, 4096};
+    const int rank = weft_comm_rank(work->comm), size = weft_comm_size(work->comm);
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
+        unsigned char mine[4096], all[MOST * 4096];
+        memset(mine, (rank * 31 + round) % 251, sizes[k]);
+        expect(work, weft_comm_gather(work->comm, mine, sizes[k], all, NULL) == WEFT_OK);
+        for (int r = 0; r < size; ++r)
+            for (size_t i = 0; i < sizes[k]; ++i)
+                expect(work, all[(size_t)r * sizes[k] + i] == (r * 31 + round) % 251);
+    }
+}
+
+/* Each rank sends r * 10 + i numbers to the rank i before it; nothing to itself. */
+static void check_exchange(rank_work *work) {
+    const int rank = weft_comm_rank(work->comm), size = weft_comm_size(work->comm);
+    weft_message sent[MOST], received[MOST];
+    int out[MOST][100], in[MOST][100], n = 0;
+    for (int i = 1; i < size; ++i) {
+        const int to = (rank + size - i) % size, from = (rank + i) % size;
+        for (int k = 0; k < rank * 10 + i; ++k)
+            out[i][k] = rank * 1000 + i * 100 + k;
+        memset(in[i], 0xFF, sizeof in[i]);
+        sent[n] = (weft_message){to, out[i], (size_t)(rank * 10 + i) * sizeof(int)};
+        received[n++] = (weft_message){from, in[i], (size_t)(from * 10 + i) * sizeof(int)};
+    }
+    expect(work, weft_comm_exchange(work->comm, sent, n, received, n, NULL) == WEFT_OK);
+    for (int i = 1; i < size; ++i) {
+        const int from = (rank + i) % size;
+        for (int k = 0; k < from * 10 + i; ++k)
+            expect(work, in[i][k] == from * 1000 + i * 100 + k);
+    }
+}
+
+static void *run_rank(void *user) {
+    rank_work *work = user;
+    const int rank = weft_comm_rank(work->comm), size = weft_comm_size(work->comm);
+    for (int round = 0; round < ROUNDS; ++round) {
+        check_gather(work, round);
+        int64_t sum = rank + round;
+        double most = rank == round % size ? 5 : -rank;
+        int numbers[3] = {rank, round, 7};
+        expect(work, weft_comm_sum(work->comm, &sum, NULL) == WEFT_OK);
+        expect(work, sum == (int64_t)size * (size - 1) / 2 + (int64_t)size * round);
+        expect(work, weft_comm_maximum(work->comm, &most, NULL) == WEFT_OK && most == 5);
+        expect(work, weft_comm_broadcast(work->comm, numbers, sizeof numbers, round % size, NULL) ==
+                         WEFT_OK);
+        expect(work, numbers[0] == round % size && numbers[1] == round && numbers[2] == 7);
+        check_exchange(work);
+    }
+    return NULL;
+}
+
+/* Run all ranks of a size. */
+static void run(int size, void *(*rank)(void *), rank_work work[MOST]) {
+    weft_comm *comms[MOST];
+    pthread_t threads[MOST];
+    assert_int_equal(weft_comm_threads_make(size, comms, NULL), WEFT_OK);
+    for (int r = 0; r < size; ++r) {
+        work[r] = (rank_work){.comm = comms[r]};
+        assert_int_equal(weft_comm_rank(comms[r]), r);
+        assert_int_equal(weft_comm_size(comms[r]), size);
+        assert_int_equal(pthread_create(&threads[r], NULL, rank, &work[r]), 0);
+    }
+    for (int r = 0; r < size; ++r)
+        assert_int_equal(pthread_join(threads[r], NULL), 0);
+    for (int r = 0; r < size; ++r) {
+        assert_int_equal(work[r].failures, 0);
+        weft_comm_free(&comms[r]);
+        assert_null(comms[r]);
+    }
+}
+
+static void test_values(void **state) {
+    (void)state;
+    rank_work work[MOST];
+    static const int sizes[] = {1, 2, 3, 7};
+    for (int i = 0; i < 4; ++i)
+        run(sizes[i], run_rank, work);
+}
+
+static void test_alone(void **state) {
+    (void)state;
+    int64_t sum = 4;
+    double most = -2;
+    int value = 3, all = 0;
+    assert_int_equal(weft_comm_rank(NULL), 0);
+    assert_int_equal(weft_comm_size(NULL), 1);
+    assert_string_equal(weft_comm_kind(NULL), "none");
+    assert_int_equal(weft_comm_sum(NULL, &sum, NULL), WEFT_OK);
+    assert_int_equal(weft_comm_maximum(NULL, &most, NULL), WEFT_OK);
+    assert_int_equal(weft_comm_gather(NULL, &value, sizeof value, &all, NULL), WEFT_OK);
+    assert_int_equal(weft_comm_agree(NULL, WEFT_ERROR_INPUT, NULL), WEFT_ERROR_INPUT);
+    assert_true(sum == 4 && most == -2 && all == 3);
+    weft_comm_abandon(NULL, NULL);
+}
+
+/* The rank before the last fails in its tenth gather: nobody waits for ever. */
+static void *run_failing(void *user) {
+    rank_work *work = user;
+    const int rank = weft_comm_rank(work->comm), size = weft_comm_size(work->comm);
+    int all[MOST];
+    for (int i = 0; work->status == WEFT_OK; ++i) {
+        if (i == 10 && rank == size - 2) {
+            work->status = weft_error_set(&work->error, WEFT_ERROR_MEMORY, "no memory here");
+            weft_comm_abandon(work->comm, &work->error);
+        } else {
+            work->status = weft_comm_gather(work->comm, &i, sizeof i, all, &work->error);
+        }
+    }
+    return NULL;
+}
+
+static void test_failure(void **state) {
+    (void)state;
+    for (int size = 2; size <= MOST; ++size) {
+        rank_work work[MOST];
+        char expected[80];
+        run(size, run_failing, work);
+        snprintf(expected, sizeof expected, "rank %d has failed: no memory here", size - 2);
+        for (int r = 0; r < size; ++r) {
+            assert_int_equal(work[r].status, r == size - 2 ? WEFT_ERROR_MEMORY : WEFT_ERROR_DEVICE);
+            assert_string_equal(work[r].error.message, r == size - 2 ? "no memory here" : expected);
+        }
+    }
+}
+
+/* All get the outcome of the lowest rank that is not well. */
+static void *run_agreeing(void *user) {
+    rank_work *work = user;
+    const int rank = weft_comm_rank(work->comm);
+    weft_status mine = WEFT_OK;
+    expect(work, weft_comm_agree(work->comm, WEFT_OK, NULL) == WEFT_OK);
+    if (rank > 0)
+        mine = weft_error_set(&work->error, WEFT_ERROR_INPUT, "rank %d dislikes it", rank);
+    work->status = weft_comm_agree(work->comm, mine, &work->error);
+    return NULL;
+}
+
+static void test_agreement(void **state) {
+    (void)state;
+    rank_work work[MOST];
+    run(4, run_agreeing, work);
+    for (int r = 0; r < 4; ++r) {
+        assert_int_equal(work[r].status, WEFT_ERROR_INPUT);
+        assert_string_equal(work[r].error.message, "rank 1 dislikes it");
+    }
+}
+
+/* A message of another length than is expected is told, by all. */
+static void *run_mismatch(void *user) {
+    rank_work *work = user;
+    const int rank = weft_comm_rank(work->comm);
+    int numbers[4] = {0};
+    const weft_message sent = {1 - rank, numbers, sizeof numbers},
+                       received = {1 - rank, numbers, sizeof *numbers * (rank ? 3 : 4)};
+    work->status = weft_comm_exchange(work->comm, &sent, 1, &received, 1, &work->error);
+    return NULL;
+}
+
+static void test_mismatch(void **state) {
+    (void)state;
+    rank_work work[MOST];
+    weft_comm *comms[2];
+    run(2, run_mismatch, work);
+    assert_int_equal(work[1].status, WEFT_ERROR_INTERNAL);
+    assert_int_equal(work[0].status, WEFT_ERROR_DEVICE);
+    assert_int_equal(weft_comm_threads_make(0, comms, NULL), WEFT_ERROR_USAGE);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values),   cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_failure),  cmocka_unit_test(test_agreement),
+        cmocka_unit_test(test_mismatch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
