@@ -5,6 +5,8 @@
 #include "fem/mesh/part.h"
 #include "fem/space/layout.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,6 +105,83 @@ done:
     return status;
 }
 
+/* What a rank tells the first one of its part. */
+typedef struct share_of_work {
+    int64_t own_nodes, nodes, cells;
+    double assembly, solve;
+} share_of_work;
+
+static void widen(int64_t bounds[2], int64_t value) {
+    bounds[0] = value < bounds[0] ? value : bounds[0];
+    bounds[1] = value > bounds[1] ? value : bounds[1];
+}
+
+static void widen_seconds(double bounds[2], double value) {
+    bounds[0] = fmin(value, bounds[0]);
+    bounds[1] = fmax(value, bounds[1]);
+}
+
+static weft_status compare_ranks(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_mesh *mesh = run->base.mesh;
+    const int n = weft_comm_size(run->comm), rank = weft_comm_rank(run->comm);
+    const int64_t *starts = mesh->part->starts;
+    const share_of_work mine = {starts[rank + 1] - starts[rank], mesh->n_nodes, mesh->n_cells,
+                                run->base.seconds.assembly, run->base.seconds.solve};
+    solve_ranks *out = &run->ranks;
+    share_of_work *all = calloc((size_t)n, sizeof *all);
+    if (!all)
+        TRY(weft_out_of_memory(error, "ranks"));
+    TRY(weft_comm_gather(run->comm, &mine, sizeof mine, all, error));
+    *out = (solve_ranks){n,
+                         weft_comm_kind(run->comm),
+                         {all->own_nodes, all->own_nodes},
+                         {all->nodes, all->nodes},
+                         {all->cells, all->cells},
+                         {all->assembly, all->assembly},
+                         {all->solve, all->solve}};
+    for (int r = 1; r < n; ++r) {
+        widen(out->own_nodes, all[r].own_nodes);
+        widen(out->nodes, all[r].nodes);
+        widen(out->cells, all[r].cells);
+        widen_seconds(out->assembly, all[r].assembly);
+        widen_seconds(out->solve, all[r].solve);
+    }
+done:
+    free(all);
+    return status;
+}
+
+static void print_range(const char *what, const int64_t bounds[2]) {
+    if (bounds[0] == bounds[1])
+        printf("%" PRId64 " %s", bounds[0], what);
+    else
+        printf("%" PRId64 " to %" PRId64 " %s", bounds[0], bounds[1], what);
+}
+
+void solve_ranks_print(const solve *run) {
+    const solve_ranks *ranks = &run->ranks;
+    if (ranks->n == 0)
+        return;
+    printf("ranks       %d, by %s: each owns ", ranks->n, ranks->kind);
+    print_range("nodes", ranks->own_nodes);
+    printf(" and has ");
+    print_range("cells\n", ranks->cells);
+}
+
+bool solve_ranks_json(const solve *run, json_t *root) {
+    const solve_ranks *r = &run->ranks;
+    return r->n == 0 ||
+           app_json_set(root, "ranks",
+                        json_pack("{s:i, s:s, s:[I,I], s:[I,I], s:[I,I], s:[f,f], s:[f,f]}",
+                                  "number", r->n, "kind", r->kind, "own_nodes",
+                                  (json_int_t)r->own_nodes[0], (json_int_t)r->own_nodes[1], "nodes",
+                                  (json_int_t)r->nodes[0], (json_int_t)r->nodes[1], "cells",
+                                  (json_int_t)r->cells[0], (json_int_t)r->cells[1], "assembly",
+                                  r->assembly[0], r->assembly[1], "solve", r->solve[0],
+                                  r->solve[1]));
+}
+
 weft_status solve_join_parts(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     app_run *base = &run->base;
@@ -111,6 +190,7 @@ weft_status solve_join_parts(solve *run, weft_error *error) {
     weft_data *data = base->data;
     const solve_script script = run->script;
     const double *values = part->system.u_values;
+    TRY(compare_ranks(run, error));
     if (weft_comm_rank(run->comm) > 0) {
         status =
             weft_layout_collect(part->fields.spaces, part->fields.n, values, NULL, NULL, error);
@@ -125,7 +205,7 @@ weft_status solve_join_parts(solve *run, weft_error *error) {
                          base->problem->fields.n_dofs, error));
     move_result(part, base->problem);
 done:
-    if (weft_comm_rank(run->comm) == 0) {
+    if (base->problem != part) { /* the first rank, which has gone on to the whole mesh */
         solve_script whole = run->script;
         weft_problem_free(&part);
         run->script = script;

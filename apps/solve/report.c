@@ -70,6 +70,7 @@ static void print_head(const solve *run) {
     if (run->script.ufl)
         printf("unknowns    %" PRId64 " in all, values prescribed by conditions included\n",
                run->base.problem->fields.n_dofs);
+    solve_ranks_print(run);
     app_plan_print(&run->base.context, app_run_device_reason(&run->base),
                    run->base.problem->system.linear.choice.assembly, "");
 }

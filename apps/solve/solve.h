@@ -95,6 +95,14 @@ typedef struct solve_script {
     bool is_assumed; /* a shipped form file, for cells that may not be those of the mesh */
 } solve_script;
 
+/** What the ranks had, for reports: the least and the most of a rank; seconds of assembly and solve. */
+typedef struct solve_ranks {
+    int n; /* 0: the mesh was not divided */
+    const char *kind;
+    int64_t own_nodes[2], nodes[2], cells[2];
+    double assembly[2], solve[2];
+} solve_ranks;
+
 /** Everything of one run, in the order in which it is made. */
 struct solve {
     const solve_program *program; /* borrowed, as is options */
@@ -103,6 +111,7 @@ struct solve {
     weft_comm *comm;  /* of the ranks, borrowed; NULL: there is one */
     weft_mesh *whole; /* where base.mesh is the part of a rank */
     app_mesh_made whole_made;
+    solve_ranks ranks;
     solve_script script;
     int components; /* per node */
     char **exact;   /* [components], or NULL */
@@ -147,6 +156,9 @@ weft_status solve_on_ranks(solve *run, weft_error *error);
 weft_status solve_take_part(solve *run, weft_error *error);
 /** Continue with the solution on the whole mesh, on the first rank; the others only send theirs. */
 weft_status solve_join_parts(solve *run, weft_error *error);
+/** A line of the report, and the object `ranks` of JSON, if there are ranks. The latter is false where memory is short. */
+void solve_ranks_print(const solve *run);
+bool solve_ranks_json(const solve *run, json_t *root);
 
 /** Compile every formula of the options to find its errors, and check the output files.
  *  (apps/solve/check.c) */

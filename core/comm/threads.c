@@ -144,12 +144,13 @@ static weft_status exchange(weft_comm *comm, const weft_message *sent, int n_sen
     m->slots[comm->rank].sent = sent;
     m->slots[comm->rank].n_sent = n_sent;
     TRY(barrier(m, error));
-    for (int i = 0; i < n_received && status == WEFT_OK; ++i)
-        status = copy_message(comm, &received[i], error);
-    if (status != WEFT_OK)
+    weft_status copied = WEFT_OK;
+    for (int i = 0; i < n_received && copied == WEFT_OK; ++i)
+        copied = copy_message(comm, &received[i], error);
+    TRY(barrier(m, copied == WEFT_OK ? error : NULL)); /* others still read what this rank sends */
+    if (copied != WEFT_OK)
         abandon(comm, error);
-    else
-        status = barrier(m, error);
+    status = copied;
 done:
     return status;
 }

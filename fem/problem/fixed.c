@@ -181,12 +181,18 @@ static weft_status check_ranks(weft_problem *problem, weft_error *error) {
     const weft_fields *fields = &problem->fields;
     const weft_part *part = problem->mesh->part;
     const int c = weft_space_components(fields->space);
+    if (fields->n > 1 || !weft_element_has_vertices(weft_space_element(fields->space)))
+        TRY(weft_error_refuse(
+            error, WEFT_ERROR_UNSUPPORTED,
+            "several ranks compute one function with nodes at the vertices, not mixed or "
+            "discontinuous ones",
+            "leave out --ranks"));
     for (int k = 0; k < c; ++k) {
         double fixed = 0;
         for (int64_t i = 0; i < fields->n_constrained; ++i)
             fixed = fields->constrained[i] % c == k ? 1 : fixed;
         TRY(weft_comm_maximum(part->comm, &fixed, error));
-        if (fixed > 0 && part->n_pieces == 1 && fields->n == 1)
+        if (fixed > 0 && part->n_pieces == 1)
             continue;
         if (part->n_pieces > 1)
             weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
