@@ -10,7 +10,7 @@
 
 enum {
     SMALL = 256,  /* bytes that a rank leaves where all read them, for one barrier instead of two */
-    SPINS = 4000, /* polls of a rank that waits, before it sleeps */
+    SPINS = 300, /* polls of a rank that waits, before it sleeps */
     WITHOUT_SPIN = 0
 };
 
