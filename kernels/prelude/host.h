@@ -246,7 +246,8 @@ INLINE void add_matrix(scalar *p, const uint32_t *positions, const real *v, int 
     for (int k = 0; k < entries; ++k)
         for (int l = 0; l < lanes; ++l)
             p[positions[k * LANES + l]] += v[k][l];
-#else //@ the order of additions must not depend on the place of a cell in its block
+#else
+    //@ The order of additions must not depend on the place of a cell in its block.
     const scalar *one = (const scalar *)v;
     __asm__("" : "+r"(one) : : "memory");
     for (int l = 0; l < lanes; ++l)
