@@ -4,7 +4,7 @@ set(weft_headers
     core/weft_escape.h core/weft_launch.h core/weft_memory_estimate.h core/weft_tuning.h
     gemm/weft_gemm.h
     fusion/weft_compilation.h fusion/weft_compile.h fusion/weft_fusion.h fusion/weft_library.h
-    fusion/weft_outline.h fusion/weft_program.h fusion/cost/cost.h fusion/cost/measured.h
+    fusion/weft_outline.h fusion/weft_program.h fusion/weft_share.h fusion/cost/cost.h fusion/cost/measured.h
     fusion/tune/tune.h fusion/tune/tuned.h
     fem/weft_bc.h fem/weft_constraint.h fem/weft_data.h fem/weft_derive.h fem/weft_element.h
     fem/weft_family.h

@@ -54,7 +54,7 @@ typedef struct weft_mesh {
     /* pairs of nodes on the boundary at one place: a crack, or parts that are not joined */
     int64_t n_coincident;
     char source[512];       /* file or "square:32" */
-    struct weft_part *part; /* NULL: the whole mesh; else this is the part of a rank */
+    struct weft_part *part; /* of a rank; NULL: the whole mesh */
 } weft_mesh;
 
 /** Input of weft_mesh_make, not checked: any numbering and orientation. Arrays from
@@ -172,7 +172,7 @@ weft_status weft_mesh_refine(weft_device *device, const weft_mesh *mesh, int tim
  *  one whose coordinate element has degree 1 is for straight cells. */
 void weft_mesh_straighten(weft_mesh *mesh);
 void weft_mesh_free(weft_mesh **mesh);
-/** The reference cell of the mesh's cells; the numbers v and w of vertices of a cell and a facet. */
+/** The reference cell; the numbers v and w of vertices of a cell and a facet. */
 const weft_cell *weft_mesh_cell(const weft_mesh *mesh);
 int weft_mesh_cell_vertices(const weft_mesh *mesh);
 int weft_mesh_facet_vertices(const weft_mesh *mesh);

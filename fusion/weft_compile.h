@@ -170,9 +170,7 @@ typedef struct weft_compile_options {
     const char *cover;
     const struct weft_tuned_source *tuned; /* of tuned parameters; borrowed as costs; may be NULL */
     bool runs_once;                        /* or a few times: on the host compiled in less time */
-    /* ranks have parts of the index sets (weft_program_share): reductions are over the elements that the ranks own, and
-     * sums have the same bits for any parts. On the host: elsewhere WEFT_ERROR_UNSUPPORTED */
-    bool distributed;
+    bool distributed;                      /* ranks have parts: see weft_program_share */
 } weft_compile_options;
 static inline weft_compile_options weft_compile_options_default(void) {
     weft_compile_options options;

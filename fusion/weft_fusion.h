@@ -11,5 +11,6 @@
 
 #include "fusion/weft_outline.h"
 #include "fusion/weft_program.h"
+#include "fusion/weft_share.h"
 
 #endif

@@ -2,7 +2,6 @@
 #ifndef WEFT_PROGRAM_H
 #define WEFT_PROGRAM_H
 
-#include "core/weft_comm.h"
 #include "fusion/weft_compile.h"
 
 #ifdef __cplusplus
@@ -21,16 +20,6 @@ weft_status weft_connectivity_make(weft_device *device, const int32_t *indices, 
                                    int width, int64_t n_to, weft_connectivity **out,
                                    weft_error *error);
 void weft_connectivity_free(weft_connectivity **connectivity);
-/** What this rank has of the two index sets, for programs that the connectivity is bound to: an element that leads to others
- *  belongs to the rank that owns the lowest of these.
- *  to      borrowed; must outlive the connectivity
- *  Errors  WEFT_ERROR_MEMORY, _DEVICE */
-struct weft_share;
-weft_status weft_connectivity_share(weft_connectivity *connectivity, const struct weft_share *to,
-                                    weft_error *error);
-/** Those two; NULL: not known. Borrowed. */
-const struct weft_share *weft_connectivity_from_share(const weft_connectivity *connectivity);
-const struct weft_share *weft_connectivity_to_share(const weft_connectivity *connectivity);
 /** Free the transpose, which is computed again where a program needs it. */
 void weft_connectivity_release_transposed(weft_connectivity *connectivity);
 /** Free the interleaved copy, too, which is then made of the indices again; where they are on the device alone, they
@@ -69,17 +58,6 @@ void weft_program_free(weft_program **program);
 /** Set the size of an index set. Bound connectivities set the sizes of theirs. */
 weft_status weft_program_size(weft_program *program, const char *index_set, int64_t n,
                               weft_error *error);
-/** What a rank has of an index set: its elements, and which of them are its own; the others are copies of elements that
- *  other ranks own. Reductions of programs that are compiled `distributed` count what is owned, on all ranks. */
-typedef struct weft_share {
-    weft_comm *comm;    /* borrowed; NULL: one rank */
-    weft_memory *owned; /* uint8_t [n]: 1 or 0; borrowed */
-} weft_share;
-/** Set it for an index set. Bound connectivities set those of theirs that have one.
- *  share   borrowed; must outlive the program
- *  Errors  WEFT_ERROR_USAGE (no such index set) */
-weft_status weft_program_share(weft_program *program, const char *index_set,
-                               const weft_share *share, weft_error *error);
 /** Bind a list: an input, or a result that is to be written to the caller's memory.
  *  memory  borrowed
  *  Layout  interleaved index set  [block][component][lane]

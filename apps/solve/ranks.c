@@ -3,7 +3,6 @@
 #include "apps/solve/solve.h"
 #include "core/base/threads.h"
 #include "fem/mesh/part.h"
-#include "fem/space/layout.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,7 +22,10 @@ static weft_status refuse(const char *option, const char *what, weft_error *erro
 
 /* The device that the user asks for; NULL: none. */
 static const char *device_asked(const solve_options *options) {
-    return options->run.device ? options->run.device : getenv("WEFT_DEVICE");
+    const char *name = options->run.device;
+    if (!name || strcmp(name, "auto") == 0)
+        name = getenv("WEFT_DEVICE");
+    return name && name[0] ? name : NULL;
 }
 
 static weft_status check_device(const char *name, weft_error *error) {
@@ -70,18 +72,6 @@ done:
     return status;
 }
 
-/* What the report says of the solve, which is that of the part. */
-static void move_result(weft_problem *from, weft_problem *to) {
-    weft_linear *whole = &to->system.linear, *part = &from->system.linear;
-    whole->choice = part->choice;
-    whole->cg = part->cg;
-    part->cg = (weft_cg_result){0};
-    whole->solve_seconds = part->solve_seconds;
-    whole->precondition_seconds = part->precondition_seconds;
-    to->system.asymmetry = from->system.asymmetry;
-    to->system.is_symmetric = from->system.is_symmetric;
-}
-
 /* The same problem on the whole mesh, without a matrix. */
 static weft_status make_whole(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -99,8 +89,7 @@ static weft_status make_whole(solve *run, weft_error *error) {
     TRY(weft_data_make(base->device, base->mesh, &base->data, error));
     base->context.data = base->data;
     TRY(solve_problem_make(run, error));
-    base->problem->system.linear.choice.assembly = WEFT_ASSEMBLY_MATRIX_FREE;
-    TRY(weft_problem_assemble(base->problem, error)); /* for energies and balances */
+    TRY(weft_problem_assemble_lightly(base->problem, error));
 done:
     return status;
 }
@@ -189,21 +178,15 @@ weft_status solve_join_parts(solve *run, weft_error *error) {
     weft_mesh *mesh = base->mesh;
     weft_data *data = base->data;
     const solve_script script = run->script;
-    const double *values = part->system.u_values;
     TRY(compare_ranks(run, error));
     if (weft_comm_rank(run->comm) > 0) {
-        status =
-            weft_layout_collect(part->fields.spaces, part->fields.n, values, NULL, NULL, error);
+        status = weft_problem_collect(part, NULL, error);
         goto done;
     }
     base->data = NULL;
     app_pieces_free(&base->pieces);
     TRY(make_whole(run, error));
-    TRY(weft_layout_collect(part->fields.spaces, part->fields.n, values,
-                            base->problem->fields.spaces, base->problem->system.u_values, error));
-    TRY(weft_vector_push(base->problem->system.u, base->problem->system.u_values,
-                         base->problem->fields.n_dofs, error));
-    move_result(part, base->problem);
+    TRY(weft_problem_collect(part, base->problem, error));
 done:
     if (base->problem != part) { /* the first rank, which has gone on to the whole mesh */
         solve_script whole = run->script;

@@ -8,6 +8,7 @@
  *  the greatest number down are kept, which is 2^-59 of it or less; so up to 2^33 numbers can be added.
  *
  *  Source  Demmel and Nguyen 2015, Parallel reproducible summation; Ahrens, Demmel and Nguyen 2020 (ReproBLAS)
+ *  Decision  docs/decisions/0070-sums-of-ranks-are-exact.md
  *  Kernels that make such sums: kernels/prelude/exact_host.h */
 #pragma once
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    SMALL = 256,  /* bytes that a rank leaves where all read them, for one barrier instead of two */
+    SMALL = 256, /* bytes that a rank leaves where all read them, for one barrier instead of two */
     SPINS = 300, /* polls of a rank that waits, before it sleeps */
     WITHOUT_SPIN = 0
 };
@@ -102,12 +102,10 @@ done:
     return status;
 }
 
-static weft_status gather(weft_comm *comm, const void *mine, size_t bytes, void *all,
-                          weft_error *error) {
+static weft_status gather_large(weft_comm *comm, const void *mine, size_t bytes, void *all,
+                                weft_error *error) {
     weft_status status = WEFT_OK;
     meeting *m = meeting_of(comm);
-    if (bytes <= SMALL)
-        return gather_small(comm, mine, bytes, all, error);
     m->slots[comm->rank].bytes = mine;
     TRY(barrier(m, error));
     for (int r = 0; r < m->size; ++r)
@@ -115,6 +113,11 @@ static weft_status gather(weft_comm *comm, const void *mine, size_t bytes, void 
     TRY(barrier(m, error));
 done:
     return status;
+}
+
+static weft_status gather(weft_comm *comm, const void *mine, size_t bytes, void *all,
+                          weft_error *error) {
+    return (bytes <= SMALL ? gather_small : gather_large)(comm, mine, bytes, all, error);
 }
 
 /* The message that a rank sends to another; NULL: there is none. */
@@ -215,18 +218,17 @@ static weft_status rank_make(meeting *m, int rank, weft_comm **out, weft_error *
 weft_status weft_comm_threads_make(int n, weft_comm **out, weft_error *error) {
     weft_status status = WEFT_OK;
     meeting *m = NULL;
+    int n_made = 0;
     if (n < 1 || n > WEFT_RANKS_MAX)
-        return weft_error_set(error, WEFT_ERROR_USAGE, "%d ranks: there can be 1 to %d", n,
-                              WEFT_RANKS_MAX);
-    for (int r = 0; r < n; ++r)
-        out[r] = NULL;
+        TRY(weft_error_set(error, WEFT_ERROR_USAGE, "%d ranks: there can be 1 to %d", n,
+                           WEFT_RANKS_MAX));
     TRY(meeting_make(n, &m, error));
-    for (int r = 0; r < n; ++r)
-        TRY(rank_make(m, r, &out[r], error));
+    for (; n_made < n; ++n_made)
+        TRY(rank_make(m, n_made, &out[n_made], error));
 done:
-    if (status != WEFT_OK && m && m->n_alive == 0)
+    if (status != WEFT_OK && m && n_made == 0)
         meeting_free(m);
-    for (int r = 0; status != WEFT_OK && r < n; ++r)
+    for (int r = 0; status != WEFT_OK && r < n_made; ++r)
         weft_comm_free(&out[r]); /* the last one frees the meeting */
     return status;
 }

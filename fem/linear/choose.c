@@ -305,11 +305,9 @@ done:
     return status;
 }
 
-weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *what,
-                               weft_error *error) {
+static weft_status choose_alone(weft_linear *linear, const weft_problem_memory *what,
+                                weft_error *error) {
     weft_status status = WEFT_OK;
-    if (linear->mesh && linear->mesh->part)
-        return choose_for_ranks(linear, error);
     weft_problem_memory complete = *what;
     weft_speeds speeds = {0};
     TRY(weft_speeds_read(linear->context->device, linear->context->monitor, &speeds, error));
@@ -323,6 +321,12 @@ weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *w
     foresee(linear, &complete.problem, &speeds);
 done:
     return status;
+}
+
+weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *what,
+                               weft_error *error) {
+    return linear->mesh && linear->mesh->part ? choose_for_ranks(linear, error)
+                                              : choose_alone(linear, what, error);
 }
 
 weft_status weft_linear_levels_pay(const weft_linear *linear, int dimension, int64_t n_nodes,

@@ -43,7 +43,7 @@ struct weft_operator {
     /* of one without a matrix that is: the same in double precision, which may have further dofs behind these; borrowed; NULL: it
      * is not known */
     weft_operator *exact;
-    size_t late_bytes;    /* made by products and diagonals */
+    size_t late_bytes; /* made by products and diagonals */
     /* whose other ranks' dofs get their values before a product; borrowed; NULL: there are none */
     struct weft_layout *layout;
     bool borrows_pattern; /* the arrays of the pattern */

@@ -194,17 +194,17 @@ static weft_status check_ranks(weft_problem *problem, weft_error *error) {
         TRY(weft_comm_maximum(part->comm, &fixed, error));
         if (fixed > 0 && part->n_pieces == 1)
             continue;
-        if (part->n_pieces > 1)
-            weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                           "the mesh has %lld pieces that are not joined: several ranks take one",
-                           (long long)part->n_pieces);
-        else
-            weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                           "several ranks need given values of every component of u: those of "
-                           "component %d are not",
-                           k);
+        status = part->n_pieces > 1
+                     ? weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                      "the mesh has %lld pieces that are not joined: several ranks "
+                                      "take one",
+                                      (long long)part->n_pieces)
+                     : weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                      "several ranks need given values of every component of u: "
+                                      "those of component %d are not",
+                                      k);
         weft_error_hint(error, "leave out --ranks, or use --dirichlet");
-        return WEFT_ERROR_UNSUPPORTED;
+        goto done;
     }
 done:
     return status;

@@ -404,3 +404,35 @@ weft_status weft_problem_solve_nonlinear(weft_problem *problem, const weft_probl
 done:
     return status;
 }
+
+/* ---- parts of ranks ------------------------------------------------------------------------ */
+
+weft_status weft_problem_assemble_lightly(weft_problem *problem, weft_error *error) {
+    problem->system.linear.choice.assembly = WEFT_ASSEMBLY_MATRIX_FREE;
+    return weft_problem_assemble(problem, error);
+}
+
+/* What reports say of the solve. */
+static void move_result(weft_problem *from, weft_problem *to) {
+    weft_linear *whole = &to->system.linear, *part = &from->system.linear;
+    whole->choice = part->choice;
+    whole->cg = part->cg;
+    part->cg = (weft_cg_result){0};
+    whole->solve_seconds = part->solve_seconds;
+    whole->precondition_seconds = part->precondition_seconds;
+    to->system.asymmetry = from->system.asymmetry;
+    to->system.is_symmetric = from->system.is_symmetric;
+}
+
+weft_status weft_problem_collect(weft_problem *part, weft_problem *whole, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(weft_layout_collect(part->fields.spaces, part->fields.n, part->system.u_values,
+                            whole ? whole->fields.spaces : NULL,
+                            whole ? whole->system.u_values : NULL, error));
+    if (!whole)
+        goto done;
+    TRY(weft_vector_push(whole->system.u, whole->system.u_values, whole->fields.n_dofs, error));
+    move_result(part, whole);
+done:
+    return status;
+}

@@ -165,6 +165,13 @@ weft_status weft_problem_find_modes(weft_problem *problem, weft_error *error);
  *  n_parts    of the mesh */
 weft_status weft_problem_find_floating(weft_problem *problem, bool all_fixed, int64_t *n_parts,
                                        weft_error *error);
+/** Make what the energy and balances of a problem need, but no matrix: its solution comes from parts. */
+weft_status weft_problem_assemble_lightly(weft_problem *problem, weft_error *error);
+/** Collect u of the parts of all ranks, with the choice and result of the solve, in the problem on the whole mesh.
+ *  part   of this rank, solved
+ *  whole  on the first rank; NULL on others
+ *  Errors  those of weft_layout_collect */
+weft_status weft_problem_collect(weft_problem *part, weft_problem *whole, weft_error *error);
 /** Forget them. Loads at points stay. */
 void weft_problem_clear_constraints(weft_problem *problem);
 /** If there are dependent dofs, make `reduction`, and see that the operator stores a matrix. */

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "fem/weft_space.h"
-#include "fusion/weft_program.h"
+#include "fusion/weft_share.h"
 
 typedef struct weft_layout weft_layout;
 /** The layout of the dofs of one space, or of several, one space after another.

@@ -4,6 +4,7 @@
 #include "fusion/connectivity/cell_patches.h"
 #include "fusion/connectivity/connectivity.h"
 #include "fusion/connectivity/patches.h"
+#include "fusion/weft_share.h"
 
 typedef struct weft_connectivity_copy weft_connectivity_copy;
 

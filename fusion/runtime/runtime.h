@@ -3,7 +3,7 @@
 
 #include "fusion/codegen/codegen.h"
 #include "fusion/control/program.h"
-#include "fusion/weft_program.h"
+#include "fusion/weft_share.h"
 
 /** What a KERNEL_NESTED has on a device, own. */
 typedef struct weft_nested_launch {

@@ -70,7 +70,7 @@ INLINE void join_exact_counted(real *a, const real *v, int components, mask coun
             any |= outside[l];
         if (__builtin_expect(any != 0, 0))
             left = exact_raise(sum, left);
-        //@ With its last bit set, nothing is halfway between two multiples of a unit, so that rounding does not depend on the sum.
+//@ With its last bit set, nothing is halfway between two multiples of a unit, so that rounding does not depend on the sum.
         UNROLL for (int i = 0; i < EXACT_SLICES; ++i) {
             const real next = sum[i] + (real)((mask)left | 1);
             const real slice = next - sum[i];

@@ -247,7 +247,7 @@ INLINE void add_matrix(scalar *p, const uint32_t *positions, const real *v, int 
         for (int l = 0; l < lanes; ++l)
             p[positions[k * LANES + l]] += v[k][l];
 #else
-    //@ The order of additions must not depend on the place of a cell in its block.
+//@ The order of additions must not depend on the place of a cell in its block.
     const scalar *one = (const scalar *)v;
     __asm__("" : "+r"(one) : : "memory");
     for (int l = 0; l < lanes; ++l)

@@ -4,6 +4,7 @@
 #include "core/weft_core.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
+#include "fusion/weft_share.h"
 #include "program_support.h"
 
 #include <math.h>
