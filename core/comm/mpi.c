@@ -155,12 +155,9 @@ weft_status weft_comm_mpi_make(const weft_monitor *monitor, weft_comm **out, wef
     weft_mpi_place place = {.size = 1, .share = 1};
     weft_comm *comm = calloc(1, sizeof *comm);
     mpi_rank *own = calloc(1, sizeof *own);
-    if (!comm || !own) {
-        free(comm);
-        free(own);
-        return weft_out_of_memory(error, "ranks");
-    }
-    *comm = (weft_comm){.kind = &mpi_row, .size = 1, .state = own};
+    if (!comm || !own)
+        TRY(weft_out_of_memory(error, "ranks"));
+    *comm = (weft_comm){.kind = &mpi_row, .state = own};
     TRY(load(own, monitor, error));
     TRY(report(own, own->calls.start(&own->mpi, &place), "its start", error));
     const int processors = (int)(weft_threads_available() * place.share + 1e-9);
@@ -169,7 +166,12 @@ weft_status weft_comm_mpi_make(const weft_monitor *monitor, weft_comm **out, wef
     comm->processors = processors > 1 ? processors : 1;
     *out = comm;
     comm = NULL;
+    own = NULL;
 done:
-    weft_comm_free(&comm);
+    if (comm && own)
+        rank_free(comm);
+    else
+        free(own);
+    free(comm);
     return status;
 }
