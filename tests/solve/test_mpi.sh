@@ -55,6 +55,7 @@ same_bits() {
         ranks "$n" "$@" --verbose --json "$name-$n.json" --output "$name-$n.vtkhdf" >out 2>errors || fail "$name: $(cat errors)"
         compare "$name.json" "$name-$n.json"
         [ "$(grep -c '^energy' out)" = 1 ] || fail "$name: $n processes print $(cat out)"
+        grep -q "^ranks  *$n, by mpi: " out || fail "$name: $n processes print $(cat out)"
         [ -s "$name-$n.vtkhdf" ] || fail "$name: no output"
     done
 }
