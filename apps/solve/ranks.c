@@ -344,11 +344,13 @@ done:
 /* The same error often occurs on all ranks: the first one reports it, and ends the others while they wait. */
 enum { PATIENCE = 1500000 }; /* microseconds */
 
-int solve_ranks_fail(const app_launch *launch, app_messages *messages, weft_comm *comm,
-                     const weft_error *error) {
+int solve_ranks_fail(const app_launch *launch, bool is_common, app_messages *messages,
+                     weft_comm *comm, const weft_error *error) {
     weft_error named = *error;
     if (launch->rank > 0) {
         (void)usleep(PATIENCE);
+        if (is_common)
+            return weft_status_exit_code(error->status);
         (void)snprintf(named.message, sizeof named.message, "rank %d: %.1000s", launch->rank,
                        error->message);
     }

@@ -244,6 +244,7 @@ int solve_main(const solve_program *program, int argc, char **argv) {
     char device[32];
     const app_launch launch = app_launch_find();
     weft_comm *processes = NULL;
+    bool is_common = true;
     solve run = {.program = program,
                  .options = &options,
                  .base = {.options = &options.run,
@@ -259,6 +260,7 @@ int solve_main(const solve_program *program, int argc, char **argv) {
     TRY(app_messages_make(&messages, program->name, stderr,
                           launch.rank > 0 ? APP_QUIET : options.run.verbosity, &error));
     TRY(solve_ranks_check(&options, &launch, &error));
+    is_common = false;
     TRY(solve_ranks_connect(&launch, &messages.monitor, &processes, &error));
     run.comm = processes;
     options.run.device = solve_ranks_device(&options, processes, device, sizeof device);
@@ -267,7 +269,7 @@ done:
     app_messages_clear(&messages.monitor);
     int code = 0; /* of a process whose first one reports the outcome */
     if (status != WEFT_OK)
-        code = solve_ranks_fail(&launch, &messages, processes, &error);
+        code = solve_ranks_fail(&launch, is_common, &messages, processes, &error);
     else if (launch.rank == 0)
         code = report_outcome(&run);
     solve_run_clear(&run);

@@ -156,9 +156,10 @@ const char *solve_ranks_device(const solve_options *options, const weft_comm *co
  *  Errors  those of weft_comm_mpi_make; WEFT_ERROR_USAGE: MPI sees another number of processes */
 weft_status solve_ranks_connect(const app_launch *launch, const weft_monitor *monitor,
                                 weft_comm **out, weft_error *error);
-/** Print the error that ends this process, and end the others. Returns the exit code. */
-int solve_ranks_fail(const app_launch *launch, app_messages *messages, weft_comm *comm,
-                     const weft_error *error);
+/** Print the error that ends this process, and end the others. Returns the exit code.
+ *  is_common  each process has this error, as it is of the command line: the first one prints it */
+int solve_ranks_fail(const app_launch *launch, bool is_common, app_messages *messages,
+                     weft_comm *comm, const weft_error *error);
 /** Run the steps on all ranks, of which this thread is the first.
  *  Errors  those of the first rank that has failed by itself */
 weft_status solve_on_ranks(solve *run, weft_error *error);
