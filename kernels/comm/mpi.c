@@ -78,6 +78,10 @@ static int start(weft_mpi **out, weft_mpi_place *place) {
     mpi->has_comm = code == MPI_SUCCESS;
     if (code == MPI_SUCCESS)
         code = MPI_Comm_set_errhandler(mpi->comm, MPI_ERRORS_RETURN);
+    if (code == MPI_SUCCESS && mpi->has_started) { /* what MPICH takes for waiting */
+        (void)MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        (void)MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    }
     if (code == MPI_SUCCESS)
         code = MPI_Comm_rank(mpi->comm, &place->rank);
     if (code == MPI_SUCCESS)
