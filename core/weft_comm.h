@@ -21,10 +21,20 @@ enum { WEFT_RANKS_MAX = 4096 };
  *  out     [n], caller's; weft_comm_free each, in any order
  *  Errors  WEFT_ERROR_USAGE: n is not in [1, WEFT_RANKS_MAX]; WEFT_ERROR_MEMORY */
 weft_status weft_comm_threads_make(int n, weft_comm **out, weft_error *error);
+/** The communicator of this process, which mpirun or srun has started, and of the others. MPI is called through a plug-in that
+ *  mpicc ($WEFT_MPICC names another one) compiles at first use; the calling thread makes all calls. A rank that fails ends all
+ *  processes: weft_comm_abandon does not return, after which their launcher has the exit code of the error.
+ *  weft_comm_free waits for all ranks and ends MPI, unless that ran before; it cannot be started again.
+ *  monitor  borrowed; may be NULL
+ *  Errors   WEFT_ERROR_UNSUPPORTED: no mpicc, or an MPI without threads; WEFT_ERROR_COMPILER, WEFT_ERROR_DEVICE,
+ *           WEFT_ERROR_MEMORY */
+weft_status weft_comm_mpi_make(const weft_monitor *monitor, weft_comm **out, weft_error *error);
 void weft_comm_free(weft_comm **comm);
 /** 0 and 1 of NULL. */
 int weft_comm_rank(const weft_comm *comm);
 int weft_comm_size(const weft_comm *comm);
+/** The processors for this rank, if all that may use one share it evenly; at least 1. All available ones of NULL. */
+int weft_comm_processors(const weft_comm *comm);
 /** "threads", "mpi"; "none" of NULL. Borrowed. */
 const char *weft_comm_kind(const weft_comm *comm);
 
@@ -51,7 +61,8 @@ typedef struct weft_message {
 } weft_message;
 /** Send and receive messages, at most one to and one from each other rank; what is sent to a rank has the
  *  length that it receives.
- *  Errors  as above; WEFT_ERROR_INTERNAL: lengths differ, or a message is missing */
+ *  Errors  as above; WEFT_ERROR_INTERNAL: lengths differ; with threads, also that a message is
+ *          missing, for which MPI waits */
 weft_status weft_comm_exchange(weft_comm *comm, const weft_message *sent, int n_sent,
                                const weft_message *received, int n_received, weft_error *error);
 

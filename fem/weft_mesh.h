@@ -138,9 +138,8 @@ weft_status weft_mesh_make_cube(int64_t n, weft_mesh **out, weft_error *error);
  *  Nodes   copy by copy, x fastest, each in the tile's order; cells likewise
  *  Facets  those where copies meet are removed, also from groups; all others are kept
  *  Points  groups of points keep only their name
- *  Errors  WEFT_ERROR_INPUT (a node or facet on a side has no partner on the opposite side within
- *          1e-8 of the box; names the first), WEFT_ERROR_USAGE (a count below 1),
- *          WEFT_ERROR_UNSUPPORTED (2^31 nodes or cells), WEFT_ERROR_MEMORY; *out untouched */
+ *  Errors  WEFT_ERROR_INPUT (a node or facet on a side has no partner on the opposite side within 1e-8 of the box; names the
+ *          first), WEFT_ERROR_USAGE (a count below 1), _UNSUPPORTED (2^31 nodes or cells), _MEMORY; *out untouched */
 weft_status weft_mesh_tile(weft_device *device, const weft_mesh *tile, const int64_t counts[3],
                            weft_mesh **out, weft_error *error);
 /** Refine uniformly. Each of the `times` steps (1 to 12) halves every edge and divides a triangle

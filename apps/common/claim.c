@@ -2,6 +2,7 @@
 #include "apps/common/support.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,27 +13,38 @@
 
 /* ---- processes of one start ------------------------------------------------------------------ */
 
-weft_status app_ranks_refuse(const char *program, weft_error *error) {
-    /* A batch script of Slurm has SLURM_NTASKS too; only srun sets the one below. */
-    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
-                                        "SLURM_STEP_NUM_TASKS"};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
-        const char *size = getenv(sizes[i]);
-        if (!size || strtol(size, NULL, 10) <= 1)
-            continue;
-        weft_error_set(
-            error, WEFT_ERROR_USAGE,
-            "this is one of %.20s processes (%s), each of which would compute everything "
-            "and write the same files",
-            size, sizes[i]);
-        weft_error_hint(
-            error,
-            "start it once, without mpirun or srun: one process uses all processors, or a GPU; for "
-            "independent runs, each with files of its own, start `env -u %s %s ...`",
-            sizes[i], program);
-        return WEFT_ERROR_USAGE;
+app_launch app_launch_find(void) {
+    /* A batch script of Slurm has SLURM_NTASKS too; only srun sets the one below, also for mpirun's own daemons. */
+    static const struct {
+        const char *size, *rank;
+    } variables[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+                     {"PMI_SIZE", "PMI_RANK"},
+                     {"MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK"},
+                     {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; ++i) {
+        const char *size = getenv(variables[i].size), *rank = getenv(variables[i].rank);
+        const long n = size ? strtol(size, NULL, 10) : 0;
+        if (n > 0 && n <= INT_MAX)
+            return (app_launch){(int)n, rank && n > 1 ? (int)strtol(rank, NULL, 10) : 0,
+                                variables[i].size};
     }
-    return WEFT_OK;
+    return (app_launch){.size = 1};
+}
+
+weft_status app_ranks_refuse(const char *program, weft_error *error) {
+    const app_launch launch = app_launch_find();
+    if (launch.size == 1)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_USAGE,
+                   "this is one of %d processes (%s), each of which would compute everything "
+                   "and write the same files",
+                   launch.size, launch.variable);
+    weft_error_hint(
+        error,
+        "start it once, without mpirun or srun: one process uses all processors, or a GPU; for "
+        "independent runs, each with files of its own, start `env -u %s %s ...`",
+        launch.variable, program);
+    return WEFT_ERROR_USAGE;
 }
 
 /* ---- runs with one file ---------------------------------------------------------------------- */

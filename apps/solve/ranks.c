@@ -1,7 +1,6 @@
-/* Runs a problem on several ranks, which are threads of this process: each assembles and solves on its part of the mesh, and the
- * first one continues with the solution on the whole mesh. */
+/* Runs a problem on several ranks, which are threads of this process or processes of mpirun: each assembles and solves on its part
+ * of the mesh, and the first one continues with the solution on the whole mesh. */
 #include "apps/solve/solve.h"
-#include "core/base/threads.h"
 #include "fem/mesh/part.h"
 
 #include <inttypes.h>
@@ -10,22 +9,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- what ranks cannot do yet ---------------------------------------------------------------- */
 
 static weft_status refuse(const char *option, const char *what, weft_error *error) {
     weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "%s not computed on several ranks yet", what);
     weft_error_location(error, option, NULL, 0, 0);
-    weft_error_hint(error, "leave out --ranks");
+    weft_error_hint(error, "leave out --ranks, and mpirun");
     return WEFT_ERROR_UNSUPPORTED;
 }
 
-/* The device that the user asks for; NULL: none. */
+/* The device that the user asks for, by option or environment; NULL: none. */
 static const char *device_asked(const solve_options *options) {
-    const char *name = options->run.device;
-    if (!name || strcmp(name, "auto") == 0)
-        name = getenv("WEFT_DEVICE");
-    return name && name[0] ? name : NULL;
+    const char *option = options->run.device, *variable = getenv("WEFT_DEVICE");
+    if (option && strcmp(option, "auto") != 0)
+        return option;
+    return variable && variable[0] ? variable : NULL;
 }
 
 static weft_status check_device(const char *name, weft_error *error) {
@@ -34,9 +34,20 @@ static weft_status check_device(const char *name, weft_error *error) {
     return refuse("--device", "this device is", error);
 }
 
-weft_status solve_ranks_check(const solve_options *options, weft_error *error) {
+static weft_status refuse_both(const app_launch *launch, weft_error *error) {
+    weft_error_set(error, WEFT_ERROR_USAGE, "each of the %d processes (%s) is a rank", launch->size,
+                   launch->variable);
+    weft_error_location(error, "--ranks", NULL, 0, 0);
+    weft_error_hint(error, "leave out --ranks, or mpirun");
+    return WEFT_ERROR_USAGE;
+}
+
+weft_status solve_ranks_check(const solve_options *options, const app_launch *launch,
+                              weft_error *error) {
     const app_run_options *run = &options->run;
-    if (run->ranks == 0)
+    if (run->ranks > 0 && launch->size > 1)
+        return refuse_both(launch, error);
+    if (run->ranks == 0 && launch->size == 1)
         return WEFT_OK;
     if (options->time.text)
         return refuse("--time-step", "steps in time are", error);
@@ -220,11 +231,12 @@ static void *run_rank(void *user) {
     return NULL;
 }
 
-const char *solve_ranks_device(const solve_options *options, char *out, size_t size) {
+const char *solve_ranks_device(const solve_options *options, const weft_comm *comm, char *out,
+                               size_t size) {
     const char *name = device_asked(options);
     const int ranks = options->run.ranks,
-              threads = weft_threads_available() / (ranks > 0 ? ranks : 1);
-    if (ranks == 0 || (name && strncmp(name, "host:", 5) == 0))
+              threads = weft_comm_processors(comm) / (ranks > 0 ? ranks : 1);
+    if ((ranks == 0 && !comm) || (name && strncmp(name, "host:", 5) == 0))
         return options->run.device;
     (void)snprintf(out, size, "host:%d", threads > 1 ? threads : 1);
     return out;
@@ -286,4 +298,43 @@ done:
     free(comms);
     free(ranks);
     return status;
+}
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+weft_status solve_ranks_connect(const app_launch *launch, const weft_monitor *monitor,
+                                weft_comm **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (launch->size == 1)
+        goto done;
+    TRY(weft_comm_mpi_make(monitor, out, error));
+    if (weft_comm_size(*out) != launch->size) {
+        status = weft_error_set(error, WEFT_ERROR_USAGE,
+                                "mpirun of another MPI than that of mpicc: this process sees %d "
+                                "rank%s of %d (%s)",
+                                weft_comm_size(*out), weft_comm_size(*out) > 1 ? "s" : "",
+                                launch->size, launch->variable);
+        weft_error_hint(error, "put the mpicc of the same MPI first in PATH, or set WEFT_MPICC to "
+                               "it; with srun, choose an MPI by --mpi");
+    }
+done:
+    return status;
+}
+
+/* The same error often occurs on all ranks: the first one reports it, and ends the others while they wait. */
+enum { PATIENCE = 1500000 }; /* microseconds */
+
+int solve_ranks_fail(const app_launch *launch, bool is_common, app_messages *messages,
+                     weft_comm *comm, const weft_error *error) {
+    weft_error named = *error;
+    if (launch->rank > 0) {
+        (void)usleep(PATIENCE);
+        if (is_common)
+            return weft_status_exit_code(error->status);
+        (void)snprintf(named.message, sizeof named.message, "rank %d: %.1000s", launch->rank,
+                       error->message);
+    }
+    const int code = app_messages_fail(messages, &named);
+    weft_comm_abandon(comm, &named);
+    return code;
 }

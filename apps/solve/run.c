@@ -242,6 +242,9 @@ int solve_main(const solve_program *program, int argc, char **argv) {
     solve_options options = {0};
     app_messages messages = {0};
     char device[32];
+    const app_launch launch = app_launch_find();
+    weft_comm *processes = NULL;
+    bool is_common = true;
     solve run = {.program = program,
                  .options = &options,
                  .base = {.options = &options.run,
@@ -253,16 +256,24 @@ int solve_main(const solve_program *program, int argc, char **argv) {
     app_ensure_standard_streams();
     TRY(app_messages_make(&messages, program->name, stderr, APP_NORMAL, &error));
     TRY(program->options_read(argc, argv, &options, &error));
-    TRY(app_ranks_refuse(program->name, &error));
     TRY(weft_problem_resume_choices(options.time.files.resume, &options.run.solver, &error));
-    TRY(app_messages_make(&messages, program->name, stderr, options.run.verbosity, &error));
-    TRY(solve_ranks_check(&options, &error));
-    options.run.device = solve_ranks_device(&options, device, sizeof device);
+    TRY(app_messages_make(&messages, program->name, stderr,
+                          launch.rank > 0 ? APP_QUIET : options.run.verbosity, &error));
+    TRY(solve_ranks_check(&options, &launch, &error));
+    is_common = false;
+    TRY(solve_ranks_connect(&launch, &messages.monitor, &processes, &error));
+    run.comm = processes;
+    options.run.device = solve_ranks_device(&options, processes, device, sizeof device);
     TRY(options.run.ranks > 0 ? solve_on_ranks(&run, &error) : solve_run_steps(&run, &error));
 done:
     app_messages_clear(&messages.monitor);
-    int code = status == WEFT_OK ? report_outcome(&run) : app_messages_fail(&messages, &error);
+    int code = 0; /* of a process whose first one reports the outcome */
+    if (status != WEFT_OK)
+        code = solve_ranks_fail(&launch, is_common, &messages, processes, &error);
+    else if (launch.rank == 0)
+        code = report_outcome(&run);
     solve_run_clear(&run);
+    weft_comm_free(&processes);
     solve_options_clear(&options);
     return code;
 }

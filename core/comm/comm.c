@@ -1,5 +1,6 @@
 /* What every kind of communicator can do, made from the operations of its table. */
 #include "core/comm/comm.h"
+#include "core/base/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,6 +12,10 @@ int weft_comm_rank(const weft_comm *comm) {
 
 int weft_comm_size(const weft_comm *comm) {
     return comm ? comm->size : 1;
+}
+
+int weft_comm_processors(const weft_comm *comm) {
+    return comm ? comm->processors : weft_threads_available();
 }
 
 const char *weft_comm_kind(const weft_comm *comm) {

@@ -16,7 +16,7 @@ typedef struct weft_comm_kind_row {
 
 struct weft_comm {
     const weft_comm_kind_row *kind;
-    int rank, size;
+    int rank, size, processors;
     void *state; /* of the kind */
 };
 

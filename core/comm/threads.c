@@ -210,7 +210,12 @@ static weft_status rank_make(meeting *m, int rank, weft_comm **out, weft_error *
     }
     own->meeting = m;
     ++m->n_alive;
-    *comm = (weft_comm){&threads_row, rank, m->size, own};
+    const int processors = weft_threads_available() / m->size;
+    *comm = (weft_comm){.kind = &threads_row,
+                        .rank = rank,
+                        .size = m->size,
+                        .processors = processors > 1 ? processors : 1,
+                        .state = own};
     *out = comm;
     return WEFT_OK;
 }

@@ -216,6 +216,23 @@ static void test_refused_forms(void **state) {
     (void)remove("ranks_form.ufl");
 }
 
+/* A device of the environment is that of each rank. */
+static void test_device(void **state) {
+    (void)state;
+    const char *command[] = {"/usr/bin/env",
+                             "WEFT_DEVICE=host:1",
+                             WEFT_BINARY_DIR "/poisson",
+                             "--mesh",
+                             "square:4",
+                             "--ranks",
+                             "2",
+                             NULL};
+    test_run run = test_program(command, NULL);
+    assert_int_equal(run.exit_code, 0);
+    assert_non_null(strstr(run.output, ", 1 thread\n"));
+    test_run_free(&run);
+}
+
 /* What several ranks cannot do yet is refused by name. */
 static void test_refused(void **state) {
     (void)state;
@@ -249,6 +266,7 @@ int main(void) {
         cmocka_unit_test(test_assemblies), cmocka_unit_test(test_methods),
         cmocka_unit_test(test_meshes),     cmocka_unit_test(test_degrees),
         cmocka_unit_test(test_vectors),    cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_refused),    cmocka_unit_test(test_refused_forms)};
+        cmocka_unit_test(test_refused),    cmocka_unit_test(test_refused_forms),
+        cmocka_unit_test(test_device)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # labels: quick
-# Nothing is written twice at a time: programs refuse to be one of several processes of mpirun, and to write a file that
-# belongs to a run that has not ended, by any path to it and however that run ends.
+# Nothing is written twice at a time: programs refuse to be one of several processes of mpirun, unless they divide their problem
+# among them, and to write a file that belongs to a run that has not ended, by any path to it and however that run ends.
 set -euo pipefail
 folder=$(mktemp -d)
 run=
@@ -24,10 +24,14 @@ refused() {
 
 poisson=("$bin/poisson" --mesh square:4 --quiet)
 for variable in OMPI_COMM_WORLD_SIZE PMI_SIZE MV2_COMM_WORLD_SIZE SLURM_STEP_NUM_TASKS; do
-    refused "one of 2 processes ($variable)" env $variable=2 "${poisson[@]}" --output ranks.vtkhdf
+    refused "one of 2 processes ($variable)" env $variable=2 "$bin/advection_diffusion" --mesh square:4 --diffusivity 1 --dt 1 --steps 1 \
+        --output ranks.pvd
+    # those that divide a problem among processes need MPI for that
+    refused "($variable)" env $variable=2 "${poisson[@]}" --ranks 2 --output ranks.vtkhdf
+    refused "no-mpicc is not found" env $variable=2 WEFT_MPICC=no-mpicc "${poisson[@]}" --output ranks.vtkhdf
+    refused "/no/mpicc is not found" env $variable=2 WEFT_MPICC=/no/mpicc "$bin/solve" poisson.weft --mesh square:4 --output ranks.vtkhdf
 done
-refused "one of 3 processes" env PMI_SIZE=3 "$bin/solve" poisson.weft --mesh square:4 --output ranks.vtkhdf
-refused "one of 3 processes" env PMI_SIZE=3 "$bin/advection_diffusion" --mesh square:4 --diffusivity 1 --dt 1 --steps 1 --output ranks.pvd
+refused "libopenmpi-dev" env PMI_SIZE=3 WEFT_MPICC=no-mpicc "${poisson[@]}" --output ranks.vtkhdf
 refused "one of 3 processes" env PMI_SIZE=3 "$bin/scaling" --out ranks
 refused "env -u PMI_SIZE weft" env PMI_SIZE=3 "$bin/weft" compile poisson.weft
 [ -z "$(find . -name 'ranks*')" ] || fail "a refused run has written $(ls)"

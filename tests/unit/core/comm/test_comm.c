@@ -77,6 +77,7 @@ static void *run_rank(void *user) {
 
 /* Run all ranks of a size. */
 static void run(int size, void *(*rank)(void *), rank_work work[MOST]) {
+    const int available = weft_comm_processors(NULL);
     weft_comm *comms[MOST];
     pthread_t threads[MOST];
     assert_int_equal(weft_comm_threads_make(size, comms, NULL), WEFT_OK);
@@ -84,6 +85,8 @@ static void run(int size, void *(*rank)(void *), rank_work work[MOST]) {
         work[r] = (rank_work){.comm = comms[r]};
         assert_int_equal(weft_comm_rank(comms[r]), r);
         assert_int_equal(weft_comm_size(comms[r]), size);
+        const int processors = weft_comm_processors(comms[r]);
+        assert_true(processors >= 1 && (processors == 1 || processors * size <= available));
         assert_int_equal(pthread_create(&threads[r], NULL, rank, &work[r]), 0);
     }
     for (int r = 0; r < size; ++r)
@@ -111,6 +114,7 @@ static void test_alone(void **state) {
     assert_int_equal(weft_comm_rank(NULL), 0);
     assert_int_equal(weft_comm_size(NULL), 1);
     assert_string_equal(weft_comm_kind(NULL), "none");
+    assert_true(weft_comm_processors(NULL) >= 1);
     assert_int_equal(weft_comm_sum(NULL, &sum, NULL), WEFT_OK);
     assert_int_equal(weft_comm_maximum(NULL, &most, NULL), WEFT_OK);
     assert_int_equal(weft_comm_gather(NULL, &value, sizeof value, &all, NULL), WEFT_OK);
