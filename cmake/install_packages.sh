@@ -18,12 +18,12 @@ case "${1:-build}" in
 build) ;;
 test)
     needed+=(libcmocka-dev g++)
-    optional+=(python3 python3-numpy python3-scipy python3-pip python3-ffcx python3-vtk9 gnuplot-nox graphviz help2man dpkg-dev file
+    optional+=(python3 python3-numpy python3-scipy python3-pip python3-ffcx python3-vtk9 gnuplot-nox graphviz help2man dpkg-dev file openmpi-bin libopenmpi-dev
         "${solvers[@]}")
     ;;
 full)
     needed+=(libcmocka-dev g++ clang)
-    optional+=(python3 python3-numpy python3-scipy python3-pip python3-ffcx python3-vtk9 gnuplot-nox graphviz help2man dpkg-dev file chromium libclang-rt-dev
+    optional+=(python3 python3-numpy python3-scipy python3-pip python3-ffcx python3-vtk9 gnuplot-nox graphviz help2man dpkg-dev file openmpi-bin libopenmpi-dev chromium libclang-rt-dev
         gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user "${solvers[@]}")
     ;;
 *)
