@@ -426,6 +426,8 @@ static void move_result(weft_problem *from, weft_problem *to) {
 
 weft_status weft_problem_collect(weft_problem *part, weft_problem *whole, weft_error *error) {
     weft_status status = WEFT_OK;
+    TRY(weft_layout_update(part->fields.layout, part->system.u,
+                           error)); /* a method may leave copies behind */
     TRY(weft_layout_collect(part->fields.spaces, part->fields.n, part->system.u_values,
                             whole ? whole->fields.spaces : NULL,
                             whole ? whole->system.u_values : NULL, error));

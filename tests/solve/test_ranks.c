@@ -233,6 +233,26 @@ static void test_device(void **state) {
     test_run_free(&run);
 }
 
+/* A built-in mesh for which one process predicts that levels of multigrid pay is the same mesh for any number of ranks, although
+ * each rank of many has fewer threads. */
+static void test_one_mesh(void **state) {
+    (void)state;
+    json_t *first = NULL;
+    for (int i = 0; i < 3; ++i) {
+        json_t *next = app_solve("poisson", 0,
+                                 (const char *const[]){"--mesh", "square:512", "--tolerance",
+                                                       "1e-3", "--ranks", counts[i], NULL});
+        if (first) {
+            assert_true(json_equal(json_object_get(first, "mesh"), json_object_get(next, "mesh")));
+            assert_true(app_number(first, "energy") == app_number(next, "energy"));
+            json_decref(next);
+        } else {
+            first = next;
+        }
+    }
+    json_decref(first);
+}
+
 /* What several ranks cannot do yet is refused by name. */
 static void test_refused(void **state) {
     (void)state;
@@ -263,10 +283,10 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_assemblies), cmocka_unit_test(test_methods),
-        cmocka_unit_test(test_meshes),     cmocka_unit_test(test_degrees),
-        cmocka_unit_test(test_vectors),    cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_refused),    cmocka_unit_test(test_refused_forms),
-        cmocka_unit_test(test_device)};
+        cmocka_unit_test(test_assemblies),    cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_meshes),        cmocka_unit_test(test_degrees),
+        cmocka_unit_test(test_vectors),       cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_one_mesh),      cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused_forms), cmocka_unit_test(test_device)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
