@@ -215,8 +215,7 @@ const app_option app_solver_options[] = {
      APP_NUMBER(app_run_options, solver.tolerance, 0, 1)},
     {"ranks", "N",
      "Divide the mesh among N ranks, each with its share of the processors (default 1); solutions "
-     "have the same bits for "
-     "any number of them",
+     "have the same bits for any number of them",
      APP_INTEGER(app_run_options, ranks, 1, 1024)},
     {"tune", "N",
      "Measure up to N of the best plans of each script, and store the fastest; store the speed of "

@@ -6,8 +6,8 @@
 
 enum { BITS = 30, LEAST = -33, MOST = 32, SLICES = 3 };
 
-weft_exact weft_exact_zero(void) {
-    return (weft_exact){.place = LEAST};
+weft_exact_sum weft_exact_zero(void) {
+    return (weft_exact_sum){.place = LEAST};
 }
 
 /* Numbers below it have no slice above this place. */
@@ -16,7 +16,7 @@ static double limit_of(int64_t place) {
 }
 
 /* Move the slices to a higher place; the lowest are dropped. */
-static void raise_to(weft_exact *sum, int64_t place) {
+static void raise_to(weft_exact_sum *sum, int64_t place) {
     const int64_t by = place - sum->place;
     for (int i = SLICES - 1; i >= 0 && by > 0; --i)
         sum->slices[i] = i >= by ? sum->slices[i - by] : 0;
@@ -32,7 +32,7 @@ static double odd(double number) {
     return number;
 }
 
-void weft_exact_add(weft_exact *sum, double number) {
+void weft_exact_add(weft_exact_sum *sum, double number) {
     int64_t place = sum->place;
     if (!(fabs(number) < limit_of(MOST))) {
         sum->rest += number;
@@ -50,7 +50,7 @@ void weft_exact_add(weft_exact *sum, double number) {
     }
 }
 
-void weft_exact_join(weft_exact *sum, const weft_exact *more) {
+void weft_exact_join(weft_exact_sum *sum, const weft_exact_sum *more) {
     raise_to(sum, more->place);
     const int64_t by = sum->place - more->place;
     for (int64_t i = 0; i + by < SLICES; ++i)
@@ -58,13 +58,13 @@ void weft_exact_join(weft_exact *sum, const weft_exact *more) {
     sum->rest += more->rest;
 }
 
-double weft_exact_value(const weft_exact *sum) {
+double weft_exact_value(const weft_exact_sum *sum) {
     static const int64_t ONE = (int64_t)1 << BITS;
     int64_t s[SLICES];
     double value = 0;
     memcpy(s, sum->slices, sizeof s);
-    for (int i = SLICES - 1; i > 0;
-         --i) { /* carry, so that the lower slices are less than a unit of the next */
+    /* carry, so that the lower slices are less than a unit of the next */
+    for (int i = SLICES - 1; i > 0; --i) {
         const int64_t carry = s[i] / ONE;
         s[i] -= carry * ONE;
         s[i - 1] += carry;

@@ -15,14 +15,14 @@
 #include "core/weft_base.h"
 
 /** Start from weft_exact_zero. */
-typedef struct weft_exact {
+typedef struct weft_exact_sum {
     int64_t place, slices[3];
     double rest; /* numbers that are not finite, or beyond 2^989, as they are */
-} weft_exact;
+} weft_exact_sum;
 
-enum { WEFT_EXACT_NUMBERS = sizeof(weft_exact) / sizeof(double) };
+enum { WEFT_EXACT_NUMBERS = sizeof(weft_exact_sum) / sizeof(double) };
 
-weft_exact weft_exact_zero(void);
-void weft_exact_add(weft_exact *sum, double number);
-void weft_exact_join(weft_exact *sum, const weft_exact *more);
-double weft_exact_value(const weft_exact *sum);
+weft_exact_sum weft_exact_zero(void);
+void weft_exact_add(weft_exact_sum *sum, double number);
+void weft_exact_join(weft_exact_sum *sum, const weft_exact_sum *more);
+double weft_exact_value(const weft_exact_sum *sum);

@@ -34,7 +34,7 @@ done:
 
 /* Of x in one component. */
 typedef struct mean_sums {
-    weft_exact all, given;
+    weft_exact_sum all, given;
     int64_t n, n_given;
 } mean_sums;
 

@@ -248,7 +248,7 @@ static weft_status join_ranks(weft_program_segment *p, const weft_call *call, we
     weft_status status = WEFT_OK;
     const bool is_sum = call->reduction->op == '+';
     const int count = weft_shape_count(&p->segment->graph->values[call->result].shape);
-    const size_t one = is_sum ? sizeof(weft_exact) : sizeof(double),
+    const size_t one = is_sum ? sizeof(weft_exact_sum) : sizeof(double),
                  n = (size_t)weft_comm_size(comm);
     weft_memory *result = value_memory(p, weft_value_storage(p->segment->graph, call->result));
     char *all = malloc((n + 1) * (size_t)count * one),
@@ -260,12 +260,12 @@ static weft_status join_ranks(weft_program_segment *p, const weft_call *call, we
                          error));
     TRY(weft_comm_gather(comm, mine, (size_t)count * one, all, error));
     for (int c = 0; c < count; ++c) {
-        weft_exact sum = weft_exact_zero();
+        weft_exact_sum sum = weft_exact_zero();
         for (size_t r = 0; r < n; ++r) {
             const char *from = all + (r * (size_t)count + (size_t)c) * one;
             double number = 0;
             if (is_sum) {
-                weft_exact more;
+                weft_exact_sum more;
                 memcpy(&more, from, sizeof more);
                 weft_exact_join(&sum, &more);
                 continue;

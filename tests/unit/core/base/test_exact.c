@@ -23,9 +23,9 @@ static void fill(double *numbers, int spread, uint64_t seed) {
 
 /* The numbers in another order, by parts. */
 static double sum_parts(const double *numbers, const int *order, int parts) {
-    weft_exact all = weft_exact_zero();
+    weft_exact_sum all = weft_exact_zero();
     for (int p = 0; p < parts; ++p) {
-        weft_exact part = weft_exact_zero();
+        weft_exact_sum part = weft_exact_zero();
         for (int i = p; i < N; i += parts)
             weft_exact_add(&part, numbers[order[i]]);
         weft_exact_join(&all, &part);
@@ -68,7 +68,7 @@ static void test_any_order(void **state) {
 static void test_ties(void **state) {
     (void)state;
     for (int e = -120; e <= 120; ++e) {
-        weft_exact up = weft_exact_zero(), down = weft_exact_zero();
+        weft_exact_sum up = weft_exact_zero(), down = weft_exact_zero();
         const double half = ldexp(1, e), large = ldexp(3, e + 40);
         weft_exact_add(&up, large);
         weft_exact_add(&up, half);
@@ -85,7 +85,7 @@ static void test_ties(void **state) {
 
 static void test_cancellation(void **state) {
     (void)state;
-    weft_exact sum = weft_exact_zero();
+    weft_exact_sum sum = weft_exact_zero();
     for (int i = 0; i < 3000; ++i)
         weft_exact_add(&sum, 1e16 + i);
     for (int i = 0; i < 3000; ++i)
@@ -97,7 +97,7 @@ static void test_cancellation(void **state) {
 
 static void test_extremes(void **state) {
     (void)state;
-    weft_exact sum = weft_exact_zero();
+    weft_exact_sum sum = weft_exact_zero();
     assert_true(weft_exact_value(&sum) == 0);
     weft_exact_add(&sum, 1e300);
     weft_exact_add(&sum, -1e300);

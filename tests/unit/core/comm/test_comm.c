@@ -175,7 +175,7 @@ static void test_agreement(void **state) {
     }
 }
 
-/* A message of another length than is expected is told, by all. */
+/* A message of another length than is expected is an error of all. */
 static void *run_mismatch(void *user) {
     rank_work *work = user;
     const int rank = weft_comm_rank(work->comm);
