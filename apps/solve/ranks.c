@@ -72,10 +72,10 @@ weft_status solve_take_part(solve *run, weft_error *error) {
     run->whole = base->mesh;
     run->whole_made = base->mesh_made;
     base->mesh = part;
-    base->mesh_made.hierarchy = NULL;
+    base->mesh_made.hierarchy = NULL; /* whole_made has it */
     base->mesh_made.copies = (weft_mesh_copies){0};
     weft_problem_set_mesh(base->problem, part);
-    weft_problem_set_hierarchy(base->problem, NULL);
+    weft_problem_set_hierarchy(base->problem, run->whole_made.hierarchy);
     weft_data_free(&base->data);
     TRY(weft_data_make(base->device, part, &base->data, error));
     base->context.data = base->data;

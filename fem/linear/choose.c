@@ -265,6 +265,12 @@ static void foresee(weft_linear *linear, const weft_assembly_problem *problem,
         fmax(times * now->iterations, next->set_up_seconds / now->iteration_seconds), 1e9);
 }
 
+/* Is a preconditioner one of those that several ranks compute? */
+static bool runs_on_ranks(int kind) {
+    const char *name = weft_preconditioner_about(kind)->name;
+    return strcmp(name, "multigrid") == 0 || strcmp(name, "aggregation") == 0;
+}
+
 /* Several ranks solve by Krylov methods without a basis, with Jacobi's preconditioner. What is chosen may depend on nothing that
  * differs between them, nor on their number. */
 static weft_status choose_for_ranks(weft_linear *linear, weft_error *error) {
@@ -276,7 +282,8 @@ static weft_status choose_for_ranks(weft_linear *linear, weft_error *error) {
         choice->method = WEFT_METHOD_BICGSTAB;
     if (choice->method == WEFT_METHOD_GMRES)
         option = "--method";
-    if (options->preconditioner >= 0 || options->until_discretisation)
+    if ((options->preconditioner >= 0 && !runs_on_ranks(options->preconditioner)) ||
+        options->until_discretisation)
         option = "--preconditioner";
     if (options->assembly == WEFT_ASSEMBLY_SYMMETRIC)
         option = "--assembly";
@@ -289,7 +296,8 @@ static weft_status choose_for_ranks(weft_linear *linear, weft_error *error) {
         status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                                 "several ranks do not compute with %s yet", what);
         weft_error_location(error, option, NULL, 0, 0);
-        weft_error_hint(error, "leave out --ranks, or use cg, minres or bicgstab with jacobi");
+        weft_error_hint(error, "leave out --ranks, or use cg, minres or bicgstab with jacobi, "
+                               "multigrid or aggregation");
         goto done;
     }
     choice->assembly =

@@ -64,7 +64,7 @@ int weft_linear_full_cycles(const weft_linear *linear) {
         weft_device_limits(linear->context->device)->execution == WEFT_EXECUTION_SIMT;
     const int64_t least = on_gpu ? 2000000 : 100000;
     const int kind = linear->choice.preconditioner;
-    if (kind < 0)
+    if (kind < 0 || linear->mesh->part)
         return 0;
     if (linear->options->until_discretisation)
         return WEFT_FULL_CYCLES_UNTIL;

@@ -110,7 +110,7 @@ weft_status weft_operator_apply(weft_operator *op, weft_memory *v, weft_memory *
     TRY(check_vector(op, "v", v, error));
     TRY(check_vector(op, "y", y, error));
     if (op->layout)
-        TRY(weft_layout_update(op->layout, v, error));
+        TRY((op->single ? weft_layout_update_single : weft_layout_update)(op->layout, v, error));
     TRY(op->table->apply(op, v, y, error));
     op->late_bytes += device_bytes(op) - before;
 done:

@@ -35,7 +35,9 @@ weft_status weft_cycle_conversion(weft_cycle *cycle, weft_error *error) {
     }
     TRY(weft_compiled_make(cycle->context, &fragment, 1, &options, &cycle->size, error));
     TRY(weft_memory_make(cycle->context->device, sizeof(double), &cycle->square, error));
-    TRY(weft_program_size(cycle->size.program, "fine", cycle->levels[0].n, error));
+    TRY(weft_program_size(cycle->size.program, "fine",
+                          cycle->outer.share ? cycle->outer.n : cycle->levels[0].n, error));
+    TRY(weft_program_share(cycle->size.program, "fine", cycle->outer.share, error));
     TRY(weft_program_bind(cycle->size.program, "square", cycle->square, error));
     TRY(weft_lists_make(cycle->context->device, &cycle->lists, error));
 done:

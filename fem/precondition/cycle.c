@@ -31,8 +31,7 @@ done:
     return status;
 }
 
-/* a_ii, and -1 where a row is constrained or empty */
-static double *diagonal_of(const weft_csr *A, const weft_preconditioner_problem *problem) {
+double *weft_level_diagonal(const weft_csr *A, const weft_preconditioner_problem *problem) {
     double *a = malloc(((size_t)A->n_rows + 1) * sizeof *a);
     for (int64_t i = 0; a && i < A->n_rows; ++i) {
         a[i] = -1;
@@ -68,7 +67,7 @@ done:
 
 /* ---- transfer ---- */
 
-static int widest_row(const weft_csr *P) {
+int weft_widest_row(const weft_csr *P) {
     int64_t most = 1;
     for (int64_t i = 0; i < P->n_rows; ++i)
         if (P->row_start[i + 1] - P->row_start[i] > most)
@@ -81,7 +80,7 @@ static int widest_row(const weft_csr *P) {
 static weft_status transfer_of_matrix(const weft_cycle *cycle, weft_cycle_level *level,
                                       const weft_csr *P, int *width, weft_error *error) {
     weft_status status = WEFT_OK;
-    *width = widest_row(P);
+    *width = weft_cycle_is_divided(level) ? level->part->width : weft_widest_row(P);
     double *weights = calloc((size_t)(level->n * *width) + 1, sizeof *weights);
     level->parent_indices = calloc((size_t)(level->n * *width) + 1, sizeof(int32_t));
     if (!weights || !level->parent_indices)
@@ -135,6 +134,7 @@ void weft_cycle_source_clear(weft_cycle_source *source) {
     weft_memory_free(&source->weights);
     free(source->parents);
     source->parents = NULL;
+    weft_level_part_free(&source->part);
 }
 
 /* ---- levels ---- */
@@ -173,6 +173,8 @@ static weft_status make_operator(const weft_cycle *cycle, weft_cycle_level *leve
                         error));
     *pattern = (weft_pattern){A->n_rows, n_entries, A->row_start, A->columns};
     status = weft_operator_from_matrix(cycle->context, &pattern, s.out, how, &level->op, error);
+    if (status == WEFT_OK && weft_cycle_is_divided(level) && !weft_fault("product_stale"))
+        weft_operator_distribute(level->op, level->part->product);
     if (source->takes) {
         free(A->values);
         *A = (weft_csr){0};
@@ -227,14 +229,19 @@ static weft_status make_level(weft_cycle *cycle, int number, weft_cycle_source *
         TRY(take_level(cycle, number, source, error));
         goto done;
     }
-    *a = diagonal_of(source->A, number == 0 ? problem : NULL);
+    if (weft_cycle_is_divided(level)) {
+        *a = level->part->a;
+        level->part->a = NULL;
+    } else {
+        *a = weft_level_diagonal(source->A, number == 0 ? problem : NULL);
+    }
     if (!*a)
         TRY(weft_out_of_memory(error, "a level of multigrid"));
     TRY(make_lists(cycle, number, source, *a, error));
     if (is_coarsest) {
         TRY(weft_cycle_coarsest(cycle, source->A, *a, problem->project_mean, error));
     } else {
-        level->is_masked = leads_to_constrained(source, *a, coarse);
+        level->is_masked = weft_cycle_is_divided(level) || leads_to_constrained(source, *a, coarse);
         TRY(make_operator(cycle, level, source, *a, error));
         TRY(make_transfer(cycle, number, source, error));
     }
@@ -246,7 +253,8 @@ done:
 /* Run the cycle once, so that later runs allocate nothing. */
 static weft_status warm_up(weft_cycle *cycle, int full_cycles, weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t bytes = (size_t)cycle->levels[0].n * sizeof(double);
+    const size_t bytes =
+        (size_t)(cycle->outer.share ? cycle->outer.n : cycle->levels[0].n) * sizeof(double);
     weft_memory *r = NULL, *z = NULL;
     TRY(weft_memory_make(cycle->context->device, bytes, &r, error));
     TRY(weft_memory_make(cycle->context->device, bytes, &z, error));
@@ -273,9 +281,27 @@ static bool fits_floats(const weft_csr *A) {
     return true;
 }
 
+/* The lists of a caller on one of several ranks. */
+static weft_status make_outer(weft_cycle *cycle, const weft_preconditioner_problem *problem,
+                              const weft_whole *whole, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_rank_rows *rows = &whole->rows;
+    weft_cycle_outer *outer = &cycle->outer;
+    const size_t bytes = (size_t)cycle->levels[0].n * sizeof(double);
+    *outer = (weft_cycle_outer){.n = rows->n,
+                                .first = rows->first,
+                                .n_own = rows->n_own,
+                                .share = weft_layout_share(problem->op->layout)};
+    TRY(weft_memory_make(cycle->context->device, bytes, &outer->r, error));
+    TRY(weft_memory_make(cycle->context->device, bytes, &outer->z, error));
+    TRY(weft_memory_zero(outer->r, error));
+done:
+    return status;
+}
+
 weft_status weft_cycle_make(weft_context *context, weft_cycle_source *sources, int n_levels,
-                            const weft_preconditioner_problem *problem, weft_cycle *out,
-                            weft_error *error) {
+                            const weft_preconditioner_problem *problem, const weft_whole *whole,
+                            weft_cycle *out, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_limits *limits = weft_device_limits(context->device);
     double *a = NULL;
@@ -287,11 +313,17 @@ weft_status weft_cycle_make(weft_context *context, weft_cycle_source *sources, i
                         .levels = calloc((size_t)n_levels, sizeof *out->levels)};
     if (!out->levels)
         TRY(weft_out_of_memory(error, "the levels of multigrid"));
+    if (whole)
+        TRY(weft_levels_divide(context->device, whole, sources, n_levels, error));
     for (int i = 0; i < n_levels; ++i) {
+        out->levels[i].part = sources[i].part;
+        sources[i].part = NULL;
         out->levels[i].n = sources[i].A ? sources[i].A->n_rows : weft_operator_dofs(sources[i].op);
         out->levels[i].degree = sources[i].degree;
         out->levels[i].is_twice = i > 0 && sources[i].is_twice;
     }
+    if (whole)
+        TRY(make_outer(out, problem, whole, error));
     TRY(weft_shared_buffers_make(&out->buffers, error));
     for (int i = n_levels; i-- > 0;)
         TRY(make_level(out, i, &sources[i], problem, &a, error));
@@ -316,6 +348,7 @@ void weft_cycle_clear(weft_cycle *cycle) {
         weft_connectivity_free(&level->parents);
         free(level->parent_indices);
         weft_operator_free(&level->op);
+        weft_level_part_free(&level->part);
         weft_memory **memories[] = {&level->a, &level->inverse, &level->b,
                                     &level->x, &level->z,       &level->weights};
         for (size_t k = 0; k < sizeof memories / sizeof *memories; ++k)
@@ -326,6 +359,8 @@ void weft_cycle_clear(weft_cycle *cycle) {
     weft_compiled_free(&cycle->divide);
     weft_shared_buffers_free(&cycle->buffers);
     weft_memory_free(&cycle->square);
+    weft_memory_free(&cycle->outer.r);
+    weft_memory_free(&cycle->outer.z);
     weft_lists_free(&cycle->lists);
     free(cycle->levels);
     *cycle = (weft_cycle){0};
@@ -333,19 +368,53 @@ void weft_cycle_clear(weft_cycle *cycle) {
 
 /* ---- the cycle ---- */
 
+weft_status weft_cycle_update(const weft_cycle *cycle, weft_layout *layout, weft_memory *list,
+                              weft_error *error) {
+    if (!layout)
+        return WEFT_OK;
+    return (cycle->single ? weft_layout_update_single : weft_layout_update)(layout, list, error);
+}
+
+/* Down, the coarser levels, and up; on several ranks these get what they need of each other's coarser rows. */
+static weft_status run_once(weft_cycle *cycle, int number, weft_cycle_step down,
+                            weft_memory *active, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_cycle_level *level = &cycle->levels[number];
+    const weft_cycle_level *coarser = level + 1;
+    const weft_level_part *part = coarser->part;
+    TRY(weft_compiled_run(cycle->context, &level->programs[down], active, error));
+    if (!weft_fault("side_incomplete"))
+        TRY(weft_cycle_update(cycle, part ? part->all : NULL, coarser->b, error));
+    TRY(weft_cycle_run_from(cycle, number + 1, active, error));
+    if (!weft_fault("solution_stale"))
+        TRY(weft_cycle_update(cycle, part ? part->solution : NULL, coarser->z, error));
+    TRY(weft_compiled_run(cycle->context, &level->programs[WEFT_CYCLE_UP], active, error));
+done:
+    return status;
+}
+
 weft_status weft_cycle_run_from(weft_cycle *cycle, int number, weft_memory *active,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_cycle_level *level = &cycle->levels[number];
-    if (number + 1 == cycle->n_levels)
+    const bool is_coarsest = number + 1 == cycle->n_levels;
+    if (is_coarsest)
         TRY(weft_cycle_coarsest_run(cycle, error));
-    else
-        for (int i = 0; i < 1 + level->is_twice; ++i) {
-            const weft_cycle_step down = i == 0 ? WEFT_CYCLE_DOWN : WEFT_CYCLE_AGAIN;
-            TRY(weft_compiled_run(cycle->context, &level->programs[down], active, error));
-            TRY(weft_cycle_run_from(cycle, number + 1, active, error));
-            TRY(weft_compiled_run(cycle->context, &level->programs[WEFT_CYCLE_UP], active, error));
-        }
+    for (int i = 0; !is_coarsest && i < 1 + cycle->levels[number].is_twice; ++i)
+        TRY(run_once(cycle, number, i == 0 ? WEFT_CYCLE_DOWN : WEFT_CYCLE_AGAIN, active, error));
+done:
+    return status;
+}
+
+/* r of the finest level from the own rows of a caller on one of several ranks. */
+static weft_status take_in(weft_cycle *cycle, weft_memory *r, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_cycle_outer *outer = &cycle->outer;
+    const weft_level_part *part = cycle->levels[0].part;
+    TRY(weft_memory_copy_part(outer->r, (size_t)part->first * sizeof(double), r,
+                              (size_t)outer->first * sizeof(double),
+                              (size_t)outer->n_own * sizeof(double), error));
+    if (part->all)
+        TRY(weft_layout_update(part->all, outer->r, error));
 done:
     return status;
 }
@@ -353,14 +422,22 @@ done:
 weft_status weft_cycle_run(weft_cycle *cycle, weft_memory *r, weft_memory *z, weft_memory *square,
                            weft_memory *active, weft_error *error) {
     weft_status status = WEFT_OK;
+    const weft_cycle_outer *outer = &cycle->outer;
+    weft_memory *from = outer->share ? outer->r : r, *to = outer->share ? outer->z : z;
     if (cycle->single && !square) {
         TRY(weft_cycle_size(cycle, r, active, error));
         square = cycle->square;
     }
-    TRY(weft_cycle_convert_in(cycle, r, square, error));
+    if (outer->share)
+        TRY(take_in(cycle, r, error));
+    TRY(weft_cycle_convert_in(cycle, from, square, error));
     TRY(weft_cycle_run_from(cycle, 0, active, error));
     if (z != cycle->levels[0].z)
-        TRY(weft_cycle_convert_out(cycle, cycle->levels[0].z, square, z, error));
+        TRY(weft_cycle_convert_out(cycle, cycle->levels[0].z, square, to, error));
+    if (outer->share)
+        TRY(weft_memory_copy_part(z, (size_t)outer->first * sizeof(double), outer->z,
+                                  (size_t)cycle->levels[0].part->first * sizeof(double),
+                                  (size_t)outer->n_own * sizeof(double), error));
 done:
     return status;
 }

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "fem/multigrid/multigrid.h"
-#include "fem/precondition/precondition.h"
+#include "fem/precondition/ranks.h"
 #include "fem/sparse/lists.h"
 
 /** square = r.r */
@@ -32,8 +32,9 @@ typedef struct weft_cycle_source {
     weft_connectivity *transfer;
     weft_memory *weights; /* [n][width] in the cycle's precision; moved */
     double lambda;
-    int degree;    /* of the smoothing polynomial */
-    bool is_twice; /* the cycle from here on is run twice, where it replaces a solution */
+    int degree;            /* of the smoothing polynomial */
+    bool is_twice;         /* the cycle from here on is run twice, where it replaces a solution */
+    weft_level_part *part; /* what this rank has of it, or NULL: everything; moved */
 } weft_cycle_source;
 
 /** Free what a cycle would take. */
@@ -59,9 +60,23 @@ typedef struct weft_cycle_level {
     bool has_dof_weights; /* [n][width] */
     bool is_masked;       /* the transfer leads to constrained dofs, where corrections are 0 */
     bool is_twice;
+    weft_level_part *part; /* NULL: each rank has everything */
     weft_compiled programs[WEFT_CYCLE_STEPS];
     weft_operator_in_script operators[WEFT_CYCLE_STEPS]; /* A of each */
 } weft_cycle_level;
+
+/** Does this rank have a part of the level alone? */
+static inline bool weft_cycle_is_divided(const weft_cycle_level *level) {
+    return level->part && level->part->product;
+}
+
+/** The finest rows in the lists of a caller on one of several ranks. */
+typedef struct weft_cycle_outer {
+    int64_t n, first, n_own; /* in the caller's lists: rows, and its own ones */
+    const weft_share *
+        share; /* of these; borrowed; NULL: there is one rank, and lists are those of the finest level */
+    weft_memory *r, *z; /* of the finest level, as doubles */
+} weft_cycle_outer;
 
 typedef struct weft_cycle_full weft_cycle_full;             /* fem/precondition/full.c */
 typedef struct weft_coarsest_factors weft_coarsest_factors; /* fem/precondition/coarsest.c */
@@ -71,6 +86,7 @@ typedef struct weft_cycle {
     bool single; /* lists and matrices are float */
     int n_levels;
     weft_cycle_level *levels;
+    weft_cycle_outer outer;
     /* the coarsest level: z = A^-1 b, by a product with the inverse, or by a factorization on the host */
     weft_memory *coarsest_inverse;
     weft_compiled coarsest;
@@ -86,11 +102,12 @@ typedef struct weft_cycle {
 } weft_cycle;
 
 /** problem  its constrained dofs and project_mean are read
+ *  whole    NULL; on several ranks what the sources were made from, of which this rank then keeps its part
  *  out      weft_cycle_clear, also after an error
  *  Errors   WEFT_ERROR_MEMORY, _COMPILER, _DEVICE, _UNSUPPORTED */
 weft_status weft_cycle_make(weft_context *context, weft_cycle_source *sources, int n_levels,
-                            const weft_preconditioner_problem *problem, weft_cycle *out,
-                            weft_error *error);
+                            const weft_preconditioner_problem *problem, const weft_whole *whole,
+                            weft_cycle *out, weft_error *error);
 void weft_cycle_clear(weft_cycle *cycle);
 /** z = V r; [n] doubles, or in z of the finest level, as floats and divided by the root of square, which is then given.
  *  square  r.r, on the device; NULL: computed where it is needed
@@ -139,6 +156,15 @@ weft_status weft_cycle_convert_out(weft_cycle *cycle, weft_memory *from, weft_me
 /** cycle->square = r.r */
 weft_status weft_cycle_size(weft_cycle *cycle, weft_memory *r, weft_memory *active,
                             weft_error *error);
+/** a_ii, and -1 where a row is constrained or empty; free(); NULL without memory.
+ *  problem  whose constrained dofs these are; NULL: none */
+double *weft_level_diagonal(const weft_csr *A, const weft_preconditioner_problem *problem);
+/** The length of the longest row, at least 1. */
+int weft_widest_row(const weft_csr *P);
+/** Bring copies of other ranks' rows in a list of reals of the cycle up to date.
+ *  layout  NULL: there are none */
+weft_status weft_cycle_update(const weft_cycle *cycle, weft_layout *layout, weft_memory *list,
+                              weft_error *error);
 /** Place doubles on the device as reals of the cycle. */
 weft_status weft_cycle_place(const weft_cycle *cycle, const double *values, int64_t n,
                              weft_memory **out, weft_error *error);

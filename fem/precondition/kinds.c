@@ -114,6 +114,13 @@ void weft_preconditioner_free(weft_preconditioner **preconditioner) {
     *preconditioner = NULL;
 }
 
+void weft_preconditioner_keep_report(weft_preconditioner *preconditioner) {
+    if (!preconditioner)
+        return;
+    preconditioner->kind->free(preconditioner);
+    preconditioner->problem = (weft_preconditioner_problem){0};
+}
+
 weft_status weft_preconditioner_update(weft_preconditioner *preconditioner, weft_error *error) {
     const weft_preconditioner_kind *kind = preconditioner->kind;
     preconditioner->n_solves = 0;

@@ -26,9 +26,13 @@ static void append_down(weft_text *text, const weft_cycle_level *level, bool fro
         weft_text_add(text, "input x0 : real over fine;\n");
     weft_chebyshev_append(text, level->degree,
                           WEFT_CHEBYSHEV_SCALED | (from_zero ? WEFT_CHEBYSHEV_FROM_ZERO : 0));
+    weft_text_add(text, weft_cycle_is_divided(level) ? "operator exchange over fine;\n"
+                                                       "split;\n"
+                                                       "own = a*(b - apply(A, x));\n"
+                                                       "residual = apply(exchange, own);\n"
+                                                     : "split;\n"
+                                                       "residual = a*(b - apply(A, x));\n");
     weft_text_add(text,
-                  "split;\n"
-                  "residual = a*(b - apply(A, x));\n"
                   "rc[parents] += select(ac[parents] > 0, %s*residual/ac[parents], 0);\n"
                   "return x, rc;\n",
                   weft_fault("restriction_scaled") ? "2*weights" : "weights");
@@ -90,6 +94,20 @@ done:
     return status;
 }
 
+/* A list with the residuals of other ranks that are restricted to own rows. */
+static weft_status exchange(void *user, const weft_program_product *product, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_cycle_level *level = user;
+    const bool single = level->op->single;
+    const size_t bytes = (size_t)level->n * (single ? sizeof(float) : sizeof(double));
+    TRY(weft_memory_copy(product->y, product->v, bytes, error));
+    if (!weft_fault("residual_stale"))
+        TRY((single ? weft_layout_update_single : weft_layout_update)(level->part->residual,
+                                                                      product->y, error));
+done:
+    return status;
+}
+
 static weft_status bind(const weft_cycle *cycle, int number, weft_cycle_step step,
                         weft_error *error) {
     weft_status status = WEFT_OK;
@@ -112,6 +130,8 @@ static weft_status bind(const weft_cycle *cycle, int number, weft_cycle_step ste
         if (all[i].memory)
             TRY(weft_program_bind(program, all[i].name, all[i].memory, error));
     TRY(weft_operator_in_script_bind(&level->operators[step], program, "A", error));
+    if (weft_cycle_is_divided(level) && !is_up)
+        TRY(weft_program_bind_operator(program, "exchange", exchange, level, error));
 done:
     return status;
 }

@@ -42,6 +42,9 @@ typedef struct building {
     int degree;     /* of the smoothing on levels to be added */
     double *values; /* a copy of the operator's that are not on the host */
     weft_csr finest;
+    /* on several ranks, otherwise {0}: problem is its problem, and finest, which is owned, the matrix of all */
+    weft_whole whole;
+    weft_whole_nodes nodes; /* whose list of constrained dofs moves to constrained[0] */
     /* geometric levels, from 1: the matrix of level i; 0: linear functions below a space of higher degree, with the
      * transfer from them */
     weft_csr A[WEFT_PRECONDITIONER_LEVELS_MAX], P;
@@ -53,6 +56,10 @@ typedef struct building {
     int n_sources;
 } building;
 
+static bool has_ranks(const building *b) {
+    return b->whole.rows.comm != NULL;
+}
+
 static void building_clear(building *b) {
     for (int i = 0; i < WEFT_PRECONDITIONER_LEVELS_MAX; ++i) {
         weft_csr_clear(&b->A[i]);
@@ -63,6 +70,10 @@ static void building_clear(building *b) {
         weft_cycle_source_clear(&b->sources[i]);
     weft_algebraic_levels_free(&b->algebraic, b->n_algebraic);
     weft_levels_clear(&b->on_device);
+    if (has_ranks(b))
+        weft_csr_clear(&b->finest);
+    weft_whole_clear(&b->whole);
+    free(b->nodes.x);
     free(b->values);
 }
 
@@ -96,14 +107,27 @@ done:
 static weft_status take_symmetric_part(building *b, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_csr given = b->finest;
-    double *copied = b->values;
-    b->finest.values = b->values =
-        weft_array_make_unset((size_t)given.row_start[given.n_rows] * sizeof *b->values);
-    if (!b->values)
+    double *values = weft_array_make_unset((size_t)given.row_start[given.n_rows] * sizeof *values);
+    if (!values)
         TRY(weft_out_of_memory(error, "the matrix for multigrid"));
-    TRY(weft_csr_symmetric_part(b->device, &given, b->values, error));
+    TRY(weft_csr_symmetric_part(b->device, &given, values, error));
+    free(has_ranks(b) ? given.values : b->values);
+    b->finest.values = values;
+    b->values = has_ranks(b) ? b->values : values;
+    values = NULL;
 done:
-    free(copied);
+    free(values);
+    return status;
+}
+
+/* The rows of all ranks. */
+static weft_status gather_matrix(building *b, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_rank_rows *rows = &b->whole.rows;
+    const weft_csr part = b->finest;
+    b->finest = (weft_csr){0};
+    TRY(weft_whole_matrix(rows, &part, rows->numbers, rows->n_whole, &b->finest, error));
+done:
     return status;
 }
 
@@ -114,6 +138,8 @@ static weft_status read_matrix(building *b, weft_error *error) {
         b->finest = *b->given;
     else
         TRY(weft_matrix_on_host(b->problem, &b->finest, &b->values, error));
+    if (has_ranks(b))
+        TRY(gather_matrix(b, error));
     if (b->problem->is_general)
         TRY(take_symmetric_part(b, error));
 done:
@@ -123,7 +149,7 @@ done:
 static void add_source(building *b, weft_csr *A, const weft_csr *P, int32_t *parents,
                        double lambda) {
     b->sources[b->n_sources++] = (weft_cycle_source){.A = A,
-                                                     .takes = A != &b->finest,
+                                                     .takes = A != &b->finest || has_ranks(b),
                                                      .P = P,
                                                      .parents = parents,
                                                      .lambda = lambda,
@@ -214,10 +240,14 @@ static weft_status make(weft_preconditioner *preconditioner,
     if (problem->degree < 0 || degree > WEFT_CHEBYSHEV_DEGREE_MAX)
         TRY(weft_error_set(error, WEFT_ERROR_USAGE, "the degree of a smoother is 1 to %d",
                            WEFT_CHEBYSHEV_DEGREE_MAX));
+    if (problem->op && problem->op->layout) {
+        TRY(weft_whole_make(b.device, problem, &b.whole, error));
+        b.problem = &b.whole.problem;
+    }
     TRY(coarsen(&b, error));
     fill_report(preconditioner, &b, degree);
-    TRY(weft_cycle_make(preconditioner->context, b.sources, b.n_sources, problem, &state->cycle,
-                        error));
+    TRY(weft_cycle_make(preconditioner->context, b.sources, b.n_sources, b.problem,
+                        has_ranks(&b) ? &b.whole : NULL, &state->cycle, error));
     if (state->cycle.levels[b.n_sources - 1].n > COARSEST_ROWS)
         (void)weft_print(preconditioner->report.detail, sizeof preconditioner->report.detail,
                          "the coarsest level by %s", weft_cycle_coarsest_name(&state->cycle));
@@ -269,26 +299,45 @@ static weft_to_coarsen finest(building *b) {
     const weft_space *space = problem->space;
     return (weft_to_coarsen){.A = &b->finest,
                              .mesh = space ? weft_space_mesh(space) : NULL,
-                             .x = space ? weft_space_points(space) : NULL,
+                             .x = has_ranks(b) ? b->whole.x
+                                  : space      ? weft_space_points(space)
+                                               : NULL,
                              .constrained = problem->constrained,
                              .n_constrained = problem->n_constrained};
+}
+
+/* The prolongation from linear functions, and their constrained dofs and nodes, of all ranks if there are several. */
+static weft_status prolong_degree(building *b, const weft_to_coarsen *from, int64_t *n_constrained,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (!has_ranks(b)) {
+        status = weft_degree_prolongation(b->problem->space, from->constrained, from->n_constrained,
+                                          &b->P, &b->constrained[0], n_constrained, error);
+        goto done;
+    }
+    status = weft_whole_prolongation(&b->whole, &b->P, &b->nodes, error);
+    b->constrained[0] = b->nodes.constrained;
+    *n_constrained = b->nodes.n_constrained;
+done:
+    return status;
 }
 
 /* From a space of higher degree to linear functions on the same mesh, whose matrix is the Galerkin product. Its list of
  * constrained dofs is b's. */
 static weft_status coarsen_degree(building *b, weft_to_coarsen *from, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_space *space = b->problem->space;
     int64_t n_constrained = 0;
     double lambda = 0;
     TRY(weft_csr_eigenvalue(b->device, from->A, from->constrained, from->n_constrained, &lambda,
                             error));
-    TRY(weft_degree_prolongation(space, from->constrained, from->n_constrained, &b->P,
-                                 &b->constrained[0], &n_constrained, error));
+    TRY(prolong_degree(b, from, &n_constrained, error));
     TRY(weft_galerkin(b->device, from->A, &b->P, &b->A[0], error));
     add_source(b, from->A, &b->P, NULL, lambda);
-    *from = (weft_to_coarsen){&b->A[0],          from->mesh,    from->mesh->x,
-                              b->constrained[0], n_constrained, NULL};
+    *from = (weft_to_coarsen){.A = &b->A[0],
+                              .mesh = from->mesh,
+                              .x = has_ranks(b) ? b->nodes.x : from->mesh->x,
+                              .constrained = b->constrained[0],
+                              .n_constrained = n_constrained};
 done:
     return status;
 }

@@ -67,6 +67,8 @@ struct weft_preconditioner {
 /** The most iterations of a solve before an update is better: INT_MAX, or a few times those of the first solve if it is
  *  reused. */
 int weft_preconditioner_iterations_limit(const weft_preconditioner *preconditioner);
+/** Free everything but the report. NULL: nothing. */
+void weft_preconditioner_keep_report(weft_preconditioner *preconditioner);
 /** Note the iterations of a solve.
  *  Returns  whether it failed with a reused preconditioner, so that an update may help */
 bool weft_preconditioner_used(weft_preconditioner *preconditioner, int iterations, bool converged);

@@ -98,6 +98,7 @@ static weft_status compile_vector(weft_problem *problem, weft_problem_part *part
     const weft_fragment fragments[] = {{form->name, form->text}, {"--vector", text.data}};
     weft_compile_options options = weft_form_options(form);
     options.plan = context->plan;
+    options.distributed = context->comm != NULL;
     options.runs_once = !problem->forms.is_nonlinear; /* in time, fem/time has its own */
     double start = weft_clock();
     TRY(weft_compile(context->library, weft_device_limits(context->device), fragments, 2, &options,

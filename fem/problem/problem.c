@@ -1,6 +1,7 @@
 /* Makes a problem of a space, conditions, a form and a load, and solves it. */
 #include "fem/problem/problem.h"
 #include "core/base/options.h"
+#include "fem/precondition/precondition.h"
 #include "fem/space/layout.h"
 
 #include <math.h>
@@ -418,6 +419,10 @@ static void move_result(weft_problem *from, weft_problem *to) {
     whole->choice = part->choice;
     whole->cg = part->cg;
     part->cg = (weft_cg_result){0};
+    weft_preconditioner_keep_report(part->preconditioner);
+    weft_preconditioner_free(&whole->preconditioner);
+    whole->preconditioner = part->preconditioner;
+    part->preconditioner = NULL;
     whole->solve_seconds = part->solve_seconds;
     whole->precondition_seconds = part->precondition_seconds;
     to->system.asymmetry = from->system.asymmetry;

@@ -15,7 +15,8 @@ typedef struct neighbour {
 } neighbour;
 
 struct weft_layout {
-    weft_part *part; /* borrowed */
+    weft_comm *comm; /* borrowed */
+    weft_part *part; /* borrowed; NULL: of rows alone */
     int64_t n;
     unsigned char *owned; /* [n], from weft_array_make */
     weft_memory *memory;  /* of owned */
@@ -98,8 +99,7 @@ done:
 
 /* Every other rank, at first. */
 static weft_status find_neighbours(weft_layout *layout, weft_error *error) {
-    const weft_part *part = layout->part;
-    const int size = weft_comm_size(part->comm), rank = weft_comm_rank(part->comm);
+    const int size = weft_comm_size(layout->comm), rank = weft_comm_rank(layout->comm);
     layout->neighbours = calloc((size_t)size, sizeof *layout->neighbours);
     layout->messages = calloc(2 * (size_t)size, sizeof *layout->messages);
     if (!layout->neighbours || !layout->messages)
@@ -115,7 +115,7 @@ static void mark_sent(const weft_layout *layout, const weft_space *space, const 
                       const int32_t *cells, int64_t first, int rank, unsigned char *marks) {
     const weft_mesh *mesh = weft_space_mesh(space);
     const int width = weft_space_element(space)->n_nodes, v = weft_mesh_cell_vertices(mesh);
-    const int components = weft_space_components(space), mine = weft_comm_rank(layout->part->comm);
+    const int components = weft_space_components(space), mine = weft_comm_rank(layout->comm);
     const int64_t from = layout->part->starts[rank], to = layout->part->starts[rank + 1];
     for (int64_t c = 0; c < mesh->n_cells; ++c) {
         bool touches = false;
@@ -194,7 +194,7 @@ static void drop_strangers(weft_layout *layout) {
 static weft_status mark_owned(weft_layout *layout, const weft_space *const *spaces, int n_spaces,
                               int32_t *const *owners, weft_error *error) {
     weft_status status = WEFT_OK;
-    const int mine = weft_comm_rank(layout->part->comm);
+    const int mine = weft_comm_rank(layout->comm);
     int64_t first = 0;
     layout->owned = weft_array_make((size_t)layout->n, 1);
     if (!layout->owned)
@@ -204,7 +204,7 @@ static weft_status mark_owned(weft_layout *layout, const weft_space *const *spac
             layout->owned[first + k] = owners[s][k / weft_space_components(spaces[s])] == mine;
     TRY(weft_memory_wrap(weft_space_device(spaces[0]), layout->owned, (size_t)layout->n,
                          &layout->memory, error));
-    layout->share = (weft_share){layout->part->comm, layout->memory};
+    layout->share = (weft_share){layout->comm, layout->memory};
 done:
     return status;
 }
@@ -221,6 +221,7 @@ weft_status weft_layout_make(const weft_space *const *spaces, int n_spaces, weft
     if (!layout || !owners)
         TRY(no_memory(error));
     layout->part = weft_space_mesh(spaces[0])->part;
+    layout->comm = layout->part->comm;
     for (int s = 0; s < n_spaces; ++s) {
         layout->n += weft_space_dofs(spaces[s]);
         TRY(weft_space_owners(spaces[s], &owners[s], error));
@@ -262,16 +263,146 @@ const weft_share *weft_layout_share(const weft_layout *layout) {
 }
 
 weft_comm *weft_layout_comm(const weft_layout *layout) {
-    return layout ? layout->part->comm : NULL;
+    return layout ? layout->comm : NULL;
 }
 
 int64_t weft_layout_dofs(const weft_layout *layout) {
     return layout->n;
 }
 
-weft_status weft_layout_update(weft_layout *layout, weft_memory *list, weft_error *error) {
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* What this rank wants of each other one. */
+static weft_status list_wanted(weft_layout *layout, const weft_layout_rows *rows,
+                               weft_error *error) {
     weft_status status = WEFT_OK;
-    double *values = weft_memory_host(list);
+    unsigned char *marks = malloc((size_t)layout->n + 1);
+    if (!marks)
+        TRY(no_memory(error));
+    for (int i = 0; i < layout->n_neighbours; ++i) {
+        neighbour *one = &layout->neighbours[i];
+        for (int64_t k = 0; k < layout->n; ++k)
+            marks[k] = rows->wanted[k] && rows->owners[k] == one->rank;
+        TRY(list_marked(marks, layout->n, &one->received, &one->n_received, &one->in, error));
+    }
+done:
+    free(marks);
+    return status;
+}
+
+/* Where a number is in a list in which it is. */
+static int32_t place_of(const int32_t *numbers, int64_t n, int32_t number) {
+    int64_t low = 0, high = n;
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        if (numbers[middle] <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (int32_t)low;
+}
+
+/* How many rows each rank wants of each other one, [size][size]; free(). */
+static weft_status count_wanted(const weft_layout *layout, int64_t **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t size = (size_t)weft_comm_size(layout->comm);
+    int64_t *mine = calloc(size, sizeof *mine);
+    *out = malloc(size * size * sizeof **out);
+    if (!mine || !*out)
+        TRY(no_memory(error));
+    for (int i = 0; i < layout->n_neighbours; ++i)
+        mine[layout->neighbours[i].rank] = layout->neighbours[i].n_received;
+    TRY(weft_comm_gather(layout->comm, mine, size * sizeof *mine, *out, error));
+done:
+    free(mine);
+    return status;
+}
+
+/* The numbers that a rank wants go to the owner, which finds them in its list. */
+static weft_status ask_owners(weft_layout *layout, const weft_layout_rows *rows,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int size = weft_comm_size(layout->comm), rank = weft_comm_rank(layout->comm);
+    weft_message *received = layout->messages + layout->n_neighbours;
+    int64_t *wanted = NULL;
+    TRY(count_wanted(layout, &wanted, error));
+    for (int i = 0; i < layout->n_neighbours; ++i) {
+        neighbour *one = &layout->neighbours[i];
+        int32_t *asked = (int32_t *)(void *)one->in;
+        for (int64_t k = 0; k < one->n_received; ++k)
+            asked[k] = rows->numbers[one->received[k]];
+        one->n_sent = wanted[(int64_t)one->rank * size + rank];
+        one->sent = malloc((size_t)one->n_sent * sizeof *one->sent + 1);
+        one->out = malloc((size_t)one->n_sent * sizeof *one->out + 1);
+        if (!one->sent || !one->out)
+            TRY(no_memory(error));
+        layout->messages[i] =
+            (weft_message){one->rank, asked, (size_t)one->n_received * sizeof *asked};
+        received[i] = (weft_message){one->rank, one->sent, (size_t)one->n_sent * sizeof *one->sent};
+    }
+    TRY(weft_comm_exchange(layout->comm, layout->messages, layout->n_neighbours, received,
+                           layout->n_neighbours, error));
+    for (int i = 0; i < layout->n_neighbours; ++i)
+        for (int64_t k = 0; k < layout->neighbours[i].n_sent; ++k)
+            layout->neighbours[i].sent[k] =
+                place_of(rows->numbers, layout->n, layout->neighbours[i].sent[k]);
+done:
+    free(wanted);
+    return status;
+}
+
+weft_status weft_layout_of_rows(weft_device *device, const weft_layout_rows *rows,
+                                weft_layout **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_layout *layout = calloc(1, sizeof *layout);
+    if (!layout)
+        TRY(no_memory(error));
+    layout->comm = rows->comm;
+    layout->n = rows->n;
+    layout->owned = weft_array_make((size_t)layout->n, 1);
+    if (!layout->owned)
+        TRY(no_memory(error));
+    for (int64_t k = 0; k < layout->n; ++k)
+        layout->owned[k] = rows->owners[k] == weft_comm_rank(layout->comm);
+    TRY(weft_memory_wrap(device, layout->owned, (size_t)layout->n, &layout->memory, error));
+    layout->share = (weft_share){layout->comm, layout->memory};
+    TRY(find_neighbours(layout, error));
+    TRY(list_wanted(layout, rows, error));
+    TRY(ask_owners(layout, rows, error));
+    drop_strangers(layout);
+    *out = layout;
+    layout = NULL;
+done:
+    weft_layout_free(&layout);
+    return status;
+}
+
+/* ---- updates --------------------------------------------------------------------------------- */
+
+static void pack(const neighbour *one, const void *values, bool single) {
+    float *narrow = (float *)(void *)one->out;
+    for (int64_t k = 0; k < one->n_sent; ++k)
+        if (single)
+            narrow[k] = ((const float *)values)[one->sent[k]];
+        else
+            one->out[k] = ((const double *)values)[one->sent[k]];
+}
+
+static void unpack(const neighbour *one, void *values, bool single) {
+    const float *narrow = (const float *)(void *)one->in;
+    for (int64_t k = 0; k < one->n_received; ++k)
+        if (single)
+            ((float *)values)[one->received[k]] = narrow[k];
+        else
+            ((double *)values)[one->received[k]] = one->in[k];
+}
+
+/* single  the list has floats */
+static weft_status update(weft_layout *layout, weft_memory *list, bool single, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const size_t bytes = single ? sizeof(float) : sizeof(double);
+    void *values = weft_memory_host(list);
     weft_message *received = layout->messages + layout->n_neighbours;
     if (!values)
         TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
@@ -279,21 +410,24 @@ weft_status weft_layout_update(weft_layout *layout, weft_memory *list, weft_erro
                               "use the device host"));
     for (int i = 0; i < layout->n_neighbours; ++i) {
         const neighbour *one = &layout->neighbours[i];
-        for (int64_t k = 0; k < one->n_sent; ++k)
-            one->out[k] = values[one->sent[k]];
-        layout->messages[i] =
-            (weft_message){one->rank, one->out, (size_t)one->n_sent * sizeof *values};
-        received[i] = (weft_message){one->rank, one->in, (size_t)one->n_received * sizeof *values};
+        pack(one, values, single);
+        layout->messages[i] = (weft_message){one->rank, one->out, (size_t)one->n_sent * bytes};
+        received[i] = (weft_message){one->rank, one->in, (size_t)one->n_received * bytes};
     }
-    TRY(weft_comm_exchange(layout->part->comm, layout->messages, layout->n_neighbours, received,
+    TRY(weft_comm_exchange(layout->comm, layout->messages, layout->n_neighbours, received,
                            layout->n_neighbours, error));
-    for (int i = 0; i < layout->n_neighbours; ++i) {
-        const neighbour *one = &layout->neighbours[i];
-        for (int64_t k = 0; k < one->n_received; ++k)
-            values[one->received[k]] = one->in[k];
-    }
+    for (int i = 0; i < layout->n_neighbours; ++i)
+        unpack(&layout->neighbours[i], values, single);
 done:
     return status;
+}
+
+weft_status weft_layout_update(weft_layout *layout, weft_memory *list, weft_error *error) {
+    return update(layout, list, false, error);
+}
+
+weft_status weft_layout_update_single(weft_layout *layout, weft_memory *list, weft_error *error) {
+    return update(layout, list, true, error);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */

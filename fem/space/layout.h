@@ -28,6 +28,24 @@ int64_t weft_layout_dofs(const weft_layout *layout);
  *  list    [dofs] doubles, on the host
  *  Errors  those of weft_comm_exchange */
 weft_status weft_layout_update(weft_layout *layout, weft_memory *list, weft_error *error);
+/** The same of floats. */
+weft_status weft_layout_update_single(weft_layout *layout, weft_memory *list, weft_error *error);
+
+/** Rows of a matrix or of a list that this rank has: its own, and copies of others. */
+typedef struct weft_layout_rows {
+    weft_comm *comm; /* borrowed */
+    int64_t n;
+    const int32_t *numbers; /* [n] in the whole, ascending */
+    const int32_t *owners;  /* [n] the rank of each */
+    const unsigned char
+        *wanted; /* [n] 1: updates bring the owner's value, unless this rank is it */
+} weft_layout_rows;
+/** The layout of such rows. All ranks call it.
+ *  rows    borrowed for the call; owners have the rows that others want
+ *  out     caller's; weft_layout_free
+ *  Errors  those of weft_comm_exchange; WEFT_ERROR_MEMORY; *out untouched */
+weft_status weft_layout_of_rows(weft_device *device, const weft_layout_rows *rows,
+                                weft_layout **out, weft_error *error);
 
 /** The rank that owns each node of a space.
  *  out     [nodes], malloc'd; caller's

@@ -94,6 +94,10 @@ bugs=(
     "coarse_dof_free        unit_fem_precondition_multigrid" # a coarse dof is not constrained as the same fine one is
     "mask_lost              unit_fem_precondition_multigrid" # residuals of constrained dofs are restricted
     "restriction_scaled     unit_fem_precondition_multigrid" # restriction is not the transpose of prolongation
+    "product_stale          solve_ranks_multigrid" # a product on a level reads old values of other ranks' rows
+    "residual_stale         solve_ranks_multigrid" # restriction reads no residuals of other ranks' rows
+    "solution_stale         solve_ranks_multigrid" # interpolation reads an old solution of other ranks' rows
+    "side_incomplete        solve_ranks_multigrid" # each rank computes a level from its own rows of the right-hand side
     "far_ignored            solve_single_levels" # a product of floats is not compared with that of doubles
     "gain_lost              solve_single_levels" # a correction is not scaled back
     "narrow_stale           solve_single_levels" # inputs in single precision are those of another matrix
