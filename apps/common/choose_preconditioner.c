@@ -7,11 +7,6 @@ weft_status app_run_choose_levels(const app_run *run, app_mesh_options *mesh, we
     bool pays = false;
     int dimension = 0;
     const int64_t n_nodes = app_mesh_built_in_nodes(mesh, &dimension);
-    if (run->context.comm &&
-        options->preconditioner == WEFT_AUTO) { /* one mesh, whatever the prediction of each rank */
-        mesh->levels = APP_LEVELS_NONE;
-        goto done;
-    }
     if (options->until_discretisation) {
         mesh->levels = APP_LEVELS_BUILT_IN;
         goto done;

@@ -4,14 +4,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { BITS = 30, LEAST = -33, MOST = 32, SLICES = 3 };
+enum { BITS = WEFT_EXACT_BITS, LEAST = -33, MOST = WEFT_EXACT_MOST, SLICES = WEFT_EXACT_SLICES };
 
 weft_exact_sum weft_exact_zero(void) {
     return (weft_exact_sum){.place = LEAST};
 }
 
-/* Numbers below it have no slice above this place. */
-static double limit_of(int64_t place) {
+double weft_exact_limit(int64_t place) {
     return ldexp(1, (int)(BITS * place + BITS - 1));
 }
 
@@ -34,11 +33,11 @@ static double odd(double number) {
 
 void weft_exact_add(weft_exact_sum *sum, double number) {
     int64_t place = sum->place;
-    if (!(fabs(number) < limit_of(MOST))) {
+    if (!(fabs(number) < weft_exact_limit(MOST))) {
         sum->rest += number;
         return;
     }
-    while (!(fabs(number) < limit_of(place)))
+    while (!(fabs(number) < weft_exact_limit(place)))
         ++place;
     raise_to(sum, place);
     for (int i = 0; i < SLICES; ++i) {

@@ -21,8 +21,11 @@ typedef struct weft_exact_sum {
 } weft_exact_sum;
 
 enum { WEFT_EXACT_NUMBERS = sizeof(weft_exact_sum) / sizeof(double) };
+enum { WEFT_EXACT_BITS = 30, WEFT_EXACT_MOST = 32, WEFT_EXACT_SLICES = 3 };
 
 weft_exact_sum weft_exact_zero(void);
 void weft_exact_add(weft_exact_sum *sum, double number);
 void weft_exact_join(weft_exact_sum *sum, const weft_exact_sum *more);
 double weft_exact_value(const weft_exact_sum *sum);
+/** Numbers whose size is below it have no slice above this place. */
+double weft_exact_limit(int64_t place);

@@ -81,13 +81,22 @@ static int affinity_count(void) {
     return online > 0 && online < 4096 ? (int)online : 1;
 }
 
-int weft_threads_available(void) {
-    int count = affinity_count();
-    double limits[2] = {groups_limit(group_processors), old_group_processors()};
+/* At most as many as control groups allow. */
+static int limited(int count) {
+    const double limits[2] = {groups_limit(group_processors), old_group_processors()};
     for (int i = 0; i < 2; ++i)
         if (limits[i] > 0 && limits[i] < count)
             count = limits[i] > 1 ? (int)(limits[i] + 0.999) : 1;
     return count;
+}
+
+int weft_threads_available(void) {
+    return limited(affinity_count());
+}
+
+int weft_threads_online(void) {
+    const long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return limited(count > 0 ? (int)count : 1);
 }
 
 size_t weft_memory_available(void) {

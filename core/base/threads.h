@@ -20,3 +20,5 @@ int weft_threads_count(const weft_threads *threads);
 void weft_threads_run(weft_threads *threads, int64_t n, weft_task task, void *user);
 /** Number of processors that this process may use, by its affinity mask and control groups. */
 int weft_threads_available(void);
+/** The same without its affinity mask, which a launcher of several processes may set. */
+int weft_threads_online(void);

@@ -116,3 +116,5 @@ void weft_store_queue_end(weft_device *device);
  *  Errors  WEFT_ERROR_USAGE: a graph capture is in progress */
 weft_status weft_device_graph_refuses(const weft_device *device, const char *what,
                                       weft_error *error);
+/** The limits of the host with another number of threads; of other devices the same. */
+weft_limits weft_limits_with_threads(const weft_limits *limits, int threads);

@@ -213,6 +213,26 @@ static size_t last_cache(void) {
     return (size_t)1 << 20;
 }
 
+/* About 12 GB/s per core and at most about 200 per socket. */
+static double bandwidth_of(int threads) {
+    return 12e9 * threads < 200e9 ? 12e9 * threads : 200e9;
+}
+
+static double launch_seconds_of(int threads) {
+    return threads > 1 ? 3e-6 : 1e-7;
+}
+
+weft_limits weft_limits_with_threads(const weft_limits *limits, int threads) {
+    weft_limits out = *limits;
+    if (limits->kind != WEFT_DEVICE_HOST)
+        return out;
+    out.threads = out.multiprocessors = threads;
+    out.bandwidth = bandwidth_of(threads);
+    out.flops = limits->flops / limits->threads * threads;
+    out.launch_seconds = launch_seconds_of(threads);
+    return out;
+}
+
 static void fill_limits(const weft_processor *processor, int threads, weft_limits *limits) {
     long level_one = sysconf(_SC_LEVEL1_DCACHE_SIZE);
     int lanes = processor->vector_bytes / (int)sizeof(double);
@@ -228,11 +248,9 @@ static void fill_limits(const weft_processor *processor, int threads, weft_limit
         .onchip_bytes = level_one > 0 ? (size_t)level_one : 32768,
         .l2_bytes = last_cache(),
         .memory_bytes = weft_memory_available(),
-        /* About 12 GB/s per core and at most about 200 per socket; two fused multiply-adds (one per
-         * port) per cycle. */
-        .bandwidth = 12e9 * threads < 200e9 ? 12e9 * threads : 200e9,
-        .flops = 4.0 * lanes * clock_rate() * threads,
-        .launch_seconds = threads > 1 ? 3e-6 : 1e-7,
+        .bandwidth = bandwidth_of(threads),
+        .flops = 4.0 * lanes * clock_rate() * threads, /* two fused multiply-adds, one per port */
+        .launch_seconds = launch_seconds_of(threads),
     };
     snprintf(limits->name, sizeof limits->name, "host: %s, %s, %d thread%s", processor->name,
              processor->vectors, threads, threads == 1 ? "" : "s");

@@ -1,5 +1,7 @@
 /* Chooses the preconditioner and the assembly by predicted time among those whose memory fits. */
 #include "core/base/number.h"
+#include "core/base/threads.h"
+#include "core/device/device.h"
 #include "fem/linear/linear.h"
 
 #include <math.h>
@@ -267,48 +269,93 @@ static void foresee(weft_linear *linear, const weft_assembly_problem *problem,
 
 /* Is a preconditioner one of those that several ranks compute? */
 static bool runs_on_ranks(int kind) {
-    const char *name = weft_preconditioner_about(kind)->name;
-    return strcmp(name, "multigrid") == 0 || strcmp(name, "aggregation") == 0;
+    const char *name = kind < 0 ? "" : weft_preconditioner_about(kind)->name;
+    return kind < 0 || strcmp(name, "multigrid") == 0 || strcmp(name, "aggregation") == 0;
 }
 
-/* Several ranks solve by Krylov methods without a basis, with Jacobi's preconditioner. What is chosen may depend on nothing that
- * differs between them, nor on their number. */
-static weft_status choose_for_ranks(weft_linear *linear, weft_error *error) {
+static weft_status refuse_on_ranks(const weft_linear *linear, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_problem_options *options = linear->options;
-    weft_problem_choice *choice = &linear->choice;
     const char *option = NULL;
-    if (choice->method == WEFT_METHOD_GMRES && options->method == WEFT_AUTO)
-        choice->method = WEFT_METHOD_BICGSTAB;
-    if (choice->method == WEFT_METHOD_GMRES)
+    if (linear->choice.method == WEFT_METHOD_GMRES)
         option = "--method";
     if ((options->preconditioner >= 0 && !runs_on_ranks(options->preconditioner)) ||
         options->until_discretisation)
         option = "--preconditioner";
     if (options->assembly == WEFT_ASSEMBLY_SYMMETRIC)
         option = "--assembly";
-    if (option) {
-        const char *what = weft_method_about(choice->method)->title;
-        if (options->preconditioner >= 0)
-            what = weft_preconditioner_about(options->preconditioner)->name;
-        if (options->assembly == WEFT_ASSEMBLY_SYMMETRIC)
-            what = weft_assembly_name(WEFT_ASSEMBLY_SYMMETRIC);
-        status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                                "several ranks do not compute with %s yet", what);
-        weft_error_location(error, option, NULL, 0, 0);
-        weft_error_hint(error, "leave out --ranks, or use cg, minres or bicgstab with jacobi, "
-                               "multigrid or aggregation");
+    if (!option)
         goto done;
-    }
-    choice->assembly =
-        options->assembly == WEFT_AUTO ? WEFT_ASSEMBLY_CSR : (weft_assembly)options->assembly;
+    const char *what = weft_method_about(linear->choice.method)->title;
+    if (options->preconditioner >= 0)
+        what = weft_preconditioner_about(options->preconditioner)->name;
+    if (options->assembly == WEFT_ASSEMBLY_SYMMETRIC)
+        what = weft_assembly_name(WEFT_ASSEMBLY_SYMMETRIC);
+    status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                            "several ranks do not compute with %s yet", what);
+    weft_error_location(error, option, NULL, 0, 0);
+    weft_error_hint(error, "leave out --ranks, or use cg, minres or bicgstab with jacobi, "
+                           "multigrid or aggregation");
+done:
+    return status;
+}
+
+/* The limits of the whole machine of a rank, which do not depend on the number of ranks. */
+static weft_limits limits_of_ranks(const weft_linear *linear) {
+    const weft_limits *limits = weft_device_limits(linear->context->device);
+    const bool is_bound = strcmp(weft_comm_kind(linear->context->comm), "mpi") == 0;
+    return weft_limits_with_threads(limits,
+                                    is_bound ? weft_threads_online() : weft_threads_available());
+}
+
+/* As without ranks, by predictions without tuning. */
+static void choose_kind_for_ranks(weft_linear *linear, const weft_problem_memory *what) {
+    const weft_problem_options *options = linear->options;
+    weft_problem_choice *choice = &linear->choice;
+    weft_preconditioner_cost costs[WEFT_COSTS_MAX];
+    weft_assembly_problem problem = what->problem;
+    const weft_limits limits = limits_of_ranks(linear);
+    const bool has_levels =
+        linear->hierarchy && linear->hierarchy->n_levels > 1 && is_continuous(linear);
+    const char *because =
+        options->preconditioner != WEFT_AUTO
+            ? "as requested"
+            : weft_linear_jacobi_because(options, choice->method, problem.symmetric, false);
+    int n = 0, i = 0;
     choice->preconditioner =
         options->preconditioner == WEFT_AUTO ? WEFT_JACOBI : options->preconditioner;
+    if (because) {
+        (void)weft_print(choice->preconditioner_reason, sizeof choice->preconditioner_reason, "%s",
+                         because);
+        return;
+    }
+    problem.lowers_degrees = false;
+    problem.factorisations = 0;
+    n = weft_preconditioner_costs(&limits, &problem, has_levels, NULL, costs);
+    while (i + 1 < n && !runs_on_ranks(costs[i].kind))
+        ++i;
+    choice->preconditioner = costs[i].kind;
+    linear->times = 1;
+    write_reason(linear, costs, n, i);
+}
+
+/* Several ranks solve by Krylov methods without a basis. What is chosen may depend on nothing that differs between them, nor on
+ * their number: the first one decides. */
+static weft_status choose_for_ranks(weft_linear *linear, const weft_problem_memory *what,
+                                    weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_problem_options *options = linear->options;
+    weft_problem_choice *choice = &linear->choice;
+    if (choice->method == WEFT_METHOD_GMRES && options->method == WEFT_AUTO)
+        choice->method = WEFT_METHOD_BICGSTAB;
+    TRY(refuse_on_ranks(linear, error));
+    choose_kind_for_ranks(linear, what);
+    TRY(weft_comm_broadcast(linear->context->comm, &choice->preconditioner,
+                            sizeof choice->preconditioner, 0, error));
+    choice->assembly =
+        options->assembly == WEFT_AUTO ? WEFT_ASSEMBLY_CSR : (weft_assembly)options->assembly;
     choice->next = choice->next_after = 0;
     choice->expected = 0;
-    (void)weft_print(choice->preconditioner_reason, sizeof choice->preconditioner_reason, "%s",
-                     options->preconditioner == WEFT_AUTO ? "what several ranks can use"
-                                                          : "as requested");
 done:
     return status;
 }
@@ -333,7 +380,7 @@ done:
 
 weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *what,
                                weft_error *error) {
-    return linear->mesh && linear->mesh->part ? choose_for_ranks(linear, error)
+    return linear->mesh && linear->mesh->part ? choose_for_ranks(linear, what, error)
                                               : choose_alone(linear, what, error);
 }
 
@@ -345,7 +392,11 @@ weft_status weft_linear_levels_pay(const weft_linear *linear, int dimension, int
     const int limit = options->max_iterations;
     weft_preconditioner_cost costs[WEFT_COSTS_MAX];
     weft_speeds speeds = {0};
-    TRY(weft_speeds_read(device, NULL, &speeds, error));
+    const weft_limits limits =
+        linear->context->comm ? limits_of_ranks(linear) : *weft_device_limits(device);
+    TRY(linear->context->comm
+            ? weft_assembly_speeds_read(NULL, NULL, &limits, &speeds.assemblies, error)
+            : weft_speeds_read(device, NULL, &speeds, error));
     weft_assembly_problem problem = {.dimension = dimension,
                                      .width = dimension + 1,
                                      .n_nodes = n_nodes,
@@ -355,9 +406,9 @@ weft_status weft_linear_levels_pay(const weft_linear *linear, int dimension, int
                                      .speeds = &speeds.assemblies};
     const double expected = weft_cg_iterations_expected(&problem, options->tolerance);
     problem.applications = problem.solves * (limit >= 0 ? fmin(limit + 2.0, expected) : expected);
-    (void)weft_preconditioner_costs(weft_device_limits(device), &problem, true,
-                                    &speeds.preconditioners, costs);
+    (void)weft_preconditioner_costs(&limits, &problem, true, &speeds.preconditioners, costs);
     *out = costs[0].kind >= 0 && weft_preconditioner_about(costs[0].kind)->needs_levels;
+    TRY(weft_comm_broadcast(linear->context->comm, out, sizeof *out, 0, error));
 done:
     return status;
 }

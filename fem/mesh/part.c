@@ -290,6 +290,7 @@ static weft_status divide(weft_comm *comm, const weft_mesh *whole, weft_part **o
         return WEFT_ERROR_MEMORY;
     part->n_global_nodes = whole->n_nodes;
     part->n_global_cells = whole->n_cells;
+    part->shape = weft_mesh_shape_of(whole);
     return WEFT_OK;
 }
 

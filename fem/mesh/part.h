@@ -11,13 +11,14 @@
 #pragma once
 
 #include "core/weft_comm.h"
-#include "fem/weft_mesh.h"
+#include "fem/mesh/mesh.h"
 
 typedef struct weft_part {
     weft_comm *comm;                                  /* borrowed */
     int64_t n_global_nodes, n_global_cells, n_pieces; /* of the whole mesh: pieces share no node */
     int64_t *
         starts; /* [ranks + 1]: a rank owns the nodes starts[r] to starts[r + 1] of the whole mesh */
+    weft_mesh_shape shape;  /* of the whole mesh */
     int32_t *nodes, *cells; /* [n_nodes], [n_cells]: numbers in the whole mesh, ascending */
 } weft_part;
 

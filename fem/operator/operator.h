@@ -64,7 +64,8 @@ weft_status weft_operator_apply_in_loop(weft_operator *op, const weft_program_pr
  *  Initialise with {0}; must not be moved after weft_operator_in_script_bind. */
 typedef struct weft_operator_in_script {
     weft_operator *op;
-    double *sums; /* of chunks of rows, for csr on the host; otherwise NULL */
+    double *sums;                 /* of chunks of rows, for csr on the host; otherwise NULL */
+    struct weft_exact_sum *exact; /* the same on several ranks */
 } weft_operator_in_script;
 /** op      borrowed; must outlive *out
  *  out     weft_operator_in_script_free

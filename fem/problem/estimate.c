@@ -1,7 +1,8 @@
 /* Chooses the preconditioner and the assembly of a problem, with an estimate of its memory. */
-#include "fem/mesh/mesh.h"
+#include "fem/mesh/part.h"
 #include "fem/precondition/levels.h"
 #include "fem/problem/problem.h"
+#include "fem/space/layout.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -154,6 +155,30 @@ done:
     return status;
 }
 
+/* Dofs of u, of all ranks. */
+static weft_status count_dofs(const weft_problem *problem, int64_t *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_fields *fields = &problem->fields;
+    weft_comm *comm = problem->mesh->part ? problem->mesh->part->comm : NULL;
+    int32_t *owners = NULL;
+    *out = fields->n_dofs;
+    if (!comm)
+        goto done;
+    *out = 0;
+    for (int s = 0; s < fields->n; ++s) {
+        const weft_space *space = fields->spaces[s];
+        TRY(weft_space_owners(space, &owners, error));
+        for (int64_t i = 0; i < weft_space_nodes(space); ++i)
+            *out += owners[i] == weft_comm_rank(comm) ? weft_space_components(space) : 0;
+        free(owners);
+        owners = NULL;
+    }
+    TRY(weft_comm_sum(comm, out, error));
+done:
+    free(owners);
+    return status;
+}
+
 weft_status weft_problem_choose(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     char forms[33];
@@ -161,15 +186,19 @@ weft_status weft_problem_choose(weft_problem *problem, weft_error *error) {
     const bool is_null = weft_records_only(problem->context), again = problem->forms.is_nonlinear;
     const double solves = is_null ? 1 : fmax(problem->expected_solves, 1);
     const int components = count_components(problem);
-    const int64_t n_nodes =
-        problem->fields.n > 0 ? problem->fields.n_dofs / components : problem->mesh->n_nodes;
-    const weft_mesh_shape shape = weft_mesh_shape_of(problem->mesh);
+    const weft_part *part = problem->mesh->part;
+    const weft_mesh_shape shape = part ? part->shape : weft_mesh_shape_of(problem->mesh);
+    int64_t n_dofs = 0;
+    TRY(count_dofs(problem, &n_dofs, error));
+    const int64_t n_nodes = problem->fields.n > 0 ? n_dofs / components
+                            : part                ? part->n_global_nodes
+                                                  : problem->mesh->n_nodes;
     /* On the null device, a script's vector is planned by patches. */
     weft_problem_memory what = {
         .problem = {.dimension = problem->mesh->dimension,
                     .width = count_width(problem),
                     .n_nodes = n_nodes,
-                    .n_cells = problem->mesh->n_cells,
+                    .n_cells = part ? part->n_global_cells : problem->mesh->n_cells,
                     .symmetric = problem->system.is_symmetric,
                     .asymmetry = problem->system.is_symmetric ? 0 : problem->system.asymmetry,
                     .solves = solves,

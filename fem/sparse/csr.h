@@ -2,6 +2,7 @@
  *  installed. */
 #pragma once
 
+#include "core/base/exact.h"
 #include "fem/weft_fem.h"
 
 /** Instruction sets with loops of their own; each includes the ones before it. */
@@ -63,7 +64,11 @@ typedef struct weft_simd_kernels {
     double (*csr_rows)(const weft_csr_rows *m, int64_t first, int64_t last);
     /* y = A v in rows [first, last) */
     void (*csr_rows_single)(const weft_csr_rows_single *m, int64_t first, int64_t last);
+    /* add v[i] y[i] of the n owned i to a sum, n <= WEFT_EXACT_PIECE */
+    void (*exact_dot)(const double *v, const double *y, const unsigned char *owned, int64_t n,
+                      weft_exact_sum *sum);
 } weft_simd_kernels;
+enum { WEFT_EXACT_PIECE = 1024 };
 /** The kernels for an instruction set, which the processor must have. */
 const weft_simd_kernels *weft_simd(weft_vectors vectors);
 
@@ -72,6 +77,14 @@ const weft_simd_kernels *weft_simd(weft_vectors vectors);
 weft_status weft_csr_product_dots(weft_device *device, const weft_pattern *pattern,
                                   const double *values, const double *v, double *y, double *dots,
                                   weft_error *error);
+/** weft_csr_product that also computes v.y of the owned rows without rounding.
+ *  owned  [n_rows] 1: counts; otherwise 0
+ *  sums   [ceil(n_rows / WEFT_REDUCTION_TILE)], for the call
+ *  Errors WEFT_ERROR_MEMORY */
+weft_status weft_csr_product_exact(weft_device *device, const weft_pattern *pattern,
+                                   const double *values, const double *v, double *y,
+                                   const unsigned char *owned, weft_exact_sum *sums,
+                                   weft_exact_sum *out, weft_error *error);
 /** weft_csr_product in single precision. */
 weft_status weft_csr_product_single(weft_device *device, const weft_pattern *pattern,
                                     const float *values, const float *v, float *y,

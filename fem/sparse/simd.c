@@ -1,6 +1,14 @@
 /* Instantiates the CSR loops for each instruction set, and selects one at run time. */
 #include "fem/sparse/csr.h"
 
+#include <math.h>
+#include <string.h>
+
+enum { EXACT_LANES = 8 };
+typedef double exact_reals __attribute__((vector_size(EXACT_LANES * sizeof(double))));
+typedef int64_t exact_bits __attribute__((vector_size(EXACT_LANES * sizeof(int64_t))));
+typedef signed char exact_marks __attribute__((vector_size(EXACT_LANES)));
+
 #define SIMD_NAME(name) name##_plain
 #define SIMD_TARGET
 #include "fem/sparse/simd.h"

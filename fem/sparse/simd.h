@@ -52,5 +52,68 @@ static SIMD_TARGET void SIMD_NAME(csr_rows_single)(const weft_csr_rows_single *m
     }
 }
 
-static const weft_simd_kernels SIMD_NAME(kernels) = {SIMD_NAME(csr_rows),
-                                                     SIMD_NAME(csr_rows_single)};
+/* As kernels/prelude/exact_host.h does. Products are rounded before they are divided into slices: through memory, so that no multiplication
+ * is contracted with what follows. */
+static SIMD_TARGET void SIMD_NAME(exact_dot)(const double *v, const double *y,
+                                             const unsigned char *owned, int64_t n,
+                                             weft_exact_sum *sum) {
+    double products[WEFT_EXACT_PIECE] __attribute__((aligned(64)));
+    double starts[WEFT_EXACT_SLICES], most = 0, whole = 0;
+    exact_reals sums[WEFT_EXACT_SLICES], largest = {0}, all = {0};
+    weft_exact_sum piece = {.place = sum->place};
+    int64_t i = 0;
+    for (; i + EXACT_LANES <= n; i += EXACT_LANES) {
+        exact_marks marks;
+        exact_reals a, b;
+        memcpy(&marks, owned + i, sizeof marks);
+        memcpy(&a, v + i, sizeof a);
+        memcpy(&b, y + i, sizeof b);
+        const exact_reals product =
+            (exact_reals)((exact_bits)(a * b) & -__builtin_convertvector(marks, exact_bits));
+        const exact_reals size = (exact_reals)((exact_bits)product & INT64_MAX);
+        const exact_bits larger = size > largest;
+        largest = (exact_reals)(((exact_bits)size & larger) | ((exact_bits)largest & ~larger));
+        all += size; /* not finite if a product is not */
+        *(exact_reals *)(void *)(products + i) = product;
+    }
+    for (; i < n; ++i) {
+        products[i] = owned[i] ? v[i] * y[i] : 0;
+        largest[0] = fabs(products[i]) > largest[0] ? fabs(products[i]) : largest[0];
+        all[0] += fabs(products[i]);
+    }
+    for (int l = 0; l < EXACT_LANES; ++l) {
+        most = largest[l] > most ? largest[l] : most;
+        whole += all[l];
+    }
+    if (!(most < weft_exact_limit(WEFT_EXACT_MOST)) || !isfinite(whole)) {
+        for (i = 0; i < n; ++i)
+            weft_exact_add(sum, products[i]);
+        return;
+    }
+    for (; n % EXACT_LANES != 0; ++n)
+        products[n] = 0;
+    while (!(most < weft_exact_limit(piece.place)))
+        ++piece.place;
+    for (int k = 0; k < WEFT_EXACT_SLICES; ++k) {
+        starts[k] = ldexp(1.5, 52 + WEFT_EXACT_BITS * (int)(piece.place - k));
+        for (int l = 0; l < EXACT_LANES; ++l)
+            sums[k][l] = starts[k];
+    }
+    for (i = 0; i < n; i += EXACT_LANES) {
+        exact_reals left = *(const exact_reals *)(const void *)(products + i);
+        for (int k = 0; k < WEFT_EXACT_SLICES; ++k) {
+            const exact_reals next = sums[k] + (exact_reals)((exact_bits)left | 1);
+            left -= next - sums[k];
+            sums[k] = next;
+        }
+    }
+    for (int k = 0; k < WEFT_EXACT_SLICES; ++k) {
+        const double root = ldexp(1, -WEFT_EXACT_BITS / 2 * (int)(piece.place - k));
+        for (int l = 0; l < EXACT_LANES; ++l)
+            piece.slices[k] += (int64_t)((sums[k][l] - starts[k]) * root * root);
+    }
+    weft_exact_join(sum, &piece);
+}
+
+static const weft_simd_kernels SIMD_NAME(kernels) = {
+    SIMD_NAME(csr_rows), SIMD_NAME(csr_rows_single), SIMD_NAME(exact_dot)};

@@ -9,12 +9,37 @@
 #define EXACT_MOST 32
 #define EXACT_SLICES 3
 
+#if LANES > 1
+typedef signed char marks __attribute__((vector_size(LANES)));
+INLINE mask counted_lanes(const unsigned char *owned, int64_t first, int lanes)
+{
+    marks counted;
+    memcpy(&counted, owned + first, sizeof counted);
+    return -__builtin_convertvector(counted, mask) & first_lanes(lanes);
+}
+#else
 INLINE mask counted_lanes(const unsigned char *owned, int64_t first, int lanes)
 {
     mask counted;
-    UNROLL for (int l = 0; l < LANES; ++l)
-        counted[l] = -(int64_t)owned[first + l];
+    counted[0] = -(int64_t)owned[first];
     return counted & first_lanes(lanes);
+}
+#endif
+
+INLINE int64_t any_lane(mask m)
+{
+#if defined(__AVX512F__) && LANES == 8 && !defined(__clang__)
+    typedef long long lanes_8 __attribute__((vector_size(64)));
+    return __builtin_ia32_ptestmq512((lanes_8)m, (lanes_8)m, (unsigned char)-1);
+#elif defined(__AVX__) && LANES == 4
+    typedef double lanes_4 __attribute__((vector_size(32)));
+    return __builtin_ia32_movmskpd256((lanes_4)m);
+#else
+    int64_t any = 0;
+    UNROLL for (int l = 0; l < LANES; ++l)
+        any |= m[l];
+    return any;
+#endif
 }
 
 /* what a slice starts from: 1.5 2^52 of its units, so that the sum keeps the exponent */
@@ -64,11 +89,7 @@ INLINE void join_exact_counted(real *a, const real *v, int components, mask coun
 {
     UNROLL for (int c = 0; c < components; ++c) {
         real *sum = a + 5 * c, left = select_(counted, v[c], SPLAT((scalar)0));
-        const mask outside = ~(mask)(weft_abs(left) < sum[4]);
-        int64_t any = 0;
-        UNROLL for (int l = 0; l < LANES; ++l)
-            any |= outside[l];
-        if (__builtin_expect(any != 0, 0))
+        if (__builtin_expect(any_lane(~(mask)(weft_abs(left) < sum[4])) != 0, 0))
             left = exact_raise(sum, left);
 //@ With its last bit set, nothing is halfway between two multiples of a unit, so that rounding does not depend on the sum.
         UNROLL for (int i = 0; i < EXACT_SLICES; ++i) {

@@ -142,11 +142,33 @@ static void test_degree(void **state) {
     (void)remove("ranks_multigrid.ufl");
 }
 
+/* Without options the ranks predict what one process predicts, whatever their number and their threads. */
+static void test_automatic(void **state) {
+    (void)state;
+    static const char *const meshes[] = {"square:500", "cube:10"};
+    static const char *const found[] = {"multigrid", "jacobi"};
+    for (int i = 0; i < 2; ++i) {
+        const rank_case one = {"poisson", {"--mesh", meshes[i], "--device", "host:1", NULL}};
+        const rank_case more = {"poisson", {"--mesh", meshes[i], "--device", "host:3", NULL}};
+        json_t *first = ranks_run(&one, "--ranks", "1"), *next = ranks_run(&one, "--ranks", "7"),
+               *last = ranks_run(&more, "--ranks", "2");
+        json_t *const all[] = {first, next, last};
+        for (int k = 0; k < 3; ++k)
+            assert_string_equal(json_string_value(json_object_get(all[k], "preconditioner")),
+                                found[i]);
+        ranks_compare_bits(first, next);
+        ranks_compare_bits(first, last);
+        for (int k = 0; k < 3; ++k)
+            json_decref(all[k]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plane),  cmocka_unit_test(test_space),
-        cmocka_unit_test(test_small),  cmocka_unit_test(test_methods),
-        cmocka_unit_test(test_meshes), cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_degree), cmocka_unit_test(test_form)};
+        cmocka_unit_test(test_plane),    cmocka_unit_test(test_space),
+        cmocka_unit_test(test_small),    cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_meshes),   cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_degree),   cmocka_unit_test(test_form),
+        cmocka_unit_test(test_automatic)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
