@@ -7,7 +7,7 @@
 enum { EXACT_LANES = 8 };
 typedef double exact_reals __attribute__((vector_size(EXACT_LANES * sizeof(double))));
 typedef int64_t exact_bits __attribute__((vector_size(EXACT_LANES * sizeof(int64_t))));
-typedef signed char exact_marks __attribute__((vector_size(EXACT_LANES)));
+typedef uint64_t exact_words __attribute__((vector_size(EXACT_LANES * sizeof(uint64_t))));
 
 #define SIMD_NAME(name) name##_plain
 #define SIMD_TARGET

@@ -58,34 +58,35 @@ static SIMD_TARGET void SIMD_NAME(exact_dot)(const double *v, const double *y,
                                              const unsigned char *owned, int64_t n,
                                              weft_exact_sum *sum) {
     double products[WEFT_EXACT_PIECE] __attribute__((aligned(64)));
-    double starts[WEFT_EXACT_SLICES], most = 0, whole = 0;
-    exact_reals sums[WEFT_EXACT_SLICES], largest = {0}, all = {0};
+    double starts[WEFT_EXACT_SLICES], most = 0;
+    exact_bits largest = {
+        0}; /* sizes as integers have the same order, and above all those that are not finite */
     weft_exact_sum piece = {.place = sum->place};
     int64_t i = 0;
+    static const exact_words places = {0, 8, 16, 24, 32, 40, 48, 56};
     for (; i + EXACT_LANES <= n; i += EXACT_LANES) {
-        exact_marks marks;
+        uint64_t marks; /* a byte for each lane */
         exact_reals a, b;
         memcpy(&marks, owned + i, sizeof marks);
         memcpy(&a, v + i, sizeof a);
         memcpy(&b, y + i, sizeof b);
-        const exact_reals product =
-            (exact_reals)((exact_bits)(a * b) & -__builtin_convertvector(marks, exact_bits));
-        const exact_reals size = (exact_reals)((exact_bits)product & INT64_MAX);
-        const exact_bits larger = size > largest;
-        largest = (exact_reals)(((exact_bits)size & larger) | ((exact_bits)largest & ~larger));
-        all += size; /* not finite if a product is not */
-        *(exact_reals *)(void *)(products + i) = product;
+        const exact_bits counted = -(exact_bits)((marks + (exact_words){0}) >> places & 1);
+        const exact_bits product = (exact_bits)(a * b) & counted;
+        const exact_bits size = product & INT64_MAX, larger = size > largest;
+        largest = (size & larger) | (largest & ~larger);
+        *(exact_bits *)(void *)(products + i) = product;
     }
+    int64_t greatest = 0;
     for (; i < n; ++i) {
+        int64_t bits;
         products[i] = owned[i] ? v[i] * y[i] : 0;
-        largest[0] = fabs(products[i]) > largest[0] ? fabs(products[i]) : largest[0];
-        all[0] += fabs(products[i]);
+        memcpy(&bits, &products[i], sizeof bits);
+        greatest = (bits & INT64_MAX) > greatest ? bits & INT64_MAX : greatest;
     }
-    for (int l = 0; l < EXACT_LANES; ++l) {
-        most = largest[l] > most ? largest[l] : most;
-        whole += all[l];
-    }
-    if (!(most < weft_exact_limit(WEFT_EXACT_MOST)) || !isfinite(whole)) {
+    for (int l = 0; l < EXACT_LANES; ++l)
+        greatest = largest[l] > greatest ? largest[l] : greatest;
+    memcpy(&most, &greatest, sizeof most);
+    if (!(most < weft_exact_limit(WEFT_EXACT_MOST))) {
         for (i = 0; i < n; ++i)
             weft_exact_add(sum, products[i]);
         return;
@@ -94,19 +95,21 @@ static SIMD_TARGET void SIMD_NAME(exact_dot)(const double *v, const double *y,
         products[n] = 0;
     while (!(most < weft_exact_limit(piece.place)))
         ++piece.place;
-    for (int k = 0; k < WEFT_EXACT_SLICES; ++k) {
+    for (int k = 0; k < WEFT_EXACT_SLICES; ++k)
         starts[k] = ldexp(1.5, 52 + WEFT_EXACT_BITS * (int)(piece.place - k));
-        for (int l = 0; l < EXACT_LANES; ++l)
-            sums[k][l] = starts[k];
-    }
-    for (i = 0; i < n; i += EXACT_LANES) {
+    exact_reals s0 = starts[0] - (exact_reals){0}, s1 = starts[1] - (exact_reals){0},
+                s2 = starts[2] - (exact_reals){0};
+    for (i = 0; i < n; i += EXACT_LANES) { /* in registers */
         exact_reals left = *(const exact_reals *)(const void *)(products + i);
-        for (int k = 0; k < WEFT_EXACT_SLICES; ++k) {
-            const exact_reals next = sums[k] + (exact_reals)((exact_bits)left | 1);
-            left -= next - sums[k];
-            sums[k] = next;
-        }
+        exact_reals next = s0 + (exact_reals)((exact_bits)left | 1);
+        left -= next - s0;
+        s0 = next;
+        next = s1 + (exact_reals)((exact_bits)left | 1);
+        left -= next - s1;
+        s1 = next;
+        s2 += (exact_reals)((exact_bits)left | 1);
     }
+    const exact_reals sums[WEFT_EXACT_SLICES] = {s0, s1, s2};
     for (int k = 0; k < WEFT_EXACT_SLICES; ++k) {
         const double root = ldexp(1, -WEFT_EXACT_BITS / 2 * (int)(piece.place - k));
         for (int l = 0; l < EXACT_LANES; ++l)

@@ -9,22 +9,23 @@
 #define EXACT_MOST 32
 #define EXACT_SLICES 3
 
-#if LANES > 1
-typedef signed char marks __attribute__((vector_size(LANES)));
 INLINE mask counted_lanes(const unsigned char *owned, int64_t first, int lanes)
 {
-    marks counted;
-    memcpy(&counted, owned + first, sizeof counted);
-    return -__builtin_convertvector(counted, mask) & first_lanes(lanes);
-}
+#if LANES == 8 || LANES == 4
+    typedef uint64_t words __attribute__((vector_size(LANES * 8)));
+    uint64_t bytes = 0;
+    words places;
+    UNROLL for (int l = 0; l < LANES; ++l)
+        places[l] = 8 * (uint64_t)l;
+    memcpy(&bytes, owned + first, LANES);
+    return -(mask)((bytes + (words){0}) >> places & 1) & first_lanes(lanes);
 #else
-INLINE mask counted_lanes(const unsigned char *owned, int64_t first, int lanes)
-{
     mask counted;
-    counted[0] = -(int64_t)owned[first];
+    UNROLL for (int l = 0; l < LANES; ++l)
+        counted[l] = -(int64_t)owned[first + l];
     return counted & first_lanes(lanes);
-}
 #endif
+}
 
 INLINE int64_t any_lane(mask m)
 {
@@ -89,8 +90,14 @@ INLINE void join_exact_counted(real *a, const real *v, int components, mask coun
 {
     UNROLL for (int c = 0; c < components; ++c) {
         real *sum = a + 5 * c, left = select_(counted, v[c], SPLAT((scalar)0));
-        if (__builtin_expect(any_lane(~(mask)(weft_abs(left) < sum[4])) != 0, 0))
-            left = exact_raise(sum, left);
+        if (__builtin_expect(any_lane(~(mask)(weft_abs(left) < sum[4])) != 0, 0)) {
+            real copy[5]; /* so that the sum itself stays in registers */
+            UNROLL for (int i = 0; i < 5; ++i)
+                copy[i] = sum[i];
+            left = exact_raise(copy, left);
+            UNROLL for (int i = 0; i < 5; ++i)
+                sum[i] = copy[i];
+        }
 //@ With its last bit set, nothing is halfway between two multiples of a unit, so that rounding does not depend on the sum.
         UNROLL for (int i = 0; i < EXACT_SLICES; ++i) {
             const real next = sum[i] + (real)((mask)left | 1);
