@@ -68,6 +68,8 @@ else
 fi
 rm -rf "$folder"
 mkdir -p "$folder"
-# The small entry of a compiler is for this machine alone.
-find cache -name '*.weft' -size +2 -exec install -m 644 -t "$folder" {} +
+# Entries of other kinds than 1 (docs/cache.md) are for this machine or these programs alone.
+for entry in cache/weft/*.weft; do
+    [ "$(od -An -tu4 -j12 -N4 "$entry" | tr -d ' ')" != 1 ] || install -m 644 -t "$folder" "$entry"
+done
 chmod 755 "$programs/weft-kernels" "$folder"

@@ -4,6 +4,7 @@ target_compile_definitions(weft_options INTERFACE _GNU_SOURCE)
 # Integer constants are enumerators here, and clang would warn wherever one meets a double.
 target_compile_options(weft_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
     $<$<C_COMPILER_ID:Clang>:-Wno-enum-float-conversion> $<$<BOOL:${WEFT_WERROR}>:-Werror>)
+target_link_options(weft_options INTERFACE LINKER:--build-id) # by which kept plans tell builds apart
 if(WEFT_SANITIZE)
     target_compile_options(weft_options INTERFACE -fsanitize=${WEFT_SANITIZE} -fno-omit-frame-pointer)
     target_link_options(weft_options INTERFACE -fsanitize=${WEFT_SANITIZE})

@@ -58,9 +58,19 @@ typedef struct weft_saving {
     double bytes, bytes_unfused;    /* per element: moved by the kernel, by its calls unfused */
 } weft_saving;
 /** Makes the unfused plan, which takes about as long as weft_compile.
- *  Errors  WEFT_ERROR_MEMORY */
+ *  Errors  WEFT_ERROR_MEMORY; WEFT_ERROR_UNSUPPORTED: of a kept plan without it */
 weft_status weft_compilation_saving(const weft_compilation *compilation, weft_saving *out,
                                     weft_error *error);
+
+/** Keep the plan in the cache of weft_compile_options.plans, unless it is from there: a later compilation of the same, by the same
+ *  build of Weft, then makes no search. Such a compilation has no fusions and implementations but those of its plan, for
+ *  weft_compilation_explain, _why and _html. Failures to write are ignored.
+ *  saving  computed before, for weft_compilation_saving of compilations of the kept plan; NULL: they have none
+ *  Errors  WEFT_ERROR_MEMORY */
+weft_status weft_compilation_keep(const weft_compilation *compilation, const weft_saving *saving,
+                                  weft_error *error);
+/** Was the plan kept by an earlier compilation? */
+bool weft_compilation_is_kept(const weft_compilation *compilation);
 
 /** One kernel of the plan; bytes and flops per element of its index set. */
 typedef struct weft_kernel_info {

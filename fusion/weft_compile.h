@@ -1,6 +1,5 @@
-/** The compiler. In: script text, a library of functions, the limits of a device. Out: a plan and
- *  the source text of its kernels (fusion/weft_compilation.h). docs/language.md describes the
- *  language. */
+/** The compiler. In: script text, a library of functions, the limits of a device. Out: a plan and the source text of
+ *  its kernels (fusion/weft_compilation.h). docs/language.md describes the language. */
 #ifndef WEFT_COMPILE_H
 #define WEFT_COMPILE_H
 
@@ -155,8 +154,7 @@ typedef struct weft_compile_options {
     int n_operators;
     weft_rematerialise rematerialise;
     int iterations; /* expected trip count of loops, for `rematerialise`; 0: 100 */
-    /* expected size of index sets, for predictions; 0: 10^6. A matrix has this many entries, and as
-     * many rows as columns; 0: 4096 of each */
+    /* expected size of index sets, for predictions; 0: 10^6. Of a square matrix its entries; 0: 4096^2 */
     int64_t elements;
     /* a plan as JSON (weft_compilation_print), perhaps edited: its kernels and variants replace the
      * planner's choice. NULL: none. A plan that does not fit the script: WEFT_ERROR_INPUT */
@@ -171,6 +169,8 @@ typedef struct weft_compile_options {
     const struct weft_tuned_source *tuned; /* of tuned parameters; borrowed as costs; may be NULL */
     bool runs_once;                        /* or a few times: on the host compiled in less time */
     bool distributed;                      /* ranks have parts: see weft_program_share */
+    const weft_device *plans; /* keeps plans (weft_compilation_keep); borrowed; may be NULL */
+    bool corrected; /* a kept plan is that after weft_compilation_correct, with its saving */
 } weft_compile_options;
 static inline weft_compile_options weft_compile_options_default(void) {
     weft_compile_options options;

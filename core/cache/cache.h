@@ -13,7 +13,8 @@
 typedef enum weft_entry_kind {
     WEFT_ENTRY_HOST_MODULE = 1,
     WEFT_ENTRY_COMPILER = 2,
-    WEFT_ENTRY_CUDA_MODULE = 3
+    WEFT_ENTRY_CUDA_MODULE = 3,
+    WEFT_ENTRY_PLAN = 4
 } weft_entry_kind;
 
 /** Header of an entry. A key has two halves of 16 digits: a hash of source and machine, and a hash

@@ -30,6 +30,7 @@ void weft_device_free(weft_device **device) {
     weft_threads_free(&(*device)->threads);
     if ((*device)->table && (*device)->table->close)
         (*device)->table->close(*device);
+    weft_text_cache_free(&(*device)->texts);
     free(*device);
     *device = NULL;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/base/threads.h"
+#include "core/device/kept_text.h"
 
 #include <stdatomic.h>
 
@@ -79,7 +80,8 @@ struct weft_device {
     const weft_monitor *monitor;
     weft_threads *threads; /* NULL: the calling thread alone */
     void *state;           /* of the kind of device */
-    atomic_bool graph;     /* a graph capture is in progress */
+    weft_text_cache *texts;
+    atomic_bool graph; /* a graph capture is in progress */
     atomic_llong launches;
     atomic_size_t bytes, bytes_peak;
     _Atomic(struct weft_kept_module *) kept; /* weft_device_module */

@@ -116,6 +116,7 @@ weft_status weft_device_open(const char *name, const weft_device_options *option
     if (!device)
         TRY(weft_out_of_memory(error, "a device"));
     device->monitor = options->monitor;
+    TRY(weft_text_cache_make(options, &device->texts, error));
     status = automatic ? open_automatic(device, options, error)
                        : open_kind(device, name, options, error);
     if (status != WEFT_OK && from_environment && error) {

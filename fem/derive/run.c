@@ -74,9 +74,7 @@ static weft_status compile_alone(const weft_derive *derive, const derive_quantit
                                        {quantity->given.origin, statement.data},
                                        {"outputs", last.data}};
     weft_compile_options options = weft_form_options(form);
-    options.plan = derive->context->plan;
-    status = weft_compile(derive->context->library, weft_device_limits(derive->context->device),
-                          fragments, 4, &options, out, error);
+    status = weft_context_compile(derive->context, fragments, 4, &options, out, error);
     if (status != WEFT_OK)
         derive_formula_correct(&place, &quantity->given, point, (int)strlen(name) + 3, error);
 done:

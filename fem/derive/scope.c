@@ -88,9 +88,7 @@ weft_status derive_scope_make(weft_context *context, const weft_derive_problem *
     const weft_fragment fragments[] = {{form->name, form->text},
                                        {"derived quantities", probe.data}};
     weft_compile_options options = weft_form_options(form);
-    options.plan = context->plan;
-    TRY(weft_compile(context->library, weft_device_limits(context->device), fragments, 2, &options,
-                     &made.names, error));
+    TRY(weft_context_compile(context, fragments, 2, &options, &made.names, error));
     made.has_elasticity = is_of_cells(&made, "lambda") && is_of_cells(&made, "mu");
     *out = made;
 done:

@@ -14,6 +14,8 @@ void weft_compile_in_background(const weft_context *context, const weft_fragment
     quiet.monitor = NULL;
     planned.plan = context->plan;
     planned.distributed = context->comm != NULL;
+    planned.plans = context->device;
+    planned.corrected = true;
     TRY(weft_arena_make(&arena, &error));
     TRY(weft_context_tuned(&quiet, fragments, n_fragments, &planned, arena, &error));
     TRY(weft_compile(context->library, weft_device_limits(context->device), fragments, n_fragments,

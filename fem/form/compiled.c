@@ -31,15 +31,16 @@ static void report_plan(const weft_context *context, const weft_fragment *fragme
     weft_text_free(&text);
 }
 
-/* Sum up the savings for reports; only with a monitor. Scripts without an unfused plan on this
- * device add nothing. */
+/* Keep the plan on disk with its saving and, with a monitor, sum up the savings for reports. Scripts without an unfused
+ * plan on this device add nothing. */
 static weft_status add_saving(weft_context *context, const weft_fragment *fragments,
                               int n_fragments, const weft_compilation *compilation,
                               weft_error *error) {
     weft_saving *sum = &context->saving, one;
     weft_error reason = {0};
     weft_text names = {0};
-    if (!context->monitor || context->plan != WEFT_PLAN_FUSED)
+    if (context->plan != WEFT_PLAN_FUSED ||
+        (!context->monitor && weft_compilation_is_kept(compilation)))
         return WEFT_OK;
     const weft_status status = weft_compilation_saving(compilation, &one, &reason);
     if (status == WEFT_ERROR_MEMORY)
@@ -47,7 +48,7 @@ static weft_status add_saving(weft_context *context, const weft_fragment *fragme
     if (status != WEFT_OK)
         return WEFT_OK;
     add_names(&names, fragments, n_fragments);
-    if (!sum->calls[0] && one.calls[0] && !names.failed) {
+    if (context->monitor && !sum->calls[0] && one.calls[0] && !names.failed) {
         memcpy(sum->calls, one.calls, sizeof one.calls);
         memcpy(sum->index_set, one.index_set, sizeof one.index_set);
         sum->bytes = one.bytes;
@@ -58,7 +59,25 @@ static weft_status add_saving(weft_context *context, const weft_fragment *fragme
     sum->n_calls += one.n_calls;
     sum->n_kernels += one.n_kernels;
     sum->n_unfused += one.n_unfused;
-    return WEFT_OK;
+    return weft_compilation_keep(compilation, &one, error);
+}
+
+weft_status weft_context_compile(const weft_context *context, const weft_fragment *fragments,
+                                 int n_fragments, const weft_compile_options *options,
+                                 weft_compilation **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_compile_options planned = *options;
+    weft_compilation *made = NULL;
+    planned.plan = context->plan;
+    planned.plans = context->device;
+    TRY(weft_compile(context->library, weft_device_limits(context->device), fragments, n_fragments,
+                     &planned, &made, error));
+    TRY(weft_compilation_keep(made, NULL, error));
+    *out = made;
+    made = NULL;
+done:
+    weft_compilation_free(&made);
+    return status;
 }
 
 /* Without reports, so that several threads may do it; seconds, kernels and savings go to the context. */
@@ -71,6 +90,8 @@ static weft_status make(weft_context *context, const weft_fragment *fragments, i
     weft_arena *arena = NULL;
     planned.plan = context->plan;
     planned.distributed = context->comm != NULL;
+    planned.plans = context->device;
+    planned.corrected = true;
     double start = weft_clock();
     TRY(weft_arena_make(&arena, error));
     TRY(weft_context_tuned(context, fragments, n_fragments, &planned, arena, error));

@@ -31,6 +31,13 @@ bool weft_context_searches(const weft_context *context);
  *  in the cache. Failures come again there. */
 void weft_compile_in_background(const weft_context *context, const weft_fragment *fragments,
                                 int n_fragments, const weft_compile_options *options);
+/** weft_compile for the context's device, with what the device keeps of earlier plans: for scripts whose names are looked up, or
+ *  that are run without weft_compiled_make.
+ *  options  borrowed for the call; plan is ignored, the context's is used
+ *  Errors   those of weft_compile */
+weft_status weft_context_compile(const weft_context *context, const weft_fragment *fragments,
+                                 int n_fragments, const weft_compile_options *options,
+                                 weft_compilation **out, weft_error *error);
 /** Compile fragments for the context's device, and add seconds and kernels to the context's.
  *  options  borrowed for the call; plan is ignored, the context's is used
  *  out      caller's; weft_compiled_free

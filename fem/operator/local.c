@@ -246,10 +246,9 @@ static weft_status product_plan(const weft_operator *op, int i, product_predicti
     part_script script = {0};
     bool found = false;
     TRY(part_script_make(op, i, &suffix_product, &script, error));
-    script.options.plan = op->context->plan;
     weft_context_costs(op->context, &script.options);
-    TRY(weft_compile(op->context->library, weft_device_limits(op->context->device),
-                     script.fragments, script.n, &script.options, &planned, error));
+    TRY(weft_context_compile(op->context, script.fragments, script.n, &script.options, &planned,
+                             error));
     *out = (product_prediction){seconds_of(planned), weft_owners_of(planned).patches};
     if (value)
         TRY(weft_compilation_costly_value(planned, "cells", "v", &found, value, error));
@@ -277,8 +276,7 @@ static weft_status kept_text_write(const weft_operator *op, const weft_form *for
     if (suffix.failed || head.failed)
         TRY(weft_out_of_memory(error, "a coefficient"));
     const weft_fragment fragments[] = {{form->name, form->text}, {"return", suffix.data}};
-    TRY(weft_compile(op->context->library, weft_device_limits(op->context->device), fragments, 2,
-                     &options, &planned, error));
+    TRY(weft_context_compile(op->context, fragments, 2, &options, &planned, error));
     TRY(weft_compilation_print(planned, "script", "text", &script, error));
     const char *at = strstr(script.data, head.data);
     const char *after = at ? strchr(at + 1, '\n') : NULL, *end = strstr(script.data, suffix.data);

@@ -77,13 +77,11 @@ weft_status weft_problem_compile_part(const weft_problem *problem, const weft_pr
         fragments[n++] = (weft_fragment){used[i].origin, returns[i].data};
     }
     const weft_compile_options options = {.size = sizeof options,
-                                          .plan = context->plan,
                                           .expressions = form.expressions,
                                           .n_expressions = form.form.n_expressions,
                                           .parameters = form.parameters,
                                           .n_parameters = form.form.n_parameters};
-    TRY(weft_compile(context->library, weft_device_limits(context->device), fragments, n, &options,
-                     out, error));
+    TRY(weft_context_compile(context, fragments, n, &options, out, error));
 done:
     for (int i = 0; i < RETURNS; ++i)
         weft_text_free(&returns[i]);

@@ -97,12 +97,10 @@ static weft_status compile_vector(weft_problem *problem, weft_problem_part *part
         TRY(weft_out_of_memory(error, NULL));
     const weft_fragment fragments[] = {{form->name, form->text}, {"--vector", text.data}};
     weft_compile_options options = weft_form_options(form);
-    options.plan = context->plan;
     options.distributed = context->comm != NULL;
     options.runs_once = !problem->forms.is_nonlinear; /* in time, fem/time has its own */
     double start = weft_clock();
-    TRY(weft_compile(context->library, weft_device_limits(context->device), fragments, 2, &options,
-                     &part->vector_compilation, error));
+    TRY(weft_context_compile(context, fragments, 2, &options, &part->vector_compilation, error));
     context->plan_seconds += weft_clock() - start;
     start = weft_clock();
     TRY(weft_program_make(context->device, part->vector_compilation, &part->vector_program, error));

@@ -41,8 +41,7 @@ static weft_status reads(const weft_time_system *system, const weft_form *form, 
     const weft_compile_options options = weft_form_options(form);
     if (text.failed)
         TRY(weft_out_of_memory(error, "a form in time"));
-    TRY(weft_compile(system->context->library, weft_device_limits(system->context->device),
-                     fragments, 2, &options, &compilation, error));
+    TRY(weft_context_compile(system->context, fragments, 2, &options, &compilation, error));
     *out |= weft_compilation_reads(compilation, input);
 done:
     weft_compilation_free(&compilation);

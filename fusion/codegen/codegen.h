@@ -1,17 +1,16 @@
 /** Code generation. In: a compilation with steps and plans. Out: the source text of its module. */
 #pragma once
 
-#include "fusion/plan/segment.h"
+#include "fusion/control/program.h"
 
 /** Write the module of a compilation: the prelude, the kernels of each segment and, on devices with
  *  threads, one-thread kernels for uniform arithmetic ("scalars_N") and for loops ("loop_N_begin",
  *  "loop_N_iteration"). The arguments of one-thread kernels are the number of elements, the uniform
  *  names that weft_control_uses returns true for, in their order, then `active` of the loop, then
  *  those that fusion/codegen/program.c lists.
- *  out     in the compilation's arena
- *  Errors  WEFT_ERROR_MEMORY */
-weft_status weft_source_make(const weft_compilation *compilation, const char **out,
-                             weft_error *error);
+ *  Sets source and body of the compilation, in its arena. The body of a kept plan is taken as it is.
+ *  Errors  WEFT_ERROR_MEMORY; they are untouched */
+weft_status weft_source_make(weft_compilation *compilation, weft_error *error);
 
 /** The spelling of generated code on one backend. */
 typedef struct weft_backend {

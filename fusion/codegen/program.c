@@ -10,11 +10,13 @@
  * computes the uniform arithmetic that ends the body, counts, and evaluates the condition again.
  * `active` is 1 if there is a next iteration. Kernels in the loop return if it is 0, so that a
  * device can run several iterations without testing the condition on the host. */
-#include "fusion/control/program.h"
 #include "fusion/base/array.h"
 #include "fusion/base/prelude.h"
 #include "fusion/base/target.h"
 #include "fusion/codegen/private.h"
+#include "fusion/control/kept_plan.h"
+
+#include <string.h>
 
 static bool scalar_uses(const weft_control_scalar *scalar, int name) {
     bool uses = scalar->target == name;
@@ -236,38 +238,52 @@ static bool has_kind(const weft_control *control, weft_kernel_kind kind) {
     return false;
 }
 
-weft_status weft_source_make(const weft_compilation *c, const char **out, weft_error *error) {
+/* Everything after the prelude. */
+static weft_status body_source(const weft_compilation *c, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_text text = {0};
     weft_graph graph = {0};
-    const int lanes = weft_target_lanes(&c->limits, c->options.single);
     const weft_backend *backend = weft_source_backend(&c->limits);
     const scalar_writer writer = {.source = {.arena = c->arena,
                                              .graph = &graph,
                                              .backend = backend,
                                              .single = c->options.single,
-                                             .out = &text},
+                                             .out = out},
                                   .control = c->control};
-    weft_text_add(&text, "%s%s", c->options.runs_once ? backend->cheaply : "",
-                  c->options.distributed ? "#define CELL_AFTER_CELL\n" : "");
-    backend->prelude(&text, lanes, c->options.single);
-    if (c->options.distributed && !c->options.single)
-        weft_prelude_write(backend->exact, &(weft_prelude_value){NULL, NULL}, &text);
     if (has_kind(c->control, KERNEL_NESTED))
-        weft_source_nested_prelude(backend, &text);
+        weft_source_nested_prelude(backend, out);
     if (has_kind(c->control, KERNEL_DENSE))
-        weft_source_dense_prelude(&c->limits, c->options.single, &text);
+        weft_source_dense_prelude(&c->limits, c->options.single, out);
     TRY(weft_source_combines(c->arena, backend, (const weft_segment *const *)c->control->segments,
-                             c->control->n_segments, has_kind(c->control, KERNEL_NESTED), &text,
+                             c->control->n_segments, has_kind(c->control, KERNEL_NESTED), out,
                              error));
     for (int i = 0; i < c->control->n_segments; ++i)
-        TRY(segment_source(c->control->segments[i], &text, error));
+        TRY(segment_source(c->control->segments[i], out, error));
     TRY(scalar_data(c->arena, c->control, &graph, error));
     if (backend->is_threaded)
         TRY(write_steps(&writer, &c->control->steps, NULL, error));
-    *out = text.failed ? NULL : weft_arena_copy(c->arena, text.data, text.length);
-    if (!*out)
-        status = weft_no_memory(error);
+done:
+    return status;
+}
+
+weft_status weft_source_make(weft_compilation *c, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_text text = {0};
+    const weft_backend *backend = weft_source_backend(&c->limits);
+    weft_text_add(&text, "%s%s", c->options.runs_once ? backend->cheaply : "",
+                  c->options.distributed ? "#define CELL_AFTER_CELL\n" : "");
+    backend->prelude(&text, weft_target_lanes(&c->limits, c->options.single), c->options.single);
+    if (c->options.distributed && !c->options.single)
+        weft_prelude_write(backend->exact, &(weft_prelude_value){NULL, NULL}, &text);
+    const size_t head = text.length;
+    if (c->kept)
+        weft_text_add_bytes(&text, c->kept->body, strlen(c->kept->body));
+    else
+        TRY(body_source(c, &text, error));
+    const char *copy = text.failed ? NULL : weft_arena_copy(c->arena, text.data, text.length);
+    if (!copy)
+        TRY(weft_no_memory(error));
+    c->source = copy;
+    c->body = copy + head;
 done:
     weft_text_free(&text);
     return status;

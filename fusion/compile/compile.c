@@ -1,9 +1,10 @@
 /* Runs the compiler as the list of its stages. */
 #include "fusion/compile/compile.h"
+#include "core/base/fault.h"
 #include "core/base/options.h"
 #include "fusion/base/array.h"
 #include "fusion/codegen/codegen.h"
-#include "fusion/control/program.h"
+#include "fusion/control/kept_plan.h"
 #include "fusion/plan/directives.h"
 #include "fusion/plan/patches.h"
 #include "fusion/plan/saved_plan.h"
@@ -72,6 +73,7 @@ done:
 static weft_status run_stages(weft_compilation *c, const weft_fragment *fragments, int n_fragments,
                               weft_error *error) {
     weft_status status = WEFT_OK;
+    bool fits = true;
     if (c->options.narrow && c->limits.execution != WEFT_EXECUTION_SIMT)
         TRY(weft_error_set(
             error, WEFT_ERROR_UNSUPPORTED,
@@ -79,9 +81,60 @@ static weft_status run_stages(weft_compilation *c, const weft_fragment *fragment
             "elements as threads",
             c->options.narrow));
     TRY(weft_script_make(c->arena, fragments, n_fragments, &c->options, &c->script, error));
+    c->script->is_proved = c->kept != NULL;
     TRY(weft_check_variants(c, error));
     TRY(weft_control_make(c, &c->control, error));
-    TRY(weft_source_make(c, &c->source, error));
+    if (c->kept)
+        TRY(weft_kept_plan_fits(c, c->kept, &fits, error));
+    if (!fits && !weft_fault("kept_plan_unchecked"))
+        TRY(weft_error_set(error, WEFT_ERROR_INPUT, "the kept plan is of another script"));
+    TRY(weft_source_make(c, error));
+done:
+    return status;
+}
+
+weft_status weft_compile_kept(const weft_compilation *like, const weft_kept_plan *kept,
+                              const weft_fragment *fragments, int n_fragments,
+                              weft_compilation **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_arena *arena = NULL;
+    weft_compilation *made = NULL;
+    weft_error reason = {0};
+    *out = NULL;
+    TRY(weft_arena_make(&arena, error));
+    TRY(WEFT_ALLOC(arena, made, 1, error));
+    *made = (weft_compilation){
+        .arena = arena, .library = like->library, .limits = like->limits, .kept = kept};
+    memcpy(made->key, like->key, sizeof made->key);
+    TRY(copy_options(arena, &like->options, &made->options, error));
+    status = run_stages(made, fragments, n_fragments, &reason);
+    if (status == WEFT_ERROR_MEMORY)
+        TRY(weft_no_memory(error));
+    if (status == WEFT_OK) {
+        *out = made;
+        arena = NULL;
+    }
+    status = WEFT_OK;
+done:
+    weft_arena_free(&arena);
+    return status;
+}
+
+/* With the plan that options.plans keeps, if it does and it fits. */
+static weft_status find_and_compile(const weft_compilation *like, const weft_fragment *fragments,
+                                    int n_fragments, weft_compilation **out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_kept_plan *kept = NULL;
+    const weft_device *device = like->options.plans;
+    const weft_monitor *monitor = device ? weft_device_monitor(device) : NULL;
+    if (!like->key[0])
+        goto done;
+    TRY(weft_kept_find(device, like->key, like->arena, &kept, error));
+    if (kept)
+        TRY(weft_compile_kept(like, kept, fragments, n_fragments, out, error));
+    weft_log(monitor, WEFT_LOG_DEBUG,
+             *out ? "%s: the plan is kept from an earlier run" : "planning %s",
+             n_fragments > 0 ? fragments[0].name : "");
 done:
     return status;
 }
@@ -92,8 +145,8 @@ weft_status weft_compile(const weft_library *library, const weft_limits *limits,
                          weft_error *error) {
     weft_status status = WEFT_OK;
     static const weft_compile_options defaults = {.size = sizeof defaults};
+    weft_compilation *made = NULL, *kept = NULL;
     weft_arena *arena = NULL;
-    weft_compilation *made = NULL;
     if (!options)
         options = &defaults;
     TRY(weft_options_check("weft_compile_options", options->size, sizeof *options, error));
@@ -107,6 +160,14 @@ weft_status weft_compile(const weft_library *library, const weft_limits *limits,
     made->library = library;
     made->limits = *limits;
     TRY(copy_options(arena, options, &made->options, error));
+    TRY(weft_kept_key(library, limits, fragments, n_fragments, options, made->key, error));
+    TRY(find_and_compile(made, fragments, n_fragments, &kept, error));
+    if (kept) {
+        kept->basis = arena; /* of the plan */
+        *out = kept;
+        arena = NULL;
+        goto done;
+    }
     TRY(run_stages(made, fragments, n_fragments, error));
     *out = made;
     arena = NULL;
@@ -130,13 +191,15 @@ weft_status weft_compile_cover(const weft_compilation *base, weft_cover *cover,
     *control = *base->control;
     *segment = *base->control->segments[0];
     made->arena = segment->arena = arena;
+    made->basis = NULL;
     made->module = NULL;
+    made->key[0] = '\0';
     made->control = control;
     control->segments = segments;
     segments[0] = segment;
     segment->cover = cover;
     TRY(weft_segment_plan_cover(segment, error));
-    TRY(weft_source_make(made, &made->source, error));
+    TRY(weft_source_make(made, error));
     *out = made;
     arena = NULL;
 done:
@@ -147,10 +210,11 @@ done:
 void weft_compilation_free(weft_compilation **compilation) {
     if (!compilation || !*compilation)
         return;
-    weft_arena *arena = (*compilation)->arena;
+    weft_arena *arena = (*compilation)->arena, *basis = (*compilation)->basis;
     weft_module_free(&(*compilation)->module);
     *compilation = NULL;
     weft_arena_free(&arena);
+    weft_arena_free(&basis);
 }
 
 const char *weft_compilation_module_name(const weft_compilation *compilation) {

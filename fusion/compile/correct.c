@@ -91,7 +91,7 @@ static weft_status correct(weft_compilation *c, weft_device *device, bool *chang
     for (int i = 0; i < c->control->n_segments && any; ++i)
         TRY(choose_again(c->control->segments[i], changed, error));
     if (*changed)
-        TRY(weft_source_make(c, &c->source, error));
+        TRY(weft_source_make(c, error));
 done:
     if (*changed || status != WEFT_OK)
         weft_module_free(&c->module);

@@ -11,6 +11,7 @@
  *      names.c            which names a statement reads, and what they are
  *      scalars.c          uniform arithmetic: from syntax tree to nodes, evaluation
  *      rematerialise.c    loop invariants: stored, or recomputed in every iteration
+ *      kept_plan.c        plans as text that is kept on disk
  *      directives.c       rejects fuse blocks that span several segments
  *
  *  fusion/codegen/program.c writes the source of all steps, fusion/runtime runs them.
@@ -88,15 +89,21 @@ typedef struct weft_control {
     const weft_control_choice *choices_of_loops; /* [script->n_loops] */
 } weft_control;
 
+typedef struct weft_kept_plan weft_kept_plan; /* fusion/control/kept_plan.h */
+
 /** The results of all stages, in one arena. */
 struct weft_compilation {
     weft_arena *arena;
+    weft_arena *basis; /* of the kept plan, own; NULL: not in one of its own */
     const weft_library *library;
     weft_limits limits;
     weft_compile_options options; /* copied into the arena */
+    const weft_kept_plan *kept;   /* replaces the planner's search; NULL: the planner chose */
+    char key[33];                 /* under which options.plans keeps the plan; "": it does not */
     weft_script *script;
     weft_control *control;
     const char *source;  /* of all steps */
+    const char *body;    /* the part of source after the prelude */
     weft_device *device; /* of the correction (weft_compilation_correct); NULL: there was none */
     weft_module *module; /* own, its compiled source there; NULL: programs make their own */
 };

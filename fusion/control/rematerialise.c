@@ -5,6 +5,7 @@
  *
  * Decision  docs/decisions/0011-loop-invariants-are-planned-both-ways.md */
 #include "fusion/base/array.h"
+#include "fusion/control/kept_plan.h"
 #include "fusion/control/private.h"
 #include "fusion/plan/saved_plan.h"
 
@@ -254,6 +255,21 @@ done:
     return status;
 }
 
+/* The steps of a kept plan. */
+static weft_status restore(const weft_compilation *c, bool *recomputed, weft_control **control,
+                           weft_error *error) {
+    weft_status status = WEFT_OK;
+    bool any = false;
+    if (c->kept->n_loops != c->script->n_loops)
+        TRY(weft_error_set(error, WEFT_ERROR_INPUT, "the kept plan has other loops"));
+    for (int i = 0; i < c->kept->n_loops; ++i)
+        any |= recomputed[i] = c->kept->choices[i].chosen;
+    TRY(weft_control_build(c, any ? recomputed : NULL, control, error));
+    (*control)->choices_of_loops = c->kept->choices;
+done:
+    return status;
+}
+
 /* The steps of a script with more than one segment. */
 static weft_status steps_make(const weft_compilation *compilation, weft_control **out,
                               weft_error *error) {
@@ -266,6 +282,10 @@ static weft_status steps_make(const weft_compilation *compilation, weft_control 
     if (compilation->options.predicated && n_loops > 0)
         TRY(weft_error_set(error, WEFT_ERROR_USAGE,
                            "a script with loops cannot be predicated: its loops are"));
+    if (compilation->kept) {
+        TRY(restore(compilation, recomputed, out, error));
+        goto done;
+    }
     planned.options.forced_plan = NULL;
     TRY(weft_control_build(&planned, NULL, &control, error));
     TRY(choose(&planned, &control, recomputed, error));

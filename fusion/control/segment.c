@@ -1,6 +1,7 @@
 /* Makes one segment, a straight-line script: names that it reads from earlier steps are its inputs,
  * names that later steps read are returned. */
 #include "fusion/base/array.h"
+#include "fusion/control/kept_plan.h"
 #include "fusion/control/private.h"
 #include "fusion/graph/builder.h"
 
@@ -148,6 +149,13 @@ static weft_status segment_make(const weft_compilation *c, weft_script *script, 
                            .loop = loop,
                            .script = script};
     made->options.predicated |= loop >= 0;
+    const int place = number < 0 ? 0 : number;
+    if (c->kept && place >= c->kept->n_segments)
+        return weft_error_set(error, WEFT_ERROR_INPUT, "the kept plan has too few segments");
+    if (c->kept) {
+        made->is_kept = true;
+        made->options.forced_plan = c->kept->segments[place].plan;
+    }
     *out = made;
     return weft_segment_plan(made, error);
 }

@@ -130,6 +130,8 @@ typedef struct weft_cost_source {
     bool (*lookup)(void *user, const weft_cost_primitive *primitive,
                    const weft_operating_point *point, double *seconds);
     const weft_cost_terms *terms; /* NULL: only nominal launch times */
+    /* a hash of all that the times depend on; NULL: plans by this source are not kept on disk */
+    const char *identity;
 } weft_cost_source;
 
 /** A roofline from nominal limits: bytes over bandwidth and flops over speed, both reduced where

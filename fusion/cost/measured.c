@@ -30,6 +30,7 @@ struct weft_measured_costs {
     int n;
     weft_cost_terms terms; /* of the class of the script that is being predicted */
     weft_cost_terms terms_of[WEFT_SCRIPT_CLASSES];
+    char identity[33];
 };
 
 static void values_of(const weft_tuning_point *point, int64_t out[AXES]) {
@@ -176,6 +177,29 @@ done:
     return status;
 }
 
+/* Hash all measurements that predictions are made of. */
+static weft_status identify(weft_measured_costs *costs, const weft_tuning_time *times, size_t n,
+                            weft_error *error) {
+    weft_text all = {0};
+    for (int k = 0; k < WEFT_SCRIPT_CLASSES; ++k) {
+        weft_cost_term terms[WEFT_COST_TERMS];
+        weft_cost_terms_names((weft_script_class)k, &costs->terms_of[k], terms);
+        for (int i = 0; i < WEFT_COST_TERMS; ++i)
+            weft_text_add(&all, "%s %.17g|", terms[i].name, *terms[i].value);
+    }
+    for (size_t i = 0; i < n; ++i) {
+        int64_t at[AXES];
+        values_of(&times[i].point, at);
+        weft_text_add(&all, "%s %.17g|", times[i].primitive, times[i].seconds);
+        weft_text_add_bytes(&all, (const char *)at, sizeof at);
+    }
+    const bool failed = all.failed;
+    if (!failed)
+        weft_hash(all.data, all.length, costs->identity);
+    weft_text_free(&all);
+    return failed ? weft_no_memory(error) : WEFT_OK;
+}
+
 weft_status weft_measured_costs_make(weft_tuning *tuning, const char *device,
                                      const weft_limits *limits, weft_measured_costs **out,
                                      weft_error *error) {
@@ -192,6 +216,7 @@ weft_status weft_measured_costs_make(weft_tuning *tuning, const char *device,
         TRY(read_terms(tuning, device, (weft_script_class)k, &made->terms_of[k], error));
     made->terms = made->terms_of[WEFT_SCRIPT_DIRECT];
     TRY(weft_tuning_times(tuning, device, NULL, arena, &times, &n, error));
+    TRY(identify(made, times, n, error));
     size_t n_names = 1;
     for (size_t i = 1; i < n; ++i)
         n_names += strcmp(times[i].primitive, times[i - 1].primitive) != 0;
@@ -330,5 +355,6 @@ weft_cost_source weft_measured_costs_source(weft_measured_costs *costs) {
                               .user = costs,
                               .prepare = prepare,
                               .lookup = lookup,
-                              .terms = &costs->terms};
+                              .terms = &costs->terms,
+                              .identity = costs->identity};
 }

@@ -1,6 +1,6 @@
 /* Computes what fusion saves in a script, compared with one kernel per call. */
 #include "fusion/base/array.h"
-#include "fusion/control/program.h"
+#include "fusion/control/kept_plan.h"
 #include "fusion/explain/private.h"
 #include "fusion/plan/implementations.h"
 
@@ -84,7 +84,12 @@ weft_status weft_compilation_saving(const weft_compilation *compilation, weft_sa
                                     weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_control *control = compilation->control;
-    *out = (weft_saving){0};
+    const weft_kept_plan *kept = compilation->kept;
+    if (kept && !kept->has_saving)
+        TRY(weft_error_set(error, WEFT_ERROR_UNSUPPORTED, "the kept plan has no saving"));
+    *out = kept ? kept->saving : (weft_saving){0};
+    if (kept)
+        goto done;
     for (int i = 0; i < control->n_segments; ++i)
         TRY(add_saving(control->segments[i], out, error));
 done:

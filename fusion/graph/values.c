@@ -205,8 +205,9 @@ weft_status weft_function_call(weft_graph_builder *builder, const weft_node *nod
         function = reduction;
     for (int i = 0; i < node->n_keys; ++i)
         TRY(weft_script_integer(builder->script, node->key_values[i], &keys[i], error));
-    weft_element_request request = {function, shapes,       node->n_children, node->keys,
-                                    keys,     node->n_keys, node->place};
+    weft_element_request request = {
+        function, shapes,       node->n_children, node->keys,
+        keys,     node->n_keys, node->place,      builder->script->is_proved};
     const weft_call_setting_of *setting = NULL;
     TRY(weft_call_setting(builder, &request, &setting, error));
     TRY(weft_specialisation_make(builder->arena, builder->library, &request, &specialisation,

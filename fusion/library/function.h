@@ -212,11 +212,6 @@ weft_status weft_specialisation_refuse(const weft_specialisation *specialisation
 /** A variant, or WEFT_IDENTITY. */
 const weft_variant *weft_function_variant(const weft_function *function, int variant);
 int weft_function_name_index(const weft_function *function, const char *name);
-/** Prove that the threads of each variant keep to its thread pattern, and set
- *  specialisation->writers. (fusion/library/thread_pattern.c)
- *  Errors  WEFT_ERROR_TYPE, at the access that breaks it; WEFT_ERROR_MEMORY */
-weft_status weft_thread_patterns_prove(weft_arena *arena, weft_specialisation *specialisation,
-                                       weft_error *error);
 /** The shapes of the arguments for values of the function's names; false: one is not positive, or
  *  has more than `most` components. */
 bool weft_function_shapes(const weft_function *function, const int *values, int most,

@@ -89,6 +89,8 @@ typedef struct weft_element_request {
     const int *key_values;
     int n_keys;
     weft_location place; /* of error messages; source NULL: none */
+    /* an earlier process has proved the thread patterns: whoever plans with a variant calls weft_thread_pattern_prove first */
+    bool is_proved;
 } weft_element_request;
 /** Specialise a function: unify the argument shapes with its signature (sizes m, k, n), bind its
  *  parameters, make its tables, infer the result's shape, evaluate flops and threads, prove that
@@ -99,6 +101,11 @@ typedef struct weft_element_request {
 weft_status weft_specialisation_make(weft_arena *arena, const weft_library *library,
                                      const weft_element_request *request, weft_specialisation **out,
                                      weft_error *error);
+/** Prove that the threads of a variant keep to its thread pattern, and set specialisation->writers, unless it was done before.
+ *  (fusion/library/thread_pattern.c)
+ *  Errors  WEFT_ERROR_TYPE, at the access that breaks it; WEFT_ERROR_MEMORY */
+weft_status weft_thread_pattern_prove(weft_arena *arena, const weft_specialisation *specialisation,
+                                      int variant, weft_error *error);
 
 /* ---- settings of tuned parameters (fusion/library/settings.c) */
 

@@ -446,6 +446,7 @@ static weft_status allocate(binder *b) {
     made->n_names = function->n_names;
     made->n_tables = function->n_tables;
     TRY(WEFT_ALLOC(b->arena, made->threads, (size_t)function->n_variants, b->error));
+    TRY(WEFT_ALLOC(b->arena, made->writers, (size_t)function->n_variants, b->error));
     TRY(WEFT_ALLOC(b->arena, made->footprints, (size_t)function->n_variants, b->error));
     TRY(WEFT_ALLOC(b->arena, made->names, n_names, b->error));
     TRY(WEFT_ALLOC(b->arena, made->values, n_names, b->error));
@@ -478,7 +479,8 @@ weft_status weft_specialisation_make(weft_arena *arena, const weft_library *libr
     TRY(check_wheres(&b));
     TRY(infer_result(&b));
     TRY(count_work(&b));
-    TRY(weft_thread_patterns_prove(arena, b.specialisation, error));
+    for (int v = 0; v < function->n_variants && !request->is_proved; ++v)
+        TRY(weft_thread_pattern_prove(arena, b.specialisation, v, error));
     *out = b.specialisation;
 done:
     return status;

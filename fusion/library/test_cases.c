@@ -121,8 +121,9 @@ static weft_status try_values(test_case_maker *m, const int *values, weft_arena 
     if (!weft_function_shapes(m->function, values, most, shapes))
         return WEFT_OK;
     int n_keys = keys_at(m, values, keys, key_values);
-    const weft_element_request request = {
-        m->function, shapes, m->function->n_arguments, keys, key_values, n_keys, {NULL, 0, 0}};
+    const weft_element_request request = {m->function,  shapes,     m->function->n_arguments,
+                                          keys,         key_values, n_keys,
+                                          {NULL, 0, 0}, false};
     int setting[WEFT_TUNED_MAX];
     if (m->setting >= 0)
         weft_setting_at(m->function, m->tuned, m->n_tuned, m->setting, setting);
@@ -279,7 +280,7 @@ static weft_status add_example(test_case_maker *m, const weft_example *example) 
     TRY(weft_specialisation_make(
         m->arena, m->library,
         &(weft_element_request){m->function, example->arguments, example->n_arguments,
-                                example->keys, example->key_values, example->n_keys, place},
+                                example->keys, example->key_values, example->n_keys, place, false},
         &specialisation, m->error));
     if (!weft_shape_equal(&specialisation->result, &example->result)) {
         weft_text expected = {0}, given = {0};

@@ -515,37 +515,35 @@ done:
     return status;
 }
 
-weft_status weft_thread_patterns_prove(weft_arena *arena, weft_specialisation *specialisation,
-                                       weft_error *error) {
+weft_status weft_thread_pattern_prove(weft_arena *arena, const weft_specialisation *specialisation,
+                                      int v, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t n = (size_t)weft_shape_count(&specialisation->result);
-    const size_t n_variants = (size_t)specialisation->n_variants;
-    TRY(WEFT_ALLOC(arena, specialisation->writers, n_variants, error));
-    for (int v = 0; v < specialisation->n_variants; ++v) {
-        const weft_variant *variant = specialisation->function->variants[v];
-        if (specialisation->threads[v] == 1)
-            continue;
-        prover p = {.w = {.specialisation = specialisation,
-                          .variant = variant,
-                          .error = error,
-                          .thread_known = true},
-                    .variant = variant,
-                    .number = v,
-                    .threads = specialisation->threads[v]};
-        const size_t n_locals = (size_t)variant->body.n_locals + 1;
-        TRY(WEFT_ALLOC(arena, p.w.locals, n_locals, error));
-        TRY(WEFT_ALLOC(arena, p.definitions, n_locals, error));
-        TRY(WEFT_ALLOC(arena, p.varies, n_locals, error));
-        TRY(WEFT_ALLOC(arena, p.writers, n, error));
-        TRY(WEFT_ALLOC(arena, p.open, (size_t)variant->body.n_statements, error));
-        if (variant->body.has_barriers)
-            TRY(WEFT_ALLOC(arena, p.phases, n, error));
-        TRY(WEFT_ALLOC(arena, p.early, n, error));
-        for (size_t i = 0; i < n; ++i)
-            p.writers[i] = p.early[i] = NONE;
-        TRY(prove_variant(&p));
-        specialisation->writers[v] = p.writers;
-    }
+    const weft_variant *variant = specialisation->function->variants[v];
+    const size_t n_locals = (size_t)variant->body.n_locals + 1;
+    prover p = {
+        .w = {.specialisation = specialisation,
+              .variant = variant,
+              .error = error,
+              .thread_known = true},
+        .variant = variant,
+        .number = v,
+        .threads = specialisation->threads[v],
+    };
+    if (p.threads == 1 || specialisation->writers[v])
+        goto done;
+    TRY(WEFT_ALLOC(arena, p.w.locals, n_locals, error));
+    TRY(WEFT_ALLOC(arena, p.definitions, n_locals, error));
+    TRY(WEFT_ALLOC(arena, p.varies, n_locals, error));
+    TRY(WEFT_ALLOC(arena, p.writers, n, error));
+    TRY(WEFT_ALLOC(arena, p.open, (size_t)variant->body.n_statements, error));
+    if (variant->body.has_barriers)
+        TRY(WEFT_ALLOC(arena, p.phases, n, error));
+    TRY(WEFT_ALLOC(arena, p.early, n, error));
+    for (size_t i = 0; i < n; ++i)
+        p.writers[i] = p.early[i] = NONE;
+    TRY(prove_variant(&p));
+    specialisation->writers[v] = p.writers;
 done:
     return status;
 }

@@ -187,20 +187,30 @@ done:
     return status;
 }
 
+weft_status weft_fusions_begin(weft_arena *arena, const weft_graph *graph, weft_fusions **out,
+                               weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_fusions *made = NULL;
+    weft_dependence *dependence = NULL;
+    TRY(WEFT_ALLOC(arena, made, 1, error));
+    TRY(WEFT_ALLOC(arena, made->level, (size_t)graph->n_calls, error));
+    weft_barrier_depths_make(graph, made->level);
+    TRY(weft_dependence_make(arena, graph, &dependence, error));
+    made->dependence = dependence;
+    *out = made;
+done:
+    return status;
+}
+
 weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph,
                               const weft_compile_options *options, weft_fusions **out,
                               weft_error *error) {
     weft_status status = WEFT_OK;
-    const size_t n = (size_t)graph->n_calls;
-    weft_fusions *made = weft_arena_alloc(arena, 1, sizeof *made);
-    int *group = weft_arena_alloc(arena, n, sizeof *group);
-    weft_dependence *dependence = NULL;
-    if (!made || !group)
+    weft_fusions *made = NULL;
+    int *group = weft_arena_alloc(arena, (size_t)graph->n_calls, sizeof *group);
+    if (!group)
         TRY(weft_no_memory(error));
-    TRY(WEFT_ALLOC(arena, made->level, n, error));
-    weft_barrier_depths_make(graph, made->level);
-    TRY(weft_dependence_make(arena, graph, &dependence, error));
-    made->dependence = dependence;
+    TRY(weft_fusions_begin(arena, graph, &made, error));
     group_calls(graph, made->level, group);
     for (int i = 0; i < graph->n_calls; ++i) {
         uint64_t set[WEFT_CALLS_MAX / 64] = {0};

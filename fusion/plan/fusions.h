@@ -44,6 +44,9 @@ enum {
 weft_status weft_fusions_make(weft_arena *arena, const weft_graph *graph,
                               const weft_compile_options *options, weft_fusions **out,
                               weft_error *error);
+/** The same without candidates: barrier depths and dependence alone. Errors  WEFT_ERROR_MEMORY */
+weft_status weft_fusions_begin(weft_arena *arena, const weft_graph *graph, weft_fusions **out,
+                               weft_error *error);
 /** Is the set of calls a listed candidate? */
 bool weft_fusions_have(const weft_graph *graph, const weft_fusions *fusions, const uint64_t *set);
 /** Add a candidate. The set must be legal (fusion/plan/legality.h) and not listed yet.

@@ -437,6 +437,19 @@ static weft_status cover_make(const forcing *f, weft_cover *cover) {
     return WEFT_OK;
 }
 
+/* The thread patterns of what a kept plan runs: placement asks for them. */
+static weft_status prove_patterns(const forcing *f) {
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < f->graph->n_calls; ++i) {
+        const weft_specialisation *used = f->graph->calls[i].specialisation;
+        for (int v = 0; used && v < used->n_variants; ++v)
+            if (f->variant[i] < 0 || f->variant[i] == v)
+                TRY(weft_thread_pattern_prove(f->c->arena, used, v, f->error));
+    }
+done:
+    return status;
+}
+
 weft_status weft_plan_force(weft_segment *c, const char *text, weft_error *error) {
     weft_status status = WEFT_OK;
     forcing f = {.c = c, .graph = c->graph, .error = error};
@@ -448,6 +461,8 @@ weft_status weft_plan_force(weft_segment *c, const char *text, weft_error *error
         TRY(weft_no_memory(error));
     TRY(names_make(&f));
     TRY(read_text(&f, text));
+    if (c->is_kept)
+        TRY(prove_patterns(&f));
     for (int i = 0; i < f.n_kernels; ++i)
         TRY(check_kernel(&f, i));
     TRY(fusions_make(&f, fusions));

@@ -38,6 +38,10 @@ static weft_status hash_graph(const weft_graph *graph, char out[33], weft_error 
     return WEFT_OK;
 }
 
+weft_status weft_segment_hash_graph(const weft_segment *segment, char out[33], weft_error *error) {
+    return hash_graph(segment->graph, out, error);
+}
+
 weft_status weft_segment_write_cover(const weft_segment *segment, weft_text *out,
                                      weft_error *error) {
     weft_status status = WEFT_OK;
@@ -140,6 +144,12 @@ done:
 static weft_status plan_graph(weft_segment *s, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_arena *arena = s->arena;
+    if (s->is_kept) {
+        TRY(weft_fusions_begin(arena, s->graph, &s->fusions, error));
+        TRY(weft_plan_force(s, s->options.forced_plan, error));
+        status = weft_segment_plan_cover(s, error);
+        goto done;
+    }
     TRY(weft_fusions_make(arena, s->graph, &s->options, &s->fusions, error));
     TRY(weft_directives_add(s, error));
     TRY(weft_implementations_make(arena, s->graph, s->fusions, &s->limits, &s->options,
@@ -179,6 +189,7 @@ static weft_status plan_otherwise(weft_segment *s, weft_error *error) {
     TRY(WEFT_ALLOC(s->arena, other, 1, error));
     *other = *s;
     other->options.forced_plan = NULL;
+    other->is_kept = false;
     other->options.cover = NULL;
     other->options.alternative = 0;
     other->cover = NULL;

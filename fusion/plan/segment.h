@@ -19,6 +19,8 @@ typedef struct weft_segment {
     weft_implementations *implementations;
     weft_cover *cover;
     bool cover_recalled; /* the cover was given by options.cover */
+    bool is_kept;        /* options.forced_plan is this planner's: the search is left out, and
+                          * fusions and implementations are those of the plan alone */
     weft_plan *plan;
     /* A second plan of the same graph, whose kernels hold no columns of a matrix, for sizes that
      * kernels of the plan do not fit (weft_nested_shape_make); NULL: not needed */
@@ -35,6 +37,8 @@ weft_status weft_segment_plan_cover(weft_segment *segment, weft_error *error);
 /** Append the chosen cover as a line of text, in the form that options.cover accepts. */
 weft_status weft_segment_write_cover(const weft_segment *segment, weft_text *out,
                                      weft_error *error);
+/** Hash of the graph as it is printed. Errors  WEFT_ERROR_MEMORY */
+weft_status weft_segment_hash_graph(const weft_segment *segment, char out[33], weft_error *error);
 void weft_fusions_print(const weft_segment *c, weft_text *out);
 void weft_implementations_print(const weft_segment *c, weft_text *out);
 /** The same, and the cover, as JSON: formats "weft-fusions-1", "weft-implementations-1" and

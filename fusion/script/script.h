@@ -212,6 +212,7 @@ typedef struct weft_script {
     weft_source *sources; /* one per fragment */
     int n_sources;
     bool is_loop_body;  /* the only segment of a `repeat`: its updates may be double-buffered */
+    bool is_proved;     /* compiled by an earlier process, which has kept the plan */
     const char **names; /* all declared and assigned names */
     int n_names;
 } weft_script;

@@ -151,7 +151,7 @@ static weft_status probe_element(weft_arena *arena, const weft_library *library,
     weft_status status = weft_specialisation_make(
         arena, library,
         &(weft_element_request){
-            function, shapes, function->n_arguments, keys, key_values, n_keys, {NULL, 0, 0}},
+            function, shapes, function->n_arguments, keys, key_values, n_keys, {NULL, 0, 0}, false},
         out, error);
     if (status != WEFT_OK)
         *out = NULL;

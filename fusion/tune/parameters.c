@@ -532,7 +532,7 @@ weft_status weft_tune_text(const weft_library *library, const char *name, const 
         TRY(WEFT_ERROR_USAGE);
     }
     const weft_element_request request = {function,   shapes, function->n_arguments, keys,
-                                          key_values, n_keys, {NULL, 0, 0}};
+                                          key_values, n_keys, {NULL, 0, 0},          false};
     write_keys(&request, &text);
     write_script(&request, text.data ? text.data : "", out);
     if (text.failed || out->failed)

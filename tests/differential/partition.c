@@ -179,7 +179,7 @@ weft_status partition_make(weft_compilation *c, uint64_t state, bool best, weft_
     weft_status status = WEFT_OK;
     for (int i = 0; i < c->control->n_segments; ++i)
         TRY(plan_segment(c->control->segments[i], state + (uint64_t)i, best, error));
-    TRY(weft_source_make(c, &c->source, error));
+    TRY(weft_source_make(c, error));
 done:
     return status;
 }

@@ -2,7 +2,9 @@
  * text, and so the same results. */
 #include "core/weft_core.h"
 #include "cross_check.h"
-#include "fusion/control/program.h"
+#include "fusion/codegen/codegen.h"
+#include "fusion/compile/compile.h"
+#include "fusion/control/kept_plan.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 
@@ -35,6 +37,35 @@ static weft_status print_plan(const weft_compilation *compilation, weft_text *ou
     return weft_compilation_print(compilation, "plan", "json", out, error);
 }
 
+/* The same for the text that is kept on disk, whose source is taken as it is: it must be that of the plan. */
+static weft_status kept_check(const weft_fragment *script, const weft_compilation *planned,
+                              const char *printed, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_arena *arena = NULL;
+    weft_kept_plan *kept = NULL;
+    weft_compilation *made = NULL;
+    weft_text text = {0}, again = {0};
+    TRY(weft_arena_make(&arena, error));
+    TRY(weft_kept_plan_write(planned, NULL, &text, error));
+    TRY(weft_kept_plan_read(arena, text.data, text.length, &kept, error));
+    if (kept)
+        TRY(weft_compile_kept(planned, kept, script, 1, &made, error));
+    if (!made)
+        TRY(weft_error_set(error, WEFT_ERROR_INTERNAL, "a kept plan does not fit its own script"));
+    TRY(print_plan(made, &again, error));
+    TRY(compare_texts("kept text", printed, again.data, error));
+    TRY(compare_texts("kept source", planned->source, made->source, error));
+    made->kept = NULL; /* the source that its plan would get */
+    TRY(weft_source_make(made, error));
+    TRY(compare_texts("source of the kept plan", planned->source, made->source, error));
+done:
+    weft_compilation_free(&made);
+    weft_text_free(&text);
+    weft_text_free(&again);
+    weft_arena_free(&arena);
+    return status;
+}
+
 weft_status reload_check(const weft_library *library, const weft_fragment *script,
                          const weft_compilation *planned, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -59,6 +90,7 @@ weft_status reload_check(const weft_library *library, const weft_fragment *scrip
     TRY(print_plan(forced, &again, error));
     TRY(compare_texts("text", printed.data, again.data, error));
     TRY(compare_texts("source", planned->source, forced->source, error));
+    TRY(kept_check(script, planned, printed.data, error));
 done:
     weft_compilation_free(&forced);
     weft_text_free(&printed);

@@ -14,6 +14,7 @@ bugs=(
     "mapping_ignored        emulated"        # threads of two functions are taken to have the same data
     "part_ignored           unit_fusion_library_thread_pattern" # a thread may read what its pattern gives to another
     "result_shared          unit_fusion_library_thread_pattern" # a thread may read a result that another thread writes
+    "kept_plan_unchecked    unit_fusion_compile_kept" # a kept plan of another script is taken for this one's
     "phase_ignored          unit_fusion_library_thread_pattern" # a thread may read what another one writes between the same barriers
     "barrier_lost           unit_fusion_codegen_body_barriers" # the threads of a body do not wait for each other
     "two_writers            unit_fusion_library_thread_pattern" # two threads may write one component
