@@ -164,7 +164,8 @@ static weft_status call(fixture *f, const char *name, int n, const weft_shape *s
                                                             &key,
                                                             &value,
                                                             key != NULL,
-                                                            {&source, 1, 5}},
+                                                            {&source, 1, 5},
+                                                            false},
                                     out, error);
 }
 
