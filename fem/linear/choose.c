@@ -320,7 +320,8 @@ static void choose_kind_for_ranks(weft_linear *linear, const weft_problem_memory
     const char *because =
         options->preconditioner != WEFT_AUTO
             ? "as requested"
-            : weft_linear_jacobi_because(options, choice->method, problem.symmetric, false);
+            : weft_linear_jacobi_because(options, choice->method, problem.symmetric,
+                                         problem.lowers_degrees);
     int n = 0, i = 0;
     choice->preconditioner =
         options->preconditioner == WEFT_AUTO ? WEFT_JACOBI : options->preconditioner;
@@ -329,7 +330,6 @@ static void choose_kind_for_ranks(weft_linear *linear, const weft_problem_memory
                          because);
         return;
     }
-    problem.lowers_degrees = false;
     problem.factorisations = 0;
     n = weft_preconditioner_costs(&limits, &problem, has_levels, NULL, costs);
     while (i + 1 < n && !runs_on_ranks(costs[i].kind))
@@ -352,8 +352,10 @@ static weft_status choose_for_ranks(weft_linear *linear, const weft_problem_memo
     choose_kind_for_ranks(linear, what);
     TRY(weft_comm_broadcast(linear->context->comm, &choice->preconditioner,
                             sizeof choice->preconditioner, 0, error));
-    choice->assembly =
-        options->assembly == WEFT_AUTO ? WEFT_ASSEMBLY_CSR : (weft_assembly)options->assembly;
+    choice->assembly = options->assembly != WEFT_AUTO ? (weft_assembly)options->assembly
+                       : what->problem.lowers_degrees && choice->preconditioner >= 0
+                           ? WEFT_ASSEMBLY_MATRIX_FREE
+                           : WEFT_ASSEMBLY_CSR;
     choice->next = choice->next_after = 0;
     choice->expected = 0;
 done:

@@ -188,8 +188,11 @@ static weft_status make_tables(weft_degree_transfer *transfer, weft_error *error
     TRY(weft_element_interpolate(weft_space_element(transfer->coarse),
                                  weft_space_element(transfer->fine), table, error));
     for (int i = 0; i < rows; ++i)
-        for (int k = 0; k < columns; ++k)
-            transposed[k * rows + i] = table[i * columns + k];
+        for (int k = 0; k < columns; ++k) {
+            double *weight = &table[i * columns + k];
+            *weight = fabs(*weight) < ROUNDING ? 0 : *weight;
+            transposed[k * rows + i] = *weight;
+        }
     TRY(weft_memory_place(device, table, n, sizeof *table, &transfer->table, error));
     TRY(weft_memory_place(device, transposed, n, sizeof *table, &transfer->transposed, error));
     TRY(make_parents(transfer, table, error));

@@ -11,6 +11,7 @@
 #include "core/base/number.h"
 #include "core/weft_core.h"
 #include "fem/base/memory.h"
+#include "fem/space/layout.h"
 #include "fem/sparse/lists.h"
 
 #include <math.h>
@@ -44,6 +45,7 @@ typedef struct degree_level {
     int64_t n_nodes;
     bool is_released;              /* the last: op is not there, or cannot be assembled again */
     weft_degree_transfer transfer; /* to and from the next level */
+    weft_layout *layout; /* on several ranks, of op, unless that is the problem's; else NULL */
     weft_eigenvalue_steps bound;
     weft_compiled programs[STEPS];
     weft_operator_in_script operators[STEPS];
@@ -83,6 +85,7 @@ static void level_clear(degree_level *level) {
     weft_operator_free(&level->own);
     weft_coarse_free(&level->coarse);
     weft_coarse_free(&level->first);
+    weft_layout_free(&level->layout);
 }
 
 static void degrees_free(weft_preconditioner *preconditioner) {
@@ -276,6 +279,16 @@ done:
     return status;
 }
 
+/* Of all ranks. */
+static weft_status count_rows(const weft_operator *op, int64_t *out, weft_error *error) {
+    const weft_share *share = weft_layout_share(op->layout);
+    const unsigned char *owned = share ? weft_memory_host(share->owned) : NULL;
+    *out = owned ? 0 : weft_operator_dofs(op);
+    for (int64_t i = 0; owned && i < weft_operator_dofs(op); ++i)
+        *out += owned[i];
+    return owned ? weft_comm_sum(share->comm, out, error) : WEFT_OK;
+}
+
 /* What depends on the values of the operator. */
 static weft_status measure(degrees *state, int i, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -299,9 +312,10 @@ static weft_status measure(degrees *state, int i, weft_error *error) {
         TRY(weft_lists_narrow(state->lists, weft_operator_dofs(level->op), d, level->d, error));
     else
         TRY(weft_memory_copy(level->d, d, weft_memory_bytes(d), error));
-    *shown = (weft_preconditioner_level){.n_rows = weft_operator_dofs(level->op),
-                                         .n_entries = weft_operator_entries(level->op),
-                                         .lambda = shown->lambda};
+    int64_t n_rows = weft_operator_dofs(level->op);
+    TRY(count_rows(level->op, &n_rows, error));
+    *shown = (weft_preconditioner_level){
+        .n_rows = n_rows, .n_entries = weft_operator_entries(level->op), .lambda = shown->lambda};
 done:
     weft_memory_free(&d);
     return status;
@@ -351,6 +365,9 @@ static weft_status make_coarse(const degrees *state, weft_coarse_form form, int 
     out->op = out->coarse->op;
     out->degree = degree;
     out->n_nodes = weft_space_nodes(out->space);
+    weft_layout_free(&out->layout);
+    TRY(weft_layout_make(&out->space, 1, &out->layout, error));
+    weft_operator_distribute(out->op, out->layout);
 done:
     return status;
 }
@@ -681,7 +698,7 @@ static weft_status degrees_make(weft_preconditioner *preconditioner, weft_error 
     const weft_preconditioner_problem *problem = &preconditioner->problem;
     weft_error why = {0};
     preconditioner->reads_operator = true;
-    if (problem->double_levels && !problem->op->single) {
+    if ((problem->double_levels || problem->op->layout) && !problem->op->single) {
         status = make(preconditioner, false, error);
         goto done;
     }
@@ -739,7 +756,10 @@ static weft_status solve_part(const degrees *state, int k, weft_error *error) {
     weft_memory *b = state->part_b[k], *z = state->part_z[k];
     weft_single_lists own;
     if (!state->single) {
-        status = weft_preconditioner_apply(state->inner, b, z, error);
+        weft_layout *layout = state->levels[state->n - 1].layout;
+        TRY(weft_preconditioner_apply(state->inner, b, z, error));
+        if (layout)
+            TRY(weft_layout_update(layout, z, error));
         goto done;
     }
     (void)state->inner->kind->lists(state->inner, &own);
@@ -769,6 +789,20 @@ done:
     return status;
 }
 
+/* Let each rank have the residual or the solution of others at the dofs that it has copies of. */
+static weft_status exchange(const weft_operator *op, weft_memory *list, weft_error *error) {
+    return op->layout ? weft_layout_update(op->layout, list, error) : WEFT_OK;
+}
+
+/* The last level has one layout for each of its components, if these are solved for one by one. */
+static weft_status exchange_solution(const degrees *state, int i, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const degree_level *level = &state->levels[i];
+    if (i + 1 < state->n || state->n_parts == 0)
+        status = level->layout ? weft_layout_update(level->layout, level->z, error) : WEFT_OK;
+    return status;
+}
+
 static weft_status cycle(const degrees *state, int i, weft_error *error) {
     weft_status status = WEFT_OK;
     const degree_level *level = &state->levels[i];
@@ -779,8 +813,12 @@ static weft_status cycle(const degrees *state, int i, weft_error *error) {
         goto done;
     }
     TRY(weft_compiled_run(context, &level->programs[DOWN], active, error));
+    if (!weft_fault("residual_stale"))
+        TRY(exchange(level->op, level->z, error));
     TRY(weft_compiled_run(context, &level->transfer.restriction, active, error));
     TRY(cycle(state, i + 1, error));
+    if (!weft_fault("solution_stale"))
+        TRY(exchange_solution(state, i + 1, error));
     TRY(weft_compiled_run(context, &level->transfer.prolongation, active, error));
     TRY(weft_compiled_run(context, &level->programs[UP], active, error));
 done:

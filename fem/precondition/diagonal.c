@@ -2,6 +2,7 @@
 #include "core/weft_core.h"
 #include "fem/base/memory.h"
 #include "fem/precondition/precondition.h"
+#include "fem/space/layout.h"
 #include "fem/sparse/lists.h"
 
 #include <float.h>
@@ -84,11 +85,12 @@ typedef struct diagonal_run {
     weft_memory *jacobi, *least, *most, *wrong;
 } diagonal_run;
 
-static weft_status run_script(diagonal_run *run, weft_context *context, weft_memory *d, int64_t n,
-                              weft_error *error) {
+static weft_status run_script(diagonal_run *run, weft_context *context, weft_memory *d,
+                              const weft_operator *op, weft_error *error) {
     weft_status status = WEFT_OK;
     static const char name[] = "cg_diagonal.weft";
     static const double one = 1;
+    const int64_t n = weft_operator_dofs(op);
     const weft_fragment fragment = {name, weft_fem_script(name)};
     const weft_compile_options options = {.size = sizeof options, .elements = n, .runs_once = true};
     weft_device *device = context->device;
@@ -103,6 +105,7 @@ static weft_status run_script(diagonal_run *run, weft_context *context, weft_mem
                                    {"most", run->most},
                                    {"wrong", run->wrong}};
     TRY(weft_program_size(run->compiled.program, "nodes", n, error));
+    TRY(weft_program_share(run->compiled.program, "nodes", weft_layout_share(op->layout), error));
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
         TRY(weft_program_bind(run->compiled.program, all[i].name, all[i].memory, error));
     TRY(weft_program_run(run->compiled.program, error));
@@ -127,9 +130,11 @@ weft_status weft_inverse_diagonal(const weft_preconditioner_problem *problem, we
     TRY(compute(problem, d, error));
     if (weft_device_limits(context->device)->records_only)
         goto done;
+    if (problem->op->layout)
+        TRY(weft_layout_update(problem->op->layout, d, error));
     TRY(weft_lists_make(context->device, &lists, error));
     TRY(weft_lists_set(lists, d, problem->constrained, problem->n_constrained, DBL_MAX, error));
-    TRY(run_script(&run, context, d, weft_operator_dofs(problem->op), error));
+    TRY(run_script(&run, context, d, problem->op, error));
     TRY(weft_memory_read(run.least, 0, &least, sizeof least, error));
     TRY(weft_memory_read(run.wrong, 0, &wrong, sizeof wrong, error));
     if (!(least > 0) || isnan(wrong))

@@ -1,7 +1,8 @@
 /* Bounds the largest eigenvalue of D^-1 A by the Lanczos coefficients of conjugate gradients. */
+#include "core/base/exact.h"
 #include "fem/base/memory.h"
 #include "fem/multigrid/multigrid.h"
-#include "fem/precondition/precondition.h"
+#include "fem/precondition/ranks.h"
 #include "fem/sparse/lists.h"
 #include "fusion/setup/setup.h"
 
@@ -85,6 +86,36 @@ done:
     return status;
 }
 
+/* The same on several ranks: noise of the numbers in the whole, and a sum without rounding. */
+static weft_status start_on_ranks(lanczos *run, weft_device *device, weft_layout *layout,
+                                  weft_memory *d, double *rz, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_rank_rows rows = {0};
+    weft_exact_sum sum = weft_exact_zero(), *all = NULL;
+    const double *inverse = weft_memory_host(d);
+    double *r = weft_memory_host(run->r), *p = weft_memory_host(run->p);
+    TRY(weft_rank_rows_make(device, layout, &rows, error));
+    all = calloc((size_t)weft_comm_size(rows.comm), sizeof *all);
+    if (!all)
+        TRY(weft_out_of_memory(error, "a bound of eigenvalues"));
+    for (int64_t i = 0; i < rows.n; ++i) {
+        const bool is_own = i >= rows.first && i < rows.first + rows.n_own;
+        r[i] = inverse[i] > 0 ? weft_random_entry(rows.numbers[i]) / sqrt(inverse[i]) : 0;
+        p[i] = inverse[i] * r[i];
+        if (is_own)
+            weft_exact_add(&sum, r[i] * p[i]);
+    }
+    TRY(weft_comm_gather(rows.comm, &sum, sizeof sum, all, error));
+    sum = all[0];
+    for (int k = 1; k < weft_comm_size(rows.comm); ++k)
+        weft_exact_join(&sum, &all[k]);
+    *rz = weft_exact_value(&sum);
+done:
+    free(all);
+    weft_rank_rows_clear(&rows);
+    return status;
+}
+
 /* Set r to noise at free dofs, p = d r, and *rz = r.p. */
 static weft_status start(lanczos *run, weft_memory *d, int64_t n, double *rz, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -120,9 +151,11 @@ static weft_status set(const lanczos *run, weft_device *device, double value, we
                        : weft_memory_place(device, &value, 1, sizeof value, out, error);
 }
 
-static weft_status make_memories(lanczos *run, weft_device *device, weft_memory *d, int64_t n,
-                                 double *rz, weft_error *error) {
+static weft_status make_memories(lanczos *run, const weft_operator *op, weft_memory *d, double *rz,
+                                 weft_error *error) {
     weft_status status = WEFT_OK;
+    weft_device *device = op->context->device;
+    const int64_t n = weft_operator_dofs(op);
     TRY(weft_memory_make(device, (size_t)n * sizeof(double), &run->r, error));
     TRY(weft_memory_make(device, (size_t)n * sizeof(double), &run->p, error));
     const size_t real_bytes = run->single ? sizeof(float) : sizeof(double);
@@ -130,8 +163,9 @@ static weft_status make_memories(lanczos *run, weft_device *device, weft_memory 
         TRY(weft_memory_make(device, (size_t)n * real_bytes, &run->q, error));
     TRY(weft_memory_make(device, (STEPS + 1) * real_bytes, &run->rz_history, error));
     TRY(weft_memory_make(device, (STEPS + 1) * real_bytes, &run->pq_history, error));
-    TRY(weft_setup_on_device(device) ? start_on_device(run, device, d, n, rz, error)
-                                     : start(run, d, n, rz, error));
+    TRY(op->layout                     ? start_on_ranks(run, device, op->layout, d, rz, error)
+        : weft_setup_on_device(device) ? start_on_device(run, device, d, n, rz, error)
+                                       : start(run, d, n, rz, error));
     TRY(set(run, device, STEPS, &run->steps, error));
     TRY(set(run, device, SMALL * *rz, &run->limit, error));
     TRY(set(run, device, *rz, &run->rz, error));
@@ -277,6 +311,7 @@ static weft_status bind(lanczos *run, weft_program *program, weft_operator *op, 
     weft_memory *const memories[NAMES] = {
         run->r, run->p, run->single ? run->d : d, run->q, run->steps, run->rz, run->pq, run->limit};
     TRY(weft_program_size(program, "nodes", weft_operator_dofs(op), error));
+    TRY(weft_program_share(program, "nodes", weft_layout_share(op->layout), error));
     for (int i = 0; i < NAMES; ++i)
         if (memories[i])
             TRY(weft_program_bind(program, names[i], memories[i], error));
@@ -295,7 +330,7 @@ weft_status weft_eigenvalue_bound(weft_context *context, weft_eigenvalue_steps *
     double rz = 0, all_rz[STEPS + 1], all_pq[STEPS + 1];
     int64_t n = 0;
     *lambda = 1;
-    TRY(make_memories(&run, context->device, d, weft_operator_dofs(op), &rz, error));
+    TRY(make_memories(&run, op, d, &rz, error));
     if (!(rz > 0) || weft_device_limits(context->device)->records_only)
         goto done;
     if (op->single)

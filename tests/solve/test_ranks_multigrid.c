@@ -142,6 +142,44 @@ static void test_degree(void **state) {
     (void)remove("ranks_multigrid.ufl");
 }
 
+/* On lower degrees without a matrix: by means of two nodes, by cells, on three degrees, of several components at once or one by
+ * one, above refined meshes. */
+static void test_lower_degrees(void **state) {
+    (void)state;
+    static const struct {
+        const char *element, *cell, *degree, *kind, *mesh, *given;
+        int dimension;
+        bool coupled;
+    } cases[] = {
+        {"FiniteElement", "triangle", "2", "aggregation", "square:40", "left=0", 2, false},
+        {"FiniteElement", "triangle", "4", "aggregation", "square:24", "left=0", 2, false},
+        {"FiniteElement", "tetrahedron", "2", "multigrid", "cube:18", "left=0", 3, false},
+        {"FiniteElement", "hexahedron", "3", "aggregation", "hexes:5", "left=0", 3, false},
+        {"VectorElement", "triangle", "2", "aggregation", "square:30", "left=0,0", 2, false},
+        {"VectorElement", "triangle", "2", "aggregation", "square:30", "left=0,0", 2, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        FILE *file = fopen("ranks_multigrid.ufl", "w");
+        assert_non_null(file);
+        assert_true(
+            fprintf(file,
+                    "V = %s(\"Lagrange\", %s, %s)\n"
+                    "u, v = TrialFunction(V), TestFunction(V)\nx = SpatialCoordinate(V)\n"
+                    "a = (1 + x[0])*inner(grad(u), grad(v))*dx%s\nL = %s*dx\n",
+                    cases[i].element, cases[i].cell, cases[i].degree,
+                    cases[i].coupled ? " + div(u)*div(v)*dx" : "",
+                    cases[i].element[0] == 'V' ? "(1 + x[1])*v[0]*dx + v[1]" : "(1 + x[1])*v") > 0);
+        assert_int_equal(fclose(file), 0);
+        const rank_case plane = {"solve",
+                                 {"ranks_multigrid.ufl", "--mesh", cases[i].mesh, "--dirichlet",
+                                  cases[i].given, "--preconditioner", cases[i].kind, IN_PLANE}};
+        const rank_case space = {"solve",
+                                 {"ranks_multigrid.ufl", "--mesh", cases[i].mesh, "--dirichlet",
+                                  cases[i].given, "--preconditioner", cases[i].kind, IN_SPACE}};
+        ranks_check(cases[i].dimension == 2 ? &plane : &space);
+    }
+    (void)remove("ranks_multigrid.ufl");
+}
+
 /* Without options the ranks predict what one process predicts, whatever their number and their threads. */
 static void test_automatic(void **state) {
     (void)state;
@@ -165,10 +203,10 @@ static void test_automatic(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plane),    cmocka_unit_test(test_space),
-        cmocka_unit_test(test_small),    cmocka_unit_test(test_methods),
-        cmocka_unit_test(test_meshes),   cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_degree),   cmocka_unit_test(test_form),
-        cmocka_unit_test(test_automatic)};
+        cmocka_unit_test(test_plane),     cmocka_unit_test(test_space),
+        cmocka_unit_test(test_small),     cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_meshes),    cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_degree),    cmocka_unit_test(test_form),
+        cmocka_unit_test(test_automatic), cmocka_unit_test(test_lower_degrees)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
