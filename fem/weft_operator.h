@@ -99,6 +99,8 @@ typedef struct weft_assembly_cost {
     double assembly_bytes, product_bytes; /* moved */
     double memory_bytes;                  /* held, besides the mesh and vectors */
 } weft_assembly_cost;
+/** Entries of the sparse matrix with one component per node, about. */
+double weft_assembly_entries(const weft_assembly_problem *problem);
 /** Predict the cost of every assembly, best choice first. Returns the number of assemblies.
  *  limits  of any device, which need not be present */
 int weft_assembly_costs(const weft_limits *limits, const weft_assembly_problem *problem,

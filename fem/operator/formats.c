@@ -95,7 +95,7 @@ done:
 
 /* Every edge counts twice, every node once. By Euler's formula for a region without holes, in 2D
  * edges = nodes + cells - 1; in 3D half the number of boundary facets is added, which is small. */
-static double count_entries(const weft_assembly_problem *p) {
+double weft_assembly_entries(const weft_assembly_problem *p) {
     const double nodes = (double)p->n_nodes, cells = (double)p->n_cells;
     if (p->width == p->dimension + 1)
         return 3 * nodes + 2 * cells;
@@ -115,7 +115,7 @@ weft_operator_sizes weft_operator_sizes_of(const weft_limits *limits,
                                  .n_padded = ((size_t)p->n_cells + lanes - 1) / lanes * lanes,
                                  .n_rows = c * (size_t)p->n_nodes,
                                  .n_local = c * (size_t)p->width,
-                                 .n_entries = c * c * (size_t)count_entries(p),
+                                 .n_entries = c * c * (size_t)weft_assembly_entries(p),
                                  .cell_bytes = 4.0 * p->width * (double)p->n_cells +
                                                8.0 * p->dimension * (double)p->n_nodes};
 }

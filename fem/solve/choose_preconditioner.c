@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Set-ups, in seconds per row. Of one thread on the host; with several components per node aggregates carry more functions.
- * On a GPU of degree 1 on simplices, of other elements, and of several components, measured with 10^7 and 10^8 nodes. Those of
- * aggregation of other elements are by 16 threads of the host (docs/measurements.md; P2 tetrahedra: 2.5 s of 9.9e6 rows). */
+/* Set-ups. On the host in seconds of one thread per entry of the matrix, of which products of matrices are made: aggregation of
+ * scalars took 5.7e-8 in the plane and in space, of several components per node 0.9e-7 to 1.8e-7, as aggregates carry more
+ * functions there; multigrid 1.3e-8 to 1.9e-8. On a GPU in seconds per row of degree 1 on simplices, of other elements, and of
+ * several components, measured with 10^7 and 10^8 nodes; those of aggregation of other elements are by 16 threads of the host
+ * (docs/measurements.md; P2 tetrahedra: 2.5 s of 9.9e6 rows). */
 enum { HOST_SCALAR, HOST_VECTOR, GPU_SCALAR, GPU_OTHER, GPU_VECTOR, SET_UPS };
 
 /* A row for each preconditioner besides Jacobi's. A cycle of multigrid of degree 2 on all levels, in products of the finest
@@ -23,8 +25,8 @@ typedef struct multigrid_figures {
 } multigrid_figures;
 
 static const multigrid_figures figures[] = {
-    {"multigrid", 10, 6, 3.5, {1.5e-6, 1.5e-6, 0.016e-6, 0.016e-6, 0.016e-6}, true},
-    {"aggregation", 15, 7, 3.5, {2.5e-6, 30e-6, 0.018e-6, 0.25e-6, 0.08e-6}, false},
+    {"multigrid", 10, 6, 3.5, {2e-8, 2e-8, 0.016e-6, 0.016e-6, 0.016e-6}, true},
+    {"aggregation", 15, 7, 3.5, {6e-8, 1.3e-7, 0.018e-6, 0.25e-6, 0.08e-6}, false},
 };
 enum { FIGURES = sizeof figures / sizeof *figures };
 _Static_assert(FIGURES + 2 <= WEFT_COSTS_MAX, "room for Jacobi's preconditioner and lu too");
@@ -139,14 +141,21 @@ static weft_preconditioner_cost cost_of_jacobi(const weft_limits *limits,
                    iterations * orthogonalise_seconds(limits, problem)};
 }
 
+/* Of a matrix that is stored whole, or of the one of degree 1 below a product without one. */
 static double set_up_per_row(const multigrid_figures *f, bool on_gpu,
                              const weft_assembly_problem *problem) {
-    const bool is_vector = problem->components > 1;
+    const int components = problem->components > 1 ? problem->components : 1;
+    const bool is_vector = components > 1;
     const bool is_other = !problem->lowers_degrees && problem->width > problem->dimension + 1;
-    return f->set_up[!on_gpu     ? (is_vector ? HOST_VECTOR : HOST_SCALAR)
-                     : is_vector ? GPU_VECTOR
-                     : is_other  ? GPU_OTHER
-                                 : GPU_SCALAR];
+    weft_assembly_problem lowest = *problem;
+    if (problem->lowers_degrees) { /* about as many entries per row as on simplices */
+        lowest.width = problem->dimension + 1;
+        lowest.n_cells = (problem->dimension < 3 ? 2 : 6) * problem->n_nodes;
+    }
+    if (on_gpu)
+        return f->set_up[is_vector ? GPU_VECTOR : is_other ? GPU_OTHER : GPU_SCALAR];
+    return f->set_up[is_vector ? HOST_VECTOR : HOST_SCALAR] * components *
+           weft_assembly_entries(&lowest) / (double)problem->n_nodes;
 }
 
 /* Seconds, without the levels' kernels. */
@@ -155,9 +164,10 @@ static double set_up_seconds(const multigrid_figures *f, const weft_limits *limi
     const bool on_gpu = limits->execution == WEFT_EXECUTION_SIMT;
     const double threads = !on_gpu && limits->threads > 1 ? limits->threads : 1;
     const double each = set_up_per_row(f, on_gpu, problem);
-    if (!problem->lowers_degrees)
-        return each * rows / threads;
+    /* rows of the matrix of degree 1, of which products of matrices are made (P2 tetrahedra, 117,649 rows: 0.04 s of one thread) */
     const double fewer = pow(fmax(problem->degree, 1), problem->dimension);
+    if (!problem->lowers_degrees)
+        return each * rows / (on_gpu ? 1 : fewer) / threads;
     return (each * rows / fewer + (on_gpu ? LOWERED_SET_UP_GPU : LOWERED_SET_UP) * rows) / threads;
 }
 

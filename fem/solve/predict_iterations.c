@@ -3,8 +3,8 @@
  *      edges along a side x c(cell, kind of equations) x (1 + (degree - 1)/5) x ln(2/tolerance)/ln(2/1e-8)
  *
  * Measured to 1e-8 on two meshes each of the unit square or cube, of degrees 1 to 4, with a face, two opposite ones, or all
- * held: the iterations per edge were the same on both. The extremes
- * of these conditions differ by a factor of 2 to 4; c is their geometric mean.
+ * held: the iterations per edge were the same on both. The extremes of these conditions differ by a factor of 2 for scalars,
+ * of which c is the geometric mean, and of 2 to 4 for bodies. Those are rarely held all around: c is that of a face.
  *
  * Decision  docs/decisions/0062-iterations-by-element.md */
 #include "fem/weft_solver.h"
@@ -15,9 +15,9 @@
 static const struct {
     double scalar, elastic;
 } growth[WEFT_CELL_TYPES] = {
-    [WEFT_INTERVAL] = {0.8, 0.8},   [WEFT_TRIANGLE] = {3.2, 7.8},
-    [WEFT_TETRAHEDRON] = {4.4, 12}, [WEFT_QUADRILATERAL] = {2.2, 5.4},
-    [WEFT_HEXAHEDRON] = {2.4, 7.6},
+    [WEFT_INTERVAL] = {0.8, 0.8},     [WEFT_TRIANGLE] = {3.2, 12.5},
+    [WEFT_TETRAHEDRON] = {4.4, 22.4}, [WEFT_QUADRILATERAL] = {2.2, 8.8},
+    [WEFT_HEXAHEDRON] = {2.4, 13.8},
 };
 
 static const double DEGREE = 0.2, MEASURED_TOLERANCE = 1e-8;

@@ -1,8 +1,8 @@
 /* labels: full */
 /* Predicted iterations of CG with Jacobi's preconditioner beside those of a solve, for elements of all cells, degrees 1 to 3,
  * scalars, vectors and elasticity, with one side held or all.
- * Tolerance: a factor of 2, as the prediction promises for even coefficients, which does not know the conditions; 2.2 where one
- * or all sides are held, which differ by a factor of 4 in elasticity in space. */
+ * Tolerance: a factor of 2, as the prediction promises for even coefficients, which does not know the conditions. Of a body it
+ * takes one side to be held: a quarter more or less there, and 4.5 times as many as where all are. */
 #include "solve_run.h"
 
 typedef struct sample {
@@ -22,10 +22,10 @@ static const sample samples[] = {
     {"quadrilateral", "quads:12", 2, 0, false, "left", 2},
     {"tetrahedron", "cube:8", 1, 0, false, "boundary", 2},
     {"triangle", "square:24", 1, 2, false, "boundary", 2},
-    {"triangle", "square:24", 1, 2, true, "left", 2},
-    {"tetrahedron", "cube:8", 1, 3, true, "left", 2},
-    {"tetrahedron", "cube:8", 1, 3, true, "boundary", 2.2},
-    {"hexahedron", "hexes:8", 1, 3, true, "left", 2},
+    {"triangle", "square:24", 1, 2, true, "left", 1.25},
+    {"tetrahedron", "cube:8", 1, 3, true, "left", 1.25},
+    {"tetrahedron", "cube:8", 1, 3, true, "boundary", 4.5},
+    {"hexahedron", "hexes:8", 1, 3, true, "left", 1.25},
 };
 
 static void write_form(const sample *s, const char *path) {
