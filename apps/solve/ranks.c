@@ -49,10 +49,11 @@ weft_status solve_ranks_check(const solve_options *options, const app_launch *la
         return refuse_both(launch, error);
     if (run->ranks == 0 && launch->size == 1)
         return WEFT_OK;
-    if (options->time.text)
-        return refuse("--time-step", "steps in time are", error);
-    if (options->nonlinear)
-        return refuse("--nonlinear", "nonlinear problems are", error);
+    if (options->time.files.checkpoint || options->time.files.resume)
+        return refuse(options->time.files.checkpoint ? "--checkpoint" : "--resume",
+                      "checkpoints are", error);
+    if (options->time.text && run->derived.reactions)
+        return refuse("--reactions", "reactions in time are", error);
     if (run->constraints.n > 0)
         return refuse("--constraints", "constraints are", error);
     if (run->solver.tune > 0)
@@ -83,26 +84,72 @@ done:
     return status;
 }
 
-/* The same problem on the whole mesh, without a matrix. */
-static weft_status make_whole(solve *run, weft_error *error) {
+/* The same problem on the whole mesh, which shares the device and the library. */
+static weft_status start_whole(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    app_run *base = &run->base;
+    solve *all = run->all;
+    app_run *base = &all->base;
+    all->comm = NULL;
+    all->script = (solve_script){0};
+    all->exact = NULL;
+    all->time = (solve_time){.state = run->time.state};
     base->problem = NULL;
     base->mesh = run->whole;
     base->mesh_made = run->whole_made;
-    run->whole = NULL;
+    base->data = NULL;
+    base->pieces = (app_pieces){0};
     base->context.comm = NULL;
+    base->context.plan_seconds = base->context.compile_seconds = 0;
+    base->context.n_kernels = 0;
+    base->context.tuning = NULL;
+    run->whole = all->whole = NULL;
     TRY(weft_problem_start(&base->context, &base->options->solver, &base->problem, error));
-    run->script = (solve_script){0};
-    if (run->options->script)
-        TRY(solve_script_read(run, error));
+    if (all->options->script)
+        TRY(solve_script_read(all, error));
     weft_problem_set_mesh(base->problem, base->mesh);
     TRY(weft_data_make(base->device, base->mesh, &base->data, error));
     base->context.data = base->data;
-    TRY(solve_problem_make(run, error));
-    TRY(weft_problem_assemble_lightly(base->problem, error));
 done:
     return status;
+}
+
+weft_status solve_whole_make(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    if (!run->comm || weft_comm_rank(run->comm) > 0 || run->all)
+        goto done;
+    run->all = malloc(sizeof *run->all);
+    if (!run->all)
+        TRY(weft_out_of_memory(error, "the whole of a mesh"));
+    *run->all = *run;
+    run->all->all = NULL;
+    TRY(start_whole(run, error));
+    TRY(solve_problem_make(run->all, error));
+    TRY(run->options->time.text ? solve_time_start(run->all, error)
+                                : weft_problem_assemble_lightly(run->all->base.problem, error));
+    TRY(solve_show_make(run->all, error));
+done:
+    return status;
+}
+
+solve *solve_shown(solve *run) {
+    return run->all ? run->all : run;
+}
+
+void solve_whole_free(solve *run) {
+    solve *all = run->all;
+    if (!all)
+        return;
+    all->base.device = NULL; /* those of the part */
+    all->base.library = NULL;
+    solve_run_clear(all);
+    free(all);
+    run->all = NULL;
+}
+
+weft_status solve_whole_update(solve *run, weft_error *error) {
+    return run->comm ? weft_problem_collect(run->base.problem,
+                                            run->all ? run->all->base.problem : NULL, error)
+                     : WEFT_OK;
 }
 
 /* What a rank tells the first one of its part. */
@@ -182,32 +229,29 @@ bool solve_ranks_json(const solve *run, json_t *root) {
                                   r->solve[1]));
 }
 
+/* What the part has counted and knows of the solve; its steps in time become those of the whole. */
+static void move_results(solve *run, solve *all) {
+    const weft_context *from = &run->base.context;
+    weft_context *to = &all->base.context;
+    all->ranks = run->ranks;
+    all->base.seconds = run->base.seconds;
+    to->plan_seconds += from->plan_seconds;
+    to->compile_seconds += from->compile_seconds;
+    to->n_kernels += from->n_kernels;
+    all->base.preconditioner_in_time = run->base.preconditioner_in_time;
+    all->time = run->time;
+    run->time = (solve_time){.transient = NULL};
+    weft_problem_move_results(run->base.problem, all->base.problem);
+}
+
 weft_status solve_join_parts(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    app_run *base = &run->base;
-    weft_problem *part = base->problem;
-    weft_mesh *mesh = base->mesh;
-    weft_data *data = base->data;
-    const solve_script script = run->script;
     TRY(compare_ranks(run, error));
-    if (weft_comm_rank(run->comm) > 0) {
-        status = weft_problem_collect(part, NULL, error);
-        goto done;
-    }
-    base->data = NULL;
-    app_pieces_free(&base->pieces);
-    TRY(make_whole(run, error));
-    TRY(weft_problem_collect(part, base->problem, error));
+    TRY(solve_whole_make(run, error));
+    TRY(solve_whole_update(run, error));
+    if (run->all)
+        move_results(run, run->all);
 done:
-    if (base->problem != part) { /* the first rank, which has gone on to the whole mesh */
-        solve_script whole = run->script;
-        weft_problem_free(&part);
-        run->script = script;
-        solve_script_clear(run);
-        run->script = whole;
-        weft_data_free(&data);
-        weft_mesh_free(&mesh);
-    }
     return status;
 }
 

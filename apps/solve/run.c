@@ -59,15 +59,25 @@ done:
     return status;
 }
 
+weft_status solve_show_make(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    TRY(state(run, error));
+    TRY(solve_derive_make(run, error));
+done:
+    return status;
+}
+
 /* dofs -> inputs -> right-hand side -> operator */
 static weft_status assemble(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_context_clock(&run->base.context);
     TRY(solve_problem_make(run, error));
     if (run->options->time.text) {
-        TRY(state(run, error));
+        if (!run->comm)
+            TRY(state(run, error));
         TRY(solve_time_make(run, error));
-        TRY(solve_derive_make(run, error));
+        if (!run->comm)
+            TRY(solve_derive_make(run, error));
         goto done;
     }
     TRY(weft_problem_assemble(run->base.problem, error));
@@ -75,18 +85,16 @@ static weft_status assemble(solve *run, weft_error *error) {
         weft_problem_precompile(run->base.problem);
     if (run->comm) /* what follows is for the whole mesh */
         goto done;
-    TRY(state(run, error));
-    TRY(solve_derive_make(run, error));
+    TRY(solve_show_make(run, error));
 done:
     run->base.seconds.assembly = weft_context_clock(&run->base.context) - start;
     return status;
 }
 
-/* Krylov method or Newton -> errors -> output */
+/* Krylov method or Newton */
 static weft_status compute(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_newton_options *newton = run->options->nonlinear ? &run->options->newton : NULL;
-    const double start = weft_context_clock(&run->base.context);
     app_seconds *seconds = &run->base.seconds;
     TRY(run->options->time.text ? solve_time_run(run, error)
                                 : weft_problem_compute(run->base.problem, newton, error));
@@ -94,19 +102,21 @@ static weft_status compute(solve *run, weft_error *error) {
         seconds->precondition = run->base.problem->system.linear.precondition_seconds;
         seconds->solve = run->base.problem->system.linear.solve_seconds;
     }
-    if (run->comm) {
+    if (run->comm)
         TRY(solve_join_parts(run, error));
-        if (weft_comm_rank(run->comm) > 0)
-            goto done;
-        TRY(state(run, error));
-        TRY(solve_derive_make(run, error));
-    }
+done:
+    return status;
+}
+
+/* Errors -> output */
+static weft_status measure(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const double start = weft_context_clock(&run->base.context);
     TRY(solve_measure(run, error));
     TRY(solve_derive(run, error));
     TRY(app_run_lines_write(&run->base, error));
     if (!run->options->time.text)
-        seconds->measure =
-            weft_context_clock(&run->base.context) - start - seconds->precondition - seconds->solve;
+        run->base.seconds.measure = weft_context_clock(&run->base.context) - start;
     TRY(solve_output_write(run, error));
 done:
     return status;
@@ -176,6 +186,9 @@ weft_status solve_run_steps(solve *run, weft_error *error) {
     TRY(run->base.is_null ? solve_null_print(run, error) : compute(run, error));
     if (!is_first)
         goto done;
+    run = solve_shown(run);
+    if (!run->base.is_null)
+        TRY(measure(run, error));
     app_run_finish(&run->base);
     if (!run->base.is_null)
         TRY(solve_report_print(run, error));
@@ -186,6 +199,7 @@ done:
 
 void solve_run_clear(solve *run) {
     solve_time_clear(run);
+    solve_whole_free(run);
     weft_formula_list_free(&run->exact, run->base.problem ? run->base.problem->fields.n_values : 0);
     app_run_clear(&run->base);
     if (run->whole)
@@ -271,7 +285,7 @@ done:
     if (status != WEFT_OK)
         code = solve_ranks_fail(&launch, is_common, &messages, processes, &error);
     else if (launch.rank == 0)
-        code = report_outcome(&run);
+        code = report_outcome(solve_shown(&run));
     solve_run_clear(&run);
     weft_comm_free(&processes);
     solve_options_clear(&options);

@@ -111,6 +111,8 @@ struct solve {
     weft_comm *comm;  /* of the ranks, borrowed; NULL: there is one */
     weft_mesh *whole; /* where base.mesh is the part of a rank */
     app_mesh_made whole_made;
+    solve *
+        all; /* the same problem on the whole mesh, of the first rank; NULL: not yet, or this one */
     solve_ranks ranks;
     solve_script script;
     int components; /* per node */
@@ -141,6 +143,8 @@ weft_status solve_shipped_form_check(const solve_options *options, weft_error *e
 weft_status solve_run_steps(solve *run, weft_error *error);
 /** Make spaces, conditions, vectors and inputs of the problem, and its form. */
 weft_status solve_problem_make(solve *run, weft_error *error);
+/** Write the problem in words for reports, and compile the derived quantities. */
+weft_status solve_show_make(solve *run, weft_error *error);
 void solve_run_clear(solve *run);
 /* apps/solve/ranks.c */
 /** Refuse what several ranks do not compute.
@@ -165,8 +169,16 @@ int solve_ranks_fail(const app_launch *launch, bool is_common, app_messages *mes
 weft_status solve_on_ranks(solve *run, weft_error *error);
 /** Let base.mesh be the part of this rank; nothing where there is one rank. */
 weft_status solve_take_part(solve *run, weft_error *error);
+/** Make the run on the whole mesh, without a matrix; nothing but on the first of several ranks. */
+weft_status solve_whole_make(solve *run, weft_error *error);
+/** The run that has results: that on the whole mesh. */
+solve *solve_shown(solve *run);
+/** Take the present u to it; all ranks call it. */
+weft_status solve_whole_update(solve *run, weft_error *error);
 /** Continue with the solution on the whole mesh, on the first rank; the others only send theirs. */
 weft_status solve_join_parts(solve *run, weft_error *error);
+/** Free the run on the whole mesh. */
+void solve_whole_free(solve *run);
 /** A line of the report, and the object `ranks` of JSON, if there are ranks. The latter is false where memory is short. */
 void solve_ranks_print(const solve *run);
 bool solve_ranks_json(const solve *run, json_t *root);

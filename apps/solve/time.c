@@ -87,21 +87,44 @@ static weft_status check_own(const solve *run, weft_error *error) {
 
 /* ---- the problem in time ---------------------------------------------------------------------- */
 
-weft_status solve_time_make(solve *run, weft_error *error) {
+weft_status solve_time_start(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
-    const solve_time_options *time = &run->options->time;
     if (run->options->initial)
         TRY(weft_problem_set_initial(run->base.problem, run->options->initial, "--initial", error));
     TRY(weft_vector_push(run->base.problem->system.u, run->base.problem->system.u_values,
                          run->base.problem->fields.n_dofs, error));
     TRY(check_own(run, error));
-    TRY(weft_problem_start_step(run->base.problem, time->dt, error));
+    TRY(weft_problem_start_step(run->base.problem, run->options->time.dt, error));
     TRY(run->program->form_make(run, error));
-    const weft_transient_problem settings = settings_of(run);
-    TRY(weft_problem_integrate(run->base.problem, &settings, &run->time.transient, error));
-    run->time.file_options = files_of(run);
-    TRY(weft_problem_files_make(run->base.problem, run->time.transient, &run->time.file_options,
+done:
+    return status;
+}
+
+/* The first rank writes the whole; others only count what is written. */
+static weft_status make_files(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_problem *part = run->base.problem;
+    TRY(solve_whole_make(run, error));
+    weft_problem *whole = solve_shown(run)->base.problem;
+    if (whole != part) {
+        whole->steps.settings = part->steps.settings;
+        whole->stated.first = part->stated.first;
+    }
+    run->time.file_options = files_of(solve_shown(run));
+    if (weft_comm_rank(run->comm) > 0)
+        run->time.file_options.output = NULL;
+    TRY(weft_problem_files_make(whole, run->time.transient, &run->time.file_options,
                                 &run->time.state, &run->time.files, error));
+done:
+    return status;
+}
+
+weft_status solve_time_make(solve *run, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_transient_problem settings = settings_of(run);
+    TRY(solve_time_start(run, error));
+    TRY(weft_problem_integrate(run->base.problem, &settings, &run->time.transient, error));
+    TRY(make_files(run, error));
 done:
     return status;
 }
@@ -120,21 +143,23 @@ static weft_status pull(const solve *run, weft_error *error) {
     return weft_problem_pull(run->base.problem, &values, error);
 }
 
+/* On several ranks after solve_whole_update. */
 static weft_status history_add(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const double start = weft_clock();
+    app_run *shown = &solve_shown(run)->base;
     if (!run->time.history.path)
         goto done;
     TRY(pull(run, error));
-    TRY(app_run_measure_probes(&run->base, error));
-    if (run->base.derive)
-        TRY(weft_derive_run(run->base.derive, run->time.state.t, error));
-    TRY(app_history_add(&run->time.history, &run->base,
+    TRY(app_run_measure_probes(shown, error));
+    if (shown->derive)
+        TRY(weft_derive_run(shown->derive, run->time.state.t, error));
+    TRY(app_history_add(&run->time.history, shown,
                         &(app_history_row){.t = run->time.state.t,
                                            .symbol = "u",
                                            .resumes = run->options->time.files.resume != NULL,
-                                           .probes = run->base.probes,
-                                           .components = run->base.problem->fields.n_values},
+                                           .probes = shown->probes,
+                                           .components = shown->problem->fields.n_values},
                         error));
     run->base.seconds.measure += weft_clock() - start;
 done:
@@ -177,10 +202,28 @@ static weft_status write_files(solve *run,
 static weft_status attend(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const int rows = run->options->time.files.history_every;
-    if (run->time.state.step % (rows > 0 ? rows : 1) == 0 || is_at(run, run->options->time.end))
+    const bool adds_row =
+        run->time.state.step % (rows > 0 ? rows : 1) == 0 || is_at(run, run->options->time.end);
+    if ((adds_row && run->options->time.files.history) ||
+        (run->options->run.output && weft_problem_files_due(run->time.files)))
+        TRY(solve_whole_update(run, error));
+    if (adds_row)
         TRY(history_add(run, error));
     TRY(write_files(run, weft_problem_files_after, error));
 done:
+    return status;
+}
+
+/* Do signals come to this rank? Those of threads come to the first one's. */
+static bool is_signalled(const solve *run) {
+    return weft_comm_rank(run->comm) == 0 || strcmp(weft_comm_kind(run->comm), "threads") != 0;
+}
+
+/* Has a signal requested the stop of a rank? Then all stop after the same step. */
+static weft_status find_stop(solve *run, weft_error *error) {
+    double number = is_signalled(run) ? app_stop_caught() : 0;
+    const weft_status status = weft_comm_maximum(run->comm, &number, error);
+    run->time.stopped = (int)number;
     return status;
 }
 
@@ -202,12 +245,16 @@ weft_status solve_time_run(solve *run, weft_error *error) {
     const double begin = weft_clock();
     const int64_t first = run->time.state.step;
     run->time.first_t = run->time.state.t;
-    run->time.history.path = run->options->time.files.history;
-    app_stop_catch();
+    if (weft_comm_rank(run->comm) == 0)
+        run->time.history.path = run->options->time.files.history;
+    if (is_signalled(run))
+        app_stop_catch();
+    TRY(solve_whole_update(run, error));
     TRY(write_files(run, weft_problem_files_begin, error));
     TRY(history_add(run, error));
+    TRY(find_stop(run, error));
     while (!is_at(run, run->options->time.end) && run->time.state.outcome == WEFT_TRANSIENT_DONE &&
-           !app_stop_caught()) {
+           !run->time.stopped) {
         const double start = weft_context_clock(&run->base.context);
         TRY(step(run, error));
         run->base.seconds.solve += weft_context_clock(&run->base.context) - start;
@@ -215,8 +262,8 @@ weft_status solve_time_run(solve *run, weft_error *error) {
             break;
         report(run, begin);
         TRY(attend(run, error));
+        TRY(find_stop(run, error));
     }
-    run->time.stopped = app_stop_caught();
     run->base.problem->system.linear.cg.outcome =
         run->time.state.outcome == WEFT_TRANSIENT_DONE     ? WEFT_CG_CONVERGED
         : run->time.state.outcome == WEFT_TRANSIENT_SOLVER ? run->time.state.solver
@@ -229,6 +276,7 @@ weft_status solve_time_run(solve *run, weft_error *error) {
     report_preconditioner(run, first);
     TRY(write_files(run, weft_problem_files_end, error));
 done:
-    app_stop_release();
+    if (is_signalled(run))
+        app_stop_release();
     return status;
 }

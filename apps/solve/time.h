@@ -42,6 +42,8 @@ bool solve_time_is_own(const struct solve *run);
 /** Check the names of output files, and refuse what cannot be in time.
  *  Errors  WEFT_ERROR_USAGE, WEFT_ERROR_UNSUPPORTED, WEFT_ERROR_IO */
 weft_status solve_time_check(const struct solve *run, weft_error *error);
+/** Set u to the initial values and make the form: the first part of solve_time_make. */
+weft_status solve_time_start(struct solve *run, weft_error *error);
 /** Make the weft_transient from the form, conditions and initial values. (apps/solve/time.c) */
 weft_status solve_time_make(struct solve *run, weft_error *error);
 /** Make all steps, with output. */

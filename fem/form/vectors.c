@@ -33,6 +33,7 @@ static weft_status compile(weft_vector_programs *vectors, const char *name, cons
         TRY(weft_out_of_memory(error, "a sum of vectors"));
     TRY(weft_compiled_make(vectors->context, &fragment, 1, &options, out, error));
     TRY(weft_program_size(out->program, "nodes", vectors->n, error));
+    TRY(weft_program_share(out->program, "nodes", vectors->share, error));
 done:
     return status;
 }

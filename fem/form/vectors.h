@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fem/form/form.h"
+#include "fusion/weft_share.h"
 
 enum { WEFT_TERMS_MAX = 8 }; /* those of a stage, fem/time/scheme.h */
 /** Terms of a sum of vectors. Start from {0}. */
@@ -13,10 +14,11 @@ typedef struct weft_terms {
 /** Append factor * vector; nothing if the factor is 0. */
 void weft_terms_add(weft_terms *terms, double factor, weft_memory *vector);
 
-/** Programs for vectors of one length, each compiled at first use. Start from {0} with context and n. */
+/** Programs for vectors of one length, each compiled at first use. Start from {0} with context, n and share. */
 typedef struct weft_vector_programs {
     weft_context *context;
     int64_t n;
+    const weft_share *share; /* whose entries products and norms count; borrowed; NULL: all */
     weft_compiled sums[WEFT_TERMS_MAX];
     weft_memory *factors[WEFT_TERMS_MAX]; /* [i + 1] numbers */
     weft_compiled product, addition, norms, scaled, along, masked;

@@ -256,15 +256,20 @@ double weft_problem_files_before(weft_problem_files *files) {
     return until(files);
 }
 
+bool weft_problem_files_due(const weft_problem_files *files) {
+    return is_at(files, until(files)) ||
+           is_multiple(files->state->step, files->options->output_every);
+}
+
 weft_status weft_problem_files_after(weft_problem_files *files, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_problem_files_options *options = files->options;
-    const bool is_due = is_at(files, until(files));
+    const bool is_due = weft_problem_files_due(files);
     if (files->has_ended)
         goto done;
-    if (is_due)
+    if (is_at(files, until(files)))
         files->n_outputs += 1;
-    if (is_due || is_multiple(files->state->step, options->output_every))
+    if (is_due)
         TRY(add_output(files, error));
     if (options->checkpoint && is_multiple(files->state->step, options->checkpoint_every))
         TRY(write_checkpoint(files, error));

@@ -175,36 +175,47 @@ static weft_status check_conditions(weft_problem *problem, weft_error *error) {
     return weft_problem_find_floating(problem, fields->n_constrained > 0, &n_parts, error);
 }
 
-/* On several ranks each component must have given values in some part, on a mesh that is in one piece. */
-static weft_status check_ranks(weft_problem *problem, weft_error *error) {
+weft_status weft_problem_check_ranks(const weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_fields *fields = &problem->fields;
     const weft_part *part = problem->mesh->part;
-    const int c = weft_space_components(fields->space);
+    if (!part)
+        goto done;
     if (fields->n > 1 || !weft_element_has_vertices(weft_space_element(fields->space)))
         TRY(weft_error_refuse(
             error, WEFT_ERROR_UNSUPPORTED,
             "several ranks compute one function with nodes at the vertices, not mixed or "
             "discontinuous ones",
             "leave out --ranks"));
-    for (int k = 0; k < c; ++k) {
+    if (part->n_pieces > 1) {
+        status =
+            weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                           "the mesh has %lld pieces that are not joined: several ranks take one",
+                           (long long)part->n_pieces);
+        weft_error_hint(error, "leave out --ranks");
+    }
+done:
+    return status;
+}
+
+/* On several ranks each component must have given values in some part. */
+static weft_status check_given(const weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_fields *fields = &problem->fields;
+    const int c = weft_space_components(fields->space);
+    TRY(weft_problem_check_ranks(problem, error));
+    for (int k = 0; k < c && status == WEFT_OK; ++k) {
         double fixed = 0;
         for (int64_t i = 0; i < fields->n_constrained; ++i)
             fixed = fields->constrained[i] % c == k ? 1 : fixed;
-        TRY(weft_comm_maximum(part->comm, &fixed, error));
-        if (fixed > 0 && part->n_pieces == 1)
-            continue;
-        status = part->n_pieces > 1
-                     ? weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                                      "the mesh has %lld pieces that are not joined: several ranks "
-                                      "take one",
-                                      (long long)part->n_pieces)
-                     : weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                                      "several ranks need given values of every component of u: "
-                                      "those of component %d are not",
-                                      k);
-        weft_error_hint(error, "leave out --ranks, or use --dirichlet");
-        goto done;
+        TRY(weft_comm_maximum(problem->mesh->part->comm, &fixed, error));
+        if (fixed == 0) {
+            status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
+                                    "several ranks need given values of every component of u: "
+                                    "those of component %d are not",
+                                    k);
+            weft_error_hint(error, "leave out --ranks, or use --dirichlet");
+        }
     }
 done:
     return status;
@@ -213,7 +224,7 @@ done:
 weft_status weft_problem_check_fixed(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     if (problem->mesh->part) {
-        status = check_ranks(problem, error);
+        status = check_given(problem, error);
         goto done;
     }
     TRY(weft_problem_constraints_make(problem, error));

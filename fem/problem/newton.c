@@ -1,9 +1,11 @@
 /* Solves r(u) = 0 by Newton's method in load steps: the loads and prescribed values of step i of n are i/n of
  * all. With constraints u = C v + g it is C^T r(C v + g) = 0. */
 #include "fem/problem/newton.h"
+#include "core/base/fault.h"
 #include "fem/base/memory.h"
 #include "fem/linear/newton.h"
 #include "fem/problem/problem.h"
+#include "fem/space/layout.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,6 +61,8 @@ static weft_status residual_make(void *user, weft_memory *r, weft_error *error) 
     weft_status status = WEFT_OK;
     weft_problem *problem = step->problem;
     weft_terms terms = {0};
+    if (problem->fields.layout && !weft_fault("iterate_not_exchanged"))
+        TRY(weft_layout_update(problem->fields.layout, problem->system.u, error));
     TRY(weft_problem_residual(problem, step->factor, error));
     weft_terms_add(&terms, -1, problem->system.b);
     TRY(weft_vectors_sum(&problem->system.vectors, &terms, r, error));

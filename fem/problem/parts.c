@@ -1,5 +1,6 @@
 /* Computes the right-hand side, or the residual, from the vectors of all parts and the fluxes of conditions. */
 #include "fem/base/memory.h"
+#include "fem/operator/operator.h"
 #include "fem/problem/problem.h"
 #include "fusion/weft_compile.h"
 
@@ -129,11 +130,16 @@ done:
 }
 
 weft_status weft_problem_robin_make(weft_problem *problem, weft_error *error) {
+    weft_status status = WEFT_OK;
     const weft_form *robin = NULL;
     const int n = weft_bc_forms(problem->fields.bc, &robin);
-    return n == 0 ? WEFT_OK
-                  : weft_operator_make(problem->context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n,
-                                       &problem->system.robin, error);
+    if (n == 0)
+        goto done;
+    TRY(weft_operator_make(problem->context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n,
+                           &problem->system.robin, error));
+    weft_operator_distribute(problem->system.robin, problem->fields.layout);
+done:
+    return status;
 }
 
 weft_status weft_problem_more_make(weft_problem *problem, weft_error *error) {

@@ -413,8 +413,7 @@ weft_status weft_problem_assemble_lightly(weft_problem *problem, weft_error *err
     return weft_problem_assemble(problem, error);
 }
 
-/* What reports say of the solve. */
-static void move_result(weft_problem *from, weft_problem *to) {
+void weft_problem_move_results(weft_problem *from, weft_problem *to) {
     weft_linear *whole = &to->system.linear, *part = &from->system.linear;
     whole->choice = part->choice;
     whole->cg = part->cg;
@@ -427,6 +426,10 @@ static void move_result(weft_problem *from, weft_problem *to) {
     whole->precondition_seconds = part->precondition_seconds;
     to->system.asymmetry = from->system.asymmetry;
     to->system.is_symmetric = from->system.is_symmetric;
+    to->steps.changed_at = from->steps.changed_at;
+    weft_problem_newton_clear(&to->newton);
+    to->newton = from->newton;
+    from->newton = (weft_problem_newton_report){0};
 }
 
 weft_status weft_problem_collect(weft_problem *part, weft_problem *whole, weft_error *error) {
@@ -439,7 +442,6 @@ weft_status weft_problem_collect(weft_problem *part, weft_problem *whole, weft_e
     if (!whole)
         goto done;
     TRY(weft_vector_push(whole->system.u, whole->system.u_values, whole->fields.n_dofs, error));
-    move_result(part, whole);
 done:
     return status;
 }

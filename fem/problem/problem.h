@@ -130,6 +130,9 @@ weft_status weft_problem_diffusion(weft_problem *problem, const char *k, const c
 /** After weft_problem_vectors_make and with the prescribed values in u: compute b, or compile the terms of a residual.
  *  Warns if nothing makes u differ from zero. */
 weft_status weft_problem_load_make(weft_problem *problem, weft_error *error);
+/** Refuse what several ranks do not compute of the spaces and the mesh; nothing where the mesh is whole.
+ *  Errors  WEFT_ERROR_UNSUPPORTED */
+weft_status weft_problem_check_ranks(const weft_problem *problem, weft_error *error);
 /** weft_problem_load_make, the operator, and what nothing fixes (weft_problem_check_fixed): all that a solve needs. */
 weft_status weft_problem_assemble(weft_problem *problem, weft_error *error);
 /** After weft_problem_assemble: solve the linear system, or r(u) = 0. The mean is zero of what nothing fixes.
@@ -167,11 +170,13 @@ weft_status weft_problem_find_floating(weft_problem *problem, bool all_fixed, in
                                        weft_error *error);
 /** Make what the energy and balances of a problem need, but no matrix: its solution comes from parts. */
 weft_status weft_problem_assemble_lightly(weft_problem *problem, weft_error *error);
-/** Collect u of the parts of all ranks, with the choice and result of the solve, in the problem on the whole mesh.
- *  part   of this rank, solved
+/** Collect u of the parts of all ranks in the problem on the whole mesh.
+ *  part   of this rank
  *  whole  on the first rank; NULL on others
  *  Errors  those of weft_layout_collect */
 weft_status weft_problem_collect(weft_problem *part, weft_problem *whole, weft_error *error);
+/** Move what reports say of the solve: the choice, and the results of the linear solver and of Newton's method. */
+void weft_problem_move_results(weft_problem *part, weft_problem *whole);
 /** Forget them. Loads at points stay. */
 void weft_problem_clear_constraints(weft_problem *problem);
 /** If there are dependent dofs, make `reduction`, and see that the operator stores a matrix. */

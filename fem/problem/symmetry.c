@@ -1,6 +1,7 @@
 /* Measures whether the matrix is symmetric, chooses the method by it, and compares the product of forms with it. */
 #include "fem/base/memory.h"
 #include "fem/problem/problem.h"
+#include "fem/space/layout.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -207,13 +208,35 @@ done:
     return status;
 }
 
+/* A number of each dof, which varies: on several ranks by the place of its node, since numbers of dofs are those of parts. */
+static int64_t number_of(const weft_problem *problem, int64_t dof) {
+    const weft_problem_field *field = weft_fields_of_dof(&problem->fields, dof);
+    const double *points = weft_space_points(field->space);
+    const int d = problem->mesh->dimension;
+    const int64_t node = (dof - field->first_dof) / weft_space_components(field->space);
+    uint64_t bits, all = 0;
+    if (!problem->mesh->part || !points)
+        return dof;
+    for (int a = 0; a < d; ++a) {
+        memcpy(&bits, &points[node * d + a], sizeof bits);
+        all = (all ^ bits) * 0x9E3779B97F4A7C15u;
+    }
+    return (int64_t)(all >> 40) + dof % weft_space_components(field->space);
+}
+
 /* At a constant u a tangent may be symmetric, and nowhere else, so that u is changed a little from node to node. */
 static weft_status vary(weft_problem *problem, double *kept, weft_error *error) {
+    weft_status status = WEFT_OK;
     const int64_t n = problem->fields.n_dofs;
     memcpy(kept, problem->system.u_values, (size_t)n * sizeof *kept);
     for (int64_t i = 0; i < n; ++i)
-        problem->system.u_values[i] += 1e-3 * (1 + fabs(kept[i])) * (double)(i * 7 % 5);
-    return weft_vector_push(problem->system.u, problem->system.u_values, n, error);
+        problem->system.u_values[i] +=
+            1e-3 * (1 + fabs(kept[i])) * (double)(number_of(problem, i) * 7 % 5);
+    TRY(weft_vector_push(problem->system.u, problem->system.u_values, n, error));
+    if (problem->fields.layout)
+        TRY(weft_layout_update(problem->fields.layout, problem->system.u, error));
+done:
+    return status;
 }
 
 weft_status weft_problem_check_forms(weft_problem *problem, weft_error *error) {

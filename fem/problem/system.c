@@ -3,6 +3,7 @@
 #include "fem/problem/problem.h"
 
 #include "fem/operator/operator.h"
+#include "fem/space/layout.h"
 
 #include <stdlib.h>
 
@@ -12,7 +13,8 @@ weft_status weft_problem_vectors_make(weft_problem *problem, weft_error *error) 
     const int64_t n = problem->fields.n_dofs;
     TRY(weft_vector_make(device, n, &problem->system.u_values, &problem->system.u, error));
     TRY(weft_vector_make(device, n, &problem->system.b_values, &problem->system.b, error));
-    problem->system.vectors = (weft_vector_programs){.context = problem->context, .n = n};
+    problem->system.vectors = (weft_vector_programs){
+        .context = problem->context, .n = n, .share = weft_layout_share(problem->fields.layout)};
     weft_problem_describe(problem);
     const weft_solution u = weft_problem_solution(problem);
     weft_warn_slender(&u);

@@ -161,6 +161,7 @@ static weft_status fields_small(const iterate *now, bool *out, weft_error *error
                                            problem->constraints ? newton->restricted : newton->r,
                                        .terms = newton->before,
                                        .is_free = problem->is_free,
+                                       .share = problem->vectors->share,
                                        .tolerance = problem->tolerance,
                                        .scale = now->state->scale};
     if (problem->constraints)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/weft_core.h"
+#include "fusion/weft_share.h"
 
 typedef struct weft_newton_fields {
     const int64_t *first; /* [n + 1] dofs of the functions, from 0; borrowed, as all pointers */
@@ -9,6 +10,7 @@ typedef struct weft_newton_fields {
     weft_memory *r, *restricted; /* R, and C^T R, without constraints the same */
     weft_memory *terms;          /* |diag K| u */
     weft_memory *is_free;
+    const weft_share *share; /* of the dofs; NULL: all count */
     double tolerance, scale; /* of functions without a diagonal */
 } weft_newton_fields;
 

@@ -5,6 +5,8 @@
  *
  * The constant c = 1.b / 1.(A 1) is taken off, the rest w solves A w = b - c A 1, and what w has of constants is
  * corrected in the end, with A 1 = a M 1 (and what Robin conditions add), in which K does not round. */
+#include "fem/base/share.h"
+#include "fem/mesh/part.h"
 #include "fem/time/transient.h"
 
 #include <math.h>
@@ -57,13 +59,26 @@ static weft_status start(means *m, weft_time_system *system, weft_error *error) 
         TRY(weft_out_of_memory(error, "means"));
     TRY(weft_memory_make(device, (size_t)m->n * sizeof *m->e, &m->e_memory, error));
     TRY(weft_vector_make(device, m->n, &m->y, &m->y_memory, error));
-    if (m->n != mesh->n_nodes * m->components) /* parts are those of the mesh's nodes */
+    /* parts are those of the mesh's nodes; a mesh of ranks in one piece has one, however a rank's part falls into pieces */
+    if (m->n != mesh->n_nodes * m->components || mesh->part)
         goto done;
     m->part = weft_array_make((size_t)mesh->n_nodes, sizeof *m->part);
     if (!m->part)
         TRY(weft_out_of_memory(error, "means"));
     TRY(weft_bc_parts(problem->bc, m->part, &m->n_parts, error));
 done:
+    return status;
+}
+
+static const weft_share *share_of(const means *m) {
+    return weft_layout_share(m->system->layout);
+}
+
+/* Whether something is true on all ranks. */
+static weft_status agree(const means *m, bool *value, weft_error *error) {
+    double fails = *value ? 0 : 1;
+    const weft_status status = weft_comm_maximum(weft_share_comm(share_of(m)), &fails, error);
+    *value = fails == 0;
     return status;
 }
 
@@ -79,6 +94,7 @@ static weft_status fill(means *m, int component, int64_t part, bool *is_free, we
             i % m->components == component && (!m->part || m->part[i / m->components] == part);
     for (int64_t i = 0; i < n_constrained; ++i)
         *is_free &= m->e[constrained[i]] == 0;
+    TRY(agree(m, is_free, error));
     TRY(weft_memory_write(m->e_memory, 0, m->e, (size_t)m->n * sizeof *m->e, error));
     if (!system->reduction || !*is_free)
         goto done;
@@ -99,11 +115,21 @@ done:
     return status;
 }
 
-static double product(const double *a, const double *b, int64_t n) {
-    double sum = 0;
-    for (int64_t i = 0; i < n; ++i)
-        sum += a[i] * b[i];
-    return sum;
+static weft_status product(const means *m, const double *a, const double *b, double *out,
+                           weft_error *error) {
+    return weft_share_product(share_of(m), a, b, m->n, out, error);
+}
+
+/* Is a row of y more than rounding? */
+static weft_status is_seen(const means *m, const double *y, bool *out, weft_error *error) {
+    const unsigned char *owned = weft_share_owned(share_of(m));
+    double most = owned ? 0 : weft_operator_seen(y, m->sizes, m->n);
+    for (int64_t i = 0; owned && i < m->n; ++i)
+        if (owned[i])
+            most = fmax(most, weft_operator_seen(y + i, m->sizes + i, 1));
+    const weft_status status = weft_comm_maximum(weft_share_comm(share_of(m)), &most, error);
+    *out = most > WEFT_UNSEEN;
+    return status;
 }
 
 /* A without signs times vectors of signs, once a constant needs it. */
@@ -133,14 +159,14 @@ done:
 static weft_status find_pull(means *m, double *pull, bool *is_weak, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_time_system *system = m->system;
-    double *kept = weft_array_make((size_t)m->n, sizeof *kept), size = 0;
+    double *kept = weft_array_make((size_t)m->n, sizeof *kept), size = 0, work = 0;
+    bool has_more = false;
     if (!kept)
         TRY(weft_out_of_memory(error, "means"));
     TRY(need_sizes(m, error));
     TRY(apply(m, system->total, pull, error));
-    for (int64_t i = 0; i < m->n; ++i)
-        size += m->e[i] * m->sizes[i];
-    const double work = product(m->e, pull, m->n);
+    TRY(product(m, m->e, m->sizes, &size, error));
+    TRY(product(m, m->e, pull, &work, error));
     *is_weak = work > 0 && work <= WEAK * size;
     m->least = fmin(m->least, work / size);
     if (!*is_weak || !system->mass)
@@ -158,7 +184,7 @@ static weft_status find_pull(means *m, double *pull, bool *is_weak, weft_error *
             kept[i] += m->more[i];
         }
     }
-    const bool has_more = weft_operator_seen(pull, m->sizes, m->n) > WEFT_UNSEEN;
+    TRY(is_seen(m, pull, &has_more, error));
     for (int64_t i = 0; i < m->n; ++i)
         pull[i] = kept[i] + (has_more ? pull[i] : 0);
 done:
@@ -178,18 +204,24 @@ static weft_status allocate(const means *m, weft_held_modes *held, weft_error *e
 }
 
 /* Constants of different components may be coupled, as by an anisotropic condition: then none is kept apart. */
-static bool are_apart(const weft_held_modes *held, int64_t n) {
+static weft_status are_apart(const means *m, const weft_held_modes *held, bool *out,
+                             weft_error *error) {
+    weft_status status = WEFT_OK;
+    *out = true;
     for (int k = 0; k < held->n; ++k)
-        for (int l = 0; l < k; ++l)
-            if (fabs(product(held->modes + k * n, held->pulls + l * n, n)) >
-                1e-9 * sqrt(held->work[k] * held->work[l]))
-                return false;
-    return true;
+        for (int l = 0; l < k; ++l) {
+            double both = 0;
+            TRY(product(m, held->modes + k * m->n, held->pulls + l * m->n, &both, error));
+            *out &= fabs(both) <= 1e-9 * sqrt(held->work[k] * held->work[l]);
+        }
+done:
+    return status;
 }
 
 static weft_status add_means(means *m, weft_held_modes *held, weft_error *error) {
     weft_status status = WEFT_OK;
     const int64_t n = m->n;
+    bool apart = false;
     for (int64_t part = 0; part < m->n_parts; ++part)
         for (int component = 0; component < m->components; ++component) {
             bool is_free = false, is_weak = false;
@@ -200,9 +232,10 @@ static weft_status add_means(means *m, weft_held_modes *held, weft_error *error)
             if (!is_weak)
                 continue;
             memcpy(held->modes + held->n * n, m->e, (size_t)n * sizeof *m->e);
-            held->work[held->n++] = product(m->e, pull, n);
+            TRY(product(m, m->e, pull, &held->work[held->n++], error));
         }
-    if (!are_apart(held, n))
+    TRY(are_apart(m, held, &apart, error));
+    if (!apart)
         held->n = 0;
 done:
     return status;
@@ -254,17 +287,20 @@ weft_status weft_time_means_round(weft_time_system *system, weft_memory *work, w
         TRY(weft_out_of_memory(error, "means"));
     TRY(weft_vector_pull(work, values, m.n, error));
     for (int64_t k = 0; k < m.n_parts * m.components && m.n_parts <= PARTS_MOST; ++k) {
-        bool is_free = false;
+        bool is_free = false, seen = false;
+        double sum = 0, count = 0;
         TRY(fill(&m, (int)(k % m.components), k / m.components, &is_free, error));
         if (!is_free)
             continue;
         TRY(need_sizes(&m, error));
         TRY(apply(&m, system->total, m.y, error));
-        if (weft_operator_seen(m.y, m.sizes, m.n) > WEFT_UNSEEN)
+        TRY(is_seen(&m, m.y, &seen, error));
+        if (seen)
             continue;
-        const double mean = product(m.e, values, m.n) / product(m.e, m.e, m.n);
+        TRY(product(&m, m.e, values, &sum, error));
+        TRY(product(&m, m.e, m.e, &count, error));
         for (int64_t i = 0; i < m.n; ++i)
-            values[i] -= mean * m.e[i];
+            values[i] -= sum / count * m.e[i];
     }
     TRY(weft_vector_push(work, values, m.n, error));
 done:
@@ -290,16 +326,21 @@ weft_status weft_time_means_enter(weft_time_system *system, weft_memory *b, weft
     weft_status status = WEFT_OK;
     const int64_t n = system->n;
     weft_held_modes *held = &system->means;
-    double *values = NULL;
+    const weft_share *share = weft_layout_share(system->layout);
+    double *values = NULL, before = 0, after = 0;
     if (held->n == 0)
         goto done;
     values = weft_array_make((size_t)n, sizeof *values);
     if (!values)
         TRY(weft_out_of_memory(error, "means"));
     TRY(weft_vector_pull(b, values, n, error));
-    const double before = weft_norm(values, NULL, n);
-    weft_held_modes_balance(held, n, values);
-    const double after = weft_norm(values, NULL, n);
+    TRY(weft_share_norm(share, values, n, &before, error));
+    for (int k = 0; k < held->n; ++k) {
+        TRY(weft_share_product(share, held->modes + k * n, values, n, &held->amounts[k], error));
+        held->amounts[k] /= held->work[k];
+    }
+    weft_held_modes_add(held, n, -1, held->amounts, held->pulls, values);
+    TRY(weft_share_norm(share, values, n, &after, error));
     TRY(weft_vector_push(b, values, n, error));
     TRY(add_to(system, x, -1, held->modes, values, error));
     if (after > 0 && after < before) /* the same residual */
@@ -314,21 +355,21 @@ weft_status weft_time_means_leave(weft_time_system *system, weft_memory *b, weft
     weft_status status = WEFT_OK;
     const int64_t n = system->n;
     weft_held_modes *held = &system->means;
-    double *values = NULL, *lack = NULL;
+    double *values = NULL, lack[PARTS_MOST * WEFT_VALUES_MAX];
     if (held->n == 0)
         goto done;
     values = weft_array_make((size_t)n, sizeof *values);
-    lack = weft_array_make((size_t)held->n, sizeof *lack);
-    if (!values || !lack)
+    if (!values)
         TRY(weft_out_of_memory(error, "means"));
     TRY(add_to(system, b, 1, held->pulls, values, error));
     TRY(weft_vector_pull(x, values, n, error));
-    weft_held_modes_lack(held, n, values, lack);
     for (int k = 0; k < held->n; ++k)
-        held->amounts[k] += lack[k];
+        TRY(weft_share_product(weft_layout_share(system->layout), held->pulls + k * n, values, n,
+                               &lack[k], error));
+    for (int k = 0; k < held->n; ++k)
+        held->amounts[k] -= lack[k] / held->work[k];
     TRY(add_to(system, x, 1, held->modes, values, error));
 done:
     free(values);
-    free(lack);
     return status;
 }

@@ -22,6 +22,7 @@ weft_status weft_time_solve(weft_transient *transient, weft_memory *b, weft_memo
     transient->state.solver = result->outcome;
     if (result->outcome != WEFT_CG_CONVERGED)
         transient->state.outcome = WEFT_TRANSIENT_SOLVER;
+    TRY(weft_time_exchange(&transient->system, x, error)); /* a method may leave copies behind */
 done:
     return status;
 }
@@ -66,6 +67,7 @@ weft_status weft_time_stage_solve(weft_transient *transient, const weft_time_sta
     TRY(weft_time_system_set(&transient->system, transient->state.t + stage->c * dt, error));
     TRY(weft_time_fields_apply(transient, error));
     TRY(weft_time_system_prescribe(&transient->system, transient->u, error));
+    TRY(weft_time_exchange(&transient->system, transient->u, error));
     TRY(transient->problem.is_nonlinear ? weft_time_newton(transient, stage, dt, error)
                                         : solve_linear(transient, stage, dt, error));
 done:

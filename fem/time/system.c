@@ -1,4 +1,6 @@
 /* Makes the operators a M + K and M and the program of the right-hand side from a form. */
+#include "core/base/fault.h"
+#include "fem/operator/operator.h"
 #include "fem/time/rename.h"
 #include "fem/time/transient.h"
 
@@ -204,6 +206,7 @@ static weft_status make_operator(weft_time_system *system, bool is_mass, weft_er
     TRY(weft_operator_make(system->context,
                            is_mass ? problem->mass_assembly : system->linear.choice.assembly, forms,
                            n, out, error));
+    weft_operator_distribute(*out, system->layout);
     if (is_mass)
         TRY(weft_operator_assemble(*out, error));
 done:
@@ -222,6 +225,8 @@ static weft_status make_operators(weft_time_system *system, weft_error *error) {
     if (problem->is_nonlinear && n_robin > 0)
         TRY(weft_operator_make(system->context, WEFT_ASSEMBLY_MATRIX_FREE, robin, n_robin,
                                &system->robin, error));
+    if (system->robin)
+        weft_operator_distribute(system->robin, system->layout);
 done:
     return status;
 }
@@ -293,6 +298,7 @@ weft_status weft_time_system_make(weft_context *context, weft_transient_problem 
     out->vector_moves |= out->flux_moves;
     for (int i = 0; i < problem->n_fields; ++i)
         out->spaces[i] = problem->fields[i].space;
+    TRY(weft_layout_make(out->spaces, problem->n_fields, &out->layout, error));
     describe(out);
     TRY(weft_memory_make(context->device, sizeof(double), &out->shift, error));
     TRY(make_forms(out, error));
@@ -310,6 +316,7 @@ void weft_time_system_clear(weft_time_system *system) {
     weft_operator_free(&system->mass);
     weft_operator_free(&system->robin);
     weft_held_modes_clear(&system->means);
+    weft_layout_free(&system->layout);
     for (int i = 0; system->parts && i < system->problem->n_parts; ++i) {
         weft_compiled_free(&system->parts[i].vector);
         weft_text_free(&system->parts[i].total_text);
@@ -324,6 +331,12 @@ void weft_time_system_clear(weft_time_system *system) {
 }
 
 /* ---- at a time ------------------------------------------------------------------------------- */
+
+weft_status weft_time_exchange(const weft_time_system *system, weft_memory *u, weft_error *error) {
+    return system->layout && !weft_fault("step_not_exchanged")
+               ? weft_layout_update(system->layout, u, error)
+               : WEFT_OK;
+}
 
 weft_status weft_time_system_set(weft_time_system *system, double t, weft_error *error) {
     weft_status status = WEFT_OK;

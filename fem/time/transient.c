@@ -71,6 +71,7 @@ static weft_status set_start(weft_transient *transient, weft_error *error) {
     TRY(weft_time_fields_apply(transient, error));
     TRY(project(transient, values, error));
     TRY(weft_time_system_prescribe(&transient->system, transient->u, error));
+    TRY(weft_time_exchange(&transient->system, transient->u, error));
     if (transient->system.mass)
         TRY(weft_operator_apply(transient->system.mass, transient->u, transient->mass_u[0], error));
     weft_time_fields_free(problem, values);
@@ -114,6 +115,7 @@ weft_status weft_transient_make(weft_context *context, const weft_transient_prob
     TRY(make_vectors(transient, error));
     TRY(weft_time_system_make(context, &transient->problem, transient->load, &transient->system,
                               error));
+    transient->vectors.share = weft_layout_share(transient->system.layout);
     TRY(set_start(transient, error));
     *out = transient;
     transient = NULL;

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "fem/linear/newton.h"
+#include "fem/space/layout.h"
 #include "fem/time/scheme.h"
 #include "fem/weft_transient.h"
 
@@ -27,6 +28,7 @@ typedef struct weft_time_system {
     weft_context *context;
     weft_transient_problem *problem;
     int64_t n;             /* dofs */
+    weft_layout *layout;   /* of the ranks; NULL: one */
     weft_time_part *parts; /* [problem->n_parts] */
     weft_memory *shift;    /* the input a */
     weft_operator *total, *mass;
@@ -81,6 +83,8 @@ void weft_time_fields_values(const weft_transient_problem *problem, double *u);
 void weft_time_fields_free(const weft_transient_problem *problem, double *is_free);
 /** Make the views of u. */
 weft_status weft_time_fields_view(weft_transient *transient, weft_error *error);
+/** Copy what u has of other ranks' dofs from these. */
+weft_status weft_time_exchange(const weft_time_system *system, weft_memory *u, weft_error *error);
 /** Set u to the values that depend on t. */
 weft_status weft_time_fields_apply(weft_transient *transient, weft_error *error);
 /** Make b compatible with open constants: the sum of b - A g over an open component becomes 0, g the prescribed
