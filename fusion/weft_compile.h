@@ -168,8 +168,8 @@ typedef struct weft_compile_options {
     const char *cover;
     const struct weft_tuned_source *tuned; /* of tuned parameters; borrowed as costs; may be NULL */
     bool runs_once;                        /* or a few times: on the host compiled in less time */
-    bool distributed;                      /* ranks have parts: see weft_program_share */
-    const weft_device *plans; /* keeps plans (weft_compilation_keep); borrowed; may be NULL */
+    bool distributed, replicated; /* ranks have parts (weft_program_share); each has the whole */
+    const weft_device *plans;     /* keeps plans (weft_compilation_keep); borrowed; may be NULL */
     bool corrected; /* a kept plan is that after weft_compilation_correct, with its saving */
 } weft_compile_options;
 static inline weft_compile_options weft_compile_options_default(void) {

@@ -14,7 +14,7 @@ void weft_compile_in_background(const weft_context *context, const weft_fragment
         goto done;
     quiet.monitor = NULL;
     planned.plan = context->plan;
-    planned.distributed = context->comm != NULL;
+    planned.distributed = context->comm && !planned.replicated;
     planned.plans = context->device;
     planned.corrected = true;
     TRY(weft_arena_make(&arena, &error));

@@ -89,7 +89,7 @@ static weft_status make(weft_context *context, const weft_fragment *fragments, i
     weft_compile_options planned = *options;
     weft_arena *arena = NULL;
     planned.plan = context->plan;
-    planned.distributed = context->comm != NULL;
+    planned.distributed = context->comm && !planned.replicated;
     planned.plans = context->device;
     planned.corrected = true;
     double start = weft_clock();

@@ -277,8 +277,6 @@ static weft_status refuse_on_ranks(const weft_linear *linear, weft_error *error)
     weft_status status = WEFT_OK;
     const weft_problem_options *options = linear->options;
     const char *option = NULL;
-    if (linear->choice.method == WEFT_METHOD_GMRES)
-        option = "--method";
     if ((options->preconditioner >= 0 && !runs_on_ranks(options->preconditioner)) ||
         options->until_discretisation)
         option = "--preconditioner";
@@ -286,16 +284,14 @@ static weft_status refuse_on_ranks(const weft_linear *linear, weft_error *error)
         option = "--assembly";
     if (!option)
         goto done;
-    const char *what = weft_method_about(linear->choice.method)->title;
-    if (options->preconditioner >= 0)
-        what = weft_preconditioner_about(options->preconditioner)->name;
-    if (options->assembly == WEFT_ASSEMBLY_SYMMETRIC)
-        what = weft_assembly_name(WEFT_ASSEMBLY_SYMMETRIC);
+    const char *what =
+        options->assembly == WEFT_ASSEMBLY_SYMMETRIC ? weft_assembly_name(WEFT_ASSEMBLY_SYMMETRIC)
+        : options->preconditioner >= 0 ? weft_preconditioner_about(options->preconditioner)->name
+                                       : "full multigrid";
     status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                             "several ranks do not compute with %s yet", what);
     weft_error_location(error, option, NULL, 0, 0);
-    weft_error_hint(error, "leave out --ranks, or use cg, minres or bicgstab with jacobi, "
-                           "multigrid or aggregation");
+    weft_error_hint(error, "leave out --ranks, or use jacobi, multigrid or aggregation");
 done:
     return status;
 }
@@ -318,8 +314,9 @@ static void choose_kind_for_ranks(weft_linear *linear, const weft_problem_memory
     const bool has_levels =
         linear->hierarchy && linear->hierarchy->n_levels > 1 && is_continuous(linear);
     const char *because =
-        options->preconditioner != WEFT_AUTO
-            ? "as requested"
+        options->preconditioner != WEFT_AUTO ? "as requested"
+        : linear->n_spaces > 1
+            ? "several ranks have no blocks for mixed spaces"
             : weft_linear_jacobi_because(options, choice->method, problem.symmetric,
                                          problem.lowers_degrees);
     int n = 0, i = 0;
@@ -339,15 +336,13 @@ static void choose_kind_for_ranks(weft_linear *linear, const weft_problem_memory
     write_reason(linear, costs, n, i);
 }
 
-/* Several ranks solve by Krylov methods without a basis. What is chosen may depend on nothing that differs between them, nor on
+/* Several ranks solve by Krylov methods. What is chosen may depend on nothing that differs between them, nor on
  * their number: the first one decides. */
 static weft_status choose_for_ranks(weft_linear *linear, const weft_problem_memory *what,
                                     weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_problem_options *options = linear->options;
     weft_problem_choice *choice = &linear->choice;
-    if (choice->method == WEFT_METHOD_GMRES && options->method == WEFT_AUTO)
-        choice->method = WEFT_METHOD_BICGSTAB;
     TRY(refuse_on_ranks(linear, error));
     choose_kind_for_ranks(linear, what);
     TRY(weft_comm_broadcast(linear->context->comm, &choice->preconditioner,

@@ -166,6 +166,8 @@ static void take_lu(weft_linear *linear, const char *reason) {
 /* Does the basis of GMRES fit into a quarter of the free memory? */
 static bool basis_fits(const weft_linear *linear, int restart) {
     const weft_device *device = linear->context->device;
+    if (linear->mesh->part) /* all ranks decide alike */
+        return true;
     return weft_krylov_basis_bytes(weft_device_limits(device), weft_linear_dofs(linear), restart) <=
            weft_device_bytes_free(device) / 4;
 }
@@ -244,14 +246,13 @@ void weft_linear_choose_method(weft_linear *linear, bool is_symmetric, bool is_m
     const bool is_auto = requested == WEFT_AUTO;
     weft_problem_choice *choice = &linear->choice;
     const bool any_sign = linear->is_saddle || has_any_sign(choice->preconditioner);
-    const bool on_ranks = linear->mesh && linear->mesh->part; /* which have no basis yet */
     char *reason = choice->method_reason;
     const size_t size = sizeof choice->method_reason;
-    choice->method = !is_auto                                 ? (weft_method)requested
-                     : is_symmetric && !is_mixed              ? WEFT_METHOD_CG
-                     : is_symmetric && !any_sign              ? WEFT_METHOD_MINRES
-                     : choice->basis_is_too_large || on_ranks ? WEFT_METHOD_BICGSTAB
-                                                              : WEFT_METHOD_GMRES;
+    choice->method = !is_auto                     ? (weft_method)requested
+                     : is_symmetric && !is_mixed  ? WEFT_METHOD_CG
+                     : is_symmetric && !any_sign  ? WEFT_METHOD_MINRES
+                     : choice->basis_is_too_large ? WEFT_METHOD_BICGSTAB
+                                                  : WEFT_METHOD_GMRES;
     if (!is_auto)
         (void)weft_print(reason, size, "as requested");
     else if (is_symmetric)

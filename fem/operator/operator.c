@@ -1,5 +1,6 @@
 /* Makes operators by their format, checks arguments, and applies them. */
 #include "fem/operator/operator.h"
+#include "core/base/fault.h"
 #include "core/weft_core.h"
 #include "fem/form/form.h"
 #include "fem/operator/private.h"
@@ -109,7 +110,7 @@ weft_status weft_operator_apply(weft_operator *op, weft_memory *v, weft_memory *
     const size_t before = device_bytes(op);
     TRY(check_vector(op, "v", v, error));
     TRY(check_vector(op, "y", y, error));
-    if (op->layout)
+    if (op->layout && !weft_fault("copies_stale"))
         TRY((op->single ? weft_layout_update_single : weft_layout_update)(op->layout, v, error));
     TRY(op->table->apply(op, v, y, error));
     op->late_bytes += device_bytes(op) - before;

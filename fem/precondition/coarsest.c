@@ -103,7 +103,7 @@ static weft_status make_program(weft_cycle *cycle, weft_error *error) {
                                                               "return z;\n"};
     const weft_cycle_level *level = &cycle->levels[cycle->n_levels - 1];
     const weft_compile_options options = {
-        .size = sizeof options, .single = cycle->single, .elements = level->n};
+        .size = sizeof options, .single = cycle->single, .replicated = true, .elements = level->n};
     TRY(weft_compiled_make(cycle->context, &fragment, 1, &options, &cycle->coarsest, error));
     weft_program *program = cycle->coarsest.program;
     TRY(weft_program_size(program, "rows", level->n, error));

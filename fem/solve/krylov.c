@@ -22,6 +22,7 @@ struct weft_krylov {
     bool bound[WEFT_KRYLOV_SCRIPTS];
     krylov_input own[OWN_MAX];
     int n_own;
+    weft_share replicated; /* of what each rank has all of: the basis' numbers */
 };
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
@@ -133,8 +134,10 @@ static weft_status precondition(void *user, const weft_program_product *product,
 static weft_status size_set(weft_solver *cg, weft_program *program, int set, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_program_size(program, index_sets[set], index_set_size(cg, set), error));
-    if (set == 0)
-        TRY(weft_program_share(program, index_sets[set], weft_layout_share(cg->op->layout), error));
+    TRY(weft_program_share(program, index_sets[set],
+                           set == 0 || !cg->op->layout ? weft_layout_share(cg->op->layout)
+                                                       : &cg->krylov->replicated,
+                           error));
 done:
     return status;
 }
@@ -207,6 +210,7 @@ int weft_krylov_cycle(const weft_solver *cg) {
 
 weft_status weft_krylov_prepare(weft_solver *cg, weft_error *error) {
     weft_status status = WEFT_OK;
+    const unsigned char yes = 1;
     const weft_krylov_method *method = weft_krylov_method_of(cg->options->method);
     const int restart = weft_krylov_restart(cg->options);
     if (restart < 1 || restart > WEFT_RESTART_MAX)
@@ -224,6 +228,10 @@ weft_status weft_krylov_prepare(weft_solver *cg, weft_error *error) {
     cg->krylov->method = method;
     cg->krylov->restart = restart;
     cg->krylov->has_operator_m = has_operator_m;
+    TRY(weft_memory_make(cg->context->device, (size_t)restart + 1, &cg->krylov->replicated.owned,
+                         error));
+    for (int k = 0; k < restart && cg->op->layout; ++k)
+        TRY(weft_memory_write(cg->krylov->replicated.owned, (size_t)k, &yes, 1, error));
     for (int i = 0; i < WEFT_KRYLOV_SCRIPTS; ++i)
         if (method->files[i])
             TRY(compile(cg, (weft_krylov_script)i, error));
@@ -303,6 +311,7 @@ void weft_krylov_free(weft_krylov **krylov) {
         weft_compiled_free(&old->scripts[i]);
     for (int i = 0; i < old->n_own; ++i)
         weft_memory_free(&old->own[i].memory);
+    weft_memory_free(&old->replicated.owned);
     free(old);
     *krylov = NULL;
 }

@@ -7,6 +7,7 @@
  * Contributions to open results are added to the part's own partial results. Kernels whose text
  * depends on the sizes are in nested_rows.c and nested_columns.c. */
 #include "fusion/codegen/nested.h"
+#include "core/base/exact.h"
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/base/prelude.h"
@@ -82,7 +83,7 @@ bool weft_nested_is_stored(const weft_nested_writer *n, int value) {
 }
 
 bool weft_nested_has_row_sum(const weft_nested_writer *n, const weft_call *call) {
-    return weft_nested_is_closed(n, call) ||
+    return weft_nested_is_closed(n, call) || call->is_divided ||
            (weft_call_is_mirrored(call) && call->reduction->over != REDUCE_ALL);
 }
 
@@ -276,6 +277,13 @@ static void write_loads(const weft_nested_writer *n, const bool *needed, bool pr
 static void write_join(const weft_nested_writer *n, const weft_call *call, bool to_row,
                        const char *lanes) {
     const char *name = weft_nested_name(n, call->result);
+    if (call->is_divided) {
+        weft_text_add(n->w->out,
+                      "            join_exact_counted(a_%s[r], v_%s, %d, "
+                      "counted_lanes(owned, j, %s));\n",
+                      name, name, count_of(n, call->result), lanes);
+        return;
+    }
     weft_text_add(n->w->out, "            join_%s(%s_%s%s, v_%s, %d, %s);\n",
                   weft_source_join_name(n->w, call),
                   to_row || call->reduction->over == REDUCE_ALL ? "a" : "s", name,
@@ -345,7 +353,7 @@ static void write_spread(const weft_nested_writer *n, int phase, bool loads) {
         const weft_call *call = &n->w->graph->calls[n->kernel->reductions[i]];
         const char *name = weft_nested_name(n, call->result);
         const int count = count_of(n, call->result);
-        if (call->reduction->over == REDUCE_ALL ||
+        if (call->reduction->over == REDUCE_ALL || call->is_divided ||
             n->phase[weft_nested_member(n, call->id)] != phase)
             continue;
         if (loads)
@@ -444,8 +452,10 @@ static weft_status write_pass(const weft_nested_writer *n, int phase, weft_error
                           "        real a_%s[%d][%d];\n"
                           "        UNROLL for (int r = 0; r < %d; ++r)\n"
                           "            start_%s(a_%s[r], %d);\n",
-                          weft_nested_name(n, call->result), n->together, count_of(n, call->result),
-                          n->together, weft_source_join_name(n->w, call),
+                          weft_nested_name(n, call->result), n->together,
+                          count_of(n, call->result) * (call->is_divided ? WEFT_EXACT_NUMBERS : 1),
+                          n->together,
+                          call->is_divided ? "exact" : weft_source_join_name(n->w, call),
                           weft_nested_name(n, call->result), count_of(n, call->result));
     }
     weft_nested_writer part = *n;
@@ -470,6 +480,12 @@ static weft_status write_closed(const weft_nested_writer *n, int phase, weft_err
             continue;
         const char *name = weft_nested_name(n, call->result),
                    *join = weft_source_join_name(n->w, call);
+        if (call->is_divided) { /* for whoever joins the ranks */
+            const int count = count_of(n, call->result);
+            weft_text_add(n->w->out, "        partial_exact(partials_%s + i * %d, a_%s[r], %d);\n",
+                          name, count * WEFT_EXACT_NUMBERS, name, count);
+            continue;
+        }
         declare(n, "        ", call->result);
         weft_text_add(n->w->out, "        nested_close_%s(v_%s, a_%s[r], %d%s);\n", join, name,
                       name, count_of(n, call->result), n->w->backend->is_threaded ? ", tree" : "");
@@ -490,7 +506,7 @@ static weft_status write_closed(const weft_nested_writer *n, int phase, weft_err
 static void write_cleared(const weft_nested_writer *n) {
     for (int i = 0; i < n->kernel->n_reductions; ++i) {
         const weft_call *call = &n->w->graph->calls[n->kernel->reductions[i]];
-        if (call->reduction->over != REDUCE_ALL)
+        if (call->reduction->over != REDUCE_ALL && !call->is_divided)
             weft_text_add(n->w->out, "    nested_clear_%s(part_%s, n_second * %d);\n",
                           weft_source_join_name(n->w, call), weft_nested_name(n, call->result),
                           count_of(n, call->result));
@@ -529,7 +545,7 @@ static void write_start(const weft_nested_writer *n) {
         if (call->reduction->over == REDUCE_ALL)
             weft_text_add(out, "    real a_%s[%d];\n    start_%s(a_%s, %d);\n", name, count, join,
                           name, count);
-        else
+        else if (!call->is_divided)
             weft_text_add(out,
                           "    scalar *const part_%s = partials_%s + part * (n_second * %d);\n",
                           name, name, count);
@@ -629,6 +645,10 @@ weft_status weft_source_nested_final(const source_writer *w, const weft_plan_ker
     const char *result = weft_source_variable(w, weft_value_storage(w->graph, call->result), -1);
     (void)error;
     weft_source_head(w, kernel);
+    if (call->is_divided) { /* the sums of each row are joined with those of other ranks (fusion/runtime/run.c) */
+        weft_text_add(w->out, "}\n\n");
+        return WEFT_OK;
+    }
     weft_text_add(
         w->out,
         w->backend->is_threaded

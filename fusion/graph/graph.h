@@ -117,6 +117,7 @@ typedef struct weft_call {
     weft_location variant_place;
     int op;                              /* `apply`: index into graph->operators */
     const weft_call_setting_of *setting; /* NULL: it has no tuned parameters */
+    bool is_divided; /* a sum over the second index set of a product, whose elements ranks divide */
 } weft_call;
 
 /** target[map] += source, or target[map,map] += source. */

@@ -21,6 +21,7 @@ static weft_slice slice_of(const weft_call *call) {
 bool weft_reduction_is_open(const weft_call *call) {
     return call->reduction &&
            (call->reduction->over == REDUCE_ALL || weft_call_is_mirrored(call) ||
+            call->is_divided ||
             (call->reduction->over == REDUCE_FIRST && call->pairs.triangle != TRIANGLE_NONE));
 }
 

@@ -362,33 +362,56 @@ done:
     return status;
 }
 
-/* Sums of ranks are exact, and the least and the greatest of several numbers have no order. */
+/* Sums of ranks are exact, and the least and the greatest of several numbers have no order. Why is one not computed? NULL: it is.
+ * Ranks divide the columns of a matrix (fusion/plan/segment.c), which sums over the rows of each column do not see. */
+static const char *undistributed(const planner *p, const weft_plan_kernel *kernel,
+                                 const weft_call *call) {
+    const char op = call->reduction->op;
+    const bool is_nested = kernel->kind == KERNEL_NESTED;
+    if (is_nested && (p->plan->is_simt || call->pairs.triangle != TRIANGLE_NONE ||
+                      weft_call_is_mirrored(call) || call->reduction->over == REDUCE_ALL))
+        return "it is over products of index sets";
+    if (is_nested && !call->is_divided)
+        return NULL;
+    return op != '+' && (is_nested || (op != '<' && op != '>'))
+               ? is_nested ? "only sums along rows are" : "only sums, minima and maxima are"
+           : op == '+' && p->options->single ? "its numbers are in single precision"
+                                             : NULL;
+}
+
 static weft_status check_distributed(const planner *p, const weft_plan_kernel *kernel,
                                      weft_error *error) {
-    const weft_graph *graph = p->graph;
     for (int i = 0; i < kernel->n_reductions; ++i) {
-        const weft_call *call = &graph->calls[kernel->reductions[i]];
-        const char op = call->reduction->op;
-        const bool is_known = op == '+' || op == '<' || op == '>';
-        if (is_known && kernel->kind != KERNEL_NESTED && (op != '+' || !p->options->single))
+        const weft_call *call = &p->graph->calls[kernel->reductions[i]];
+        const char *reason = undistributed(p, kernel, call);
+        if (!reason)
             continue;
         weft_error_at(error, WEFT_ERROR_UNSUPPORTED, call->place,
-                      "'%s' is not computed on several ranks: %s", call->label,
-                      !is_known                       ? "only sums, minima and maxima are"
-                      : kernel->kind == KERNEL_NESTED ? "it is over products of index sets"
-                                                      : "its numbers are in single precision");
+                      "'%s' is not computed on several ranks: %s", call->label, reason);
         weft_error_hint(error, "use one rank");
         return WEFT_ERROR_UNSUPPORTED;
     }
     return WEFT_OK;
 }
 
+/* The elements of the index set that is summed, or the columns. */
 static weft_status kernel_owned(planner *p, weft_plan_kernel *kernel, weft_error *error) {
     weft_status status = WEFT_OK;
+    bool counts = kernel->kind != KERNEL_NESTED;
     if (!p->options->distributed || kernel->n_reductions == 0)
         goto done;
     TRY(check_distributed(p, kernel, error));
-    TRY(argument_add(p, kernel, (weft_argument){ARGUMENT_OWNED, kernel->index_set, 0}, error));
+    for (int i = 0; i < kernel->n_reductions; ++i)
+        counts |= p->graph->calls[kernel->reductions[i]].is_divided;
+    if (!counts)
+        goto done;
+    TRY(argument_add(p, kernel,
+                     (weft_argument){ARGUMENT_OWNED,
+                                     kernel->kind == KERNEL_NESTED
+                                         ? p->graph->index_sets[kernel->index_set].second
+                                         : kernel->index_set,
+                                     0},
+                     error));
 done:
     return status;
 }

@@ -226,9 +226,18 @@ done:
     return status;
 }
 
+/* Ranks have whole columns of a matrix: sums along its rows are complete behind a kernel alone. */
+static void divide_rows(weft_segment *s) {
+    for (int i = 0; i < s->graph->n_calls && s->options.distributed; ++i) {
+        weft_call *call = &s->graph->calls[i];
+        call->is_divided = call->reduction && call->reduction->over == REDUCE_SECOND;
+    }
+}
+
 weft_status weft_segment_plan(weft_segment *s, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_graph_make(s->arena, s->library, s->script, &s->graph, error));
+    divide_rows(s);
     s->graph->rows_only = s->limits.cluster_blocks == 0 || s->loop >= 0;
     s->graph->few_rows = weft_target_is_simt(&s->limits);
     TRY(plan_graph(s, error));

@@ -3,6 +3,7 @@
  * The slices of the matrix are divided into parts: thread blocks or clusters on a GPU, ranges of
  * slices on the host. Their number depends on the sizes and the device alone, so that results are
  * repeatable. On a GPU with clusters, kernels over rows are generated for the sizes of the run. */
+#include "core/base/exact.h"
 #include "core/base/fault.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
@@ -118,6 +119,19 @@ static weft_status prepare_schedule(weft_schedule **out, const parts *all, weft_
     return WEFT_OK;
 }
 
+/* Ranks divide the columns of a matrix; each has all its rows. */
+static weft_status check_share(const weft_program_segment *p, const weft_call *call,
+                               const weft_index_set *set, weft_error *error) {
+    const weft_share *share = p->shares[call->is_divided ? set->second : set->first];
+    if (!p->segment->options.distributed || (share && (call->is_divided || !share->comm)))
+        return WEFT_OK;
+    weft_error_at(error, WEFT_ERROR_USAGE, call->place,
+                  share ? "'%s' sums over rows, which ranks divide"
+                        : "what ranks own of the rows and columns of '%s' is not known",
+                  call->label);
+    return WEFT_ERROR_USAGE;
+}
+
 weft_status weft_program_nested_prepare(weft_program_segment *p, int number, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_graph *graph = p->segment->graph;
@@ -140,7 +154,9 @@ weft_status weft_program_nested_prepare(weft_program_segment *p, int number, wef
         const int64_t n_parts = all.n_parts + weft_call_is_mirrored(call); /* sums of rows */
         const int64_t n = result->index_set >= 0 ? p->sizes[result->index_set] : 1;
         const size_t needed =
-            (size_t)(n_parts * n + 1) * (size_t)weft_shape_count(&result->shape) * real_bytes;
+            (size_t)(call->is_divided ? n * WEFT_EXACT_NUMBERS : n_parts * n + 1) *
+            (size_t)weft_shape_count(&result->shape) * real_bytes;
+        TRY(check_share(p, call, set, error));
         TRY(weft_program_partials(p, result->id, needed, error));
     }
 done:

@@ -247,7 +247,9 @@ static weft_status join_ranks(weft_program_segment *p, const weft_call *call, we
                               weft_error *error) {
     weft_status status = WEFT_OK;
     const bool is_sum = call->reduction->op == '+';
-    const int count = weft_shape_count(&p->segment->graph->values[call->result].shape);
+    const weft_value *made = &p->segment->graph->values[call->result];
+    const int64_t count =
+        (made->index_set >= 0 ? p->sizes[made->index_set] : 1) * weft_shape_count(&made->shape);
     const size_t one = is_sum ? sizeof(weft_exact_sum) : sizeof(double),
                  n = (size_t)weft_comm_size(comm);
     weft_memory *result = value_memory(p, weft_value_storage(p->segment->graph, call->result));
@@ -259,7 +261,7 @@ static weft_status join_ranks(weft_program_segment *p, const weft_call *call, we
     TRY(weft_memory_read(is_sum ? p->partials[call->result] : result, 0, mine, (size_t)count * one,
                          error));
     TRY(weft_comm_gather(comm, mine, (size_t)count * one, all, error));
-    for (int c = 0; c < count; ++c) {
+    for (int64_t c = 0; c < count; ++c) {
         weft_exact_sum sum = weft_exact_zero();
         for (size_t r = 0; r < n; ++r) {
             const char *from = all + (r * (size_t)count + (size_t)c) * one;
@@ -310,6 +312,19 @@ done:
     return status;
 }
 
+/* Sums along the rows of a matrix whose columns ranks divide. */
+static weft_status launch_nested_final(weft_program_segment *p, const weft_plan_kernel *kernel,
+                                       const weft_launch *launch, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->segment->graph;
+    const weft_call *call = &graph->calls[kernel->reductions[0]];
+    TRY(launch_once(p, kernel, launch, error));
+    if (call->is_divided)
+        TRY(join_ranks(p, call, p->shares[graph->index_sets[call->index_set].second]->comm, error));
+done:
+    return status;
+}
+
 static const struct kernel_launcher {
     /* NULL: the device's usual grid of n_elements */
     weft_status (*grid)(const weft_program_segment *, const weft_plan_kernel *, weft_launch *,
@@ -331,7 +346,7 @@ static const struct kernel_launcher {
     [KERNEL_FINAL_REDUCTION] = {finish_grid, launch_finish},
     [KERNEL_GATHER] = {gather_grid, launch_once},
     [KERNEL_NESTED] = {weft_program_nested_grid, launch_once},
-    [KERNEL_NESTED_FINAL] = {weft_program_nested_final_grid, launch_once},
+    [KERNEL_NESTED_FINAL] = {weft_program_nested_final_grid, launch_nested_final},
     [KERNEL_GROUP] = {weft_program_group_grid, weft_program_group_launch},
 };
 

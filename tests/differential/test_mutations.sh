@@ -104,7 +104,7 @@ bugs=(
     "narrow_stale           solve_single_levels" # inputs in single precision are those of another matrix
     "eigenvalue_low         solve_multigrid_degrees" # a smoother's bound is half of the largest eigenvalue
     "diagonal_unmasked      solve_multigrid_degrees" # the diagonal of a lowered degree has the rows of Dirichlet conditions
-    "step_not_exchanged     solve_ranks_time" # ranks make the next step without each other's solution
+    "copies_stale           solve_ranks_time" # products have old values of other ranks' dofs
     "copies_counted         solve_ranks_time" # sums of ranks count copies of other ranks' dofs
     "iterate_not_exchanged  solve_ranks_newton" # ranks compute a residual without each other's part of the iterate
     "coefficient_stale      solve_multigrid_degrees" # lowered degrees keep the coefficient of the first tangent

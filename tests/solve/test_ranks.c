@@ -26,8 +26,8 @@ static void test_assemblies(void **state) {
 
 static void test_methods(void **state) {
     (void)state;
-    static const char *const methods[] = {"cg", "minres", "bicgstab"};
-    for (int i = 0; i < 3; ++i)
+    static const char *const methods[] = {"cg", "minres", "bicgstab", "gmres"};
+    for (int i = 0; i < 4; ++i)
         for (int k = 0; k < 2; ++k) {
             const rank_case one = {"poisson",
                                    {"--mesh", "square:11", "--method", methods[i],
@@ -194,7 +194,6 @@ static void test_refused(void **state) {
     static const struct {
         const char *option, *value, *message;
     } cases[] = {{"--preconditioner", "chebyshev", "do not compute with chebyshev"},
-                 {"--method", "gmres", "do not compute with GMRES"},
                  {"--assembly", "edge", "do not compute with edge"},
                  {"--device", "cuda", "this device is not computed on several ranks"},
                  {"--neumann", "left=1", "need given values of every component"},

@@ -58,7 +58,8 @@ static void test_forms(void **state) {
                    "%su, v, t = TrialFunction(V), TestFunction(V), Constant(V)\n%s",
                    ranks_quadratic,
                    "u_old, dt = Coefficient(V), Constant(V)\n"
-                   "a = u*v*dx + dt*inner(grad(u), grad(v))*dx\nL = u_old*v*dx + dt*t*v*dx\n");
+                   "a = u*v*dx + dt*inner(grad(u), grad(v))*dx + dt*u.dx(0)*v*dx\n"
+                   "L = u_old*v*dx + dt*t*v*dx\n");
     ranks_write("ranks_own.ufl", text);
     const rank_case cases[] = {{"solve",
                                 {"ranks_mass.ufl", "--mesh", "square:4", "--time", "0.05,0.3",
