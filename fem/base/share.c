@@ -53,6 +53,28 @@ done:
     return status;
 }
 
+weft_status weft_share_sums(const weft_share *share, const double *v, int64_t n, double *sum,
+                            double *size, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const unsigned char *owned = weft_share_owned(share);
+    weft_exact_sum sums[2] = {weft_exact_zero(), weft_exact_zero()};
+    double sizes = 0;
+    for (int64_t i = 0; i < n; ++i)
+        if (!owned)
+            sizes += fabs(v[i]);
+        else if (owned[i]) {
+            weft_exact_add(&sums[0], v[i]);
+            weft_exact_add(&sums[1], fabs(v[i]));
+        }
+    if (owned)
+        TRY(weft_share_join(share, sums, 2, error));
+    *sum = owned ? weft_exact_value(&sums[0]) : weft_sum(v, n);
+    if (size)
+        *size = owned ? weft_exact_value(&sums[1]) : sizes;
+done:
+    return status;
+}
+
 weft_status weft_owned_norm(weft_comm *comm, const unsigned char *owned, const double *v,
                             const double *is_free, int64_t n, double *out, weft_error *error) {
     weft_status status = WEFT_OK;

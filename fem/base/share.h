@@ -19,6 +19,9 @@ weft_status weft_share_join(const weft_share *share, weft_exact_sum *sums, int n
 /** *out = a.b, of [n] numbers. */
 weft_status weft_share_product(const weft_share *share, const double *a, const double *b, int64_t n,
                                double *out, weft_error *error);
+/** *sum = that of [n] numbers, *size that of their sizes (may be NULL). */
+weft_status weft_share_sums(const weft_share *share, const double *v, int64_t n, double *sum,
+                            double *size, weft_error *error);
 /** *out = |v|. */
 weft_status weft_share_norm(const weft_share *share, const double *v, int64_t n, double *out,
                             weft_error *error);

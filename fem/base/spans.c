@@ -1,6 +1,7 @@
 /* Changes and sums spans of vectors, by loops on the host and by kernels on a GPU. */
 #include "fem/base/spans.h"
 #include "fem/base/memory.h"
+#include "fem/base/share.h"
 #include "fusion/setup/setup.h"
 
 #include <math.h>
@@ -14,6 +15,7 @@ struct weft_spans {
     weft_setup *setup;              /* of a GPU; NULL: the host, or nothing is computed */
     weft_memory *operation, *parts; /* span_operation of the kernels; [BLOCKS_MOST] */
     weft_memory *vectors[WEFT_SPANS_VECTORS];
+    const weft_share *share; /* NULL: vectors are whole */
 };
 
 weft_status weft_spans_make(weft_device *device, int n_vectors, int64_t n, weft_spans **out,
@@ -48,6 +50,10 @@ void weft_spans_free(weft_spans **out) {
     weft_setup_free(&spans->setup);
     free(spans);
     *out = NULL;
+}
+
+void weft_spans_share(weft_spans *spans, const weft_share *share) {
+    spans->share = share;
 }
 
 weft_memory *weft_spans_vector(const weft_spans *spans, int number) {
@@ -146,6 +152,40 @@ static weft_span_sums join_all(const weft_span_sums *parts, int64_t n) {
     return n == 1 ? parts[0] : join(join_all(parts, n / 2), join_all(parts + n / 2, n - n / 2));
 }
 
+/* ---- on several ranks ------------------------------------------------------------------------- */
+
+weft_status weft_span_count(const weft_spans *spans, const weft_span *v, int64_t *out,
+                            weft_error *error) {
+    const unsigned char *owned = weft_share_owned(spans->share);
+    *out = owned ? 0 : weft_span_entries(v);
+    for (int64_t i = v->first; owned && i < v->last; i += v->step)
+        *out += owned[i];
+    return weft_comm_sum(weft_share_comm(spans->share), out, error);
+}
+
+/* Of the entries that this rank owns, then of all ranks. */
+static weft_status sum_of_ranks(const weft_spans *spans, const weft_span *v, const operation *o,
+                                weft_span_sums *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const unsigned char *owned = weft_share_owned(spans->share) + v->first;
+    weft_exact_sum sums[2] = {weft_exact_zero(), weft_exact_zero()};
+    double most = 0, is_nan = 0;
+    for (int64_t i = 0; i < o->n; ++i) {
+        const double value = owned[i * o->step] ? value_of(o, i) : 0;
+        weft_exact_add(&sums[0], value);
+        weft_exact_add(&sums[1], fabs(value));
+        most = fmax(most, fabs(value));
+        is_nan = isnan(value) ? 1 : is_nan;
+    }
+    TRY(weft_share_join(spans->share, sums, 2, error));
+    TRY(weft_comm_maximum(spans->share->comm, &most, error));
+    TRY(weft_comm_maximum(spans->share->comm, &is_nan, error));
+    *out = (weft_span_sums){weft_exact_value(&sums[0]), weft_exact_value(&sums[1]),
+                            is_nan > 0 ? NAN : most};
+done:
+    return status;
+}
+
 /* ---- on either -------------------------------------------------------------------------------- */
 
 /* n_blocks  0: a thread for each entry */
@@ -192,6 +232,10 @@ weft_status weft_span_sum(weft_spans *spans, const weft_span *v, weft_span_sum_k
     int64_t n = PARTS;
     *out = (weft_span_sums){0, 0, 0};
     o.parts = parts;
+    if (spans->share) {
+        status = sum_of_ranks(spans, v, &o, out, error);
+        goto done;
+    }
     if (o.n == 0 || (!spans->setup && !o.v))
         goto done;
     if (spans->setup) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/weft_core.h"
+#include "fusion/weft_share.h"
 
 /** Entries first, first + step, ... below last. */
 typedef struct weft_span {
@@ -32,6 +33,12 @@ typedef struct weft_spans weft_spans;
 weft_status weft_spans_make(weft_device *device, int n_vectors, int64_t n, weft_spans **out,
                             weft_error *error);
 void weft_spans_free(weft_spans **spans);
+/** Let sums and counts be those of the entries that ranks own, on all ranks: exact, whatever the parts.
+ *  share  of whole vectors; borrowed; NULL: vectors are whole */
+void weft_spans_share(weft_spans *spans, const weft_share *share);
+/** The number of entries, on all ranks. */
+weft_status weft_span_count(const weft_spans *spans, const weft_span *v, int64_t *out,
+                            weft_error *error);
 /** Borrowed. */
 weft_memory *weft_spans_vector(const weft_spans *spans, int number);
 

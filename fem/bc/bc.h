@@ -5,3 +5,5 @@
 #pragma once
 
 #include "fem/weft_bc.h"
+/** weft_balance_of from the sum of b, and the sum of its sizes. */
+weft_balance weft_balance_of_sums(double sum, double size);

@@ -1,4 +1,5 @@
 /* Loads of cells and facets, and whether they sum to zero where only that allows a solution. */
+#include "fem/base/share.h"
 #include "fem/bc/private.h"
 #include "fem/mesh/mesh.h"
 #include "fusion/connectivity/connectivity.h"
@@ -241,9 +242,11 @@ static weft_status integrate(weft_bc *bc, const char *source, const char *origin
     TRY(weft_vector_make(device, n, &g, &g_memory, error));
     TRY(make_source(bc, source, origin, degree, f_memory, f, error));
     TRY(add_fluxes(bc, degree, g_memory, g, error));
-    *out = (integrals){.source = weft_sum(f, n), .flux = weft_sum(g, n)};
-    for (int64_t i = 0; i < n; ++i)
-        out->size += fabs(f[i]) + fabs(g[i]);
+    const weft_share *share = weft_connectivity_to_share(weft_space_cells(bc->space));
+    double of_f = 0, of_g = 0;
+    TRY(weft_share_sums(share, f, n, &out->source, &of_f, error));
+    TRY(weft_share_sums(share, g, n, &out->flux, &of_g, error));
+    out->size = of_f + of_g;
 done:
     weft_memory_free(&f_memory);
     weft_memory_free(&g_memory);
@@ -269,13 +272,17 @@ done:
     return status;
 }
 
+weft_balance weft_balance_of_sums(double sum, double size) {
+    return (weft_balance){.source = NAN,
+                          .flux = NAN,
+                          .sum = sum,
+                          .rounding = SUM_ROUNDING * size,
+                          .bound = SUM_QUADRATURE * size};
+}
+
 weft_balance weft_balance_of(const double *b, int64_t n) {
     double size = 0;
     for (int64_t i = 0; i < n; ++i)
         size += fabs(b[i]);
-    return (weft_balance){.source = NAN,
-                          .flux = NAN,
-                          .sum = weft_sum(b, n),
-                          .rounding = SUM_ROUNDING * size,
-                          .bound = SUM_QUADRATURE * size};
+    return weft_balance_of_sums(weft_sum(b, n), size);
 }

@@ -1,7 +1,11 @@
 /* Finds whether conditions, or weak terms, fix each component of u. */
+#include "fem/base/share.h"
+#include "fem/bc/bc.h"
 #include "fem/constrain/constrain.h"
 #include "fem/mesh/part.h"
+#include "fem/operator/operator.h"
 #include "fem/problem/problem.h"
+#include "fem/space/layout.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,6 +25,7 @@ static weft_status constant_make(const weft_problem *problem, constant *c, weft_
     weft_status status = WEFT_OK;
     *c = (constant){.spans = NULL};
     TRY(weft_spans_make(problem->context->device, 4, problem->fields.n_dofs, &c->spans, error));
+    weft_spans_share(c->spans, weft_layout_share(problem->fields.layout));
     c->e = weft_spans_vector(c->spans, 0), c->y = weft_spans_vector(c->spans, 1);
     c->scratch = weft_spans_vector(c->spans, 2), c->sizes = weft_spans_vector(c->spans, 3);
 done:
@@ -59,6 +64,7 @@ static weft_status see_alone(weft_problem *problem, constant *c, bool *seen, wef
     for (int i = 0; i < n && !*seen; ++i) {
         TRY(weft_operator_make(problem->context, WEFT_ASSEMBLY_MATRIX_FREE, &alone[i], 1, &op,
                                error));
+        weft_operator_distribute(op, problem->fields.layout);
         TRY(weft_operator_assemble(op, error));
         TRY(size_rows(c, op, error));
         TRY(see_constant(c, op, error));
@@ -177,46 +183,42 @@ static weft_status check_conditions(weft_problem *problem, weft_error *error) {
 
 weft_status weft_problem_check_ranks(const weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_fields *fields = &problem->fields;
     const weft_part *part = problem->mesh->part;
-    if (!part)
-        goto done;
-    if (fields->n > 1 || !weft_element_has_vertices(weft_space_element(fields->space)))
-        TRY(weft_error_refuse(
-            error, WEFT_ERROR_UNSUPPORTED,
-            "several ranks compute one function with nodes at the vertices, not mixed or "
-            "discontinuous ones",
-            "leave out --ranks"));
-    if (part->n_pieces > 1) {
+    if (part && part->n_pieces > 1) {
         status =
             weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
                            "the mesh has %lld pieces that are not joined: several ranks take one",
                            (long long)part->n_pieces);
         weft_error_hint(error, "leave out --ranks");
     }
-done:
     return status;
 }
 
-/* On several ranks each component must have given values in some part. */
-static weft_status check_given(const weft_problem *problem, weft_error *error) {
+/* Several ranks do not look for rigid motions: each component must have given values in some part, or weak terms, or be one
+ * constant of a scalar. */
+static weft_status check_on_ranks(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_fields *fields = &problem->fields;
     const int c = weft_space_components(fields->space);
+    bool given[WEFT_VALUES_MAX] = {false}, all_given = true;
     TRY(weft_problem_check_ranks(problem, error));
-    for (int k = 0; k < c && status == WEFT_OK; ++k) {
-        double fixed = 0;
-        for (int64_t i = 0; i < fields->n_constrained; ++i)
-            fixed = fields->constrained[i] % c == k ? 1 : fixed;
-        TRY(weft_comm_maximum(problem->mesh->part->comm, &fixed, error));
-        if (fixed == 0) {
-            status = weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                                    "several ranks need given values of every component of u: "
-                                    "those of component %d are not",
-                                    k);
-            weft_error_hint(error, "leave out --ranks, or use --dirichlet");
-        }
+    if (fields->n > 1) {
+        status = weft_nullspace_find(&problem->system, error);
+        goto done;
     }
+    for (int k = 0; k < c; ++k) {
+        double found = 0;
+        for (int64_t i = 0; i < fields->n_constrained; ++i)
+            found = fields->constrained[i] % c == k ? 1 : found;
+        TRY(weft_comm_maximum(problem->mesh->part->comm, &found, error));
+        given[k] = found > 0;
+        all_given &= given[k];
+    }
+    if (!all_given)
+        status = check_constants(problem, given, error);
+    if (status == WEFT_ERROR_INPUT && c > 1)
+        weft_error_hint(error, "leave out --ranks, where rigid motions are computed apart, or fix "
+                               "every component of u by --dirichlet");
 done:
     return status;
 }
@@ -224,7 +226,7 @@ done:
 weft_status weft_problem_check_fixed(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     if (problem->mesh->part) {
-        status = check_given(problem, error);
+        status = check_on_ranks(problem, error);
         goto done;
     }
     TRY(weft_problem_constraints_make(problem, error));
@@ -274,7 +276,10 @@ weft_status weft_problem_check_balance(const weft_problem *problem, weft_error *
         status = check_source(problem, error);
         goto done;
     }
-    const weft_balance balance = weft_balance_of(problem->system.b_values, problem->fields.n_dofs);
+    double sum = 0, size = 0;
+    TRY(weft_share_sums(weft_layout_share(problem->fields.layout), problem->system.b_values,
+                        problem->fields.n_dofs, &sum, &size, error));
+    const weft_balance balance = weft_balance_of_sums(sum, size);
     if (fabs(balance.sum) > balance.bound) {
         TRY(weft_space_integral(problem->fields.space, NULL, 0, &measure, error));
         status = weft_error_set(

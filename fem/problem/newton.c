@@ -150,7 +150,8 @@ static weft_status solve_tangent(void *user, weft_memory *r, weft_memory *du, bo
     weft_cg_options options = weft_linear_options(&problem->system.linear, &system);
     TRY(weft_linear_repeat(&problem->system.linear, &whole, problem->system.reduction, &options,
                            step->guess, error));
-    TRY(weft_linear_accept(&problem->system.linear, du, usable, error));
+    TRY(weft_linear_accept(&problem->system.linear, problem->system.vectors.share, du, usable,
+                           error));
     now->linear_iterations += problem->system.linear.cg.iterations;
     now->method = problem->system.linear.choice.method;
 done:

@@ -1,8 +1,10 @@
 /* Constants of a mixed function that the equations leave open, as the pressure of an enclosed flow: the load is made
  * compatible with them, and their mean is zero in the solution. */
 #include "fem/base/memory.h"
+#include "fem/base/share.h"
 #include "fem/constrain/constrain.h"
 #include "fem/problem/assembled.h"
+#include "fem/space/layout.h"
 #include "fem/sparse/lists.h"
 
 #include <math.h>
@@ -31,13 +33,22 @@ component weft_component_dofs(const weft_assembled *system, int k) {
     return out;
 }
 
-static bool is_fixed(const weft_assembled *system, const component *of) {
+static const weft_share *share_of(const weft_assembled *system) {
+    return weft_layout_share(system->fields->layout);
+}
+
+/* Has the component given values, on any rank? */
+static weft_status is_fixed(const weft_assembled *system, const component *of, bool *out,
+                            weft_error *error) {
+    double found = 0;
     for (int64_t i = 0; i < system->fields->n_constrained; ++i) {
         const int32_t dof = system->fields->constrained[i];
         if (dof >= of->first && dof < of->last && (dof - of->first) % of->step == 0)
-            return true;
+            found = 1;
     }
-    return false;
+    const weft_status status = weft_comm_maximum(weft_share_comm(share_of(system)), &found, error);
+    *out = found > 0;
+    return status;
 }
 
 /* What checks and changes constants: vectors [n_dofs] on the device. */
@@ -62,6 +73,7 @@ static weft_status checks_make(weft_assembled *system, checks *c, weft_error *er
     const int64_t n = system->fields->n_dofs;
     *c = (checks){.system = system};
     TRY(weft_spans_make(device, 4, n, &c->spans, error));
+    weft_spans_share(c->spans, share_of(system));
     TRY(weft_lists_make(device, &c->lists, error));
     c->e = weft_spans_vector(c->spans, 0), c->y = weft_spans_vector(c->spans, 1);
     c->scratch = weft_spans_vector(c->spans, 2), c->sizes = weft_spans_vector(c->spans, 3);
@@ -100,7 +112,7 @@ static weft_status is_constrained(const checks *c, const component *of, bool *ou
                                   weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_assembled *system = c->system;
-    *out = is_fixed(system, of);
+    TRY(is_fixed(system, of, out, error));
     if (!system->constraints || *out)
         goto done;
     memset(c->values, 0, (size_t)system->fields->n_dofs * sizeof *c->values);
@@ -250,10 +262,11 @@ static weft_status balance(const checks *c, weft_memory *vector, int m, bool onl
     TRY(weft_span_sum(c->spans, &y, WEFT_SPAN_PRODUCT, NULL, 0, &of_y, error));
     TRY(weft_span_sum(c->spans, &sizes, WEFT_SPAN_PRODUCT, NULL, 0, &rows, error));
     const double sum = of_b.sum - of_y.sum;
+    int64_t count = 0;
+    TRY(weft_span_count(c->spans, &b, &count, error));
     if (only_rounding && !(fabs(sum) <= UNSEEN * (of_b.size + rows.size)))
         goto done;
-    TRY(weft_span_change(c->spans, &b, WEFT_SPAN_ADD, NULL, -sum / (double)weft_span_entries(&b), 0,
-                         error));
+    TRY(weft_span_change(c->spans, &b, WEFT_SPAN_ADD, NULL, -sum / (double)count, 0, error));
     if (!only_rounding)
         warn(c->system, c->system->open.values[m], sum, of_b.size + of_y.size,
              of_b.size + rows.size);
@@ -343,8 +356,12 @@ weft_status weft_nullspace_remove(weft_assembled *system, weft_error *error) {
     weft_solution u = weft_fields_solution(system->fields, system->u_values);
     weft_spans *spans = NULL;
     u.memory = system->u;
-    if (system->open.n > 0)
+    if (system->open.n > 0) {
         TRY(weft_spans_make(system->fields->context->device, 0, 0, &spans, error));
+        weft_spans_share(spans, share_of(system));
+        if (system->fields->layout)
+            TRY(weft_layout_update(system->fields->layout, system->u, error));
+    }
     for (int m = 0; m < system->open.n; ++m) {
         const int k = system->open.values[m];
         const weft_span values = span_of(system->u, &system->open.list[m]);

@@ -328,10 +328,16 @@ done:
 static weft_status remove_constants(weft_problem *problem, weft_error *error) {
     weft_status status = WEFT_OK;
     double integral = 0, measure = 0;
+    weft_solution u = weft_problem_solution(problem);
+    u.memory = problem->system.u;
     TRY(weft_nullspace_remove(&problem->system, error));
     if (!problem->system.linear.project_mean)
         goto done;
-    TRY(weft_problem_integrals(problem, &integral, error));
+    if (problem->fields.layout)
+        TRY(weft_layout_update(problem->fields.layout, problem->system.u, error));
+    TRY(weft_vector_pull(problem->system.u, problem->system.u_values, problem->fields.n_dofs,
+                         error));
+    TRY(weft_solution_integral(&u, 0, &integral, error));
     TRY(weft_space_integral(problem->fields.space, NULL, 0, &measure, error));
     TRY(weft_component_shift(&problem->system, 0, -integral / measure, error));
 done:

@@ -1,6 +1,8 @@
 /* The nodes of one space, or the dofs of several, of the cells on the sides of cells and facets. */
+#include "fem/mesh/part.h"
 #include "fem/space/private.h"
 #include "fusion/connectivity/connectivity.h"
+#include "fusion/weft_share.h"
 
 #include <stdlib.h>
 
@@ -61,6 +63,40 @@ done:
     return status;
 }
 
+/* Which dofs are this rank's own, for the connectivity; nothing where the mesh is whole. */
+static weft_status share_dofs(const weft_space *const *spaces, int n, int64_t n_dofs,
+                              weft_entity_dofs *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_part *part = weft_space_mesh(spaces[0])->part;
+    weft_device *device = weft_space_device(spaces[0]);
+    unsigned char *all = part ? malloc((size_t)n_dofs + 1) : NULL, *nodes = NULL;
+    int64_t at = 0;
+    if (!part)
+        goto done;
+    out->share = calloc(1, sizeof *out->share);
+    if (!all || !out->share)
+        TRY(weft_out_of_memory(error, "the dofs of several spaces"));
+    for (int s = 0; s < n; ++s) {
+        const weft_share *own = weft_connectivity_to_share(weft_space_cells(spaces[s]));
+        const int64_t n_nodes = weft_space_nodes(spaces[s]);
+        free(nodes);
+        nodes = malloc((size_t)n_nodes + 1);
+        if (!nodes)
+            TRY(weft_out_of_memory(error, "the dofs of several spaces"));
+        TRY(weft_memory_read(own->owned, 0, nodes, (size_t)n_nodes, error));
+        for (int64_t i = 0; i < n_nodes * weft_space_components(spaces[s]); ++i)
+            all[at++] = nodes[i / weft_space_components(spaces[s])];
+    }
+    out->share->comm = part->comm;
+    TRY(weft_memory_make(device, (size_t)n_dofs, &out->share->owned, error));
+    TRY(weft_memory_write(out->share->owned, 0, all, (size_t)n_dofs, error));
+    TRY(weft_connectivity_share(out->connectivity, out->share, error));
+done:
+    free(all);
+    free(nodes);
+    return status;
+}
+
 static weft_status flatten(const weft_space *const *spaces, int n, weft_entities_kind kind,
                            int group, weft_entity_dofs *out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -101,6 +137,7 @@ static weft_status flatten(const weft_space *const *spaces, int n, weft_entities
     TRY(weft_connectivity_make(weft_space_device(spaces[0]), out->indices, n_entities,
                                n_sides * width, n_dofs, &out->connectivity, error));
     out->is_own = true;
+    TRY(share_dofs(spaces, n, n_dofs, out, error));
 done:
     weft_space_sides_free(&sides);
     return status;
@@ -134,5 +171,8 @@ void weft_entity_dofs_free(weft_entity_dofs *dofs) {
     if (dofs->is_own)
         weft_connectivity_free(&dofs->connectivity);
     free(dofs->indices);
+    if (dofs->share)
+        weft_memory_free(&dofs->share->owned);
+    free(dofs->share);
     *dofs = (weft_entity_dofs){0};
 }

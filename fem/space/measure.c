@@ -1,5 +1,6 @@
 /* Integrals of a function and its errors, by quadrature in each cell of any type. */
 #include "fem/base/memory.h"
+#include "fem/base/share.h"
 #include "fem/form/form.h"
 #include "fem/mesh/map.h"
 #include "fem/mesh/mesh.h"
@@ -410,7 +411,8 @@ static weft_status integrate_on_host(const weft_space *space, const double *u, i
     if (weft_mesh_is_affine(mesh))
         TRY(make_means(&m, error));
     TRY(for_cells(&(cells){&m, 0, mesh->n_cells, integrate_cell}, error));
-    *out = weft_sum(m.sums[0], mesh->n_cells);
+    TRY(weft_share_sums(weft_connectivity_from_share(weft_space_cells(space)), m.sums[0],
+                        mesh->n_cells, out, NULL, error));
 done:
     clear(&m);
     return status;

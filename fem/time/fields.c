@@ -91,7 +91,8 @@ weft_status weft_time_fields_project(weft_transient *transient, weft_memory *b, 
     if (x)
         TRY(apply_given(transient, x, given, is_free, error));
     TRY(weft_vector_pull(b, values, n, error));
-    weft_open_center(problem->open, problem->n_open, given, values);
+    TRY(weft_open_center(problem->open, problem->n_open, transient->vectors.share, given, values,
+                         error));
     TRY(weft_vector_push(b, values, n, error));
 done:
     free(values);

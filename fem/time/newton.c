@@ -46,7 +46,7 @@ static weft_status solve(void *user, weft_memory *r, weft_memory *du, bool *usab
     weft_transient *transient = now->transient;
     const weft_transient_problem *problem = &transient->problem;
     TRY(weft_time_solve(transient, r, du, problem->solver.tolerance, error));
-    TRY(weft_linear_accept(&transient->system.linear, du, usable, error));
+    TRY(weft_linear_accept(&transient->system.linear, transient->vectors.share, du, usable, error));
 done:
     return status;
 }
