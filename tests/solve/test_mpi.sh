@@ -71,6 +71,22 @@ a = (1 + x[0])*inner(grad(u), grad(v))*dx + u*v*ds
 L = (1 + x[1])*v*dx
 END
 same_bits form "$bin/solve" form.ufl --mesh cube:4 --dirichlet left=0 --preconditioner jacobi --probe 0.4,0.3,0.2 --probe 0.5,0.5,0.5
+cat >stokes.ufl <<'END'
+W = VectorElement("Lagrange", triangle, 2)*FiniteElement("Lagrange", triangle, 1)
+(u, p), (v, q) = TrialFunctions(W), TestFunctions(W)
+x = SpatialCoordinate(triangle)
+a = inner(grad(u), grad(v))*dx - p*div(v)*dx - q*div(u)*dx
+L = dot(as_vector([x[1], -x[0]*x[0]]), v)*dx
+END
+same_bits stokes "$bin/solve" stokes.ufl --mesh square:4 --dirichlet boundary=0,0,free --probe 0.4,0.3 --probe 0.5,0.5
+# Steps whose lengths follow from errors: the first rank writes the table.
+heat=("$bin/solve" heat_nonlinear.weft --nonlinear --mesh square:8 --time 0.02,0.2 --time-tolerance 1e-3 --define conductivity=1+u*u
+    --initial 'x*(1-x)' --dirichlet left=t --probe 0.4,0.3)
+"${heat[@]}" --ranks 1 --history heat.csv >out 2>errors || fail "heat: $(cat errors)"
+for n in 2 3; do
+    ranks "$n" "${heat[@]}" --history "heat-$n.csv" >out 2>errors || fail "heat: $(cat errors)"
+    cmp heat.csv "heat-$n.csv" || fail "heat: other steps by $n processes"
+done
 
 # fails CODE WORDS COMMAND...: one message of Weft, with the words
 fails() {
@@ -83,7 +99,7 @@ fails() {
 }
 poisson=("$bin/poisson" --mesh square:8)
 fails 2 "'q' is unknown" ranks 3 "${poisson[@]}" --source 'sin(q)'
-fails 2 "do not compute with multigrid" ranks 3 "${poisson[@]}" --preconditioner multigrid
+fails 2 "do not compute with chebyshev" ranks 3 "${poisson[@]}" --preconditioner chebyshev
 fails 2 "each of the 2 processes" ranks 2 "${poisson[@]}" --ranks 2
 fails 2 "unknown option" ranks 3 "${poisson[@]}" --no-such-option
 fails 1 "not converged" ranks 3 "${poisson[@]}" --max-iterations 2
