@@ -134,7 +134,8 @@ class weft_compile_options(_Options):
                 ("n_operators", c_int), ("rematerialise", c_int), ("iterations", c_int), ("elements", c_int64), ("forced_plan", c_char_p),
                 ("max_fusion", c_int), ("costs", c_void_p), ("alternative", c_int), ("patch_nodes", c_int),
                 ("predicated", c_bool), ("cover", c_char_p), ("tuned", c_void_p), ("runs_once", c_bool),
-                ("distributed", c_bool), ("plans", c_void_p), ("corrected", c_bool)]
+                ("distributed", c_bool), ("replicated", c_bool), ("plans", c_void_p),
+                ("corrected", c_bool)]
 
 
 class weft_gemm_matrix(Structure):
