@@ -87,6 +87,7 @@ for n in 2 3; do
     ranks "$n" "${heat[@]}" --history "heat-$n.csv" >out 2>errors || fail "heat: $(cat errors)"
     cmp heat.csv "heat-$n.csv" || fail "heat: other steps by $n processes"
 done
+same_bits multigrid "$bin/poisson" --mesh square:96 --source '1+x' --preconditioner multigrid --probe 0.4,0.3 --probe 0.5,0.5
 
 # fails CODE WORDS COMMAND...: one message of Weft, with the words
 fails() {
