@@ -33,6 +33,12 @@ void weft_comm_free(weft_comm **comm);
 /** 0 and 1 of NULL. */
 int weft_comm_rank(const weft_comm *comm);
 int weft_comm_size(const weft_comm *comm);
+/** The number of this rank among those of its machine, from 0. */
+int weft_comm_local_rank(const weft_comm *comm);
+/** Let GPUs exchange numbers through the host, though they reach each other. All ranks call it, before anything is made of the
+ *  communicator. */
+void weft_comm_stage(weft_comm *comm);
+bool weft_comm_is_staged(const weft_comm *comm);
 /** The processors for this rank, if all that may use one share it evenly; at least 1. All available ones of NULL. */
 int weft_comm_processors(const weft_comm *comm);
 /** "threads", "mpi"; "none" of NULL. Borrowed. */

@@ -14,6 +14,14 @@ extern "C" {
 typedef struct weft_share {
     weft_comm *comm;    /* borrowed; NULL: one rank */
     weft_memory *owned; /* uint8_t [n]: 1 or 0; borrowed */
+    /* on a GPU: int64_t [4 + ranks], through which kernels of ranks exchange sums (kernels/prelude/ranks_cuda.h); borrowed */
+    weft_memory *team;
+    bool in_kernels; /* they do; else the host joins what ranks have */
+    /* copy the values of other ranks' elements from these. NULL: the elements are only counted
+     *  list    double [n], on the device
+     *  active  uint32_t: 0 when it runs: nothing is copied; NULL: 1 */
+    weft_status (*update)(void *user, weft_memory *list, weft_memory *active, weft_error *error);
+    void *user;
 } weft_share;
 /** Set it for an index set. Sums have the same bits for any parts. Bound connectivities set those of theirs that have one.
  *  share   borrowed; must outlive the program

@@ -63,7 +63,7 @@ weft_status app_device_open(app_run *run, weft_error *error) {
     weft_status status = WEFT_OK, made = WEFT_OK;
     const weft_monitor *monitor = run->monitor;
     const weft_device_options options = weft_device_options_default(monitor);
-    const char *name = run->options->device;
+    const char *name = run->device_name[0] ? run->device_name : run->options->device;
     library_start start = {0};
     keep_freed_memory();
     start.has_thread = pthread_create(&start.thread, NULL, make_library, &start) == 0;

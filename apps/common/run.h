@@ -17,6 +17,7 @@ typedef struct app_run {
     weft_library *library;
     weft_context context;
     app_work work;                      /* for the choice of the device */
+    char device_name[48];               /* that a rank opens; "": that of the options */
     char device_reason[APP_REASON_MAX]; /* why it was chosen */
     bool host_preferred; /* the device was chosen here, for small work or a feature */
     bool is_null;        /* the device computes nothing */

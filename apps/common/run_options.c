@@ -138,6 +138,7 @@ done:
 }
 
 static const char *const orderings[] = {"auto", "bisection", "metis", "none", NULL};
+static const char *const exchanges[] = {"auto", "host", NULL};
 static const char *const plans[] = {"fused", "unfused", NULL};
 
 const app_option app_reading_options[] = {
@@ -217,6 +218,10 @@ const app_option app_solver_options[] = {
      "Divide the mesh among N ranks, each with its share of the processors (default 1); solutions "
      "have the same bits for any number of them",
      APP_INTEGER(app_run_options, ranks, 1, 1024)},
+    {"exchange", "HOW",
+     "GPUs of several ranks exchange numbers: auto (default: by writing into each other's memory "
+     "where they can), or host",
+     APP_CHOICE(app_run_options, exchange, exchanges)},
     {"tune", "N",
      "Measure up to N of the best plans of each script, and store the fastest; store the speed of "
      "multigrid for later predictions",

@@ -28,10 +28,42 @@ static const char *device_asked(const solve_options *options) {
     return variable && variable[0] ? variable : NULL;
 }
 
-static weft_status check_device(const char *name, weft_error *error) {
-    if (weft_device_is_automatic(name) || (name && strncmp(name, "host", 4) == 0))
+static bool is_gpu(const char *name) {
+    return name && (strncmp(name, "cuda", 4) == 0 || strncmp(name, "gpu", 3) == 0);
+}
+
+/* How many names a list has: "cuda:0,cuda:1". */
+static int count_names(const char *list) {
+    int n = 1;
+    for (const char *at = list; at && (at = strchr(at, ',')) != NULL; ++at)
+        ++n;
+    return n;
+}
+
+/* Copy name number i of a list. */
+static void name_of(const char *list, int i, char *out, size_t size) {
+    while (i-- > 0)
+        list = strchr(list, ',') + 1;
+    (void)snprintf(out, size, "%.*s", (int)strcspn(list, ","), list);
+}
+
+static weft_status check_device(const char *list, int ranks, weft_error *error) {
+    const int n = count_names(list);
+    if (weft_device_is_automatic(list) || (n == 1 && strncmp(list, "host", 4) == 0))
         return WEFT_OK;
-    return refuse("--device", "this device is", error);
+    for (int i = 0; i < n; ++i) {
+        char name[64];
+        name_of(list, i, name, sizeof name);
+        if (!is_gpu(name))
+            return refuse("--device",
+                          n > 1 ? "lists of devices besides GPUs are" : "this device is", error);
+    }
+    if (n == 1 || ranks == 0 || n == ranks)
+        return WEFT_OK;
+    weft_error_set(error, WEFT_ERROR_USAGE, "%d devices for %d ranks", n, ranks);
+    weft_error_location(error, "--device", NULL, 0, 0);
+    weft_error_hint(error, "name one for each rank, or leave out --ranks");
+    return WEFT_ERROR_USAGE;
 }
 
 static weft_status refuse_both(const app_launch *launch, weft_error *error) {
@@ -42,9 +74,11 @@ static weft_status refuse_both(const app_launch *launch, weft_error *error) {
     return WEFT_ERROR_USAGE;
 }
 
-weft_status solve_ranks_check(const solve_options *options, const app_launch *launch,
-                              weft_error *error) {
-    const app_run_options *run = &options->run;
+weft_status solve_ranks_check(solve_options *options, const app_launch *launch, weft_error *error) {
+    app_run_options *run = &options->run;
+    const char *device = device_asked(options);
+    if (run->ranks == 0 && launch->size == 1 && count_names(device) > 1)
+        run->ranks = count_names(device);
     if (run->ranks > 0 && launch->size > 1)
         return refuse_both(launch, error);
     if (run->ranks == 0 && launch->size == 1)
@@ -58,7 +92,7 @@ weft_status solve_ranks_check(const solve_options *options, const app_launch *la
         return refuse("--constraints", "constraints are", error);
     if (run->solver.tune > 0)
         return refuse("--tune", "measured plans are", error);
-    return check_device(device_asked(options), error);
+    return check_device(device, run->ranks, error);
 }
 
 /* ---- the whole mesh -------------------------------------------------------------------------- */
@@ -275,15 +309,27 @@ static void *run_rank(void *user) {
     return NULL;
 }
 
-const char *solve_ranks_device(const solve_options *options, const weft_comm *comm, char *out,
-                               size_t size) {
-    const char *name = device_asked(options);
-    const int ranks = options->run.ranks,
-              threads = weft_comm_processors(comm) / (ranks > 0 ? ranks : 1);
-    if ((ranks == 0 && !comm) || (name && strncmp(name, "host:", 5) == 0))
-        return options->run.device;
-    (void)snprintf(out, size, "host:%d", threads > 1 ? threads : 1);
-    return out;
+/* The GPU of a rank: the one that a list names for it; of "cuda", the one with its number among the ranks of the machine. */
+static void name_gpu(const char *list, const weft_comm *comm, char *out, size_t size) {
+    const char *rest = strchr(list, ':');
+    if (count_names(list) > 1)
+        name_of(list, weft_comm_rank(comm) % count_names(list), out, size);
+    else if (rest && rest[1] >= '0' && rest[1] <= '9')
+        (void)snprintf(out, size, "%s", list);
+    else
+        (void)snprintf(out, size, "cuda:%d%s", weft_comm_local_rank(comm), rest ? rest : "");
+}
+
+void solve_ranks_name_device(solve *run) {
+    const char *name = device_asked(run->options);
+    char *out = run->base.device_name;
+    const size_t size = sizeof run->base.device_name;
+    if (!run->comm)
+        return;
+    if (is_gpu(name))
+        name_gpu(name, run->comm, out, size);
+    else if (!name || strncmp(name, "host:", 5) != 0)
+        (void)snprintf(out, size, "host:%d", weft_comm_processors(run->comm));
 }
 
 /* Did another rank's failure end this one? */
@@ -296,6 +342,7 @@ static weft_status start_rank(rank_thread *rank, const solve *first, weft_comm *
     weft_status status = WEFT_OK;
     rank->run = *first; /* nothing has been made yet */
     rank->run.comm = comm;
+    solve_ranks_name_device(&rank->run);
     TRY(app_messages_make(&rank->messages, first->program->name, stderr, APP_QUIET, error));
     rank->run.base.monitor = &rank->messages.monitor;
     if (pthread_create(&rank->thread, NULL, run_rank, rank) != 0)
@@ -325,9 +372,12 @@ weft_status solve_on_ranks(solve *run, weft_error *error) {
     if (!comms || !ranks)
         TRY(weft_out_of_memory(error, "ranks"));
     TRY(weft_comm_threads_make(n, comms, error));
+    for (int r = 0; r < n && run->options->run.exchange; ++r)
+        weft_comm_stage(comms[r]);
     for (; n_started < n; ++n_started)
         TRY(start_rank(&ranks[n_started], run, comms[n_started], error));
     run->comm = comms[0];
+    solve_ranks_name_device(run);
     TRY(solve_run_steps(run, error));
 done:
     if (status != WEFT_OK && comms && comms[0])

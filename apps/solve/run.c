@@ -255,7 +255,6 @@ int solve_main(const solve_program *program, int argc, char **argv) {
     weft_error error = {0};
     solve_options options = {0};
     app_messages messages = {0};
-    char device[32];
     const app_launch launch = app_launch_find();
     weft_comm *processes = NULL;
     bool is_common = true;
@@ -277,7 +276,9 @@ int solve_main(const solve_program *program, int argc, char **argv) {
     is_common = false;
     TRY(solve_ranks_connect(&launch, &messages.monitor, &processes, &error));
     run.comm = processes;
-    options.run.device = solve_ranks_device(&options, processes, device, sizeof device);
+    if (options.run.exchange)
+        weft_comm_stage(processes);
+    solve_ranks_name_device(&run);
     TRY(options.run.ranks > 0 ? solve_on_ranks(&run, &error) : solve_run_steps(&run, &error));
 done:
     app_messages_clear(&messages.monitor);

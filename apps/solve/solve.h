@@ -147,14 +147,12 @@ weft_status solve_problem_make(solve *run, weft_error *error);
 weft_status solve_show_make(solve *run, weft_error *error);
 void solve_run_clear(solve *run);
 /* apps/solve/ranks.c */
-/** Refuse what several ranks do not compute.
- *  Errors  WEFT_ERROR_UNSUPPORTED; WEFT_ERROR_USAGE: --ranks for one of several processes */
-weft_status solve_ranks_check(const solve_options *options, const app_launch *launch,
-                              weft_error *error);
-/** The device of each rank: the host with its share of the threads, unless the user says how many a rank has. Returns
- *  `out`, or the user's. */
-const char *solve_ranks_device(const solve_options *options, const weft_comm *comm, char *out,
-                               size_t size);
+/** Refuse what several ranks do not compute. A list of devices without a number of ranks sets that.
+ *  Errors  WEFT_ERROR_UNSUPPORTED; WEFT_ERROR_USAGE: --ranks for one of several processes, or for other devices */
+weft_status solve_ranks_check(solve_options *options, const app_launch *launch, weft_error *error);
+/** Set the name of the device of a rank: the host with its share of the threads, unless the user says how many a rank has; a
+ *  GPU of its own. */
+void solve_ranks_name_device(solve *run);
 /** The communicator of the processes that mpirun has started; nothing where it has started one.
  *  out     the caller's, to be freed after the run, also after an error
  *  Errors  those of weft_comm_mpi_make; WEFT_ERROR_USAGE: MPI sees another number of processes */

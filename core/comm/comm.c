@@ -66,6 +66,19 @@ done:
     return status;
 }
 
+int weft_comm_local_rank(const weft_comm *comm) {
+    return comm ? comm->local : 0;
+}
+
+void weft_comm_stage(weft_comm *comm) {
+    if (comm)
+        comm->staged = true;
+}
+
+bool weft_comm_is_staged(const weft_comm *comm) {
+    return comm && comm->staged;
+}
+
 weft_status weft_comm_sum(weft_comm *comm, int64_t *value, weft_error *error) {
     weft_status status = WEFT_OK;
     const int size = weft_comm_size(comm);

@@ -16,8 +16,9 @@ typedef struct weft_comm_kind_row {
 
 struct weft_comm {
     const weft_comm_kind_row *kind;
-    int rank, size, processors;
-    void *state; /* of the kind */
+    int rank, size, local, processors; /* local: number among the ranks of this machine */
+    bool staged;                       /* GPUs exchange through the host */
+    void *state;                       /* of the kind */
 };
 
 /** Set the error that calls return when another rank has failed.

@@ -163,6 +163,7 @@ weft_status weft_comm_mpi_make(const weft_monitor *monitor, weft_comm **out, wef
     const int processors = (int)(weft_threads_available() * place.share + 1e-9);
     comm->rank = place.rank;
     comm->size = place.size;
+    comm->local = place.local;
     comm->processors = processors > 1 ? processors : 1;
     *out = comm;
     comm = NULL;

@@ -214,6 +214,7 @@ static weft_status rank_make(meeting *m, int rank, weft_comm **out, weft_error *
     *comm = (weft_comm){.kind = &threads_row,
                         .rank = rank,
                         .size = m->size,
+                        .local = rank,
                         .processors = processors > 1 ? processors : 1,
                         .state = own};
     *out = comm;

@@ -15,6 +15,7 @@ struct weft_cuda_array {
     weft_cu_pointer address;
     size_t bytes;
     bool borrowed; /* the caller frees it */
+    bool alone;    /* not of the pool, whose memory other GPUs do not reach */
     weft_cuda_array *previous, *next;
 };
 
@@ -157,6 +158,7 @@ int weft_cuda_resident_blocks(const weft_device *device, const weft_module *modu
                               const char *kernel, int block_threads, int shared_bytes);
 
 extern const weft_timer_table weft_cuda_timer;
+extern const weft_peer_table weft_cuda_peer;
 extern const weft_device_graph_table weft_cuda_device_graph_table;
 /** Load the kernel set_condition(handle, const uint32_t *flag), which sets a loop's condition to
  *  the value of the flag: compiled by NVRTC or, failing that, from PTX by the driver's compiler.

@@ -143,6 +143,7 @@ static const weft_device_table table = {
     .identify = cuda_identify,
     .graph = &weft_cuda_device_graph_table,
     .timer = &weft_cuda_timer,
+    .peer = &weft_cuda_peer,
     .close = cuda_close,
 };
 

@@ -44,6 +44,10 @@ typedef struct weft_cu_configuration { /* CUlaunchConfig */
 } weft_cu_configuration;
 _Static_assert(sizeof(weft_cu_configuration) == 56, "CUlaunchConfig");
 
+typedef struct weft_cu_ipc { /* CUipcMemHandle */
+    unsigned char bytes[64];
+} weft_cu_ipc;
+
 typedef struct weft_cu_node_parameters { /* CUgraphNodeParams of a conditional node */
     int type, zeros[3];
     unsigned long long handle;
@@ -86,6 +90,12 @@ enum {
     X(cuDevicePrimaryCtxRelease, (weft_cu_device device))                                           \
     X(cuCtxPushCurrent, (weft_cu_context context))                                                  \
     X(cuCtxPopCurrent, (weft_cu_context *context))                                                  \
+    X(cuCtxEnablePeerAccess, (weft_cu_context context, unsigned flags))                             \
+    X(cuDeviceCanAccessPeer, (int *can, weft_cu_device device, weft_cu_device other))               \
+    X(cuDeviceGetUuid, (unsigned char *uuid, weft_cu_device device))                                \
+    X(cuIpcGetMemHandle, (weft_cu_ipc *handle, weft_cu_pointer address))                            \
+    X(cuIpcOpenMemHandle, (weft_cu_pointer *address, weft_cu_ipc handle, unsigned flags))           \
+    X(cuIpcCloseMemHandle, (weft_cu_pointer address))                                               \
     X(cuStreamCreate, (weft_cu_stream *stream, unsigned flags))                                     \
     X(cuStreamDestroy, (weft_cu_stream stream))                                                     \
     X(cuStreamSynchronize, (weft_cu_stream stream))                                                 \

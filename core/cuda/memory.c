@@ -68,9 +68,10 @@ weft_status weft_cuda_memory_full(weft_device *device, size_t bytes, weft_error 
     return WEFT_ERROR_MEMORY;
 }
 
-static weft_cu_result allocate(weft_cuda_state *state, size_t bytes, weft_cu_pointer *address) {
+static weft_cu_result allocate(weft_cuda_state *state, size_t bytes, bool alone,
+                               weft_cu_pointer *address) {
     const weft_cuda_driver *driver = &state->driver;
-    if (!state->pool)
+    if (!state->pool || alone)
         return driver->cuMemAlloc(address, bytes);
     weft_cu_result code =
         driver->cuMemAllocFromPoolAsync(address, bytes, state->pool, state->stream);
@@ -84,9 +85,10 @@ static weft_cu_result allocate(weft_cuda_state *state, size_t bytes, weft_cu_poi
                      : code;
 }
 
-static weft_cu_result give_back(weft_cuda_state *state, weft_cu_pointer address) {
-    return state->pool ? state->driver.cuMemFreeAsync(address, state->stream)
-                       : state->driver.cuMemFree(address);
+static weft_cu_result give_back(weft_cuda_state *state, const weft_cuda_array *array) {
+    return state->pool && !array->alone
+               ? state->driver.cuMemFreeAsync(array->address, state->stream)
+               : state->driver.cuMemFree(array->address);
 }
 
 weft_status weft_cuda_memory_make(weft_memory *memory, weft_error *error) {
@@ -100,13 +102,14 @@ weft_status weft_cuda_memory_make(weft_memory *memory, weft_error *error) {
     array = calloc(1, sizeof *array);
     if (!array)
         TRY(weft_out_of_memory(error, "an array"));
-    weft_cu_result code = allocate(state, whole, &array->address);
+    array->alone = memory->reachable;
+    weft_cu_result code = allocate(state, whole, array->alone, &array->address);
     if (code == WEFT_CU_OUT_OF_MEMORY)
         TRY(weft_cuda_memory_full(memory->device, memory->bytes, error));
     TRY(weft_cuda_check(state, code, "making an array", error));
     code = state->driver.cuMemsetD8Async(array->address, 0, whole, state->stream);
     if (code != 0)
-        (void)give_back(state, array->address);
+        (void)give_back(state, array);
     TRY(weft_cuda_check(state, code, "clearing an array", error));
     array->bytes = memory->bytes;
     list_add(state, array);
@@ -162,8 +165,7 @@ void weft_cuda_array_end(weft_cuda_state *state, weft_cuda_array *array) {
     weft_error ignored;
     /* If the device has failed, its memory can only be freed by the end of the process. */
     if (!array->borrowed && weft_cuda_enter(state, &ignored) == WEFT_OK) {
-        (void)weft_cuda_check(state, give_back(state, array->address), "freeing an array",
-                              &ignored);
+        (void)weft_cuda_check(state, give_back(state, array), "freeing an array", &ignored);
         weft_cuda_leave(state);
     }
     free(array);

@@ -28,6 +28,21 @@ typedef struct weft_timer_table {
     weft_status (*seconds)(weft_device *device, void *state, double *out, weft_error *error);
 } weft_timer_table;
 
+/* What another rank needs to reach a memory, for its kind of device alone to read. */
+typedef struct weft_reach {
+    uint64_t words[40];
+} weft_reach;
+/* Memory of one device that kernels of another one access. */
+typedef struct weft_peer_table {
+    weft_status (*describe)(const weft_memory *memory, weft_reach *out, weft_error *error);
+    /* out     the address for kernels of the device
+     * opened  whether it must be left
+     * Errors  WEFT_ERROR_UNSUPPORTED, with the reason as message; *out untouched */
+    weft_status (*reach)(weft_device *device, const weft_reach *there, void **out, bool *opened,
+                         weft_error *error);
+    void (*leave)(weft_device *device, void *address);
+} weft_peer_table;
+
 /* Operations of a kind of device; core/device checks arguments and keeps counts. memory_write,
  * memory_read, memory_zero and memory_copy are NULL if memory holds no data; other members may be
  * NULL only where noted. */
@@ -69,6 +84,7 @@ typedef struct weft_device_table {
     void (*identify)(const weft_device *device, weft_text *out);
     const weft_device_graph_table *graph; /* NULL: no graph capture */
     const weft_timer_table *timer;        /* NULL: the host's clock */
+    const weft_peer_table *peer;          /* NULL: other devices do not reach its memory */
     void (*close)(weft_device *device);
 } weft_device_table;
 
@@ -96,6 +112,7 @@ struct weft_memory {
     bool wrapped;        /* made from the caller's array */
     bool borrowed;       /* the caller's array itself, which is not counted */
     bool unset;          /* need not be zeroed */
+    bool reachable;      /* by other devices */
     const void *evicted; /* without storage, and not counted: what it holds, the caller's */
     void *state;
 };
@@ -108,6 +125,9 @@ struct weft_module {
     void *state;
 };
 
+/** weft_memory_make of memory that other devices can be let reach. */
+weft_status weft_memory_make_reachable(weft_device *device, size_t bytes, weft_memory **out,
+                                       weft_error *error);
 /** Allocate the storage of an evicted memory again. Nothing happens to a memory that was not evicted.
  *  Errors  as weft_memory_make and weft_memory_write; the memory stays evicted */
 weft_status weft_memory_restore(const weft_memory *memory, weft_error *error);

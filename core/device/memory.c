@@ -12,7 +12,10 @@ static void count_bytes(weft_device *device, size_t bytes) {
         ;
 }
 
-static weft_status make_memory(weft_device *device, void *array, size_t bytes, bool unset,
+/* How storage is made. */
+enum { UNSET = 1, REACHABLE = 2 };
+
+static weft_status make_memory(weft_device *device, void *array, size_t bytes, unsigned how,
                                weft_memory **out, weft_error *error) {
     weft_status status = WEFT_OK;
     size_t most = device->limits.memory_bytes, used = weft_device_bytes(device);
@@ -36,7 +39,8 @@ static weft_status make_memory(weft_device *device, void *array, size_t bytes, b
     memory->device = device;
     memory->bytes = bytes;
     memory->wrapped = array != NULL;
-    memory->unset = unset;
+    memory->unset = (how & UNSET) != 0;
+    memory->reachable = (how & REACHABLE) != 0;
     TRY(array ? device->table->memory_wrap(memory, array, error)
               : device->table->memory_make(memory, error));
     count_bytes(device, bytes);
@@ -49,19 +53,24 @@ done:
 
 weft_status weft_memory_make(weft_device *device, size_t bytes, weft_memory **out,
                              weft_error *error) {
-    return make_memory(device, NULL, bytes, false, out, error);
+    return make_memory(device, NULL, bytes, 0, out, error);
 }
 
 weft_status weft_memory_make_unset(weft_device *device, size_t bytes, weft_memory **out,
                                    weft_error *error) {
-    return make_memory(device, NULL, bytes, true, out, error);
+    return make_memory(device, NULL, bytes, UNSET, out, error);
+}
+
+weft_status weft_memory_make_reachable(weft_device *device, size_t bytes, weft_memory **out,
+                                       weft_error *error) {
+    return make_memory(device, NULL, bytes, REACHABLE, out, error);
 }
 
 weft_status weft_memory_wrap(weft_device *device, void *array, size_t bytes, weft_memory **out,
                              weft_error *error) {
     if (!array)
         return weft_error_set(error, WEFT_ERROR_USAGE, "there is no array to wrap");
-    return make_memory(device, array, bytes, false, out, error);
+    return make_memory(device, array, bytes, 0, out, error);
 }
 
 weft_status weft_memory_borrow(weft_device *device, void *address, size_t bytes, weft_memory **out,
@@ -112,7 +121,7 @@ weft_status weft_memory_restore(const weft_memory *evicted, weft_error *error) {
     weft_device *device = memory->device;
     if (!memory->evicted)
         goto done;
-    TRY(make_memory(device, NULL, memory->bytes, true, &made, error));
+    TRY(make_memory(device, NULL, memory->bytes, UNSET, &made, error));
     TRY(weft_memory_write(made, 0, memory->evicted, memory->bytes, error));
     *memory = *made;
     made->evicted = made; /* its storage is the memory's now */

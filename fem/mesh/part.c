@@ -2,6 +2,7 @@
 #include "fem/mesh/part.h"
 #include "fem/mesh/entities.h"
 #include "fem/mesh/mesh.h"
+#include "fusion/setup/team.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ void weft_part_free(weft_part **out) {
     weft_part *part = out ? *out : NULL;
     if (!part)
         return;
+    weft_team_free(&part->team);
     free(part->starts);
     free(part->nodes);
     free(part->cells);

@@ -20,6 +20,7 @@ typedef struct weft_part {
         starts; /* [ranks + 1]: a rank owns the nodes starts[r] to starts[r + 1] of the whole mesh */
     weft_mesh_shape shape;  /* of the whole mesh */
     int32_t *nodes, *cells; /* [n_nodes], [n_cells]: numbers in the whole mesh, ascending */
+    struct weft_team *team; /* of GPUs, made with the first space; NULL: none yet */
 } weft_part;
 
 /** The part of this rank.

@@ -120,9 +120,16 @@ done:
 
 weft_status weft_operator_apply_in_loop(weft_operator *op, const weft_program_product *product,
                                         weft_error *error) {
-    return product->active && op->table->apply_predicated
-               ? op->table->apply_predicated(op, product, error)
-               : weft_operator_apply(op, product->v, product->y, error);
+    weft_status status = WEFT_OK;
+    if (!product->active || !op->table->apply_predicated) {
+        status = weft_operator_apply(op, product->v, product->y, error);
+        goto done;
+    }
+    if (op->layout)
+        TRY(weft_layout_exchange(op->layout, product->v, op->single, product->active, error));
+    TRY(op->table->apply_predicated(op, product, error));
+done:
+    return status;
 }
 
 weft_status weft_operator_diagonal(weft_operator *op, weft_memory *d, weft_error *error) {

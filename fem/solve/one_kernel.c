@@ -46,7 +46,9 @@ weft_status weft_cg_persistent_prepare(weft_solver *cg, bool *is_persistent, wef
     *is_persistent = false;
     if (weft_device_limits(cg->context->device)->execution != WEFT_EXECUTION_SIMT)
         goto done;
-    if (cg->persistent_refused)
+    if (cg->op->layout)
+        snprintf(reason, sizeof reason, "it sums within one GPU, and there are ranks");
+    else if (cg->persistent_refused)
         snprintf(reason, sizeof reason, "the compiler refused the kernel before");
     else if (weft_operator_entries(cg->op) > 0)
         TRY(persistent_keep(cg, reason, sizeof reason, error));

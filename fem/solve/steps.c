@@ -60,7 +60,7 @@ static bool walk_on(weft_cg_walk *walk) {
 
 /* Which dofs are this rank's own; NULL: all. */
 static const unsigned char *owned_of(const weft_operator *op) {
-    return op->layout ? weft_memory_host(weft_layout_share(op->layout)->owned) : NULL;
+    return op->layout ? weft_layout_owned(op->layout) : NULL;
 }
 
 /* Is entry i of the piece a dof of this rank? Of others, rows are not complete. */

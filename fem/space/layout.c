@@ -1,6 +1,7 @@
 /* Finds which dofs of a part of a mesh other ranks own or need, and exchanges their values. */
 #include "fem/space/layout.h"
 #include "fem/mesh/part.h"
+#include "fem/space/exchange.h"
 #include "fem/space/space.h"
 
 #include <stdlib.h>
@@ -23,7 +24,9 @@ struct weft_layout {
     weft_share share;
     int n_neighbours;
     neighbour *neighbours;
-    weft_message *messages; /* [2 n_neighbours] */
+    weft_message *messages;  /* [2 n_neighbours] */
+    weft_team *team;        /* of GPUs; borrowed */
+    weft_exchange *exchange; /* of a GPU; NULL: the host has the lists */
 };
 
 static weft_status no_memory(weft_error *error) {
@@ -191,6 +194,39 @@ static void drop_strangers(weft_layout *layout) {
     layout->n_neighbours = n;
 }
 
+static weft_status update_share(void *user, weft_memory *list, weft_memory *active,
+                                weft_error *error) {
+    return weft_layout_exchange(user, list, false, active, error);
+}
+
+static void set_share(weft_layout *layout) {
+    layout->share = (weft_share){.comm = layout->comm,
+                                 .owned = layout->memory,
+                                 .team = weft_team_memory(layout->team),
+                                 .in_kernels = weft_team_in_kernels(layout->team),
+                                 .update = update_share,
+                                 .user = layout};
+}
+
+/* Where lists are on a GPU. */
+static weft_status make_exchange(weft_layout *layout, weft_device *device, weft_error *error) {
+    weft_status status = WEFT_OK;
+    weft_partner *partners = calloc((size_t)layout->n_neighbours + 1, sizeof *partners);
+    if (!partners)
+        TRY(no_memory(error));
+    for (int i = 0; i < layout->n_neighbours; ++i) {
+        const neighbour *one = &layout->neighbours[i];
+        partners[i] =
+            (weft_partner){one->rank, one->n_sent, one->n_received, one->sent, one->received};
+    }
+    if (weft_team_memory(layout->team) && weft_comm_size(layout->comm) > 1)
+        TRY(weft_exchange_make(layout->comm, device, layout->team, partners, layout->n_neighbours,
+                               &layout->exchange, error));
+done:
+    free(partners);
+    return status;
+}
+
 static weft_status mark_owned(weft_layout *layout, const weft_space *const *spaces, int n_spaces,
                               int32_t *const *owners, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -204,7 +240,7 @@ static weft_status mark_owned(weft_layout *layout, const weft_space *const *spac
             layout->owned[first + k] = owners[s][k / weft_space_components(spaces[s])] == mine;
     TRY(weft_memory_wrap(weft_space_device(spaces[0]), layout->owned, (size_t)layout->n,
                          &layout->memory, error));
-    layout->share = (weft_share){layout->comm, layout->memory};
+    set_share(layout);
 done:
     return status;
 }
@@ -221,6 +257,7 @@ weft_status weft_layout_make(const weft_space *const *spaces, int n_spaces, weft
     if (!layout || !owners)
         TRY(no_memory(error));
     layout->part = weft_space_mesh(spaces[0])->part;
+    layout->team = layout->part->team;
     layout->comm = layout->part->comm;
     for (int s = 0; s < n_spaces; ++s) {
         layout->n += weft_space_dofs(spaces[s]);
@@ -230,6 +267,7 @@ weft_status weft_layout_make(const weft_space *const *spaces, int n_spaces, weft
     TRY(find_neighbours(layout, error));
     TRY(make_lists(layout, spaces, n_spaces, owners, error));
     drop_strangers(layout);
+    TRY(make_exchange(layout, weft_space_device(spaces[0]), error));
     *out = layout;
     layout = NULL;
 done:
@@ -250,6 +288,7 @@ void weft_layout_free(weft_layout **out) {
         free(layout->neighbours[i].out);
         free(layout->neighbours[i].in);
     }
+    weft_exchange_free(&layout->exchange);
     free(layout->neighbours);
     free(layout->messages);
     weft_memory_free(&layout->memory);
@@ -260,6 +299,10 @@ void weft_layout_free(weft_layout **out) {
 
 const weft_share *weft_layout_share(const weft_layout *layout) {
     return layout ? &layout->share : NULL;
+}
+
+const unsigned char *weft_layout_owned(const weft_layout *layout) {
+    return layout->owned;
 }
 
 weft_comm *weft_layout_comm(const weft_layout *layout) {
@@ -359,6 +402,7 @@ weft_status weft_layout_of_rows(weft_device *device, const weft_layout_rows *row
     if (!layout)
         TRY(no_memory(error));
     layout->comm = rows->comm;
+    layout->team = rows->team;
     layout->n = rows->n;
     layout->owned = weft_array_make((size_t)layout->n, 1);
     if (!layout->owned)
@@ -366,11 +410,12 @@ weft_status weft_layout_of_rows(weft_device *device, const weft_layout_rows *row
     for (int64_t k = 0; k < layout->n; ++k)
         layout->owned[k] = rows->owners[k] == weft_comm_rank(layout->comm);
     TRY(weft_memory_wrap(device, layout->owned, (size_t)layout->n, &layout->memory, error));
-    layout->share = (weft_share){layout->comm, layout->memory};
+    set_share(layout);
     TRY(find_neighbours(layout, error));
     TRY(list_wanted(layout, rows, error));
     TRY(ask_owners(layout, rows, error));
     drop_strangers(layout);
+    TRY(make_exchange(layout, device, error));
     *out = layout;
     layout = NULL;
 done:
@@ -398,16 +443,18 @@ static void unpack(const neighbour *one, void *values, bool single) {
             ((double *)values)[one->received[k]] = one->in[k];
 }
 
-/* single  the list has floats */
-static weft_status update(weft_layout *layout, weft_memory *list, bool single, weft_error *error) {
+weft_status weft_layout_exchange(weft_layout *layout, weft_memory *list, bool single,
+                                 weft_memory *active, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t bytes = single ? sizeof(float) : sizeof(double);
     void *values = weft_memory_host(list);
     weft_message *received = layout->messages + layout->n_neighbours;
-    if (!values)
-        TRY(weft_error_refuse(error, WEFT_ERROR_UNSUPPORTED,
-                              "lists of this device are not exchanged between ranks yet",
-                              "use the device host"));
+    if (layout->exchange) {
+        status = weft_exchange_run(layout->exchange, list, single, active, error);
+        goto done;
+    }
+    if (!values) /* one rank */
+        goto done;
     for (int i = 0; i < layout->n_neighbours; ++i) {
         const neighbour *one = &layout->neighbours[i];
         pack(one, values, single);
@@ -423,11 +470,11 @@ done:
 }
 
 weft_status weft_layout_update(weft_layout *layout, weft_memory *list, weft_error *error) {
-    return update(layout, list, false, error);
+    return weft_layout_exchange(layout, list, false, NULL, error);
 }
 
 weft_status weft_layout_update_single(weft_layout *layout, weft_memory *list, weft_error *error) {
-    return update(layout, list, true, error);
+    return weft_layout_exchange(layout, list, true, NULL, error);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */

@@ -23,17 +23,25 @@ void weft_layout_free(weft_layout **layout);
 /** Which dofs are this rank's own, for programs. Borrowed. */
 const weft_share *weft_layout_share(const weft_layout *layout);
 weft_comm *weft_layout_comm(const weft_layout *layout);
+/** The same on the host: [dofs] 1 or 0; borrowed. */
+const unsigned char *weft_layout_owned(const weft_layout *layout);
 int64_t weft_layout_dofs(const weft_layout *layout);
 /** Copy the values of other ranks' dofs from these. All ranks call it.
- *  list    [dofs] doubles, on the host
+ *  list    [dofs] doubles
  *  Errors  those of weft_comm_exchange */
 weft_status weft_layout_update(weft_layout *layout, weft_memory *list, weft_error *error);
 /** The same of floats. */
 weft_status weft_layout_update_single(weft_layout *layout, weft_memory *list, weft_error *error);
+/** The same in a captured loop.
+ *  single  the list has floats
+ *  active  uint32_t on the device: where it is 0, nothing is exchanged; NULL: 1 */
+weft_status weft_layout_exchange(weft_layout *layout, weft_memory *list, bool single,
+                                 weft_memory *active, weft_error *error);
 
 /** Rows of a matrix or of a list that this rank has: its own, and copies of others. */
 typedef struct weft_layout_rows {
-    weft_comm *comm; /* borrowed */
+    weft_comm *comm;        /* borrowed */
+    struct weft_team *team; /* of GPUs (weft_part); NULL: the host has the lists; borrowed */
     int64_t n;
     const int32_t *numbers; /* [n] in the whole, ascending */
     const int32_t *owners;  /* [n] the rank of each */

@@ -7,6 +7,7 @@
 #include "fem/space/layout.h"
 #include "fem/space/private.h"
 #include "fusion/connectivity/connectivity.h"
+#include "fusion/setup/team.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -257,7 +258,11 @@ static weft_status share_nodes(weft_space *space, weft_error *error) {
     TRY(weft_space_owners(space, &owners, error));
     for (int64_t i = 0; i < space->n_nodes; ++i)
         owned[i] = owners[i] == weft_comm_rank(part->comm);
+    if (!part->team)
+        TRY(weft_team_make(part->comm, space->device, &part->team, error));
     space->share.comm = part->comm;
+    space->share.team = weft_team_memory(part->team);
+    space->share.in_kernels = weft_team_in_kernels(part->team);
     TRY(weft_memory_make(space->device, (size_t)space->n_nodes, &space->share.owned, error));
     TRY(weft_memory_write(space->share.owned, 0, owned, (size_t)space->n_nodes, error));
     TRY(weft_space_share(space, space->cells, error));

@@ -69,6 +69,9 @@ static void write_argument(const source_writer *w, const weft_plan_kernel *kerne
     case ARGUMENT_OWNED:
         weft_text_add(w->out, "const unsigned char *restrict owned");
         break;
+    case ARGUMENT_TEAM:
+        weft_text_add(w->out, "int64_t *restrict team");
+        break;
     case ARGUMENT_MEMBERS:
         weft_text_add(w->out, "const int64_t *restrict members");
         break;

@@ -50,6 +50,8 @@ const weft_plan_kernel *weft_control_joined(const weft_control *control,
     if (!segment || segment->kind != CONTROL_SEGMENT)
         return NULL;
     const weft_plan *plan = control->segments[segment->number]->plan;
+    if (control->segments[segment->number]->options.distributed)
+        return NULL; /* it waits for other ranks */
     if (plan->n_kernels == 0 || plan->kernels[plan->n_kernels - 1].kind != KERNEL_FINAL_REDUCTION)
         return NULL;
     *step = segment;
@@ -272,6 +274,8 @@ weft_status weft_source_make(weft_compilation *c, weft_error *error) {
     weft_text_add(&text, "%s%s", c->options.runs_once ? backend->cheaply : "",
                   c->options.distributed ? "#define CELL_AFTER_CELL\n" : "");
     backend->prelude(&text, weft_target_lanes(&c->limits, c->options.single), c->options.single);
+    if (c->options.distributed && !c->options.single && backend->is_threaded)
+        weft_prelude_write("ranks_cuda.h", &(weft_prelude_value){NULL, NULL}, &text);
     if (c->options.distributed && !c->options.single)
         weft_prelude_write(backend->exact, &(weft_prelude_value){NULL, NULL}, &text);
     const size_t head = text.length;

@@ -38,18 +38,27 @@ static int partial_numbers(const source_writer *w, const weft_call *call) {
     return is_exact(w, call) ? WEFT_EXACT_NUMBERS : 1;
 }
 
+/* Numbers of a thread, per component: where sums are exact, those of all its tiles. */
+static const char *values_per_thread(const source_writer *w, const weft_plan_kernel *kernel,
+                                     const weft_call *call) {
+    if (kernel->kind == KERNEL_PRODUCT)
+        return "ROWS_PER_THREAD";
+    if (!is_exact(w, call) || kernel->coarsening <= 1)
+        return "(TILE / THREADS)";
+    const char *text = weft_arena_print(w->arena, "(%d * (TILE / THREADS))", kernel->coarsening);
+    w->out->failed |= !text;
+    return text ? text : "1";
+}
+
 void weft_source_reductions_start(const source_writer *w, const weft_plan_kernel *kernel) {
     const bool threaded = w->backend->is_threaded;
-    const char *per_thread =
-        kernel->kind == KERNEL_PRODUCT ? "ROWS_PER_THREAD" : "(TILE / THREADS)";
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
-        const char *name = result_name(w, call);
+        const char *name = result_name(w, call), *values = values_per_thread(w, kernel, call);
         const int count = result_count(w, call);
         if (threaded)
             weft_text_add(w->out, "    real a_%s[%s * %d];\n    start_%s(a_%s, %s * %d);\n", name,
-                          per_thread, count, weft_source_join_name(w, call), name, per_thread,
-                          count);
+                          values, count, weft_source_join_name(w, call), name, values, count);
         else
             weft_text_add(w->out, "    real a_%s[%d];\n    start_%s(a_%s, %d);\n", name,
                           count * partial_numbers(w, call), join_name(w, call), name, count);
@@ -114,13 +123,16 @@ static void join_tiles(const source_writer *w, const weft_call *call) {
 }
 
 void weft_source_reductions_each(const source_writer *w, const weft_plan_kernel *kernel) {
+    const bool threaded = w->backend->is_threaded;
+    const bool tests = threaded && w->options->distributed && kernel->n_reductions > 0;
+    weft_text_add(w->out, "%s", tests ? "        if (owned[element]) {\n" : "");
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         const char *name = result_name(w, call);
         const int count = result_count(w, call);
-        if (w->backend->is_threaded && kernel->coarsening > 1)
+        if (threaded && kernel->coarsening > 1 && !is_exact(w, call))
             join_tiles(w, call);
-        else if (w->backend->is_threaded)
+        else if (threaded)
             weft_text_add(w->out,
                           "        UNROLL for (int c = 0; c < %d; ++c)\n"
                           "            a_%s[k * %d + c] = v_%s[c];\n",
@@ -130,6 +142,7 @@ void weft_source_reductions_each(const source_writer *w, const weft_plan_kernel 
                           w->options->distributed ? "_counted" : "", name, name, count,
                           w->options->distributed ? "counted" : "lanes");
     }
+    weft_text_add(w->out, "%s", tests ? "        }\n" : "");
 }
 
 /* The components of a reduction by an operator of the library, at `place` in the tree. */
@@ -150,6 +163,35 @@ static void threaded_partial_of_operator(const source_writer *w, const weft_plan
                   elements_joined(w, kernel), result_name(w, call), count);
 }
 
+/* Of exact sums: after a barrier, a thread per component joins what the warps have. */
+static void threaded_exact_partials(const source_writer *w, const weft_plan_kernel *kernel,
+                                    bool behind_barrier) {
+    const char *warps =
+        kernel->kind == KERNEL_PRODUCT ? "(ROWS_THREADS / LANES)" : "(THREADS / LANES)";
+    int place = 0;
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
+        const char *name = result_name(w, call);
+        const int count = result_count(w, call);
+        for (int c = 0; c < count && is_exact(w, call); ++c, ++place)
+            if (behind_barrier)
+                weft_text_add(w->out,
+                              "    if (threadIdx.x == %d)\n"
+                              "        exact_partial(partials_%s, warps + %d * %s, %s, chunk * "
+                              "(TREE / GROUPS), TREE / GROUPS, (%s + TILE - 1) / TILE, %d, %d);\n",
+                              place, name, place, warps, warps, elements_joined(w, kernel), count,
+                              c);
+            else
+                weft_text_add(w->out,
+                              "    {\n"
+                              "        const exact_number sum = exact_sum<%s>(a_%s + %d, %d);\n"
+                              "        if (threadIdx.x %% LANES == 0)\n"
+                              "            warps[%d * %s + threadIdx.x / LANES] = sum;\n"
+                              "    }\n",
+                              values_per_thread(w, kernel, call), name, c, count, place, warps);
+    }
+}
+
 /* Each component of each reduction is joined to groups in its part of `tree`; after a barrier, one
  * warp per component joins the groups to the partial result of the tile. */
 static void threaded_partials(const source_writer *w, const weft_plan_kernel *kernel) {
@@ -159,7 +201,7 @@ static void threaded_partials(const source_writer *w, const weft_plan_kernel *ke
     int place = 0;
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
-        const int count = result_count(w, call);
+        const int count = is_exact(w, call) ? 0 : result_count(w, call);
         if (call->combine) {
             weft_text_add(w->out, "    groups_%s<%s, %s>(tree + %d * TREE, a_%s, TREE);\n",
                           weft_source_join_name(w, call), threads, per_thread, place,
@@ -172,11 +214,13 @@ static void threaded_partials(const source_writer *w, const weft_plan_kernel *ke
                           weft_source_join_name(w, call), threads, per_thread, place++,
                           result_name(w, call), c, count);
     }
+    threaded_exact_partials(w, kernel, false);
     weft_text_add(w->out, "    __syncthreads();\n");
+    threaded_exact_partials(w, kernel, true);
     place = 0;
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
-        const int count = result_count(w, call);
+        const int count = is_exact(w, call) ? 0 : result_count(w, call);
         if (call->combine) {
             threaded_partial_of_operator(w, kernel, call, threads, place);
             place += count;
@@ -197,10 +241,12 @@ static void threaded_partials(const source_writer *w, const weft_plan_kernel *ke
     }
 }
 
-static int count_components(const source_writer *w, const weft_plan_kernel *kernel) {
+static int count_components(const source_writer *w, const weft_plan_kernel *kernel, bool exact) {
     int n = 0;
-    for (int i = 0; i < kernel->n_reductions; ++i)
-        n += result_count(w, &w->graph->calls[kernel->reductions[i]]);
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
+        n += is_exact(w, call) == exact ? result_count(w, call) : 0;
+    }
     return n;
 }
 
@@ -208,10 +254,13 @@ void weft_source_reductions_declare(const source_writer *w, const weft_plan_kern
     const bool product = kernel->kind == KERNEL_PRODUCT;
     if (kernel->n_reductions == 0)
         return;
-    weft_text_add(w->out,
-                  "#define TREE (%s / LANES)\n"
-                  "    __shared__ scalar tree[%d * TREE];\n",
-                  product ? "ROWS_NODES" : "TILE", count_components(w, kernel));
+    const int n = count_components(w, kernel, false), n_exact = count_components(w, kernel, true);
+    weft_text_add(w->out, "#define TREE (%s / LANES)\n", product ? "ROWS_NODES" : "TILE");
+    if (n > 0)
+        weft_text_add(w->out, "    __shared__ scalar tree[%d * TREE];\n", n);
+    if (n_exact > 0)
+        weft_text_add(w->out, "    __shared__ exact_number warps[%d * (%s / LANES)];\n", n_exact,
+                      product ? "ROWS_THREADS" : "THREADS");
 }
 
 void weft_source_reduction_tile(const source_writer *w, const weft_plan_kernel *kernel) {
@@ -236,25 +285,66 @@ static const char *tree_of_finish(const source_writer *w, const weft_graph *grap
     return text ? text : "";
 }
 
+/* What this rank has goes to the others, at most so many results at once, and theirs are joined to it. */
+static void join_ranks(const source_writer *w, const weft_plan_kernel *kernel) {
+    enum { AT_ONCE = 4 };
+    for (int first = 0; first < kernel->n_reductions; first += AT_ONCE) {
+        const int last =
+            first + AT_ONCE < kernel->n_reductions ? first + AT_ONCE : kernel->n_reductions;
+        for (int i = first; i < last; ++i) {
+            const weft_call *call = &w->graph->calls[kernel->reductions[i]];
+            const bool exact = is_exact(w, call);
+            weft_text_add(
+                w->out,
+                "    words_send(team, epoch + %d, (const int64_t *)%s%s, %d, threadIdx.x, "
+                "TILE);\n",
+                i + 1, exact ? "partials_" : "p_",
+                exact ? result_name(w, call) : storage_name(w, call),
+                partial_numbers(w, call) * result_count(w, call));
+        }
+        for (int i = first; i < last; ++i) {
+            const weft_call *call = &w->graph->calls[kernel->reductions[i]];
+            weft_text_add(w->out, "    ranks_%s(p_%s, partials_%s, team, epoch + %d, %d);\n",
+                          join_name(w, call), storage_name(w, call), result_name(w, call), i + 1,
+                          result_count(w, call));
+        }
+    }
+    weft_text_add(w->out, "    if (threadIdx.x == 0)\n        team[2] = epoch + %d;\n",
+                  kernel->n_reductions);
+}
+
+static const char *room_name(const source_writer *w, const weft_call *call) {
+    return is_exact(w, call) ? "room" : "tree";
+}
+
 static void threaded_finish(const source_writer *w, const weft_plan_kernel *kernel) {
+    if (w->options->distributed)
+        weft_text_add(w->out, "    __shared__ exact_number room[TILE / LANES];\n"
+                              "    const int64_t epoch = team[2];\n");
     weft_text_add(w->out,
                   "    __shared__ scalar tree[%sGROUPS];\n    wait_for_kernels();\n"
                   "    if (%s > 1) {\n",
                   tree_of_finish(w, w->graph, kernel), kernel->is_member ? "blocks" : "gridDim.x");
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
-        weft_text_add(w->out, "        finish_part_%s(tree, partials_%s, %d, %s%s, %s);\n",
-                      weft_source_join_name(w, call), result_name(w, call), result_count(w, call),
-                      elements_joined(w, kernel), weft_fault("partial_dropped") ? " - TILE" : "",
-                      weft_source_block(kernel));
+        weft_text_add(w->out, "        finish_part_%s(%s, partials_%s, %d, %s%s, %s);\n",
+                      join_name(w, call), room_name(w, call), result_name(w, call),
+                      result_count(w, call), elements_joined(w, kernel),
+                      weft_fault("partial_dropped") ? " - TILE" : "", weft_source_block(kernel));
     }
     weft_text_add(w->out, "        return;\n    }\n");
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
-        weft_text_add(w->out, "    finish_%s(p_%s, tree, partials_%s, %d, %s);\n",
-                      weft_source_join_name(w, call), storage_name(w, call), result_name(w, call),
-                      result_count(w, call), elements_joined(w, kernel));
+        if (is_exact(w, call))
+            weft_text_add(w->out, "    finish_exact(room, partials_%s, %d, %s);\n",
+                          result_name(w, call), result_count(w, call), elements_joined(w, kernel));
+        else
+            weft_text_add(w->out, "    finish_%s(p_%s, tree, partials_%s, %d, %s);\n",
+                          weft_source_join_name(w, call), storage_name(w, call),
+                          result_name(w, call), result_count(w, call), elements_joined(w, kernel));
     }
+    if (w->options->distributed)
+        join_ranks(w, kernel);
 }
 
 /* On the host, the ranges of a launch are whole tiles of blocks, each with a partial result. */

@@ -174,7 +174,8 @@ weft_status weft_connectivity_share(weft_connectivity *connectivity, const weft_
     TRY(weft_memory_make(connectivity->device, n, &owned, error));
     TRY(weft_memory_write(owned, 0, of_from, n, error));
     weft_memory_free(&connectivity->from_share.owned);
-    connectivity->from_share = (weft_share){to->comm, owned};
+    connectivity->from_share = (weft_share){
+        .comm = to->comm, .owned = owned, .team = to->team, .in_kernels = to->in_kernels};
     connectivity->to_share = to;
     owned = NULL;
 done:

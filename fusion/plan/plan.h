@@ -25,6 +25,7 @@ typedef enum weft_argument_kind {
                          final reductions twice, the second for a launch that joins parts before */
     ARGUMENT_CELL_PATCH, /* patches of cells: part by weft_cell_patch_argument */
     ARGUMENT_OWNED, /* uint8_t [n] of index set `index`: does the element count on this rank? */
+    ARGUMENT_TEAM,  /* of a KERNEL_FINAL_REDUCTION on a GPU: weft_share.team of index set `index` */
     ARGUMENT_GATHER /* transposed connectivity: start[n_to + 1] (part 0) and positions (part 1) */
 } weft_argument_kind;
 

@@ -68,13 +68,14 @@ static json_t *argument_json(const weft_graph *graph, const weft_argument *argum
         [ARGUMENT_PRODUCT] = "operator",    [ARGUMENT_DOUBLE_BUFFER] = "double_buffer",
         [ARGUMENT_PATCH_MATRIX] = "rows",   [ARGUMENT_COLOUR] = "colour",
         [ARGUMENT_SIZES] = "sizes",         [ARGUMENT_MEMBERS] = "members",
-        [ARGUMENT_OWNED] = "owned",         [ARGUMENT_GATHER] = "transposed"};
+        [ARGUMENT_OWNED] = "owned",         [ARGUMENT_TEAM] = "team",
+        [ARGUMENT_GATHER] = "transposed"};
     const char *kind = kinds[argument->kind];
     if (argument->kind == ARGUMENT_GATHER)
         return json_pack("{s:s, s:o, s:s}", "kind", kind, "name",
                          weft_json_string(graph->connectivities[argument->index].name), "part",
                          argument->part == 0 ? "start" : "positions");
-    if (argument->kind == ARGUMENT_OWNED)
+    if (argument->kind == ARGUMENT_OWNED || argument->kind == ARGUMENT_TEAM)
         return json_pack("{s:s, s:o}", "kind", kind, "name",
                          weft_json_string(graph->index_sets[argument->index].name));
     if (argument->kind == ARGUMENT_MEMBERS || argument->kind == ARGUMENT_SIZES)

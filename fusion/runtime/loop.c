@@ -172,12 +172,62 @@ weft_status weft_program_step(weft_program *p, const weft_control_step *step, we
     return WEFT_OK;
 }
 
+/* What ranks have of an index set over which a kernel waits for other ranks, on GPUs; NULL: none does. */
+static const weft_share *share_of(const weft_program *p) {
+    for (int i = 0; i < p->compilation->control->n_segments; ++i) {
+        const weft_program_segment *segment = p->segments[i];
+        const weft_plan *plan = segment->segment->plan;
+        for (int k = 0; k < plan->n_kernels; ++k) {
+            const weft_plan_kernel *kernel = &plan->kernels[k];
+            const weft_share *share =
+                kernel->index_set >= 0 ? segment->shares[kernel->index_set] : NULL;
+            if ((kernel->kind == KERNEL_FINAL_REDUCTION || kernel->kind == KERNEL_PRODUCT) &&
+                share && share->team && weft_comm_size(share->comm) > 1)
+                return share;
+        }
+    }
+    return NULL;
+}
+
+/* On GPUs of several ranks: kernels wait for those of others, so that all start together; where the host passes on what
+ * they exchange, loops run on the host. */
+static weft_status start_ranks(weft_program *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_share *share = p->compilation->options.distributed ? share_of(p) : NULL;
+    double nothing = 0;
+    if (!share)
+        goto done;
+    p->loops_on_host |= !share->in_kernels;
+    TRY(weft_comm_maximum(share->comm, &nothing, error));
+    for (int i = 0; i < p->compilation->control->n_segments; ++i)
+        TRY(weft_program_segment_start_ranks(p->segments[i], error));
+done:
+    return status;
+}
+
+/* Has a kernel waited for another rank in vain? */
+static weft_status check_ranks(const weft_program *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    enum { FAILED = 3 }; /* kernels/prelude/ranks_cuda.h */
+    const weft_share *share = p->compilation->options.distributed ? share_of(p) : NULL;
+    int64_t failed = 0;
+    if (share && share->in_kernels && !p->active) /* which is captured */
+        TRY(weft_memory_read(share->team, FAILED * sizeof failed, &failed, sizeof failed, error));
+    if (failed)
+        TRY(weft_error_set(error, WEFT_ERROR_DEVICE,
+                           "another rank's GPU did not send its numbers within 10 s"));
+done:
+    return status;
+}
+
 weft_status weft_program_run(weft_program *p, weft_error *error) {
     weft_status status = WEFT_OK;
     TRY(weft_cancelled(weft_device_monitor(p->device), error));
     TRY(weft_program_prepare_all(p, error));
+    TRY(start_ranks(p, error));
     p->iterations = p->compilation->control->last_loop >= 0 ? 0 : -1;
     TRY(run_steps(p, &p->compilation->control->steps, error));
+    TRY(check_ranks(p, error));
 done:
     return status;
 }

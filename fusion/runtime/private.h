@@ -110,6 +110,8 @@ weft_status weft_program_group_launch(weft_program_segment *p, const weft_plan_k
 /** Blocks of the launch of a final reduction that joins parts of many partial results before; 0: there is none. */
 int64_t weft_program_join_blocks(const weft_program_segment *p, const weft_plan_kernel *kernel);
 weft_status weft_program_segment_run(weft_program_segment *p, weft_error *error);
+/** Before a program runs on several ranks: lists that product kernels keep two of get other ranks' values. */
+weft_status weft_program_segment_start_ranks(weft_program_segment *p, weft_error *error);
 /** Make everything that a segment's launches would otherwise make at first use. */
 weft_status weft_program_warm_up(weft_program_segment *p, weft_error *error);
 /** The arguments of a kernel, into out [n_arguments]. */

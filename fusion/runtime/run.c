@@ -45,6 +45,9 @@ static weft_status launch_argument(weft_program_segment *p, const weft_argument 
     case ARGUMENT_OWNED:
         *out = p->shares[argument->index]->owned;
         break;
+    case ARGUMENT_TEAM:
+        *out = p->shares[argument->index]->team;
+        break;
     case ARGUMENT_SIZES:
         *out = p->nested[argument->index].sizes;
         break;
@@ -288,9 +291,10 @@ done:
 static weft_status join_all_ranks(weft_program_segment *p, const weft_plan_kernel *kernel,
                                   weft_error *error) {
     weft_status status = WEFT_OK;
-    for (int i = 0; i < kernel->n_reductions && p->segment->options.distributed; ++i)
-        TRY(join_ranks(p, &p->segment->graph->calls[kernel->reductions[i]],
-                       p->shares[kernel->index_set]->comm, error));
+    const weft_share *share = p->shares[kernel->index_set];
+    for (int i = 0;
+         i < kernel->n_reductions && p->segment->options.distributed && !share->in_kernels; ++i)
+        TRY(join_ranks(p, &p->segment->graph->calls[kernel->reductions[i]], share->comm, error));
 done:
     return status;
 }
@@ -358,10 +362,64 @@ weft_status weft_program_grid(const weft_program_segment *p, const weft_plan_ker
                                         : WEFT_OK;
 }
 
+/* Other ranks' elements of a list get their values, before a product reads them. */
+static weft_status update_list(weft_program_segment *p, const weft_plan_kernel *kernel, int value,
+                               weft_error *error) {
+    const weft_share *share = p->shares[kernel->index_set];
+    return share->update(share->user, value_memory(p, value),
+                         p->segment->plan->predicated ? active_of(p) : NULL, error);
+}
+
+/* Does a product kernel store the next value of this list into its double buffer? Then it computes copies of other ranks'
+ * elements itself, from those of the other lists. */
+static bool is_double_buffered(const weft_plan_kernel *kernel, int value) {
+    for (int i = 0; i < kernel->n_arguments; ++i)
+        if (kernel->arguments[i].kind == ARGUMENT_DOUBLE_BUFFER &&
+            kernel->arguments[i].index == value)
+            return true;
+    return false;
+}
+
+/* The lists that a product kernel reads at other rows than its own: all, or those that it writes only.
+ * Decision  docs/decisions/0071-gpus-of-ranks-write-into-each-others-memory.md */
+static weft_status update_product(weft_program_segment *p, const weft_plan_kernel *kernel,
+                                  bool double_buffered, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_graph *graph = p->segment->graph;
+    const weft_call *call =
+        &graph->calls[kernel->prologue >= 0 ? kernel->prologue : kernel->product];
+    const weft_share *share = p->shares[kernel->index_set];
+    if (!p->segment->options.distributed || !share || !share->update)
+        goto done;
+    for (int k = 0; k < call->n_operands; ++k) {
+        const int value = weft_value_storage(graph, call->operands[k].value);
+        bool repeated = graph->values[value].index_set < 0;
+        for (int m = 0; m < k; ++m)
+            repeated |= weft_value_storage(graph, call->operands[m].value) == value;
+        if (!repeated && is_double_buffered(kernel, value) == double_buffered &&
+            !weft_fault("missing_exchange"))
+            TRY(update_list(p, kernel, value, error));
+    }
+done:
+    return status;
+}
+
+weft_status weft_program_segment_start_ranks(weft_program_segment *p, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_plan *plan = p->segment->plan;
+    for (int k = 0; k < plan->n_kernels; ++k)
+        if (plan->kernels[k].kind == KERNEL_PRODUCT)
+            TRY(update_product(p, &plan->kernels[k], true, error));
+done:
+    return status;
+}
+
 static weft_status launch_kernel(weft_program_segment *p, const weft_plan_kernel *kernel,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
     serial_schedule serial;
+    if (kernel->kind == KERNEL_PRODUCT)
+        TRY(update_product(p, kernel, false, error));
     weft_launch launch = {.module = p->module,
                           .kernel = kernel->name,
                           .arguments = p->arguments,

@@ -1,5 +1,6 @@
 /* Compiles, loads and launches the set-up kernels of a device. */
 #include "fusion/setup/setup.h"
+#include "fusion/base/prelude.h"
 
 #include "fusion/embedded_setup.h"
 
@@ -59,12 +60,26 @@ bool weft_setup_file(int number, char *name, size_t size) {
     return false;
 }
 
+/* The prelude of generated kernels that the first line of a file names: "//@ prelude ranks_cuda.h". */
+static void add_named_prelude(const char *file, weft_text *text) {
+    static const char head[] = "//@ prelude ";
+    const weft_prelude_value none = {NULL, NULL};
+    char name[64];
+    if (strncmp(file, head, strlen(head)) != 0)
+        return;
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(file + strlen(head), "\n"),
+                   file + strlen(head));
+    weft_prelude_write(name, &none, text);
+}
+
 weft_status weft_setup_source(const char *file, weft_text *text, weft_error *error) {
     const int prelude = file_find("prelude"), own = file_find(file);
     if (own < 0 || prelude < 0)
         return weft_error_set(error, WEFT_ERROR_INTERNAL, "there is no file kernels/setup/%s.cu",
                               file);
-    weft_text_add(text, "%s\n%s", weft_embedded_setup[prelude].text, weft_embedded_setup[own].text);
+    weft_text_add(text, "%s\n", weft_embedded_setup[prelude].text);
+    add_named_prelude(weft_embedded_setup[own].text, text);
+    weft_text_add(text, "%s", weft_embedded_setup[own].text);
     return text->failed
                ? weft_error_set(error, WEFT_ERROR_MEMORY, "no memory for kernels of the set-up")
                : WEFT_OK;

@@ -37,7 +37,7 @@ static void keep_loaded(void) {
 
 /* Each processor is divided among the ranks of this node that may use it: ranks may be bound to processors of their own, or
  * several to those of a socket. */
-static int find_share(MPI_Comm world, int rank, double *share) {
+static int find_share(MPI_Comm world, int rank, double *share, int *local) {
     int mine[CPU_SETSIZE] = {0}, all[CPU_SETSIZE] = {0}, n = 0;
     cpu_set_t set;
     MPI_Comm node;
@@ -48,7 +48,9 @@ static int find_share(MPI_Comm world, int rank, double *share) {
     int code = MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
     if (code != MPI_SUCCESS)
         return code;
-    code = MPI_Allreduce(mine, all, CPU_SETSIZE, MPI_INT, MPI_SUM, node);
+    code = MPI_Comm_rank(node, local);
+    if (code == MPI_SUCCESS)
+        code = MPI_Allreduce(mine, all, CPU_SETSIZE, MPI_INT, MPI_SUM, node);
     for (int i = 0; i < CPU_SETSIZE && code == MPI_SUCCESS; ++i) {
         n += mine[i];
         sum += mine[i] ? 1.0 / all[i] : 0;
@@ -87,7 +89,7 @@ static int start(weft_mpi **out, weft_mpi_place *place) {
     if (code == MPI_SUCCESS)
         code = MPI_Comm_size(mpi->comm, &place->size);
     mpi->size = place->size;
-    return code == MPI_SUCCESS ? find_share(mpi->comm, place->rank, &place->share) : code;
+    return code == MPI_SUCCESS ? find_share(mpi->comm, place->rank, &place->share, &place->local) : code;
 }
 
 /* In pieces, through a buffer, as those of one rank are to stand together. */

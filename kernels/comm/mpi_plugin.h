@@ -14,6 +14,7 @@ enum {
 
 typedef struct weft_mpi_place {
     int rank, size;
+    int local; /* number of this rank among those of its machine */
     double share; /* of the processors that this process may use, if ranks of a node share those evenly */
 } weft_mpi_place;
 

@@ -3,10 +3,12 @@
  * after the other; shared memory is poisoned before each. Copies that a device does while threads
  * compute are done at once. Threads and blocks run in the order of their numbers (0), in reverse (1),
  * or from both ends alternately (2): what is right does not depend on it. */
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <ucontext.h>
 #include <utility>
 
@@ -236,6 +238,19 @@ static inline double __dmul_rn(double a, double b) {
 static inline void __threadfence() {
 }
 
+/* Kernels of several ranks, which are threads or processes, wait for each other. */
+static inline void __threadfence_system() {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+static inline void __nanosleep(unsigned) {
+    sched_yield();
+}
+static inline long long emulated_nanoseconds() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
 template <class T> static T atomicAdd(T *p, T v) {
     const T before = *p;
     *p += v;
@@ -254,6 +269,11 @@ template <class T> static T atomicMax(T *p, T v) {
     return before;
 }
 
+static inline long long __double_as_longlong(double v) {
+    long long bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
 static inline double __longlong_as_double(long long bits) {
     double v;
     memcpy(&v, &bits, sizeof v);

@@ -59,7 +59,7 @@ extern "C" __global__ void map_indices(long long n, const int64_t *sizes, const 
 }
 
 /* A counting sort of the positions by target: slots are drawn from a counter in any order, and each target's list is
- * sorted afterwards.  n: elements.  sizes: width, lanes of the indices, lanes of the positions, first target, number of
+ * sorted afterwards, in the order of elements.  n: elements.  sizes: width, lanes of the indices, lanes of the positions, first target, number of
  * targets; others are passed over */
 extern "C" __global__ void count_positions(long long n, const int64_t *sizes, const int32_t *indices,
                                         uint32_t *counts)
@@ -85,8 +85,16 @@ extern "C" __global__ void put_positions(long long n, const int64_t *sizes, cons
         if (target < 0 || target >= sizes[4])
             continue;
         const int64_t slot = start[target] + atomicAdd(&counts[target], ~0u) - 1;
-        positions[slot] = (uint32_t)place_of(i, k, width, sizes[2]);
+        positions[slot] = (uint32_t)(i * width + k);
     }
+}
+
+/* Numbers of members, element after element, as places in blocks of lanes.  n: members.  sizes: width, -, lanes */
+extern "C" __global__ void place_positions(long long n, const int64_t *sizes, uint32_t *positions)
+{
+    const int64_t i = element(), width = sizes[0];
+    if (i < n)
+        positions[i] = (uint32_t)place_of(positions[i] / width, positions[i] % width, width, sizes[2]);
 }
 
 #define FEW_PLACES 64

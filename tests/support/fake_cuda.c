@@ -29,6 +29,7 @@ enum {
 #ifndef FAKE_CUDA_MEGABYTES_LEFT
 #define FAKE_CUDA_MEGABYTES_LEFT 3
 #define FAKE_CUDA_SHARED 65536
+#define FAKE_CUDA_DEVICES 1
 #endif
 typedef enum node_kind { KERNEL, CLEAR, COPY, ITERATIONS } node_kind;
 typedef unsigned long long word;
@@ -62,7 +63,7 @@ struct graph {
 };
 
 fake_cuda fake = {.version = 13000};
-static graph *capturing;
+static _Thread_local graph *capturing; /* by the thread of a rank */
 static unsigned conditions[HANDLES];
 static word n_handles;
 
@@ -205,8 +206,37 @@ static int f_cuDriverGetVersion(int *version) {
 }
 static int f_cuDeviceGetCount(int *count) {
     ENTER(cuDeviceGetCount);
-    *count = 1;
+    *count = FAKE_CUDA_DEVICES;
     return 0;
+}
+static int f_cuDeviceGetUuid(unsigned char *uuid, int device) {
+    ENTER(cuDeviceGetUuid);
+    memset(uuid, device + 1, 16);
+    return 0;
+}
+static int f_cuDeviceCanAccessPeer(int *can, int device, int other) {
+    ENTER(cuDeviceCanAccessPeer);
+    *can = getenv("FAKE_CUDA_ALONE") == NULL;
+    return 0;
+}
+static int f_cuCtxEnablePeerAccess(void *context, unsigned flags) {
+    ENTER(cuCtxEnablePeerAccess);
+    return 0;
+}
+typedef struct ipc_handle {
+    unsigned char bytes[64];
+} ipc_handle;
+static int f_cuIpcGetMemHandle(ipc_handle *out, word address) {
+    ENTER(cuIpcGetMemHandle);
+    return INVALID; /* memory of this process alone */
+}
+static int f_cuIpcOpenMemHandle(word *address, ipc_handle there, unsigned flags) {
+    ENTER(cuIpcOpenMemHandle);
+    return INVALID;
+}
+static int f_cuIpcCloseMemHandle(word address) {
+    ENTER(cuIpcCloseMemHandle);
+    return INVALID;
 }
 static int f_cuDeviceGet(int *device, int ordinal) {
     ENTER(cuDeviceGet);
@@ -494,7 +524,9 @@ static int f_cuGraphConditionalHandleCreate(word *handle, graph *g, void *contex
     ENTER(cuGraphConditionalHandleCreate);
     if (!g || value != 0 || flags != 0)
         return INVALID;
+    pthread_mutex_lock(&mutex);
     *handle = n_handles++ % HANDLES;
+    pthread_mutex_unlock(&mutex);
     return 0;
 }
 typedef struct loop_parameters { /* CUgraphNodeParams of a conditional node */
@@ -543,6 +575,8 @@ static int f_cuGraphExecDestroy(graph *executable) {
     X(cuInit) X(cuDriverGetVersion) X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName)          \
     X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain)                        \
     X(cuDevicePrimaryCtxRelease) X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuStreamCreate)          \
+    X(cuDeviceGetUuid) X(cuDeviceCanAccessPeer) X(cuCtxEnablePeerAccess) X(cuIpcGetMemHandle)      \
+    X(cuIpcOpenMemHandle) X(cuIpcCloseMemHandle)                                                   \
     X(cuStreamDestroy) X(cuStreamSynchronize) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord)  \
     X(cuEventSynchronize) X(cuEventElapsedTime) X(cuMemGetInfo) X(cuMemAlloc) X(cuMemFree)         \
     X(cuMemPoolCreate) X(cuMemPoolDestroy) X(cuMemPoolTrimTo) X(cuMemPoolSetAttribute)             \

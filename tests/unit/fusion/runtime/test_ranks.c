@@ -2,6 +2,7 @@
 /* Reductions over index sets of which each rank has a part, with copies of elements of others: whole numbers, whose sums are
  * known, and numbers of very different sizes, whose sums must be right to rounding and have the same bits for any parts. */
 #include "core/weft_core.h"
+#include "fusion/setup/team.h"
 #include "fusion/weft_compile.h"
 #include "fusion/weft_library.h"
 #include "fusion/weft_share.h"
@@ -45,7 +46,11 @@ static void *run_rank(void *user) {
                   to = last + all->ghosts < all->n ? last + all->ghosts : all->n;
     const int64_t n = first < last ? to - from : 0;
     const weft_compile_options options = {.size = sizeof options, .distributed = true};
-    program_case c = case_open(NULL, work->device, script, &options);
+    char device[32];
+    (void)snprintf(device, sizeof device, strcmp(work->device, "cuda") == 0 ? "%s:%d" : "%s",
+                   work->device, r);
+    program_case c = case_open(NULL, device, script, &options);
+    weft_team *team = NULL;
     double *a = calloc((size_t)n + 1, sizeof *a), *b = calloc((size_t)n + 1, sizeof *b);
     uint8_t *owned = weft_array_make((size_t)n, 1);
     weft_memory *counts = NULL;
@@ -55,7 +60,11 @@ static void *run_rank(void *user) {
         b[i] = owned[i] ? all->b[from + i] : -1e300;
     }
     assert_int_equal(weft_memory_wrap(c.device, owned, (size_t)n, &counts, NULL), WEFT_OK);
-    const weft_share share = {work->comm, counts};
+    assert_int_equal(weft_team_make(work->comm, c.device, &team, NULL), WEFT_OK);
+    const weft_share share = {.comm = work->comm,
+                              .owned = counts,
+                              .team = weft_team_memory(team),
+                              .in_kernels = weft_team_in_kernels(team)};
     case_size(&c, "rows", n);
     assert_int_equal(weft_program_share(c.program, "rows", &share, NULL), WEFT_OK);
     case_input(&c, "a", a);
@@ -67,6 +76,7 @@ static void *run_rank(void *user) {
         free(values);
     }
     weft_memory_free(&counts);
+    weft_team_free(&team);
     case_close(&c);
     free(owned);
     free(a);
@@ -96,7 +106,9 @@ static void run_ranks(const whole *all, const char *device, double out[RESULTS])
 
 static const int ranks[] = {1, 2, 3, 4, 7};
 static const int64_t sizes[] = {0, 3, 8, 2049, 30011};
-static const char *const devices[] = {"host:1", "host:2", "host:1:sse2"};
+static const char *const on_host[] = {"host:1", "host:2", "host:1:sse2", NULL};
+static const char *const on_gpus[] = {"cuda", NULL}; /* one for each rank */
+static const char *const *devices = on_host;
 
 static double random_number(uint64_t *state, int spread) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -125,12 +137,12 @@ static void check_spread(int64_t n, int spread) {
         b[i] = random_number(&state, spread);
     }
     whole all = {.n = n, .ghosts = 5, .a = a, .b = b, .n_ranks = 1};
-    run_ranks(&all, "host:1", first);
+    run_ranks(&all, devices[0], first);
     exactly(&all, NULL, &value, &size);
     assert_double_near(first[0], value, 0, 4e-16 * fabs(value) + 1e-15 * size);
     exactly(&all, b, &value, &size);
     assert_double_near(first[1], value, 0, 4e-16 * fabs(value) + 1e-15 * size);
-    for (size_t d = 0; d < sizeof devices / sizeof *devices; ++d)
+    for (size_t d = 0; devices[d]; ++d)
         for (size_t k = 0; k < sizeof ranks / sizeof *ranks; ++k) {
             all.n_ranks = ranks[k];
             run_ranks(&all, devices[d], again);
@@ -165,7 +177,7 @@ static void test_cancellation(void **state) {
     a[N - 1] = ldexp(1, -8);
     for (size_t k = 0; k < sizeof ranks / sizeof *ranks; ++k) {
         const whole all = {.n = N, .ghosts = 3, .a = a, .b = b, .n_ranks = ranks[k]};
-        run_ranks(&all, "host:1", out);
+        run_ranks(&all, devices[0], out);
         assert_true(out[0] == ldexp(1, -8));
     }
 }
@@ -184,11 +196,11 @@ static void test_extremes(void **state) {
     whole all = {.n = 40, .ghosts = 1, .a = a, .b = b, .n_ranks = 3};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         a[23] = cases[i].number;
-        run_ranks(&all, "host:1", out);
+        run_ranks(&all, devices[0], out);
         assert_true(out[0] == cases[i].sum);
     }
     a[23] = NAN;
-    run_ranks(&all, "host:1", out);
+    run_ranks(&all, devices[0], out);
     assert_true(isnan(out[0]) && isnan(out[1]));
 }
 
@@ -228,7 +240,11 @@ static void test_unknown_share(void **state) {
     case_close(&c);
 }
 
-int main(void) {
+/* With an argument, the sums of GPUs, which reach each other's memory. */
+int main(int n_arguments, char **arguments) {
+    (void)arguments;
+    if (n_arguments > 1)
+        devices = on_gpus;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bits), cmocka_unit_test(test_cancellation),
         cmocka_unit_test(test_extremes), cmocka_unit_test(test_refused),

@@ -1,0 +1,221 @@
+//@ Reductions over elements of several ranks, as exact_host.h has them: the same slices, and so the same bits. A warp divides its
+//@ numbers by the greatest of them; what it gets is joined as whole numbers.
+#define EXACT_BITS 30
+#define EXACT_LEAST -33
+#define EXACT_MOST 32
+#define EXACT_SLICES 3
+
+/* as numbers of partial results: core/base/exact.h */
+struct exact_number {
+    int64_t place, slices[EXACT_SLICES];
+    double rest;
+};
+
+INLINE double exact_power(int exponent) { return __longlong_as_double((int64_t)(exponent + 1023) << 52); }
+/* what a slice starts from: 1.5 2^52 of its units */
+INLINE double exact_start(int place) { return 1.5 * exact_power(52 + EXACT_BITS * place); }
+/* the least place whose slice 0 is below the sign */
+INLINE int exact_place(double size)
+{
+    const int exponent = (int)((uint64_t)__double_as_longlong(size) >> 52) - 1023;
+    const int place = (exponent + 1 - EXACT_BITS * EXACT_LEAST) / EXACT_BITS + EXACT_LEAST;
+    return place < EXACT_LEAST ? EXACT_LEAST : place;
+}
+
+INLINE void exact_join(exact_number *a, const exact_number &b)
+{
+    const int up = (int)(b.place - a->place);
+    if (up > 0) {
+        UNROLL for (int i = EXACT_SLICES - 1; i >= 0; --i)
+            a->slices[i] = i >= up ? a->slices[i - up] : 0;
+        a->place = b.place;
+    }
+    UNROLL for (int i = 0; i < EXACT_SLICES; ++i)
+        UNROLL for (int k = 0; k < EXACT_SLICES; ++k)
+            a->slices[i] += i - k == (up > 0 ? 0 : -up) ? b.slices[k] : 0;
+    a->rest += b.rest;
+}
+
+/* By one warp, v[k * stride] for k < N: the sum of its numbers, in lane 0. */
+template <int N> INLINE exact_number exact_sum(const real *v, int stride)
+{
+    exact_number sum;
+    double left[N], most = 0, rest = 0;
+    UNROLL for (int k = 0; k < N; ++k) {
+        left[k] = v[k * stride];
+        const double size = fabs(left[k]);
+        if (!(size < exact_power(EXACT_BITS * EXACT_MOST + EXACT_BITS - 1))) {
+            rest += left[k];
+            left[k] = 0;
+        } else if (size > most)
+            most = size;
+    }
+    UNROLL for (int by = LANES / 2; by > 0; by /= 2) {
+        const double other = __shfl_xor_sync(0xffffffffu, most, by);
+        most = other > most ? other : most;
+    }
+    const int place = exact_place(most);
+    UNROLL for (int i = 0; i < EXACT_SLICES; ++i) {
+        const double start = exact_start(place - i);
+        double slices = 0;
+//@ With its last bit set, nothing is halfway between two multiples of a unit.
+        UNROLL for (int k = 0; k < N; ++k) {
+            const double slice = start + __longlong_as_double(__double_as_longlong(left[k]) | 1) - start;
+            slices += slice;
+            left[k] -= slice;
+        }
+        UNROLL for (int by = LANES / 2; by > 0; by /= 2)
+            slices += __shfl_down_sync(0xffffffffu, slices, by);
+        const double root = exact_power(-EXACT_BITS / 2 * (place - i)); /* the reciprocal of the unit may not be finite */
+        sum.slices[i] = (int64_t)(slices * root * root);
+    }
+    UNROLL for (int by = LANES / 2; by > 0; by /= 2)
+        rest += __shfl_down_sync(0xffffffffu, rest, by);
+    sum.place = place;
+    sum.rest = rest;
+    return sum;
+}
+
+/* By one thread, behind a barrier: the sums of n warps as partial result `number`, and nothing as the next ones of its block, which
+ * has `tiles` of all. */
+INLINE void exact_partial(scalar *p, const exact_number *warps, int n, int64_t number, int tiles, int64_t all,
+                          int components, int c)
+{
+    exact_number sum = warps[0];
+    for (int w = 1; w < n; ++w)
+        exact_join(&sum, warps[w]);
+    for (int t = 0; t < tiles && number + t < all; ++t) {
+        ((exact_number *)p)[(number + t) * components + c] = sum;
+        sum = {EXACT_LEAST, {0, 0, 0}, 0};
+    }
+}
+
+INLINE double exact_value(const exact_number &sum)
+{
+    const int64_t one = (int64_t)1 << EXACT_BITS;
+    int64_t s[EXACT_SLICES];
+    double value = 0;
+    UNROLL for (int i = 0; i < EXACT_SLICES; ++i)
+        s[i] = sum.slices[i];
+    UNROLL for (int i = EXACT_SLICES - 1; i > 0; --i) {
+        const int64_t carry = s[i] / one;
+        s[i] -= carry * one;
+        s[i - 1] += carry;
+    }
+    UNROLL for (int i = EXACT_SLICES - 1; i >= 0; --i) {
+        const int unit = EXACT_BITS * (int)(sum.place - i);
+        value += ldexp((double)s[i], unit);
+    }
+    return value + sum.rest;
+}
+
+/* By one block of TILE threads: the sums of n partial results, to out [components].
+ * room  [TILE / LANES] */
+INLINE void join_partials_exact(exact_number *out, exact_number *room, const exact_number *p, int components, int64_t n)
+{
+    enum { AT_ONCE = 4 };
+    for (int c = 0; c < components; ++c) {
+        exact_number sum = {EXACT_LEAST, {0, 0, 0}, 0};
+        for (int64_t first = threadIdx.x; first < n; first += AT_ONCE * TILE) {
+            exact_number some[AT_ONCE];
+            UNROLL for (int j = 0; j < AT_ONCE; ++j)
+                some[j] = p[(first + j * TILE < n ? first + j * TILE : first) * components + c];
+            UNROLL for (int j = 0; j < AT_ONCE; ++j)
+                if (first + j * TILE < n)
+                    exact_join(&sum, some[j]);
+        }
+        UNROLL for (int by = LANES / 2; by > 0; by /= 2) {
+            exact_number other;
+            other.place = __shfl_down_sync(0xffffffffu, sum.place, by);
+            UNROLL for (int i = 0; i < EXACT_SLICES; ++i)
+                other.slices[i] = __shfl_down_sync(0xffffffffu, sum.slices[i], by);
+            other.rest = __shfl_down_sync(0xffffffffu, sum.rest, by);
+            if (threadIdx.x % LANES + by < LANES)
+                exact_join(&sum, other);
+        }
+        if (threadIdx.x % LANES == 0)
+            room[threadIdx.x / LANES] = sum;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            for (int w = 1; w < TILE / LANES; ++w)
+                exact_join(&sum, room[w]);
+            out[c] = sum;
+        }
+        __syncthreads();
+    }
+}
+
+/* As finish and finish_part of cuda.h: what this rank has becomes the first partial results. */
+INLINE void finish_exact(exact_number *room, scalar *partials, int components, int64_t n_elements)
+{
+    exact_number *p = (exact_number *)partials;
+    const int64_t n = (n_elements + TILE - 1) / TILE;
+    if (n > DIRECT)
+        join_partials_exact(p, room, p + n * components, components, (n + JOINED - 1) / JOINED);
+    else
+        join_partials_exact(p, room, p, components, n);
+}
+INLINE void finish_part_exact(exact_number *room, scalar *partials, int components, int64_t n_elements, int64_t b)
+{
+    exact_number *p = (exact_number *)partials;
+    const int64_t n = (n_elements + TILE - 1) / TILE, from = b * JOINED;
+    join_partials_exact(p + (n + b) * components, room, p + from * components, components,
+                        n - from < JOINED ? n - from : JOINED);
+}
+
+/* By one block of TILE threads: f(rank, numbers of this rank) on each thread, in the order of ranks, for the n numbers that each
+ * has sent. */
+template <class Function> INLINE void words_of_ranks(int64_t *team, int64_t epoch, int n, Function f)
+{
+    enum { ROOM = 4 * WORDS_NUMBERS };
+    __shared__ int64_t words[ROOM];
+    const int at_once = ROOM / n;
+    __syncthreads(); /* all threads have sent, where they run one after another */
+    for (int first = 0; first < (int)team[0]; first += at_once) {
+        const int ranks = (int)team[0] - first < at_once ? (int)team[0] - first : at_once;
+        for (int i = (int)threadIdx.x; i < ranks * n; i += TILE)
+            words[i] = word_receive(team, epoch, first + i / n, i % n);
+        __syncthreads();
+        for (int r = 0; r < ranks; ++r)
+            f(first + r, words + r * n);
+        __syncthreads();
+    }
+}
+
+/* The sum of all ranks, if they are several and their kernels speak to each other; else that of this one. */
+INLINE void ranks_exact(scalar *result, const scalar *partials, int64_t *team, int64_t epoch, int components)
+{
+    const int c = (int)threadIdx.x;
+    exact_number sum = {EXACT_LEAST, {0, 0, 0}, 0};
+    if (team[0] > 1)
+        words_of_ranks(team, epoch, 5 * components, [&](int, const int64_t *words) {
+            if (c < components)
+                exact_join(&sum, ((const exact_number *)words)[c]);
+        });
+    else if (c < components)
+        sum = ((const exact_number *)partials)[c];
+    if (c < components)
+        result[c] = exact_value(sum);
+}
+
+/* The least or the greatest of all ranks. */
+INLINE void ranks_extreme(scalar *result, bool is_least, int64_t *team, int64_t epoch, int components)
+{
+    const int c = (int)threadIdx.x;
+    if (team[0] > 1)
+        words_of_ranks(team, epoch, components, [&](int rank, const int64_t *words) {
+            if (c >= components)
+                return;
+            const double one = __longlong_as_double(words[c]), best = result[c];
+            if (rank == 0 || one != one || (is_least ? one < best : one > best))
+                result[c] = one;
+        });
+}
+INLINE void ranks_min(scalar *result, const scalar *, int64_t *team, int64_t epoch, int components)
+{
+    ranks_extreme(result, true, team, epoch, components);
+}
+INLINE void ranks_max(scalar *result, const scalar *, int64_t *team, int64_t epoch, int components)
+{
+    ranks_extreme(result, false, team, epoch, components);
+}
