@@ -570,6 +570,8 @@ static weft_scatter scatter_of(const weft_context *context, weft_scatter wanted,
         limits->execution == WEFT_EXECUTION_SIMT && !limits->records_only && width > 2 &&
         weft_form_components(form) == 1 &&
         weft_connectivity_from(form->dofs) * width >= 2 * weft_connectivity_to(form->dofs);
+    if (context->comm && limits->execution == WEFT_EXECUTION_SIMT)
+        return WEFT_SCATTER_GATHERED; /* in the order of cells, which does not depend on the parts of ranks */
     return wanted == WEFT_SCATTER_PATCHES && !fits ? WEFT_SCATTER_IN_PLACE : wanted;
 }
 
