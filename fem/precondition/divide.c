@@ -157,7 +157,8 @@ static weft_status make_layout(weft_device *device, weft_comm *comm, const divid
         owners[k] = level->owners[part->numbers[k]];
         marks[k] = wanted ? wanted[part->numbers[k]] : 1;
     }
-    const weft_layout_rows rows = {comm, part->n, part->numbers, owners, marks};
+    const weft_layout_rows rows = {
+        .comm = comm, .n = part->n, .numbers = part->numbers, .owners = owners, .wanted = marks};
     TRY(weft_layout_of_rows(device, &rows, out, error));
 done:
     free(owners);

@@ -25,7 +25,7 @@ struct weft_layout {
     int n_neighbours;
     neighbour *neighbours;
     weft_message *messages;  /* [2 n_neighbours] */
-    weft_team *team;        /* of GPUs; borrowed */
+    weft_team *team;         /* of GPUs; borrowed */
     weft_exchange *exchange; /* of a GPU; NULL: the host has the lists */
 };
 
