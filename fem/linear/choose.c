@@ -267,17 +267,24 @@ static void foresee(weft_linear *linear, const weft_assembly_problem *problem,
         fmax(times * now->iterations, next->set_up_seconds / now->iteration_seconds), 1e9);
 }
 
+static bool is_on_gpu(const weft_linear *linear) {
+    return weft_device_limits(linear->context->device)->execution == WEFT_EXECUTION_SIMT;
+}
+
 /* Is a preconditioner one of those that several ranks compute? */
-static bool runs_on_ranks(int kind) {
+static bool runs_on_ranks(const weft_linear *linear, int kind) {
     const char *name = kind < 0 ? "" : weft_preconditioner_about(kind)->name;
-    return kind < 0 || strcmp(name, "multigrid") == 0 || strcmp(name, "aggregation") == 0;
+    return kind < 0 || (!is_on_gpu(linear) &&
+                        (strcmp(name, "multigrid") == 0 || strcmp(name, "aggregation") == 0));
 }
 
 static weft_status refuse_on_ranks(const weft_linear *linear, weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_problem_options *options = linear->options;
     const char *option = NULL;
-    if ((options->preconditioner >= 0 && !runs_on_ranks(options->preconditioner)) ||
+    if (linear->choice.method == WEFT_METHOD_GMRES && is_on_gpu(linear))
+        option = "--method";
+    if ((options->preconditioner >= 0 && !runs_on_ranks(linear, options->preconditioner)) ||
         options->until_discretisation)
         option = "--preconditioner";
     if (options->assembly == WEFT_ASSEMBLY_SYMMETRIC)
@@ -329,7 +336,7 @@ static void choose_kind_for_ranks(weft_linear *linear, const weft_problem_memory
     }
     problem.factorisations = 0;
     n = weft_preconditioner_costs(&limits, &problem, has_levels, NULL, costs);
-    while (i + 1 < n && !runs_on_ranks(costs[i].kind))
+    while (i + 1 < n && !runs_on_ranks(linear, costs[i].kind))
         ++i;
     choice->preconditioner = costs[i].kind;
     linear->times = 1;
@@ -347,10 +354,16 @@ static weft_status choose_for_ranks(weft_linear *linear, const weft_problem_memo
     choose_kind_for_ranks(linear, what);
     TRY(weft_comm_broadcast(linear->context->comm, &choice->preconditioner,
                             sizeof choice->preconditioner, 0, error));
-    choice->assembly = options->assembly != WEFT_AUTO ? (weft_assembly)options->assembly
-                       : what->problem.lowers_degrees && choice->preconditioner >= 0
-                           ? WEFT_ASSEMBLY_MATRIX_FREE
-                           : WEFT_ASSEMBLY_CSR;
+    /* on a GPU only rows of linear elements are added up in an order, of cells */
+    const weft_assembly_problem *problem = &what->problem;
+    const bool has_order =
+        !is_on_gpu(linear) || (problem->degree <= 1 && problem->components <= 1 &&
+                               problem->width == problem->dimension + 1);
+    choice->assembly =
+        options->assembly != WEFT_AUTO ? (weft_assembly)options->assembly
+        : !has_order || (problem->lowers_degrees && choice->preconditioner >= 0)
+            ? WEFT_ASSEMBLY_MATRIX_FREE
+            : WEFT_ASSEMBLY_CSR;
     choice->next = choice->next_after = 0;
     choice->expected = 0;
 done:
@@ -377,7 +390,11 @@ done:
 
 weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *what,
                                weft_error *error) {
+<<<<<<< HEAD
     return linear->mesh && linear->mesh->part ? choose_for_ranks(linear, what, error)
+=======
+    return linear->mesh && linear->mesh->part ? choose_for_ranks(linear, what, error)
+>>>>>>> ae5d5852 (ranks: assemblies of GPUs by what is added in an order)
                                               : choose_alone(linear, what, error);
 }
 

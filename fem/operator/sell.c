@@ -166,6 +166,12 @@ static weft_status part_make(const weft_operator *op, weft_matrix_part *part, we
     if (!owners.rows &&
         owners.patches) /* of a list that the matrix needs; those have no fallback */
         TRY(part_compile_atomic(op, part, error));
+    if (!part->by_owners && op->context->comm)
+        TRY(weft_error_refuse(
+            error, WEFT_ERROR_UNSUPPORTED,
+            "on GPUs of several ranks this form's matrix is not assembled: it would be "
+            "added up in another order on each number of ranks",
+            "use --assembly matrix-free or lma-gather"));
     if (!part->by_owners)
         goto done;
     part->n_bands = count_bands(op, part);
