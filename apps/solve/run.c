@@ -201,9 +201,9 @@ void solve_run_clear(solve *run) {
     solve_time_clear(run);
     solve_whole_free(run);
     weft_formula_list_free(&run->exact, run->base.problem ? run->base.problem->fields.n_values : 0);
-    app_run_clear(&run->base);
-    if (run->whole)
+    if (run->whole) /* parts of it are on the device */
         app_mesh_free(&run->whole, &run->whole_made);
+    app_run_clear(&run->base);
     solve_script_clear(run); /* which the problem and the library read */
 }
 

@@ -390,11 +390,7 @@ done:
 
 weft_status weft_linear_choose(weft_linear *linear, const weft_problem_memory *what,
                                weft_error *error) {
-<<<<<<< HEAD
     return linear->mesh && linear->mesh->part ? choose_for_ranks(linear, what, error)
-=======
-    return linear->mesh && linear->mesh->part ? choose_for_ranks(linear, what, error)
->>>>>>> ae5d5852 (ranks: assemblies of GPUs by what is added in an order)
                                               : choose_alone(linear, what, error);
 }
 

@@ -13,6 +13,7 @@
 #define WEFT_CUDA_WARPS_MAX 32
 #define WEFT_CUDA_REDUCTION_TILE 512 /* elements per partial result */
 #define WEFT_CUDA_DIRECT 40960       /* partial results that one thread block joins */
+#define WEFT_CUDA_DIRECT_EXACT 4096  /* the same of exact sums, which are five times as long */
 #define WEFT_CUDA_JOINED 2048  /* where there are more: of each block that joins some before */
 #define WEFT_PATCH_NODES 512   /* of a patch (fusion/connectivity/vertex_patches.h) */
 #define WEFT_PATCH_THREADS 128 /* each walks weft_patch_walks patches */

@@ -240,6 +240,13 @@ static bool has_kind(const weft_control *control, weft_kernel_kind kind) {
     return false;
 }
 
+static void write_exact(const weft_backend *backend, weft_text *out) {
+    char direct[16];
+    (void)snprintf(direct, sizeof direct, "%d", WEFT_CUDA_DIRECT_EXACT);
+    const weft_prelude_value values[] = {{"direct", direct}, {NULL, NULL}};
+    weft_prelude_write(backend->exact, values, out);
+}
+
 /* Everything after the prelude. */
 static weft_status body_source(const weft_compilation *c, weft_text *out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -277,7 +284,7 @@ weft_status weft_source_make(weft_compilation *c, weft_error *error) {
     if (c->options.distributed && !c->options.single && backend->is_threaded)
         weft_prelude_write("ranks_cuda.h", &(weft_prelude_value){NULL, NULL}, &text);
     if (c->options.distributed && !c->options.single)
-        weft_prelude_write(backend->exact, &(weft_prelude_value){NULL, NULL}, &text);
+        write_exact(backend, &text);
     const size_t head = text.length;
     if (c->kept)
         weft_text_add_bytes(&text, c->kept->body, strlen(c->kept->body));

@@ -240,9 +240,10 @@ static weft_status launch_once(weft_program_segment *p, const weft_plan_kernel *
 int64_t weft_program_join_blocks(const weft_program_segment *p, const weft_plan_kernel *kernel) {
     const int tiles = kernel->coarsening > 1 ? kernel->coarsening : 1;
     const int64_t n = (weft_program_reduction_tiles(p, kernel->index_set) + tiles - 1) / tiles;
-    return p->segment->plan->is_simt && n > WEFT_CUDA_DIRECT
-               ? (n + WEFT_CUDA_JOINED - 1) / WEFT_CUDA_JOINED
-               : 0;
+    const int64_t direct =
+        p->segment->options.distributed ? WEFT_CUDA_DIRECT_EXACT : WEFT_CUDA_DIRECT;
+    return p->segment->plan->is_simt && n > direct ? (n + WEFT_CUDA_JOINED - 1) / WEFT_CUDA_JOINED
+                                                   : 0;
 }
 
 /* Join the results of all ranks: `count` partial results, or numbers, of one reduction. */

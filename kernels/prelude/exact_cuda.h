@@ -4,6 +4,7 @@
 #define EXACT_LEAST -33
 #define EXACT_MOST 32
 #define EXACT_SLICES 3
+#define EXACT_DIRECT @direct@ /* partial results that one thread block joins */
 
 /* as numbers of partial results: core/base/exact.h */
 struct exact_number {
@@ -36,42 +37,68 @@ INLINE void exact_join(exact_number *a, const exact_number &b)
     a->rest += b.rest;
 }
 
-/* By one warp, v[k * stride] for k < N: the sum of its numbers, in lane 0. */
+/* Of all lanes of a warp, as 32-bit numbers: one instruction on newer GPUs. */
+INLINE int lanes_most(int v)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(0xffffffffu, v);
+#else
+    UNROLL for (int by = LANES / 2; by > 0; by /= 2) {
+        const int other = __shfl_xor_sync(0xffffffffu, v, by);
+        v = other > v ? other : v;
+    }
+    return v;
+#endif
+}
+INLINE int lanes_total(int v)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(0xffffffffu, v);
+#else
+    UNROLL for (int by = LANES / 2; by > 0; by /= 2)
+        v += __shfl_xor_sync(0xffffffffu, v, by);
+    return v;
+#endif
+}
+/* numbers below 2^44 in two halves, of which a warp's worth stays below 2^31 */
+INLINE int64_t lanes_sum(int64_t v)
+{
+    const int low = lanes_total((int)(v & 0xfffff)), high = lanes_total((int)(v >> 20));
+    return ((int64_t)high << 20) + low;
+}
+
+/* By one warp, v[k * stride] for k < N: the sum of its numbers. */
 template <int N> INLINE exact_number exact_sum(const real *v, int stride)
 {
-    exact_number sum;
+    exact_number sum = {EXACT_LEAST, {0, 0, 0}, 0};
     double left[N], most = 0, rest = 0;
+    bool is_ordinary = true;
     UNROLL for (int k = 0; k < N; ++k) {
         left[k] = v[k * stride];
         const double size = fabs(left[k]);
         if (!(size < exact_power(EXACT_BITS * EXACT_MOST + EXACT_BITS - 1))) {
             rest += left[k];
             left[k] = 0;
+            is_ordinary = false;
         } else if (size > most)
             most = size;
     }
-    UNROLL for (int by = LANES / 2; by > 0; by /= 2) {
-        const double other = __shfl_xor_sync(0xffffffffu, most, by);
-        most = other > most ? other : most;
-    }
-    const int place = exact_place(most);
+    const int place = lanes_most(exact_place(most));
+    sum.place = place;
     UNROLL for (int i = 0; i < EXACT_SLICES; ++i) {
         const double start = exact_start(place - i);
-        double slices = 0;
-//@ With its last bit set, nothing is halfway between two multiples of a unit.
+        int64_t slices = 0;
+//@ With its last bit set, nothing is halfway between two multiples of a unit, of which the last bits of the sum count them.
         UNROLL for (int k = 0; k < N; ++k) {
-            const double slice = start + __longlong_as_double(__double_as_longlong(left[k]) | 1) - start;
-            slices += slice;
-            left[k] -= slice;
+            const double next = start + __longlong_as_double(__double_as_longlong(left[k]) | 1);
+            slices += __double_as_longlong(next) - __double_as_longlong(start);
+            left[k] -= next - start;
         }
-        UNROLL for (int by = LANES / 2; by > 0; by /= 2)
-            slices += __shfl_down_sync(0xffffffffu, slices, by);
-        const double root = exact_power(-EXACT_BITS / 2 * (place - i)); /* the reciprocal of the unit may not be finite */
-        sum.slices[i] = (int64_t)(slices * root * root);
+        sum.slices[i] = lanes_sum(slices);
     }
-    UNROLL for (int by = LANES / 2; by > 0; by /= 2)
-        rest += __shfl_down_sync(0xffffffffu, rest, by);
-    sum.place = place;
+    if (__any_sync(0xffffffffu, !is_ordinary))
+        UNROLL for (int by = LANES / 2; by > 0; by /= 2)
+            rest += __shfl_xor_sync(0xffffffffu, rest, by);
     sum.rest = rest;
     return sum;
 }
@@ -150,7 +177,7 @@ INLINE void finish_exact(exact_number *room, scalar *partials, int components, i
 {
     exact_number *p = (exact_number *)partials;
     const int64_t n = (n_elements + TILE - 1) / TILE;
-    if (n > DIRECT)
+    if (n > EXACT_DIRECT)
         join_partials_exact(p, room, p + n * components, components, (n + JOINED - 1) / JOINED);
     else
         join_partials_exact(p, room, p, components, n);
