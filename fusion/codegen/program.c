@@ -18,6 +18,8 @@
 
 #include <string.h>
 
+#include <stdio.h>
+
 static bool scalar_uses(const weft_control_scalar *scalar, int name) {
     bool uses = scalar->target == name;
     for (int i = 0; i < scalar->n_operands; ++i)
