@@ -163,32 +163,38 @@ static void threaded_partial_of_operator(const source_writer *w, const weft_plan
                   elements_joined(w, kernel), result_name(w, call), count);
 }
 
-/* Of exact sums: after a barrier, a thread per component joins what the warps have. */
-static void threaded_exact_partials(const source_writer *w, const weft_plan_kernel *kernel,
-                                    bool behind_barrier) {
-    const char *warps =
-        kernel->kind == KERNEL_PRODUCT ? "(ROWS_THREADS / LANES)" : "(THREADS / LANES)";
+static int count_components(const source_writer *w, const weft_plan_kernel *kernel, bool exact) {
+    int n = 0;
+    for (int i = 0; i < kernel->n_reductions; ++i) {
+        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
+        n += is_exact(w, call) == exact ? result_count(w, call) : 0;
+    }
+    return n;
+}
+
+static const char *warps_of(const weft_plan_kernel *kernel) {
+    return kernel->kind == KERNEL_PRODUCT ? "(ROWS_THREADS / LANES)" : "(THREADS / LANES)";
+}
+
+/* Of exact sums: the place of the greatest number of a block, what its warps have at the slices from there, and the sum of
+ * that, with a barrier behind each. */
+static void threaded_exact(const source_writer *w, const weft_plan_kernel *kernel, int step) {
+    const char *warps = warps_of(kernel);
     int place = 0;
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
         const char *name = result_name(w, call);
         const int count = result_count(w, call);
         for (int c = 0; c < count && is_exact(w, call); ++c, ++place)
-            if (behind_barrier)
-                weft_text_add(w->out,
-                              "    if (threadIdx.x == %d)\n"
-                              "        exact_partial(partials_%s, warps + %d * %s, %s, chunk * "
-                              "(TREE / GROUPS), TREE / GROUPS, (%s + TILE - 1) / TILE, %d, %d);\n",
-                              place, name, place, warps, warps, elements_joined(w, kernel), count,
-                              c);
+            if (step < 2)
+                weft_text_add(w->out, "    exact_%s<%s, %s>(exact + %d, a_%s + %d, %d);\n",
+                              step == 0 ? "places" : "slices", values_per_thread(w, kernel, call),
+                              warps, place, name, c, count);
             else
                 weft_text_add(w->out,
-                              "    {\n"
-                              "        const exact_number sum = exact_sum<%s>(a_%s + %d, %d);\n"
-                              "        if (threadIdx.x %% LANES == 0)\n"
-                              "            warps[%d * %s + threadIdx.x / LANES] = sum;\n"
-                              "    }\n",
-                              values_per_thread(w, kernel, call), name, c, count, place, warps);
+                              "    exact_partial(partials_%s, exact + %d, chunk * (TREE / GROUPS), "
+                              "TREE / GROUPS, (%s + TILE - 1) / TILE, %d, %d);\n",
+                              name, place, elements_joined(w, kernel), count, c);
     }
 }
 
@@ -214,9 +220,13 @@ static void threaded_partials(const source_writer *w, const weft_plan_kernel *ke
                           weft_source_join_name(w, call), threads, per_thread, place++,
                           result_name(w, call), c, count);
     }
-    threaded_exact_partials(w, kernel, false);
+    if (count_components(w, kernel, true) > 0) {
+        threaded_exact(w, kernel, 0);
+        weft_text_add(w->out, "    __syncthreads();\n");
+        threaded_exact(w, kernel, 1);
+    }
     weft_text_add(w->out, "    __syncthreads();\n");
-    threaded_exact_partials(w, kernel, true);
+    threaded_exact(w, kernel, 2);
     place = 0;
     for (int i = 0; i < kernel->n_reductions; ++i) {
         const weft_call *call = &w->graph->calls[kernel->reductions[i]];
@@ -241,15 +251,6 @@ static void threaded_partials(const source_writer *w, const weft_plan_kernel *ke
     }
 }
 
-static int count_components(const source_writer *w, const weft_plan_kernel *kernel, bool exact) {
-    int n = 0;
-    for (int i = 0; i < kernel->n_reductions; ++i) {
-        const weft_call *call = &w->graph->calls[kernel->reductions[i]];
-        n += is_exact(w, call) == exact ? result_count(w, call) : 0;
-    }
-    return n;
-}
-
 void weft_source_reductions_declare(const source_writer *w, const weft_plan_kernel *kernel) {
     const bool product = kernel->kind == KERNEL_PRODUCT;
     if (kernel->n_reductions == 0)
@@ -259,8 +260,8 @@ void weft_source_reductions_declare(const source_writer *w, const weft_plan_kern
     if (n > 0)
         weft_text_add(w->out, "    __shared__ scalar tree[%d * TREE];\n", n);
     if (n_exact > 0)
-        weft_text_add(w->out, "    __shared__ exact_number warps[%d * (%s / LANES)];\n", n_exact,
-                      product ? "ROWS_THREADS" : "THREADS");
+        weft_text_add(w->out, "    __shared__ exact_block<%s> exact[%d];\n", warps_of(kernel),
+                      n_exact);
 }
 
 void weft_source_reduction_tile(const source_writer *w, const weft_plan_kernel *kernel) {

@@ -1,5 +1,5 @@
-//@ Reductions over elements of several ranks, as exact_host.h has them: the same slices, and so the same bits. A warp divides its
-//@ numbers by the greatest of them; what it gets is joined as whole numbers.
+//@ Reductions over elements of several ranks, as exact_host.h has them: the same slices, and so the same bits. A block divides
+//@ its numbers from the greatest of them on, and adds up whole numbers.
 #define EXACT_BITS 30
 #define EXACT_LEAST -33
 #define EXACT_MOST 32
@@ -67,53 +67,92 @@ INLINE int64_t lanes_sum(int64_t v)
     return ((int64_t)high << 20) + low;
 }
 
-/* By one warp, v[k * stride] for k < N: the sum of its numbers. */
-template <int N> INLINE exact_number exact_sum(const real *v, int stride)
+/* What the warps of a block know of a sum. */
+template <int WARPS> struct exact_block {
+    int places[WARPS];
+    int64_t slices[EXACT_SLICES][WARPS];
+    double rest[WARPS];
+};
+
+/* Is a number neither infinite nor so large that a sum may be? */
+INLINE bool is_ordinary(double v)
 {
-    exact_number sum = {EXACT_LEAST, {0, 0, 0}, 0};
-    double left[N], most = 0, rest = 0;
-    bool is_ordinary = true;
+    return fabs(v) < exact_power(EXACT_BITS * EXACT_MOST + EXACT_BITS - 1);
+}
+
+/* Of v[k * stride], k < N, of a warp: the place of the greatest number. A barrier must follow. */
+template <int N, int WARPS> INLINE void exact_places(exact_block<WARPS> *block, const real *v, int stride)
+{
+    double most = 0;
     UNROLL for (int k = 0; k < N; ++k) {
-        left[k] = v[k * stride];
-        const double size = fabs(left[k]);
-        if (!(size < exact_power(EXACT_BITS * EXACT_MOST + EXACT_BITS - 1))) {
-            rest += left[k];
-            left[k] = 0;
-            is_ordinary = false;
-        } else if (size > most)
-            most = size;
+        const double size = fabs(v[k * stride]);
+        most = is_ordinary(size) && size > most ? size : most;
     }
     const int place = lanes_most(exact_place(most));
-    sum.place = place;
+    if (threadIdx.x % LANES == 0)
+        block->places[threadIdx.x / LANES] = place;
+}
+
+template <int WARPS> INLINE int exact_block_place(const exact_block<WARPS> *block)
+{
+    int place = block->places[0];
+    UNROLL for (int w = 1; w < WARPS; ++w)
+        place = block->places[w] > place ? block->places[w] : place;
+    return place;
+}
+
+/* The slices of these numbers. A barrier must follow. */
+template <int N, int WARPS> INLINE void exact_slices(exact_block<WARPS> *block, const real *v, int stride)
+{
+    const int place = exact_block_place(block), warp = threadIdx.x / LANES;
+    double left[N], rest = 0;
+    UNROLL for (int k = 0; k < N; ++k) {
+        const double one = v[k * stride];
+        left[k] = is_ordinary(one) ? one : 0;
+        rest += is_ordinary(one) ? 0 : one;
+    }
     UNROLL for (int i = 0; i < EXACT_SLICES; ++i) {
         const double start = exact_start(place - i);
         int64_t slices = 0;
-//@ With its last bit set, nothing is halfway between two multiples of a unit, of which the last bits of the sum count them.
+//@ With its last bit set, nothing is halfway between two multiples of a unit, which the last bits of the sum count.
         UNROLL for (int k = 0; k < N; ++k) {
             const double next = start + __longlong_as_double(__double_as_longlong(left[k]) | 1);
             slices += __double_as_longlong(next) - __double_as_longlong(start);
             left[k] -= next - start;
         }
-        sum.slices[i] = lanes_sum(slices);
+        slices = lanes_sum(slices);
+        if (threadIdx.x % LANES == 0)
+            block->slices[i][warp] = slices;
     }
-    if (__any_sync(0xffffffffu, !is_ordinary))
+    if (__any_sync(0xffffffffu, !(rest == 0)))
         UNROLL for (int by = LANES / 2; by > 0; by /= 2)
             rest += __shfl_xor_sync(0xffffffffu, rest, by);
-    sum.rest = rest;
-    return sum;
+    if (threadIdx.x % LANES == 0)
+        block->rest[warp] = rest;
 }
 
-/* By one thread, behind a barrier: the sums of n warps as partial result `number`, and nothing as the next ones of its block, which
- * has `tiles` of all. */
-INLINE void exact_partial(scalar *p, const exact_number *warps, int n, int64_t number, int tiles, int64_t all,
+/* The sum of a block as partial result `number`, and nothing as the next ones of the block, which has `tiles` of all. */
+template <int WARPS>
+INLINE void exact_partial(scalar *p, const exact_block<WARPS> *block, int64_t number, int tiles, int64_t all,
                           int components, int c)
 {
-    exact_number sum = warps[0];
-    for (int w = 1; w < n; ++w)
-        exact_join(&sum, warps[w]);
+    const int i = (int)threadIdx.x; /* a slice, the rest, the place */
+    if (i > EXACT_SLICES + 1)
+        return;
+    int64_t slice = 0;
+    double rest = 0;
+    UNROLL for (int w = 0; w < WARPS; ++w) {
+        slice += i < EXACT_SLICES ? block->slices[i < EXACT_SLICES ? i : 0][w] : 0;
+        rest += i == EXACT_SLICES ? block->rest[w] : 0;
+    }
     for (int t = 0; t < tiles && number + t < all; ++t) {
-        ((exact_number *)p)[(number + t) * components + c] = sum;
-        sum = {EXACT_LEAST, {0, 0, 0}, 0};
+        exact_number *out = (exact_number *)p + (number + t) * components + c;
+        if (i < EXACT_SLICES)
+            out->slices[i] = t == 0 ? slice : 0;
+        else if (i == EXACT_SLICES)
+            out->rest = t == 0 ? rest : 0;
+        else
+            out->place = t == 0 ? exact_block_place(block) : EXACT_LEAST;
     }
 }
 
@@ -136,6 +175,20 @@ INLINE double exact_value(const exact_number &sum)
     return value + sum.rest;
 }
 
+/* Lane 0 gets the sum of what n lanes have, n a power of two. */
+INLINE void exact_join_lanes(exact_number *sum, int n)
+{
+    for (int by = n / 2; by > 0; by /= 2) {
+        exact_number other;
+        other.place = __shfl_down_sync(0xffffffffu, sum->place, by);
+        UNROLL for (int i = 0; i < EXACT_SLICES; ++i)
+            other.slices[i] = __shfl_down_sync(0xffffffffu, sum->slices[i], by);
+        other.rest = __shfl_down_sync(0xffffffffu, sum->rest, by);
+        if (threadIdx.x % LANES + by < n)
+            exact_join(sum, other);
+    }
+}
+
 /* By one block of TILE threads: the sums of n partial results, to out [components].
  * room  [TILE / LANES] */
 INLINE void join_partials_exact(exact_number *out, exact_number *room, const exact_number *p, int components, int64_t n)
@@ -151,22 +204,15 @@ INLINE void join_partials_exact(exact_number *out, exact_number *room, const exa
                 if (first + j * TILE < n)
                     exact_join(&sum, some[j]);
         }
-        UNROLL for (int by = LANES / 2; by > 0; by /= 2) {
-            exact_number other;
-            other.place = __shfl_down_sync(0xffffffffu, sum.place, by);
-            UNROLL for (int i = 0; i < EXACT_SLICES; ++i)
-                other.slices[i] = __shfl_down_sync(0xffffffffu, sum.slices[i], by);
-            other.rest = __shfl_down_sync(0xffffffffu, sum.rest, by);
-            if (threadIdx.x % LANES + by < LANES)
-                exact_join(&sum, other);
-        }
+        exact_join_lanes(&sum, LANES);
         if (threadIdx.x % LANES == 0)
             room[threadIdx.x / LANES] = sum;
         __syncthreads();
-        if (threadIdx.x == 0) {
-            for (int w = 1; w < TILE / LANES; ++w)
-                exact_join(&sum, room[w]);
-            out[c] = sum;
+        if (threadIdx.x < LANES) {
+            sum = room[threadIdx.x % (TILE / LANES)];
+            exact_join_lanes(&sum, TILE / LANES);
+            if (threadIdx.x == 0)
+                out[c] = sum;
         }
         __syncthreads();
     }
