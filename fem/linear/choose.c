@@ -350,6 +350,8 @@ static weft_status choose_for_ranks(weft_linear *linear, const weft_problem_memo
     weft_status status = WEFT_OK;
     const weft_problem_options *options = linear->options;
     weft_problem_choice *choice = &linear->choice;
+    if (choice->method == WEFT_METHOD_GMRES && options->method == WEFT_AUTO && is_on_gpu(linear))
+        choice->method = WEFT_METHOD_BICGSTAB;
     TRY(refuse_on_ranks(linear, error));
     choose_kind_for_ranks(linear, what);
     TRY(weft_comm_broadcast(linear->context->comm, &choice->preconditioner,

@@ -193,7 +193,7 @@ static void test_refused(void **state) {
         const char *option, *value, *message;
     } cases[] = {{"--preconditioner", "chebyshev", "do not compute with chebyshev"},
                  {"--assembly", "edge", "do not compute with edge"},
-                 {"--device", "cuda", "this device is not computed on several ranks"},
+                 {"--device", "null:h200", "this device is not computed on several ranks"},
                  {"--neumann", "left=1", "must sum to zero"},
                  {"--source", "sin(q)", "'q' is unknown"},
                  {"--mesh", "square:1", "fewer than the 5 ranks"}};

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# labels: full
+# Ranks with a GPU each, emulated (tests/support/fake_cuda.c): the history, values at points, integrals and energy of one rank, bit
+# for bit, where kernels write into each other's memory and where the host passes numbers on; sums of the kernels themselves
+# (unit_fusion_runtime_ranks); and what is refused. Decision: docs/decisions/0072-gpus-of-ranks-write-into-each-others-memory.md
+set -euo pipefail
+build=${WEFT_BUILD:?}
+emulated=$build/tests/emulated_gpu
+command -v python3 >/dev/null || { echo "skipped: there is no python3"; exit 77; }
+command -v g++ >/dev/null || { echo "skipped: there is no g++"; exit 77; }
+[ -e "$emulated/libcuda.so.1" ] || { echo "skipped: the emulated GPU is not part of this build"; exit 77; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+unset WEFT_DEVICE
+export LD_LIBRARY_PATH=$emulated${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+names=()
+
+run() { # NAME PROGRAM ARGUMENTS...
+    local name=$1 program=$2
+    shift 2
+    "$build/$program" "$@" --verbose --tolerance 1e-7 --json "$name.json" >"$name.log" 2>&1 && return
+    echo "$name: $program $*"
+    tail -n 5 "$name.log"
+    exit 1
+}
+
+try() { # NAME PROGRAM ARGUMENTS...
+    local name=$1
+    names+=("$name")
+    run "$name-host" "$2" "${@:3}" --ranks 1 --device host:1
+    run "$name-1" "$2" "${@:3}" --ranks 1 --device cuda
+    run "$name-2" "$2" "${@:3}" --device cuda:3,cuda:0
+    run "$name-by-host" "$2" "${@:3}" --ranks 2 --device cuda --exchange host
+}
+
+conditions=(--source '1+x*exp(y)' --diffusivity 1+x*y --dirichlet left=y --neumann 'right=sin(y)' --robin 'top=1+x,x')
+for assembly in csr lma-gather matrix-free; do
+    try "$assembly" poisson --mesh square:7 --assembly $assembly "${conditions[@]}" --probe 0.4,0.3
+done
+run csr-3 poisson --mesh square:7 --assembly csr "${conditions[@]}" --probe 0.4,0.3 --ranks 3 --device cuda
+try lma poisson --mesh cube:3 --assembly lma --method minres --preconditioner jacobi --source 'x*y+z' --probe 0.4,0.3,0.2
+try elasticity solve elasticity.weft --mesh cube:2 --dirichlet left=0,0,0 --neumann right=0,0,-0.1 --probe 0.4,0.3,0.2
+cat >form.ufl <<'END'
+from ufl import *
+from basix.ufl import element
+V = FunctionSpace(Mesh(element("Lagrange", "tetrahedron", 1, shape=(3,))), element("Lagrange", "tetrahedron", 2))
+u, v = TrialFunction(V), TestFunction(V)
+x = SpatialCoordinate(V)
+a = (1 + x[0])*inner(grad(u), grad(v))*dx + u*v*ds
+L = (1 + x[1])*v*dx
+END
+try degree_2 solve form.ufl --mesh cube:2 --dirichlet left=0 --probe 0.4,0.3,0.2
+
+# GPUs that do not reach each other's memory, and two ranks that share one: the host passes numbers on, and says so
+FAKE_CUDA_ALONE=1 run csr-alone poisson --mesh square:7 --assembly csr "${conditions[@]}" --probe 0.4,0.3 --ranks 2 --device cuda
+grep -q 'ranks exchange numbers by the host: cuda:0 does not reach the memory of cuda:1' csr-alone.log
+run csr-shared poisson --mesh square:7 --assembly csr "${conditions[@]}" --probe 0.4,0.3 --device cuda:1,cuda:1
+grep -q 'ranks exchange numbers by the host: several ranks share a GPU' csr-shared.log
+grep -q 'ranks exchange numbers by their GPUs' csr-2.log
+
+python3 - "${names[@]}" <<'END'
+import json, math, sys
+failures = 0
+KEYS = "history", "probes", "integral_u", "energy", "iterations"
+def read(name):
+    with open(name + ".json") as file:
+        return json.load(file)
+for name in sys.argv[1:]:
+    one, host = read(name + "-1"), read(name + "-host")
+    others = ["2", "by-host"] + (["3", "alone", "shared"] if name == "csr" else [])
+    for other in others:
+        found = read(name + "-" + other)
+        for key in KEYS:
+            if found.get(key) != one.get(key):
+                print(f"{name}-{other}: {key} is not that of one rank")
+                failures += 1
+    if len(one["history"]) < 4 or not math.isclose(one["energy"], host["energy"], rel_tol=1e-6):
+        print(f"{name}: energy {one['energy']}, on the host {host['energy']}, {one['iterations']} iterations")
+        failures += 1
+sys.exit(failures > 0)
+END
+
+refused() { # MESSAGE ARGUMENTS...
+    local code=0
+    "$build/poisson" --mesh square:5 "${@:2}" >log 2>&1 || code=$?
+    [ $code -eq 2 ] && grep -qF "$1" log && return
+    echo "$*: exit code $code"
+    cat log
+    exit 1
+}
+refused '2 devices for 3 ranks' --ranks 3 --device cuda:0,cuda:1
+refused 'cuda:8: there are 8 GPUs here' --device cuda:0,cuda:8
+refused 'do not compute with multigrid' --ranks 2 --device cuda --preconditioner multigrid
+refused 'lists of devices besides GPUs' --device cuda:0,host:1
+"$build/tests/unit_fusion_runtime_ranks" gpus >log 2>&1 || { cat log; exit 1; }
