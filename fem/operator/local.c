@@ -418,10 +418,16 @@ done:
     return status;
 }
 
+/* On GPUs of ranks products add in the order of cells, which does not depend on parts; kernels of forms and patches have
+ * orders of their own. */
+static bool adds_in_order(const weft_context *context) {
+    return context->comm && weft_device_limits(context->device)->execution == WEFT_EXECUTION_SIMT;
+}
+
 static weft_status part_actions(const weft_operator *op, int i, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_part *part = (weft_part *)op->parts + i;
-    if (!part->form.kernels)
+    if (!part->form.kernels || adds_in_order(op->context))
         goto done;
     TRY(part_narrow(op, part, NULL, error));
     if (op->exact && op->exact->table == op->table && op->exact->n_dofs == op->n_dofs)
@@ -570,8 +576,8 @@ static weft_scatter scatter_of(const weft_context *context, weft_scatter wanted,
         limits->execution == WEFT_EXECUTION_SIMT && !limits->records_only && width > 2 &&
         weft_form_components(form) == 1 &&
         weft_connectivity_from(form->dofs) * width >= 2 * weft_connectivity_to(form->dofs);
-    if (context->comm && limits->execution == WEFT_EXECUTION_SIMT)
-        return WEFT_SCATTER_GATHERED; /* in the order of cells, which does not depend on the parts of ranks */
+    if (adds_in_order(context))
+        return WEFT_SCATTER_GATHERED;
     return wanted == WEFT_SCATTER_PATCHES && !fits ? WEFT_SCATTER_IN_PLACE : wanted;
 }
 
