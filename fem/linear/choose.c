@@ -361,11 +361,10 @@ static weft_status choose_for_ranks(weft_linear *linear, const weft_problem_memo
     const bool has_order =
         !is_on_gpu(linear) || (problem->degree <= 1 && problem->components <= 1 &&
                                problem->width == problem->dimension + 1);
-    choice->assembly =
-        options->assembly != WEFT_AUTO ? (weft_assembly)options->assembly
-        : !has_order || (problem->lowers_degrees && choice->preconditioner >= 0)
-            ? WEFT_ASSEMBLY_MATRIX_FREE
-            : WEFT_ASSEMBLY_CSR;
+    choice->assembly = options->assembly != WEFT_AUTO ? (weft_assembly)options->assembly
+                       : !has_order || (problem->lowers_degrees && choice->preconditioner >= 0)
+                           ? WEFT_ASSEMBLY_MATRIX_FREE
+                           : WEFT_ASSEMBLY_CSR;
     choice->next = choice->next_after = 0;
     choice->expected = 0;
 done:

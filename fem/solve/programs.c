@@ -87,8 +87,7 @@ static void choose(const weft_context *context, const weft_operator *op,
                    const weft_solver_plan *plan, bool runs[WEFT_CG_SCRIPTS]) {
     /* On a GPU a small system is solved by the persistent kernel. */
     const bool on_gpu = weft_device_limits(context->device)->execution == WEFT_EXECUTION_SIMT;
-    const bool has_loop = !on_gpu || weft_operator_dofs(op) > PERSISTENT_MOST ||
-                          op->layout;
+    const bool has_loop = !on_gpu || weft_operator_dofs(op) > PERSISTENT_MOST || op->layout;
     const bool is_cg = plan->method == WEFT_METHOD_CG;
     const bool chosen[WEFT_CG_SCRIPTS] = {
         [WEFT_CG_LOOP] = is_cg && !plan->has_preconditioner && has_loop,

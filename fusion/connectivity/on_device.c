@@ -165,7 +165,8 @@ weft_status weft_connectivity_transpose(weft_connectivity *connectivity, weft_se
                                     is_long ? "sort_long_positions" : "sort_positions", n_to,
                                     is_long ? n_blocks : 0, 0};
     TRY(weft_setup_launch(setup, &sort, (weft_memory *[]){starts, made}, 2, error));
-    const weft_setup_kernel place = {"connectivity", "place_positions", lanes > 1 ? total : 0, 0, 0};
+    const weft_setup_kernel place = {"connectivity", "place_positions", lanes > 1 ? total : 0, 0,
+                                     0};
     TRY(weft_setup_launch(setup, &place, (weft_memory *[]){sizes, made}, 2, error));
     *start = starts;
     *positions = made;

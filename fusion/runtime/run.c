@@ -382,7 +382,7 @@ static bool is_double_buffered(const weft_plan_kernel *kernel, int value) {
 }
 
 /* The lists that a product kernel reads at other rows than its own: all, or those that it writes only.
- * Decision  docs/decisions/0072-gpus-of-ranks-write-into-each-others-memory.md */
+ * Decision  docs/decisions/0073-gpus-of-ranks-write-into-each-others-memory.md */
 static weft_status update_product(weft_program_segment *p, const weft_plan_kernel *kernel,
                                   bool double_buffered, weft_error *error) {
     weft_status status = WEFT_OK;

@@ -2,7 +2,7 @@
 # labels: full
 # Ranks with a GPU each, emulated (tests/support/fake_cuda.c): the history, values at points, integrals and energy of one rank, bit
 # for bit, where kernels write into each other's memory and where the host passes numbers on; sums of the kernels themselves
-# (unit_fusion_runtime_ranks); and what is refused. Decision: docs/decisions/0072-gpus-of-ranks-write-into-each-others-memory.md
+# (unit_fusion_runtime_ranks); and what is refused. Decision: docs/decisions/0073-gpus-of-ranks-write-into-each-others-memory.md
 set -euo pipefail
 build=${WEFT_BUILD:?}
 emulated=$build/tests/emulated_gpu

@@ -54,7 +54,8 @@ static void *run_rank(void *user) {
     memset(rows, 1, (size_t)m);
     assert_int_equal(weft_memory_wrap(c.device, owned, (size_t)n, &counts, NULL), WEFT_OK);
     assert_int_equal(weft_memory_wrap(c.device, rows, (size_t)m, &all_rows, NULL), WEFT_OK);
-    const weft_share share = {work->comm, counts}, replicated = {NULL, all_rows};
+    const weft_share share = {.comm = work->comm, .owned = counts},
+                     replicated = {.owned = all_rows};
     case_size(&c, "basis", m);
     case_size(&c, "nodes", n);
     assert_int_equal(weft_program_share(c.program, "nodes", &share, NULL), WEFT_OK);
@@ -170,7 +171,7 @@ static void test_divided_rows(void **state) {
                                &options);
     assert_int_equal(weft_comm_threads_make(1, &comm, NULL), WEFT_OK);
     assert_int_equal(weft_memory_wrap(c.device, owned, 3, &counts, NULL), WEFT_OK);
-    const weft_share share = {comm, counts};
+    const weft_share share = {.comm = comm, .owned = counts};
     case_size(&c, "basis", 2);
     case_size(&c, "nodes", 3);
     assert_int_equal(weft_program_share(c.program, "basis", &share, NULL), WEFT_OK);
