@@ -35,7 +35,7 @@ static bool is_gpu(const char *name) {
 /* How many names a list has: "cuda:0,cuda:1". */
 static int count_names(const char *list) {
     int n = 1;
-    for (const char *at = list; at && (at = strchr(at, ',')) != NULL; ++at)
+    for (const char *at = list; at && (at = strchr(at, ',')); ++at)
         ++n;
     return n;
 }
