@@ -214,7 +214,7 @@ static weft_status make_fluxes(weft_bc *bc, weft_memory *b, weft_error *error) {
         TRY(weft_bc_flux_form(bc, piece, WEFT_LOAD_DEGREE, b, &form, error));
         const weft_fragment fragments[] = {{form.form.name, form.form.text},
                                            {"outputs", "return b;\n"}};
-        const weft_compile_options options = weft_form_options(&form.form);
+        const weft_compile_options options = weft_form_vector_options(bc->context, &form.form);
         weft_compiled *compiled = &bc->steps.fluxes[bc->steps.n_fluxes++];
         TRY(weft_compiled_make(bc->context, fragments, 2, &options, compiled, error));
         TRY(weft_compiled_bind_form(compiled, &form.form, error));

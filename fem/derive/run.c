@@ -391,10 +391,7 @@ weft_status derive_part_make(weft_derive *derive, derive_elements elements, weft
         part->n_elements = weft_space_mesh(derive->problem.space)->n_cells;
     TRY(write_script(derive, elements, &text, error));
     const weft_fragment fragments[] = {{form->name, form->text}, {script_name, text.data}};
-    weft_compile_options options = weft_form_options(form);
-    /* deterministic sums at nodes on GPUs */
-    if (weft_device_limits(derive->context->device)->execution == WEFT_EXECUTION_SIMT)
-        options.scatter = WEFT_SCATTER_GATHERED;
+    const weft_compile_options options = weft_form_vector_options(derive->context, form);
     TRY(weft_compiled_make(derive->context, fragments, 2, &options, &part->compiled, error));
     TRY(bind_inputs(derive, elements, error));
     for (int i = 0; i < derive->n_quantities; ++i)

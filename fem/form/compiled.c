@@ -229,6 +229,13 @@ weft_compile_options weft_form_options(const weft_form *form) {
                                   .n_parameters = form->n_parameters};
 }
 
+weft_compile_options weft_form_vector_options(const weft_context *context, const weft_form *form) {
+    weft_compile_options options = weft_form_options(form);
+    if (weft_device_limits(context->device)->execution == WEFT_EXECUTION_SIMT)
+        options.scatter = WEFT_SCATTER_GATHERED;
+    return options;
+}
+
 /* Entries of all local matrices below which the compiler takes longer than what its better code saves in some assemblies: 0.6 s
  * for Q2-Q1 on hexahedra, whose matrix of 4e6 entries takes 0.1 s. */
 static const double ENTRIES_ONCE = 1e7;

@@ -20,11 +20,8 @@ static weft_status compile(weft_context *context, const weft_form *form,
         goto done;
     }
     weft_fragment fragments[] = {{form->name, form->text}, {"outputs", returns.data}};
-    weft_compile_options options = weft_form_options(form);
+    weft_compile_options options = weft_form_vector_options(context, form);
     options.runs_once = true;
-    /* a gather costs little, and makes results bitwise repeatable on GPUs */
-    if (weft_device_limits(context->device)->execution == WEFT_EXECUTION_SIMT)
-        options.scatter = WEFT_SCATTER_GATHERED;
     TRY(weft_compiled_make(context, fragments, 2, &options, compiled, error));
     TRY(weft_compiled_bind_form(compiled, form, error));
     for (int i = 0; i < outputs->n; ++i)

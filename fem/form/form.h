@@ -63,6 +63,8 @@ weft_status weft_compiled_run(weft_context *context, const weft_compiled *compil
                               weft_memory *active, weft_error *error);
 /** Compile options with a form's expressions and parameters, which are borrowed. */
 weft_compile_options weft_form_options(const weft_form *form);
+/** The same for what adds to lists: on a GPU a gather costs little, and its sums have the same bits in each run. */
+weft_compile_options weft_form_vector_options(const weft_context *context, const weft_form *form);
 /** Compile the program that adds a form to the matrix A, and bind everything but A.
  *  rows      weft_vector_dofs.connectivity of the form
  *  is_first  A is zeroed before

@@ -97,7 +97,7 @@ static weft_status compile_vector(weft_problem *problem, weft_problem_part *part
     if (text.failed)
         TRY(weft_out_of_memory(error, NULL));
     const weft_fragment fragments[] = {{form->name, form->text}, {"--vector", text.data}};
-    weft_compile_options options = weft_form_options(form);
+    weft_compile_options options = weft_form_vector_options(context, form);
     options.distributed = context->comm != NULL;
     options.runs_once = !problem->forms.is_nonlinear; /* in time, fem/time has its own */
     double start = weft_clock();

@@ -54,7 +54,7 @@ static weft_status make_source(weft_advection_diffusion *ad, weft_error *error) 
     weft_form_bind_expression(&form, "source", ad->problem->source.text,
                               ad->problem->source.origin);
     const weft_fragment fragments[] = {{name, form.form.text}, {"outputs", "return b;\n"}};
-    const weft_compile_options options = weft_form_options(&form.form);
+    const weft_compile_options options = weft_form_vector_options(ad->context, &form.form);
     TRY(weft_compiled_make(ad->context, fragments, 2, &options, &ad->source, error));
     TRY(weft_compiled_bind_form(&ad->source, &form.form, error));
 done:
