@@ -151,10 +151,9 @@ static weft_status set(const lanczos *run, weft_device *device, double value, we
                        : weft_memory_place(device, &value, 1, sizeof value, out, error);
 }
 
-static weft_status make_memories(lanczos *run, const weft_operator *op, weft_memory *d, double *rz,
-                                 weft_error *error) {
+static weft_status make_memories(lanczos *run, weft_device *device, const weft_operator *op,
+                                 weft_memory *d, double *rz, weft_error *error) {
     weft_status status = WEFT_OK;
-    weft_device *device = op->context->device;
     const int64_t n = weft_operator_dofs(op);
     TRY(weft_memory_make(device, (size_t)n * sizeof(double), &run->r, error));
     TRY(weft_memory_make(device, (size_t)n * sizeof(double), &run->p, error));
@@ -330,7 +329,7 @@ weft_status weft_eigenvalue_bound(weft_context *context, weft_eigenvalue_steps *
     double rz = 0, all_rz[STEPS + 1], all_pq[STEPS + 1];
     int64_t n = 0;
     *lambda = 1;
-    TRY(make_memories(&run, op, d, &rz, error));
+    TRY(make_memories(&run, context->device, op, d, &rz, error));
     if (!(rz > 0) || weft_device_limits(context->device)->records_only)
         goto done;
     if (op->single)
