@@ -172,7 +172,8 @@ static void directions(void **state) {
         const char *shape = d == 2 ? "square" : "cube";
         const int n = largest(&one_thread, shape, &stationary);
         for (size_t i = 0; i < sizeof heavier / sizeof *heavier; ++i)
-            assert_true(largest(&one_thread, shape, &heavier[i]) < n);
+            /* multigrid, which is predicted to pay in the plane, has its own number of products */
+            assert_true(largest(&one_thread, shape, &heavier[i]) < n + (heavier[i].products > 5));
         assert_true(largest(&threads, shape, &stationary) > n);
     }
     /* each solve with a new matrix takes longer than all with one */
