@@ -24,7 +24,7 @@ typedef struct reach {
     weft_cu_ipc handle;
     bool has_handle;
 } reach;
-_Static_assert(sizeof(reach) <= sizeof(weft_reach), "what is told of a memory");
+_Static_assert(sizeof(reach) <= sizeof(weft_reach), "what other ranks get of a memory");
 
 static void identify(weft_cuda_state *state, reach *out) {
     *out =

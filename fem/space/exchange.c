@@ -194,7 +194,6 @@ static weft_status prepare_host(weft_exchange *exchange, const weft_partner *par
                                 const int32_t *dofs, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t n_out = (size_t)exchange->n_sent, n_in = (size_t)exchange->n_received;
-    size_t out = 0, in = 0; /* numbers */
     exchange->out = malloc(n_out * sizeof(double) + 1);
     exchange->in = malloc(n_in * sizeof(double) + 1);
     if (!exchange->out || !exchange->in)
@@ -203,16 +202,12 @@ static weft_status prepare_host(weft_exchange *exchange, const weft_partner *par
             error));
     TRY(put(exchange, dofs, n_out * sizeof *dofs, &exchange->sent_dofs, error));
     TRY(put(exchange, dofs + n_out, n_in * sizeof *dofs, &exchange->received_dofs, error));
-    for (int i = 0; i < exchange->n; ++i) {
-        const size_t sent = (size_t)partners[i].n_sent, received = (size_t)partners[i].n_received;
-        exchange->messages[i] =
-            (weft_message){partners[i].rank, exchange->out + out, sent * sizeof(double)};
+    for (int i = 0; i < exchange->n; ++i) { /* run_on_host says where they are, and how long */
+        exchange->messages[i] = (weft_message){partners[i].rank, NULL, (size_t)partners[i].n_sent};
         exchange->messages[exchange->n + i] =
-            (weft_message){partners[i].rank, exchange->in + in, received * sizeof(double)};
-        out += sent;
-        in += received;
+            (weft_message){partners[i].rank, NULL, (size_t)partners[i].n_received};
     }
-    exchange->bytes = sizeof(double);
+    exchange->bytes = 1;
 done:
     return status;
 }
