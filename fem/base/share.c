@@ -5,7 +5,6 @@
 #include "fem/weft_fem.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 const unsigned char *weft_share_owned(const weft_share *share) {
     return share ? weft_memory_host(share->owned) : NULL;
@@ -13,25 +12,6 @@ const unsigned char *weft_share_owned(const weft_share *share) {
 
 weft_comm *weft_share_comm(const weft_share *share) {
     return share ? share->comm : NULL;
-}
-
-weft_status weft_share_join(const weft_share *share, weft_exact_sum *sums, int n,
-                            weft_error *error) {
-    weft_status status = WEFT_OK;
-    weft_comm *comm = weft_share_comm(share);
-    const int size = weft_comm_size(comm);
-    weft_exact_sum *all = calloc((size_t)size * (size_t)n + 1, sizeof *all);
-    if (!all)
-        TRY(weft_out_of_memory(error, "a sum of ranks"));
-    TRY(weft_comm_gather(comm, sums, (size_t)n * sizeof *sums, all, error));
-    for (int i = 0; i < n; ++i) {
-        sums[i] = all[i];
-        for (int r = 1; r < size; ++r)
-            weft_exact_join(&sums[i], &all[(size_t)r * (size_t)n + (size_t)i]);
-    }
-done:
-    free(all);
-    return status;
 }
 
 weft_status weft_share_product(const weft_share *share, const double *a, const double *b, int64_t n,
@@ -47,7 +27,7 @@ weft_status weft_share_product(const weft_share *share, const double *a, const d
             weft_exact_add(&sum, a[i] * b[i]);
     if (!owned)
         goto done;
-    TRY(weft_share_join(share, &sum, 1, error));
+    TRY(weft_comm_join_sums(weft_share_comm(share), &sum, 1, error));
     *out = weft_exact_value(&sum);
 done:
     return status;
@@ -67,7 +47,7 @@ weft_status weft_share_sums(const weft_share *share, const double *v, int64_t n,
             weft_exact_add(&sums[1], fabs(v[i]));
         }
     if (owned)
-        TRY(weft_share_join(share, sums, 2, error));
+        TRY(weft_comm_join_sums(weft_share_comm(share), sums, 2, error));
     *sum = owned ? weft_exact_value(&sums[0]) : weft_sum(v, n);
     if (size)
         *size = owned ? weft_exact_value(&sums[1]) : sizes;
@@ -78,7 +58,6 @@ done:
 weft_status weft_owned_norm(weft_comm *comm, const unsigned char *owned, const double *v,
                             const double *is_free, int64_t n, double *out, weft_error *error) {
     weft_status status = WEFT_OK;
-    const weft_share share = {.comm = comm};
     weft_exact_sum sum = weft_exact_zero();
     double most = 0;
     if (!owned) {
@@ -92,7 +71,7 @@ weft_status weft_owned_norm(weft_comm *comm, const unsigned char *owned, const d
     for (int64_t i = 0; i < n && most > 0; ++i)
         if (owned[i] && (!is_free || is_free[i] != 0))
             weft_exact_add(&sum, v[i] / most * (v[i] / most));
-    TRY(weft_share_join(&share, &sum, 1, error));
+    TRY(weft_comm_join_sums(comm, &sum, 1, error));
     *out = most * sqrt(weft_exact_value(&sum));
 done:
     return status;

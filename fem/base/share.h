@@ -5,18 +5,15 @@
  *  Without a share the lists are whole, and sums have the order of their entries. */
 #pragma once
 
-#include "core/base/exact.h"
+#include "core/comm/exact.h"
 #include "fusion/weft_share.h"
 
 /** Which of the entries count; NULL: all of them. Borrowed. */
 const unsigned char *weft_share_owned(const weft_share *share);
 /** The communicator; NULL: one rank. */
 weft_comm *weft_share_comm(const weft_share *share);
-/** Join the sums [n] of all ranks.
- *  Errors  those of weft_comm_gather; WEFT_ERROR_MEMORY; so for all that follow */
-weft_status weft_share_join(const weft_share *share, weft_exact_sum *sums, int n,
-                            weft_error *error);
-/** *out = a.b, of [n] numbers. */
+/** *out = a.b, of [n] numbers.
+ *  Errors  those of weft_comm_join_sums; so for all that follow */
 weft_status weft_share_product(const weft_share *share, const double *a, const double *b, int64_t n,
                                double *out, weft_error *error);
 /** *sum = that of [n] numbers, *size that of their sizes (may be NULL). */

@@ -177,7 +177,7 @@ static weft_status sum_of_ranks(const weft_spans *spans, const weft_span *v, con
         most = fmax(most, fabs(value));
         is_nan = isnan(value) ? 1 : is_nan;
     }
-    TRY(weft_share_join(spans->share, sums, 2, error));
+    TRY(weft_comm_join_sums(weft_share_comm(spans->share), sums, 2, error));
     TRY(weft_comm_maximum(spans->share->comm, &most, error));
     TRY(weft_comm_maximum(spans->share->comm, &is_nan, error));
     *out = (weft_span_sums){weft_exact_value(&sums[0]), weft_exact_value(&sums[1]),

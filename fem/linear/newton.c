@@ -29,7 +29,7 @@ weft_status weft_open_center(const weft_transient_open *open, int n_open, const 
             count += owned ? owned[i] : 1;
         }
         if (owned) {
-            TRY(weft_share_join(share, &exact, 1, error));
+            TRY(weft_comm_join_sums(weft_share_comm(share), &exact, 1, error));
             TRY(weft_comm_sum(share->comm, &count, error));
             sum = weft_exact_value(&exact);
         }

@@ -13,7 +13,7 @@ weft_newton_tangent weft_linear_tangent(const weft_linear *linear, weft_operator
                                         const weft_reduction *reduction);
 /** Subtract from the values of each open component the mean of values - given; given NULL: 0.
  *  share  of the dofs; NULL: one rank
- *  Errors  those of weft_share_join */
+ *  Errors  those of weft_comm_join_sums */
 weft_status weft_open_center(const weft_transient_open *open, int n_open, const weft_share *share,
                              const double *given, double *values, weft_error *error);
 /** After a solve for du: subtract its mean over each open component, which can have any.

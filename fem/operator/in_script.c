@@ -1,4 +1,5 @@
 /* Operators that scripts apply: products by kernels of the device, or by calls. */
+#include "core/comm/exact.h"
 #include "fem/operator/operator.h"
 #include "fem/space/layout.h"
 #include "fem/sparse/csr.h"
@@ -38,22 +39,6 @@ weft_operator_choice weft_operator_in_script_choice(const weft_operator_in_scrip
                                   .brings_dot = !rows && (in_script->sums || in_script->exact)};
 }
 
-/* v.y of all ranks. */
-static weft_status join_ranks(weft_comm *comm, weft_exact_sum *sum, weft_error *error) {
-    weft_status status = WEFT_OK;
-    const int size = weft_comm_size(comm);
-    weft_exact_sum *all = malloc((size_t)size * sizeof *all);
-    if (!all)
-        TRY(weft_out_of_memory(error, "a sum over ranks"));
-    TRY(weft_comm_gather(comm, sum, sizeof *sum, all, error));
-    *sum = all[0];
-    for (int r = 1; r < size; ++r)
-        weft_exact_join(sum, &all[r]);
-done:
-    free(all);
-    return status;
-}
-
 static weft_status apply_exactly(const weft_operator_in_script *in_script,
                                  const weft_program_product *product, double *dot,
                                  weft_error *error) {
@@ -65,7 +50,7 @@ static weft_status apply_exactly(const weft_operator_in_script *in_script,
                                weft_memory_host(product->v), weft_memory_host(product->y),
                                weft_memory_host(weft_layout_share(op->layout)->owned),
                                in_script->exact, &sum, error));
-    TRY(join_ranks(weft_layout_comm(op->layout), &sum, error));
+    TRY(weft_comm_join_sums(weft_layout_comm(op->layout), &sum, 1, error));
     *dot = weft_exact_value(&sum);
 done:
     return status;

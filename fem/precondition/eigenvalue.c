@@ -1,5 +1,5 @@
 /* Bounds the largest eigenvalue of D^-1 A by the Lanczos coefficients of conjugate gradients. */
-#include "core/base/exact.h"
+#include "core/comm/exact.h"
 #include "fem/base/memory.h"
 #include "fem/multigrid/multigrid.h"
 #include "fem/precondition/ranks.h"
@@ -91,13 +91,10 @@ static weft_status start_on_ranks(lanczos *run, weft_device *device, weft_layout
                                   weft_memory *d, double *rz, weft_error *error) {
     weft_status status = WEFT_OK;
     weft_rank_rows rows = {0};
-    weft_exact_sum sum = weft_exact_zero(), *all = NULL;
+    weft_exact_sum sum = weft_exact_zero();
     const double *inverse = weft_memory_host(d);
     double *r = weft_memory_host(run->r), *p = weft_memory_host(run->p);
     TRY(weft_rank_rows_make(device, layout, &rows, error));
-    all = calloc((size_t)weft_comm_size(rows.comm), sizeof *all);
-    if (!all)
-        TRY(weft_out_of_memory(error, "a bound of eigenvalues"));
     for (int64_t i = 0; i < rows.n; ++i) {
         const bool is_own = i >= rows.first && i < rows.first + rows.n_own;
         r[i] = inverse[i] > 0 ? weft_random_entry(rows.numbers[i]) / sqrt(inverse[i]) : 0;
@@ -105,13 +102,9 @@ static weft_status start_on_ranks(lanczos *run, weft_device *device, weft_layout
         if (is_own)
             weft_exact_add(&sum, r[i] * p[i]);
     }
-    TRY(weft_comm_gather(rows.comm, &sum, sizeof sum, all, error));
-    sum = all[0];
-    for (int k = 1; k < weft_comm_size(rows.comm); ++k)
-        weft_exact_join(&sum, &all[k]);
+    TRY(weft_comm_join_sums(rows.comm, &sum, 1, error));
     *rz = weft_exact_value(&sum);
 done:
-    free(all);
     weft_rank_rows_clear(&rows);
     return status;
 }

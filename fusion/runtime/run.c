@@ -1,6 +1,6 @@
 /* Runs a segment: every launch of its plan. */
-#include "core/base/exact.h"
 #include "core/base/fault.h"
+#include "core/comm/exact.h"
 #include "fusion/base/array.h"
 #include "fusion/base/target.h"
 #include "fusion/codegen/codegen.h"
@@ -246,46 +246,69 @@ int64_t weft_program_join_blocks(const weft_program_segment *p, const weft_plan_
                                                    : 0;
 }
 
-/* Join the results of all ranks: `count` partial results, or numbers, of one reduction. */
-static weft_status join_ranks(weft_program_segment *p, const weft_call *call, weft_comm *comm,
-                              weft_error *error) {
-    weft_status status = WEFT_OK;
-    const bool is_sum = call->reduction->op == '+';
+/* Numbers of a reduction's result. */
+static int64_t count_numbers(const weft_program_segment *p, const weft_call *call) {
     const weft_value *made = &p->segment->graph->values[call->result];
-    const int64_t count =
-        (made->index_set >= 0 ? p->sizes[made->index_set] : 1) * weft_shape_count(&made->shape);
-    const size_t one = is_sum ? sizeof(weft_exact_sum) : sizeof(double),
-                 n = (size_t)weft_comm_size(comm);
-    weft_memory *result = value_memory(p, weft_value_storage(p->segment->graph, call->result));
-    char *all = malloc((n + 1) * (size_t)count * one),
-         *mine = all ? all + n * (size_t)count * one : NULL;
-    double value = 0;
+    return (made->index_set >= 0 ? p->sizes[made->index_set] : 1) * weft_shape_count(&made->shape);
+}
+
+/* The first `count` partial results of each rank become the sums of all. */
+static weft_status join_sums(weft_program_segment *p, const weft_call *call, weft_comm *comm,
+                             double *out, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t count = count_numbers(p, call);
+    weft_exact_sum *sums = malloc((size_t)count * sizeof *sums + 1);
+    if (!sums)
+        TRY(weft_no_memory(error));
+    TRY(weft_memory_read(p->partials[call->result], 0, sums, (size_t)count * sizeof *sums, error));
+    TRY(weft_comm_join_sums(comm, sums, count, error));
+    for (int64_t c = 0; c < count; ++c)
+        out[c] = weft_exact_value(&sums[c]);
+done:
+    free(sums);
+    return status;
+}
+
+/* Least and greatest numbers.
+ *  out  [count], of this rank, then of all */
+static weft_status join_extremes(const weft_call *call, weft_comm *comm, int64_t count, double *out,
+                                 weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int size = weft_comm_size(comm);
+    double *all = malloc((size_t)size * (size_t)count * sizeof *all + 1);
     if (!all)
         TRY(weft_no_memory(error));
-    TRY(weft_memory_read(is_sum ? p->partials[call->result] : result, 0, mine, (size_t)count * one,
-                         error));
-    TRY(weft_comm_gather(comm, mine, (size_t)count * one, all, error));
-    for (int64_t c = 0; c < count; ++c) {
-        weft_exact_sum sum = weft_exact_zero();
-        for (size_t r = 0; r < n; ++r) {
-            const char *from = all + (r * (size_t)count + (size_t)c) * one;
-            double number = 0;
-            if (is_sum) {
-                weft_exact_sum more;
-                memcpy(&more, from, sizeof more);
-                weft_exact_join(&sum, &more);
-                continue;
-            }
-            memcpy(&number, from, sizeof number);
-            if (r == 0 || isnan(number) ||
-                (call->reduction->op == '<' ? number < value : number > value))
-                value = number;
-        }
-        value = is_sum ? weft_exact_value(&sum) : value;
-        TRY(weft_memory_write(result, (size_t)c * sizeof value, &value, sizeof value, error));
+    TRY(weft_comm_gather(comm, out, (size_t)count * sizeof *out, all, error));
+    for (int64_t i = 0; i < size * count; ++i) {
+        double *value = &out[i % count];
+        if (i < count || isnan(all[i]) ||
+            (call->reduction->op == '<' ? all[i] < *value : all[i] > *value))
+            *value = all[i];
     }
 done:
     free(all);
+    return status;
+}
+
+/* Join the results of all ranks. */
+static weft_status join_ranks(weft_program_segment *p, const weft_call *call, weft_comm *comm,
+                              weft_error *error) {
+    weft_status status = WEFT_OK;
+    const int64_t count = count_numbers(p, call);
+    const size_t bytes = (size_t)count * sizeof(double);
+    weft_memory *result = value_memory(p, weft_value_storage(p->segment->graph, call->result));
+    double *values = malloc(bytes + 1);
+    if (!values)
+        TRY(weft_no_memory(error));
+    if (call->reduction->op == '+') {
+        TRY(join_sums(p, call, comm, values, error));
+    } else {
+        TRY(weft_memory_read(result, 0, values, bytes, error));
+        TRY(join_extremes(call, comm, count, values, error));
+    }
+    TRY(weft_memory_write(result, 0, values, bytes, error));
+done:
+    free(values);
     return status;
 }
 
