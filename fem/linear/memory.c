@@ -57,7 +57,7 @@ static size_t load_bytes(const weft_limits *limits, const weft_problem_memory *w
     const size_t c = problem->components > 1 ? (size_t)problem->components : 1;
     const size_t starts = (size_t)problem->n_nodes * sizeof(int64_t);
     const size_t ranges = what->ranges_load ? (size_t)weft_connectivity_ranges(limits, places) : 1;
-    if (limits->execution != WEFT_EXECUTION_SIMT || !problem->assembles_load)
+    if (limits->execution != WEFT_EXECUTION_SIMT)
         return 0;
     if (ranges > 1)
         return larger(places / ranges * (sizeof(double) + sizeof(uint32_t)) + 3 * starts / 2,

@@ -193,7 +193,6 @@ weft_status weft_problem_choose(weft_problem *problem, weft_error *error) {
     const int64_t n_nodes = problem->fields.n > 0 ? n_dofs / components
                             : part                ? part->n_global_nodes
                                                   : problem->mesh->n_nodes;
-    /* On the null device, a script's vector is planned by patches. */
     weft_problem_memory what = {
         .problem = {.dimension = problem->mesh->dimension,
                     .width = count_width(problem),
@@ -208,7 +207,6 @@ weft_status weft_problem_choose(weft_problem *problem, weft_error *error) {
                     .is_elastic = is_elastic(problem, components),
                     .cell_shape = shape.cells,
                     .domain_shape = shape.domain,
-                    .assembles_load = !is_null || problem->forms.n_parts == 0,
                     .lowers_degrees = (problem->fields.n > 1 || problem->system.is_symmetric) &&
                                       lowers_degrees(problem)},
         .n_vectors = again && !is_null ? 9 : 2,

@@ -22,8 +22,7 @@ static size_t estimate_of(const multigrid_case *c, const char *kind) {
                                             .n_nodes = mesh->n_nodes,
                                             .n_cells = mesh->n_cells,
                                             .symmetric = true,
-                                            .applications = 10,
-                                            .assembles_load = true},
+                                            .applications = 10},
                                 .n_vectors = 3, /* and the diffusivity */
                                 .method = WEFT_METHOD_CG,
                                 .solves_once = true,
