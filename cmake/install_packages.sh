@@ -8,11 +8,11 @@ set -euo pipefail
 needed=(gcc libc6-dev cmake ninja-build pkg-config libgmsh-dev libmetis-dev libglpk-dev libhdf5-dev
     libjansson-dev libxxhash-dev libsqlite3-dev libyaml-dev)
 optional=() # a test that needs one of these is skipped without it, and says so
-# Solvers of other libraries: hypre, PETSc, CHOLMOD, UMFPACK, MUMPS. Their packages are named after versions.
+# Solvers of other libraries: hypre, PETSc, CHOLMOD, UMFPACK, MUMPS. Some packages are named after versions.
 case "$(. /etc/os-release 2>/dev/null && echo "${ID:-} ${VERSION_ID:-}")" in
-'debian 12') solvers=(libhypre-2.26.0 libpetsc-real3.18 libcholmod3 libumfpack5 libmumps-seq-5.5) ;;
-'ubuntu 24.04') solvers=(libhypre-2.28.0 libpetsc-real3.19t64 libcholmod5 libumfpack6) ;;
-*) solvers=(libhypre-2.32.0 libpetsc-real3.22 libcholmod5 libumfpack6) ;;
+'debian 12') solvers=(libhypre-dev libpetsc-real-dev libcholmod3 libumfpack5 libmumps-seq-5.5) ;;
+'ubuntu 24.04') solvers=(libhypre-dev libpetsc-real-dev libcholmod5 libumfpack6) ;;
+*) solvers=(libhypre-dev libpetsc-real-dev libcholmod5 libumfpack6) ;;
 esac
 case "${1:-build}" in
 build) ;;

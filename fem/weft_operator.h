@@ -85,7 +85,7 @@ typedef struct weft_assembly_problem {
     double cell_shape, domain_shape;    /* of weft_mesh_shape; 0 means 1 */
     double factorisations;              /* by the preconditioner lu, if it may be chosen; else 0 */
     const weft_assembly_speeds *speeds; /* of the device; NULL: those of the table of formats */
-    bool lowers_degrees; /* multigrid of higher degree needs no matrix */
+    bool lowers_degrees;                /* multigrid of higher degree needs no matrix */
 } weft_assembly_problem;
 
 /** Predicted cost of one assembly: seconds = set_up + assembly + applications * product. */

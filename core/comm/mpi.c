@@ -1,12 +1,9 @@
 /* Ranks that are processes of MPI, reached by a plug-in that mpicc compiles at first use.
  *
  * Decision  docs/decisions/0068-plug-ins-are-compiled-against-headers.md */
-#include "core/base/process.h"
 #include "core/base/threads.h"
 #include "core/comm/comm.h"
 #include "core/embedded_comm.h"
-#include "core/host/module.h"
-#include "core/weft_launch.h"
 #include "kernels/comm/mpi_plugin.h"
 
 #include <stdio.h>
@@ -14,8 +11,7 @@
 #include <string.h>
 
 typedef struct mpi_rank {
-    weft_device *host;
-    weft_module *module;
+    weft_mpi_module plugin;
     weft_mpi_plugin calls;
     weft_mpi *mpi;
 } mpi_rank;
@@ -67,51 +63,19 @@ static void rank_free(weft_comm *comm) {
     mpi_rank *own = comm->state;
     if (own->mpi)
         own->calls.stop(own->mpi);
-    weft_module_free(&own->module);
-    weft_device_free(&own->host);
+    weft_mpi_module_clear(&own->plugin);
     free(own);
 }
 
 static const weft_comm_kind_row mpi_row = {
     .name = "mpi", .gather = gather, .exchange = exchange, .abandon = abandon, .free = rank_free};
 
+const void *weft_comm_mpi(const weft_comm *comm) {
+    const mpi_rank *own = comm && comm->kind == &mpi_row ? comm->state : NULL;
+    return own ? own->calls.communicator(own->mpi) : NULL;
+}
+
 /* ---- the plug-in ----------------------------------------------------------------------------- */
-
-static void hint_at_package(weft_error *error) {
-    weft_error_hint(error, "install the MPI of mpirun with its headers (Debian: libopenmpi-dev or "
-                           "libmpich-dev), or set WEFT_MPICC to its mpicc");
-}
-
-static weft_status find_compiler(char *out, size_t size, weft_error *error) {
-    const char *asked = getenv("WEFT_MPICC"), *name = asked && asked[0] ? asked : "mpicc";
-    const bool is_path = strchr(name, '/') != NULL;
-    if (is_path && weft_is_program(name) && strlen(name) < size)
-        memcpy(out, name, strlen(name) + 1);
-    else if (is_path || !weft_find_in_path(name, out, size)) {
-        weft_error_set(error, WEFT_ERROR_UNSUPPORTED,
-                       "several processes need MPI, whose compiler %s is not found", name);
-        hint_at_package(error);
-        return WEFT_ERROR_UNSUPPORTED;
-    }
-    return WEFT_OK;
-}
-
-/* What the compiler would run: with another MPI, that is something else. */
-static weft_status hash_command(char *compiler, char out[33], weft_error *error) {
-    static char question[] = "-show";
-    char *arguments[] = {compiler, question, NULL}, output[4096] = "";
-    weft_process_result result;
-    const weft_process_start start = {.program = compiler,
-                                      .arguments = arguments,
-                                      .folder = -1,
-                                      .english = true,
-                                      .errors_too = true,
-                                      .limits = {.seconds = 60}};
-    const weft_status status = weft_process_run(&start, output, sizeof output, &result, error);
-    if (status == WEFT_OK)
-        weft_hash(output, strlen(output), out);
-    return status;
-}
 
 static const char *embedded(const char *name) {
     for (const weft_embedded_file *file = weft_embedded_comm; file->name; ++file)
@@ -122,29 +86,12 @@ static const char *embedded(const char *name) {
 
 static weft_status load(mpi_rank *own, const weft_monitor *monitor, weft_error *error) {
     weft_status status = WEFT_OK;
-    char compiler[1024], command[33];
     weft_text source = {0};
-    void *arguments[] = {&own->calls};
-    weft_device_options options = weft_device_options_default(monitor);
-    TRY(find_compiler(compiler, sizeof compiler, error));
-    TRY(hash_command(compiler, command, error));
-    /* a value, as keys of the cache do not contain comments */
-    weft_text_add(&source, "#define _GNU_SOURCE\nconst char weft_mpi_command[] = \"%s\";\n",
-                  command);
     weft_text_add(&source, "%s%s", embedded("mpi_plugin.h"), embedded("mpi.c"));
     if (source.failed)
         TRY(weft_out_of_memory(error, "the plug-in for MPI"));
-    options.compiler = compiler;
-    TRY(weft_device_open("host:1", &options, &own->host, error));
-    status = weft_module_make(own->host, "mpi", source.data, &own->module, error);
-    if (status == WEFT_ERROR_COMPILER && error && strstr(error->message, "mpi.h"))
-        hint_at_package(error); /* Debian's package of programs has an mpicc without headers */
-    TRY(status);
-    const weft_host_kernel open = weft_host_module_kernel(own->module, "weft_plugin_open");
-    if (!open)
-        TRY(weft_error_set(error, WEFT_ERROR_INTERNAL,
-                           "the plug-in for MPI has no weft_plugin_open"));
-    open(arguments, 0, 0, 0);
+    const weft_mpi_source from = {"several processes need", "mpi", source.data, ""};
+    TRY(weft_mpi_module_make(&from, monitor, &own->calls, &own->plugin, error));
 done:
     weft_text_free(&source);
     return status;

@@ -180,27 +180,27 @@ weft_status weft_external_make(weft_external_kind kind, const weft_external_matr
                                weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_external_library *library = libraries[kind];
-    const char *method = options ? options->method : NULL;
+    weft_external_options given = options ? *options : (weft_external_options){.library = NULL};
     void *handle = NULL;
     weft_external *solver = calloc(1, sizeof *solver);
     if (!solver)
         TRY(weft_out_of_memory(error, library->title));
     solver->library = library;
     solver->pattern = matrix->pattern;
-    if (!method && matrix->is_general && library->info.takes_general)
-        method = library->info.general_method;
-    TRY(method_find(&library->info, method, &method, error));
+    if (!given.method && matrix->is_general && library->info.takes_general)
+        given.method = library->info.general_method;
+    TRY(method_find(&library->info, given.method, &given.method, error));
     TRY(check_singular(&library->info, matrix, error));
-    TRY(weft_external_library_open(library, options ? options->library : NULL, &handle, error));
+    TRY(weft_external_library_open(library, given.library, &handle, error));
     TRY(weft_external_system_make(matrix, &library->info, &solver->system, error));
-    solver->system.device = options ? options->device : NULL;
+    solver->system.device = given.device;
     solver->in = weft_array_make((size_t)solver->system.n, sizeof *solver->in);
     solver->out = weft_array_make((size_t)solver->system.n, sizeof *solver->out);
     if (!solver->in || !solver->out) {
         status = weft_out_of_memory(error, library->title);
         goto done;
     }
-    TRY(library->make ? library->make(handle, method, &solver->system, &solver->state,
+    TRY(library->make ? library->make(library, handle, &given, &solver->system, &solver->state,
                                       solver->description, error)
                       : make_direct(solver, handle, error));
     TRY(check_condition(solver, error));

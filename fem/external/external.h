@@ -1,11 +1,11 @@
 /** Solvers of other libraries, opened at run time where they are installed: preconditioners and
- *  complete solves. Nothing is linked and, except on a GPU, no header of theirs is needed. Not installed.
+ *  complete solves. Nothing is linked. hypre, PETSc and, on a GPU, cuDSS are reached by plug-ins, which need their headers. Not installed.
  *
  *      In: a sparse matrix on the host and its constrained dofs.
  *      Out: z = M^-1 r, or the solution of A x = b.
  *
- *  hypre and PETSc bring MPI. The first solver that needs MPI starts it in this process, which is
- *  then one rank of its own, and the end of the process stops it. MPI cannot be started twice in a
+ *  hypre and PETSc use MPI: that of the ranks, or, in a process that is alone, one that the first solver starts, and the end
+ *  of the process stops. MPI cannot be started twice in a
  *  process, and wants one thread: call these functions from the main thread. Signal actions are as
  *  before after every function.
  *
@@ -33,6 +33,7 @@ typedef struct weft_external_info {
     bool is_direct;             /* exact up to rounding; no iterations */
     bool takes_general;         /* preconditions matrices that are not symmetric, too */
     bool takes_indefinite;      /* and those with any diagonal, symmetric or not */
+    bool takes_ranks;           /* works on the rows of several ranks, if these are of MPI */
     bool on_gpu;                /* works on the device of weft_external_options, a GPU */
     const char *general_method; /* the default for these; NULL: the first */
 } weft_external_info;
@@ -70,7 +71,9 @@ typedef struct weft_external_options {
     /* file to open; NULL: the kind's variable, else the names of distributions'
      * libraries, newest first */
     const char *library;
-    const char *method;  /* one of the kind's; NULL: the default */
+    const char *method; /* one of the kind's; NULL: the default */
+    /* of PETSc, in its own syntax, e.g. "-pc_type lu -pc_factor_mat_solver_type mumps"; NULL: none */
+    const char *settings;
     weft_device *device; /* for kinds on a GPU; borrowed, must outlive the solver */
 } weft_external_options;
 

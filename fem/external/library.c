@@ -64,6 +64,19 @@ static void *open_in_wheels(const weft_external_library *library) {
     return handle;
 }
 
+/* Open it where its own variables of the environment say: PETSC_DIR, with PETSC_ARCH in it or not. */
+static void *open_in_root(const weft_external_library *library) {
+    const char *root = library->roots[0] ? getenv(library->roots[0]) : NULL;
+    const char *part = library->roots[1] ? getenv(library->roots[1]) : NULL;
+    char folder[512];
+    void *handle = NULL;
+    if (!root || !root[0] || strlen(root) + (part ? strlen(part) : 0) + 2 > sizeof folder)
+        return NULL;
+    (void)snprintf(folder, sizeof folder, "%s/%s", root, part ? part : "");
+    handle = open_below(library, folder);
+    return handle ? handle : open_below(library, root);
+}
+
 /* What the user has chosen: a library, or a folder with lib/. */
 static weft_status open_chosen(const weft_external_library *library, const char *chosen, void **out,
                                weft_error *error) {
@@ -82,19 +95,18 @@ static weft_status open_library(const weft_external_library *library, const char
     if (chosen && chosen[0])
         return open_chosen(library, chosen, out, error);
     char reason[512] = "";
-    for (int i = 0; library->names[i]; ++i) {
-        void *handle = dlopen(library->names[i], FLAGS);
-        if (handle) {
-            *out = handle;
-            return WEFT_OK;
-        }
+    void *handle = open_in_root(library);
+    for (int i = 0; library->names[i] && !handle; ++i) {
+        handle = dlopen(library->names[i], FLAGS);
+        if (handle)
+            break;
         /* A library that is there, but lacks one of its own, says more than those that are not. */
         const char *message = why();
         bool is_absent = strncmp(message, library->names[i], strlen(library->names[i])) == 0;
         if (!reason[0] || !is_absent)
             snprintf(reason, sizeof reason, "%s", message);
     }
-    *out = open_in_wheels(library);
+    *out = handle ? handle : open_in_wheels(library);
     return *out ? WEFT_OK : missing(library, reason, error);
 }
 
@@ -117,6 +129,13 @@ weft_status weft_external_unknown_version(const weft_external_library *library, 
     weft_error_hint(error, "set %s to the library of another version (%s)", library->info.variable,
                     library->info.package);
     return WEFT_ERROR_UNSUPPORTED;
+}
+
+void weft_external_hint_mpi(const weft_external_library *library, weft_error *error) {
+    weft_error_hint(error,
+                    "%s, mpicc and mpirun must be of one MPI: set WEFT_MPICC to its mpicc, or %s "
+                    "to another %s",
+                    library->title, library->info.variable, library->title);
 }
 
 weft_status weft_external_refuse_singular(const char *title, weft_error *error) {

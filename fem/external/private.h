@@ -21,6 +21,13 @@ typedef struct weft_external_system {
     bool is_indefinite;  /* neither is the sign of the diagonal */
     bool is_symmetric;   /* as the caller says */
     weft_device *device; /* of weft_external_options */
+    /* of several ranks, whose rows besides their own are columns; otherwise NULL and 0 */
+    weft_comm *comm;
+    const void *mpi;  /* weft_comm_mpi */
+    int *own;         /* [n_own] this rank's rows, of which there is one */
+    int64_t *numbers; /* [n] of rows in the whole, in which each rank owns a range */
+    int n_own;
+    int64_t n_whole;
 } weft_external_system;
 
 /** Number the free dofs, and copy their rows. Rows and columns of pinned dofs are left out for a direct solver, and
@@ -41,10 +48,17 @@ typedef struct weft_external_library {
     const char *const *names; /* of the shared object, newest first; NULL at the end */
     /* folders of wheels of Python that hold it, below nvidia/; NULL at the end, also for none */
     const char *const *wheels;
+    /* environment variables that name a folder of it, and one in that with lib/; NULL: none */
+    const char *roots[2];
+    /* of a library that uses MPI: those that the plug-in needs, among them what tells its version and configuration; NULL at the
+     * end, also for none: info.name with ".h" */
+    const char *const *headers;
+    const char *function; /* one of its functions, which other libraries do not have */
     /* description  [128] gets the library's version and method
      * Errors       *state may be set, and is then freed by the caller
      * NULL: a direct solver, which is made by the next members and update */
-    weft_status (*make)(void *library, const char *method, const weft_external_system *system,
+    weft_status (*make)(const struct weft_external_library *of, void *library,
+                        const weft_external_options *options, const weft_external_system *system,
                         void **state, char *description, weft_error *error);
     size_t state_bytes; /* of a state, which starts from zeros */
     weft_status (*start)(void *library, void *state, char *description, weft_error *error);
@@ -81,16 +95,11 @@ weft_status weft_external_library_open(const weft_external_library *library, con
  *  Errors     WEFT_ERROR_UNSUPPORTED (one is missing) */
 weft_status weft_external_functions(void *library, const char *title, const char *const *names,
                                     int n, void *functions, weft_error *error);
+/** Hint at the MPI that library, mpicc and mpirun have in common. */
+void weft_external_hint_mpi(const weft_external_library *library, weft_error *error);
 /** "this version of TITLE is not known: VERSION", with a hint. Returns WEFT_ERROR_UNSUPPORTED. */
 weft_status weft_external_unknown_version(const weft_external_library *library, int major,
                                           int minor, weft_error *error);
-
-/** Start MPI unless it runs, with a handler that stops it when the process exits.
- *  library  any that was linked with MPI
- *  self     gets the communicator of this process alone
- *  Errors   WEFT_ERROR_UNSUPPORTED (another MPI than Open MPI, or it was stopped already) */
-weft_status weft_external_mpi_start(void *library, const char *title, void **self,
-                                    weft_error *error);
 
 /** The actions of all signals, which libraries change when they start. */
 typedef struct weft_external_signals weft_external_signals;

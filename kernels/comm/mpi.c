@@ -175,6 +175,10 @@ static int wait_all(weft_mpi *mpi) {
     return code;
 }
 
+static const void *communicator(const weft_mpi *mpi) {
+    return &mpi->comm;
+}
+
 static void explain(int code, char *out, size_t size) {
     char text[MPI_MAX_ERROR_STRING + 1] = "";
     int length = 0;
@@ -204,6 +208,6 @@ void weft_plugin_open(void *const *arguments, int64_t n, int64_t first, int64_t 
 void weft_plugin_open(void *const *arguments, int64_t n, int64_t first, int64_t last) {
     weft_mpi_plugin *out = arguments[0];
     (void)n, (void)first, (void)last;
-    *out = (weft_mpi_plugin){start,    gather,  send_bytes, receive_bytes,
-                             wait_all, explain, abort_all,  stop};
+    *out = (weft_mpi_plugin){start,        gather,  send_bytes, receive_bytes, wait_all,
+                             communicator, explain, abort_all,  stop};
 }

@@ -27,6 +27,8 @@ typedef struct weft_mpi_plugin {
     int (*send)(weft_mpi *mpi, int rank, const void *bytes, size_t n);
     int (*receive)(weft_mpi *mpi, int rank, void *bytes, size_t n);
     int (*wait)(weft_mpi *mpi);
+    /** The address of the MPI_Comm. */
+    const void *(*communicator)(const weft_mpi *mpi);
     /** What a code of MPI means. */
     void (*explain)(int code, char *out, size_t size);
     /** End all processes; returns only if that fails. */

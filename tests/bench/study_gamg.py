@@ -39,7 +39,7 @@ def run(command, out, runs):
     for _ in range(runs + 1):
         done = subprocess.run([*command, "--json", str(out / "report.json")], capture_output=True, text=True, check=False)
         if "PETSc is not found" in done.stderr:
-            print("skipped: PETSc is not installed (libpetsc-real)")
+            print("skipped: PETSc is not installed (libpetsc-real-dev)")
             sys.exit(77)
         if done.returncode != 0:
             sys.exit(" ".join(command) + "\n" + done.stdout + done.stderr)

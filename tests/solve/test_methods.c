@@ -65,10 +65,10 @@ static void convection_in_every_format(void **state) {
 static void convection_with_libraries(void **state) {
     (void)state;
     static const struct {
-        const char *option, *missing, *most;
-    } cases[] = {{"--preconditioner=hypre", "hypre is not found", "--max-iterations=40"},
-                 {"--preconditioner=petsc", "PETSc is not found", "--max-iterations=40"},
-                 {"--preconditioner=cholmod", "CHOLMOD is not found", NULL}};
+        const char *option, *most;
+    } cases[] = {{"--preconditioner=hypre", "--max-iterations=40"},
+                 {"--preconditioner=petsc", "--max-iterations=40"},
+                 {"--preconditioner=cholmod", NULL}};
     int n_missing = 0;
     for (int i = 0; i < 3; ++i) {
         const char *const command[] = {WEFT_BINARY_DIR "/solve",
@@ -81,7 +81,7 @@ static void convection_with_libraries(void **state) {
                                        cases[i].most,
                                        NULL};
         test_run run = test_program(command, NULL);
-        if (strstr(run.error, cases[i].missing)) {
+        if (strstr(run.error, "is not found") || strstr(run.error, "there is no header")) {
             ++n_missing;
         } else if (cases[i].most) {
             assert_int_equal(run.exit_code, 0);

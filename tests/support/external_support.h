@@ -98,6 +98,11 @@ static inline void problem_free(problem **problem_) {
     *problem_ = NULL;
 }
 
+/* Does an error say that a library, its headers or the compiler of its plug-in are not installed? */
+static inline bool external_is_missing(const char *message) {
+    return strstr(message, "is not found") || strstr(message, "there is no header");
+}
+
 /* A solver, or a skipped test where the library is not installed. */
 static inline weft_external *external_make_with(weft_external_kind kind,
                                                 const weft_external_matrix *matrix,
@@ -106,7 +111,7 @@ static inline weft_external *external_make_with(weft_external_kind kind,
     weft_error error = {0};
     const weft_external_options options = {.method = method};
     weft_status status = weft_external_make(kind, matrix, &options, &solver, &error);
-    if (status != WEFT_OK && strstr(error.message, "is not found")) {
+    if (status != WEFT_OK && external_is_missing(error.message)) {
         fprintf(stderr, "%s: %s\n", error.message, error.hint);
         skip_test("the library is not installed");
     }

@@ -39,15 +39,13 @@ static void missing_libraries(void **state) {
         [WEFT_EXTERNAL_HYPRE] = {"WEFT_HYPRE",
                                  "hypre is not found: libno_such.so: cannot open shared object "
                                  "file: No such file or directory",
-                                 "install it (libhypre-2.26.0 in Debian 12, libhypre-2.32.0 "
-                                 "in Debian 13, libhypre-2.28.0 in Ubuntu 24.04), or set "
+                                 "install it (libhypre-dev in Debian and Ubuntu), or set "
                                  "WEFT_HYPRE to a library"},
         [WEFT_EXTERNAL_PETSC] = {"WEFT_PETSC",
                                  "PETSc is not found: libno_such.so: cannot open shared object "
                                  "file: No such file or directory",
-                                 "install it (libpetsc-real3.18 in Debian 12, libpetsc-real3.22 "
-                                 "in Debian 13, libpetsc-real3.19t64 in Ubuntu 24.04), or "
-                                 "set WEFT_PETSC to a library"},
+                                 "install it (libpetsc-real-dev in Debian and Ubuntu), or set "
+                                 "WEFT_PETSC to a library"},
         [WEFT_EXTERNAL_CHOLMOD] = {"WEFT_CHOLMOD",
                                    "CHOLMOD is not found: libno_such.so: cannot open shared "
                                    "object file: No such file or directory",
