@@ -18,9 +18,10 @@ typedef struct weft_share {
     weft_memory *team;
     bool in_kernels; /* they do; else the host joins what ranks have */
     /* copy the values of other ranks' elements from these. NULL: the elements are only counted
-     *  list    double [n], on the device
+     *  list    [n], on the device: float, if single, else double
      *  active  uint32_t: 0 when it runs: nothing is copied; NULL: 1 */
-    weft_status (*update)(void *user, weft_memory *list, weft_memory *active, weft_error *error);
+    weft_status (*update)(void *user, weft_memory *list, bool single, weft_memory *active,
+                          weft_error *error);
     void *user;
 } weft_share;
 /** Set it for an index set. Sums have the same bits for any parts. Bound connectivities set those of theirs that have one.

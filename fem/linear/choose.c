@@ -272,10 +272,9 @@ static bool is_on_gpu(const weft_linear *linear) {
 }
 
 /* Is a preconditioner one of those that several ranks compute? */
-static bool runs_on_ranks(const weft_linear *linear, int kind) {
+static bool runs_on_ranks(int kind) {
     const char *name = kind < 0 ? "" : weft_preconditioner_about(kind)->name;
-    return kind < 0 || (!is_on_gpu(linear) &&
-                        (strcmp(name, "multigrid") == 0 || strcmp(name, "aggregation") == 0));
+    return kind < 0 || strcmp(name, "multigrid") == 0 || strcmp(name, "aggregation") == 0;
 }
 
 static weft_status refuse_on_ranks(const weft_linear *linear, weft_error *error) {
@@ -284,7 +283,7 @@ static weft_status refuse_on_ranks(const weft_linear *linear, weft_error *error)
     const char *option = NULL;
     if (linear->choice.method == WEFT_METHOD_GMRES && is_on_gpu(linear))
         option = "--method";
-    if ((options->preconditioner >= 0 && !runs_on_ranks(linear, options->preconditioner)) ||
+    if ((options->preconditioner >= 0 && !runs_on_ranks(options->preconditioner)) ||
         options->until_discretisation)
         option = "--preconditioner";
     if (options->assembly == WEFT_ASSEMBLY_SYMMETRIC)
@@ -336,7 +335,7 @@ static void choose_kind_for_ranks(weft_linear *linear, const weft_problem_memory
     }
     problem.factorisations = 0;
     n = weft_preconditioner_costs(&limits, &problem, has_levels, NULL, costs);
-    while (i + 1 < n && !runs_on_ranks(linear, costs[i].kind))
+    while (i + 1 < n && !runs_on_ranks(costs[i].kind))
         ++i;
     choice->preconditioner = costs[i].kind;
     linear->times = 1;
@@ -356,13 +355,15 @@ static weft_status choose_for_ranks(weft_linear *linear, const weft_problem_memo
     choose_kind_for_ranks(linear, what);
     TRY(weft_comm_broadcast(linear->context->comm, &choice->preconditioner,
                             sizeof choice->preconditioner, 0, error));
-    /* on a GPU only rows of linear elements are added up in an order, of cells */
+    /* on a GPU other rows than those of linear elements are added up in the order of cells from stored local matrices */
     const weft_assembly_problem *problem = &what->problem;
-    const bool has_order =
-        !is_on_gpu(linear) || (problem->degree <= 1 && problem->components <= 1 &&
-                               problem->width == problem->dimension + 1);
+    const bool is_cheap = !is_on_gpu(linear) || (problem->degree <= 1 && problem->components <= 1 &&
+                                                 problem->width == problem->dimension + 1);
+    const bool needs_matrix = choice->preconditioner >= 0 && !problem->lowers_degrees &&
+                              weft_preconditioner_about(choice->preconditioner)->needs_matrix;
     choice->assembly = options->assembly != WEFT_AUTO ? (weft_assembly)options->assembly
-                       : !has_order || (problem->lowers_degrees && choice->preconditioner >= 0)
+                       : needs_matrix                 ? WEFT_ASSEMBLY_CSR
+                       : !is_cheap || (problem->lowers_degrees && choice->preconditioner >= 0)
                            ? WEFT_ASSEMBLY_MATRIX_FREE
                            : WEFT_ASSEMBLY_CSR;
     choice->next = choice->next_after = 0;

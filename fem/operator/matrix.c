@@ -246,7 +246,7 @@ weft_status weft_operator_from_matrix(weft_context *context, weft_pattern **patt
     weft_operator *op = NULL;
     weft_sell *layout = NULL;
     const bool csr_vector =
-        on_gpu && single &&
+        on_gpu && single && !(how & WEFT_MATRIX_LARGE) &&
         weft_operator_uses_csr_vector((*pattern)->n_rows, (*pattern)->n_entries);
     const weft_operator_table *table = csr_vector ? &csr_vector_table
                                        : on_gpu   ? &sell_table

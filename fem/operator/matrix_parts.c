@@ -2,6 +2,7 @@
 #include "fem/operator/private.h"
 #include "fem/sparse/addto.h"
 #include "fem/sparse/csr.h"
+#include "fem/sparse/on_device.h"
 
 #include <stdlib.h>
 
@@ -45,7 +46,7 @@ done:
 weft_status weft_matrix_part_compile(const weft_operator *op, const weft_matrix_part *part,
                                      weft_scatter scatter, weft_compiled *out, weft_error *error) {
     return weft_compiled_make_addto(op->context, &part->form, part->vector_dofs.connectivity,
-                                    part == op->parts, scatter, out, error);
+                                    part == op->parts || part->is_ordered, scatter, out, error);
 }
 
 weft_status weft_matrix_parts_assemble(weft_operator *op, weft_error *error) {
@@ -63,6 +64,7 @@ void weft_matrix_parts_free(weft_operator *op) {
         weft_compiled_free(&parts[i].assemble);
         weft_addto_rows_free(&parts[i].rows);
         weft_memory_free(&parts[i].positions);
+        weft_ordered_sums_free(&parts[i].sums);
         weft_vector_dofs_free(&parts[i].vector_dofs);
     }
 }

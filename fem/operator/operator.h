@@ -100,7 +100,8 @@ enum {
                                 are then the only way to apply it */
     WEFT_MATRIX_BORROWED =
         2, /* the arrays of the pattern are borrowed and must outlive the operator */
-    WEFT_MATRIX_CHANGES = 4 /* weft_operator_set_matrix follows */
+    WEFT_MATRIX_CHANGES = 4, /* weft_operator_set_matrix follows */
+    WEFT_MATRIX_LARGE = 8    /* on a GPU a thread has a row, whatever the number of rows */
 };
 /** Make an operator of a given sparse matrix.
  *  pattern  moved to the operator and set to NULL, also after an error

@@ -22,6 +22,9 @@ typedef struct weft_matrix_part {
     weft_vector_dofs vector_dofs;
     weft_compiled assemble;
     weft_memory *positions; /* of the entries of local matrices */
+    /* sell.c, on several ranks: these are summed in the order of cells, in place of atomic additions */
+    bool is_ordered;
+    struct weft_ordered_sums *sums;
     /* sell.c: owner-computes assembly, without positions; the bands of rows for which words are made
      * in each assembly, or 1: in rows, kept */
     bool by_owners;
@@ -36,7 +39,7 @@ weft_status weft_matrix_parts_make(weft_context *context, const weft_operator_ta
  *  out  untouched if there are none of these: then it is the pattern of the first */
 weft_status weft_matrix_parts_pattern(const weft_operator *op, weft_pattern **out,
                                       weft_error *error);
-/** Compile the program that adds a form to the matrix; the first form sets it. */
+/** Compile the program that adds a form to the matrix; the first form sets it, as all do that are ordered. */
 weft_status weft_matrix_part_compile(const weft_operator *op, const weft_matrix_part *part,
                                      weft_scatter scatter, weft_compiled *out, weft_error *error);
 /** weft_operator_table.assemble: run the programs of all parts. */

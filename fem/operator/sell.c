@@ -95,28 +95,49 @@ done:
     return status;
 }
 
-/* rows equals dofs if nodes have one component. */
-static weft_status bind_positions(const sell_operator *sell, const weft_compiled *compiled,
-                                  weft_connectivity *dofs, weft_connectivity *rows,
-                                  weft_memory **positions, weft_error *error) {
+/* On several ranks the order of additions must not depend on the parts. */
+static weft_status make_sums(const weft_operator *op, weft_matrix_part *part, weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_sell_positions(sell->matrix, rows, positions, error));
-    TRY(weft_program_bind_connectivity(compiled->program, "dofs", dofs, error));
-    TRY(weft_program_bind_matrix(compiled->program, "A", weft_sell_matrix_values(sell->matrix),
-                                 *positions, error));
+    const sell_operator *sell = op->state;
+    weft_connectivity *rows = part->vector_dofs.connectivity;
+    const size_t bytes = weft_memory_bytes(weft_sell_matrix_values(sell->matrix));
+    TRY(weft_ordered_sums_make(op->context->device, weft_connectivity_from(rows),
+                               weft_connectivity_width(rows), part->positions,
+                               (int64_t)(bytes / sizeof(double)), &part->sums, error));
+    weft_memory_free(&part->positions);
+done:
+    return status;
+}
+
+static weft_status bind_positions(const weft_operator *op, weft_matrix_part *part,
+                                  weft_error *error) {
+    weft_status status = WEFT_OK;
+    const sell_operator *sell = op->state;
+    weft_program *program = part->assemble.program;
+    TRY(weft_sell_positions(sell->matrix, part->vector_dofs.connectivity, &part->positions, error));
+    if (part->is_ordered)
+        TRY(make_sums(op, part, error));
+    weft_memory *values =
+        part->sums ? weft_ordered_sums_values(part->sums) : weft_sell_matrix_values(sell->matrix);
+    TRY(weft_program_bind_connectivity(program, "dofs", part->form.dofs, error));
+    TRY(weft_program_bind_matrix(
+        program, "A", values,
+        part->sums ? weft_ordered_sums_positions(part->sums) : part->positions, error));
 done:
     return status;
 }
 
 static void log_atomic(const weft_operator *op, const weft_matrix_part *part, const char *why) {
-    weft_log(op->context->monitor, WEFT_LOG_WARNING,
-             "%s: the matrix is assembled by atomic additions, not row by row: %s", part->form.name,
-             why);
+    const bool is_ordered = op->context->comm;
+    weft_log(op->context->monitor, is_ordered ? WEFT_LOG_INFO : WEFT_LOG_WARNING,
+             "%s: the matrix is assembled %s, not row by row: %s", part->form.name,
+             is_ordered ? "from stored local matrices" : "by atomic additions", why);
 }
 
 static weft_status part_compile_atomic(const weft_operator *op, weft_matrix_part *part,
                                        weft_error *error) {
     weft_compiled_free(&part->assemble);
+    part->is_ordered = op->context->comm;
     return weft_matrix_part_compile(op, part, WEFT_SCATTER_IN_PLACE, &part->assemble, error);
 }
 
@@ -136,8 +157,7 @@ static weft_status part_bind(const weft_operator *op, weft_matrix_part *part, we
     else if (part->by_owners)
         TRY(bind_owners(op->state, &part->assemble, part->form.dofs, &part->rows, error));
     else
-        TRY(bind_positions(op->state, &part->assemble, part->form.dofs,
-                           part->vector_dofs.connectivity, &part->positions, error));
+        TRY(bind_positions(op, part, error));
 done:
     return status;
 }
@@ -163,15 +183,10 @@ static weft_status part_make(const weft_operator *op, weft_matrix_part *part, we
     part->by_owners = owners.rows;
     if (owners.not_permuted)
         log_atomic(op, part, owners.not_permuted);
-    if (!owners.rows &&
-        owners.patches) /* of a list that the matrix needs; those have no fallback */
+    part->is_ordered = !owners.rows && op->context->comm;
+    if (!owners.rows && /* patches are of a list that the matrix needs, and have no fallback */
+        (owners.patches || (part->is_ordered && part != op->parts)))
         TRY(part_compile_atomic(op, part, error));
-    if (!part->by_owners && op->context->comm)
-        TRY(weft_error_refuse(
-            error, WEFT_ERROR_UNSUPPORTED,
-            "on GPUs of several ranks this form's matrix is not assembled: it would be "
-            "added up in another order on each number of ranks",
-            "use --assembly matrix-free or lma-gather"));
     if (!part->by_owners)
         goto done;
     part->n_bands = count_bands(op, part);
@@ -230,10 +245,14 @@ done:
 static weft_status part_assemble(weft_operator *op, weft_matrix_part *part, bool *again,
                                  weft_error *error) {
     weft_status status = WEFT_OK;
+    const sell_operator *sell = op->state;
     weft_error why = {0};
     *again = false;
     if (!part->by_owners) {
-        status = weft_program_run(part->assemble.program, error);
+        TRY(weft_program_run(part->assemble.program, error));
+        if (part->sums)
+            TRY(weft_ordered_sums_add(part->sums, part == op->parts,
+                                      weft_sell_matrix_values(sell->matrix), error));
         goto done;
     }
     status = part->n_bands > 1 ? run_bands(op, part, &why)

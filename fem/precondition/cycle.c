@@ -162,8 +162,11 @@ static weft_status make_operator(const weft_cycle *cycle, weft_cycle_level *leve
     weft_status status = WEFT_OK;
     weft_csr *A = source->A;
     const int64_t n_entries = A->row_start[A->n_rows];
-    const unsigned how =
-        (cycle->single ? WEFT_MATRIX_SINGLE : 0) | (source->takes ? 0 : WEFT_MATRIX_BORROWED);
+    const weft_level_part *part = level->part;
+    const bool is_large = part && !weft_operator_uses_csr_vector(part->n_whole, part->n_entries);
+    const unsigned how = (cycle->single ? WEFT_MATRIX_SINGLE : 0) |
+                         (source->takes ? 0 : WEFT_MATRIX_BORROWED) |
+                         (is_large ? WEFT_MATRIX_LARGE : 0);
     double *own = source->takes ? NULL : weft_array_make_unset((size_t)n_entries * sizeof *own);
     scaling s = {A, a, source->takes ? A->values : own};
     weft_pattern *pattern = calloc(1, sizeof *pattern);
@@ -369,10 +372,10 @@ void weft_cycle_clear(weft_cycle *cycle) {
 /* ---- the cycle ---- */
 
 weft_status weft_cycle_update(const weft_cycle *cycle, weft_layout *layout, weft_memory *list,
-                              weft_error *error) {
+                              weft_memory *active, weft_error *error) {
     if (!layout)
         return WEFT_OK;
-    return (cycle->single ? weft_layout_update_single : weft_layout_update)(layout, list, error);
+    return weft_layout_exchange(layout, list, cycle->single, active, error);
 }
 
 /* Down, the coarser levels, and up; on several ranks these get what they need of each other's coarser rows. */
@@ -384,10 +387,10 @@ static weft_status run_once(weft_cycle *cycle, int number, weft_cycle_step down,
     const weft_level_part *part = coarser->part;
     TRY(weft_compiled_run(cycle->context, &level->programs[down], active, error));
     if (!weft_fault("side_incomplete"))
-        TRY(weft_cycle_update(cycle, part ? part->all : NULL, coarser->b, error));
+        TRY(weft_cycle_update(cycle, part ? part->all : NULL, coarser->b, active, error));
     TRY(weft_cycle_run_from(cycle, number + 1, active, error));
     if (!weft_fault("solution_stale"))
-        TRY(weft_cycle_update(cycle, part ? part->solution : NULL, coarser->z, error));
+        TRY(weft_cycle_update(cycle, part ? part->solution : NULL, coarser->z, active, error));
     TRY(weft_compiled_run(cycle->context, &level->programs[WEFT_CYCLE_UP], active, error));
 done:
     return status;
@@ -406,7 +409,8 @@ done:
 }
 
 /* r of the finest level from the own rows of a caller on one of several ranks. */
-static weft_status take_in(weft_cycle *cycle, weft_memory *r, weft_error *error) {
+static weft_status take_in(weft_cycle *cycle, weft_memory *r, weft_memory *active,
+                           weft_error *error) {
     weft_status status = WEFT_OK;
     const weft_cycle_outer *outer = &cycle->outer;
     const weft_level_part *part = cycle->levels[0].part;
@@ -414,7 +418,7 @@ static weft_status take_in(weft_cycle *cycle, weft_memory *r, weft_error *error)
                               (size_t)outer->first * sizeof(double),
                               (size_t)outer->n_own * sizeof(double), error));
     if (part->all)
-        TRY(weft_layout_update(part->all, outer->r, error));
+        TRY(weft_layout_exchange(part->all, outer->r, false, active, error));
 done:
     return status;
 }
@@ -429,7 +433,7 @@ weft_status weft_cycle_run(weft_cycle *cycle, weft_memory *r, weft_memory *z, we
         square = cycle->square;
     }
     if (outer->share)
-        TRY(take_in(cycle, r, error));
+        TRY(take_in(cycle, r, active, error));
     TRY(weft_cycle_convert_in(cycle, from, square, error));
     TRY(weft_cycle_run_from(cycle, 0, active, error));
     if (z != cycle->levels[0].z)

@@ -162,9 +162,10 @@ double *weft_level_diagonal(const weft_csr *A, const weft_preconditioner_problem
 /** The length of the longest row, at least 1. */
 int weft_widest_row(const weft_csr *P);
 /** Bring copies of other ranks' rows in a list of reals of the cycle up to date.
- *  layout  NULL: there are none */
+ *  layout  NULL: there are none
+ *  active  NULL, or see weft_program_product */
 weft_status weft_cycle_update(const weft_cycle *cycle, weft_layout *layout, weft_memory *list,
-                              weft_error *error);
+                              weft_memory *active, weft_error *error);
 /** Place doubles on the device as reals of the cycle. */
 weft_status weft_cycle_place(const weft_cycle *cycle, const double *values, int64_t n,
                              weft_memory **out, weft_error *error);

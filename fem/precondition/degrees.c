@@ -282,7 +282,7 @@ done:
 /* Of all ranks. */
 static weft_status count_rows(const weft_operator *op, int64_t *out, weft_error *error) {
     const weft_share *share = weft_layout_share(op->layout);
-    const unsigned char *owned = share ? weft_memory_host(share->owned) : NULL;
+    const unsigned char *owned = share ? weft_layout_owned(op->layout) : NULL;
     *out = owned ? 0 : weft_operator_dofs(op);
     for (int64_t i = 0; owned && i < weft_operator_dofs(op); ++i)
         *out += owned[i];

@@ -17,7 +17,16 @@ typedef struct dividing {
     int32_t *owners, *place; /* [n] the rank of each row; where it is in this rank's list, or -1 */
     unsigned char *needed, *solution; /* [n] interpolated from: rows in the list, the own ones */
     unsigned char *residual;          /* [n] restricted to own rows of the coarser level */
+    weft_csr P;                       /* the source's, without empty rows; or {0} */
 } dividing;
+
+typedef struct division {
+    weft_device *device;
+    const weft_rank_rows *rows; /* of the finest level */
+    const weft_preconditioner_problem *problem;
+    int rank, n_divided; /* levels */
+    dividing *levels;    /* [n_divided + 1] */
+} division;
 
 static weft_status no_memory(weft_error *error) {
     return weft_out_of_memory(error, "the levels of multigrid on several ranks");
@@ -45,6 +54,7 @@ static void dividing_clear(dividing *level) {
     free(level->needed);
     free(level->solution);
     free(level->residual);
+    weft_csr_clear(&level->P);
 }
 
 static weft_status dividing_make(dividing *level, weft_cycle_source *source, weft_error *error) {
@@ -63,29 +73,60 @@ static weft_status dividing_make(dividing *level, weft_cycle_source *source, wef
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
+/* A row without entries gets a zero, in a column that follows from its number in the whole: lists that are gathered, and with them
+ * the order of sums, then do not depend on the parts (transfer_of_matrix). */
+static weft_status fill_rows(dividing *level, weft_error *error) {
+    const weft_csr *P = level->source->P;
+    int64_t n = P ? P->row_start[P->n_rows] : 0, n_empty = 0;
+    for (int64_t i = 0; P && i < P->n_rows; ++i)
+        n_empty += P->row_start[i] == P->row_start[i + 1];
+    if (n_empty == 0)
+        return WEFT_OK;
+    const weft_status status =
+        weft_csr_allocate(P->n_rows, P->n_columns, n + n_empty, &level->P, error);
+    n = 0;
+    for (int64_t i = 0; status == WEFT_OK && i < P->n_rows; ++i) {
+        const int64_t first = P->row_start[i], count = P->row_start[i + 1] - first;
+        if (count > 0) {
+            memcpy(level->P.columns + n, P->columns + first, (size_t)count * sizeof *P->columns);
+            memcpy(level->P.values + n, P->values + first, (size_t)count * sizeof *P->values);
+        } else {
+            level->P.columns[n] = (int32_t)(i * P->n_columns / P->n_rows);
+            level->P.values[n] = 0;
+        }
+        level->P.row_start[i + 1] = n += count > 0 ? count : 1;
+    }
+    return status;
+}
+
+static const weft_csr *prolongation(const dividing *level) {
+    return level->P.row_start ? &level->P : level->source->P;
+}
+
 /* The coarser rows that a row is interpolated from. */
-static int64_t transferred(const weft_cycle_source *source, int64_t row, const int32_t **columns) {
-    if (source->parents) {
-        *columns = source->parents + 2 * row;
+static int64_t transferred(const dividing *level, int64_t row, const int32_t **columns) {
+    const int32_t *parents = level->source->parents;
+    const weft_csr *P = prolongation(level);
+    if (parents) {
+        *columns = parents + 2 * row;
         return (*columns)[0] == (*columns)[1] ? 1 : 2;
     }
-    *columns = source->P->columns + source->P->row_start[row];
-    return source->P->row_start[row + 1] - source->P->row_start[row];
+    *columns = P->columns + P->row_start[row];
+    return P->row_start[row + 1] - P->row_start[row];
 }
 
 /* A coarser row belongs to the rank of the row that has the most of it, the first of several. */
 static weft_status choose_owners(const dividing *level, dividing *coarser, weft_error *error) {
-    const weft_cycle_source *source = level->source;
+    const weft_csr *P = prolongation(level);
+    const bool is_mean = level->source->parents;
     double *most = calloc((size_t)coarser->n + 1, sizeof *most);
     if (!most)
         return no_memory(error);
     for (int64_t i = 0; i < level->n; ++i) {
         const int32_t *columns = NULL;
-        const int64_t n = transferred(source, i, &columns);
+        const int64_t n = transferred(level, i, &columns);
         for (int64_t k = 0; k < n; ++k) {
-            const double weight = source->parents
-                                      ? 1.0 / (double)n
-                                      : fabs(source->P->values[source->P->row_start[i] + k]);
+            const double weight = is_mean ? 1.0 / (double)n : fabs(P->values[P->row_start[i] + k]);
             if (weight > most[columns[k]]) {
                 most[columns[k]] = weight;
                 coarser->owners[columns[k]] = level->owners[i];
@@ -108,7 +149,7 @@ static void mark_columns(const dividing *level, int rank, unsigned char *marks) 
 static void mark_restricted(const dividing *level, const dividing *coarser, int rank) {
     for (int64_t i = 0; i < level->n; ++i) {
         const int32_t *columns = NULL;
-        const int64_t n = transferred(level->source, i, &columns);
+        const int64_t n = transferred(level, i, &columns);
         for (int64_t k = 0; k < n; ++k)
             level->residual[i] |= coarser->owners[columns[k]] == rank;
     }
@@ -118,7 +159,7 @@ static void mark_restricted(const dividing *level, const dividing *coarser, int 
 static void mark_interpolated(const dividing *level, dividing *coarser, int rank) {
     for (int64_t i = 0; i < level->n; ++i) {
         const int32_t *columns = NULL;
-        const int64_t n = level->place[i] < 0 ? 0 : transferred(level->source, i, &columns);
+        const int64_t n = level->place[i] < 0 ? 0 : transferred(level, i, &columns);
         for (int64_t k = 0; k < n; ++k) {
             coarser->needed[columns[k]] = 1;
             coarser->solution[columns[k]] |= level->owners[i] == rank;
@@ -145,7 +186,7 @@ static weft_status list_rows(const dividing *level, const unsigned char *columns
 /* ---- what is exchanged ----------------------------------------------------------------------- */
 
 /* wanted  [n of the whole]; NULL: all */
-static weft_status make_layout(weft_device *device, weft_comm *comm, const dividing *level,
+static weft_status make_layout(const division *d, const dividing *level,
                                const weft_level_part *part, const unsigned char *wanted,
                                weft_layout **out, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -157,9 +198,13 @@ static weft_status make_layout(weft_device *device, weft_comm *comm, const divid
         owners[k] = level->owners[part->numbers[k]];
         marks[k] = wanted ? wanted[part->numbers[k]] : 1;
     }
-    const weft_layout_rows rows = {
-        .comm = comm, .n = part->n, .numbers = part->numbers, .owners = owners, .wanted = marks};
-    TRY(weft_layout_of_rows(device, &rows, out, error));
+    const weft_layout_rows rows = {.comm = d->rows->comm,
+                                   .team = d->rows->team,
+                                   .n = part->n,
+                                   .numbers = part->numbers,
+                                   .owners = owners,
+                                   .wanted = marks};
+    TRY(weft_layout_of_rows(d->device, &rows, out, error));
 done:
     free(owners);
     free(marks);
@@ -216,7 +261,7 @@ static weft_status take_parents(const dividing *level, const dividing *coarser,
 
 static weft_status take_prolongation(const dividing *level, const dividing *coarser,
                                      int64_t n_columns, weft_level_part *part, weft_error *error) {
-    const weft_csr *P = level->source->P;
+    const weft_csr *P = prolongation(level);
     int64_t n = 0;
     for (int64_t k = 0; k < part->n; ++k)
         n += P->row_start[part->numbers[k] + 1] - P->row_start[part->numbers[k]];
@@ -235,14 +280,6 @@ static weft_status take_prolongation(const dividing *level, const dividing *coar
 
 /* ---- the levels ------------------------------------------------------------------------------ */
 
-typedef struct division {
-    weft_device *device;
-    weft_comm *comm;
-    const weft_preconditioner_problem *problem;
-    int rank, n_divided; /* levels */
-    dividing *levels;    /* [n_divided + 1] */
-} division;
-
 /* The list of a level, and what is exchanged of it. */
 static weft_status make_part(division *d, int number, weft_error *error) {
     weft_status status = WEFT_OK;
@@ -251,14 +288,16 @@ static weft_status make_part(division *d, int number, weft_error *error) {
     unsigned char *columns = calloc((size_t)level->n + 1, 1);
     if (!part || !columns)
         TRY(no_memory(error));
+    part->n_whole = level->n;
+    part->n_entries = level->source->A->row_start[level->n];
     TRY(choose_owners(level, coarser, error));
     mark_columns(level, d->rank, columns);
     mark_restricted(level, coarser, d->rank);
     TRY(list_rows(level, columns, d->rank, part, error));
     mark_interpolated(level, coarser, d->rank);
-    TRY(make_layout(d->device, d->comm, level, part, columns, &part->product, error));
-    TRY(make_layout(d->device, d->comm, level, part, level->residual, &part->residual, error));
-    TRY(make_layout(d->device, d->comm, level, part, level->solution, &part->solution, error));
+    TRY(make_layout(d, level, part, columns, &part->product, error));
+    TRY(make_layout(d, level, part, level->residual, &part->residual, error));
+    TRY(make_layout(d, level, part, level->solution, &part->solution, error));
 done:
     free(columns);
     return status;
@@ -271,13 +310,14 @@ static weft_status make_last(division *d, weft_error *error) {
     weft_level_part *part = level->source->part = calloc(1, sizeof *part);
     if (!part)
         TRY(no_memory(error));
-    part->n = level->n;
+    part->n = part->n_whole = level->n;
+    part->n_entries = level->source->A->row_start[level->n];
     part->numbers = malloc((size_t)part->n * sizeof *part->numbers + 1);
     if (!part->numbers)
         TRY(no_memory(error));
     for (int64_t i = 0; i < level->n; ++i)
         part->numbers[i] = level->place[i] = (int32_t)i;
-    TRY(make_layout(d->device, d->comm, level, part, NULL, &part->all, error));
+    TRY(make_layout(d, level, part, NULL, &part->all, error));
 done:
     return status;
 }
@@ -308,7 +348,7 @@ weft_status weft_levels_divide(weft_device *device, const weft_whole *whole,
     weft_status status = WEFT_OK;
     const weft_rank_rows *rows = &whole->rows;
     division d = {.device = device,
-                  .comm = rows->comm,
+                  .rows = rows,
                   .problem = &whole->problem,
                   .rank = weft_comm_rank(rows->comm)};
     while (d.n_divided + 1 < n_levels && sources[d.n_divided].A->n_rows > REPLICATED_MOST)
@@ -321,8 +361,10 @@ weft_status weft_levels_divide(weft_device *device, const weft_whole *whole,
     for (int r = 0; r < weft_comm_size(rows->comm); ++r)
         for (int64_t i = rows->starts[r]; i < rows->starts[r + 1]; ++i)
             d.levels[0].owners[i] = r;
-    for (int i = 0; i < d.n_divided; ++i)
+    for (int i = 0; i < d.n_divided; ++i) {
+        TRY(fill_rows(&d.levels[i], error));
         TRY(make_part(&d, i, error));
+    }
     TRY(make_last(&d, error));
     for (int i = 0; i < d.n_divided; ++i)
         TRY(take(&d, i, error));

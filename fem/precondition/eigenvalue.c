@@ -92,19 +92,27 @@ static weft_status start_on_ranks(lanczos *run, weft_device *device, weft_layout
     weft_status status = WEFT_OK;
     weft_rank_rows rows = {0};
     weft_exact_sum sum = weft_exact_zero();
-    const double *inverse = weft_memory_host(d);
-    double *r = weft_memory_host(run->r), *p = weft_memory_host(run->p);
+    double *inverse = NULL;
     TRY(weft_rank_rows_make(device, layout, &rows, error));
+    const size_t bytes = (size_t)rows.n * sizeof *inverse;
+    inverse = malloc(2 * bytes + 1);
+    if (!inverse)
+        TRY(weft_out_of_memory(error, "a bound of eigenvalues"));
+    double *r = inverse + rows.n;
+    TRY(weft_memory_read(d, 0, inverse, bytes, error));
     for (int64_t i = 0; i < rows.n; ++i) {
         const bool is_own = i >= rows.first && i < rows.first + rows.n_own;
         r[i] = inverse[i] > 0 ? weft_random_entry(rows.numbers[i]) / sqrt(inverse[i]) : 0;
-        p[i] = inverse[i] * r[i];
+        inverse[i] *= r[i];
         if (is_own)
-            weft_exact_add(&sum, r[i] * p[i]);
+            weft_exact_add(&sum, r[i] * inverse[i]);
     }
+    TRY(weft_memory_write(run->r, 0, r, bytes, error));
+    TRY(weft_memory_write(run->p, 0, inverse, bytes, error));
     TRY(weft_comm_join_sums(rows.comm, &sum, 1, error));
     *rz = weft_exact_value(&sum);
 done:
+    free(inverse);
     weft_rank_rows_clear(&rows);
     return status;
 }

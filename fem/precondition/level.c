@@ -81,15 +81,16 @@ static weft_status write_script(const weft_cycle *cycle, int number, weft_cycle_
     out->fragment = (weft_fragment){names[step], out->text.data};
     out->choice = weft_operator_in_script_choice(&level->operators[step], "A");
     out->width = (weft_parameter){"w", weft_connectivity_width(level->parents)};
-    out->options = (weft_compile_options){.size = sizeof(weft_compile_options),
-                                          .operators = &out->choice,
-                                          .n_operators = 1,
-                                          .parameters = &out->width,
-                                          .n_parameters = 1,
-                                          .single = cycle->single,
-                                          .scatter = WEFT_SCATTER_GATHERED,
-                                          .predicated = cycle->is_predicated,
-                                          .elements = level->n};
+    out->options =
+        (weft_compile_options){.size = sizeof(weft_compile_options),
+                               .operators = &out->choice,
+                               .n_operators = 1,
+                               .parameters = &out->width,
+                               .n_parameters = 1,
+                               .single = cycle->single,
+                               .scatter = WEFT_SCATTER_GATHERED,
+                               .predicated = cycle->is_predicated,
+                               .elements = level->part ? level->part->n_whole : level->n};
 done:
     return status;
 }
@@ -102,8 +103,8 @@ static weft_status exchange(void *user, const weft_program_product *product, wef
     const size_t bytes = (size_t)level->n * (single ? sizeof(float) : sizeof(double));
     TRY(weft_memory_copy(product->y, product->v, bytes, error));
     if (!weft_fault("residual_stale"))
-        TRY((single ? weft_layout_update_single : weft_layout_update)(level->part->residual,
-                                                                      product->y, error));
+        TRY(weft_layout_exchange(level->part->residual, product->y, single, product->active,
+                                 error));
 done:
     return status;
 }
@@ -125,6 +126,8 @@ static weft_status bind(const weft_cycle *cycle, int number, weft_cycle_step ste
                                    {"before", is_up ? level->x : NULL},
                                    {"x0", step == WEFT_CYCLE_AGAIN ? level->z : NULL}};
     weft_program_share_buffers(program, cycle->buffers);
+    if (weft_cycle_is_divided(level))
+        TRY(weft_program_share(program, "fine", weft_layout_share(level->part->product), error));
     TRY(weft_program_bind_connectivity(program, "parents", level->parents, error));
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
         if (all[i].memory)

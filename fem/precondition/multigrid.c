@@ -263,11 +263,12 @@ static weft_status apply(weft_preconditioner *preconditioner, weft_memory *r, we
                           error);
 }
 
-/* On a GPU, whose kernels read floats as doubles. */
+/* On a GPU, whose kernels read floats as doubles; on ranks the list is in another order. */
 static weft_memory *single(const weft_preconditioner *preconditioner) {
     const weft_cycle *cycle = &((const multigrid *)preconditioner->state)->cycle;
     const weft_limits *limits = weft_device_limits(cycle->context->device);
-    return limits->execution == WEFT_EXECUTION_SIMT ? cycle->levels[0].z : NULL;
+    return limits->execution == WEFT_EXECUTION_SIMT && !cycle->outer.share ? cycle->levels[0].z
+                                                                           : NULL;
 }
 
 static bool lists(const weft_preconditioner *preconditioner, weft_single_lists *out) {
@@ -380,7 +381,7 @@ static weft_status aggregate_on_device(building *b, weft_to_coarsen *from, bool 
         .most_levels = problem->levels > 0 ? problem->levels : WEFT_PRECONDITIONER_LEVELS_MAX,
         .coarsest_rows = components > 1 ? BLOCKS_ON_HOST : AGGREGATED_ON_HOST};
     if (!problem->space || weft_space_coarsens(problem->space) ||
-        !weft_space_points(problem->space) || problem->is_general || b->given)
+        !weft_space_points(problem->space) || problem->is_general || b->given || has_ranks(b))
         goto done;
     TRY(take_levels(b, &options, made, error));
     if (*made)
@@ -405,8 +406,8 @@ static weft_status coarsen_by_aggregation(building *b, weft_error *error) {
     if (weft_space_coarsens(b->problem->space))
         TRY(coarsen_degree(b, &from, error));
     TRY(aggregate(b, &from, error));
-    if (b->n_sources > 1 && !b->problem->is_general &&
-        !b->given) /* the coarsest is inverted on the host */
+    if (b->n_sources > 1 && !b->problem->is_general && !b->given &&
+        !has_ranks(b)) /* the coarsest is inverted on the host */
         TRY(weft_levels_finest(b->context, b->problem, &b->sources[0], &made, error));
     if (made)
         b->sources[0].A = NULL;
@@ -554,7 +555,8 @@ static weft_status coarsen_by_hierarchy(building *b, weft_error *error) {
     const int most = b->problem->levels > 0 && b->problem->levels < hierarchy->n_levels
                          ? b->problem->levels
                          : hierarchy->n_levels;
-    if (!weft_space_coarsens(b->problem->space) && !b->problem->is_general && !b->given)
+    if (!weft_space_coarsens(b->problem->space) && !b->problem->is_general && !b->given &&
+        !has_ranks(b))
         TRY(coarsen_on_device(b, most, &from, &made, error));
     if (!made)
         TRY(coarsen_on_host(b, most, &from, error));

@@ -18,11 +18,12 @@ struct weft_cycle_source;
 
 /** Which rows of an operator this rank owns: consecutive ones in its list, and in the whole. */
 typedef struct weft_rank_rows {
-    weft_comm *comm;      /* borrowed */
-    int64_t n, n_whole;   /* in this rank's list; in the whole */
-    int64_t first, n_own; /* its own in the list */
-    int64_t *starts;      /* [ranks + 1] the rows of the whole that each rank owns */
-    int32_t *numbers;     /* [n] in the whole, ascending */
+    weft_comm *comm;        /* borrowed */
+    struct weft_team *team; /* of GPUs; borrowed; NULL: the host has the lists */
+    int64_t n, n_whole;     /* in this rank's list; in the whole */
+    int64_t first, n_own;   /* its own in the list */
+    int64_t *starts;        /* [ranks + 1] the rows of the whole that each rank owns */
+    int32_t *numbers;       /* [n] in the whole, ascending */
 } weft_rank_rows;
 /** All ranks call this and what follows.
  *  layout  of the rows
@@ -77,8 +78,9 @@ weft_status weft_whole_prolongation(const weft_whole *whole, weft_csr *P, weft_w
 
 /** What this rank has of a level. */
 typedef struct weft_level_part {
-    int64_t n;        /* rows in its list, in the order of the whole */
-    int32_t *numbers; /* [n] in the whole */
+    int64_t n;                  /* rows in its list, in the order of the whole */
+    int64_t n_whole, n_entries; /* of the whole, by which kernels are chosen */
+    int32_t *numbers;           /* [n] in the whole */
     /* rows of other ranks are empty in A, whose diagonal a is -1 there; moved from here to the cycle */
     weft_csr A, P;
     double *a;

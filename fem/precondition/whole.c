@@ -73,8 +73,10 @@ done:
 weft_status weft_rank_rows_make(weft_device *device, weft_layout *layout, weft_rank_rows *out,
                                 weft_error *error) {
     weft_status status = WEFT_OK;
-    *out = (weft_rank_rows){.comm = weft_layout_comm(layout), .n = weft_layout_dofs(layout)};
-    TRY(find_own(weft_memory_host(weft_layout_share(layout)->owned), out, error));
+    *out = (weft_rank_rows){.comm = weft_layout_comm(layout),
+                            .team = weft_layout_team(layout),
+                            .n = weft_layout_dofs(layout)};
+    TRY(find_own(weft_layout_owned(layout), out, error));
     TRY(find_starts(out, error));
     TRY(find_numbers(device, layout, out, error));
 done:

@@ -33,8 +33,9 @@ struct weft_exchange {
 
 /* ---- by kernels ------------------------------------------------------------------------------ */
 
+/* At least one, so that neither end gets ahead of the other where numbers go one way. */
 static int64_t chunks_of(int64_t n) {
-    return (n + CHUNK - 1) / CHUNK;
+    return n > 0 ? (n + CHUNK - 1) / CHUNK : 1;
 }
 
 /* Where a rank's messages arrive, in the memory of the receiver. */

@@ -194,9 +194,9 @@ static void drop_strangers(weft_layout *layout) {
     layout->n_neighbours = n;
 }
 
-static weft_status update_share(void *user, weft_memory *list, weft_memory *active,
+static weft_status update_share(void *user, weft_memory *list, bool single, weft_memory *active,
                                 weft_error *error) {
-    return weft_layout_exchange(user, list, false, active, error);
+    return weft_layout_exchange(user, list, single, active, error);
 }
 
 static void set_share(weft_layout *layout) {
@@ -307,6 +307,10 @@ const unsigned char *weft_layout_owned(const weft_layout *layout) {
 
 weft_comm *weft_layout_comm(const weft_layout *layout) {
     return layout ? layout->comm : NULL;
+}
+
+struct weft_team *weft_layout_team(const weft_layout *layout) {
+    return layout->team;
 }
 
 int64_t weft_layout_dofs(const weft_layout *layout) {

@@ -23,6 +23,8 @@ void weft_layout_free(weft_layout **layout);
 /** Which dofs are this rank's own, for programs. Borrowed. */
 const weft_share *weft_layout_share(const weft_layout *layout);
 weft_comm *weft_layout_comm(const weft_layout *layout);
+/** Of GPUs (weft_part); NULL: the host has the lists. Borrowed. */
+struct weft_team *weft_layout_team(const weft_layout *layout);
 /** The same on the host: [dofs] 1 or 0; borrowed. */
 const unsigned char *weft_layout_owned(const weft_layout *layout);
 int64_t weft_layout_dofs(const weft_layout *layout);

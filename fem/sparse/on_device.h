@@ -176,3 +176,22 @@ typedef struct weft_fine_matrix {
 weft_status weft_device_galerkin(weft_setup *setup, const weft_fine_matrix *A,
                                  const weft_device_parents *parents, weft_device_matrix *out,
                                  weft_error *error);
+
+/** Entries of local matrices that are added up in the order of cells, where atomic additions would depend on what else a rank
+ *  has: 16 bytes each. */
+typedef struct weft_ordered_sums weft_ordered_sums;
+/** n_cells, width  of the local matrices, [width][width]
+ *  positions       uint32_t, of their entries in blocks of 32 cells (weft_sell_positions); borrowed for the call
+ *  n_entries       of the matrix
+ *  out             caller's; weft_ordered_sums_free
+ *  Errors          WEFT_ERROR_UNSUPPORTED (too many), _MEMORY, _COMPILER, _DEVICE; *out untouched */
+weft_status weft_ordered_sums_make(weft_device *device, int64_t n_cells, int width,
+                                   weft_memory *positions, int64_t n_entries,
+                                   weft_ordered_sums **out, weft_error *error);
+void weft_ordered_sums_free(weft_ordered_sums **sums);
+/** Where a program adds local matrices, in place of the matrix and of positions in it. Borrowed. */
+weft_memory *weft_ordered_sums_values(const weft_ordered_sums *sums);
+weft_memory *weft_ordered_sums_positions(const weft_ordered_sums *sums);
+/** Then this sets the entries of the matrix, or adds to them. */
+weft_status weft_ordered_sums_add(const weft_ordered_sums *sums, bool is_first, weft_memory *matrix,
+                                  weft_error *error);

@@ -34,7 +34,7 @@ const weft_backend *weft_source_backend(const weft_limits *limits);
 /** Do threads share a target of a KERNEL_GATHER? As many as this: about sixteen contributions each, but one thread for few. */
 bool weft_source_shares_targets(const weft_graph *graph, bool is_threaded,
                                 const weft_plan_kernel *kernel);
-int weft_source_gather_threads(int64_t contributions, int64_t targets);
+int weft_source_gather_threads(int64_t contributions, int64_t targets, bool distributed);
 /** How a KERNEL_NESTED uses a GPU, with clusters or of few rows, for the sizes of a run. */
 typedef struct weft_nested_shape {
     int few_rows; /* at most these, of which each thread has whole columns; 0: of any number */

@@ -56,11 +56,14 @@ bool weft_source_shares_targets(const weft_graph *graph, bool is_threaded,
 
 enum {
     GATHER_SERIAL = 32, /* contributions of a target that one thread adds up */
-    GATHER_EACH = 16    /* of each of several threads, about */
+    GATHER_EACH = 16,   /* of each of several threads, about */
+    GATHER_RANKS = 8    /* partial sums of a target with more of them, on several ranks */
 };
 
-int weft_source_gather_threads(int64_t contributions, int64_t targets) {
+int weft_source_gather_threads(int64_t contributions, int64_t targets, bool distributed) {
     int width = 1;
+    if (distributed)
+        return contributions > GATHER_SERIAL * targets ? GATHER_RANKS : 1;
     while (contributions > GATHER_SERIAL * targets && width < 32 &&
            GATHER_EACH * width * targets < contributions)
         width *= 2;
@@ -101,6 +104,46 @@ static void write_shared(const source_writer *w, const weft_plan_kernel *kernel)
                   target);
 }
 
+/* The same on several ranks: the order of a target's sum depends on its own contributions alone, and not on the others of a
+ * part. */
+static void write_shared_of_ranks(const source_writer *w, const weft_plan_kernel *kernel) {
+    const weft_accumulation *a = &w->graph->accumulations[kernel->gather];
+    const char *target = weft_source_variable(w, a->target, -1) + 2;
+    weft_text_add(
+        w->out,
+        "    const int width = start[n_elements] > %d * n_elements ? %d : 1;\n"
+        "    const int64_t i = (blockIdx.x * (int64_t)blockDim.x + threadIdx.x) / width;\n"
+        "    const int part = (int)threadIdx.x %% width;\n"
+        "    const int64_t first = i < n_elements ? start[i] : 0,\n"
+        "                  last = i < n_elements ? start[i + 1] : 0;\n"
+        "    const int chains = last - first > %d ? %d : 1;\n"
+        "    scalar sums[%d] = {0}, mine = 0;\n"
+        "    for (int chain = part; chain < chains; chain += width) {\n"
+        "        scalar sum = 0;\n",
+        GATHER_SERIAL, GATHER_RANKS, GATHER_SERIAL, GATHER_RANKS, GATHER_RANKS);
+    if (kernel->accumulates)
+        weft_text_add(w->out,
+                      "        if (i < n_elements && chain == 0)\n"
+                      "            sum = p_%s[i];\n",
+                      target);
+    weft_text_add(w->out, "        for (int64_t k = first + chain; k < last; k += chains) {\n");
+    write_contribution(w, kernel);
+    weft_text_add(w->out,
+                  "        }\n"
+                  "        sums[chain] = mine = sum;\n"
+                  "    }\n"
+                  "    for (int by = %d; by > 0; by /= 2)\n"
+                  "        if (width > 1)\n"
+                  "            mine += __shfl_down_sync(0xffffffffu, mine, by);\n"
+                  "        else\n"
+                  "            for (int chain = 0; chain < by; ++chain)\n"
+                  "                sums[chain] += sums[chain + by];\n"
+                  "    if (part == 0 && i < n_elements)\n"
+                  "        p_%s[i] = width > 1 ? mine : sums[0];\n"
+                  "}\n\n",
+                  GATHER_RANKS / 2, target);
+}
+
 /* The sum runs in ascending order of cell, or in a tree that depends on the numbers of contributions alone, so it is
  * deterministic. */
 weft_status weft_source_gather(const source_writer *w, const weft_plan_kernel *kernel,
@@ -120,7 +163,7 @@ weft_status weft_source_gather(const source_writer *w, const weft_plan_kernel *k
                   w->graph->connectivities[a->connectivity].name);
     weft_source_head(w, kernel);
     if (weft_source_shares_targets(w->graph, w->backend->is_threaded, kernel)) {
-        write_shared(w, kernel);
+        (w->options->distributed ? write_shared_of_ranks : write_shared)(w, kernel);
         return WEFT_OK;
     }
     weft_text_add(w->out,

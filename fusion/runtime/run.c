@@ -187,7 +187,8 @@ static weft_status gather_grid(const weft_program_segment *p, const weft_plan_ke
         return WEFT_OK;
     const int64_t contributions = p->sizes[map->from] * map->width;
     set_blocks(launch, WEFT_CUDA_THREADS,
-               WEFT_CUDA_THREADS / weft_source_gather_threads(contributions, launch->n_elements));
+               WEFT_CUDA_THREADS / weft_source_gather_threads(contributions, launch->n_elements,
+                                                              p->segment->options.distributed));
     return WEFT_OK;
 }
 
@@ -390,7 +391,7 @@ weft_status weft_program_grid(const weft_program_segment *p, const weft_plan_ker
 static weft_status update_list(weft_program_segment *p, const weft_plan_kernel *kernel, int value,
                                weft_error *error) {
     const weft_share *share = p->shares[kernel->index_set];
-    return share->update(share->user, value_memory(p, value),
+    return share->update(share->user, value_memory(p, value), p->segment->options.single,
                          p->segment->plan->predicated ? active_of(p) : NULL, error);
 }
 

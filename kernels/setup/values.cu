@@ -115,3 +115,35 @@ extern "C" __global__ void csr_scaled(long long n, const int64_t *row_start, con
     if (row + 1 == n)
         start[n] = (int32_t)row_start[n];
 }
+
+/* n: numbers */
+extern "C" __global__ void number(long long n, uint32_t *numbers)
+{
+    const int64_t i = element();
+    if (i < n)
+        numbers[i] = (uint32_t)i;
+}
+
+/* The sum of the values of each list, in its order, from zero or from what is there.  n: lists */
+INLINE void sum_list(long long n, const int64_t *start, const uint32_t *list, const double *values, double *out, bool adds)
+{
+    const int64_t i = element();
+    if (i >= n)
+        return;
+    double sum = adds ? out[i] : 0;
+    for (int64_t k = start[i]; k < start[i + 1]; ++k)
+        sum += values[list[k]];
+    out[i] = sum;
+}
+
+extern "C" __global__ void sum_lists(long long n, const int64_t *start, const uint32_t *list, const double *values,
+                                     double *out)
+{
+    sum_list(n, start, list, values, out, false);
+}
+
+extern "C" __global__ void add_lists(long long n, const int64_t *start, const uint32_t *list, const double *values,
+                                     double *out)
+{
+    sum_list(n, start, list, values, out, true);
+}
