@@ -142,8 +142,9 @@ typedef struct weft_problem_balance {
  *  Errors  WEFT_ERROR_USAGE: the problem is not solved, or in time; WEFT_ERROR_MEMORY, _DEVICE */
 weft_status weft_problem_reactions(weft_problem *problem, weft_problem_balance *out,
                                    weft_error *error);
-/** The same of the last step; of the theta scheme means over it.
- *  out     is_made is false before the first step */
+/** The same of the last step; of the theta scheme means over it. Of an integrator that is divided among ranks all call it, the
+ *  first one with the problem on the whole mesh, others with theirs.
+ *  out     is_made is false before the first step, and on other ranks than the first */
 weft_status weft_problem_reactions_in_time(weft_problem *problem, weft_transient *transient,
                                            weft_problem_balance *out, weft_error *error);
 void weft_problem_balance_clear(weft_problem_balance *balance);

@@ -36,15 +36,14 @@ weft_status solve_derive_make(solve *run, weft_error *error) {
     return app_run_derive_make(&run->base, &settings, error);
 }
 
-/* ---- the balance ------------------------------------------------------------------------- */
-
-/* Of the last step. */
-static weft_status balance_in_time(solve *run, weft_error *error) {
+weft_status solve_balance_in_time(solve *run, weft_error *error) {
     weft_status status = WEFT_OK;
     const solve_time_options *options = &run->options->time;
     weft_problem_balance *balance = &run->base.balance;
+    if (!run->options->run.derived.reactions || run->time.state.outcome != WEFT_TRANSIENT_DONE)
+        goto done;
     TRY(weft_problem_reactions_in_time(run->base.problem, run->time.transient, balance, error));
-    if (!balance->is_made)
+    if (!balance->is_made && weft_comm_rank(run->comm) == 0)
         weft_log(run->base.monitor, WEFT_LOG_WARNING, "no step was made: there are no reactions");
     if (solve_time_is_own(run))
         run->base.balance_note = "as the script writes its own scheme; storage is in 'equation'";
@@ -59,12 +58,8 @@ weft_status solve_derive(solve *run, weft_error *error) {
     const bool in_time = run->options->time.text != NULL;
     if (run->base.derive && !(in_time && run->base.is_null))
         TRY(weft_derive_run(run->base.derive, run->time.state.t, error));
-    if (!run->options->run.derived.reactions || run->base.is_null)
-        goto done;
-    if (!in_time)
+    if (run->options->run.derived.reactions && !run->base.is_null && !in_time)
         TRY(weft_problem_reactions(run->base.problem, &run->base.balance, error));
-    else if (run->time.state.outcome == WEFT_TRANSIENT_DONE)
-        TRY(balance_in_time(run, error));
 done:
     return status;
 }

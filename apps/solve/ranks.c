@@ -90,8 +90,6 @@ weft_status solve_ranks_check(solve_options *options, const app_launch *launch, 
     if (options->time.files.checkpoint || options->time.files.resume)
         return refuse(options->time.files.checkpoint ? "--checkpoint" : "--resume",
                       "checkpoints are", error);
-    if (options->time.text && run->derived.reactions)
-        return refuse("--reactions", "reactions in time are", error);
     if (run->constraints.n > 0)
         return refuse("--constraints", "constraints are", error);
     if (run->solver.tune > 0)

@@ -104,6 +104,8 @@ static weft_status compute(solve *run, weft_error *error) {
     }
     if (run->comm)
         TRY(solve_join_parts(run, error));
+    if (run->options->time.text)
+        TRY(solve_balance_in_time(solve_shown(run), error));
 done:
     return status;
 }

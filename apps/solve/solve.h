@@ -188,8 +188,10 @@ weft_status solve_check(solve *run, weft_error *error);
 weft_status solve_measure(solve *run, weft_error *error);
 /** Compile the derived quantities, before the solution. (apps/solve/measure.c) */
 weft_status solve_derive_make(solve *run, weft_error *error);
-/** Compute derived quantities and the balance. (apps/solve/measure.c) */
+/** Compute derived quantities and the balance of a stationary problem. (apps/solve/measure.c) */
 weft_status solve_derive(solve *run, weft_error *error);
+/** The balance of the last step; all ranks call it, after solve_join_parts. (apps/solve/measure.c) */
+weft_status solve_balance_in_time(solve *run, weft_error *error);
 /** Write the result file, the report and JSON. (apps/solve/report.c, apps/solve/json.c) */
 weft_status solve_output_write(solve *run, weft_error *error);
 weft_status solve_report_print(const solve *run, weft_error *error);

@@ -1,6 +1,8 @@
 /* Computes the balance of a solution: the residual, and what loads, exchange and equation have part in it. */
+#include "core/base/fault.h"
 #include "fem/base/memory.h"
 #include "fem/problem/problem.h"
+#include "fem/time/ranks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,25 +15,41 @@ typedef struct reactions {
     weft_solution u; /* its spaces */
     /* by Robin conditions: int g, int alpha u */
     double given[WEFT_VALUES_MAX], taken[WEFT_VALUES_MAX];
-    weft_memory *memory[3]; /* [n_dofs], work */
+    weft_memory *memory[3]; /* work: [n_dofs], or in time [dofs of the integrator] */
     double *values, *r;     /* [n_dofs]; r: the residual */
+    /* in time: */
+    weft_transient *transient;
+    bool is_divided;   /* the integrator is that of a rank's part */
+    bool sums;         /* not on ranks besides the first, which only send what they have */
+    weft_memory *of_u; /* [n_dofs] of a divided one: u of the whole */
 } reactions;
 
 static void clear(reactions *of) {
     for (int i = 0; i < 3; ++i)
         weft_memory_free(&of->memory[i]);
+    weft_memory_free(&of->of_u);
     free(of->values);
     free(of->r);
 }
 
-static weft_status start(weft_problem *problem, weft_problem_balance *out, reactions *of,
-                         weft_error *error) {
+/* transient  NULL: the problem is stationary */
+static weft_status start(weft_problem *problem, weft_transient *transient,
+                         weft_problem_balance *out, reactions *of, weft_error *error) {
     weft_status status = WEFT_OK;
     const size_t n = (size_t)problem->fields.n_dofs;
+    const size_t n_own = transient ? (size_t)weft_transient_dofs(transient) : n;
     *out = (weft_problem_balance){.is_made = false};
-    *of = (reactions){.problem = problem, .balance = out, .u = weft_problem_solution(problem)};
+    *of = (reactions){.problem = problem,
+                      .balance = out,
+                      .u = weft_problem_solution(problem),
+                      .transient = transient,
+                      .is_divided = transient && weft_transient_comm(transient),
+                      .sums = !transient || weft_comm_rank(weft_transient_comm(transient)) == 0};
     for (int i = 0; i < 3; ++i)
-        TRY(weft_memory_make(problem->context->device, n * sizeof(double), &of->memory[i], error));
+        TRY(weft_memory_make(problem->context->device, n_own * sizeof(double), &of->memory[i],
+                             error));
+    if (of->is_divided)
+        TRY(weft_memory_make(problem->context->device, n * sizeof(double), &of->of_u, error));
     of->values = weft_array_make(n, sizeof *of->values);
     of->r = weft_array_make(n, sizeof *of->r);
     if (!of->values || !of->r)
@@ -184,7 +202,7 @@ weft_status weft_problem_reactions(weft_problem *problem, weft_problem_balance *
         TRY(weft_error_refuse(error, WEFT_ERROR_USAGE,
                               "the problem is not solved, or it is in time",
                               "call weft_problem_reactions_in_time after a step"));
-    TRY(start(problem, out, &of, error));
+    TRY(start(problem, NULL, out, &of, error));
     TRY(weft_balance_exchange(&problem->fields, out, problem->system.u, 1, of.given, of.taken,
                               error));
     TRY(problem->forms.is_nonlinear ? sum_residual(&of, error) : sum_linear(&of, error));
@@ -196,11 +214,21 @@ done:
 
 /* ---- in time ----------------------------------------------------------------------------- */
 
+/* values = a list of the integrator: on several ranks that of the whole */
+static weft_status pull(reactions *of, weft_memory *list, weft_error *error) {
+    return of->is_divided ? weft_transient_collect(of->transient, list,
+                                                   of->sums ? of->problem->fields.spaces : NULL,
+                                                   of->values, error)
+                          : weft_vector_pull(list, of->values, of->problem->fields.n_dofs, error);
+}
+
 /* r += weight vector; out = its sums. */
 static weft_status take(reactions *of, double weight, weft_memory *vector,
                         double out[WEFT_VALUES_MAX], weft_error *error) {
     weft_status status = WEFT_OK;
-    TRY(weft_vector_pull(vector, of->values, of->problem->fields.n_dofs, error));
+    TRY(pull(of, vector, error));
+    if (!of->sums)
+        goto done;
     TRY(weft_solution_sum(&of->u, of->values, out, error));
     weft_balance_add_size(of->balance, &of->u, of->values);
     for (int64_t i = 0; weight != 0 && i < of->problem->fields.n_dofs; ++i)
@@ -209,20 +237,41 @@ done:
     return status;
 }
 
+/* u of the integrator and the time, as the conditions of the problem read them */
+static weft_status set_conditions(reactions *of, double t, weft_memory **u, weft_error *error) {
+    weft_status status = WEFT_OK;
+    const weft_fields *fields = &of->problem->fields;
+    if (!of->is_divided) /* the integrator has set the time */
+        goto done;
+    TRY(pull(of, *u, error));
+    if (!of->sums)
+        goto done;
+    TRY(weft_memory_write(of->of_u, 0, of->values, (size_t)fields->n_dofs * sizeof *of->values,
+                          error));
+    for (int f = 0; f < fields->n && !weft_fault("conditions_untimed"); ++f)
+        TRY(weft_bc_set_time(fields->list[f].bc, t, error));
+    *u = of->of_u;
+done:
+    return status;
+}
+
 /* K u - b at one time */
-static weft_status add_time(reactions *of, weft_transient *transient,
-                            const weft_transient_terms *terms, int i, weft_error *error) {
+static weft_status add_time(reactions *of, const weft_transient_terms *terms, int i,
+                            weft_error *error) {
     weft_status status = WEFT_OK;
     weft_problem_balance *balance = of->balance;
     const double weight = terms->weights[i];
+    weft_memory *u = terms->u[i];
     double r[WEFT_VALUES_MAX], b[WEFT_VALUES_MAX], given[WEFT_VALUES_MAX] = {0},
                                                    taken[WEFT_VALUES_MAX] = {0};
-    TRY(weft_transient_residual(transient, terms->t[i], terms->u[i], of->memory[1], of->memory[2],
+    TRY(weft_transient_residual(of->transient, terms->t[i], u, of->memory[1], of->memory[2],
                                 error));
     TRY(take(of, weight, of->memory[1], r, error));
     TRY(take(of, 0, of->memory[2], b, error));
-    TRY(weft_balance_exchange(&of->problem->fields, balance, terms->u[i], weight, given, taken,
-                              error));
+    TRY(set_conditions(of, terms->t[i], &u, error));
+    if (!of->sums)
+        goto done;
+    TRY(weft_balance_exchange(&of->problem->fields, balance, u, weight, given, taken, error));
     for (int k = 0; k < WEFT_VALUES_MAX; ++k) {
         balance->loads[k] += weight * (b[k] - given[k]);
         balance->equation[k] += weight * (r[k] + b[k] - taken[k]);
@@ -236,14 +285,16 @@ weft_status weft_problem_reactions_in_time(weft_problem *problem, weft_transient
     weft_status status = WEFT_OK;
     weft_transient_terms terms = {.n = 0};
     reactions of = {.problem = problem};
-    TRY(start(problem, out, &of, error));
+    TRY(start(problem, transient, out, &of, error));
     TRY(weft_transient_balance(transient, of.memory[0], &terms, error));
     if (terms.n == 0)
         goto done;
     out->in_time = !problem->names.previous; /* otherwise the scheme is that of the texts */
     TRY(take(&of, 1, of.memory[0], out->storage, error));
     for (int i = terms.n - 1; i >= 0; --i) /* the last is the present time */
-        TRY(add_time(&of, transient, &terms, i, error));
+        TRY(add_time(&of, &terms, i, error));
+    if (!of.sums)
+        goto done;
     if (problem->forms.is_nonlinear)
         explain_loads(&of, "");
     TRY(weft_balance_make(&problem->fields, problem->system.constraints, out, of.r, error));

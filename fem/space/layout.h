@@ -72,3 +72,9 @@ weft_status weft_space_share(const weft_space *space, weft_connectivity *connect
  *  Errors  those of weft_comm_exchange; WEFT_ERROR_MEMORY */
 weft_status weft_layout_collect(const weft_space *const *spaces, int n_spaces, const double *values,
                                 const weft_space *const *whole, double *out, weft_error *error);
+/** The reverse: give each rank its part of a function that the first one has.
+ *  values  [dofs of whole], borrowed; NULL on other ranks
+ *  out     [dofs of spaces], of other ranks' dofs as well */
+weft_status weft_layout_spread(const weft_space *const *spaces, int n_spaces,
+                               const weft_space *const *whole, const double *values, double *out,
+                               weft_error *error);

@@ -107,6 +107,7 @@ bugs=(
     "diagonal_unmasked      solve_multigrid_degrees" # the diagonal of a lowered degree has the rows of Dirichlet conditions
     "copies_stale           solve_ranks_time" # products have old values of other ranks' dofs
     "copies_counted         solve_ranks_time" # sums of ranks count copies of other ranks' dofs
+    "conditions_untimed     solve_ranks_time" # exchange by conditions is that at another time, where ranks collect it
     "iterate_not_exchanged  solve_ranks_newton" # ranks compute a residual without each other's part of the iterate
     "coefficient_stale      solve_multigrid_degrees" # lowered degrees keep the coefficient of the first tangent
     "weights_of_lower_degree unit_fem_precondition_multigrid" # a smoother has the weights of another degree

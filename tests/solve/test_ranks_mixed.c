@@ -91,8 +91,8 @@ static void test_time(void **state) {
         ranks_write("ranks_flow.ufl", text);
         const rank_case one = {"solve",
                                {"ranks_flow.ufl", "--mesh", "square:3", WALLS, "--dirichlet",
-                                "top=4*x*(1-x),0,free", "--time", "0.1,0.4", TIGHT, NEAR,
-                                i ? "--previous" : "--scheme", i ? "w_old" : "bdf2"}};
+                                "top=4*x*(1-x),0,free", "--time", "0.1,0.4", "--reactions", TIGHT,
+                                NEAR, i ? "--previous" : "--scheme", i ? "w_old" : "bdf2"}};
         ranks_check_up_to(&one, 7, 1e-6);
     }
     (void)remove("ranks_flow.ufl");

@@ -73,6 +73,52 @@ static void test_forms(void **state) {
     (void)remove("ranks_own.ufl");
 }
 
+/* What flows into u in the last step: of the theta scheme means over it; of forms, of own schemes and of Newton's method. */
+static void test_reactions(void **state) {
+    (void)state;
+    static const char *const schemes[] = {"theta", "bdf2", "sdirk2", "sdirk3"};
+    char text[2000];
+    for (int i = 0; i < 4; ++i) {
+        const rank_case one = {"solve",
+                               {HEAT("square:6"), "--time", "0.02,0.1", "--scheme", schemes[i],
+                                "--dirichlet", "left=sin(10*t)", "--neumann", "right=t", "--robin",
+                                "top=1+t,x*t", "--define", "conductivity=1+y*t", "--reactions"}};
+        ranks_check(&one);
+    }
+    (void)snprintf(text, sizeof text, "%s%s", ranks_quadratic,
+                   "u, v, t = TrialFunction(V), TestFunction(V), Constant(V)\n"
+                   "u_old, dt = Coefficient(V), Constant(V)\n"
+                   "a = u*v*dx + dt*inner(grad(u), grad(v))*dx + dt*u*v*ds\n"
+                   "L = u_old*v*dx + dt*t*v*dx\n");
+    ranks_write("ranks_own.ufl", text);
+    const rank_case cases[] = {
+        {"solve",
+         {"ranks_own.ufl", "--mesh", "square:3", "--time", "0.05,0.3", "--initial", "x*y",
+          "--dirichlet", "left=t", "--reactions", IN_PLANE}},
+        {"solve",
+         {"heat_nonlinear.weft", "--nonlinear", "--mesh", "square:5", "--initial", "1", "--time",
+          "0.05,0.2", "--dirichlet", "left=1+t", "--robin", "right=1+t,2", "--define",
+          "conductivity=0.5+0.1*u", "--newton-tolerance", "1e-12", "--reactions", IN_PLANE}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+        ranks_check(&cases[i]);
+    (void)remove("ranks_own.ufl");
+}
+
+/* u = x + t of -div grad u + du/dt = 1: a flux of 1 enters on the right and leaves on the left. */
+static void test_known_reactions(void **state) {
+    (void)state;
+    const rank_case one = {"solve",
+                           {"heat.weft", "--mesh", "square:5", "--initial", "x", "--define",
+                            "source=1", "--dirichlet", "left=t", "--dirichlet", "right=1+t",
+                            "--time", "0.1,0.5", "--reactions", IN_PLANE}};
+    json_t *result = ranks_run(&one, "--ranks", "4");
+    for (size_t i = 0; i < 2; ++i)
+        assert_double_near(solve_item(result, "reactions", i, "reaction", 0), i ? 1 : -1, 1e-8, 0);
+    assert_double_near(app_number(result, "loads"), 1, 1e-8, 0);
+    assert_double_near(app_number(result, "storage"), 1, 1e-8, 0);
+    json_decref(result);
+}
+
 static void same_files(const char *a, const char *b) {
     size_t n = 0, m = 0;
     char *x = test_file_read(a, &n), *y = test_file_read(b, &m);
@@ -103,7 +149,9 @@ static void test_files(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_schemes), cmocka_unit_test(test_means),
-                                       cmocka_unit_test(test_forms), cmocka_unit_test(test_files)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_schemes),         cmocka_unit_test(test_means),
+        cmocka_unit_test(test_forms),           cmocka_unit_test(test_reactions),
+        cmocka_unit_test(test_known_reactions), cmocka_unit_test(test_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

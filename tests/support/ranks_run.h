@@ -30,9 +30,10 @@ static inline json_t *ranks_run(const rank_case *one, const char *option, const 
 
 /** Everything but the time that it took has the same bits. */
 static inline void ranks_compare_bits(const json_t *a, const json_t *b) {
-    static const char *const keys[] = {"history",    "probes",   "integral_u", "energy",
-                                       "iterations", "error_l2", "error_h1",   "method",
-                                       "newton",     "derived",  "sum",        "preconditioner"};
+    static const char *const keys[] = {
+        "history",  "probes",    "integral_u", "energy",  "iterations", "l2_error",
+        "h1_error", "method",    "newton",     "derived", "sum",        "preconditioner",
+        "loads",    "reactions", "exchange",   "storage", "equation",   "balance"};
     static const char *const steps[] = {"outcome",  "steps",  "t",
                                         "rejected", "newton", "iterations"};
     const json_t *x = json_object_get(a, "time"), *y = json_object_get(b, "time");
@@ -45,9 +46,28 @@ static inline void ranks_compare_bits(const json_t *a, const json_t *b) {
         assert_true(json_equal(json_object_get(x, steps[i]), json_object_get(y, steps[i])));
 }
 
+/** All numbers of these values are near: to `relative`, or 1e-10. */
+static inline void ranks_compare_numbers(const json_t *a, const json_t *b, double relative) {
+    const char *key = NULL;
+    json_t *value = NULL;
+    assert_true(json_typeof(a) == json_typeof(b));
+    if (json_is_number(a))
+        assert_double_near(json_number_value(a), json_number_value(b), relative, 1e-10);
+    assert_true(json_array_size(a) == json_array_size(b));
+    for (size_t k = 0; k < json_array_size(a); ++k)
+        ranks_compare_numbers(json_array_get(a, k), json_array_get(b, k), relative);
+    json_object_foreach((json_t *)(uintptr_t)a, key, value)
+        ranks_compare_numbers(value, json_object_get(b, key), relative);
+}
+
 /** Values are near: to `relative`, or 1e-12. */
 static inline void ranks_compare_values(const json_t *a, const json_t *b, double relative) {
+    static const char *const balance[] = {"reactions", "exchange", "loads", "storage", "equation"};
     const json_t *x = json_object_get(a, "probes"), *y = json_object_get(b, "probes");
+    for (size_t i = 0; i < sizeof balance / sizeof *balance; ++i)
+        if (json_object_get(a, balance[i]))
+            ranks_compare_numbers(json_object_get(a, balance[i]), json_object_get(b, balance[i]),
+                                  10 * relative);
     assert_true(json_array_size(x) == 2 && json_array_size(y) == 2);
     if (json_is_number(json_object_get(a, "energy")))
         assert_double_near(app_number(a, "energy"), app_number(b, "energy"), relative, 0);
